@@ -1,0 +1,19 @@
+/** Why a check was denied. The names are the wire's; each door maps them to its own enum. */
+export const denialReasons = [
+  'BudgetExceeded',
+  'CustomerIsArchived',
+  'CustomerNotFound',
+  'CustomerResourceNotFound',
+  'EntitlementNotFound',
+  'FeatureNotFound',
+  'FeatureTypeMismatch',
+  'InsufficientCredits',
+  'NoActiveSubscription',
+  'NoFeatureEntitlementInSubscription',
+  'RequestedUsageExceedingLimit',
+  'RequestedValuesMismatch',
+  'Revoked',
+  'Unknown',
+] as const
+
+export type DenialReason = (typeof denialReasons)[number]

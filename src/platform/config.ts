@@ -1,0 +1,127 @@
+import { type CleanedEnv, cleanEnv, makeValidator, num, str, type ValidatorSpec } from 'envalid'
+
+/**
+ * A process's configuration: environment variables only, read once, all problems reported together.
+ * A spec entry's `desc` and `default` are the README's table of variables (a test compares them).
+ */
+// biome-ignore lint/suspicious/noExplicitAny: the value types are recovered from each validator by CleanedEnv
+export type ConfigSpec = Record<string, ValidatorSpec<any>>
+export type Config<Spec extends ConfigSpec> = Readonly<CleanedEnv<Spec>>
+
+/** Says two settings contradict each other; answers one sentence per contradiction. */
+export type ConfigCheck<Spec extends ConfigSpec> = (config: Config<Spec>) => string[]
+
+/** Every problem of the environment, one per line. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  constructor(readonly problems: string[]) {
+    super(problems.join('\n'))
+  }
+}
+
+/** A value that must not appear in logs: prints and serialises as `****` and its last four characters. */
+export class Secret {
+  readonly #value: string
+  constructor(value: string) {
+    this.#value = value
+  }
+  reveal(): string {
+    return this.#value
+  }
+  toString(): string {
+    return this.#value.length > 8 ? `****${this.#value.slice(-4)}` : '****'
+  }
+  toJSON(): string {
+    return this.toString()
+  }
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString()
+  }
+}
+
+/** Text that is a secret, such as a key or a URL that may carry a password. */
+export const secret = makeValidator<Secret>((input) => new Secret(input))
+
+const integer = makeValidator<number>((input) => {
+  const value = Number(input)
+  if (!Number.isInteger(value)) throw new Error(`must be a whole number, not "${input}"`)
+  return value
+})
+
+/** A TCP port; 0 lets the system choose one. */
+export const port = makeValidator<number>((input) => {
+  const value = Number(input)
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new Error(`must be a port (0 to 65535), not "${input}"`)
+  return value
+})
+
+/** A whole number above zero: a count, a size or a time in the unit that the variable's name ends with. */
+export const positive = makeValidator<number>((input) => {
+  const value = Number(input)
+  if (!Number.isInteger(value) || value <= 0) throw new Error(`must be a whole number above 0, not "${input}"`)
+  return value
+})
+
+/** TRUE or FALSE in any case, 1 or 0. */
+export const flag = makeValidator<boolean>((input) => {
+  const text = String(input).toLowerCase()
+  if (text === 'true' || text === '1') return true
+  if (text === 'false' || text === '0') return false
+  throw new Error(`must be TRUE or FALSE, not "${input}"`)
+})
+
+/** A URL with one of the given schemes. The message never repeats the value: it may carry a password. */
+export function urlOf(...schemes: string[]) {
+  return makeValidator<Secret>((input) => {
+    let scheme: string
+    try {
+      scheme = new URL(input).protocol.slice(0, -1)
+    } catch {
+      throw new Error(`must be a URL such as ${schemes[0]}://host:port/path`)
+    }
+    if (!schemes.includes(scheme)) throw new Error(`must begin with ${schemes.map((s) => `${s}://`).join(' or ')}, not ${scheme}://`)
+    return new Secret(input)
+  })
+}
+
+export { integer, num, str }
+
+/** What every process understands. */
+export const processVariables = {
+  BIND_ADDRESS: str({ default: '0.0.0.0', desc: 'Address that the servers of the process listen on' }),
+  LOG_LEVEL: str({ choices: ['error', 'warn', 'info', 'debug'], default: 'info', desc: 'Least severe log line that is written' }),
+  SHUTDOWN_TIMEOUT_MS: positive({ default: 10_000, desc: 'Time for work in flight to finish after a stop signal' }),
+} as const satisfies ConfigSpec
+
+export const databaseVariables = {
+  DATABASE_URL: urlOf('postgresql', 'postgres')({ desc: 'PostgreSQL 15 or newer', example: 'postgresql://user:password@host:5432/tollgate' }),
+  DATABASE_POOL_SIZE: positive({ default: 10, desc: 'Most PostgreSQL connections that the process opens' }),
+} as const satisfies ConfigSpec
+
+export const redisVariables = {
+  REDIS_URL: urlOf('redis', 'rediss')({ desc: 'Redis 6.2 or newer (or Valkey): queues, push channels, entitlement state', example: 'redis://host:6379' }),
+  QUEUE_PREFIX: str({ default: '{tollgate}', desc: 'Prefix of all queue and cache keys; the braces keep them in one slot of Redis Cluster' }),
+} as const satisfies ConfigSpec
+
+/**
+ * Reads and checks the environment. An empty variable counts as unset.
+ * @throws ConfigError with every problem
+ */
+export function readConfig<Spec extends ConfigSpec>(spec: Spec, env: NodeJS.ProcessEnv, check?: ConfigCheck<Spec>): Config<Spec> {
+  const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in spec && value !== undefined && value !== ''))
+  const problems: string[] = []
+  const reporter = ({ errors }: { errors: Partial<Record<string, Error>> }) => {
+    for (const [name, error] of Object.entries(errors)) {
+      if (!error) continue
+      const entry = spec[name]
+      const isMissing = given[name] === undefined
+      const message = isMissing ? `is not set (${entry?.desc ?? 'required'}${entry?.example ? `; for example ${entry.example}` : ''})` : error.message
+      problems.push(`${name} ${message}`)
+    }
+    if (problems.length > 0) throw new ConfigError(problems)
+  }
+  const config = cleanEnv(given, spec, { reporter: reporter as never }) as Config<Spec>
+  const contradictions = check?.(config) ?? []
+  if (contradictions.length > 0) throw new ConfigError(contradictions)
+  return config
+}

@@ -1,0 +1,62 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import { Prisma, PrismaClient } from '../../.generated/prisma/client.js'
+import type { Life } from './process.js'
+
+/** The Prisma client, or the one bound to a transaction: what a repository is given. */
+export type Db = Prisma.TransactionClient
+export type { PrismaClient }
+export { Prisma }
+
+export interface Postgres {
+  /** For hot statements in raw SQL. */
+  pool: pg.Pool
+  prisma: PrismaClient
+}
+
+// A statement that runs longer than this holds locks that others wait for.
+const statementTimeoutMs = 30_000
+
+/** One pool of connections for Prisma and for raw statements. Opens no connection by itself. */
+export function openPostgres(life: Life, url: string, { poolSize, session = {} }: { poolSize: number; session?: Record<string, string> }): Postgres {
+  const settings = { statement_timeout: String(statementTimeoutMs), idle_in_transaction_session_timeout: String(statementTimeoutMs), ...session }
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: 5_000,
+    application_name: `tollgate ${life.name}`,
+    options: Object.entries(settings)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
+  })
+  pool.on('error', (error) => life.log.warn({ err: error }, 'idle database connection lost'))
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool, { onPoolError: () => undefined }),
+    transactionOptions: { maxWait: 5_000, timeout: 15_000 },
+  })
+  life.open('database pool', pool, (p) => p.end())
+  life.open('prisma', prisma, (p) => p.$disconnect())
+  return { pool, prisma }
+}
+
+/**
+ * Runs `work` in one transaction and again when PostgreSQL gave it up for another's sake (serialization failure, deadlock, unique race).
+ * `work` must not call anything but the database.
+ */
+export async function inTransaction<T>(prisma: PrismaClient, work: (db: Db) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await prisma.$transaction(work)
+    } catch (error) {
+      if (attempt >= 5 || !isTransient(error)) throw error
+    }
+  }
+}
+
+/** Lost races: the same transaction is expected to pass when it runs again. */
+function isTransient(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code
+  if (code === 'P2034' || code === 'P2002' || code === '40001' || code === '40P01') return true
+  const cause = (error as { cause?: { originalCode?: unknown } }).cause?.originalCode ?? (error as { meta?: { code?: unknown } }).meta?.code
+  return cause === '40001' || cause === '40P01'
+}

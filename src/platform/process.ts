@@ -1,0 +1,159 @@
+import { type Config, ConfigError, type ConfigCheck, type ConfigSpec, readConfig } from './config.js'
+import { createHealthServer, type HealthSource, listen, type Readiness, StartError } from './health.js'
+import { createLogger, type Logger } from './logger.js'
+import { createMetrics, type Registry } from './metrics.js'
+
+/**
+ * The life of a process or of a test: what is opened here is closed here, in reverse order, and every failure is reported.
+ *
+ * Stopping has five beats: readiness off, stop taking work, drain, close in reverse order of opening, exit.
+ */
+export class Life {
+  readonly #stoppers: Registered[] = []
+  readonly #closers: Registered[] = []
+  readonly #checks: Array<() => Readiness | Promise<Readiness>> = []
+  readonly #stopping = new AbortController()
+  #stopped: Promise<Error[]> | undefined
+
+  constructor(
+    readonly name: string,
+    readonly log: Logger,
+    readonly metrics: Registry = createMetrics(name),
+  ) {}
+
+  /** Aborts when stopping begins. */
+  get signal(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  /** Registers the close of something that was opened, and answers it. */
+  open<T>(label: string, value: T, close: (value: T) => unknown): T {
+    this.#closers.push({ label, run: async () => close(value) })
+    return value
+  }
+
+  /** Registers "take no more work and finish what is in flight": runs before anything is closed. */
+  onStop(label: string, run: () => unknown): void {
+    this.#stoppers.push({ label, run: async () => run() })
+  }
+
+  /** Registers a condition of readiness. Its facts are merged into the answer of `/readyz`. */
+  readyWhen(check: () => Readiness | Promise<Readiness>): void {
+    this.#checks.push(check)
+  }
+
+  /** DOWN while stopping or when any check is. */
+  async readiness(): Promise<Readiness> {
+    const results = await Promise.all(this.#checks.map((check) => check()))
+    const isUp = !this.signal.aborted && results.every((result) => result.status === 'UP')
+    return { ...Object.assign({}, ...results), status: isUp ? 'UP' : 'DOWN' }
+  }
+
+  /** Serves `/livez`, `/readyz` and `/metrics`; answers the port. */
+  async serveHealth(address: { port: number; host: string }, paths: Pick<HealthSource, 'livePath' | 'readyPath'> = {}): Promise<number> {
+    const server = createHealthServer({ ready: () => this.readiness(), metrics: this.metrics, ...paths })
+    const port = await listen(server, address)
+    this.open('health server', server, (s) => {
+      s.closeAllConnections()
+      s.close()
+    })
+    return port
+  }
+
+  /** Stops and closes everything once; answers the failures. Never rejects. */
+  stop(): Promise<Error[]> {
+    this.#stopped ??= this.#stopNow()
+    return this.#stopped
+  }
+
+  async #stopNow(): Promise<Error[]> {
+    this.#stopping.abort()
+    const failures: Error[] = []
+    const attempt = async ({ label, run }: Registered) => {
+      try {
+        await run()
+      } catch (cause) {
+        failures.push(new Error(`closing ${label} failed`, { cause }))
+      }
+    }
+    await Promise.all(this.#stoppers.map(attempt))
+    for (const closer of this.#closers.reverse()) await attempt(closer)
+    return failures
+  }
+}
+
+interface Registered {
+  label: string
+  run: () => Promise<unknown>
+}
+
+export interface ProcessDefinition<Spec extends ConfigSpec> {
+  name: string
+  spec: Spec
+  check?: ConfigCheck<Spec>
+}
+
+/**
+ * Runs one process: reads its configuration (`--check-config` stops after that), starts it, and stops it in order on SIGTERM or SIGINT.
+ * A second signal, or the shutdown deadline, ends it at once with exit code 1.
+ */
+export async function runProcess<Spec extends ConfigSpec>(
+  { name, spec, check }: ProcessDefinition<Spec>,
+  start: (config: Config<Spec>, life: Life) => Promise<void>,
+): Promise<void> {
+  const startedAt = performance.now()
+  const config = readConfigOrExit(name, spec, check)
+  const { LOG_LEVEL = 'info', SHUTDOWN_TIMEOUT_MS = 10_000 } = config as { LOG_LEVEL?: string; SHUTDOWN_TIMEOUT_MS?: number }
+  const log = createLogger({ process: name, level: LOG_LEVEL })
+  const life = new Life(name, log)
+
+  const stop = async (exitCode: number) => {
+    if (life.signal.aborted) process.exit(1)
+    const deadline = setTimeout(() => {
+      log.error({ timeoutMs: SHUTDOWN_TIMEOUT_MS }, 'shutdown deadline passed, exiting with work unfinished')
+      process.exit(1)
+    }, SHUTDOWN_TIMEOUT_MS)
+    const failures = await life.stop()
+    clearTimeout(deadline)
+    for (const failure of failures) log.warn({ err: failure }, 'shutdown step failed')
+    log.info('stopped')
+    process.exit(exitCode)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (!life.signal.aborted) log.info({ signal }, 'stopping')
+      void stop(0)
+    })
+  }
+  const crash = (error: unknown) => {
+    log.fatal({ err: error }, 'unexpected error, stopping')
+    void stop(1)
+  }
+  process.on('uncaughtException', crash)
+  process.on('unhandledRejection', crash)
+
+  try {
+    await start(config, life)
+    log.info({ startupMs: Math.round(performance.now() - startedAt) }, 'started')
+  } catch (error) {
+    if (life.signal.aborted) return
+    if (error instanceof StartError) log.fatal(error.message)
+    else log.fatal({ err: error }, 'could not start')
+    await stop(1)
+  }
+}
+
+function readConfigOrExit<Spec extends ConfigSpec>(name: string, spec: Spec, check: ConfigCheck<Spec> | undefined): Config<Spec> {
+  try {
+    const config = readConfig(spec, process.env, check)
+    if (process.argv.includes('--check-config')) {
+      process.stdout.write(`${name}: configuration is valid\n`)
+      process.exit(0)
+    }
+    return config
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${name}: the configuration has ${error.problems.length} problem(s)\n${error.problems.map((p) => `  ${p}\n`).join('')}`)
+    process.exit(1)
+  }
+}
