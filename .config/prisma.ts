@@ -8,7 +8,7 @@ export default defineConfig({
   schema: '../prisma/schema.prisma',
   migrations: { path: '../prisma/migrations' },
   // validate and generate need no database
-  datasource: { url: process.env.DATABASE_URL ?? '' },
+  datasource: { url: process.env.DATABASE_URL ?? '', shadowDatabaseUrl: process.env.SHADOW_DATABASE_URL },
   // Kept by the migration runner (src/migrate.ts), not by a migration.
   experimental: { externalTables: true },
   tables: { external: ['public.schema_guard'] },

@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { PrismaPg } from '@prisma/adapter-pg'
-import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils'
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils'
 import * as glue from '@prisma/schema-engine-wasm/schema_engine_bg'
 import pg from 'pg'
 
@@ -26,7 +26,7 @@ const { values: flags, positionals } = parseArgs({
   options: {
     datamodels: { type: 'string', multiple: true, default: [] },
     datasource: { type: 'string', default: '{}' },
-    // The WebAssembly build reads both from the schema itself.
+    // The WebAssembly build takes neither.
     'enabled-preview-features': { type: 'string' },
     'extension-types': { type: 'string' },
     version: { type: 'boolean', default: false },
@@ -40,12 +40,16 @@ const log = (level, fields) =>
   process.stderr.write(`\n${JSON.stringify({ timestamp: new Date().toISOString(), level, fields, target: 'schema_engine::logger' })}\n`)
 
 /** @param {object} message */
-const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message }, (_, v) => (typeof v === 'bigint' ? Number(v) : v))}\n`)
+const send = (message) =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message }, (_, v) => (typeof v === 'bigint' ? Number(v) : v))}\n`)
 
 // --- Databases ------------------------------------------------------------------------------------------------------------------
 
 function mainUrl() {
-  if (!datasource.url) throw new Error('DATABASE_URL is not set: this command needs a PostgreSQL database, for example postgresql://user:password@host:5432/tollgate')
+  if (!datasource.url)
+    throw new Error(
+      'DATABASE_URL is not set: this command needs a PostgreSQL database, for example postgresql://user:password@host:5432/tollgate',
+    )
   return new URL(datasource.url)
 }
 
@@ -86,10 +90,12 @@ function knownError(error) {
   if (thrown) return knownError(thrown)
   const database = datasource.url ? databaseOf(mainUrl()) : ''
   if (error.code === '3D000') return { code: 'P1003', message: `Database \`${database}\` does not exist on the database server.` }
-  if (error.code === '28P01' || error.code === '28000') return { code: 'P1000', message: `Authentication failed against the database server: ${error.message}` }
+  if (error.code === '28P01' || error.code === '28000')
+    return { code: 'P1000', message: `Authentication failed against the database server: ${error.message}` }
   if (error.code === '42P04') return { code: 'P1009', message: `Database \`${database}\` already exists on the database server.` }
   if (error.code === '42501') return { code: 'P1010', message: `The user was denied access: ${error.message}` }
-  if (typeof error.syscall === 'string' || Array.isArray(error.errors)) return { code: 'P1001', message: `Can't reach the database server: ${error.message || error.code}` }
+  if (typeof error.syscall === 'string' || Array.isArray(error.errors))
+    return { code: 'P1001', message: `Can't reach the database server: ${error.message || error.code}` }
   return { code: /^P\d{4}$/.test(error.code ?? '') ? error.code : null, message: String(error.message ?? error) }
 }
 
@@ -107,13 +113,17 @@ const bpcharType = 1042
  */
 async function connect(url) {
   const schema = url?.searchParams.get('schema') ?? undefined
-  const adapter = /** @type {PgAdapter} */ (/** @type {unknown} */ (await new PrismaPg({ connectionString: url?.href, max: 1 }, { schema }).connect()))
-  const performIO = adapter.performIO.bind(adapter)
-  adapter.performIO = async (query) => {
+  const adapter = /** @type {PgAdapter} */ (
+    /** @type {unknown} */ (await new PrismaPg({ connectionString: url?.href, max: 1 }, { schema }).connect())
+  )
+  const queryRaw = adapter.queryRaw
+  adapter.queryRaw = async (query) => {
     if (!url) mainUrl()
-    const result = await performIO(query)
-    for (const field of result.fields) if (field.dataTypeID === charType) field.dataTypeID = bpcharType
-    return result
+    const result = await adapter.performIO(query)
+    const isChar = result.fields.map((field) => field.dataTypeID === charType)
+    const fields = result.fields.map((field, i) => (isChar[i] ? { ...field, dataTypeID: bpcharType } : field))
+    const rows = await queryRaw.call({ performIO: async () => ({ ...result, fields }) }, query)
+    return { ...rows, columnTypes: rows.columnTypes.map((type, i) => (isChar[i] ? ColumnTypeEnum.Character : type)) }
   }
   adapter.executeScript = async (script) => {
     if (!url) mainUrl()
@@ -122,11 +132,21 @@ async function connect(url) {
   return adapter
 }
 
+/** A database of the user's own to replay migrations in, for those who may not create any. It is emptied first. @param {URL} url */
+async function connectToGivenShadowDatabase(url) {
+  const main = mainUrl()
+  if (url.host === main.host && url.pathname === main.pathname)
+    throw new Error('SHADOW_DATABASE_URL is the main database: name another one, it is emptied')
+  await withClient(url, (client) => client.query('drop schema if exists public cascade; create schema public'))
+  return connect(url)
+}
+
 /**
  * An empty database to replay migrations in, on the same server, dropped afterwards. The adapter's own version connects to the main
  * database when it is given a URL.
  */
 async function connectToShadowDatabase() {
+  if (datasource.shadowDatabaseUrl) return connectToGivenShadowDatabase(new URL(datasource.shadowDatabaseUrl))
   const url = mainUrl()
   const name = `prisma_migrate_shadow_db_${crypto.randomUUID()}`
   const quoted = pg.escapeIdentifier(name)
@@ -194,7 +214,8 @@ async function answer(method, params) {
   if ((method === 'evaluateDataLoss' || method === 'createMigration') && params.migrationsList.migrationDirectories.length > 0) {
     await target.diagnoseMigrationHistory({ migrationsList: params.migrationsList, optInToShadowDatabase: true, filters: params.filters })
   }
-  if (typeof target[method] !== 'function') throw new Error(`This Prisma command needs "${method}", which the engine in prisma/schema-engine.mjs does not have.`)
+  if (typeof target[method] !== 'function')
+    throw new Error(`This Prisma command needs "${method}", which the engine in prisma/schema-engine.mjs does not have.`)
   const result = (await target[method](params)) ?? {}
   if (method !== 'diff' || result.stdout == null) return result
   send({ id: printId++, method: 'print', params: { content: result.stdout } })

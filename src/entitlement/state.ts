@@ -51,6 +51,8 @@ export interface Entitlement {
   reset: { period: ResetPeriod; rule: ResetRule; anchor: EpochMs; timeZone: string } | null
   /** Null for features without a meter. */
   usage: Usage | null
+  /** Usage starts again at this instant, before its period is over (a trial that converts); null: no such instant is known. */
+  usageRestartsAt: EpochMs | null
   /** The feature is held but denied: Revoked, BudgetExceeded. */
   deniedReason: DenialReason | null
   /** From this instant on the entitlement may be another one: a reader refetches. */

@@ -41,7 +41,8 @@ export function fromText(text: string): Decimal {
   const match = text.length <= maxTextLength ? /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) : null
   const [, sign = '', whole = '', fraction = '', exponentText = '0'] = match ?? []
   const exponent = Number(exponentText)
-  if (whole + fraction === '' || exponent > maxExponent) throw invalidInput(`'${text.slice(0, 40)}' is not a decimal number that can be kept`)
+  if (whole + fraction === '' || exponent > maxExponent)
+    throw invalidInput(`'${text.slice(0, 40)}' is not a decimal number that can be kept`)
   const shift = exponent - fraction.length + fractionDigits
   const digits = BigInt(whole + fraction)
   const magnitude = shift >= 0 ? digits * 10n ** BigInt(shift) : -shift > maxTextLength ? 0n : divideHalfUp(digits, 10n ** BigInt(-shift))
@@ -73,6 +74,16 @@ export function multiply(a: Decimal, b: Decimal): Decimal {
   const product = toUnits(a) * toUnits(b)
   const magnitude = divideHalfUp(product < 0n ? -product : product, unitsPerOne)
   return fromUnits(product < 0n ? -magnitude : magnitude)
+}
+
+/** a / b as a whole number, rounded up (towards positive infinity) or down. Fails with INVALID_ARGUMENT when b is 0. */
+export function divideToWhole(a: Decimal, b: Decimal, round: 'UP' | 'DOWN'): Decimal {
+  if (b === zero) throw invalidInput('a number cannot be divided by 0')
+  const [dividend, divisor] = b.startsWith('-') ? [-toUnits(a), -toUnits(b)] : [toUnits(a), toUnits(b)]
+  const towardsZero = dividend / divisor
+  const isExact = towardsZero * divisor === dividend
+  if (isExact || dividend < 0n === (round === 'UP')) return towardsZero.toString() as Decimal
+  return (towardsZero + (round === 'UP' ? 1n : -1n)).toString() as Decimal
 }
 
 /** -1 when a < b, 1 when a > b, else 0: usable as the argument of `sort`. */

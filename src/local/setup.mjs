@@ -31,7 +31,8 @@ function checkNode() {
   const minimum = wanted.replace(/^>=/, '').split('.').map(Number)
   const actual = process.versions.node.split('.').map(Number)
   const difference = actual[0] - minimum[0] || actual[1] - (minimum[1] || 0)
-  if (difference < 0) throw new SetupProblem(`Node ${wanted} is needed, this is ${process.versions.node}. Get a newer one from https://nodejs.org.`)
+  if (difference < 0)
+    throw new SetupProblem(`Node ${wanted} is needed, this is ${process.versions.node}. Get a newer one from https://nodejs.org.`)
 }
 
 /** Whether npm's own record of what is in node_modules agrees with the lock file. Optional packages may be absent: they depend on the machine. */
@@ -43,7 +44,21 @@ function isInstalled() {
   return Object.entries(wanted).every(([place, entry]) => {
     if (place === '') return true
     const found = installed[place]
-    return found ? found.version === entry.version && found.integrity === entry.integrity : entry.optional === true || entry.devOptional === true
+    return found
+      ? found.version === entry.version && found.integrity === entry.integrity
+      : entry.optional === true || entry.devOptional === true
+  })
+}
+
+let running = null
+let ownedLock = null
+
+// Told to stop, it stops what it runs too: an npm left behind would go on writing.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.once(signal, () => {
+    running?.kill(signal)
+    if (ownedLock) fs.rmSync(ownedLock, { force: true })
+    process.exit(1)
   })
 }
 
@@ -51,6 +66,7 @@ function isInstalled() {
 function run(command, args, { env = {}, explain }) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    running = child
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8')
@@ -68,7 +84,10 @@ function run(command, args, { env = {}, explain }) {
 
 function explainInstall(output) {
   const advice = [
-    [/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT/, 'The npm registry cannot be reached. Check the network and the proxy (npm config get registry), then run the command again.'],
+    [
+      /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT/,
+      'The npm registry cannot be reached. Check the network and the proxy (npm config get registry), then run the command again.',
+    ],
     [/ENOSPC/, `The disk is full. Free some space (about 700 MB are needed in ${root}), then run the command again.`],
     [/EACCES|EPERM|EROFS/, `This user may not write to ${root}. Run as the owner of the folder, or give it to this user.`],
     [/ENOENT/, 'npm was not found. It comes with Node: see https://nodejs.org.'],
@@ -106,10 +125,16 @@ async function generateClient() {
 async function compile() {
   if (!fs.existsSync(at('dist', '.tsbuildinfo'))) say('Compiling …')
   // Incremental: about a second when nothing changed, and always right.
-  await run(process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '--project', root, '--pretty', String(Boolean(process.stdout.isTTY))], {
-    explain: (output, cause) =>
-      /ENOSPC/.test(output) ? `The disk is full: ${at('dist')} could not be written.` : `The code does not compile.\n${output || `tsc ended with ${cause}`}`,
-  })
+  await run(
+    process.execPath,
+    [at('node_modules', 'typescript', 'bin', 'tsc'), '--project', root, '--pretty', String(Boolean(process.stdout.isTTY))],
+    {
+      explain: (output, cause) =>
+        /ENOSPC/.test(output)
+          ? `The disk is full: ${at('dist')} could not be written.`
+          : `The code does not compile.\n${output || `tsc ended with ${cause}`}`,
+    },
+  )
 }
 
 /** Whether the process that wrote its id into the lock still runs; a reused id is told apart by its command line where /proc has it. */
@@ -121,7 +146,7 @@ function isSetupRunning(pid) {
     return error.code === 'EPERM'
   }
   const commandLine = fs.existsSync('/proc/self/cmdline') ? readText(`/proc/${pid}/cmdline`) : 'setup.mjs'
-  return commandLine !== null && commandLine.includes('setup.mjs')
+  return Boolean(commandLine?.includes('setup.mjs'))
 }
 
 /** Two set-ups of one folder take turns: npm ci empties node_modules, and two compilers must not write one dist. */
@@ -132,6 +157,7 @@ async function withLock(work) {
   for (;;) {
     try {
       fs.writeFileSync(lock, String(process.pid), { flag: 'wx' })
+      ownedLock = lock
       break
     } catch (error) {
       if (error.code !== 'EEXIST') throw error

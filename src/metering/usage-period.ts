@@ -44,8 +44,15 @@ export const resetRules: Readonly<Record<ResetPeriod, readonly ResetRule[]>> = {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Length of one step of a period: in days or in months of the local calendar, or in milliseconds. */
-const steps = { HOUR: { ms: hourMs }, DAY: { days: 1 }, WEEK: { days: 7 }, MONTH: { months: 1 }, YEAR: { months: 12 } } as const
+type CalendarStep = { days: number } | { months: number }
+
+/** How far apart starts are on the local calendar. */
+const calendarSteps: Readonly<Record<Exclude<ResetPeriod, 'HOUR'>, CalendarStep>> = {
+  DAY: { days: 1 },
+  WEEK: { days: 7 },
+  MONTH: { months: 1 },
+  YEAR: { months: 12 },
+}
 
 /** 1970-01-04 (local midnight read as UTC), and so on to Saturday, January 10. */
 const weekdayOrigins: Partial<Record<ResetRule, number>> = {
@@ -61,9 +68,11 @@ const weekdayOrigins: Partial<Record<ResetRule, number>> = {
 /**
  * The period that contains `at`, which may be before the anchor. `timeZone` is an IANA name; hours are absolute and do not use it,
  * days and longer follow its local time. A local time that does not exist is moved on by the length of the gap, one that exists
- * twice is the first of the two; only the anchor is an instant already, so the period it starts begins exactly there.
+ * twice is the first of the two; only the anchor is an instant already, so the period it starts begins exactly there. So each local
+ * day has exactly one daily reset, but for the odd zone whose clocks jump over the hour before midnight (Nuuk): a reset in that hour
+ * falls on the morning after.
  *
- * Costs about a microsecond in UTC and up to some hundreds elsewhere, near and far from the anchor alike: keep the answer while it
+ * Costs up to a microsecond in UTC and tens to hundreds of them elsewhere, near and far from the anchor alike: keep the answer while it
  * contains the time in question. Fails with a RangeError on an unknown time zone and on a rule that is not one of the period's.
  */
 export function usagePeriodAt(input: { period: ResetPeriod; rule: ResetRule; anchor: EpochMs; timeZone: string; at: EpochMs }): {
@@ -72,12 +81,12 @@ export function usagePeriodAt(input: { period: ResetPeriod; rule: ResetRule; anc
 } {
   const { period, rule, at } = input
   if (!resetRules[period].includes(rule)) throw new RangeError(`reset rule ${rule} does not go with the period ${period}`)
-  const step = steps[period]
-  if ('ms' in step) {
-    const start = input.anchor + Math.floor((at - input.anchor) / step.ms) * step.ms
-    return { start, end: start + step.ms }
+  if (period === 'HOUR') {
+    const start = input.anchor + Math.floor((at - input.anchor) / hourMs) * hourMs
+    return { start, end: start + hourMs }
   }
-  const { origin, startOf } = layOut(input)
+  const step = calendarSteps[period]
+  const { origin, startOf } = layOut(step, input)
   // Reading `at` as if it were local is wrong by a day at most, and so is the guess by one period: the loops take one or two steps.
   let n = 'days' in step ? Math.floor((at - origin) / (step.days * dayMs)) : Math.floor(monthsBetween(origin, at) / step.months)
   let start = startOf(n)
@@ -96,8 +105,7 @@ export function usagePeriodAt(input: { period: ResetPeriod; rule: ResetRule; anc
 }
 
 /** The local time (as if it were UTC) that period 0 starts at, and the instant that period n starts at. */
-function layOut({ period, rule, anchor, timeZone }: { period: 'DAY' | 'WEEK' | 'MONTH' | 'YEAR'; rule: ResetRule; anchor: EpochMs; timeZone: string }) {
-  const step = steps[period]
+function layOut(step: CalendarStep, { rule, anchor, timeZone }: { rule: ResetRule; anchor: EpochMs; timeZone: string }) {
   const origin = rule === 'StartOfTheMonth' ? 0 : (weekdayOrigins[rule] ?? toLocal(anchor, timeZone))
   const startOf = (n: number): EpochMs => {
     // The anchor is an instant; going through local time and back would move it when its local time exists twice.

@@ -2,7 +2,7 @@ import * as decimal from '../kernel/decimal.js'
 import { invalidInput } from '../kernel/problem.js'
 
 /** The range callers are promised: below it a double still tells neighbours an eighth apart, beyond it a slip of a unit is likelier. */
-const maxMagnitude = 1e15
+export const maxMagnitude = 1e15
 
 /**
  * A reported usage value as an exact decimal with at most 9 digits after the point. `path` names the input in the message.

@@ -1,0 +1,249 @@
+/**
+ * From what a customer holds to what it may use. The only place that decides: GraphQL, edge, push, queue, cache and the ingestion worker carry
+ * its result.
+ *
+ * holdings   the facts: customer, subscriptions, promotional entitlements, at one version
+ * grant      one source's offer for one feature
+ * winner     the most generous grant of a feature, with the usage series that measures it
+ */
+import type { PackageEntitlement, PackageVersion } from '../catalog/model.js'
+import type { EpochMs } from '../kernel/clock.js'
+import type { Decimal } from '../kernel/decimal.js'
+import { type SeriesPeriod, seriesKey, seriesPeriodAt, type UsageSeries } from '../metering/series.js'
+import type { ResetPeriod, ResetRule } from '../metering/usage-period.js'
+import { advance, nextDue } from '../subscription/lifecycle.js'
+import { givesAccess, type Subscription } from '../subscription/model.js'
+import { type AddonGrant, combineWithinSubscription, type Grant, mostGenerous } from './combine.js'
+import type { EntitledFeature, Entitlement, EntitlementState, StateDenialReason, Usage } from './state.js'
+
+export interface HeldPromotional {
+  id: string
+  feature: EntitledFeature
+  usageLimit: Decimal | null
+  hasUnlimitedUsage: boolean
+  hasSoftLimit: boolean
+  enumValues: string[]
+  resetPeriod: ResetPeriod | null
+  resetRule: ResetRule | null
+  startDate: EpochMs
+  /** Exclusive; null: for life. */
+  endDate: EpochMs | null
+}
+
+export interface Holdings {
+  environmentId: string
+  /** The caller's identifiers, as asked. */
+  customerRefId: string
+  resourceRefId: string | null
+  /** Null: unknown. */
+  customer: { id: string; timeZone: string; isArchived: boolean } | null
+  /** Null: none was asked for, or it is unknown. */
+  resource: { id: string } | null
+  version: EpochMs
+  accessVersion: EpochMs
+  /** All that are not final as stored. */
+  subscriptions: Subscription[]
+  /** Not revoked. */
+  promotional: HeldPromotional[]
+  /** Features that a subscription's own entitlements name. */
+  features: ReadonlyMap<string, EntitledFeature>
+  /** Versions that plans inherit from, by id. */
+  basePlans: ReadonlyMap<string, PackageVersion>
+}
+
+/** An entitlement without its usage, and where that usage is found. */
+export interface Winner {
+  entitlement: Entitlement
+  /** Null for features without a meter. */
+  series: UsageSeries | null
+}
+
+interface SourcedGrant extends Grant {
+  feature: EntitledFeature
+  reset: { period: ResetPeriod; rule: ResetRule } | null
+  anchor: EpochMs
+  /** The resource whose own subscription grants it; null: the customer's. */
+  resourceId: string | null
+  /** Usage starts again at this instant although the source goes on (a trial that converts). */
+  usageRestartsAt: EpochMs | null
+  isRevoked: boolean
+}
+
+/** Why the customer or resource has no entitlements at all, or null. */
+export function stateDenial(holdings: Holdings, now: EpochMs): StateDenialReason | null {
+  if (!holdings.customer) return 'CustomerNotFound'
+  if (holdings.customer.isArchived) return 'CustomerIsArchived'
+  if (holdings.resourceRefId !== null && !holdings.resource) return 'CustomerResourceNotFound'
+  const hasSource = subscriptionsInForce(holdings, now).length > 0 || promotionalInForce(holdings, now).length > 0
+  return hasSource ? null : 'NoActiveSubscription'
+}
+
+/** The winning entitlement of every feature, by feature refId. Empty when the state is denied as a whole. */
+export function decideWinners(holdings: Holdings, now: EpochMs): Winner[] {
+  const { customer } = holdings
+  if (stateDenial(holdings, now) !== null || !customer) return []
+  const byFeature = new Map<string, SourcedGrant[]>()
+  const offer = (grant: SourcedGrant) => byFeature.set(grant.feature.refId, [...(byFeature.get(grant.feature.refId) ?? []), grant])
+  for (const subscription of subscriptionsInForce(holdings, now)) for (const grant of subscriptionGrants(holdings, subscription, now)) offer(grant)
+  for (const promotional of promotionalInForce(holdings, now)) offer(promotionalGrant(promotional))
+
+  const nextBoundary = boundaryAfter(holdings, now)
+  return [...byFeature.keys()].sort().flatMap((refId) => {
+    const grants = byFeature.get(refId)!
+    const usable = grants.filter((grant) => !grant.isRevoked)
+    const winner = mostGenerous(usable.length > 0 ? usable : grants)
+    return winner ? [toWinner(winner, customer, nextBoundary)] : []
+  })
+}
+
+/** The state that answers everything, from the winners and the usage of their series in the period that contains `now`. */
+export function buildState(holdings: Holdings, winners: readonly Winner[], usages: ReadonlyMap<string, Usage>, now: EpochMs): EntitlementState {
+  return {
+    environmentId: holdings.environmentId,
+    customerId: holdings.customerRefId,
+    resourceId: holdings.resourceRefId,
+    version: holdings.version,
+    accessVersion: holdings.accessVersion,
+    deniedReason: stateDenial(holdings, now),
+    entitlements: winners.map(({ entitlement, series }) => (series ? { ...entitlement, usage: usageIn(series, usages, entitlement, holdings.version, now) } : entitlement)),
+  }
+}
+
+/** The period of a winner's series that contains `at`, cut where usage starts again within it. */
+export function winnerPeriodAt(winner: Winner, at: EpochMs): SeriesPeriod {
+  if (!winner.series) return { start: null, end: null }
+  const period = seriesPeriodAt(winner.series, at)
+  const restart = winner.entitlement.usageRestartsAt ?? null
+  const isCut = period.end !== null && restart !== null && restart > at && restart < period.end
+  return isCut ? { start: period.start, end: restart } : period
+}
+
+function usageIn(series: UsageSeries, usages: ReadonlyMap<string, Usage>, entitlement: Entitlement, version: EpochMs, now: EpochMs): Usage {
+  const period = winnerPeriodAt({ entitlement, series }, now)
+  const stored = usages.get(seriesKey(series))
+  return { currentUsage: stored?.currentUsage ?? zero, periodStart: period.start, periodEnd: period.end, updatedAt: stored?.updatedAt ?? version }
+}
+
+const zero = '0' as Decimal
+
+/** Subscriptions that give access to the asked customer or resource, at their status at `now`. */
+function subscriptionsInForce(holdings: Holdings, now: EpochMs): Subscription[] {
+  return advance(holdings.subscriptions, now).subscriptions.filter(
+    (subscription) => givesAccess(subscription.status) && (subscription.resource === null || subscription.resource.id === holdings.resource?.id),
+  )
+}
+
+function promotionalInForce(holdings: Holdings, now: EpochMs): HeldPromotional[] {
+  return holdings.promotional.filter(({ startDate, endDate }) => startDate <= now && (endDate === null || endDate > now))
+}
+
+function subscriptionGrants(holdings: Holdings, subscription: Subscription, now: EpochMs): SourcedGrant[] {
+  const plans: PackageVersion[] = []
+  for (let plan: PackageVersion | undefined = subscription.plan; plan; plan = plan.basePlanVersionId ? holdings.basePlans.get(plan.basePlanVersionId) : undefined) {
+    plans.push(plan)
+  }
+  const due = nextDue(subscription)
+  const converts = due?.trigger === 'trialEnd' && subscription.trialEndBehavior === 'CONVERT_TO_PAID'
+  const source = {
+    anchor: subscription.usageAnchor,
+    resourceId: subscription.resource?.id ?? null,
+    usageRestartsAt: converts ? due.at : null,
+    isRevoked: subscription.entitlementsRevokedAt !== null && subscription.entitlementsRevokedAt <= now,
+  }
+  const fromPackage = (entitlement: PackageEntitlement): SourcedGrant => ({
+    ...source,
+    feature: entitlement.feature,
+    usageLimit: entitlement.usageLimit,
+    hasUnlimitedUsage: entitlement.hasUnlimitedUsage,
+    hasSoftLimit: entitlement.hasSoftLimit,
+    enumValues: entitlement.enumValues,
+    reset: resetOf(entitlement),
+  })
+  const own = new Map<string, SourcedGrant>()
+  for (const entitlement of subscription.ownEntitlements) {
+    const feature = holdings.features.get(entitlement.featureId)
+    if (feature) own.set(feature.id, { ...source, feature, ...pickGrant(entitlement), reset: resetOf(entitlement) })
+  }
+  const featureIds = new Set([
+    ...plans.flatMap((plan) => plan.entitlements.map(({ featureId }) => featureId)),
+    ...subscription.addons.flatMap(({ version }) => version.entitlements.map(({ featureId }) => featureId)),
+    ...own.keys(),
+  ])
+  return [...featureIds].flatMap((featureId) => {
+    const find = (version: PackageVersion) => version.entitlements.find((entitlement) => entitlement.featureId === featureId)
+    const addons: AddonGrant<SourcedGrant>[] = subscription.addons.flatMap(({ version, quantity }) => {
+      const entitlement = find(version)
+      return entitlement ? [{ grant: fromPackage(entitlement), quantity, behavior: entitlement.behavior }] : []
+    })
+    const grant = combineWithinSubscription<SourcedGrant>({
+      plans: plans.map(find).flatMap((entitlement) => (entitlement ? [{ grant: fromPackage(entitlement), behavior: entitlement.behavior }] : [])),
+      subscription: own.get(featureId) ?? null,
+      addons,
+    })
+    return grant ? [grant] : []
+  })
+}
+
+function promotionalGrant(promotional: HeldPromotional): SourcedGrant {
+  return {
+    feature: promotional.feature,
+    ...pickGrant(promotional),
+    reset: resetOf(promotional),
+    anchor: promotional.startDate,
+    resourceId: null,
+    usageRestartsAt: null,
+    isRevoked: false,
+  }
+}
+
+function pickGrant({ usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues }: Grant): Grant {
+  return { usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues }
+}
+
+function resetOf({ resetPeriod, resetRule }: { resetPeriod: ResetPeriod | null; resetRule: ResetRule | null }) {
+  return resetPeriod && resetRule ? { period: resetPeriod, rule: resetRule } : null
+}
+
+/** The next instant at which time alone may change who wins: a source that starts or ends. A trial that converts keeps its access. */
+function boundaryAfter(holdings: Holdings, now: EpochMs): EpochMs | null {
+  const instants = holdings.promotional.flatMap(({ startDate, endDate }) => (endDate === null ? [startDate] : [startDate, endDate]))
+  for (const subscription of advance(holdings.subscriptions, now).subscriptions) {
+    const due = nextDue(subscription)
+    const converts = due?.trigger === 'trialEnd' && subscription.trialEndBehavior === 'CONVERT_TO_PAID'
+    if (due && !converts) instants.push(due.at)
+  }
+  const future = instants.filter((at) => at > now)
+  return future.length > 0 ? Math.min(...future) : null
+}
+
+function toWinner(grant: SourcedGrant, customer: { id: string; timeZone: string }, validUntil: EpochMs | null): Winner {
+  const { feature } = grant
+  const isMetered = feature.meterType !== 'None'
+  // Fluctuating usage has no period and is never reset, whatever a plan says.
+  const reset = feature.meterType === 'Incremental' && grant.reset ? { ...grant.reset, anchor: grant.anchor, timeZone: customer.timeZone } : null
+  return {
+    entitlement: {
+      feature,
+      usageLimit: grant.usageLimit,
+      hasUnlimitedUsage: grant.hasUnlimitedUsage,
+      hasSoftLimit: grant.hasSoftLimit,
+      enumValues: grant.enumValues,
+      reset,
+      usage: null,
+      usageRestartsAt: reset ? grant.usageRestartsAt : null,
+      deniedReason: grant.isRevoked ? 'Revoked' : null,
+      validUntil,
+    },
+    series: isMetered
+      ? {
+          customerId: customer.id,
+          resourceId: grant.resourceId,
+          featureId: feature.id,
+          resetPeriod: reset?.period ?? null,
+          resetRule: reset?.rule ?? null,
+          anchor: feature.meterType === 'Incremental' ? grant.anchor : null,
+          timeZone: reset?.timeZone ?? null,
+        }
+      : null,
+  }
+}

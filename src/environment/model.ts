@@ -1,0 +1,51 @@
+/**
+ * environment      the tenant: the scope of an API key; every row, job, cache key and metric belongs to one
+ * server key       may do everything in its environment
+ * client key       may read what belongs to the customer whose signed token it carries
+ * customer token   a customer's id signed with the environment's signing secret by the host application
+ */
+import type { EpochMs } from '../kernel/clock.js'
+
+export interface Environment {
+  id: string
+  refId: string
+  displayName: string
+  /** Says what the environment is for; nothing depends on it. */
+  isTest: boolean
+  /** Changes also go to the environment's queue, for its persistent cache. */
+  hasPersistentCache: boolean
+  /** Client keys may read without a customer token. */
+  allowsUnsignedClientReads: boolean
+  createdAt: EpochMs
+}
+
+export const keyKinds = ['SERVER', 'CLIENT'] as const
+export type KeyKind = (typeof keyKinds)[number]
+
+/** A key without what makes it one. */
+export interface ApiKey {
+  id: string
+  environmentId: string
+  kind: KeyKind
+  name: string
+  /** The last four characters. */
+  hint: string
+  createdAt: EpochMs
+  /** Not valid from this instant on; null: no end. */
+  expiresAt: EpochMs | null
+  revokedAt: EpochMs | null
+}
+
+/** Whom a key speaks for. */
+export interface KeyIdentity {
+  environmentId: string
+  environmentRefId: string
+  hasPersistentCache: boolean
+  allowsUnsignedClientReads: boolean
+  kind: KeyKind
+  keyId: string
+}
+
+export function isValidKey({ expiresAt, revokedAt }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: EpochMs): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now)
+}

@@ -1,0 +1,26 @@
+import { Problem } from '../kernel/problem.js'
+
+export function environmentNotFound(environment: string): Problem {
+  return new Problem('NOT_FOUND', 'ENVIRONMENT_NOT_FOUND', `Environment "${environment}" was not found.`, { details: { environment } })
+}
+
+export function environmentExists(environment: string): Problem {
+  return new Problem('ALREADY_EXISTS', 'DUPLICATED_ENTITY_NOT_ALLOWED', `Environment "${environment}" exists already.`, {
+    details: { environment },
+  })
+}
+
+export function keyNotFound(keyId: string): Problem {
+  return new Problem('NOT_FOUND', 'API_KEY_NOT_FOUND', `There is no API key with the id "${keyId}".`, { details: { keyId } })
+}
+
+export function keyNotValid(keyId: string): Problem {
+  return new Problem('FAILED_PRECONDITION', 'API_KEY_NOT_VALID', `API key "${keyId}" has expired or was revoked: create a new one.`, {
+    details: { keyId },
+  })
+}
+
+/** Says nothing about why, so that nobody learns which keys ever existed. */
+export function unauthenticated(what: string): Problem {
+  return new Problem('UNAUTHENTICATED', 'UNAUTHENTICATED', `The ${what} is missing or not valid.`)
+}

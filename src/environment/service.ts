@@ -1,0 +1,192 @@
+import { validate as isUuid } from 'uuid'
+import type { Clock, EpochMs } from '../kernel/clock.js'
+import { checkRefId, newId } from '../kernel/id.js'
+import { invalidInput } from '../kernel/problem.js'
+import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
+import { verifyToken } from './customer-token.js'
+import { hashKey, hintOf, isWellFormedKey, makeKey, randomText } from './key.js'
+import { type ApiKey, type Environment, isValidKey, type KeyIdentity, type KeyKind } from './model.js'
+import { environmentExists, environmentNotFound, keyNotFound, keyNotValid, unauthenticated } from './problems.js'
+import { Recent } from './recent.js'
+import * as repository from './repository.js'
+
+export interface CreateEnvironment {
+  refId: string
+  /** Absent: the refId. */
+  displayName?: string
+  isTest?: boolean
+  hasPersistentCache?: boolean
+  allowsUnsignedClientReads?: boolean
+}
+
+export interface CreateKey {
+  /** The environment's refId. */
+  environment: string
+  kind: KeyKind
+  /** Says where the key is used; need not be unique. */
+  name: string
+  /** Null: no end. */
+  expiresAt: EpochMs | null
+}
+
+export interface RotateKey {
+  /** How long the old key stays valid; 0: not at all. It never lives longer than it would have. */
+  overlapMs: number
+  /** Of the new key; null: no end. */
+  expiresAt: EpochMs | null
+}
+
+/** A key and its text, which is known only now. */
+export interface CreatedKey {
+  key: string
+  record: ApiKey
+}
+
+/** How long a revoked, expired or new key can go unnoticed by a process: each remembers what it looked up, absence too. */
+const recentMs = 5_000
+// Some megabytes at most, however many keys a caller makes up.
+const maxRecent = 10_000
+
+/** Environments, their keys and signing secrets; who a request comes from. */
+export class EnvironmentService {
+  readonly #prisma: PrismaClient
+  readonly #clock: Clock
+  readonly #identities: Recent<repository.StoredIdentity | null>
+  readonly #secrets: Recent<repository.SigningSecrets | null>
+
+  constructor({ prisma, clock }: { prisma: PrismaClient; clock: Clock }) {
+    this.#prisma = prisma
+    this.#clock = clock
+    this.#identities = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
+    this.#secrets = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
+  }
+
+  /** Answers the signing secret too, this once. Fails with DUPLICATED_ENTITY_NOT_ALLOWED when the refId is taken. */
+  async create(input: CreateEnvironment): Promise<{ environment: Environment; signingSecret: string }> {
+    const refId = checkRefId(input.refId, 'refId')
+    const { displayName = refId, isTest = false, hasPersistentCache = false, allowsUnsignedClientReads = false } = input
+    const signingSecret = randomText()
+    const settings = { isTest, hasPersistentCache, allowsUnsignedClientReads }
+    const wanted = { id: newId(), refId, displayName: checkRefId(displayName, 'displayName'), ...settings, createdAt: this.#clock.now() }
+    const environment = await repository.insertEnvironment(this.#prisma, wanted, Buffer.from(signingSecret))
+    if (!environment) throw environmentExists(refId)
+    return { environment, signingSecret }
+  }
+
+  /** Oldest first. */
+  list(): Promise<Environment[]> {
+    return repository.listEnvironments(this.#prisma)
+  }
+
+  /** Null: there is none. */
+  find(refId: string): Promise<Environment | null> {
+    return repository.findEnvironment(this.#prisma, refId)
+  }
+
+  async createKey({ environment, kind, name, expiresAt }: CreateKey): Promise<CreatedKey> {
+    const { id } = await this.#environment(environment)
+    return this.#insertKey(this.#prisma, { environmentId: id, kind, name: checkRefId(name, 'name'), expiresAt })
+  }
+
+  /** Oldest first, also those that are no longer valid. */
+  async listKeys(environment: string): Promise<ApiKey[]> {
+    const { id } = await this.#environment(environment)
+    return repository.listKeys(this.#prisma, id)
+  }
+
+  /** A new key of the same kind and name; both are valid until the overlap is over. Rotating again makes one more. */
+  async rotateKey(keyId: string, { overlapMs, expiresAt }: RotateKey): Promise<CreatedKey & { replaced: ApiKey }> {
+    checkOverlap(overlapMs)
+    const rotated = await inTransaction(this.#prisma, async (db) => {
+      const old = await findKey(db, keyId)
+      const now = this.#clock.now()
+      if (!isValidKey(old, now)) throw keyNotValid(keyId)
+      const endsAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now + overlapMs)
+      if (!(await repository.setKeyEnd(db, old, { expiresAt: endsAt }))) throw keyNotValid(keyId)
+      const created = await this.#insertKey(db, { ...old, expiresAt })
+      return { ...created, replaced: { ...old, expiresAt: endsAt } }
+    })
+    this.#identities.clear()
+    return rotated
+  }
+
+  /** Safe to repeat: the first time counts. Other processes may accept the key for 5 seconds more. */
+  async revokeKey(keyId: string): Promise<ApiKey> {
+    await repository.setKeyEnd(this.#prisma, await findKey(this.#prisma, keyId), { revokedAt: this.#clock.now() })
+    this.#identities.clear()
+    return findKey(this.#prisma, keyId)
+  }
+
+  /**
+   * A new secret for customer tokens, answered this once. Tokens of the old one are accepted until the overlap is over; tokens of an even
+   * older one no longer, so that a rotation after a leak can be made short by rotating twice.
+   */
+  async rotateSigningSecret(
+    environment: string,
+    { overlapMs }: { overlapMs: number },
+  ): Promise<{ signingSecret: string; previousExpiresAt: EpochMs }> {
+    checkOverlap(overlapMs)
+    const { id } = await this.#environment(environment)
+    const signingSecret = randomText()
+    const previousExpiresAt = this.#clock.now() + overlapMs
+    await repository.replaceSigningSecret(this.#prisma, id, Buffer.from(signingSecret), previousExpiresAt)
+    this.#secrets.clear()
+    return { signingSecret, previousExpiresAt }
+  }
+
+  /** Whom the key speaks for. Fails with UNAUTHENTICATED when it is unknown, expired or revoked. */
+  async authenticate(key: string): Promise<KeyIdentity> {
+    if (!isWellFormedKey(key)) throw unauthenticated('API key')
+    const hash = hashKey(key)
+    const stored = await this.#identities.get(hash.toString('base64'), () => repository.findIdentity(this.#prisma, hash))
+    if (!stored || !isValidKey(stored, this.#clock.now())) throw unauthenticated('API key')
+    const { expiresAt, revokedAt, ...identity } = stored
+    return identity
+  }
+
+  /** The refId of the customer that an `X-CUSTOMER-KEY` is of. Fails with UNAUTHENTICATED when it was not signed with a valid secret. */
+  async verifyCustomerToken(environmentId: string, header: string): Promise<string> {
+    const secrets = await this.#secrets.get(environmentId, () => repository.findSigningSecrets(this.#prisma, environmentId))
+    const previous = secrets?.previous && secrets.previous.expiresAt > this.#clock.now() ? [secrets.previous.secret] : []
+    const customerId = secrets && verifyToken(header, [secrets.current, ...previous])
+    if (!customerId) throw unauthenticated('customer key')
+    return customerId
+  }
+
+  async #environment(refId: string): Promise<Environment> {
+    const environment = await this.find(refId)
+    if (!environment) throw environmentNotFound(refId)
+    return environment
+  }
+
+  async #insertKey(
+    db: Db,
+    { environmentId, kind, name, expiresAt }: Pick<ApiKey, 'environmentId' | 'kind' | 'name' | 'expiresAt'>,
+  ): Promise<CreatedKey> {
+    const createdAt = this.#clock.now()
+    if (expiresAt !== null && expiresAt <= createdAt) throw invalidInput('expiresAt is in the past.', { field: 'expiresAt' })
+    const key = makeKey(kind)
+    const record = await repository.insertKey(db, {
+      id: newId(),
+      environmentId,
+      kind,
+      name,
+      hash: hashKey(key),
+      hint: hintOf(key),
+      createdAt,
+      expiresAt,
+    })
+    return { key, record }
+  }
+}
+
+async function findKey(db: Db, keyId: string): Promise<ApiKey> {
+  const key = isUuid(keyId) ? await repository.findKey(db, keyId) : null
+  if (!key) throw keyNotFound(keyId)
+  return key
+}
+
+function checkOverlap(overlapMs: number): void {
+  if (!Number.isSafeInteger(overlapMs) || overlapMs < 0)
+    throw invalidInput('The overlap must be a time of 0 or more.', { field: 'overlap' })
+}

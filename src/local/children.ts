@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { Problem } from '../kernel/problem.js'
+import { type StopSignal, stopGroup } from './os-process.js'
+
+/** The order of a stop: doors first, so that no new work comes in; then workers; then the services they all write to. */
+export const stopOrder = ['door', 'worker', 'service'] as const
+export type Stage = (typeof stopOrder)[number]
+
+export interface ChildSpec {
+  command: string
+  args: readonly string[]
+  stage: Stage
+  env: NodeJS.ProcessEnv
+  cwd: string
+  /** Run as this user instead of ours (needs root). */
+  user?: { uid: number; gid: number }
+  stopSignal: StopSignal
+  /** How long the child may take to end after `stopSignal` before it is killed. */
+  graceMs: number
+  /** Where standard output and error go: an open file descriptor, or 'pipe' to read them from `streams`. */
+  output: number | 'pipe'
+}
+
+export interface ChildExit {
+  code: number | null
+  signal: NodeJS.Signals | null
+  /** Why the command could not be started at all. */
+  error?: Error
+}
+
+export interface Child {
+  /** Undefined when the command could not be started. */
+  pid: number | undefined
+  exited: Promise<ChildExit>
+  streams: NodeJS.ReadableStream[]
+}
+
+/**
+ * Everything this runner has started, each in a process group of its own: Ctrl-C in a terminal reaches only the runner, which
+ * orders the stop. A guard process holds the other end of a pipe; when the runner dies without a word (kill -9), the guard stops
+ * what is left, in the same order.
+ */
+export class Children {
+  private readonly running = new Map<number, ChildSpec>()
+  private isStopping = false
+  private readonly guard: ChildProcess
+
+  constructor() {
+    const script = fileURLToPath(new URL('./guard.js', import.meta.url))
+    this.guard = spawn(process.execPath, [script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], cwd: '/' })
+    // The guard must not keep the runner alive, and a guard that was killed must not bring it down.
+    this.guard.unref()
+    this.guard.stdin?.on('error', () => {})
+  }
+
+  /** Starts a child. Throws ABORTED once a stop has begun, so that nothing is started behind its back. */
+  start(spec: ChildSpec): Child {
+    if (this.isStopping) throw new Problem('ABORTED', 'STOPPING', 'Stopping')
+    const process = spawn(spec.command, spec.args, {
+      cwd: spec.cwd,
+      env: spec.env,
+      detached: true,
+      stdio: ['ignore', spec.output, spec.output],
+      ...spec.user,
+    })
+    const { pid } = process
+    if (pid !== undefined) {
+      this.running.set(pid, spec)
+      this.guard.stdin?.write(`+ ${pid} ${spec.stage} ${spec.stopSignal} ${spec.graceMs}\n`)
+    }
+    const exited = new Promise<ChildExit>((resolve) => {
+      process.once('error', (error) => {
+        if (pid === undefined) resolve({ code: null, signal: null, error })
+      })
+      process.once('exit', (code, signal) => {
+        if (pid !== undefined) this.forget(pid)
+        resolve({ code, signal })
+      })
+    })
+    return { pid, exited, streams: [process.stdout, process.stderr].filter((stream) => stream !== null) }
+  }
+
+  /** Stops everything, stage by stage, and waits for it. Nothing can be started afterwards. Safe to repeat. */
+  async stopAll(): Promise<void> {
+    this.isStopping = true
+    for (const stage of stopOrder) {
+      const members = [...this.running].filter(([, spec]) => spec.stage === stage)
+      await Promise.all(members.map(([pid, spec]) => stopGroup(pid, spec.stopSignal, spec.graceMs)))
+    }
+    this.guard.stdin?.end()
+  }
+
+  /** Kills everything at once, without waiting. PostgreSQL and Redis recover what was acknowledged from their logs. */
+  killAll(): void {
+    this.isStopping = true
+    for (const pid of this.running.keys()) {
+      try {
+        process.kill(-pid, 'SIGKILL')
+      } catch {
+        // Gone already.
+      }
+    }
+  }
+
+  private forget(pid: number): void {
+    this.running.delete(pid)
+    this.guard.stdin?.write(`- ${pid}\n`)
+  }
+}

@@ -1,0 +1,111 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import { Problem } from '../kernel/problem.js'
+import type { Children } from './children.js'
+import type { Ports } from './ports.js'
+import { startPostgres } from './postgres.js'
+import { startRedis } from './redis.js'
+
+export interface ServicesOptions {
+  /** The project's folder: `.cache` is in it. */
+  root: string
+  /** Where the embedded servers keep their data. */
+  dataFolder: string
+  /** A PostgreSQL to use instead of an own one. */
+  databaseUrl: string | undefined
+  /** A Redis to use instead of an own one. */
+  redisUrl: string | undefined
+  children: Children
+  ports: Ports
+  /** See PostgresOptions. */
+  isDurable: boolean
+  notice: (line: string) => void
+  signal: AbortSignal
+}
+
+export interface Services {
+  databaseUrl: string
+  redisUrl: string
+}
+
+const connectTimeoutMs = 5_000
+
+/**
+ * The two services everything needs: those whose URLs are given, checked, or own ones. Throws FAILED_PRECONDITION, worded for whoever
+ * typed the command.
+ */
+export async function startServices(options: ServicesOptions): Promise<Services> {
+  const portsFile = join(options.dataFolder, 'ports.json')
+  const lastPorts = readLastPorts(portsFile)
+  const { databaseUrl, redisUrl } = options
+  const cacheFolder = join(options.root, '.cache')
+  // One that fails stops the other, which may be busy for a while (a download).
+  const failed = new AbortController()
+  const own = { ...options, signal: AbortSignal.any([options.signal, failed.signal]) }
+  const starting = [
+    databaseUrl ? checkDatabase(databaseUrl) : startPostgres({ ...own, lastPort: lastPorts.postgres }),
+    redisUrl ? checkRedis(redisUrl) : startRedis({ ...own, cacheFolder, lastPort: lastPorts.redis }),
+  ] as const
+  for (const service of starting) service.catch((error) => failed.abort(error))
+  // Wait for both even so: nothing may still be starting when the caller cleans up.
+  await Promise.allSettled(starting)
+  if (failed.signal.aborted) throw failed.signal.reason
+  const [database, redis] = await Promise.all(starting)
+  if (database.port || redis.port) writeFileSync(portsFile, JSON.stringify({ postgres: database.port, redis: redis.port }))
+  return { databaseUrl: database.url, redisUrl: redis.url }
+}
+
+interface Service {
+  url: string
+  /** Absent for a service that is not ours. */
+  port?: number
+}
+
+function readLastPorts(file: string): { postgres?: number; redis?: number } {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as { postgres?: number; redis?: number }
+  } catch {
+    // The first run, or a file cut off by a crash: any port will do.
+    return {}
+  }
+}
+
+async function checkDatabase(url: string): Promise<Service> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } catch (error) {
+    // A database that does not exist yet is made by the release process.
+    if ((error as { code?: string }).code !== '3D000') throw unreachable('DATABASE_URL', url, error)
+  } finally {
+    await client.end().catch(() => {})
+  }
+  return { url }
+}
+
+async function checkRedis(url: string): Promise<Service> {
+  const client = new Redis(url, { lazyConnect: true, connectTimeout: connectTimeoutMs, retryStrategy: () => null })
+  let cause: unknown
+  client.on('error', (error) => {
+    cause = error
+  })
+  try {
+    await client.connect()
+    await client.ping()
+  } catch (error) {
+    throw unreachable('REDIS_URL', url, cause ?? error)
+  } finally {
+    client.disconnect()
+  }
+  return { url }
+}
+
+function unreachable(variable: string, url: string, cause: unknown): Problem {
+  const where = URL.canParse(url) ? new URL(url).host : 'not a URL'
+  // A refused connection to a name with several addresses has its reasons inside.
+  const reason = cause instanceof AggregateError ? cause.errors.join(', ') : cause instanceof Error ? cause.message : String(cause)
+  return new Problem('FAILED_PRECONDITION', 'SERVICE_UNREACHABLE', `${variable} (${where}) does not answer: ${reason}`, { cause })
+}

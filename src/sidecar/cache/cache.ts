@@ -1,0 +1,56 @@
+import type { Entitlement, EntitlementState } from '../../entitlement/state.js'
+import type { EpochMs } from '../../kernel/clock.js'
+import type { ResetPeriod } from '../../metering/usage-period.js'
+
+/**
+ * What the sidecar remembers.
+ *
+ * entry    the state of one customer, or of one of its resources, and how it came here
+ * epoch    a stretch of time in which the real-time connection vouched for every entry read within it (see `freshness.ts`)
+ * suspect  something may have changed that no message told: refreshed at the next use, answered meanwhile
+ */
+
+export interface CachedEntitlement extends Entitlement {
+  /** The API tells the period and its anchor but not the time zone, so `reset` is null and a past period is not moved on here. */
+  resetPeriod: ResetPeriod | null
+  usagePeriodAnchor: EpochMs | null
+  /** The wire message, built at the first use. Belongs to this very object: never copied to a changed one. */
+  encoded: Buffer | undefined
+}
+
+export interface CachedState extends Omit<EntitlementState, 'environmentId' | 'entitlements'> {
+  /** 0 when the answer tells no version (it has no entitlements). Likewise accessVersion. */
+  version: EpochMs
+  entitlements: readonly CachedEntitlement[]
+}
+
+export interface CacheEntry {
+  readonly state: CachedState
+  /** When the read of this entry began, or the message with it arrived. */
+  readonly fetchedAt: EpochMs
+  /** Epoch in which the read began; 0 when none vouched. */
+  readonly epoch: number
+  /** From here on the entry is a miss: the earliest `validUntil`, or the end of remembering that a customer is unknown. */
+  readonly expiresAt: EpochMs
+  /** The earliest end of a usage period: from here on a usage is 0 and the entry is refreshed. */
+  readonly usagePeriodEnd: EpochMs
+  isSuspect: boolean
+  /** No refresh in the background before this: set when one is begun, so that a failing or lagging API is not asked at every check. */
+  refreshNotBefore: EpochMs
+}
+
+/** Keeps entries within a bound of bytes; the least recently used go first. */
+export interface EntitlementCache {
+  get(key: string): CacheEntry | undefined
+  set(key: string, entry: CacheEntry): void
+  /** The entries of a customer: its own and those of its resources. Does not count as use. */
+  entriesOf(customerId: string): CacheEntry[]
+  readonly entryCount: number
+  /** Estimated. */
+  readonly sizeBytes: number
+}
+
+/** One key per (customer, resource or none). The length keeps `a/b` + none apart from `a` + `b`, whatever characters identifiers have. */
+export function entryKey(customerId: string, resourceId: string | null): string {
+  return resourceId === null ? `${customerId.length}:${customerId}` : `${customerId.length}:${customerId}/${resourceId}`
+}

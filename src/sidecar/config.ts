@@ -1,0 +1,1 @@
+import { availableParallelism } from 'node:os'

@@ -1,0 +1,178 @@
+import type { sendUnaryData, ServerUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { Clock } from '../kernel/clock.js'
+import { checkRefId } from '../kernel/id.js'
+import { invalidInput, Problem } from '../kernel/problem.js'
+import { fromTime, type Owner } from './api-messages.js'
+import type { UsageEvent } from './api-client.js'
+import { isKnown } from './cached-state.js'
+import { answerAll, answerFromEntry, answerFromFallback, type Check, type CheckKind, checkKinds, toCheck } from './checks.js'
+import { type RefusedItem, toServiceError } from './errors.js'
+import type { GlobalFallbacks } from './fallback.js'
+import { fromDimensions, fromTimestamp, fromUpdateBehavior, toTimestamp } from './mapping.js'
+import type { CheckRequest, EventMessage, OwnerRequest, ReportEventsRequest, ReportUsageRequest } from './messages.js'
+import type { FallbackCause, SidecarMetrics } from './metrics.js'
+import { offlineReason } from './offline.js'
+import type { EntitlementSource } from './resolve.js'
+
+export interface ServiceParts {
+  source: EntitlementSource
+  fallbacks: GlobalFallbacks
+  clock: Clock
+  /** Longest that a call takes when its caller set no deadline. */
+  timeoutMs: number
+  metrics: SidecarMetrics
+}
+
+type Call<Request> = ServerUnaryCall<Request, object>
+type Answer = sendUnaryData<object>
+
+/** The gRPC handlers. A check that is answered from the cache makes no promise and reads the clock twice. */
+export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }: ServiceParts): UntypedServiceImplementation {
+  const check = (kind: CheckKind) => (call: Call<CheckRequest>, answer: Answer) => {
+    try {
+      const check = toCheck(kind, call.request)
+      const entry = source.peek(call.request.customer_id ?? '', call.request.resource_id ?? null)
+      if (entry === undefined) void answerLater(check, call).then((bytes) => answer(null, bytes), (error) => answer(toServiceError(error)))
+      else answer(null, answerFromEntry(check, entry, clock.now()) ?? fallBack(check, 'type_mismatch'))
+    } catch (error) {
+      answer(toServiceError(error))
+    }
+  }
+
+  async function answerLater(check: Check, call: Call<CheckRequest>): Promise<Buffer> {
+    const owner = toOwner(call.request)
+    checkRefId(call.request.feature_id ?? '', 'feature_id')
+    let entry: Awaited<ReturnType<EntitlementSource['resolve']>>
+    try {
+      entry = await source.resolve(owner, waitMs(call))
+    } catch (error) {
+      return fallBack(check, causeOf(error))
+    }
+    return answerFromEntry(check, entry, clock.now()) ?? fallBack(check, 'type_mismatch')
+  }
+
+  function fallBack(check: Check, cause: FallbackCause): Buffer {
+    metrics.fallbacks[cause]++
+    return answerFromFallback(check, fallbacks, cause === 'type_mismatch' ? 'FeatureTypeMismatch' : 'Unknown')
+  }
+
+  /** Time to answer: a little less than the caller waits, so that the answer still reaches it. */
+  function waitMs(call: Call<object>): number {
+    const deadline = Number(call.getDeadline())
+    const left = deadline - Date.now()
+    return Math.floor(Math.max(0, Math.min(timeoutMs, left - Math.min(50, left / 5))))
+  }
+
+  const unary =
+    <Request>(handle: (request: Request, call: Call<Request>) => Promise<object>) =>
+    (call: Call<Request>, answer: Answer) => {
+      handle(call.request, call).then(
+        (response) => answer(null, response),
+        (error) => answer(toServiceError(error)),
+      )
+    }
+
+  return {
+    ...Object.fromEntries(Object.entries(checkKinds).map(([method, kind]) => [method, check(kind)])),
+
+    GetEntitlements: unary<OwnerRequest>(async (request, call) => {
+      const owner = toOwner(request)
+      try {
+        const entry = source.peek(owner.customerId, owner.resourceId) ?? (await source.resolve(owner, waitMs(call)))
+        return answerAll(entry, clock.now())
+      } catch (error) {
+        if (isOffline(error)) return {}
+        throw error
+      }
+    }),
+
+    ReportUsage: unary<ReportUsageRequest>(async (request, call) => {
+      const report = {
+        ...toOwner(request),
+        featureId: checkRefId(request.feature_id ?? '', 'feature_id'),
+        value: request.value ?? 0,
+        updateBehavior: fromUpdateBehavior(request.update_behavior),
+        dimensions: Object.keys(request.dimensions).length === 0 ? null : fromDimensions(request.dimensions, 'dimensions'),
+        createdAt: fromTimestamp(request.timestamp, 'timestamp'),
+      }
+      if (!Number.isFinite(report.value)) throw invalidInput('value is not a finite number', { path: 'value' })
+      const reported = await source.reportUsage(report, AbortSignal.timeout(waitMs(call)))
+      if (reported === null) return {}
+      return {
+        measurement_id: reported.id,
+        customer_id: reported.customerId,
+        resource_id: reported.resourceId ?? undefined,
+        feature_id: reported.featureId,
+        current_usage: reported.currentUsage ?? undefined,
+        usage_period_start: toTimestamp(fromTime(reported.usagePeriodStart)),
+        usage_period_end: toTimestamp(fromTime(reported.usagePeriodEnd)),
+      }
+    }),
+
+    ReportEvents: unary<ReportEventsRequest>(async ({ events }, call) => {
+      const { readable, positions, refused } = readEvents(events)
+      try {
+        if (readable.length > 0) await source.reportEvents(readable, AbortSignal.timeout(waitMs(call)))
+      } catch (error) {
+        const items = Problem.from(error).details.items as RefusedItem[] | undefined
+        if (items === undefined) throw error
+        refused.push(...items.map((item) => ({ ...item, index: positions[item.index] ?? item.index })))
+      }
+      if (refused.length > 0) throw someRefused(refused, events.length)
+      return {}
+    }),
+
+    ReloadEntitlements: unary<OwnerRequest>(async (request, call) => {
+      const state = await source.reload(toOwner(request), waitMs(call))
+      return { entitled_entity_exists: state !== null && isKnown(state) }
+    }),
+  }
+}
+
+/** @throws INVALID_ARGUMENT when an identifier is none */
+function toOwner({ customer_id, resource_id }: OwnerRequest): Owner {
+  return {
+    customerId: checkRefId(customer_id ?? '', 'customer_id'),
+    resourceId: resource_id === undefined ? null : checkRefId(resource_id, 'resource_id'),
+  }
+}
+
+/** The events that can be sent, where each was in the call, and those that the API's JSON can't carry. The API checks the rest. */
+function readEvents(events: readonly EventMessage[]): { readable: UsageEvent[]; positions: number[]; refused: RefusedItem[] } {
+  const readable: UsageEvent[] = []
+  const positions: number[] = []
+  const refused: RefusedItem[] = []
+  for (const [index, event] of events.entries()) {
+    try {
+      readable.push({
+        eventName: event.event_name ?? '',
+        customerId: event.customer_id ?? '',
+        resourceId: event.resource_id ?? null,
+        idempotencyKey: event.idempotency_key ?? '',
+        dimensions: fromDimensions(event.dimensions, 'dimensions'),
+        timestamp: fromTimestamp(event.timestamp, 'timestamp'),
+      })
+      positions.push(index)
+    } catch (error) {
+      const { reason, message } = Problem.from(error)
+      refused.push({ index, code: reason, message })
+    }
+  }
+  return { readable, positions, refused }
+}
+
+function someRefused(items: RefusedItem[], count: number): Problem {
+  items.sort((a, b) => a.index - b.index)
+  const [first] = items
+  const message = `${items.length} of ${count} events were refused, the others are stored; the first is events[${first?.index}]: ${first?.message}`
+  return new Problem('INVALID_ARGUMENT', 'EVENTS_REFUSED', message, { details: { items } })
+}
+
+const isOffline = (error: unknown) => error instanceof Problem && error.reason === offlineReason
+
+function causeOf(error: unknown): FallbackCause {
+  if (isOffline(error)) return 'offline'
+  const { code } = Problem.from(error)
+  if (code === 'UNAVAILABLE') return 'unavailable'
+  return code === 'DEADLINE_EXCEEDED' ? 'timeout' : 'error'
+}

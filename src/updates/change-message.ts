@@ -1,0 +1,42 @@
+/**
+ * What a committed change tells the rest of the platform: one contract for the push channel, the WebSocket and an environment's queue.
+ * A message may arrive twice and out of order; `version` decides, and an older one never overwrites a newer one.
+ */
+import type { Entitlement, EntitlementState, Usage } from '../entitlement/state.js'
+import type { EpochMs } from '../kernel/clock.js'
+
+/**
+ * entitlements: the whole state of a customer or resource is replaced · usage: one feature's usage changed · purge: the customer is to be
+ * forgotten · package: versions of the catalog changed
+ */
+export const changeKinds = ['entitlements', 'usage', 'purge', 'package'] as const
+export type ChangeKind = (typeof changeKinds)[number]
+
+export interface ChangeMessage {
+  /** Version of this shape. */
+  v: 1
+  id: string
+  environmentId: string
+  /** The caller's identifiers. */
+  customerId: string
+  resourceId?: string
+  kind: ChangeKind
+  version: EpochMs
+  /** When the message was made. */
+  timestamp: EpochMs
+  /** kind entitlements: what the customer or resource holds now. Absent: fetch it. */
+  state?: EntitlementState
+  /** kind usage: the entitlement whose usage changed, with its new usage. */
+  usage?: UsageChange
+}
+
+export interface UsageChange {
+  /** The feature's refId. */
+  featureId: string
+  usage: Usage
+  /** The entitlement with that usage; filled in on the way to the sockets. */
+  entitlement?: Entitlement
+}
+
+/** The Redis channel that carries the changes of one environment to its web processes. */
+export const changeChannel = (prefix: string, environmentId: string): string => `${prefix}:changes:${environmentId}`

@@ -1,0 +1,32 @@
+import type { EpochMs } from '../kernel/clock.js'
+import { newId } from '../kernel/id.js'
+import { type Db, Prisma } from '../platform/postgres.js'
+import type { ChangeKind, UsageChange } from './change-message.js'
+
+export interface RecordedChange {
+  environmentId: string
+  kind: ChangeKind
+  /** The caller's identifiers; null customer: a change of the whole environment (kind package). */
+  customerId: string | null
+  resourceId?: string | null
+  version: EpochMs
+  payload?: UsageChange | Record<string, unknown>
+}
+
+/**
+ * Writes the change's message in the transaction that makes the change: both commit or neither. After the commit the writer nudges delivery
+ * (`ChangeNudge`); a message that nobody was nudged for is found by the sweep.
+ */
+export async function recordChange(db: Db, change: RecordedChange): Promise<void> {
+  await db.outboxMessage.create({
+    data: {
+      environmentId: change.environmentId,
+      id: newId(),
+      kind: change.kind,
+      customerId: change.customerId,
+      resourceId: change.resourceId ?? null,
+      version: BigInt(change.version),
+      payload: change.payload === undefined ? Prisma.DbNull : (change.payload as Prisma.InputJsonObject),
+    },
+  })
+}

@@ -1,0 +1,19 @@
+import Mocha from 'mocha'
+
+/** What the test runner is told over IPC when the last test has ended. */
+export interface TestCounts {
+  passed: number
+  failed: number
+  skipped: number
+}
+
+/** Mocha's usual output, plus the counts for the program that started it. */
+export default class CountingReporter extends Mocha.reporters.Spec {
+  constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
+    super(runner, options)
+    runner.once(Mocha.Runner.constants.EVENT_RUN_END, () => {
+      const { passes, failures, pending } = runner.stats ?? { passes: 0, failures: 1, pending: 0 }
+      process.send?.({ passed: passes, failed: failures, skipped: pending } satisfies TestCounts)
+    })
+  }
+}
