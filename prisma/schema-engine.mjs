@@ -84,8 +84,8 @@ async function createDatabase() {
 
 /** A failure as the CLI knows it: Prisma's error code, or null, and a text. @param {any} error @returns {{ code: string | null, message: string }} */
 function knownError(error) {
-  // What the adapter threw comes back from the engine as a number.
-  const [, id] = /^External error id#(\d+)/.exec(error.message ?? '') ?? []
+  // What the adapter threw comes back in the text as a number.
+  const [, id] = /External error id#(\d+)/.exec(error.message ?? '') ?? []
   const thrown = id === undefined ? undefined : adapterFactory.errorRegistry.consumeError(Number(id))?.error
   if (thrown) return knownError(thrown)
   const database = datasource.url ? databaseOf(mainUrl()) : ''

@@ -8,8 +8,9 @@
  */
 import type { PackageEntitlement, PackageVersion } from '../catalog/model.js'
 import type { EpochMs } from '../kernel/clock.js'
-import type { Decimal } from '../kernel/decimal.js'
+import * as decimal from '../kernel/decimal.js'
 import { type SeriesPeriod, seriesKey, seriesPeriodAt, type UsageSeries } from '../metering/series.js'
+import { toAnsweredUnits } from '../metering/unit-transformation.js'
 import type { ResetPeriod, ResetRule } from '../metering/usage-period.js'
 import { advance, nextDue } from '../subscription/lifecycle.js'
 import { givesAccess, type Subscription } from '../subscription/model.js'
@@ -19,7 +20,7 @@ import type { EntitledFeature, Entitlement, EntitlementState, StateDenialReason,
 export interface HeldPromotional {
   id: string
   feature: EntitledFeature
-  usageLimit: Decimal | null
+  usageLimit: decimal.Decimal | null
   hasUnlimitedUsage: boolean
   hasSoftLimit: boolean
   enumValues: string[]
@@ -121,10 +122,13 @@ export function winnerPeriodAt(winner: Winner, at: EpochMs): SeriesPeriod {
 function usageIn(series: UsageSeries, usages: ReadonlyMap<string, Usage>, entitlement: Entitlement, version: EpochMs, now: EpochMs): Usage {
   const period = winnerPeriodAt({ entitlement, series }, now)
   const stored = usages.get(seriesKey(series))
-  return { currentUsage: stored?.currentUsage ?? zero, periodStart: period.start, periodEnd: period.end, updatedAt: stored?.updatedAt ?? version }
+  return {
+    currentUsage: toAnsweredUnits(stored?.currentUsage ?? decimal.zero, entitlement.feature.unitTransformation),
+    periodStart: period.start,
+    periodEnd: period.end,
+    updatedAt: stored?.updatedAt ?? version,
+  }
 }
-
-const zero = '0' as Decimal
 
 /** Subscriptions that give access to the asked customer or resource, at their status at `now`. */
 function subscriptionsInForce(holdings: Holdings, now: EpochMs): Subscription[] {

@@ -49,7 +49,10 @@ const outageRetryMs = 1_000
 export class ApiClient {
   readonly #pool: Pool
   readonly #path: string
-  readonly #breaker = circuitBreaker(handleWhen(isOutage), { halfOpenAfter: outageRetryMs, breaker: new ConsecutiveBreaker(outageAfterFailures) })
+  readonly #breaker = circuitBreaker(handleWhen(isOutage), {
+    halfOpenAfter: outageRetryMs,
+    breaker: new ConsecutiveBreaker(outageAfterFailures),
+  })
 
   constructor(private readonly options: ApiClientOptions) {
     const url = new URL(options.url)
@@ -65,7 +68,11 @@ export class ApiClient {
   async fetchState(owner: Owner): Promise<CachedState> {
     try {
       const { entitlementsState } = await this.#breaker.execute(() =>
-        this.#send<{ entitlementsState: EntitlementsStateJson }>('entitlementsState', { query: owner }, AbortSignal.timeout(this.options.timeoutMs)),
+        this.#send<{ entitlementsState: EntitlementsStateJson }>(
+          'entitlementsState',
+          { query: owner },
+          AbortSignal.timeout(this.options.timeoutMs),
+        ),
       )
       return this.options.states.state(owner, entitlementsState)
     } catch (error) {
@@ -120,7 +127,8 @@ export class ApiClient {
     const error = answer?.errors?.[0]
     if (error) throw fromApiError(error)
     if (response.statusCode === 401) throw fromApiError({ message: 'The API refused the key', extensions: { code: 'Unauthenticated' } })
-    if (!answer?.data || response.statusCode >= 500) throw unavailable(`The API answered HTTP ${response.statusCode} without a GraphQL result`)
+    if (!answer?.data || response.statusCode >= 500)
+      throw unavailable(`The API answered HTTP ${response.statusCode} without a GraphQL result`)
     return answer.data
   }
 }
@@ -141,11 +149,13 @@ const withoutNulls = (input: object) => Object.fromEntries(Object.entries(input)
 const isOutage = (error: Error) => error instanceof Problem && (error.code === 'UNAVAILABLE' || error.code === 'DEADLINE_EXCEEDED')
 
 /** The other side closed a kept connection while we wrote on it. */
-const isBrokenConnection = (error: unknown) => ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
+const isBrokenConnection = (error: unknown) =>
+  ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   const { name, code = '' } = error as NodeJS.ErrnoException
-  if (name === 'TimeoutError' || name === 'AbortError' || /^UND_ERR_\w+_TIMEOUT$/.test(code)) return timedOut('The API did not answer in time', error)
+  if (name === 'TimeoutError' || name === 'AbortError' || /^UND_ERR_\w+_TIMEOUT$/.test(code))
+    return timedOut('The API did not answer in time', error)
   return unavailable('The API cannot be reached', error)
 }

@@ -212,7 +212,12 @@ function fromDenialReason(reason: string | null): DenialReason | null {
   return denialReasons.find((known) => known === reason) ?? 'Unknown'
 }
 
-const stateReasons: readonly StateDenialReason[] = ['CustomerNotFound', 'CustomerIsArchived', 'CustomerResourceNotFound', 'NoActiveSubscription']
+const stateReasons: readonly StateDenialReason[] = [
+  'CustomerNotFound',
+  'CustomerIsArchived',
+  'CustomerResourceNotFound',
+  'NoActiveSubscription',
+]
 
 /** A reason that a newer API may give still means that nothing is held. */
 function fromStateReason(reason: string | null): StateDenialReason | null {

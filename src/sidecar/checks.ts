@@ -22,9 +22,24 @@ export interface CheckKind {
 const everywhere = (field: number) => ({ boolean: field, numeric: field, metered: field, enum: field })
 
 export const checkKinds = {
-  GetBooleanEntitlement: { expectedType: 'boolean', entitlementField: everywhere(4), echoesRequestedUsage: false, echoesRequestedValues: false },
-  GetNumericEntitlement: { expectedType: 'numeric', entitlementField: everywhere(4), echoesRequestedUsage: false, echoesRequestedValues: false },
-  GetMeteredEntitlement: { expectedType: 'metered', entitlementField: everywhere(5), echoesRequestedUsage: true, echoesRequestedValues: false },
+  GetBooleanEntitlement: {
+    expectedType: 'boolean',
+    entitlementField: everywhere(4),
+    echoesRequestedUsage: false,
+    echoesRequestedValues: false,
+  },
+  GetNumericEntitlement: {
+    expectedType: 'numeric',
+    entitlementField: everywhere(4),
+    echoesRequestedUsage: false,
+    echoesRequestedValues: false,
+  },
+  GetMeteredEntitlement: {
+    expectedType: 'metered',
+    entitlementField: everywhere(5),
+    echoesRequestedUsage: true,
+    echoesRequestedValues: false,
+  },
   GetEnumEntitlement: { expectedType: 'enum', entitlementField: everywhere(5), echoesRequestedUsage: false, echoesRequestedValues: true },
   GetEntitlement: {
     expectedType: undefined,
@@ -54,9 +69,18 @@ export function answerFromEntry({ kind, request, requestedUsage }: Check, { stat
   const held = heldEntitlement(state, request.feature_id)
   if (held === undefined) {
     checkRefId(request.feature_id ?? '', 'feature_id')
-    return encode(kind, request, { hasAccess: false, reason: state.deniedReason ?? 'NoFeatureEntitlementInSubscription', entitlement: null })
+    return encode(kind, request, {
+      hasAccess: false,
+      reason: state.deniedReason ?? 'NoFeatureEntitlementInSubscription',
+      entitlement: null,
+    })
   }
-  const decision = decide(held, { requestedUsage, requestedValues: request.options?.requested_values, expectedType: kind.expectedType, now })
+  const decision = decide(held, {
+    requestedUsage,
+    requestedValues: request.options?.requested_values,
+    expectedType: kind.expectedType,
+    now,
+  })
   if (!decision.granted && decision.reason === 'FeatureTypeMismatch') return null
   return encode(kind, request, {
     hasAccess: decision.granted,
@@ -114,7 +138,9 @@ export function answerAll({ state }: CacheEntry, now: EpochMs): Buffer {
       .filter(({ deniedReason }) => deniedReason === null)
       .map((held) => ({
         field: 1,
-        bytes: encodeFields([{ field: listedField[typeOf(held.feature)], bytes: encodedAt(held, decide(held, { now }).entitlement ?? held) }]),
+        bytes: encodeFields([
+          { field: listedField[typeOf(held.feature)], bytes: encodedAt(held, decide(held, { now }).entitlement ?? held) },
+        ]),
       })),
   )
 }

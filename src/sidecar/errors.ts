@@ -59,7 +59,9 @@ export function fromApiError({ message, extensions }: ApiError): Problem {
     ...(extensions?.traceId === undefined ? {} : { traceId: extensions.traceId }),
     ...(extensions?.items === undefined ? {} : { items: extensions.items.map((item) => ({ ...item, code: upperSnake(item.code) })) }),
   }
-  return new Problem(codeOfApi[apiCode] ?? 'INTERNAL', upperSnake(apiCode), message ?? 'The API answered an error without a message', { details })
+  return new Problem(codeOfApi[apiCode] ?? 'INTERNAL', upperSnake(apiCode), message ?? 'The API answered an error without a message', {
+    details,
+  })
 }
 
 /** `CustomerNotFound` and `EntityIsArchivedError` as `CUSTOMER_NOT_FOUND` and `ENTITY_IS_ARCHIVED`. */

@@ -29,7 +29,9 @@ export function parseGlobalFallbacks(text: string): GlobalFallbacks {
     throw new Error(`is not JSON (${(error as Error).message})`)
   }
   if (!isObject(parsed)) throw new Error('must be a JSON object from feature identifier to fallback')
-  const problems = Object.entries(parsed).flatMap(([featureId, fallback]) => problemsOf(fallback).map((problem) => `"${featureId}" ${problem}`))
+  const problems = Object.entries(parsed).flatMap(([featureId, fallback]) =>
+    problemsOf(fallback).map((problem) => `"${featureId}" ${problem}`),
+  )
   if (problems.length > 0) throw new Error(`is broken: ${problems.join('; ')}`)
   return new Map(
     Object.entries(parsed as Record<string, { hasAccess: boolean; usageLimit?: number | null; isUnlimited?: boolean | null }>).map(
@@ -51,7 +53,8 @@ function problemsOf(fallback: unknown): string[] {
   if (usageLimit !== undefined && usageLimit !== null && (typeof usageLimit !== 'number' || usageLimit < 0)) {
     problems.push('has a usageLimit that is not a number of 0 or more')
   }
-  if (isUnlimited !== undefined && isUnlimited !== null && typeof isUnlimited !== 'boolean') problems.push('has an isUnlimited that is not true or false')
+  if (isUnlimited !== undefined && isUnlimited !== null && typeof isUnlimited !== 'boolean')
+    problems.push('has an isUnlimited that is not true or false')
   return problems
 }
 

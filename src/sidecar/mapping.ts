@@ -104,11 +104,17 @@ export function encodeFallback(type: EntitlementType, { usageLimit, isUnlimited,
 }
 
 export function fromFallback({ has_access, value, usage_limit, is_unlimited, enum_values }: FallbackMessage): Fallback {
-  return { hasAccess: has_access ?? false, usageLimit: usage_limit ?? value ?? null, isUnlimited: is_unlimited ?? false, enumValues: enum_values ?? [] }
+  return {
+    hasAccess: has_access ?? false,
+    usageLimit: usage_limit ?? value ?? null,
+    isUnlimited: is_unlimited ?? false,
+    enumValues: enum_values ?? [],
+  }
 }
 
 /** Values of unmetered features are checked on saving to be an int32; a value that is none all the same must not wrap around. */
-const toInt32 = (value: number | undefined) => (value === undefined ? undefined : Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, Math.trunc(value))))
+const toInt32 = (value: number | undefined) =>
+  value === undefined ? undefined : Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, Math.trunc(value)))
 
 /** Undefined for null, as fields with presence are left out. */
 export function toTimestamp(at: EpochMs | null): Timestamp | undefined {
@@ -124,7 +130,8 @@ export function toTimestamp(at: EpochMs | null): Timestamp | undefined {
 export function fromTimestamp(timestamp: Timestamp | undefined, path: string): string | null {
   if (timestamp === undefined) return null
   const at = new Date((timestamp.seconds ?? 0) * 1000 + Math.floor((timestamp.nanos ?? 0) / 1_000_000))
-  if (Number.isNaN(at.getTime()) || at.getUTCFullYear() > 9999 || at.getUTCFullYear() < 1) throw invalidInput(`${path} is not a time`, { path })
+  if (Number.isNaN(at.getTime()) || at.getUTCFullYear() > 9999 || at.getUTCFullYear() < 1)
+    throw invalidInput(`${path} is not a time`, { path })
   return at.toISOString()
 }
 
@@ -132,7 +139,8 @@ export function fromTimestamp(timestamp: Timestamp | undefined, path: string): s
 export function fromDimensions(dimensions: Record<string, DimensionMessage>, path: string): Record<string, EventDimension> {
   return Object.fromEntries(
     Object.entries(dimensions).map(([name, { string_value, number_value, boolean_value }]) => {
-      if (number_value !== undefined && !Number.isFinite(number_value)) throw invalidInput(`${path}.${name} is not a finite number`, { path: `${path}.${name}` })
+      if (number_value !== undefined && !Number.isFinite(number_value))
+        throw invalidInput(`${path}.${name} is not a finite number`, { path: `${path}.${name}` })
       return [name, string_value ?? number_value ?? boolean_value ?? null]
     }),
   )

@@ -126,7 +126,9 @@ export class EntitlementResolver implements EntitlementSource {
       if (state !== cached.state) this.cache.set(key, replaceState(cached, state))
     }
     // A customer and its resources may share one total.
-    this.#suspectOthers(change, (other) => other.entitlements.some((e) => e.feature.refId === featureId && e.usage !== null && e.usage.updatedAt < usage.updatedAt))
+    this.#suspectOthers(change, (other) =>
+      other.entitlements.some((e) => e.feature.refId === featureId && e.usage !== null && e.usage.updatedAt < usage.updatedAt),
+    )
   }
 
   #suspectOthers({ customerId, resourceId }: Owner, isConcerned: (state: CachedState) => boolean): void {

@@ -1,9 +1,9 @@
-import type { sendUnaryData, ServerUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { ServerUnaryCall, sendUnaryData, UntypedServiceImplementation } from '@grpc/grpc-js'
 import type { Clock } from '../kernel/clock.js'
 import { checkRefId } from '../kernel/id.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
-import { fromTime, type Owner } from './api-messages.js'
 import type { UsageEvent } from './api-client.js'
+import { fromTime, type Owner } from './api-messages.js'
 import { isKnown } from './cached-state.js'
 import { answerAll, answerFromEntry, answerFromFallback, type Check, type CheckKind, checkKinds, toCheck } from './checks.js'
 import { type RefusedItem, toServiceError } from './errors.js'
@@ -32,7 +32,11 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     try {
       const check = toCheck(kind, call.request)
       const entry = source.peek(call.request.customer_id ?? '', call.request.resource_id ?? null)
-      if (entry === undefined) void answerLater(check, call).then((bytes) => answer(null, bytes), (error) => answer(toServiceError(error)))
+      if (entry === undefined)
+        void answerLater(check, call).then(
+          (bytes) => answer(null, bytes),
+          (error) => answer(toServiceError(error)),
+        )
       else answer(null, answerFromEntry(check, entry, clock.now()) ?? fallBack(check, 'type_mismatch'))
     } catch (error) {
       answer(toServiceError(error))

@@ -1,9 +1,16 @@
-import { type Client, createClient, type ExecutionResult } from 'graphql-ws/client'
+import { type Client, createClient } from 'graphql-ws/client'
 import { WebSocket } from 'ws'
 import type { Clock } from '../kernel/clock.js'
 import type { Secret } from '../platform/config.js'
 import type { Logger } from '../platform/logger.js'
-import { documents, type EntitlementsUpdatedJson, fromUsageUpdated, type StateReader, type UsageChange, type UsageUpdatedJson } from './api-messages.js'
+import {
+  documents,
+  type EntitlementsUpdatedJson,
+  fromUsageUpdated,
+  type StateReader,
+  type UsageChange,
+  type UsageUpdatedJson,
+} from './api-messages.js'
 import type { CachedState } from './cache/cache.js'
 import type { FreshnessJudge } from './freshness.js'
 import type { SidecarMetrics } from './metrics.js'
@@ -83,6 +90,7 @@ export class RealTimeUpdates {
   #connect(): Promise<Ending> {
     const { url, apiKey, judge, clock, metrics, log } = this.options
     let client: Client | undefined
+    let socket: WebSocket | undefined
     let heardAt = clock.now()
     let hasVouched = false
     let pongTimer: NodeJS.Timeout | undefined
@@ -97,7 +105,8 @@ export class RealTimeUpdates {
         judge.endEpoch(heardAt)
         metrics.isRealTime = false
         client?.terminate()
-        void client?.dispose()
+        // A closing handshake would wait for a peer that may be gone.
+        socket?.terminate()
         resolve({ reason, code, hasVouched })
       }
       const stop = () => end('stopping')
@@ -109,19 +118,21 @@ export class RealTimeUpdates {
 
       client = createClient({
         url,
-        webSocketImpl: SidecarSocket,
+        webSocketImpl: socketClass((created) => {
+          socket = created
+        }),
         connectionParams: { headers: { 'X-API-KEY': apiKey.reveal() } },
         connectionAckWaitTimeout: connectTimeoutMs,
         keepAlive: this.#timing.pingAfterMs,
         // Connecting again is done here, the same way for everything that can fail.
         retryAttempts: 0,
         on: {
-          connected: (socket) => {
+          connected: () => {
             // After the two subscriptions, which are sent as soon as this event has been handled: the API reads in order.
             setImmediate(() => {
               if (isOver) return
               expectPong()
-              ;(socket as WebSocket).send('{"type":"ping"}')
+              socket?.send('{"type":"ping"}')
             })
           },
           ping: (isReceived) => {
@@ -158,7 +169,8 @@ export class RealTimeUpdates {
           },
         )
       subscribe<{ entitlementsUpdated: EntitlementsUpdatedJson | null }>(documents.entitlementsUpdated, ({ entitlementsUpdated: json }) => {
-        if (json) this.options.onState(this.options.states.state({ customerId: json.customerId, resourceId: json.resourceId ?? null }, json))
+        if (json)
+          this.options.onState(this.options.states.state({ customerId: json.customerId, resourceId: json.resourceId ?? null }, json))
       })
       subscribe<{ usageUpdated: UsageUpdatedJson | null }>(documents.usageUpdated, ({ usageUpdated: json }) => {
         if (json) this.options.onUsage(fromUsageUpdated(json))
@@ -167,7 +179,7 @@ export class RealTimeUpdates {
   }
 
   /** Null, or why the message could not be used: then something is missed, and the connection can't vouch for the cache any more. */
-  #apply<Data>(result: ExecutionResult<Data, unknown>, apply: (data: Data) => void): string | null {
+  #apply<Data>(result: PushResult<Data>, apply: (data: Data) => void): string | null {
     try {
       if (result.errors?.[0] || !result.data) return `the API pushed an error: ${result.errors?.[0]?.message ?? 'no data'}`
       apply(result.data)
@@ -179,6 +191,12 @@ export class RealTimeUpdates {
   }
 }
 
+/** What one push executed to. */
+interface PushResult<Data> {
+  data?: Data | null
+  errors?: ReadonlyArray<{ message: string }>
+}
+
 interface Ending {
   reason: string
   code: number | undefined
@@ -186,9 +204,15 @@ interface Ending {
   hasVouched: boolean
 }
 
-class SidecarSocket extends WebSocket {
-  constructor(url: string, protocols: string) {
-    super(url, protocols, { handshakeTimeout: connectTimeoutMs, perMessageDeflate: false, maxPayload: largestMessageBytes })
+/** The client makes its socket itself; this is how to get hold of it. */
+function socketClass(onCreated: (socket: WebSocket) => void) {
+  return class extends WebSocket {
+    constructor(url: string, protocols: string) {
+      super(url, protocols, { handshakeTimeout: connectTimeoutMs, perMessageDeflate: false, maxPayload: largestMessageBytes })
+      // The client stops listening before a terminated socket has told its last error, which would then end the process.
+      this.on('error', () => {})
+      onCreated(this)
+    }
   }
 }
 

@@ -1,0 +1,103 @@
+/** The catalog in PostgreSQL: what is read of it. How a change is written is in repository-save.ts. */
+import { type Db, Prisma } from '../platform/postgres.js'
+import type { CatalogDocument } from './document.js'
+import type { PackageKind } from './model.js'
+import { normalise } from './normalise.js'
+import {
+  type CatalogFeature,
+  type FrozenVersion,
+  featureContent,
+  productContent,
+  toAddonDefinition,
+  toCouponDefinition,
+  toFeature,
+  toFeatureDefinition,
+  toFrozenVersion,
+  toPlanDefinition,
+  toProductDefinition,
+  versionContent,
+} from './repository-records.js'
+
+/** Until the transaction ends, every other change of this environment's catalog waits. */
+export async function lockCatalog(db: Db, environmentId: string): Promise<void> {
+  await db.$executeRaw(Prisma.sql`SELECT pg_advisory_xact_lock(hashtextextended('catalog ' || ${environmentId}, 0))`)
+}
+
+/** What is sold now. Not one snapshot unless the transaction is. */
+export async function readDocument(db: Db, environmentId: string): Promise<CatalogDocument> {
+  const inForce = { environmentId, archivedAt: null }
+  const features = await db.feature.findMany({ where: inForce, include: featureContent })
+  const products = await db.product.findMany({ where: inForce, include: productContent })
+  const versions = await db.packageVersion.findMany({ where: { environmentId, isLatest: true, package: { archivedAt: null } }, include: versionContent })
+  const coupons = await db.coupon.findMany({ where: { environmentId, status: 'ACTIVE' } })
+  const ofKind = (kind: PackageKind) => versions.filter((version) => version.package.kind === kind)
+  return normalise({
+    features: features.map(toFeatureDefinition),
+    products: products.map(toProductDefinition),
+    plans: ofKind('PLAN').map(toPlanDefinition),
+    addons: ofKind('ADDON').map(toAddonDefinition),
+    coupons: coupons.map(toCouponDefinition),
+  })
+}
+
+/** What never changes of the definitions that were archived. */
+export interface ArchivedDefinitions {
+  features: { refId: string; type: string; meter: string }[]
+  plans: { refId: string; product: string }[]
+  addons: { refId: string; product: string }[]
+}
+
+export async function readArchived(db: Db, environmentId: string): Promise<ArchivedDefinitions> {
+  const archived = { environmentId, archivedAt: { not: null } }
+  const features = await db.feature.findMany({ where: archived, select: { refId: true, featureType: true, meterType: true } })
+  const packages = await db.package.findMany({ where: archived, select: { refId: true, kind: true, product: { select: { refId: true } } } })
+  const ofKind = (wanted: PackageKind) =>
+    packages.filter(({ kind }) => kind === wanted).map(({ refId, product }) => ({ refId, product: product.refId }))
+  return {
+    features: features.map(({ refId, featureType, meterType }) => ({ refId, type: featureType, meter: meterType })),
+    plans: ofKind('PLAN'),
+    addons: ofKind('ADDON'),
+  }
+}
+
+/** Archived ones too, in no order. `ids` null: all of the environment. */
+export async function findFeatures(db: Db, environmentId: string, ids: readonly string[] | null): Promise<CatalogFeature[]> {
+  const rows = await db.feature.findMany({ where: { environmentId, ...(ids && { id: { in: [...ids] } }) } })
+  return rows.map(toFeature)
+}
+
+/** Published and archived versions; a draft may still change. */
+export async function findVersions(db: Db, environmentId: string, ids: readonly string[]): Promise<FrozenVersion[]> {
+  const rows = await db.packageVersion.findMany({
+    where: { environmentId, id: { in: [...ids] }, status: { not: 'DRAFT' } },
+    include: versionContent,
+  })
+  return rows.map(toFrozenVersion)
+}
+
+/** Null: there is no such package, or it is archived. */
+export async function findLatestVersionId(db: Db, environmentId: string, kind: PackageKind, refId: string): Promise<string | null> {
+  const row = await db.packageVersion.findFirst({
+    where: { environmentId, isLatest: true, package: { kind, refId, archivedAt: null } },
+    select: { id: true },
+  })
+  return row?.id ?? null
+}
+
+/** Also of an archived package. Null: it has none. */
+export async function findLatestVersionIdOf(db: Db, environmentId: string, packageId: string): Promise<string | null> {
+  const row = await db.packageVersion.findFirst({ where: { environmentId, packageId, isLatest: true }, select: { id: true } })
+  return row?.id ?? null
+}
+
+export type ProductRecord = Prisma.ProductGetPayload<object>
+
+/** Archived or not. */
+export async function findProduct(db: Db, environmentId: string, id: string): Promise<ProductRecord | null> {
+  return db.product.findUnique({ where: { environmentId_id: { environmentId, id } } })
+}
+
+/** Of those in the catalog. Products of one document are as old as each other: then the refId decides. */
+export async function findOldestProduct(db: Db, environmentId: string): Promise<ProductRecord | null> {
+  return db.product.findFirst({ where: { environmentId, archivedAt: null }, orderBy: [{ createdAt: 'asc' }, { refId: 'asc' }] })
+}

@@ -1,0 +1,15 @@
+import { type GraphQLScalarType, GraphQLScalarType as Scalar } from 'graphql'
+import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars'
+import type { EpochMs } from '../../kernel/clock.js'
+
+/** Epoch milliseconds inside, ISO 8601 with milliseconds and `Z` outside. Takes any zone, refuses days that do not exist and times without a zone. */
+export const DateTime: GraphQLScalarType<EpochMs, string> = new Scalar<EpochMs, string>({
+  name: 'DateTime',
+  description: 'A time as ISO 8601 text. Answers have milliseconds and the zone Z: 2026-01-31T09:30:00.000Z.',
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
+  serialize: (at) => new Date(at as EpochMs).toISOString(),
+  parseValue: (text) => GraphQLDateTime.parseValue(text).getTime(),
+  parseLiteral: (node) => GraphQLDateTime.parseLiteral(node, undefined).getTime(),
+})
+
+export const Json: GraphQLScalarType = new Scalar({ ...GraphQLJSON.toConfig(), description: 'Any JSON value.' })

@@ -1,0 +1,74 @@
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { stringify } from 'yaml'
+import { compareCatalogs } from '../../../src/catalog/difference.js'
+import { exportCatalog } from '../../../src/catalog/export.js'
+import { normalise } from '../../../src/catalog/normalise.js'
+import { parseCatalogText } from '../../../src/catalog/parse.js'
+import { documents } from './arbitrary.js'
+import { documentWith, parsed, planWith } from './documents.js'
+
+const archiveMissing = true
+const holds = (property: fc.IProperty<[Record<string, unknown>]>) => fc.assert(property, { numRuns: 150 })
+
+describe('the normal form of a catalog', () => {
+  it('is its own normal form', () => {
+    holds(fc.property(documents, (input) => expect(normalise(parsed(input))).to.deep.equal(parsed(input))))
+  })
+
+  it('differs from itself in nothing', () => {
+    holds(fc.property(documents, (input) => expect(compareCatalogs(parsed(input), parsed(input), { archiveMissing })).to.deep.equal([])))
+  })
+
+  it('does not depend on the order in which definitions were written', () => {
+    const reversed = (input: Record<string, unknown>) =>
+      Object.fromEntries(Object.entries(input).reverse().map(([section, items]) => [section, [...(items as unknown[])].reverse()]))
+    holds(fc.property(documents, (input) => expect(parsed(reversed(input))).to.deep.equal(parsed(input))))
+  })
+
+  it('is what an export reads back as, through YAML and through JSON', () => {
+    holds(
+      fc.property(documents, (input) => {
+        const written = exportCatalog(parsed(input))
+        for (const text of [stringify(written), JSON.stringify(written)]) {
+          expect(parseCatalogText(text, { current: null, archiveMissing })).to.deep.equal({ catalog: parsed(input) })
+        }
+      }),
+    )
+  })
+
+  it('keeps the order of entitlements and of the values of an ENUM, which is how they are displayed', () => {
+    const features = [{ refId: 'size', type: 'ENUM', enumValues: ['small', 'large'] }, { refId: 'b', type: 'BOOLEAN' }, { refId: 'a', type: 'BOOLEAN' }]
+    const catalog = parsed(documentWith({ features, plans: [planWith({ entitlements: [{ feature: 'b' }, { feature: 'a' }] })] }))
+    expect(catalog.features.map(({ refId }) => refId)).to.deep.equal(['a', 'b', 'size'])
+    expect(catalog.features[2]!.enumValues).to.deep.equal(['small', 'large'])
+    expect(catalog.plans[0]!.entitlements.map(({ feature }) => feature)).to.deep.equal(['b', 'a'])
+  })
+
+  it('orders prices by what they are for, and what has no order alphabetically', () => {
+    const price = { billingModel: 'FLAT_FEE', billingPeriod: 'MONTHLY', currency: 'USD', amount: 1 }
+    const prices = [price, { ...price, currency: 'EUR', country: 'DE' }, { ...price, currency: 'EUR' }]
+    const addons = [planWith({ refId: 'z' }), planWith({ refId: 'y' })]
+    const catalog = parsed(documentWith({ plans: [planWith({ prices, compatibleAddons: ['z', 'y'] })], addons }))
+    expect(catalog.plans[0]!.prices.map(({ currency, country }) => [currency, country])).to.deep.equal([['EUR', null], ['EUR', 'DE'], ['USD', null]])
+    expect(catalog.plans[0]!.compatibleAddons).to.deep.equal(['y', 'z'])
+  })
+
+  it('exports what a person would write', () => {
+    const entitlements = [{ feature: 'calls', limit: '0.5', unlimited: false, resetPeriod: 'MONTH' }, { feature: 'seats', limit: '9007199254740990.5' }]
+    const additionalMetaData = { limit: '5', empty: null, none: [] }
+    expect(exportCatalog(parsed(documentWith({ plans: [planWith({ entitlements, additionalMetaData })] }))).plans).to.deep.equal([
+      {
+        refId: 'basic',
+        displayName: 'basic',
+        product: 'cloud',
+        pricingType: 'FREE',
+        entitlements: [
+          { feature: 'calls', limit: 0.5, behavior: 'Override', resetPeriod: 'MONTH', resetRule: 'SubscriptionStart' },
+          { feature: 'seats', limit: '9007199254740990.5', behavior: 'Override' },
+        ],
+        additionalMetaData,
+      },
+    ])
+  })
+})
