@@ -23,7 +23,7 @@ export interface App {
 
 export function createApp({ life, postgres: { prisma }, queues, clock = systemClock }: { life: Life; postgres: Postgres; queues: QueueConnection; clock?: Clock }): App {
   const after = afterCommit(life, queues)
-  const environments = new EnvironmentService({ prisma })
+  const environments = new EnvironmentService({ prisma, clock })
   const catalog = new CatalogService({ prisma, changed: after.changed })
   const entitlements = new EntitlementService({ prisma, catalog, clock })
   const subscriptions = new SubscriptionService({ prisma, catalog, entitlements, clock, after })

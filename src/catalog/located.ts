@@ -64,7 +64,9 @@ export class Index<T> {
 
 /** Reports every value that stands in the list before. */
 export function checkDistinct(values: string[], path: string, report: Report): void {
+  const seen = new Set<string>()
   for (const [position, value] of values.entries()) {
-    if (values.indexOf(value) < position) report(`${path}[${position}]`, `'${value}' is listed twice`)
+    if (seen.has(value)) report(`${path}[${position}]`, `'${value}' is listed twice`)
+    seen.add(value)
   }
 }

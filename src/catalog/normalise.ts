@@ -1,5 +1,5 @@
 /** The one form of a catalog: two documents that mean the same are equal, whatever order they were written in. */
-import type { AddonDefinition, CatalogDocument, MetaData, PlanDefinition, PriceDefinition } from './document.js'
+import type { AddonDefinition, CatalogDocument, MetaData, MeterDefinition, PlanDefinition, PriceDefinition } from './document.js'
 
 /**
  * The document with every list whose order says nothing in a fixed order: definitions by refId, prices by what they are for, names,
@@ -8,7 +8,10 @@ import type { AddonDefinition, CatalogDocument, MetaData, PlanDefinition, PriceD
  */
 export function normalise(document: CatalogDocument): CatalogDocument {
   return {
-    features: sortBy(document.features, refIdOf).map(normaliseMeta),
+    features: sortBy(document.features, refIdOf).map((feature) => ({
+      ...normaliseMeta(feature),
+      events: sortKeys(feature.events) as MeterDefinition | null,
+    })),
     products: sortBy(document.products, refIdOf).map(normaliseMeta),
     plans: sortBy(document.plans, refIdOf).map((plan) => ({
       ...normalisePackage(plan),
@@ -27,8 +30,9 @@ export function normaliseMetaData(metaData: MetaData): MetaData {
   return metaData === null || Object.keys(metaData).length === 0 ? null : (sortKeys(metaData) as MetaData)
 }
 
-/** JSON with the keys of every map in order. */
+/** JSON as it reads back from a database: the keys of every map in order, and no negative zero. */
 export function sortKeys(value: unknown): unknown {
+  if (value === 0) return 0
   if (Array.isArray(value)) return value.map(sortKeys)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(sortBy(Object.entries(value), ([key]) => key).map(([key, inner]) => [key, sortKeys(inner)]))

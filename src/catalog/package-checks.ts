@@ -17,11 +17,13 @@ export function checkEntitlements(
   features: Index<FeatureDefinition>,
   report: Report,
 ): void {
+  const places = new Map<string, string>()
   for (const [position, entitlement] of entitlements.entries()) {
     if (entitlement === null) continue
     const place = `${path}[${position}]`
-    const first = entitlements.findIndex((other) => other?.feature === entitlement.feature)
-    if (first < position) report(`${place}.feature`, `'${entitlement.feature}' has an entitlement already, at ${path}[${first}]`)
+    const first = places.get(entitlement.feature)
+    if (first) report(`${place}.feature`, `'${entitlement.feature}' has an entitlement already, at ${first}`)
+    else places.set(entitlement.feature, place)
     checkResetRule(entitlement, `${place}.resetRule`, report)
     const feature = features.find(entitlement.feature, `${place}.feature`, report)
     if (feature) checkEntitlement(entitlement, feature, place, report)

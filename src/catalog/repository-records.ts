@@ -50,7 +50,18 @@ const numberOrNull = (value: Prisma.Decimal | null) => value?.toNumber() ?? null
 export function toFeature(row: BareFeatureRow): CatalogFeature {
   const { id, refId, displayName, description, featureType, meterType, featureUnits: units, featureUnitsPlural: unitsPlural } = row
   const unitTransformation = toUnitTransformation(row)
-  return { id, refId, displayName, description, featureType, meterType, units, unitsPlural, unitTransformation, isArchived: row.archivedAt !== null }
+  return {
+    id,
+    refId,
+    displayName,
+    description,
+    featureType,
+    meterType,
+    units,
+    unitsPlural,
+    unitTransformation,
+    isArchived: row.archivedAt !== null,
+  }
 }
 
 function toUnitTransformation({ unitDivide, unitRounding }: BareFeatureRow): EntitledFeature['unitTransformation'] {
@@ -141,7 +152,9 @@ function toPackageDefinition(row: VersionRow) {
 }
 
 function toTrial({ trialDuration, trialUnits, trialEndBehavior }: VersionRow): DefaultTrial | null {
-  return trialDuration !== null && trialUnits && trialEndBehavior ? { duration: trialDuration, units: trialUnits, endBehavior: trialEndBehavior } : null
+  return trialDuration !== null && trialUnits && trialEndBehavior
+    ? { duration: trialDuration, units: trialUnits, endBehavior: trialEndBehavior }
+    : null
 }
 
 function toPrice(row: VersionRow['prices'][number]): Price {

@@ -3,7 +3,15 @@ import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import type { CatalogChange } from './difference.js'
-import type { AddonDefinition, CatalogDocument, CouponDefinition, FeatureDefinition, MetaData, PlanDefinition, ProductDefinition } from './document.js'
+import type {
+  AddonDefinition,
+  CatalogDocument,
+  CouponDefinition,
+  FeatureDefinition,
+  MetaData,
+  PlanDefinition,
+  ProductDefinition,
+} from './document.js'
 import type { PackageKind } from './model.js'
 
 export interface SaveOptions {
@@ -90,7 +98,8 @@ class CatalogWriter {
         return
       case 'meter':
         // An archived feature keeps its meter: those who hold the feature go on being measured.
-        if (!changes.some((other) => other.kind === 'feature' && other.action === 'archive' && other.refId === refId)) await this.removeMeter(refId)
+        if (!changes.some((other) => other.kind === 'feature' && other.action === 'archive' && other.refId === refId))
+          await this.removeMeter(refId)
         return
       case 'product':
         await db.product.updateMany(archived)
@@ -193,7 +202,8 @@ class CatalogWriter {
         displayName,
         description,
         pricingType,
-        basePlanVersionId: 'basePlan' in definition && definition.basePlan !== null ? await this.latestVersionOf(definition.basePlan) : null,
+        basePlanVersionId:
+          'basePlan' in definition && definition.basePlan !== null ? await this.latestVersionOf(definition.basePlan) : null,
         trialDuration: trial?.duration ?? null,
         trialUnits: trial?.units ?? null,
         trialEndBehavior: trial?.endBehavior ?? null,
@@ -266,11 +276,21 @@ class CatalogWriter {
       await db.planCompatibleAddon.createMany({ data: addonIds.map((addonId) => ({ environmentId, planVersionId: versionId, addonId })) })
     } else {
       const requiredIds = definition.dependencies.map((addon) => idOf(ids.ADDON, addon))
-      await db.addonDependency.createMany({ data: requiredIds.map((requiredAddonId) => ({ environmentId, addonVersionId: versionId, requiredAddonId })) })
+      await db.addonDependency.createMany({
+        data: requiredIds.map((requiredAddonId) => ({ environmentId, addonVersionId: versionId, requiredAddonId })),
+      })
     }
   }
 
-  private async saveCoupon({ refId, name, description, percentOff, amountsOff, durationInMonths, additionalMetaData }: CouponDefinition): Promise<void> {
+  private async saveCoupon({
+    refId,
+    name,
+    description,
+    percentOff,
+    amountsOff,
+    durationInMonths,
+    additionalMetaData,
+  }: CouponDefinition): Promise<void> {
     const { environmentId } = this
     const content = {
       name,

@@ -3,6 +3,7 @@ import { type Db, Prisma } from '../platform/postgres.js'
 import type { CatalogDocument } from './document.js'
 import type { PackageKind } from './model.js'
 import { normalise } from './normalise.js'
+import type { ArchivedDefinitions } from './refusal.js'
 import {
   type CatalogFeature,
   type FrozenVersion,
@@ -28,7 +29,10 @@ export async function readDocument(db: Db, environmentId: string): Promise<Catal
   const inForce = { environmentId, archivedAt: null }
   const features = await db.feature.findMany({ where: inForce, include: featureContent })
   const products = await db.product.findMany({ where: inForce, include: productContent })
-  const versions = await db.packageVersion.findMany({ where: { environmentId, isLatest: true, package: { archivedAt: null } }, include: versionContent })
+  const versions = await db.packageVersion.findMany({
+    where: { environmentId, isLatest: true, package: { archivedAt: null } },
+    include: versionContent,
+  })
   const coupons = await db.coupon.findMany({ where: { environmentId, status: 'ACTIVE' } })
   const ofKind = (kind: PackageKind) => versions.filter((version) => version.package.kind === kind)
   return normalise({
@@ -38,13 +42,6 @@ export async function readDocument(db: Db, environmentId: string): Promise<Catal
     addons: ofKind('ADDON').map(toAddonDefinition),
     coupons: coupons.map(toCouponDefinition),
   })
-}
-
-/** What never changes of the definitions that were archived. */
-export interface ArchivedDefinitions {
-  features: { refId: string; type: string; meter: string }[]
-  plans: { refId: string; product: string }[]
-  addons: { refId: string; product: string }[]
 }
 
 export async function readArchived(db: Db, environmentId: string): Promise<ArchivedDefinitions> {
@@ -93,8 +90,8 @@ export async function findLatestVersionIdOf(db: Db, environmentId: string, packa
 export type ProductRecord = Prisma.ProductGetPayload<object>
 
 /** Archived or not. */
-export async function findProduct(db: Db, environmentId: string, id: string): Promise<ProductRecord | null> {
-  return db.product.findUnique({ where: { environmentId_id: { environmentId, id } } })
+export async function getProduct(db: Db, environmentId: string, id: string): Promise<ProductRecord> {
+  return db.product.findUniqueOrThrow({ where: { environmentId_id: { environmentId, id } } })
 }
 
 /** Of those in the catalog. Products of one document are as old as each other: then the refId decides. */

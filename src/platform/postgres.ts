@@ -1,6 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { Prisma, PrismaClient } from '../../.generated/prisma/client.js'
+import { explainDatabaseError } from './database.js'
+import { assertSchemaCompatible } from './migrations.js'
 import type { Life } from './process.js'
 
 /** The Prisma client, or the one bound to a transaction: what a repository is given. */
@@ -17,8 +19,28 @@ export interface Postgres {
 // A statement that runs longer than this holds locks that others wait for.
 const statementTimeoutMs = 30_000
 
-/** One pool of connections for Prisma and for raw statements. Opens no connection by itself. */
-export function openPostgres(life: Life, url: string, { poolSize, session = {} }: { poolSize: number; session?: Record<string, string> }): Postgres {
+/**
+ * One pool of connections for Prisma and for raw statements, to a database whose schema this code can work with.
+ * @throws StartError with one sentence when the database can't be reached or its schema does not fit
+ */
+export async function connectPostgres(life: Life, url: string, options: PoolOptions): Promise<Postgres> {
+  const postgres = openPostgres(life, url, options)
+  try {
+    await assertSchemaCompatible(postgres.pool)
+  } catch (error) {
+    throw explainDatabaseError(error, url)
+  }
+  return postgres
+}
+
+export interface PoolOptions {
+  poolSize: number
+  /** PostgreSQL settings of every connection. */
+  session?: Record<string, string>
+}
+
+/** The same without asking the database anything: for tests and tools. */
+export function openPostgres(life: Life, url: string, { poolSize, session = {} }: PoolOptions): Postgres {
   const settings = { statement_timeout: String(statementTimeoutMs), idle_in_transaction_session_timeout: String(statementTimeoutMs), ...session }
   const pool = new pg.Pool({
     connectionString: url,

@@ -5,8 +5,14 @@ const refIds = fc.uniqueArray(fc.stringMatching(/^[a-z0-9 ."'[\]:-]{0,8}[a-zé]$
 const some = <T>(values: readonly T[]) => fc.shuffledSubarray([...values])
 const sometimes = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 const text = fc.stringMatching(/^[\w é"'#:{}-]{0,12}\w$/u)
-const json = fc.jsonValue({ maxDepth: 2, noUnicodeString: true }).filter((value) => !JSON.stringify(value).includes('\\u0000') && !JSON.stringify(value).includes('__proto__'))
-const named = { displayName: sometimes(text), description: sometimes(text), additionalMetaData: sometimes(fc.dictionary(text, json, { maxKeys: 3 })) }
+const json = fc
+  .jsonValue({ maxDepth: 2, noUnicodeString: true })
+  .filter((value) => !JSON.stringify(value).includes('\\u0000') && !JSON.stringify(value).includes('__proto__'))
+const named = {
+  displayName: sometimes(text),
+  description: sometimes(text),
+  additionalMetaData: sometimes(fc.dictionary(text, json, { maxKeys: 3 })),
+}
 const amount = fc.oneof(
   fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
   fc.integer({ min: 0, max: 2 ** 40 }).map((units) => units / 1000),
@@ -14,7 +20,11 @@ const amount = fc.oneof(
 )
 
 const condition = fc.oneof(
-  fc.record({ field: text, operation: fc.constantFrom('EQUALS', 'NOT_EQUALS', 'CONTAINS'), value: fc.oneof(text, fc.integer(), fc.boolean()) }),
+  fc.record({
+    field: text,
+    operation: fc.constantFrom('EQUALS', 'NOT_EQUALS', 'CONTAINS'),
+    value: fc.oneof(text, fc.integer(), fc.boolean()),
+  }),
   fc.record({ field: text, operation: fc.constant('IN'), values: fc.array(fc.oneof(text, fc.integer()), { minLength: 1, maxLength: 3 }) }),
   fc.record({ field: text, operation: fc.constant('IS_NULL') }),
 )
@@ -41,7 +51,11 @@ function featureOf({ refId, kind }: Feature): fc.Arbitrary<unknown> {
 }
 
 function entitlementOf({ refId, kind }: Feature): fc.Arbitrary<unknown> {
-  const base = { feature: fc.constant(refId), displayNameOverride: sometimes(text), behavior: sometimes(fc.constantFrom('Increment', 'Override')) }
+  const base = {
+    feature: fc.constant(refId),
+    displayNameOverride: sometimes(text),
+    behavior: sometimes(fc.constantFrom('Increment', 'Override')),
+  }
   if (kind === 'BOOLEAN') return fc.record(base)
   if (kind === 'ENUM') return fc.record({ ...base, values: fc.shuffledSubarray(['a', 'b', 'c'], { minLength: 1 }) })
   if (kind === 'NUMBER') return fc.record({ ...base, limit: fc.integer({ min: 0, max: 2 ** 31 - 1 }) })
@@ -56,10 +70,20 @@ const entitlementsOf = (features: Feature[]) => some(features).chain((chosen) =>
 
 function pricesOf(features: Feature[]): fc.Arbitrary<unknown[]> {
   const metered = features.filter(({ kind }) => kind !== 'BOOLEAN' && kind !== 'ENUM' && kind !== 'NUMBER')
-  const base = { billingPeriod: fc.constantFrom('MONTHLY', 'ANNUALLY'), currency: fc.constantFrom('USD', 'EUR', 'JPY'), country: sometimes(fc.constantFrom('DE', 'US')) }
+  const base = {
+    billingPeriod: fc.constantFrom('MONTHLY', 'ANNUALLY'),
+    currency: fc.constantFrom('USD', 'EUR', 'JPY'),
+    country: sometimes(fc.constantFrom('DE', 'US')),
+  }
   const flat = fc.record({ ...base, billingModel: fc.constant('FLAT_FEE'), amount })
   const counted = metered.map(({ refId }) =>
-    fc.record({ ...base, billingModel: fc.constantFrom('PER_UNIT', 'USAGE_BASED'), feature: fc.constant(refId), amount, blockSize: sometimes(fc.integer({ min: 1, max: 9 })) }),
+    fc.record({
+      ...base,
+      billingModel: fc.constantFrom('PER_UNIT', 'USAGE_BASED'),
+      feature: fc.constant(refId),
+      amount,
+      blockSize: sometimes(fc.integer({ min: 1, max: 9 })),
+    }),
   )
   const tiered = metered.map(({ refId }) =>
     fc.record({
@@ -67,7 +91,10 @@ function pricesOf(features: Feature[]): fc.Arbitrary<unknown[]> {
       billingModel: fc.constant('USAGE_BASED'),
       feature: fc.constant(refId),
       tiersMode: fc.constantFrom('GRADUATED', 'VOLUME'),
-      tiers: fc.tuple(fc.record({ upTo: fc.integer({ min: 1, max: 99 }), unitPrice: amount }), fc.record({ flatPrice: amount, unitPrice: sometimes(amount) })),
+      tiers: fc.tuple(
+        fc.record({ upTo: fc.integer({ min: 1, max: 99 }), unitPrice: amount }),
+        fc.record({ flatPrice: amount, unitPrice: sometimes(amount) }),
+      ),
     }),
   )
   const key = (price: { feature?: unknown; billingPeriod: string; currency: string; country?: string }) =>
@@ -86,15 +113,34 @@ export const documents: fc.Arbitrary<Record<string, unknown>> = fc
       products: fc.constant([{ refId: 'cloud', settings: { multipleSubscriptions: true } }]),
       plans: fc.tuple(
         ...plans.map((refId, position) =>
-          fc.record({ ...sold, refId: fc.constant(refId), basePlan: position === 0 ? fc.constant(undefined) : sometimes(fc.constantFrom(...plans.slice(0, position))), compatibleAddons: some(addons) }),
+          fc.record({
+            ...sold,
+            refId: fc.constant(refId),
+            basePlan: position === 0 ? fc.constant(undefined) : sometimes(fc.constantFrom(...plans.slice(0, position))),
+            compatibleAddons: some(addons),
+          }),
         ),
       ),
-      addons: fc.tuple(...addons.map((refId, position) => fc.record({ ...sold, refId: fc.constant(refId), dependencies: some(addons.slice(0, position)) }))),
+      addons: fc.tuple(
+        ...addons.map((refId, position) =>
+          fc.record({ ...sold, refId: fc.constant(refId), dependencies: some(addons.slice(0, position)) }),
+        ),
+      ),
       coupons: fc.tuple(
         ...coupons.map((refId) =>
           fc.oneof(
             fc.record({ refId: fc.constant(refId), percentOff: fc.integer({ min: 1, max: 100 }) }),
-            fc.record({ refId: fc.constant(refId), amountsOff: fc.shuffledSubarray([{ amount: 1, currency: 'USD' }, { amount: 2.5, currency: 'EUR' }], { minLength: 1 }), durationInMonths: fc.integer({ min: 1, max: 12 }) }),
+            fc.record({
+              refId: fc.constant(refId),
+              amountsOff: fc.shuffledSubarray(
+                [
+                  { amount: 1, currency: 'USD' },
+                  { amount: 2.5, currency: 'EUR' },
+                ],
+                { minLength: 1 },
+              ),
+              durationInMonths: fc.integer({ min: 1, max: 12 }),
+            }),
           ),
         ),
       ),

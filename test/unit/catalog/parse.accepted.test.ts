@@ -95,12 +95,17 @@ describe('a catalog document that is right', () => {
     for (const resetPeriod of ['HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR']) {
       expect(firstEntitlement({ feature: 'calls', limit: 1, resetPeriod }).resetRule, resetPeriod).to.equal('SubscriptionStart')
     }
-    expect(firstEntitlement({ feature: 'calls', limit: 1, resetPeriod: 'WEEK', resetRule: 'EverySunday' }).resetRule).to.equal('EverySunday')
+    expect(firstEntitlement({ feature: 'calls', limit: 1, resetPeriod: 'WEEK', resetRule: 'EverySunday' }).resetRule).to.equal(
+      'EverySunday',
+    )
     expect(firstEntitlement({ feature: 'calls', limit: 1 }).resetRule).to.equal(null)
   })
 
   it('lets a plan override and an add-on add, unless they say otherwise', () => {
-    const entitlements = [{ feature: 'calls', limit: 1 }, { feature: 'seats', limit: 1, behavior: 'Override' }]
+    const entitlements = [
+      { feature: 'calls', limit: 1 },
+      { feature: 'seats', limit: 1, behavior: 'Override' },
+    ]
     const addons = [{ refId: 'more', product: 'cloud', entitlements }]
     const catalog = parsed(documentWith({ plans: [planWith({ entitlements })], addons }))
     expect(catalog.plans[0]!.entitlements.map(({ behavior }) => behavior)).to.deep.equal(['Override', 'Override'])
@@ -136,7 +141,11 @@ describe('a catalog document that is right', () => {
 
   it('takes any identifier that the rest of the platform takes', () => {
     for (const refId of ['customer:1', 'a/b', '..', 'Zoë', '客户', 'x'.repeat(255), "o'brien", '100%', 'a b', '__proto__', 'constructor']) {
-      const catalog = parsed({ features: [{ refId, type: 'BOOLEAN' }], products: [{ refId }], plans: [{ refId, product: refId, entitlements: [{ feature: refId }] }] })
+      const catalog = parsed({
+        features: [{ refId, type: 'BOOLEAN' }],
+        products: [{ refId }],
+        plans: [{ refId, product: refId, entitlements: [{ feature: refId }] }],
+      })
       expect(catalog.plans[0]!.entitlements[0]!.feature).to.equal(refId)
     }
   })

@@ -68,7 +68,11 @@ describe('a catalog document that is refused', () => {
         { features: [someFeatures[0], { refId: 'sso', type: 'NUMBER' }] },
         "features[1].refId: 'sso' is already the refId of features[0]",
       ],
-      ['only a NUMBER has a meter', feature({ type: 'BOOLEAN', meter: 'Incremental' }), 'features[0].meter: only a NUMBER has a meter; this is a BOOLEAN'],
+      [
+        'only a NUMBER has a meter',
+        feature({ type: 'BOOLEAN', meter: 'Incremental' }),
+        'features[0].meter: only a NUMBER has a meter; this is a BOOLEAN',
+      ],
       ['an ENUM has values', feature({ type: 'ENUM' }), 'features[0].enumValues: an ENUM needs the values to choose from'],
       ['only an ENUM has values', feature({ enumValues: ['a'] }), 'features[0].enumValues: only an ENUM has values; this is a NUMBER'],
       ['values are distinct', feature({ type: 'ENUM', enumValues: ['a', 'a'] }), "features[0].enumValues[1]: 'a' is listed twice"],
@@ -89,11 +93,19 @@ describe('a catalog document that is refused', () => {
         feature({ meter: 'Incremental', unitTransformation: { divide: 10, round: 'UP' } }),
         'features[0].unitTransformation: converts what is measured from raw events, so it needs events',
       ],
-      ['an empty group', events({ filters: [[]] }), 'features[0].events.filters[0]: must not be empty: a group without conditions would take every event'],
+      [
+        'an empty group',
+        events({ filters: [[]] }),
+        'features[0].events.filters[0]: must not be empty: a group without conditions would take every event',
+      ],
       ['a comparison has a value', filter({ operation: 'EQUALS' }), 'features[0].events.filters[0][0].value: is required with EQUALS'],
       ['IN has values', filter({ operation: 'IN', values: [] }), 'features[0].events.filters[0][0].values: is required with IN'],
       ['IS_NULL has none', filter({ operation: 'IS_NULL', value: 1 }), 'features[0].events.filters[0][0].value: does not go with IS_NULL'],
-      ['EQUALS has one', filter({ operation: 'EQUALS', value: 1, values: [1] }), 'features[0].events.filters[0][0].values: does not go with EQUALS'],
+      [
+        'EQUALS has one',
+        filter({ operation: 'EQUALS', value: 1, values: [1] }),
+        'features[0].events.filters[0][0].values: does not go with EQUALS',
+      ],
       [
         'true and false have no order',
         filter({ operation: 'LESS_THAN', value: true }),
@@ -121,8 +133,16 @@ describe('a catalog document that is refused', () => {
         `${place}.resetPeriod: 'sso' has no meter, so there is no usage to reset`,
       ],
       ['a NUMBER has a limit', entitling({ feature: 'calls' }), `${place}: needs limit or unlimited, as 'calls' is a NUMBER`],
-      ['unlimited is not limited', entitling({ feature: 'calls', limit: 1, unlimited: true }), `${place}.limit: contradicts unlimited: true`],
-      ['unlimited is not soft', entitling({ feature: 'calls', softLimit: true, unlimited: true }), `${place}.softLimit: contradicts unlimited: true`],
+      [
+        'unlimited is not limited',
+        entitling({ feature: 'calls', limit: 1, unlimited: true }),
+        `${place}.limit: contradicts unlimited: true`,
+      ],
+      [
+        'unlimited is not soft',
+        entitling({ feature: 'calls', softLimit: true, unlimited: true }),
+        `${place}.softLimit: contradicts unlimited: true`,
+      ],
       [
         'a number without meter fits an int32',
         entitling({ feature: 'storage', limit: 2147483648 }),
@@ -134,19 +154,43 @@ describe('a catalog document that is refused', () => {
         `${place}.softLimit: 'storage' has no meter, so nothing can exceed its limit`,
         `${place}.limit: must be a whole number up to 2147483647, as 'storage' has no meter`,
       ],
-      ['a limit is readable from a double', entitling({ feature: 'calls', limit: '9007199254740992' }), `${place}.limit: must be at most 9007199254740991 (2^53 - 1)`],
+      [
+        'a limit is readable from a double',
+        entitling({ feature: 'calls', limit: '9007199254740992' }),
+        `${place}.limit: must be at most 9007199254740991 (2^53 - 1)`,
+      ],
       [
         'not even by a billionth more',
         entitling({ feature: 'calls', limit: '9007199254740991.000000001' }),
         `${place}.limit: must be at most 9007199254740991 (2^53 - 1)`,
       ],
-      ['a limit has 9 decimals', entitling({ feature: 'calls', limit: 1e-10 }), `${place}.limit: has more than 9 digits after the decimal point`],
-      ['as text too', entitling({ feature: 'calls', limit: '0.0000000001' }), `${place}.limit: has more than 9 digits after the decimal point`],
+      [
+        'a limit has 9 decimals',
+        entitling({ feature: 'calls', limit: 1e-10 }),
+        `${place}.limit: has more than 9 digits after the decimal point`,
+      ],
+      [
+        'as text too',
+        entitling({ feature: 'calls', limit: '0.0000000001' }),
+        `${place}.limit: has more than 9 digits after the decimal point`,
+      ],
       ['a limit is not negative', entitling({ feature: 'calls', limit: -1 }), `${place}.limit: must not be negative`],
       ['a limit is finite', entitling({ feature: 'calls', limit: Number.NaN }), `${place}.limit: must be a finite number`],
-      ['a limit is a number', entitling({ feature: 'calls', limit: '1e3' }), `${place}.limit: must be a number, or a decimal number in quotes`],
-      ['seats are never reset', entitling({ feature: 'seats', limit: 1, resetPeriod: 'MONTH' }), `${place}.resetPeriod: 'seats' is Fluctuating: its usage goes up and down and is never reset`],
-      ['a rule goes with a period', entitling({ feature: 'calls', limit: 1, resetRule: 'EverySunday' }), `${place}.resetRule: needs a resetPeriod`],
+      [
+        'a limit is a number',
+        entitling({ feature: 'calls', limit: '1e3' }),
+        `${place}.limit: must be a number, or a decimal number in quotes`,
+      ],
+      [
+        'seats are never reset',
+        entitling({ feature: 'seats', limit: 1, resetPeriod: 'MONTH' }),
+        `${place}.resetPeriod: 'seats' is Fluctuating: its usage goes up and down and is never reset`,
+      ],
+      [
+        'a rule goes with a period',
+        entitling({ feature: 'calls', limit: 1, resetRule: 'EverySunday' }),
+        `${place}.resetRule: needs a resetPeriod`,
+      ],
       [
         'a rule fits its period',
         entitling({ feature: 'calls', limit: 1, resetPeriod: 'MONTH', resetRule: 'EverySunday' }),
@@ -167,8 +211,16 @@ describe('a catalog document that is refused', () => {
     const tiers = [{ upTo: 10, unitPrice: 1 }, { unitPrice: 0.5 }]
     const tiered = { ...usage, amount: null, tiersMode: 'VOLUME', tiers }
     check([
-      ['the currency exists', pricing({ ...flat, currency: 'usd' }), `${place}.currency: is not one of the known codes; did you mean 'USD'?`],
-      ['the country is a code', pricing({ ...flat, country: 'Germany' }), `${place}.country: must be a country code of two capital letters (ISO 3166-1 alpha-2)`],
+      [
+        'the currency exists',
+        pricing({ ...flat, currency: 'usd' }),
+        `${place}.currency: is not one of the known codes; did you mean 'USD'?`,
+      ],
+      [
+        'the country is a code',
+        pricing({ ...flat, country: 'Germany' }),
+        `${place}.country: must be a country code of two capital letters (ISO 3166-1 alpha-2)`,
+      ],
       ['a flat fee has an amount', pricing({ ...flat, amount: null }), `${place}.amount: is required`],
       [
         'a flat fee counts nothing',
@@ -177,12 +229,32 @@ describe('a catalog document that is refused', () => {
         `${place}.blockSize: does not go with FLAT_FEE`,
         `${place}.minQuantity: does not go with FLAT_FEE`,
       ],
-      ['other models count a feature', pricing({ ...perSeat, feature: null }), `${place}.feature: is required with PER_UNIT: what is counted`],
-      ['the feature exists', pricing({ ...perSeat, feature: 'seat' }), `${place}.feature: there is no feature 'seat'; did you mean 'seats'?`],
-      ['only numbers are counted', pricing({ ...perSeat, feature: 'sso' }), `${place}.feature: 'sso' is a BOOLEAN, which cannot be counted`],
-      ['usage needs a meter', pricing({ ...usage, feature: 'storage' }), `${place}.feature: 'storage' has no meter, so its usage is not known`],
+      [
+        'other models count a feature',
+        pricing({ ...perSeat, feature: null }),
+        `${place}.feature: is required with PER_UNIT: what is counted`,
+      ],
+      [
+        'the feature exists',
+        pricing({ ...perSeat, feature: 'seat' }),
+        `${place}.feature: there is no feature 'seat'; did you mean 'seats'?`,
+      ],
+      [
+        'only numbers are counted',
+        pricing({ ...perSeat, feature: 'sso' }),
+        `${place}.feature: 'sso' is a BOOLEAN, which cannot be counted`,
+      ],
+      [
+        'usage needs a meter',
+        pricing({ ...usage, feature: 'storage' }),
+        `${place}.feature: 'storage' has no meter, so its usage is not known`,
+      ],
       ['usage has no quantities', pricing({ ...usage, maxQuantity: 3 }), `${place}.maxQuantity: does not go with USAGE_BASED`],
-      ['quantities are in order', pricing({ ...perSeat, minQuantity: 3, maxQuantity: 2 }), `${place}.maxQuantity: must be at least minQuantity`],
+      [
+        'quantities are in order',
+        pricing({ ...perSeat, minQuantity: 3, maxQuantity: 2 }),
+        `${place}.maxQuantity: must be at least minQuantity`,
+      ],
       ['an amount or tiers', pricing({ ...usage, amount: null }), `${place}: needs exactly one of amount and tiers`],
       ['not both', pricing({ ...tiered, amount: 1 }), `${place}: needs exactly one of amount and tiers`],
       ['tiers have a mode', pricing({ ...tiered, tiersMode: null }), `${place}.tiersMode: is required with tiers: GRADUATED or VOLUME`],
@@ -202,8 +274,16 @@ describe('a catalog document that is refused', () => {
         pricing(flat, { ...flat, billingPeriod: 'ANNUALLY' }, { ...flat, country: 'DE' }, { ...flat, amount: 6 }),
         'plans[0].prices[3]: is the same as plans[0].prices[0]: one price per feature, billing period, currency and country',
       ],
-      ['what is paid has a price', documentWith({ plans: [planWith({ pricingType: 'PAID' })] }), 'plans[0].prices: what is PAID needs at least one price'],
-      ['what is free has none', documentWith({ plans: [planWith({ pricingType: 'FREE', prices: [flat] })] }), 'plans[0].pricingType: what is FREE has no prices'],
+      [
+        'what is paid has a price',
+        documentWith({ plans: [planWith({ pricingType: 'PAID' })] }),
+        'plans[0].prices: what is PAID needs at least one price',
+      ],
+      [
+        'what is free has none',
+        documentWith({ plans: [planWith({ pricingType: 'FREE', prices: [flat] })] }),
+        'plans[0].pricingType: what is FREE has no prices',
+      ],
     ])
   })
 
@@ -211,7 +291,11 @@ describe('a catalog document that is refused', () => {
     const other = { refId: 'other', product: 'desk' }
     const products = [{ refId: 'cloud' }, { refId: 'desk' }]
     check([
-      ['the product exists', documentWith({ plans: [planWith({ product: 'clod' })] }), "plans[0].product: there is no product 'clod'; did you mean 'cloud'?"],
+      [
+        'the product exists',
+        documentWith({ plans: [planWith({ product: 'clod' })] }),
+        "plans[0].product: there is no product 'clod'; did you mean 'cloud'?",
+      ],
       ['the base plan exists', documentWith({ plans: [planWith({ basePlan: 'free' })] }), "plans[0].basePlan: there is no plan 'free'"],
       [
         'the base plan is of the same product',
@@ -220,10 +304,16 @@ describe('a catalog document that is refused', () => {
       ],
       [
         'plans do not inherit in a circle, said once',
-        documentWith({ plans: [planWith({ basePlan: 'b' }), planWith({ refId: 'b', basePlan: 'c' }), planWith({ refId: 'c', basePlan: 'basic' })] }),
+        documentWith({
+          plans: [planWith({ basePlan: 'b' }), planWith({ refId: 'b', basePlan: 'c' }), planWith({ refId: 'c', basePlan: 'basic' })],
+        }),
         'plans[2].basePlan: leads back to itself: basic -> b -> c -> basic',
       ],
-      ['a plan is not its own base', documentWith({ plans: [planWith({ basePlan: 'basic' })] }), 'plans[0].basePlan: leads back to itself: basic -> basic'],
+      [
+        'a plan is not its own base',
+        documentWith({ plans: [planWith({ basePlan: 'basic' })] }),
+        'plans[0].basePlan: leads back to itself: basic -> basic',
+      ],
       [
         'compatible add-ons exist, once',
         documentWith({ plans: [planWith({ compatibleAddons: ['x', 'more', 'more'] })], addons: [planWith({ refId: 'more' })] }),
@@ -235,7 +325,11 @@ describe('a catalog document that is refused', () => {
         documentWith({ addons: [planWith({ refId: 'a', dependencies: ['b'] }), planWith({ refId: 'b', dependencies: ['a'] })] }),
         'addons[1].dependencies: leads back to itself: a -> b -> a',
       ],
-      ['a free plan has no trial', documentWith({ plans: [planWith({ defaultTrial: { duration: 7, units: 'DAY' } })] }), 'plans[0].defaultTrial: a free plan has no trial'],
+      [
+        'a free plan has no trial',
+        documentWith({ plans: [planWith({ defaultTrial: { duration: 7, units: 'DAY' } })] }),
+        'plans[0].defaultTrial: a free plan has no trial',
+      ],
       [
         'a trial is long enough to be one',
         documentWith({ plans: [planWith({ pricingType: 'CUSTOM', defaultTrial: { duration: 0, units: 'WEEK' } })] }),
@@ -263,7 +357,11 @@ describe('a catalog document that is refused', () => {
         settings({ newCustomerPlan: 'basic' }, [planWith({})]),
         'products[0].settings.newCustomerPlan: PLAN_SELECTION starts no plan: leave this out, or choose FREE_PLAN or TRIAL_PERIOD',
       ],
-      ['DOWNGRADE_TO_FREE has a plan', settings({ endOfSubscription: 'DOWNGRADE_TO_FREE' }), 'products[0].settings.downgradePlan: is required with DOWNGRADE_TO_FREE'],
+      [
+        'DOWNGRADE_TO_FREE has a plan',
+        settings({ endOfSubscription: 'DOWNGRADE_TO_FREE' }),
+        'products[0].settings.downgradePlan: is required with DOWNGRADE_TO_FREE',
+      ],
       [
         'DOWNGRADE_TO_FREE is free',
         settings({ endOfSubscription: 'DOWNGRADE_TO_FREE', downgradePlan: 'basic' }, [planWith({ prices: [flat] })]),
@@ -291,7 +389,11 @@ describe('a catalog document that is refused', () => {
         "coupons[0].amountsOff[1]: 'EUR' is listed twice",
       ],
       ['some amount', coupon({ amountsOff: [] }), 'coupons[0].amountsOff: must not be empty'],
-      ['a duration in months', coupon({ percentOff: 5, durationInMonths: 0.5 }), 'coupons[0].durationInMonths: must be a whole number from 1 to 1200'],
+      [
+        'a duration in months',
+        coupon({ percentOff: 5, durationInMonths: 0.5 }),
+        'coupons[0].durationInMonths: must be a whole number from 1 to 1200',
+      ],
     ])
   })
 
@@ -299,7 +401,17 @@ describe('a catalog document that is refused', () => {
     const problems = refusals({
       coupons: [{ refId: 'c', percentOff: 101 }],
       plans: [
-        { refId: 'a', product: 'nope', basePlan: 'b', defaultTrial: 5, titel: 1, entitlements: [{ feature: 'x', limit: -1 }, { feature: 'sso', limit: 1 }] },
+        {
+          refId: 'a',
+          product: 'nope',
+          basePlan: 'b',
+          defaultTrial: 5,
+          titel: 1,
+          entitlements: [
+            { feature: 'x', limit: -1 },
+            { feature: 'sso', limit: 1 },
+          ],
+        },
         { refId: 'b', product: 'cloud', basePlan: 'zz' },
       ],
       features: someFeatures,
@@ -326,11 +438,16 @@ describe('a catalog document that is refused', () => {
   })
 
   describe('against the catalog in force', () => {
-    const current = parsed(documentWith({ products: [{ refId: 'cloud' }, { refId: 'desk' }], plans: [planWith({})], addons: [planWith({ refId: 'more' })] }))
+    const current = parsed(
+      documentWith({ products: [{ refId: 'cloud' }, { refId: 'desk' }], plans: [planWith({})], addons: [planWith({ refId: 'more' })] }),
+    )
 
     it('keeps the type and meter of a feature and the product of a plan and add-on', () => {
       const changed = documentWith({
-        features: [{ refId: 'calls', type: 'NUMBER', meter: 'Fluctuating' }, { refId: 'sso', type: 'NUMBER' }],
+        features: [
+          { refId: 'calls', type: 'NUMBER', meter: 'Fluctuating' },
+          { refId: 'sso', type: 'NUMBER' },
+        ],
         products: [{ refId: 'cloud' }, { refId: 'desk' }],
         plans: [planWith({ product: 'desk' })],
         addons: [planWith({ refId: 'more', product: 'desk' })],
@@ -357,6 +474,11 @@ describe('a catalog document that is refused', () => {
     const refused = parseCatalogText('features:\n  - refId: a\n    refId: b\n', options)
     expect(refused).to.have.nested.property('problems[0].path', 'line 3, column 5')
     expect(parseCatalogText('features: &a [*a]', options)).to.have.property('problems')
-    expect(parseCatalogText(`a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [${'*a,'.repeat(9)}]\nc: &c [${'*b,'.repeat(9)}]\nd: [${'*c,'.repeat(9)}]`, options)).to.have.property('problems')
+    expect(
+      parseCatalogText(
+        `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [${'*a,'.repeat(9)}]\nc: &c [${'*b,'.repeat(9)}]\nd: [${'*c,'.repeat(9)}]`,
+        options,
+      ),
+    ).to.have.property('problems')
   })
 })

@@ -1,0 +1,172 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../kernel/clock.js'
+import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
+import type { ProductRules } from '../subscription/model.js'
+import { recordChange } from '../updates/outbox.js'
+import { type CatalogChange, compareCatalogs } from './difference.js'
+import type { CatalogDocument, ProductSettings } from './document.js'
+import type { PackageKind, PackageVersion } from './model.js'
+import { normalise, overlay } from './normalise.js'
+import { type ParseOptions, parseCatalog, parseCatalogText } from './parse.js'
+import { catalogRefused, checkRevived } from './refusal.js'
+import * as repository from './repository.js'
+import type { CatalogFeature, FrozenVersion } from './repository-records.js'
+import { saveChanges } from './repository-save.js'
+
+export interface ApplyOptions {
+  /** Answers what would change and changes nothing. */
+  dryRun: boolean
+  /** What the document leaves out is archived; otherwise it stays. */
+  archiveMissing: boolean
+}
+
+/** The product that decides what a new customer gets. */
+export interface DefaultProduct {
+  id: string
+  refId: string
+  newCustomer: ProductSettings['newCustomer']
+  /** The latest version of the plan of FREE_PLAN or TRIAL_PERIOD; null for PLAN_SELECTION. */
+  plan: PackageVersion | null
+}
+
+export interface CatalogServiceOptions {
+  prisma: PrismaClient
+  clock: Clock
+  /** Told after each committed change that the environment's outbox has messages. Never throws: a lost call only delays them. */
+  nudge: (environmentId: string) => void
+}
+
+// A version with 20 entitlements and some prices takes about 10 KB.
+const maxCachedVersions = 2_000
+
+/**
+ * The catalog of an environment. Reads take the caller's `db`, so that they see what its transaction sees; ids of another environment are
+ * not found.
+ */
+export class CatalogService {
+  readonly #prisma: PrismaClient
+  readonly #clock: Clock
+  readonly #nudge: CatalogServiceOptions['nudge']
+  /** Published versions never change, so they are never stale. */
+  readonly #versions = new LRUCache<string, FrozenVersion>({ max: maxCachedVersions })
+
+  constructor({ prisma, clock, nudge }: CatalogServiceOptions) {
+    this.#prisma = prisma
+    this.#clock = clock
+    this.#nudge = nudge
+  }
+
+  /**
+   * Brings the catalog to what the document says, all or nothing, and answers what changed; applying it again changes nothing. `input` is
+   * what JSON holds, or YAML or JSON text. Fails with BAD_USER_INPUT and every problem in `details.problems` when the document is wrong.
+   */
+  async apply(environmentId: string, input: unknown, { dryRun, archiveMissing }: ApplyOptions): Promise<CatalogChange[]> {
+    const now = this.#clock.now()
+    const changes = await inTransaction(this.#prisma, async (db) => {
+      await repository.lockCatalog(db, environmentId)
+      const current = await repository.readDocument(db, environmentId)
+      const archived = await repository.readArchived(db, environmentId)
+
+      const wanted = readInput(input, { current, archiveMissing })
+      const problems = checkRevived(wanted, archived)
+      if (problems.length > 0) throw catalogRefused(problems)
+      const changes = compareCatalogs(current, wanted, { archiveMissing })
+      if (dryRun || changes.length === 0) return changes
+
+      const after = archiveMissing ? normalise(wanted) : overlay(current, wanted)
+      await saveChanges(db, { environmentId, changes, after, now })
+      await recordChange(db, { environmentId, kind: 'package', customerId: null, version: now })
+      return changes
+    })
+    if (!dryRun && changes.length > 0) this.#nudge(environmentId)
+    return changes
+  }
+
+  /** What is sold now, as one document; applying it changes nothing. */
+  async export(environmentId: string): Promise<CatalogDocument> {
+    // One snapshot, or a document that is being applied could be seen in parts.
+    return this.#prisma.$transaction((db) => repository.readDocument(db, environmentId), { isolationLevel: 'RepeatableRead' })
+  }
+
+  /** Published versions by id, together with all versions that they inherit from. Unknown ids are left out. */
+  async versions(db: Db, environmentId: string, ids: Iterable<string>): Promise<Map<string, PackageVersion>> {
+    const frozen = new Map<string, FrozenVersion>()
+    for (let wanted = new Set(ids); wanted.size > 0; ) {
+      for (const version of await this.#frozenVersions(db, environmentId, [...wanted])) frozen.set(version.id, version)
+      const basePlans = [...frozen.values()].flatMap(({ basePlanVersionId }) => basePlanVersionId ?? [])
+      // Each version inherits from an older one, so this comes to an end.
+      wanted = new Set(basePlans.filter((id) => !frozen.has(id)))
+    }
+    return this.#withFeatures(db, environmentId, frozen.values())
+  }
+
+  /** What a new subscription gets. Null: there is no such plan or add-on, or it is archived. */
+  async latestVersion(db: Db, environmentId: string, kind: PackageKind, refId: string): Promise<PackageVersion | null> {
+    const id = await repository.findLatestVersionId(db, environmentId, kind, refId)
+    return id === null ? null : this.#version(db, environmentId, id)
+  }
+
+  /** All features by refId, archived ones too. */
+  async features(db: Db, environmentId: string): Promise<Map<string, CatalogFeature>> {
+    const features = await repository.findFeatures(db, environmentId, null)
+    return new Map(features.map((feature) => [feature.refId, feature]))
+  }
+
+  /**
+   * What the product says about its subscriptions, also when it is archived: they keep what they were promised, the downgrade to a plan that
+   * is archived included. `productId` comes from a record that refers to the product, so it exists.
+   */
+  async productRules(db: Db, environmentId: string, productId: string): Promise<ProductRules> {
+    const product = await repository.getProduct(db, environmentId, productId)
+    const { id, refId, endSetting, cancellationTiming, downgradeTiming, usageOnPlanChange, allowsMultipleSubscriptions } = product
+    const downgradePlan = await this.#latestVersionOf(db, environmentId, product.downgradePlanId)
+    return { id, refId, endSetting, downgradePlan, cancellationTiming, downgradeTiming, usageOnPlanChange, allowsMultipleSubscriptions }
+  }
+
+  /** The oldest product that is not archived. Null: there is none. */
+  async defaultProduct(db: Db, environmentId: string): Promise<DefaultProduct | null> {
+    const product = await repository.findOldestProduct(db, environmentId)
+    if (!product) return null
+    const { id, refId, newCustomerSetting, newCustomerPlanId } = product
+    return { id, refId, newCustomer: newCustomerSetting, plan: await this.#latestVersionOf(db, environmentId, newCustomerPlanId) }
+  }
+
+  async #latestVersionOf(db: Db, environmentId: string, packageId: string | null): Promise<PackageVersion | null> {
+    const id = packageId && (await repository.findLatestVersionIdOf(db, environmentId, packageId))
+    return id ? this.#version(db, environmentId, id) : null
+  }
+
+  async #version(db: Db, environmentId: string, id: string): Promise<PackageVersion | null> {
+    return (await this.#withFeatures(db, environmentId, await this.#frozenVersions(db, environmentId, [id]))).get(id) ?? null
+  }
+
+  async #frozenVersions(db: Db, environmentId: string, ids: string[]): Promise<FrozenVersion[]> {
+    const keyOf = (id: string) => `${environmentId}:${id}`
+    const known = ids.flatMap((id) => this.#versions.get(keyOf(id)) ?? [])
+    if (known.length === ids.length) return known
+    const missing = ids.filter((id) => !known.some((version) => version.id === id))
+    const found = await repository.findVersions(db, environmentId, missing)
+    for (const version of found) this.#versions.set(keyOf(version.id), version)
+    return [...known, ...found]
+  }
+
+  /** Features are read each time: a new display name or unit is to be seen at once, and one query costs little. */
+  async #withFeatures(db: Db, environmentId: string, versions: Iterable<FrozenVersion>): Promise<Map<string, PackageVersion>> {
+    const all = [...versions]
+    const ids = new Set(all.flatMap(({ entitlements }) => entitlements.map(({ featureId }) => featureId)))
+    const features = ids.size === 0 ? [] : await repository.findFeatures(db, environmentId, [...ids])
+    const byId = new Map(features.map(({ isArchived, ...feature }) => [feature.id, feature]))
+    return new Map(
+      all.map((version) => {
+        const entitlements = version.entitlements.map((entitlement) => ({ ...entitlement, feature: byId.get(entitlement.featureId)! }))
+        return [version.id, { ...version, entitlements }]
+      }),
+    )
+  }
+}
+
+function readInput(input: unknown, options: ParseOptions): CatalogDocument {
+  const parsed = typeof input === 'string' ? parseCatalogText(input, options) : parseCatalog(input, options)
+  if ('problems' in parsed) throw catalogRefused(parsed.problems)
+  return parsed.catalog
+}

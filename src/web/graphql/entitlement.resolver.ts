@@ -1,0 +1,34 @@
+import { Arg, Ctx, Query, Resolver } from 'type-graphql'
+import type { RequestContext } from './context.js'
+import { FetchEntitlementQuery, FetchEntitlementsQuery, fromFetchEntitlementQuery } from './entitlement.inputs.js'
+import { Entitlement, EntitlementsState, toEntitlement, toEntitlements, toEntitlementsState } from './entitlement.types.js'
+
+@Resolver()
+export class EntitlementResolver {
+  @Query(() => Entitlement, {
+    description: 'May this customer use this feature, now? A denial is an answer with its reason, also for an unknown customer.',
+  })
+  async entitlement(
+    @Arg('query', () => FetchEntitlementQuery, { description: 'The question.' }) query: FetchEntitlementQuery,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    const { accessVersion, ...decision } = await app.entitlements.check(identity.environmentId, fromFetchEntitlementQuery(query))
+    return toEntitlement({ customerId: query.customerId, resourceId: query.resourceId ?? null, accessVersion }, decision, query.options ?? {})
+  }
+
+  @Query(() => [Entitlement], { nullable: true, description: 'Everything the customer or resource holds. Empty when it is unknown or has no access.' })
+  async cachedEntitlements(
+    @Arg('query', () => FetchEntitlementsQuery, { description: 'Whose entitlements.' }) { customerId, resourceId }: FetchEntitlementsQuery,
+    @Ctx() { app, identity, now }: RequestContext,
+  ) {
+    return toEntitlements(await app.entitlements.state(identity.environmentId, customerId, resourceId ?? null), now)
+  }
+
+  @Query(() => EntitlementsState, { description: 'The same as cachedEntitlements, with the reason when there are none.' })
+  async entitlementsState(
+    @Arg('query', () => FetchEntitlementsQuery, { description: 'Whose entitlements.' }) { customerId, resourceId }: FetchEntitlementsQuery,
+    @Ctx() { app, identity, now }: RequestContext,
+  ) {
+    return toEntitlementsState(await app.entitlements.state(identity.environmentId, customerId, resourceId ?? null), now)
+  }
+}

@@ -1,0 +1,170 @@
+import { Field, Float, ObjectType } from 'type-graphql'
+import { type Decision, decide } from '../../entitlement/evaluate.js'
+import type * as domain from '../../entitlement/state.js'
+import type { EpochMs } from '../../kernel/clock.js'
+import { Feature, ResetPeriodConfiguration, toFeature, toNumber, toResetPeriodConfiguration, UnitTransformation } from './catalog.types.js'
+import * as enums from './enums.js'
+import { DateTime } from './scalars.js'
+
+@ObjectType({ simpleResolvers: true, description: 'A feature as an entitlement carries it.' })
+export class EntitlementFeature extends Feature {
+  @Field(() => UnitTransformation, { nullable: true })
+  unitTransformation!: UnitTransformation | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'The right of a customer (or of one of its resources) to use a feature, and the decision about it.' })
+export class Entitlement {
+  @Field(() => enums.AccessDeniedReason, { nullable: true, description: 'Null when granted.' })
+  accessDeniedReason!: string | null
+
+  @Field(() => Float, { nullable: true, description: 'In the current usage period; null for features without a meter.' })
+  currentUsage!: number | null
+
+  @Field(() => String, { nullable: true })
+  customerId!: string | null
+
+  @Field(() => DateTime, { nullable: true, description: 'Version of the last change that was more than usage.' })
+  entitlementUpdatedAt!: EpochMs | null
+
+  @Field(() => [String], { nullable: true, description: 'ENUM: the values held.' })
+  enumValues!: string[] | null
+
+  @Field(() => EntitlementFeature, { nullable: true, description: 'Null when the customer does not hold the feature.' })
+  feature!: EntitlementFeature | null
+
+  @Field(() => Boolean, { nullable: true, description: 'Usage beyond the limit is granted.' })
+  hasSoftLimit!: boolean | null
+
+  @Field(() => Boolean)
+  hasUnlimitedUsage!: boolean
+
+  @Field(() => Boolean)
+  isGranted!: boolean
+
+  @Field(() => DateTime, { nullable: true, description: 'The same as usagePeriodEnd.' })
+  nextResetDate!: EpochMs | null
+
+  @Field(() => Float, { nullable: true, description: 'As it was asked.' })
+  requestedUsage!: number | null
+
+  @Field(() => [String], { nullable: true, description: 'As they were asked.' })
+  requestedValues!: string[] | null
+
+  @Field(() => enums.EntitlementResetPeriod, { nullable: true, description: 'Null: usage is never reset.' })
+  resetPeriod!: string | null
+
+  @Field(() => ResetPeriodConfiguration, { nullable: true })
+  resetPeriodConfiguration!: ReturnType<typeof toResetPeriodConfiguration>
+
+  @Field(() => String, { nullable: true })
+  resourceId!: string | null
+
+  @Field(() => Float, { nullable: true, description: 'The cap of a metered feature, the value of a NUMBER without a meter; null when unlimited.' })
+  usageLimit!: number | null
+
+  @Field(() => DateTime, { nullable: true })
+  usagePeriodAnchor!: EpochMs | null
+
+  @Field(() => DateTime, { nullable: true, description: 'Exclusive.' })
+  usagePeriodEnd!: EpochMs | null
+
+  @Field(() => DateTime, { nullable: true })
+  usagePeriodStart!: EpochMs | null
+
+  @Field(() => DateTime, { nullable: true, description: 'Version of the usage.' })
+  usageUpdatedAt!: EpochMs | null
+
+  @Field(() => Float, { nullable: true, description: 'Epoch milliseconds: from then on another entitlement may hold.' })
+  validUntil!: number | null
+}
+
+/** Whose entitlement it is, and as of which version. */
+export interface EntitlementOwner {
+  customerId: string
+  resourceId: string | null
+  accessVersion: EpochMs | null
+}
+
+export interface Requested {
+  requestedUsage?: number | null
+  requestedValues?: string[] | null
+}
+
+export function toEntitlement(owner: EntitlementOwner, decision: Decision, requested: Requested = {}): Entitlement {
+  const { entitlement } = decision
+  return {
+    ...(entitlement ? held(entitlement) : nothingHeld),
+    customerId: owner.customerId,
+    resourceId: owner.resourceId,
+    isGranted: decision.granted,
+    accessDeniedReason: decision.granted ? null : decision.reason,
+    requestedUsage: requested.requestedUsage ?? null,
+    requestedValues: requested.requestedValues ?? null,
+    entitlementUpdatedAt: owner.accessVersion,
+    usageUpdatedAt: entitlement?.usage?.updatedAt ?? owner.accessVersion,
+  }
+}
+
+type Held = Omit<
+  Entitlement,
+  | 'accessDeniedReason'
+  | 'customerId'
+  | 'entitlementUpdatedAt'
+  | 'isGranted'
+  | 'requestedUsage'
+  | 'requestedValues'
+  | 'resourceId'
+  | 'usageUpdatedAt'
+>
+
+const nothingHeld: Held = {
+  currentUsage: null,
+  enumValues: null,
+  feature: null,
+  hasSoftLimit: null,
+  hasUnlimitedUsage: false,
+  nextResetDate: null,
+  resetPeriod: null,
+  resetPeriodConfiguration: null,
+  usageLimit: null,
+  usagePeriodAnchor: null,
+  usagePeriodEnd: null,
+  usagePeriodStart: null,
+  validUntil: null,
+}
+
+function held({ feature, usage, reset, usageLimit, validUntil, ...entitlement }: domain.Entitlement): Held {
+  return {
+    currentUsage: toNumber(usage?.currentUsage ?? null),
+    enumValues: feature.featureType === 'ENUM' ? entitlement.enumValues : null,
+    feature: { ...toFeature(feature), unitTransformation: feature.unitTransformation },
+    hasSoftLimit: entitlement.hasSoftLimit,
+    hasUnlimitedUsage: entitlement.hasUnlimitedUsage,
+    nextResetDate: usage?.periodEnd ?? null,
+    resetPeriod: reset?.period ?? null,
+    resetPeriodConfiguration: reset && toResetPeriodConfiguration(reset.period, reset.rule),
+    usageLimit: entitlement.hasUnlimitedUsage ? null : toNumber(usageLimit),
+    usagePeriodAnchor: reset?.anchor ?? null,
+    usagePeriodEnd: usage?.periodEnd ?? null,
+    usagePeriodStart: usage?.periodStart ?? null,
+    validUntil,
+  }
+}
+
+/** All entitlements of a state, each with the decision for a request of nothing. */
+export function toEntitlements(state: domain.EntitlementState, now: EpochMs): Entitlement[] {
+  return state.entitlements.map((entitlement) => toEntitlement(state, decide(entitlement, { now })))
+}
+
+@ObjectType({ simpleResolvers: true, description: 'All entitlements of a customer (or of one of its resources), or the reason why there are none.' })
+export class EntitlementsState {
+  @Field(() => enums.EntitlementsStateAccessDeniedReason, { nullable: true })
+  accessDeniedReason!: string | null
+
+  @Field(() => [Entitlement], { nullable: true })
+  entitlements!: Entitlement[] | null
+}
+
+export function toEntitlementsState(state: domain.EntitlementState, now: EpochMs): EntitlementsState {
+  return { accessDeniedReason: state.deniedReason, entitlements: toEntitlements(state, now) }
+}

@@ -1,0 +1,45 @@
+import { createApp } from '../src/app.js'
+import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import { connectPostgres } from '../src/platform/postgres.js'
+import { runProcess } from '../src/platform/process.js'
+import { consume } from '../src/platform/queue.js'
+import { openRedis } from '../src/platform/redis.js'
+import { every } from '../src/platform/timer.js'
+import { ChangeDelivery } from '../src/updates/delivery.js'
+import { deliverChanges } from '../src/updates/jobs.js'
+import { environmentsWithUndelivered } from '../src/updates/outbox-repository.js'
+import { changeSinks } from '../src/updates/sinks.js'
+import { StateCache } from '../src/updates/state-cache.js'
+
+export const cacheInvalidationConfig = {
+  ...processVariables,
+  ...databaseVariables,
+  ...redisVariables,
+  PORT: port({ default: 4104, desc: 'Port of health and metrics' }),
+  CONCURRENCY: positive({ default: 4, desc: 'Environments whose changes are delivered at the same time' }),
+  SWEEP_INTERVAL_MS: positive({ default: 2_000, desc: 'How often undelivered changes without a job are looked for' }),
+}
+
+/**
+ * Turns committed changes into fresh entitlement states, and tells the web processes and environment queues. Several copies may run: a message is
+ * leased before it is delivered, and delivering it twice is harmless because versions decide.
+ */
+await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, async (config, life) => {
+  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE })
+  const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
+  const redis = openRedis(life, queues.redisUrl, 'request')
+  const { entitlements, environments } = createApp({ life, postgres, queues })
+  const delivery = new ChangeDelivery({
+    prisma: postgres.prisma,
+    entitlements,
+    cache: new StateCache(redis, queues.prefix),
+    sinks: changeSinks({ life, redis, queues, hasPersistentCache: (id) => environments.hasPersistentCache(id) }),
+    metrics: life.metrics,
+  })
+
+  consume(life, queues, deliverChanges, { concurrency: config.CONCURRENCY, handler: ({ environmentId }) => delivery.deliver(environmentId) })
+  every(life, 'outbox sweep', config.SWEEP_INTERVAL_MS, async () => {
+    for (const environmentId of await environmentsWithUndelivered(postgres.prisma)) await delivery.deliver(environmentId)
+  })
+  await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
+})

@@ -1,0 +1,39 @@
+import { createApp } from '../src/app.js'
+import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import { connectPostgres } from '../src/platform/postgres.js'
+import { runProcess } from '../src/platform/process.js'
+import { consume } from '../src/platform/queue.js'
+import { every } from '../src/platform/timer.js'
+import { applyDueTransitions } from '../src/subscription/jobs.js'
+
+export const subscriptionTransitionsConfig = {
+  ...processVariables,
+  ...databaseVariables,
+  ...redisVariables,
+  PORT: port({ default: 4103, desc: 'Port of health and metrics' }),
+  CONCURRENCY: positive({ default: 4, desc: 'Customers whose transitions are applied at the same time' }),
+  SWEEP_INTERVAL_MS: positive({ default: 5_000, desc: 'How often due transitions without a job are looked for' }),
+}
+
+/**
+ * Records what time has made due: trial ends, scheduled cancellations, end dates. A delayed job makes it punctual, the sweep makes it certain.
+ * Several copies may run: each takes the customer's state row, and what one has recorded is not due for the next.
+ */
+await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitionsConfig }, async (config, life) => {
+  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE })
+  const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
+  const { subscriptions } = createApp({ life, postgres, queues })
+
+  consume(life, queues, applyDueTransitions, {
+    concurrency: config.CONCURRENCY,
+    handler: async ({ environmentId, customerId }) => {
+      await subscriptions.applyDue(environmentId, customerId)
+    },
+  })
+  every(life, 'transition sweep', config.SWEEP_INTERVAL_MS, async () => {
+    const due = await subscriptions.dueCustomers(500)
+    for (const { environmentId, customerId } of due) await subscriptions.applyDue(environmentId, customerId, { ifFree: true })
+    if (due.length > 0) life.log.info({ customers: due.length }, 'sweep applied due transitions')
+  })
+  await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
+})
