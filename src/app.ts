@@ -24,7 +24,7 @@ export interface App {
 export function createApp({ life, postgres: { prisma }, queues, clock = systemClock }: { life: Life; postgres: Postgres; queues: QueueConnection; clock?: Clock }): App {
   const after = afterCommit(life, queues)
   const environments = new EnvironmentService({ prisma, clock })
-  const catalog = new CatalogService({ prisma, changed: after.changed })
+  const catalog = new CatalogService({ prisma, clock, nudge: after.changed })
   const entitlements = new EntitlementService({ prisma, catalog, clock })
   const subscriptions = new SubscriptionService({ prisma, catalog, entitlements, clock, after })
   const customers = new CustomerService({ prisma, catalog, subscriptions, entitlements, changed: after.changed })

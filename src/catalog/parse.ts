@@ -44,7 +44,7 @@ export function parseCatalog(input: unknown, { current, archiveMissing }: ParseO
   return problems.length > 0 ? { problems: inDocumentOrder(problems) } : { catalog: normalise(toDocument(located)) }
 }
 
-/** As parseCatalog, from YAML or JSON text. */
+/** As parseCatalog, from YAML or JSON text. A problem of the text itself has its line and column as place. */
 export function parseCatalogText(text: string, options: ParseOptions): ParsedCatalog {
   let input: unknown
   try {

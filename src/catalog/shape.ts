@@ -148,10 +148,7 @@ const condition = map({
 const meter = map({
   aggregation: oneOf(aggregations),
   field: optional(text),
-  filters: withDefault(
-    list(z.array(condition).min(1, { error: 'must not be empty: a group without conditions would take every event' })),
-    [],
-  ),
+  filters: withDefault(list(list(condition).min(1, { error: 'must not be empty: a group without conditions would take every event' })), []),
 })
 
 export const featureShape = map({
@@ -204,7 +201,7 @@ export const planShape = map({
   compatibleAddons: names,
   defaultTrial: optional(
     map({
-      // Beyond that a trial is a price of nothing.
+      // So that its end is always a date that can be computed; a longer trial is a free plan.
       duration: wholeNumber(1, 1000),
       units: oneOf(trialUnits),
       endBehavior: withDefault(oneOf(trialEndBehaviors), 'CONVERT_TO_PAID'),

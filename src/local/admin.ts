@@ -64,10 +64,10 @@ function readCommand(args: string[]): Typed {
   return { command, values, argument }
 }
 
-const commonOptions = {
+const commonOptions: Command['options'] = {
   json: { type: 'boolean', help: 'print JSON instead of text' },
   help: { type: 'boolean', short: 'h', help: 'print this' },
-} as const
+}
 
 function parse(command: Command, args: string[]) {
   try {

@@ -57,9 +57,10 @@ export async function supervise(supervised: Supervised): Promise<void> {
         supervised.onReady()
       })
     }
-    const exit = await child.exited
+    const exit = await untilAborted(child.exited, signal)
+    // Told to stop: whoever owns the child stops it, in its turn.
+    if (exit === null || signal.aborted) return
     onPid(null)
-    if (signal.aborted) return
     deaths = Date.now() - startedAt > steadyMs ? 1 : deaths + 1
     if (!hasBeenReady && (deaths >= attemptsBeforeReady || exit.error)) {
       const times = exit.error ? '' : ` ${deaths} times and was never ready`
@@ -73,6 +74,12 @@ export async function supervise(supervised: Supervised): Promise<void> {
     notice(`${name} ${describeExit(exit)}; it is started again in ${delayMs / 1000} s`)
     await sleep(delayMs, undefined, { signal }).catch(() => {})
   }
+}
+
+/** What `promise` answers, or null when `signal` comes first. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  const aborted = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }))
+  return signal.aborted ? Promise.resolve(null) : Promise.race([promise, aborted])
 }
 
 function whenExited(child: Child): AbortSignal {

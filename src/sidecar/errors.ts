@@ -68,7 +68,7 @@ export function fromApiError({ message, extensions }: ApiError): Problem {
 const upperSnake = (name: string) =>
   name
     .replace(/(?<=.)Error$/, '')
-    .replace(/(?<=[a-z0-9])(?=[A-Z])/g, '_')
+    .replace(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, '_')
     .toUpperCase()
 
 /** Trailers have to stay below what HTTP/2 peers accept (8 KB for some), so only the first refused items are spelled out. */

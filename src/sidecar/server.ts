@@ -3,7 +3,8 @@ import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import { listenError } from '../platform/health.js'
 import type { Life } from '../platform/process.js'
-import { serviceName, sidecarPackage, sidecarService } from './proto.js'
+import { serviceName, sidecarService } from './proto.js'
+import { reflectedPackage } from './reflection.js'
 
 /** A batch of 1,000 events with their dimensions; the API has its own limits. */
 const largestRequestBytes = 32 * 1024 * 1024
@@ -33,7 +34,7 @@ export async function serveGrpc(
   server.addService(sidecarService, handlers)
   const health = new HealthImplementation({ '': 'SERVING', [serviceName]: 'SERVING' })
   health.addToServer(server)
-  new ReflectionService(sidecarPackage).addToServer(server)
+  new ReflectionService(reflectedPackage()).addToServer(server)
 
   const port = await new Promise<number>((resolve, reject) => {
     const host = address.host.includes(':') ? `[${address.host}]` : address.host

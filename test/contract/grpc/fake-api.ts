@@ -92,6 +92,7 @@ export class FakeApi {
   /** `customer` or `customer/resource` to what it holds; others are unknown. */
   readonly states = new Map<string, EntitlementsStateJson>()
   readonly operations: Operation[] = []
+  port = 0
   /** TCP connections ever accepted. */
   connections = 0
   /** False: leaves pings of the protocol unanswered, as a half-open connection does. */
@@ -111,11 +112,8 @@ export class FakeApi {
   static async start(port = 0): Promise<FakeApi> {
     const api = new FakeApi()
     await new Promise<void>((resolve) => api.#server.listen(port, '127.0.0.1', resolve))
+    api.port = (api.#server.address() as AddressInfo).port
     return api
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port
   }
 
   get url(): string {
@@ -223,7 +221,7 @@ export class FakeApi {
         else socket.close(4403, 'Invalid API key')
       }
       if (message.type === 'subscribe' && message.id) {
-        connection.ids.set(message.payload?.query?.includes('usageUpdated') ? 'usageUpdated' : 'entitlementsUpdated', message.id)
+        connection.ids.set(/\busageUpdated \{/.test(message.payload?.query ?? '') ? 'usageUpdated' : 'entitlementsUpdated', message.id)
       }
     })
   }

@@ -168,10 +168,11 @@ describe('the difference of two catalogs', () => {
     }
   })
 
-  it('does not see the order of keys, which a database does not keep', () => {
-    const current = parsed(documentWith({ coupons: [{ refId: 'c', percentOff: 5, additionalMetaData: { a: 1, b: { c: 1, d: 2 } } }] }))
+  it('does not see the order of keys or a negative zero, which a database does not keep', () => {
+    const current = parsed(documentWith({ coupons: [{ refId: 'c', percentOff: 5, additionalMetaData: { a: -0, b: { c: 1, d: 2 } } }] }))
     const stored = structuredClone(current)
-    stored.coupons[0]!.additionalMetaData = { b: { d: 2, c: 1 }, a: 1 }
+    stored.coupons[0]!.additionalMetaData = { b: { d: 2, c: 1 }, a: 0 }
+    expect(current.coupons[0]!.additionalMetaData).to.deep.equal({ a: 0, b: { c: 1, d: 2 } })
     expect(compareCatalogs(stored, current, { archiveMissing: true })).to.deep.equal([])
   })
 

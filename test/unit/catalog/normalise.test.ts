@@ -36,6 +36,10 @@ describe('the normal form of a catalog', () => {
     forAll((input) => expect(parsed(reversed(input))).to.deep.equal(parsed(input)))
   })
 
+  it('is a document itself', () => {
+    forAll((input) => expect(parsed(parsed(input))).to.deep.equal(parsed(input)))
+  })
+
   it('is what an export reads back as, through YAML and through JSON', () => {
     forAll((input) => {
       const written = exportCatalog(parsed(input))

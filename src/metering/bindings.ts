@@ -1,0 +1,154 @@
+/**
+ * Which usage series a report or event belongs to, remembered between batches: deciding it takes the whole of what a customer holds.
+ *
+ * binding   what a customer (or one of its resources) holds, at one access version, and the series that follow from it
+ * decision  the winning entitlements for a stretch of time in which nothing starts or ends
+ * tracked   a series known to be in the database, with the periods whose counters are known to be complete
+ */
+import { LRUCache } from 'lru-cache'
+import { customerArchived, customerNotFound, customerResourceNotFound } from '../customer/problems.js'
+import { decideWinners, type Holdings, type Winner, winnerPeriodAt } from '../entitlement/holdings.js'
+import type { EpochMs } from '../kernel/clock.js'
+import { Problem } from '../kernel/problem.js'
+import { type SeriesPeriod, seriesPeriodAt, type UsageSeries, unentitledSeries } from './series.js'
+
+/** Answers what the customer (refId), or its resource, holds; version and facts belong together. */
+export type LoadHoldings = (environmentId: string, customerRefId: string, resourceRefId: string | null) => Promise<Holdings>
+
+/** One counter of a series. */
+export interface TrackedPeriod extends SeriesPeriod {
+  /** The counter's row is in the database and contains everything, so it may be added to. */
+  isComplete: boolean
+}
+
+export interface TrackedSeries {
+  id: string
+  series: UsageSeries
+  /** The entitlement that the series measures; null: nobody is entitled. */
+  winner: Winner | null
+  periods: TrackedPeriod[]
+  /** Measurements are dated up to this instant: until then adding would ignore their order. */
+  datedAheadUntil: EpochMs
+}
+
+export interface BindingDecision {
+  /** Half-open: between the two, time alone changes nothing. */
+  from: EpochMs
+  until: EpochMs
+  winners: ReadonlyMap<string, Winner>
+  /** By feature id (ours); null: the resource has no series of its own for it. */
+  tracked: Map<string, TrackedSeries | null>
+}
+
+/** Late events and reports reach a few periods back; hourly ones would pile up. */
+const maxPeriodsKept = 8
+
+export class Binding {
+  readonly customerId: string
+  readonly resourceId: string | null
+  readonly accessVersion: EpochMs
+  #decision: BindingDecision | undefined
+
+  constructor(readonly holdings: Holdings & { customer: NonNullable<Holdings['customer']> }) {
+    this.customerId = holdings.customer.id
+    this.resourceId = holdings.resource?.id ?? null
+    this.accessVersion = holdings.accessVersion
+  }
+
+  /** What holds at `at`, which is a version given under the customer's lock and so never goes back. */
+  decisionAt(at: EpochMs): BindingDecision {
+    if (this.#decision && at >= this.#decision.from && at < this.#decision.until) return this.#decision
+    const winners = decideWinners(this.holdings, at)
+    this.#decision = {
+      from: at,
+      until: nextChangeAfter(this.holdings, winners, at),
+      winners: new Map(winners.map((winner) => [winner.entitlement.feature.id, winner])),
+      tracked: new Map(),
+    }
+    return this.#decision
+  }
+
+  /**
+   * The series that this binding answers for: of a customer, the total over itself and its resources; of a resource, the one of its own
+   * subscription, or null when the customer's measures it too.
+   */
+  seriesOf(decision: BindingDecision, featureId: string): { series: UsageSeries; winner: Winner | null } | null {
+    const winner = decision.winners.get(featureId) ?? null
+    if (this.resourceId === null) return { series: winner?.series ?? unentitledSeries(this.customerId, null, featureId), winner: winner?.series ? winner : null }
+    return winner?.series && winner.series.resourceId === this.resourceId ? { series: winner.series, winner } : null
+  }
+}
+
+/** The period of a tracked series that contains `at`, remembered: finding it in a time zone costs over 100 µs. */
+export function periodAt({ series, winner, periods }: TrackedSeries, at: EpochMs): TrackedPeriod {
+  const known = periods.find(({ start, end }) => (start === null || start <= at) && (end === null || at < end))
+  if (known) return known
+  const period = { ...(winner ? winnerPeriodAt(winner, at) : seriesPeriodAt(series, at)), isComplete: false }
+  periods.unshift(period)
+  periods.length = Math.min(periods.length, maxPeriodsKept)
+  return period
+}
+
+/** Any date of what is held may be a change: asking once too often is harmless. */
+function nextChangeAfter({ subscriptions, promotional }: Holdings, winners: Winner[], at: EpochMs): EpochMs {
+  const dates = [
+    ...subscriptions.flatMap(({ startDate, endDate, trialEndDate, effectiveEndDate, entitlementsRevokedAt }) => [startDate, endDate, trialEndDate, effectiveEndDate, entitlementsRevokedAt]),
+    ...promotional.flatMap(({ startDate, endDate }) => [startDate, endDate]),
+    ...winners.map(({ entitlement }) => entitlement.usageRestartsAt),
+  ]
+  return Math.min(Number.POSITIVE_INFINITY, ...dates.filter((date): date is EpochMs => date !== null && date > at))
+}
+
+/** Ids are the caller's. */
+export interface Place {
+  customerId: string
+  resourceId: string | null
+}
+
+export const placeKey = ({ customerId, resourceId }: Place): string => JSON.stringify([customerId, resourceId])
+
+/** Some kilobytes each. */
+const maxBindings = 10_000
+/** Loads at once: they share the process's database connections with the transactions that wait for them. */
+const maxLoads = 3
+
+export class Bindings {
+  readonly #cache = new LRUCache<string, Binding>({ max: maxBindings })
+
+  constructor(private readonly loadHoldings: LoadHoldings) {}
+
+  /**
+   * The bindings of the places, by `placeKey`; a Problem where the customer is unknown or archived, or the resource unknown, which is never
+   * remembered. They may be outdated: compare their access version under the customer's lock.
+   */
+  async load(environmentId: string, places: Place[]): Promise<Map<string, Binding | Problem>> {
+    const found = new Map<string, Binding | Problem>()
+    const missing: Place[] = []
+    for (const place of new Map(places.map((place) => [placeKey(place), place])).values()) {
+      const cached = this.#cache.get(environmentId + placeKey(place))
+      if (cached) found.set(placeKey(place), cached)
+      else missing.push(place)
+    }
+    const loadNext = async (): Promise<void> => {
+      for (let place = missing.pop(); place; place = missing.pop()) found.set(placeKey(place), await this.#load(environmentId, place))
+    }
+    await Promise.all(Array.from({ length: Math.min(maxLoads, missing.length) }, loadNext))
+    return found
+  }
+
+  async #load(environmentId: string, place: Place): Promise<Binding | Problem> {
+    const holdings = await this.loadHoldings(environmentId, place.customerId, place.resourceId)
+    const { customer } = holdings
+    if (!customer) return customerNotFound(place.customerId)
+    if (customer.isArchived) return customerArchived(place.customerId)
+    if (place.resourceId !== null && !holdings.resource) return customerResourceNotFound(place.customerId, place.resourceId)
+    const binding = new Binding({ ...holdings, customer })
+    this.#cache.set(environmentId + placeKey(place), binding)
+    return binding
+  }
+
+  /** Forgets a binding that turned out to be outdated. */
+  forget(environmentId: string, place: Place): void {
+    this.#cache.delete(environmentId + placeKey(place))
+  }
+}

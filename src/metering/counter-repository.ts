@@ -1,0 +1,320 @@
+/** Raw SQL of usage series and counters. Every function expects the customers concerned to be locked in the same transaction. */
+import type pg from 'pg'
+import type { EpochMs } from '../kernel/clock.js'
+import { type Decimal, fromText } from '../kernel/decimal.js'
+import type { UsageSeries } from './series.js'
+
+/** A connection inside a transaction, or any one for reading. */
+export type Connection = Pick<pg.Pool, 'query'>
+
+export interface LockedCustomer {
+  /** The version that the customer's state gets when this transaction changes it: the database's time, above the last version. */
+  version: EpochMs
+  accessVersion: EpochMs
+}
+
+/** Takes the state rows of the customers in the order of their ids, which is everybody's order. `now` is the database's time. */
+export async function lockCustomers(db: Connection, environmentId: string, customerIds: string[]): Promise<{ customers: Map<string, LockedCustomer>; now: EpochMs }> {
+  const { rows } = await db.query<{ customer_id: string; version: string; access_version: string; clock: string }>({
+    name: 'metering_lock_customers',
+    text: `
+      SELECT state.customer_id, state.version, state.access_version, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock
+      FROM customer_state AS state
+      WHERE state.environment_id = $1::uuid AND state.customer_id = ANY($2::uuid[])
+      ORDER BY state.customer_id FOR UPDATE`,
+    values: [environmentId, customerIds],
+  })
+  // The clock was read before the row was waited for, which the last version makes up for: versions still grow.
+  const customers = rows.map(({ customer_id, version, access_version, clock }): [string, LockedCustomer] => [
+    customer_id,
+    { version: Math.max(Number(clock), Number(version) + 1), accessVersion: Number(access_version) },
+  ])
+  return { customers: new Map(customers), now: Math.max(0, ...rows.map(({ clock }) => Number(clock))) }
+}
+
+interface SeriesRow {
+  id: string
+  customer_id: string
+  resource_id: string | null
+  feature_id: string
+  reset_period: UsageSeries['resetPeriod']
+  reset_rule: UsageSeries['resetRule']
+  anchor: Date | null
+  timezone: string | null
+}
+
+export interface StoredSeries extends UsageSeries {
+  id: string
+}
+
+export interface SeriesScope {
+  customerId: string
+  /** Null: the customer's totals. */
+  resourceId: string | null
+  featureId: string
+}
+
+/** Every series there is in the scopes. */
+export async function findSeries(db: Connection, environmentId: string, scopes: SeriesScope[]): Promise<StoredSeries[]> {
+  const { rows } = await db.query<SeriesRow>({
+    name: 'metering_find_series',
+    text: `
+      SELECT series.id, series.customer_id, series.resource_id, series.feature_id, series.reset_period, series.reset_rule, series.anchor, series.timezone
+      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[]) AS scope (customer_id, resource_id, feature_id)
+      CROSS JOIN LATERAL (
+        SELECT * FROM usage_series
+        WHERE environment_id = $1::uuid AND customer_id = scope.customer_id AND feature_id = scope.feature_id AND resource_id IS NOT DISTINCT FROM scope.resource_id
+      ) AS series`,
+    values: [environmentId, scopes.map((s) => s.customerId), scopes.map((s) => s.resourceId), scopes.map((s) => s.featureId)],
+  })
+  return rows.map((row) => ({
+    id: row.id,
+    customerId: row.customer_id,
+    resourceId: row.resource_id,
+    featureId: row.feature_id,
+    resetPeriod: row.reset_period,
+    resetRule: row.reset_rule,
+    anchor: row.anchor?.getTime() ?? null,
+    timeZone: row.timezone,
+  }))
+}
+
+export async function insertSeries(db: Connection, environmentId: string, series: StoredSeries[]): Promise<void> {
+  await db.query({
+    name: 'metering_insert_series',
+    text: `
+      INSERT INTO usage_series (environment_id, id, customer_id, resource_id, feature_id, reset_period, reset_rule, anchor, timezone)
+      SELECT $1::uuid, * FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::reset_period[], $7::reset_rule[], $8::timestamptz[], $9::text[])`,
+    values: [
+      environmentId,
+      series.map((s) => s.id),
+      series.map((s) => s.customerId),
+      series.map((s) => s.resourceId),
+      series.map((s) => s.featureId),
+      series.map((s) => s.resetPeriod),
+      series.map((s) => s.resetRule),
+      series.map((s) => toTime(s.anchor)),
+      series.map((s) => s.timeZone),
+    ],
+  })
+}
+
+/**
+ * Deletes the counters of series that nothing adds to any more, as far as late usage could still have changed them. A counter that is there is
+ * therefore complete, and one that is missing is computed when its series is read again.
+ */
+export async function dropCounters(db: Connection, environmentId: string, seriesIds: string[]): Promise<void> {
+  await db.query({
+    name: 'metering_drop_counters',
+    text: `
+      DELETE FROM usage_counter
+      WHERE environment_id = $1::uuid AND series_id = ANY($2::uuid[]) AND period_end > clock_timestamp() - interval '36 days'`,
+    values: [environmentId, seriesIds],
+  })
+}
+
+/** For each (customer, feature), the latest time of a measurement that is dated after `at`; absent where there is none. */
+export async function findDatedAhead(db: Connection, environmentId: string, asked: { customerId: string; featureId: string; at: EpochMs }[]): Promise<Map<number, EpochMs>> {
+  const { rows } = await db.query<{ ord: number; latest: Date }>({
+    name: 'metering_find_dated_ahead',
+    text: `
+      SELECT asked.ord::int AS ord, ahead.occurred_at AS latest
+      FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[]) WITH ORDINALITY AS asked (customer_id, feature_id, at, ord)
+      CROSS JOIN LATERAL (
+        SELECT occurred_at FROM usage_measurement
+        WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND feature_id = asked.feature_id AND occurred_at > asked.at
+        ORDER BY occurred_at DESC, sequence DESC LIMIT 1
+      ) AS ahead`,
+    values: [environmentId, asked.map((a) => a.customerId), asked.map((a) => a.featureId), asked.map((a) => toTime(a.at))],
+  })
+  return new Map(rows.map(({ ord, latest }) => [ord - 1, latest.getTime()]))
+}
+
+export interface CounterPeriod {
+  seriesId: string
+  /** Null: usage that is never reset. */
+  start: EpochMs | null
+  end: EpochMs | null
+}
+
+/** Indexes of the periods whose counter is there. One that ends at another time is not: it was cut, or is to be. */
+export async function findCounters(db: Connection, environmentId: string, periods: CounterPeriod[]): Promise<Set<number>> {
+  const { rows } = await db.query<{ ord: number }>({
+    name: 'metering_find_counters',
+    text: `
+      SELECT asked.ord::int AS ord
+      FROM unnest($2::uuid[], $3::timestamptz[], $4::timestamptz[]) WITH ORDINALITY AS asked (series_id, period_start, period_end, ord)
+      CROSS JOIN LATERAL (
+        SELECT FROM usage_counter
+        WHERE environment_id = $1::uuid AND series_id = asked.series_id AND period_start = asked.period_start AND period_end = asked.period_end LIMIT 1
+      ) AS counter`,
+    values: [environmentId, periods.map((p) => p.seriesId), periods.map((p) => startTime(p.start)), periods.map((p) => endTime(p.end))],
+  })
+  return new Set(rows.map(({ ord }) => ord - 1))
+}
+
+/** Those of the customers that have resources. */
+export async function findWithResources(db: Connection, environmentId: string, customerIds: string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ customer_id: string }>({
+    name: 'metering_find_with_resources',
+    text: `
+      SELECT asked.customer_id
+      FROM unnest($2::uuid[]) AS asked (customer_id)
+      CROSS JOIN LATERAL (SELECT FROM customer_resource WHERE environment_id = $1::uuid AND customer_id = asked.customer_id LIMIT 1) AS resource`,
+    values: [environmentId, customerIds],
+  })
+  return new Set(rows.map(({ customer_id }) => customer_id))
+}
+
+/** What a counter adds up: [from, to) of a feature, over the customer and all its resources or of one resource. Null: without bound. */
+export interface UsageRange extends SeriesScope {
+  from: EpochMs | null
+  to: EpochMs | null
+}
+
+/**
+ * The stored measurements of each range, added up: per resource, the last SET by (time, sequence) and every DELTA after it. Costs as much as the
+ * range has measurements.
+ */
+export async function sumMeasurements(db: Connection, environmentId: string, ranges: UsageRange[]): Promise<Decimal[]> {
+  const { rows } = await db.query<{ usage: string }>({
+    name: 'metering_sum_measurements',
+    text: `
+      SELECT coalesce(total.usage, 0)::text AS usage
+      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::timestamptz[])
+        WITH ORDINALITY AS asked (customer_id, resource_id, feature_id, from_time, to_time, ord)
+      CROSS JOIN LATERAL (
+        WITH counted AS MATERIALIZED (
+          SELECT coalesce(resource_id, '00000000-0000-0000-0000-000000000000') AS part, value, behavior, occurred_at, sequence
+          FROM usage_measurement
+          WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND feature_id = asked.feature_id
+            AND occurred_at >= asked.from_time AND occurred_at < asked.to_time
+            AND (asked.resource_id IS NULL OR resource_id = asked.resource_id)
+        ), last_set AS (
+          SELECT DISTINCT ON (part) part, occurred_at, sequence FROM counted WHERE behavior = 'SET' ORDER BY part, occurred_at DESC, sequence DESC
+        )
+        SELECT sum(counted.value) AS usage
+        FROM counted LEFT JOIN last_set ON last_set.part = counted.part
+        WHERE last_set.part IS NULL OR (counted.occurred_at, counted.sequence) >= (last_set.occurred_at, last_set.sequence)
+      ) AS total
+      ORDER BY asked.ord`,
+    values: [environmentId, ...rangeColumns(ranges)],
+  })
+  return rows.map(({ usage }) => fromText(usage))
+}
+
+export function rangeColumns(ranges: UsageRange[]): unknown[] {
+  return [
+    ranges.map((r) => r.customerId),
+    ranges.map((r) => r.resourceId),
+    ranges.map((r) => r.featureId),
+    ranges.map((r) => startTime(r.from)),
+    ranges.map((r) => endTime(r.to)),
+  ]
+}
+
+export interface CounterWrite extends CounterPeriod {
+  /** add: to the counter that is there · replace: whatever is there · read: only answer it */
+  how: 'add' | 'replace' | 'read'
+  value: Decimal
+  version: EpochMs
+}
+
+/** A usage message for the outbox, with the usage that counter `counter` (an index) has after the write. Ids are the caller's. */
+export interface UsageMessage {
+  id: string
+  counter: number
+  customerRefId: string
+  resourceRefId: string | null
+  featureRefId: string
+}
+
+export interface VersionWrite {
+  customerId: string
+  version: EpochMs
+  /** The change is more than usage. */
+  isAccess: boolean
+}
+
+export interface CounterValue {
+  usage: Decimal
+  version: EpochMs
+}
+
+/** Writes counters, versions of customers and messages in one statement. Answers the counters by index; one that was to be there and is not is absent. */
+export async function writeCounters(
+  db: Connection,
+  environmentId: string,
+  { counters, messages, versions }: { counters: CounterWrite[]; messages: UsageMessage[]; versions: VersionWrite[] },
+): Promise<Map<number, CounterValue>> {
+  const { rows } = await db.query<{ ord: number; usage: string; version: string }>({
+    name: 'metering_write_counters',
+    text: `
+      WITH given AS MATERIALIZED (
+        SELECT * FROM unnest($2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::numeric[], $7::bigint[])
+          WITH ORDINALITY AS given (series_id, period_start, period_end, how, value, version, ord)
+      ), added AS (
+        UPDATE usage_counter AS counter SET usage = counter.usage + given.value, version = given.version
+        FROM given
+        WHERE given.how = 'add' AND counter.environment_id = $1::uuid AND counter.series_id = given.series_id AND counter.period_start = given.period_start
+        RETURNING given.ord, counter.usage, counter.version
+      ), replaced AS (
+        INSERT INTO usage_counter AS counter (environment_id, series_id, period_start, period_end, usage, version)
+        SELECT $1::uuid, series_id, period_start, period_end, value, version FROM given WHERE how = 'replace'
+        ON CONFLICT (environment_id, series_id, period_start)
+          DO UPDATE SET period_end = excluded.period_end, usage = excluded.usage, version = excluded.version
+        RETURNING counter.series_id, counter.period_start, counter.usage, counter.version
+      ), answered AS (
+        SELECT ord, usage, version FROM added
+        UNION ALL
+        SELECT given.ord, replaced.usage, replaced.version FROM replaced JOIN given USING (series_id, period_start)
+        UNION ALL
+        SELECT given.ord, counter.usage, counter.version
+        FROM given CROSS JOIN LATERAL (
+          SELECT usage, version FROM usage_counter
+          WHERE environment_id = $1::uuid AND series_id = given.series_id AND period_start = given.period_start LIMIT 1
+        ) AS counter
+        WHERE given.how = 'read'
+      ), versioned AS (
+        UPDATE customer_state AS state
+        SET version = given.version, access_version = CASE WHEN given.is_access THEN given.version ELSE state.access_version END
+        FROM unnest($8::uuid[], $9::bigint[], $10::boolean[]) AS given (customer_id, version, is_access)
+        WHERE state.environment_id = $1::uuid AND state.customer_id = given.customer_id
+      ), told AS (
+        INSERT INTO outbox_message (environment_id, id, kind, customer_id, resource_id, version, payload)
+        SELECT $1::uuid, message.id, 'usage', message.customer_id, message.resource_id, answered.version, jsonb_build_object(
+          'featureId', message.feature_id,
+          'usage', jsonb_build_object(
+            'currentUsage', trim_scale(answered.usage)::text,
+            'periodStart', CASE WHEN isfinite(given.period_start) THEN floor(extract(epoch FROM given.period_start) * 1000) END,
+            'periodEnd', CASE WHEN isfinite(given.period_end) THEN floor(extract(epoch FROM given.period_end) * 1000) END,
+            'updatedAt', answered.version))
+        FROM unnest($11::uuid[], $12::int[], $13::text[], $14::text[], $15::text[]) AS message (id, ord, customer_id, resource_id, feature_id)
+        JOIN answered USING (ord)
+        JOIN given USING (ord)
+      )
+      SELECT ord::int AS ord, usage::text AS usage, version FROM answered`,
+    values: [
+      environmentId,
+      counters.map((c) => c.seriesId),
+      counters.map((c) => startTime(c.start)),
+      counters.map((c) => endTime(c.end)),
+      counters.map((c) => c.how),
+      counters.map((c) => c.value),
+      counters.map((c) => c.version),
+      versions.map((v) => v.customerId),
+      versions.map((v) => v.version),
+      versions.map((v) => v.isAccess),
+      messages.map((m) => m.id),
+      messages.map((m) => m.counter + 1),
+      messages.map((m) => m.customerRefId),
+      messages.map((m) => m.resourceRefId),
+      messages.map((m) => m.featureRefId),
+    ],
+  })
+  return new Map(rows.map(({ ord, usage, version }) => [ord - 1, { usage: fromText(usage), version: Number(version) }]))
+}
+
+export const toTime = (at: EpochMs | null): string | null => (at === null ? null : new Date(at).toISOString())
+const startTime = (at: EpochMs | null): string => toTime(at) ?? '-infinity'
+const endTime = (at: EpochMs | null): string => toTime(at) ?? 'infinity'

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import type { EpochMs } from '../kernel/clock.js'
+import type { JobDefinition } from '../platform/queue.js'
+import type { PlainProblem, RefusedItem } from './problems.js'
+import type { Dimensions, EventItem, ReportedUsage, ReportItem } from './report.js'
+
+/** One call of a door: its items are counted together or not at all (reports), or each by itself (events). */
+export interface Call<Item> {
+  /** By the database's clock. A worker that gets to it later refuses it, so the door, which waits longer, can say "not counted". */
+  deadline: EpochMs
+  items: Item[]
+}
+
+/** Calls that were gathered into one job, to be committed in one transaction. */
+export interface IngestionJob {
+  v: 1
+  environmentId: string
+  /** Whom to reply to. */
+  door: string
+  batchId: string
+  /** The batch was added before: some of it may be counted already. */
+  isRepeat: boolean
+  batch: { kind: 'reports'; calls: Call<ReportItem>[] } | { kind: 'events'; calls: Call<EventItem>[] }
+}
+
+export type ReportAnswer = { usages: ReportedUsage[] } | { problem: PlainProblem }
+/** `refused`: the events that were not stored; the others were. */
+export type EventAnswer = { refused: RefusedItem[] } | { problem: PlainProblem }
+
+/** Published after the commit, to the door's channel. One answer per call, in order. */
+export interface IngestionReply {
+  batchId: string
+  answers: (ReportAnswer | EventAnswer)[]
+}
+
+/** The Redis channel on which a door hears what became of its batches. */
+export const replyChannel = (prefix: string, door: string): string => `${prefix}:replies:${door}`
+
+// The items were checked by the door, and checking 500 of them again would cost more than counting them.
+const itemsSchema = z.custom<never[]>((items) => Array.isArray(items))
+const callsSchema = z.array(z.object({ deadline: z.number(), items: itemsSchema }))
+const ingestionSchema = z.object({
+  v: z.literal(1),
+  environmentId: z.uuid(),
+  door: z.string(),
+  batchId: z.uuid(),
+  isRepeat: z.boolean(),
+  batch: z.discriminatedUnion('kind', [z.object({ kind: z.literal('reports'), calls: callsSchema }), z.object({ kind: z.literal('events'), calls: callsSchema })]),
+})
+
+/** What makes a second run harmless: measurement ids, idempotency keys and identities of events are unique in PostgreSQL. */
+export const ingestUsage: JobDefinition<IngestionJob> = {
+  queue: 'usage-ingestion',
+  name: 'ingest',
+  version: 1,
+  parse: (data) => ingestionSchema.parse(data),
+  // After some seconds nobody waits for the answer any more, and the payload is heavy.
+  options: { attempts: 5, backoff: { type: 'fixed', delay: 200 }, removeOnComplete: true, removeOnFail: { count: 100, age: 3_600 } },
+}
+
+/** An event as it was stored. Ids are ours, refIds the caller's. */
+export interface StoredEvent {
+  customerId: string
+  customerRefId: string
+  resourceId: string | null
+  resourceRefId: string | null
+  eventName: string
+  dimensions: Dimensions
+  occurredAt: EpochMs
+}
+
+export interface AggregationJob {
+  v: 1
+  environmentId: string
+  batchId: string
+  /** Null: read them from the database (the sweep found the batch). */
+  events: StoredEvent[] | null
+}
+
+const aggregationSchema = z.object({ v: z.literal(1), environmentId: z.uuid(), batchId: z.uuid(), events: itemsSchema.nullable() })
+
+/** What makes a second run harmless: the batch's row is deleted in the transaction that counts it. A lost job is found by the sweep. */
+export const aggregateEvents: JobDefinition<AggregationJob> = {
+  queue: 'event-aggregation',
+  name: 'aggregate',
+  version: 1,
+  parse: (data) => aggregationSchema.parse(data),
+  options: { removeOnComplete: true, removeOnFail: { count: 100, age: 86_400 } },
+}

@@ -1,0 +1,310 @@
+/**
+ * Queues: how processes wake each other. A job is a wake-up or a parcel, never the truth: every handler may run twice (a worker that stalls loses
+ * its job to another one), and what a lost job leaves undone is found in PostgreSQL by a sweep.
+ *
+ * definition  name and shape of a job; its payload carries the version of the shape as `v`
+ * put back    a worker that does not know the version (an older one, during a deploy) returns the job for one that does
+ */
+import { DelayedError, type Job, type JobsOptions, Queue, UnrecoverableError, Worker } from 'bullmq'
+import { Redis } from 'ioredis'
+import { Problem, unavailable } from '../kernel/problem.js'
+import type { Readiness } from './health.js'
+import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from './metrics.js'
+import type { Life } from './process.js'
+
+export interface QueueConnection {
+  redisUrl: string
+  /** Of all queue keys; in braces for Redis Cluster. */
+  prefix: string
+}
+
+export interface JobDefinition<T extends { v: number }> {
+  /** Several definitions may share a queue only when its one worker handles them all. */
+  queue: string
+  name: string
+  version: number
+  /** Checks the payload of a job of this version. What it throws fails the job for good. */
+  parse(data: unknown): T
+  /** Beyond the defaults: one attempt more after a second, twice; finished jobs are kept for an hour, failed ones for a week. */
+  options?: JobsOptions
+}
+
+export interface JobQueue<T> {
+  /**
+   * Adds a job. Fails with UNAVAILABLE at once, having sent nothing, while Redis is away; with another error when the connection broke
+   * meanwhile, and then the job may have been added.
+   */
+  add(data: T, options?: JobsOptions): Promise<void>
+  /** Jobs that wait for a worker. */
+  waiting(): Promise<number>
+}
+
+const defaultOptions: JobsOptions = {
+  attempts: 3,
+  backoff: { type: 'fixed', delay: 1_000 },
+  removeOnComplete: { count: 200, age: 3_600 },
+  removeOnFail: { count: 1_000, age: 7 * 86_400 },
+}
+
+/** How long a job waits that was put back: about as long as a deploy has both versions of a worker running, but not all in one try. */
+const putBackMs = 2_000
+
+/** First connection of a process: its Redis may be starting too. */
+const firstConnectionMs = 2_000
+
+/** Clients that fail fast, one for all queues of a process. */
+const clients = new WeakMap<Life, Map<string, Redis>>()
+
+function requestClient(life: Life, redisUrl: string): Redis {
+  const ofLife = clients.get(life) ?? new Map<string, Redis>()
+  clients.set(life, ofLife)
+  const open = ofLife.get(redisUrl)
+  if (open) return open
+  const client = new Redis(redisUrl, {
+    connectTimeout: 5_000,
+    commandTimeout: 2_000,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    retryStrategy,
+    reconnectOnError,
+  })
+  logErrors(life, client, 'queues')
+  ofLife.set(redisUrl, client)
+  return life.open('queue connection', client, (c) => c.disconnect())
+}
+
+const retryStrategy = (attempt: number) => Math.min(50 * 2 ** attempt, 2_000)
+/** A replica that was promoted answers READONLY until the client connects again (2: and send the command again). */
+const reconnectOnError = (error: Error) => (error.message.includes('READONLY') ? 2 : false)
+
+/** One line when the connection goes and one when it is back, not one per retry. */
+function logErrors(life: Life, client: Redis, role: string): void {
+  let isReported = false
+  client.on('error', (error) => {
+    if (!isReported) life.log.warn({ err: error, role }, 'redis connection failed, retrying')
+    isReported = true
+  })
+  client.on('ready', () => {
+    if (isReported) life.log.info({ role }, 'redis connection is back')
+    isReported = false
+  })
+}
+
+/** Opens the sending end of a queue; closed with the process. */
+export function openQueue<T extends { v: number }>(
+  life: Life,
+  { redisUrl, prefix }: QueueConnection,
+  definition: JobDefinition<T>,
+): JobQueue<T> {
+  const client = requestClient(life, redisUrl)
+  const queue = openBullQueue(life, client, definition.queue, prefix)
+  let hasConnected = false
+  return {
+    async add(data, options) {
+      if (!hasConnected) hasConnected = await isReadyWithin(client, firstConnectionMs)
+      if (client.status !== 'ready') throw unavailable('The queue is away. Nothing was changed: try again.')
+      await queue.add(definition.name, data, { ...defaultOptions, ...definition.options, ...options })
+    },
+    waiting: () => queue.getWaitingCount(),
+  }
+}
+
+function openBullQueue(life: Life, client: Redis, name: string, prefix: string): Queue {
+  // The event stream is read by nobody but an operator's eyes.
+  const queue = new Queue(name, {
+    connection: client,
+    prefix,
+    skipWaitingForReady: true,
+    skipVersionCheck: true,
+    streams: { events: { maxLen: 200 } },
+  })
+  queue.on('error', (error) => life.log.debug({ err: error, queue: name }, 'queue connection error'))
+  return life.open(`queue ${name}`, queue, (q) => q.close())
+}
+
+/** Waits for the first connection only: later outages are to be noticed at once. */
+function isReadyWithin(client: Redis, timeoutMs: number): Promise<boolean> {
+  if (client.status === 'ready') return Promise.resolve(true)
+  return new Promise((resolve) => {
+    const settle = () => {
+      clearTimeout(timer)
+      client.off('ready', settle)
+      resolve(client.status === 'ready')
+    }
+    const timer = setTimeout(settle, timeoutMs)
+    client.on('ready', settle)
+  })
+}
+
+export interface ConsumeOptions<T> {
+  /** Jobs in work at once in this process. */
+  concurrency: number
+  /**
+   * May run twice for one job. `signal` aborts when the process is asked to stop. Throw to have the job retried; a Problem that is not
+   * retryable, like an UnrecoverableError, fails it for good.
+   */
+  handler: (data: T, context: { signal: AbortSignal; job: Job }) => Promise<void>
+  /** How long a worker may be silent before others take over its job; a handler that blocks the event loop longer runs twice. Default 10,000. */
+  lockMs?: number
+  /** Not ready when jobs wait and none was finished for so long. Default 30. */
+  stalledAfterSeconds?: number
+}
+
+/**
+ * Works off a queue until the process stops: then takes no more jobs, and waits for those in work. Readiness follows progress, not the
+ * connection: after an outage a worker can be connected and fetch nothing.
+ */
+export function consume<T extends { v: number }>(
+  life: Life,
+  { redisUrl, prefix }: QueueConnection,
+  definition: JobDefinition<T>,
+  { concurrency, handler, lockMs = 10_000, stalledAfterSeconds = 30 }: ConsumeOptions<T>,
+): void {
+  const { queue: name } = definition
+  const connection = new Redis(redisUrl, { connectTimeout: 5_000, maxRetriesPerRequest: null, retryStrategy, reconnectOnError })
+  logErrors(life, connection, `worker ${name}`)
+  life.open(`worker connection ${name}`, connection, (c) => c.disconnect())
+  const metrics = jobMetrics(life.metrics)
+  const progress = { lastFinishedAt: Date.now() }
+
+  const worker = new Worker(
+    name,
+    async (job, token) => {
+      const isKnown = job.name === definition.name && (job.data as { v?: unknown } | null)?.v === definition.version
+      if (!isKnown) return putBack(life, job, token)
+      const done = metrics.duration.startTimer({ queue: name })
+      try {
+        await handler(parsed(definition, job.data), { signal: life.signal, job })
+      } catch (error) {
+        throw error instanceof Problem && !error.isRetryable ? unrecoverable(error) : error
+      } finally {
+        done()
+        progress.lastFinishedAt = Date.now()
+      }
+    },
+    { connection, prefix, concurrency, lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: 10, skipVersionCheck: true },
+  )
+  worker.on('error', (error) => life.log.debug({ err: error, queue: name }, 'worker connection error'))
+  worker.on('completed', () => metrics.jobs.inc({ queue: name, result: 'finished' }))
+  worker.on('failed', (job, error) => {
+    const isFinal = job?.finishedOn !== undefined
+    metrics.jobs.inc({ queue: name, result: isFinal ? 'failed' : 'retried' })
+    life.log[isFinal ? 'error' : 'warn'](
+      { err: error, queue: name, jobId: job?.id, attempt: job?.attemptsMade },
+      isFinal ? 'job failed' : 'job will be tried again',
+    )
+  })
+  worker.on('stalled', (jobId) => {
+    metrics.jobs.inc({ queue: name, result: 'stalled' })
+    life.log.warn({ queue: name, jobId }, 'job was taken from a worker that fell silent')
+  })
+
+  const watched = openBullQueue(life, requestClient(life, redisUrl), name, prefix)
+  metrics.watch(name, () => watched.getWaitingCount())
+  life.readyWhen(() => readiness(watched, progress, stalledAfterSeconds))
+  life.open(`worker ${name}`, worker, (w) => closeWithin(w, 2_000))
+  life.onStop(`worker ${name}`, async () => {
+    // Without Redis the worker cannot tell that it is done; the deadline of the process would be spent on nothing.
+    if (connection.status === 'ready') await worker.close()
+  })
+}
+
+function parsed<T extends { v: number }>(definition: JobDefinition<T>, data: unknown): T {
+  try {
+    return definition.parse(data)
+  } catch (error) {
+    throw unrecoverable(error)
+  }
+}
+
+function unrecoverable(cause: unknown): UnrecoverableError {
+  const error = new UnrecoverableError((cause as Error).message)
+  error.cause = cause
+  return error
+}
+
+/** Never dead-letters it: during a deploy another worker knows the version. */
+async function putBack(life: Life, job: Job, token: string | undefined): Promise<never> {
+  life.log.debug(
+    { queue: job.queueName, jobId: job.id, name: job.name, version: (job.data as { v?: unknown } | null)?.v },
+    'job of an unknown version put back',
+  )
+  await job.moveToDelayed(Date.now() + putBackMs, token)
+  throw new DelayedError()
+}
+
+/** `close` has no timeout of its own and waits for a Redis that may never come back. */
+async function closeWithin(worker: Worker, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs)
+  })
+  await Promise.race([worker.close(), timeout])
+  clearTimeout(timer)
+}
+
+async function readiness(queue: Queue, progress: { lastFinishedAt: number }, stalledAfterSeconds: number): Promise<Readiness> {
+  try {
+    const [waiting, oldest] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)])
+    const waitingSince = oldest[0]?.timestamp ?? Date.now()
+    const silentSeconds = Math.max(0, Date.now() - Math.max(progress.lastFinishedAt, waitingSince)) / 1_000
+    const isStalled = waiting > 0 && silentSeconds > stalledAfterSeconds
+    return {
+      status: isStalled ? 'DOWN' : 'UP',
+      redis: 'UP',
+      [queue.name]: { waiting, ...(isStalled ? { nothingFinishedForSeconds: Math.round(silentSeconds) } : {}) },
+    }
+  } catch {
+    return { status: 'DOWN', redis: 'DOWN' }
+  }
+}
+
+interface JobMetrics {
+  jobs: Counter
+  duration: Histogram
+  watch(queue: string, waiting: () => Promise<number>): void
+}
+
+const metricsOf = new WeakMap<Registry, JobMetrics>()
+
+/** One set of metrics for all queues of a process. */
+function jobMetrics(registry: Registry): JobMetrics {
+  const existing = metricsOf.get(registry)
+  if (existing) return existing
+  const watched = new Map<string, () => Promise<number>>()
+  new Gauge({
+    name: 'tollgate_jobs_waiting',
+    help: 'Jobs that wait for a worker, by queue',
+    labelNames: ['queue'],
+    registers: [registry],
+    async collect() {
+      // A Redis that is away leaves the last value: the scrape must not fail for it.
+      await Promise.all(
+        [...watched].map(([queue, waiting]) =>
+          waiting().then(
+            (count) => this.set({ queue }, count),
+            () => undefined,
+          ),
+        ),
+      )
+    },
+  })
+  const metrics: JobMetrics = {
+    jobs: new Counter({
+      name: 'tollgate_jobs_total',
+      help: 'Jobs by queue and result: finished, failed (for good), retried, stalled',
+      labelNames: ['queue', 'result'],
+      registers: [registry],
+    }),
+    duration: new Histogram({
+      name: 'tollgate_job_duration_seconds',
+      help: 'Time a handler took, by queue',
+      labelNames: ['queue'],
+      buckets: latencyBuckets,
+      registers: [registry],
+    }),
+    watch: (queue, waiting) => watched.set(queue, waiting),
+  }
+  metricsOf.set(registry, metrics)
+  return metrics
+}

@@ -1,0 +1,84 @@
+import { Arg, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql'
+import type * as customers from '../../customer/model.js'
+import { customerNotFound } from '../../customer/problems.js'
+import type { EpochMs } from '../../kernel/clock.js'
+import { billingPeriodAt } from '../../subscription/billing-period.js'
+import type { RequestContext } from './context.js'
+import { Customer, toCustomer } from './customer.types.js'
+import { DateTime } from './scalars.js'
+import {
+  fromCancellationInput,
+  fromGetActiveSubscriptionsInput,
+  fromProvisionSubscriptionInput,
+  GetActiveSubscriptionsInput,
+  ProvisionSubscriptionInput,
+  SubscriptionCancellationInput,
+} from './subscription.inputs.js'
+import { CustomerSubscription, ProvisionSubscriptionResult, toCustomerSubscription, toProvisionSubscriptionResult } from './subscription.types.js'
+
+@Resolver(() => CustomerSubscription)
+export class SubscriptionResolver {
+  @Query(() => [CustomerSubscription], { nullable: true, description: 'The subscriptions of a customer that give access now.' })
+  async getActiveSubscriptions(
+    @Arg('input', () => GetActiveSubscriptionsInput, { description: 'Whose subscriptions.' }) input: GetActiveSubscriptionsInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    const subscriptions = await app.subscriptions.active(identity.environmentId, fromGetActiveSubscriptionsInput(input))
+    return subscriptions.map(toCustomerSubscription)
+  }
+
+  @Mutation(() => ProvisionSubscriptionResult, {
+    description:
+      'Subscribes a customer to a plan, replacing its other subscription to the same product where the rules say so. Safe to repeat. Takes `input` or its other name, `subscription`.',
+  })
+  async provisionSubscriptionV2(
+    @Arg('input', () => ProvisionSubscriptionInput, { nullable: true, description: 'The subscription.' }) input: ProvisionSubscriptionInput | null,
+    @Arg('subscription', () => ProvisionSubscriptionInput, { nullable: true, description: 'The same as input.' })
+    subscription: ProvisionSubscriptionInput | null,
+    @Ctx() { app, identity, now }: RequestContext,
+  ) {
+    return toProvisionSubscriptionResult(
+      await app.subscriptions.provision(identity.environmentId, fromProvisionSubscriptionInput(input, subscription)),
+      now,
+    )
+  }
+
+  @Mutation(() => CustomerSubscription, { description: 'Ends a subscription, now or at a later date.' })
+  async cancelSubscription(
+    @Arg('input', () => SubscriptionCancellationInput, { description: 'Which subscription, and when.' }) input: SubscriptionCancellationInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    return toCustomerSubscription(await app.subscriptions.cancel(identity.environmentId, fromCancellationInput(input)))
+  }
+
+  @FieldResolver(() => Customer)
+  async customer(@Root() { source }: CustomerSubscription, @Ctx() context: RequestContext): Promise<Customer> {
+    return toCustomer(await loadCustomer(context, source.customerId))
+  }
+
+  @FieldResolver(() => String, { nullable: true, description: 'The host application’s identifier of the customer.' })
+  async customerId(@Root() { source }: CustomerSubscription, @Ctx() context: RequestContext): Promise<string> {
+    return (await loadCustomer(context, source.customerId)).refId
+  }
+
+  @FieldResolver(() => DateTime, { nullable: true, description: 'Exclusive. In a trial: its end.' })
+  async currentBillingPeriodEnd(@Root() subscription: CustomerSubscription, @Ctx() context: RequestContext): Promise<EpochMs | null> {
+    return (await currentBillingPeriod(context, subscription))?.end ?? null
+  }
+
+  @FieldResolver(() => DateTime, { nullable: true, description: 'In a trial: its start.' })
+  async currentBillingPeriodStart(@Root() subscription: CustomerSubscription, @Ctx() context: RequestContext): Promise<EpochMs | null> {
+    return (await currentBillingPeriod(context, subscription))?.start ?? null
+  }
+}
+
+async function loadCustomer({ loaders }: RequestContext, id: string): Promise<customers.Customer> {
+  const customer = await loaders.customers.load(id)
+  if (!customer) throw customerNotFound(id)
+  return customer
+}
+
+async function currentBillingPeriod(context: RequestContext, { source }: CustomerSubscription) {
+  const { timeZone } = await loadCustomer(context, source.customerId)
+  return billingPeriodAt(source, timeZone ?? 'UTC', context.now)
+}

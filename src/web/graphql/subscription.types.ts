@@ -1,0 +1,186 @@
+import { Field, Float, ObjectType } from 'type-graphql'
+import type * as customers from '../../customer/service.js'
+import type { EntitlementState } from '../../entitlement/state.js'
+import type { EpochMs } from '../../kernel/clock.js'
+import type * as domain from '../../subscription/model.js'
+import { Addon, Plan, toAddon, toPlan } from './catalog.types.js'
+import { Customer, toCustomer } from './customer.types.js'
+import { Entitlement, toEntitlements } from './entitlement.types.js'
+import * as enums from './enums.js'
+import { DateTime, Json } from './scalars.js'
+
+@ObjectType({ simpleResolvers: true, description: 'An add-on that a subscription holds.' })
+export class SubscriptionAddon {
+  @Field(() => Addon)
+  addon!: Addon
+
+  @Field(() => String)
+  id!: string
+
+  @Field(() => Float)
+  quantity!: number
+}
+
+@ObjectType({ simpleResolvers: true, description: 'The thing of a customer that holds its own subscription.' })
+export class CustomerResource {
+  @Field(() => String, { description: 'The identifier that the host application gave.' })
+  resourceId!: string
+}
+
+@ObjectType({ simpleResolvers: true, description: 'How the trial of a subscription ends.' })
+export class TrialConfiguration {
+  @Field(() => enums.TrialEndBehavior)
+  trialEndBehavior!: string
+}
+
+@ObjectType({ description: 'A customer’s subscription to a plan. Its status is the one of now: a transition that is due counts although it may not be recorded yet.' })
+export class CustomerSubscription {
+  /** What it was made of, for the fields that `SubscriptionResolver` answers. Not in the schema. */
+  source!: domain.Subscription
+
+  @Field(() => Json, { nullable: true, simple: true })
+  additionalMetaData!: Record<string, unknown> | null
+
+  @Field(() => [SubscriptionAddon], { nullable: true, simple: true })
+  addons!: SubscriptionAddon[] | null
+
+  @Field(() => enums.BillingPeriod, { nullable: true, simple: true })
+  billingPeriod!: string | null
+
+  @Field(() => enums.SubscriptionCancelReason, { nullable: true, simple: true })
+  cancelReason!: string | null
+
+  @Field(() => DateTime, { nullable: true, simple: true, description: 'When cancellation was asked for; see effectiveEndDate.' })
+  cancellationDate!: EpochMs | null
+
+  @Field(() => DateTime, { nullable: true, simple: true })
+  createdAt!: EpochMs | null
+
+  @Field(() => DateTime, { nullable: true, simple: true, description: 'When access ends or ended; exclusive.' })
+  effectiveEndDate!: EpochMs | null
+
+  @Field(() => DateTime, { nullable: true, simple: true, description: 'The end of a term that was agreed at the start; exclusive.' })
+  endDate!: EpochMs | null
+
+  @Field(() => String, { simple: true })
+  environmentId!: string
+
+  @Field(() => String, { simple: true, description: 'Our identifier.' })
+  id!: string
+
+  @Field(() => enums.PaymentCollection, { simple: true })
+  paymentCollection!: string
+
+  @Field(() => Plan, { simple: true })
+  plan!: Plan
+
+  @Field(() => enums.PricingType, { simple: true })
+  pricingType!: string
+
+  @Field(() => String, { simple: true, description: 'The older name of subscriptionId.' })
+  refId!: string
+
+  @Field(() => CustomerResource, { nullable: true, simple: true, description: 'Null: the customer itself.' })
+  resource!: CustomerResource | null
+
+  @Field(() => String, { nullable: true, simple: true })
+  resourceId!: string | null
+
+  @Field(() => DateTime, { simple: true })
+  startDate!: EpochMs
+
+  @Field(() => enums.SubscriptionStatus, { simple: true })
+  status!: string
+
+  @Field(() => String, { simple: true, description: 'The host application’s identifier; ours when it gave none.' })
+  subscriptionId!: string
+
+  @Field(() => TrialConfiguration, { nullable: true, simple: true })
+  trialConfiguration!: TrialConfiguration | null
+
+  @Field(() => DateTime, { nullable: true, simple: true })
+  trialEndDate!: EpochMs | null
+}
+
+export function toCustomerSubscription(source: domain.Subscription): CustomerSubscription {
+  const { environmentId, resource, trialEndBehavior } = source
+  return {
+    source,
+    id: source.id,
+    refId: source.refId,
+    subscriptionId: source.refId,
+    environmentId,
+    additionalMetaData: source.additionalMetaData,
+    addons: source.addons.map(({ id, quantity, version }) => ({ id, quantity, addon: toAddon(environmentId, version) })),
+    billingPeriod: source.billingPeriod,
+    cancelReason: source.cancelReason,
+    cancellationDate: source.cancellationDate,
+    createdAt: source.createdAt,
+    effectiveEndDate: source.effectiveEndDate,
+    endDate: source.endDate,
+    paymentCollection: source.paymentCollection,
+    plan: toPlan(environmentId, source.plan),
+    pricingType: source.pricingType,
+    resource: resource && { resourceId: resource.refId },
+    resourceId: resource?.refId ?? null,
+    startDate: source.startDate,
+    status: source.status,
+    trialConfiguration: trialEndBehavior && { trialEndBehavior },
+    trialEndDate: source.trialEndDate,
+  }
+}
+
+@ObjectType({ simpleResolvers: true, description: 'The provisioned subscription and what it entitles to.' })
+export class ProvisionSubscriptionResult {
+  @Field(() => [Entitlement], { nullable: true, description: 'All entitlements of the customer or resource now.' })
+  entitlements!: Entitlement[] | null
+
+  @Field(() => String, { nullable: true, description: 'Our identifier of the subscription.' })
+  id!: string | null
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether it begins later.' })
+  isScheduled!: boolean | null
+
+  @Field(() => enums.ProvisionSubscriptionStatus)
+  status!: string
+
+  @Field(() => CustomerSubscription, { nullable: true })
+  subscription!: CustomerSubscription | null
+}
+
+export function toProvisionSubscriptionResult(
+  { subscription, state }: { subscription: domain.Subscription; state: EntitlementState },
+  now: EpochMs,
+): ProvisionSubscriptionResult {
+  return {
+    entitlements: toEntitlements(state, now),
+    id: subscription.id,
+    isScheduled: subscription.status === 'NOT_STARTED',
+    status: subscription.status === 'PAYMENT_PENDING' ? 'PAYMENT_REQUIRED' : 'SUCCESS',
+    subscription: toCustomerSubscription(subscription),
+  }
+}
+
+@ObjectType({ simpleResolvers: true, description: 'The provisioned customer and what it starts with.' })
+export class ProvisionedCustomer {
+  @Field(() => Customer)
+  customer!: Customer
+
+  @Field(() => [Entitlement], { nullable: true, description: 'All entitlements of the customer now.' })
+  entitlements!: Entitlement[] | null
+
+  @Field(() => CustomerSubscription, { nullable: true, description: 'The subscription that was made; null when none was.' })
+  subscription!: CustomerSubscription | null
+
+  @Field(() => enums.SubscriptionDecisionStrategy)
+  subscriptionDecisionStrategy!: string
+}
+
+export function toProvisionedCustomer({ customer, subscription, decision, state }: customers.ProvisionedCustomer, now: EpochMs): ProvisionedCustomer {
+  return {
+    customer: toCustomer(customer),
+    entitlements: toEntitlements(state, now),
+    subscription: subscription && toCustomerSubscription(subscription),
+    subscriptionDecisionStrategy: decision,
+  }
+}

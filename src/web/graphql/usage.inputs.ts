@@ -1,0 +1,103 @@
+import { Field, Float, InputType } from 'type-graphql'
+import type { EpochMs } from '../../kernel/clock.js'
+import { invalidInput } from '../../kernel/problem.js'
+import type { DimensionValue } from '../../metering/meter.js'
+import type { UsageEvent, UsageReport } from '../../metering/service.js'
+import { checkUsageValue } from '../../metering/usage-value.js'
+import * as enums from './enums.js'
+import { DateTime, Json } from './scalars.js'
+
+@InputType({ description: 'Usage that the host application has counted itself.' })
+export class ReportUsageInput {
+  @Field(() => DateTime, { nullable: true, description: 'When it was used: at most 35 days back; default now.' })
+  createdAt?: EpochMs | null
+
+  @Field(() => String)
+  customerId!: string
+
+  @Field(() => Json, { nullable: true, description: 'An object of texts, numbers and booleans.' })
+  dimensions?: unknown
+
+  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
+  environmentId?: string | null
+
+  @Field(() => String)
+  featureId!: string
+
+  @Field(() => String, { nullable: true, description: 'Makes the report safe to repeat: the same key counts once.' })
+  idempotencyKey?: string | null
+
+  @Field(() => String, { nullable: true })
+  resourceId?: string | null
+
+  @Field(() => enums.UsageUpdateBehavior, { nullable: true, description: 'Default DELTA.' })
+  updateBehavior?: 'DELTA' | 'SET' | null
+
+  @Field(() => Float, { description: 'Kept to 9 decimals.' })
+  value!: number
+}
+
+export function fromReportUsageInput(input: ReportUsageInput): UsageReport {
+  const { customerId, featureId, value } = input
+  return {
+    customerId,
+    resourceId: input.resourceId ?? null,
+    featureId,
+    value: checkUsageValue(value),
+    behavior: input.updateBehavior ?? 'DELTA',
+    timestamp: input.createdAt ?? null,
+    idempotencyKey: input.idempotencyKey ?? null,
+    dimensions: input.dimensions === undefined || input.dimensions === null ? null : fromDimensions(input.dimensions),
+  }
+}
+
+@InputType({ description: 'A raw fact that meters count.' })
+export class UsageEventReportInput {
+  @Field(() => String)
+  customerId!: string
+
+  @Field(() => Json, { nullable: true, description: 'An object of texts, numbers and booleans.' })
+  dimensions?: unknown
+
+  @Field(() => String)
+  eventName!: string
+
+  @Field(() => String, { description: 'Identifies the event: a repeat is accepted and not counted again.' })
+  idempotencyKey!: string
+
+  @Field(() => String, { nullable: true })
+  resourceId?: string | null
+
+  @Field(() => DateTime, { nullable: true, description: 'When it happened: at most 35 days back; default now.' })
+  timestamp?: EpochMs | null
+}
+
+@InputType({ description: 'At most 1,000 events.' })
+export class UsageEventsReportInput {
+  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
+  environmentId?: string | null
+
+  @Field(() => [UsageEventReportInput])
+  usageEvents!: UsageEventReportInput[]
+}
+
+export function fromUsageEvents({ usageEvents }: UsageEventsReportInput): UsageEvent[] {
+  return usageEvents.map(({ customerId, resourceId, eventName, idempotencyKey, timestamp, dimensions }, index) => ({
+    customerId,
+    resourceId: resourceId ?? null,
+    eventName,
+    idempotencyKey,
+    timestamp: timestamp ?? null,
+    dimensions: fromDimensions(dimensions ?? {}, `usageEvents[${index}].dimensions`),
+  }))
+}
+
+function fromDimensions(value: unknown, path = 'dimensions'): Record<string, DimensionValue | null> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!isObject) throw invalidInput(`${path} must be an object`, { path })
+  for (const [name, dimension] of Object.entries(value)) {
+    if (dimension !== null && typeof dimension === 'object')
+      throw invalidInput(`${path}.${name} must be a text, a number or a boolean`, { path: `${path}.${name}` })
+  }
+  return value as Record<string, DimensionValue | null>
+}

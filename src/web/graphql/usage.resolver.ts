@@ -1,0 +1,31 @@
+import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
+import type { RequestContext } from './context.js'
+import { fromReportUsageInput, fromUsageEvents, ReportUsageInput, UsageEventsReportInput } from './usage.inputs.js'
+import { toUsageMeasurement, UsageMeasurementWithCurrentUsage } from './usage.types.js'
+
+@Resolver()
+export class UsageResolver {
+  @Mutation(() => UsageMeasurementWithCurrentUsage, {
+    description: 'Reports usage of a feature. Answers once it is stored: an error means that it was not counted. Usage over the limit is stored all the same.',
+  })
+  async reportUsage(
+    @Arg('input', () => ReportUsageInput, { description: 'The usage.' }) input: ReportUsageInput,
+    @Ctx() { app, identity, signal }: RequestContext,
+  ) {
+    const [usage] = await app.usage.report(identity.environmentId, [fromReportUsageInput(input)], { signal })
+    return toUsageMeasurement(usage!)
+  }
+
+  @Mutation(() => String, {
+    nullable: true,
+    description:
+      'Reports raw events. Answers null once they are stored. When some are refused the others are stored, and the error names the refused ones in `extensions.items`.',
+  })
+  async reportEvent(
+    @Arg('events', () => UsageEventsReportInput, { description: 'The events.' }) events: UsageEventsReportInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    await app.usage.reportEvents(identity.environmentId, fromUsageEvents(events))
+    return null
+  }
+}

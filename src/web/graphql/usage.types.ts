@@ -1,0 +1,51 @@
+import { Field, Float, ObjectType } from 'type-graphql'
+import type { EpochMs } from '../../kernel/clock.js'
+import * as decimal from '../../kernel/decimal.js'
+import type { ReportedUsage } from '../../metering/service.js'
+import { DateTime } from './scalars.js'
+
+@ObjectType({ simpleResolvers: true, description: 'A stored measurement and the usage in the current usage period, also for a report that was dated back.' })
+export class UsageMeasurementWithCurrentUsage {
+  @Field(() => Float, { nullable: true })
+  currentUsage!: number | null
+
+  @Field(() => String)
+  customerId!: string
+
+  @Field(() => String)
+  featureId!: string
+
+  @Field(() => String, { description: 'Of the measurement.' })
+  id!: string
+
+  @Field(() => DateTime, { nullable: true, description: 'The same as usagePeriodEnd.' })
+  nextResetDate!: EpochMs | null
+
+  @Field(() => String, { nullable: true })
+  resourceId!: string | null
+
+  @Field(() => DateTime, { description: 'Version of the usage.' })
+  timestamp!: EpochMs
+
+  @Field(() => DateTime, { nullable: true, description: 'Exclusive; null when usage is never reset or the customer is not entitled.' })
+  usagePeriodEnd!: EpochMs | null
+
+  @Field(() => DateTime, { nullable: true })
+  usagePeriodStart!: EpochMs | null
+}
+
+export function toUsageMeasurement(usage: ReportedUsage): UsageMeasurementWithCurrentUsage {
+  const { id, customerId, resourceId, featureId, currentUsage, periodStart, periodEnd, timestamp } = usage
+  return {
+    id,
+    customerId,
+    resourceId,
+    featureId,
+    // The true sum may be below zero; it is answered as zero.
+    currentUsage: decimal.toNumber(decimal.max(currentUsage, decimal.zero)),
+    nextResetDate: periodEnd,
+    timestamp,
+    usagePeriodEnd: periodEnd,
+    usagePeriodStart: periodStart,
+  }
+}
