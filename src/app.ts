@@ -1,4 +1,5 @@
 import { CatalogService } from './catalog/service.js'
+import { findCustomer } from './customer/repository.js'
 import { CustomerService } from './customer/service.js'
 import { EntitlementService } from './entitlement/service.js'
 import { EnvironmentService } from './environment/service.js'
@@ -7,6 +8,7 @@ import type { Postgres } from './platform/postgres.js'
 import type { Life } from './platform/process.js'
 import { openQueue, type QueueConnection } from './platform/queue.js'
 import { applyDueTransitions } from './subscription/jobs.js'
+import { loadOpenSubscriptions } from './subscription/repository.js'
 import { type AfterCommit, SubscriptionService } from './subscription/service.js'
 import { deliverChanges } from './updates/jobs.js'
 
@@ -21,12 +23,27 @@ export interface App {
   after: AfterCommit
 }
 
-export function createApp({ life, postgres: { prisma }, queues, clock = systemClock }: { life: Life; postgres: Postgres; queues: QueueConnection; clock?: Clock }): App {
+export function createApp({
+  life,
+  postgres: { prisma },
+  queues,
+  clock = systemClock,
+}: {
+  life: Life
+  postgres: Postgres
+  queues: QueueConnection
+  clock?: Clock
+}): App {
   const after = afterCommit(life, queues)
   const environments = new EnvironmentService({ prisma, clock })
   const catalog = new CatalogService({ prisma, clock, nudge: after.changed })
-  const entitlements = new EntitlementService({ prisma, catalog, clock })
-  const subscriptions = new SubscriptionService({ prisma, catalog, entitlements, clock, after })
+  const entitlements = new EntitlementService({
+    prisma,
+    catalog,
+    clock,
+    openSubscriptions: (db, environmentId, customerId) => loadOpenSubscriptions(db, catalog, environmentId, customerId),
+  })
+  const subscriptions = new SubscriptionService({ prisma, catalog, entitlements, findCustomer, clock, after })
   const customers = new CustomerService({ prisma, catalog, subscriptions, entitlements, changed: after.changed })
   return { environments, catalog, customers, subscriptions, entitlements, after }
 }

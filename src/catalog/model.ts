@@ -119,4 +119,6 @@ export interface PackageVersion {
   additionalMetaData: Record<string, unknown> | null
   /** Packages that may be added to this plan. Empty for an add-on. */
   compatibleAddonIds: string[]
+  /** Add-ons (refId) without which this add-on cannot be held. Empty for a plan. */
+  dependencies: string[]
 }

@@ -208,6 +208,7 @@ export function toFrozenVersion(row: VersionRow): FrozenVersion {
     prices: row.prices.map(toPrice),
     additionalMetaData: row.additionalMetaData as MetaData,
     compatibleAddonIds: row.planCompatibleAddons.map(({ addonId }) => addonId),
+    dependencies: row.addonDependencies.map(({ requiredAddon }) => requiredAddon.refId),
   }
 }
 

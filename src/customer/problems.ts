@@ -1,15 +1,24 @@
 import { Problem } from '../kernel/problem.js'
 
 export function customerNotFound(customerId: string): Problem {
-  return new Problem('NOT_FOUND', 'CUSTOMER_NOT_FOUND', `Customer "${customerId}" was not found: provision it first.`, { details: { customerId } })
-}
-
-export function customerResourceNotFound(customerId: string, resourceId: string): Problem {
-  return new Problem('NOT_FOUND', 'CUSTOMER_RESOURCE_NOT_FOUND', `Customer "${customerId}" has no resource "${resourceId}": provision a subscription for it first.`, {
-    details: { customerId, resourceId },
+  return new Problem('NOT_FOUND', 'CUSTOMER_NOT_FOUND', `Customer "${customerId}" was not found: provision it first.`, {
+    details: { customerId },
   })
 }
 
+export function customerResourceNotFound(customerId: string, resourceId: string): Problem {
+  return new Problem(
+    'NOT_FOUND',
+    'CUSTOMER_RESOURCE_NOT_FOUND',
+    `Customer "${customerId}" has no resource "${resourceId}": provision a subscription for it first.`,
+    {
+      details: { customerId, resourceId },
+    },
+  )
+}
+
 export function customerArchived(customerId: string): Problem {
-  return new Problem('FAILED_PRECONDITION', 'ENTITY_IS_ARCHIVED', `Customer "${customerId}" is archived: unarchive it first.`, { details: { customerId } })
+  return new Problem('FAILED_PRECONDITION', 'ENTITY_IS_ARCHIVED', `Customer "${customerId}" is archived: unarchive it first.`, {
+    details: { customerId },
+  })
 }

@@ -4,7 +4,18 @@ import type { Customer } from './model.js'
 
 /** What a caller may set; absent: unchanged, null: cleared. */
 export type CustomerFields = Partial<
-  Pick<Customer, 'name' | 'email' | 'timeZone' | 'billingCurrency' | 'billingId' | 'crmId' | 'salesforceId' | 'awsMarketplaceCustomerId' | 'additionalMetaData'>
+  Pick<
+    Customer,
+    | 'name'
+    | 'email'
+    | 'timeZone'
+    | 'billingCurrency'
+    | 'billingId'
+    | 'crmId'
+    | 'salesforceId'
+    | 'awsMarketplaceCustomerId'
+    | 'additionalMetaData'
+  >
 >
 
 type Row = Prisma.CustomerGetPayload<object>
@@ -33,7 +44,9 @@ function columns({ timeZone, additionalMetaData, ...fields }: CustomerFields) {
   return {
     ...fields,
     ...(timeZone === undefined ? {} : { timezone: timeZone }),
-    ...(additionalMetaData === undefined ? {} : { additionalMetaData: additionalMetaData === null ? Prisma.DbNull : (additionalMetaData as Prisma.InputJsonObject) }),
+    ...(additionalMetaData === undefined
+      ? {}
+      : { additionalMetaData: additionalMetaData === null ? Prisma.DbNull : (additionalMetaData as Prisma.InputJsonObject) }),
   }
 }
 
@@ -45,8 +58,17 @@ export async function findCustomer(db: Db, environmentId: string, by: { refId: s
 }
 
 /** Creates the customer unless its refId is taken; says whether it did. A concurrent twin waits for the first to commit. */
-export async function insertCustomerIfNew(db: Db, environmentId: string, refId: string, fields: CustomerFields, createdAt: Date | undefined): Promise<boolean> {
-  const { count } = await db.customer.createMany({ data: [{ environmentId, id: newId(), refId, ...columns(fields), createdAt }], skipDuplicates: true })
+export async function insertCustomerIfNew(
+  db: Db,
+  environmentId: string,
+  refId: string,
+  fields: CustomerFields,
+  createdAt: Date | undefined,
+): Promise<boolean> {
+  const { count } = await db.customer.createMany({
+    data: [{ environmentId, id: newId(), refId, ...columns(fields), createdAt }],
+    skipDuplicates: true,
+  })
   return count === 1
 }
 

@@ -22,7 +22,11 @@ export interface ProvisionCustomer extends CustomerFields {
 }
 
 /** Which rule decided about the first subscription. */
-export type SubscriptionDecisionStrategy = 'REQUESTED_PLAN' | 'PREDEFINED_FREE_PLAN' | 'PREDEFINED_TRIAL_PLAN' | 'SKIPPED_SUBSCRIPTION_CREATION'
+export type SubscriptionDecisionStrategy =
+  | 'REQUESTED_PLAN'
+  | 'PREDEFINED_FREE_PLAN'
+  | 'PREDEFINED_TRIAL_PLAN'
+  | 'SKIPPED_SUBSCRIPTION_CREATION'
 
 export interface ProvisionedCustomer {
   customer: Customer
@@ -56,11 +60,20 @@ export class CustomerService {
   /**
    * Creates the customer with its first subscription, in one transaction; repeated, it updates what is sent and creates no second subscription.
    */
-  async provision(environmentId: string, { refId, createdAt, subscription: wanted, ...fields }: ProvisionCustomer): Promise<ProvisionedCustomer> {
+  async provision(
+    environmentId: string,
+    { refId, createdAt, subscription: wanted, ...fields }: ProvisionCustomer,
+  ): Promise<ProvisionedCustomer> {
     const customerRefId = refId === null ? newId() : checkRefId(refId, 'customerId')
     checkTimeZone(fields.timeZone)
     const result = await inTransaction(this.#prisma, async (db) => {
-      const isNew = await insertCustomerIfNew(db, environmentId, customerRefId, fields, createdAt ? new Date(createdAt) : undefined)
+      const isNew = await insertCustomerIfNew(
+        db,
+        environmentId,
+        customerRefId,
+        fields,
+        createdAt === null || createdAt === undefined ? undefined : new Date(createdAt),
+      )
       const found = (await findCustomer(db, environmentId, { refId: customerRefId }))!
       if (found.archivedAt !== null) throw customerArchived(customerRefId)
       const version = await nextAccessVersion(db, environmentId, found.id)
@@ -74,10 +87,13 @@ export class CustomerService {
     return result
   }
 
-  get(environmentId: string, refId: string): Promise<Customer | null> {
-    return findCustomer(this.#prisma, environmentId, { refId })
+  /** Null: unknown or archived. */
+  async get(environmentId: string, refId: string): Promise<Customer | null> {
+    const customer = await findCustomer(this.#prisma, environmentId, { refId })
+    return customer?.archivedAt === null ? customer : null
   }
 
+  /** Also an archived one: what belonged to it still names it. */
   byId(environmentId: string, id: string): Promise<Customer | null> {
     return findCustomer(this.#prisma, environmentId, { id })
   }
@@ -92,9 +108,9 @@ export class CustomerService {
     const provision = (request: ProvisionSubscription) => this.#subscriptions.provisionIn(db, { ...customer, now }, request)
     if (wanted) return { subscription: await provision(wanted), decision: 'REQUESTED_PLAN' }
     const product = await this.#catalog.defaultProduct(db, customer.environmentId)
-    if (!product?.newCustomerPlanRefId || product.newCustomerSetting === 'PLAN_SELECTION') return skipped
-    const subscription = await provision({ planRefId: product.newCustomerPlanRefId })
-    return { subscription, decision: product.newCustomerSetting === 'FREE_PLAN' ? 'PREDEFINED_FREE_PLAN' : 'PREDEFINED_TRIAL_PLAN' }
+    if (!product?.plan || product.newCustomer === 'PLAN_SELECTION') return skipped
+    const subscription = await provision({ planRefId: product.plan.refId })
+    return { subscription, decision: product.newCustomer === 'FREE_PLAN' ? 'PREDEFINED_FREE_PLAN' : 'PREDEFINED_TRIAL_PLAN' }
   }
 }
 
@@ -105,6 +121,8 @@ function checkTimeZone(timeZone: string | null | undefined): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone })
   } catch {
-    throw invalidInput(`"${timeZone}" is not a time zone: give an IANA name such as Europe/Berlin.`, { path: 'billingInformation.timezone' })
+    throw invalidInput(`"${timeZone}" is not a time zone: give an IANA name such as Europe/Berlin.`, {
+      path: 'billingInformation.timezone',
+    })
   }
 }

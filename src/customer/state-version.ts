@@ -19,7 +19,12 @@ export async function nextAccessVersion(db: Db, environmentId: string, customerI
  * Takes the customer's state row without changing it, so that what is read next is what the change is made of. Answers the database's time, which
  * rules every instant that the change writes; null when `ifFree` and another transaction holds the row.
  */
-export async function lockCustomerState(db: Db, environmentId: string, customerId: string, { ifFree = false } = {}): Promise<EpochMs | null> {
+export async function lockCustomerState(
+  db: Db,
+  environmentId: string,
+  customerId: string,
+  { ifFree = false } = {},
+): Promise<EpochMs | null> {
   const rows = await db.$queryRaw<{ now: number }[]>(Prisma.sql`
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now FROM customer_state
     WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid

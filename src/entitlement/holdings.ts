@@ -12,7 +12,7 @@ import * as decimal from '../kernel/decimal.js'
 import { type SeriesPeriod, seriesKey, seriesPeriodAt, type UsageSeries } from '../metering/series.js'
 import { toAnsweredUnits } from '../metering/unit-transformation.js'
 import type { ResetPeriod, ResetRule } from '../metering/usage-period.js'
-import { advance, nextDue } from '../subscription/lifecycle.js'
+import { advance, convertsAt, nextDue, replacementTrigger } from '../subscription/lifecycle.js'
 import { givesAccess, type Subscription } from '../subscription/model.js'
 import { type AddonGrant, combineWithinSubscription, type Grant, mostGenerous } from './combine.js'
 import type { EntitledFeature, Entitlement, EntitlementState, StateDenialReason, Usage } from './state.js'
@@ -85,7 +85,8 @@ export function decideWinners(holdings: Holdings, now: EpochMs): Winner[] {
   if (stateDenial(holdings, now) !== null || !customer) return []
   const byFeature = new Map<string, SourcedGrant[]>()
   const offer = (grant: SourcedGrant) => byFeature.set(grant.feature.refId, [...(byFeature.get(grant.feature.refId) ?? []), grant])
-  for (const subscription of subscriptionsInForce(holdings, now)) for (const grant of subscriptionGrants(holdings, subscription, now)) offer(grant)
+  for (const subscription of subscriptionsInForce(holdings, now))
+    for (const grant of subscriptionGrants(holdings, subscription, now)) offer(grant)
   for (const promotional of promotionalInForce(holdings, now)) offer(promotionalGrant(promotional))
 
   const nextBoundary = boundaryAfter(holdings, now)
@@ -98,7 +99,12 @@ export function decideWinners(holdings: Holdings, now: EpochMs): Winner[] {
 }
 
 /** The state that answers everything, from the winners and the usage of their series in the period that contains `now`. */
-export function buildState(holdings: Holdings, winners: readonly Winner[], usages: ReadonlyMap<string, Usage>, now: EpochMs): EntitlementState {
+export function buildState(
+  holdings: Holdings,
+  winners: readonly Winner[],
+  usages: ReadonlyMap<string, Usage>,
+  now: EpochMs,
+): EntitlementState {
   return {
     environmentId: holdings.environmentId,
     customerId: holdings.customerRefId,
@@ -106,7 +112,9 @@ export function buildState(holdings: Holdings, winners: readonly Winner[], usage
     version: holdings.version,
     accessVersion: holdings.accessVersion,
     deniedReason: stateDenial(holdings, now),
-    entitlements: winners.map(({ entitlement, series }) => (series ? { ...entitlement, usage: usageIn(series, usages, entitlement, holdings.version, now) } : entitlement)),
+    entitlements: winners.map(({ entitlement, series }) =>
+      series ? { ...entitlement, usage: usageIn(series, usages, entitlement, holdings.version, now) } : entitlement,
+    ),
   }
 }
 
@@ -119,22 +127,32 @@ export function winnerPeriodAt(winner: Winner, at: EpochMs): SeriesPeriod {
   return isCut ? { start: period.start, end: restart } : period
 }
 
+/**
+ * The usage of the series at the state's version. `updatedAt` is that version even when the last report is older: so usage from before a change of
+ * series or period is never taken for newer than this.
+ */
 function usageIn(series: UsageSeries, usages: ReadonlyMap<string, Usage>, entitlement: Entitlement, version: EpochMs, now: EpochMs): Usage {
   const period = winnerPeriodAt({ entitlement, series }, now)
-  const stored = usages.get(seriesKey(series))
+  const currentUsage = usages.get(seriesKey(series))?.currentUsage ?? decimal.zero
   return {
-    currentUsage: toAnsweredUnits(stored?.currentUsage ?? decimal.zero, entitlement.feature.unitTransformation),
+    currentUsage: toAnsweredUnits(currentUsage, entitlement.feature.unitTransformation),
     periodStart: period.start,
     periodEnd: period.end,
-    updatedAt: stored?.updatedAt ?? version,
+    updatedAt: version,
   }
 }
 
-/** Subscriptions that give access to the asked customer or resource, at their status at `now`. */
+/** Subscriptions that give access to the asked customer or resource, at their status at `now`, oldest first. */
 function subscriptionsInForce(holdings: Holdings, now: EpochMs): Subscription[] {
-  return advance(holdings.subscriptions, now).subscriptions.filter(
-    (subscription) => givesAccess(subscription.status) && (subscription.resource === null || subscription.resource.id === holdings.resource?.id),
-  )
+  const inForce = subscriptionsAt(holdings, now).filter(({ status }) => givesAccess(status))
+  // Of equally generous sources the first wins, so the order must not depend on whether a follow-up is recorded yet.
+  return inForce.sort((a, b) => a.startDate - b.startDate || (a.id < b.id ? -1 : 1))
+}
+
+/** All subscriptions that count for the asked customer or resource, at their status at `now`. */
+function subscriptionsAt(holdings: Holdings, now: EpochMs): Subscription[] {
+  const { subscriptions } = advance(holdings.subscriptions, now)
+  return subscriptions.filter(({ resource }) => resource === null || resource.id === holdings.resource?.id)
 }
 
 function promotionalInForce(holdings: Holdings, now: EpochMs): HeldPromotional[] {
@@ -143,15 +161,17 @@ function promotionalInForce(holdings: Holdings, now: EpochMs): HeldPromotional[]
 
 function subscriptionGrants(holdings: Holdings, subscription: Subscription, now: EpochMs): SourcedGrant[] {
   const plans: PackageVersion[] = []
-  for (let plan: PackageVersion | undefined = subscription.plan; plan; plan = plan.basePlanVersionId ? holdings.basePlans.get(plan.basePlanVersionId) : undefined) {
+  for (
+    let plan: PackageVersion | undefined = subscription.plan;
+    plan;
+    plan = plan.basePlanVersionId ? holdings.basePlans.get(plan.basePlanVersionId) : undefined
+  ) {
     plans.push(plan)
   }
-  const due = nextDue(subscription)
-  const converts = due?.trigger === 'trialEnd' && subscription.trialEndBehavior === 'CONVERT_TO_PAID'
   const source = {
     anchor: subscription.usageAnchor,
     resourceId: subscription.resource?.id ?? null,
-    usageRestartsAt: converts ? due.at : null,
+    usageRestartsAt: convertsAt(subscription),
     isRevoked: subscription.entitlementsRevokedAt !== null && subscription.entitlementsRevokedAt <= now,
   }
   const fromPackage = (entitlement: PackageEntitlement): SourcedGrant => ({
@@ -180,7 +200,9 @@ function subscriptionGrants(holdings: Holdings, subscription: Subscription, now:
       return entitlement ? [{ grant: fromPackage(entitlement), quantity, behavior: entitlement.behavior }] : []
     })
     const grant = combineWithinSubscription<SourcedGrant>({
-      plans: plans.map(find).flatMap((entitlement) => (entitlement ? [{ grant: fromPackage(entitlement), behavior: entitlement.behavior }] : [])),
+      plans: plans
+        .map(find)
+        .flatMap((entitlement) => (entitlement ? [{ grant: fromPackage(entitlement), behavior: entitlement.behavior }] : [])),
       subscription: own.get(featureId) ?? null,
       addons,
     })
@@ -208,23 +230,33 @@ function resetOf({ resetPeriod, resetRule }: { resetPeriod: ResetPeriod | null; 
   return resetPeriod && resetRule ? { period: resetPeriod, rule: resetRule } : null
 }
 
-/** The next instant at which time alone may change who wins: a source that starts or ends. A trial that converts keeps its access. */
+/**
+ * The next instant at which time alone may change who wins: a source that starts or ends. A trial that converts keeps its access; its end is such an
+ * instant only when another subscription ends with it.
+ */
 function boundaryAfter(holdings: Holdings, now: EpochMs): EpochMs | null {
   const instants = holdings.promotional.flatMap(({ startDate, endDate }) => (endDate === null ? [startDate] : [startDate, endDate]))
-  for (const subscription of advance(holdings.subscriptions, now).subscriptions) {
+  const subscriptions = subscriptionsAt(holdings, now)
+  for (const subscription of subscriptions) {
     const due = nextDue(subscription)
-    const converts = due?.trigger === 'trialEnd' && subscription.trialEndBehavior === 'CONVERT_TO_PAID'
-    if (due && !converts) instants.push(due.at)
+    const changesNothing =
+      convertsAt(subscription) !== null &&
+      !subscriptions.some((other) => other !== subscription && replacementTrigger(other, subscription, 'ACTIVE'))
+    if (due && !changesNothing) instants.push(due.at)
   }
   const future = instants.filter((at) => at > now)
   return future.length > 0 ? Math.min(...future) : null
 }
 
-function toWinner(grant: SourcedGrant, customer: { id: string; timeZone: string }, validUntil: EpochMs | null): Winner {
+function toWinner(grant: SourcedGrant, customer: { id: string; timeZone: string }, nextBoundary: EpochMs | null): Winner {
   const { feature } = grant
   const isMetered = feature.meterType !== 'None'
   // Fluctuating usage has no period and is never reset, whatever a plan says.
-  const reset = feature.meterType === 'Incremental' && grant.reset ? { ...grant.reset, anchor: grant.anchor, timeZone: customer.timeZone } : null
+  const reset =
+    feature.meterType === 'Incremental' && grant.reset ? { ...grant.reset, anchor: grant.anchor, timeZone: customer.timeZone } : null
+  // Where usage is never reset there is no period to cut: the reader has to fetch the new series.
+  const restartsUnseen = feature.meterType === 'Incremental' && !reset ? grant.usageRestartsAt : null
+  const boundaries = [nextBoundary, restartsUnseen].filter((at) => at !== null)
   return {
     entitlement: {
       feature,
@@ -236,7 +268,7 @@ function toWinner(grant: SourcedGrant, customer: { id: string; timeZone: string 
       usage: null,
       usageRestartsAt: reset ? grant.usageRestartsAt : null,
       deniedReason: grant.isRevoked ? 'Revoked' : null,
-      validUntil,
+      validUntil: boundaries.length > 0 ? Math.min(...boundaries) : null,
     },
     series: isMetered
       ? {

@@ -1,15 +1,28 @@
 import type { CatalogService } from '../catalog/service.js'
-import type { PackageVersion } from '../catalog/model.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Db } from '../platform/postgres.js'
-import { loadSubscriptions } from '../subscription/repository.js'
+import type { Subscription } from '../subscription/model.js'
 import type { HeldPromotional, Holdings } from './holdings.js'
+import type { EntitledFeature } from './state.js'
+
+/** Where holdings are read from besides this domain's own tables. */
+export interface HoldingsSources {
+  catalog: CatalogService
+  /** The customer's (our id) subscriptions that are not final as stored, oldest first. */
+  openSubscriptions(db: Db, environmentId: string, customerId: string): Promise<Subscription[]>
+}
 
 /**
  * Everything that decides what a customer or one of its resources may use. The version is read first: run it in a REPEATABLE READ transaction, or
  * under the customer's state row, so that version and facts belong together.
  */
-export async function loadHoldings(db: Db, catalog: CatalogService, environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<Holdings> {
+export async function loadHoldings(
+  db: Db,
+  { catalog, openSubscriptions }: HoldingsSources,
+  environmentId: string,
+  customerRefId: string,
+  resourceRefId: string | null,
+): Promise<Holdings> {
   const customer = await db.customer.findUnique({
     where: { environmentId_refId: { environmentId, refId: customerRefId } },
     select: { id: true, timezone: true, archivedAt: true, state: true },
@@ -35,12 +48,14 @@ export async function loadHoldings(db: Db, catalog: CatalogService, environmentI
           where: { environmentId_customerId_refId: { environmentId, customerId: customer.id, refId: resourceRefId } },
           select: { id: true },
         })
-  const subscriptions = await loadSubscriptions(db, catalog, { environmentId, customerId: customer.id, status: { notIn: ['CANCELED', 'EXPIRED'] } })
-  const promotional = await db.promotionalEntitlement.findMany({ where: { environmentId, customerId: customer.id, revokedAt: null } })
-  const features = await catalog.featuresById(db, environmentId, [
-    ...promotional.map(({ featureId }) => featureId),
-    ...subscriptions.flatMap(({ ownEntitlements }) => ownEntitlements.map(({ featureId }) => featureId)),
-  ])
+  const subscriptions = await openSubscriptions(db, environmentId, customer.id)
+  const promotional = await db.promotionalEntitlement.findMany({
+    where: { environmentId, customerId: customer.id, revokedAt: null },
+    orderBy: [{ startDate: 'asc' }, { id: 'asc' }],
+  })
+  const isNamedAlone = promotional.length > 0 || subscriptions.some(({ ownEntitlements }) => ownEntitlements.length > 0)
+  const features = isNamedAlone ? await featuresById(db, catalog, environmentId) : new Map<string, EntitledFeature>()
+  const plans = subscriptions.flatMap(({ plan, product }) => (product.downgradePlan ? [plan, product.downgradePlan] : [plan]))
   return {
     ...empty,
     customer: { id: customer.id, timeZone: customer.timezone ?? 'UTC', isArchived: customer.archivedAt !== null },
@@ -67,18 +82,24 @@ export async function loadHoldings(db: Db, catalog: CatalogService, environmentI
       ]
     }),
     features,
-    basePlans: await loadBasePlans(db, catalog, environmentId, subscriptions.flatMap(({ plan, product }) => (product.downgradePlan ? [plan, product.downgradePlan] : [plan]))),
+    basePlans: await catalog.versions(
+      db,
+      environmentId,
+      plans.flatMap(({ basePlanVersionId }) => basePlanVersionId ?? []),
+    ),
   }
 }
 
-/** The versions that the plans inherit from, all the way up. */
-async function loadBasePlans(db: Db, catalog: CatalogService, environmentId: string, plans: PackageVersion[]): Promise<Map<string, PackageVersion>> {
-  const found = new Map<string, PackageVersion>()
-  const idsOf = (versions: Iterable<PackageVersion>) => [...versions].flatMap(({ basePlanVersionId }) => (basePlanVersionId && !found.has(basePlanVersionId) ? [basePlanVersionId] : []))
-  for (let missing = idsOf(plans); missing.length > 0; ) {
-    const loaded = await catalog.versions(db, environmentId, missing)
-    for (const [id, version] of loaded) found.set(id, version)
-    missing = idsOf(loaded.values())
-  }
-  return found
+/** The customer's resources, by the caller's identifier. */
+export async function loadResources(db: Db, environmentId: string, customerId: string): Promise<{ id: string; refId: string }[]> {
+  return db.customerResource.findMany({
+    where: { environmentId, customerId },
+    select: { id: true, refId: true },
+    orderBy: { refId: 'asc' },
+  })
+}
+
+async function featuresById(db: Db, catalog: CatalogService, environmentId: string): Promise<Map<string, EntitledFeature>> {
+  const features = await catalog.features(db, environmentId)
+  return new Map([...features.values()].map(({ isArchived, ...feature }) => [feature.id, feature]))
 }

@@ -1,12 +1,11 @@
-import type { CatalogService } from '../catalog/service.js'
-import type { Clock } from '../kernel/clock.js'
+import type { Clock, EpochMs } from '../kernel/clock.js'
 import type { Decimal } from '../kernel/decimal.js'
 import { readCurrentUsage } from '../metering/current-usage.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
 import { type Decision, evaluate } from './evaluate.js'
 import { buildState, decideWinners, type Holdings } from './holdings.js'
-import { loadHoldings } from './repository.js'
-import type { EntitledFeature, EntitlementState } from './state.js'
+import { type HoldingsSources, loadHoldings, loadResources } from './repository.js'
+import type { EntitlementState, Usage } from './state.js'
 
 export interface CheckQuestion {
   /** The caller's identifiers. */
@@ -20,47 +19,74 @@ export interface CheckQuestion {
 /** Answers what a customer may use, from the records: always right after the mutation that changed them. */
 export class EntitlementService {
   readonly #prisma: PrismaClient
-  readonly #catalog: CatalogService
+  readonly #sources: HoldingsSources
   readonly #clock: Clock
 
-  constructor({ prisma, catalog, clock }: { prisma: PrismaClient; catalog: CatalogService; clock: Clock }) {
+  constructor({ prisma, clock, ...sources }: HoldingsSources & { prisma: PrismaClient; clock: Clock }) {
     this.#prisma = prisma
-    this.#catalog = catalog
+    this.#sources = sources
     this.#clock = clock
   }
 
   /** The entitlements of a customer or of one of its resources, or the reason why there are none. Unknown customers are answered, not refused. */
   state(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
-    return this.#prisma.$transaction((db) => this.stateIn(db, environmentId, customerRefId, resourceRefId), { isolationLevel: 'RepeatableRead' })
+    return this.#snapshot((db) => this.stateIn(db, environmentId, customerRefId, resourceRefId))
   }
 
   /** The same inside the caller's transaction, which holds the customer's state row or reads one snapshot. */
   async stateIn(db: Db, environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
-    const holdings = await loadHoldings(db, this.#catalog, environmentId, customerRefId, resourceRefId)
-    const now = this.#clock.now()
-    const winners = decideWinners(holdings, now)
-    const usages = holdings.customer && winners.length > 0 ? await readCurrentUsage(db, environmentId, holdings.customer.id, now) : new Map()
-    return buildState(holdings, winners, usages, now)
+    const holdings = await this.holdings(db, environmentId, customerRefId, resourceRefId)
+    const [state] = await this.#build(db, [holdings])
+    return state!
+  }
+
+  /** The states of a customer, its own first, and of each of its resources, from one snapshot. */
+  states(environmentId: string, customerRefId: string): Promise<EntitlementState[]> {
+    return this.#snapshot(async (db) => {
+      const holdings = await this.holdings(db, environmentId, customerRefId, null)
+      const resources = holdings.customer ? await loadResources(db, environmentId, holdings.customer.id) : []
+      return this.#build(db, [holdings, ...resources.map(({ id, refId }) => ({ ...holdings, resourceRefId: refId, resource: { id } }))])
+    })
   }
 
   /** What decides, without usage: for who needs to know which series a report belongs to. */
   holdings(db: Db, environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<Holdings> {
-    return loadHoldings(db, this.#catalog, environmentId, customerRefId, resourceRefId)
+    return loadHoldings(db, this.#sources, environmentId, customerRefId, resourceRefId)
   }
 
-  /** The decision, and the feature where the environment has it. A denial is an answer. */
-  async check(environmentId: string, question: CheckQuestion): Promise<{ decision: Decision; feature: EntitledFeature | null }> {
+  /** The decision, with the version of the last change that was more than usage. A denial is an answer. */
+  async check(environmentId: string, question: CheckQuestion): Promise<Decision & { accessVersion: EpochMs }> {
     const state = await this.state(environmentId, question.customerRefId, question.resourceRefId)
     const decision = evaluate({
       state,
       featureId: question.featureRefId,
       requestedUsage: question.requestedUsage ?? undefined,
       requestedValues: question.requestedValues ?? undefined,
-      now: this.#clock.now(),
+      now: this.#now(state),
     })
-    if (decision.granted || decision.entitlement) return { decision, feature: decision.entitlement?.feature ?? null }
-    const feature = await this.#catalog.feature(this.#prisma, environmentId, question.featureRefId)
-    if (!feature && decision.reason === 'NoFeatureEntitlementInSubscription') return { decision: { ...decision, reason: 'FeatureNotFound' }, feature: null }
-    return { decision, feature }
+    const { accessVersion } = state
+    if (decision.granted || decision.reason !== 'NoFeatureEntitlementInSubscription') return { ...decision, accessVersion }
+    const features = await this.#sources.catalog.features(this.#prisma, environmentId)
+    return { ...decision, reason: features.has(question.featureRefId) ? decision.reason : 'FeatureNotFound', accessVersion }
+  }
+
+  /** All of one customer, with the usage of one reading. */
+  async #build(db: Db, all: [Holdings, ...Holdings[]]): Promise<EntitlementState[]> {
+    const [{ environmentId, customer }] = all
+    const now = this.#now(all[0])
+    const decided = all.map((holdings) => ({ holdings, winners: decideWinners(holdings, now) }))
+    const hasWinner = decided.some(({ winners }) => winners.length > 0)
+    const usages = customer && hasWinner ? await readCurrentUsage(db, environmentId, customer.id, now) : new Map<string, Usage>()
+    return decided.map(({ holdings, winners }) => buildState(holdings, winners, usages, now))
+  }
+
+  /** A clock that lags behind the database's would put us before the start of what was just provisioned. */
+  #now({ version }: { version: EpochMs }): EpochMs {
+    return Math.max(this.#clock.now(), version)
+  }
+
+  /** Version and facts belong together. */
+  #snapshot<T>(read: (db: Db) => Promise<T>): Promise<T> {
+    return this.#prisma.$transaction(read, { isolationLevel: 'RepeatableRead' })
   }
 }

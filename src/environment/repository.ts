@@ -44,6 +44,11 @@ export async function findEnvironment(db: Db, refId: string): Promise<Environmen
   return row && { ...row, createdAt: row.createdAt.getTime() }
 }
 
+export async function findEnvironmentById(db: Db, id: string): Promise<Environment | null> {
+  const row = await db.environment.findUnique({ where: { id }, select: environmentFields })
+  return row && { ...row, createdAt: row.createdAt.getTime() }
+}
+
 export interface SigningSecrets {
   current: Uint8Array
   previous: { secret: Uint8Array; expiresAt: EpochMs } | null

@@ -83,6 +83,11 @@ export class EnvironmentService {
     return repository.findEnvironment(this.#prisma, refId)
   }
 
+  /** Whether the environment's changes also go to its queue. Unknown environments: no. */
+  async hasPersistentCache(environmentId: string): Promise<boolean> {
+    return (await repository.findEnvironmentById(this.#prisma, environmentId))?.hasPersistentCache ?? false
+  }
+
   async createKey({ environment, kind, name, expiresAt }: CreateKey): Promise<CreatedKey> {
     const { id } = await this.#environment(environment)
     return this.#insertKey(this.#prisma, { environmentId: id, kind, name: checkRefId(name, 'name'), expiresAt })
@@ -118,8 +123,8 @@ export class EnvironmentService {
   }
 
   /**
-   * A new secret for customer tokens, answered this once. Tokens of the old one are accepted until the overlap is over; tokens of an even
-   * older one no longer, so that a rotation after a leak can be made short by rotating twice.
+   * A new secret for customer tokens, answered this once. Tokens of the old one are accepted until the overlap is over, tokens of the one
+   * before it no longer: an overlap of 0 leaves only the new one.
    */
   async rotateSigningSecret(
     environment: string,

@@ -52,7 +52,7 @@ function readCommand(args: string[]): Typed {
   const words = args.filter((arg) => !arg.startsWith('-'))
   const command = commands.find(({ name }) => args.slice(0, 2).join(' ') === name)
   if (!command) {
-    if (words.length === 0 || args.includes('--help') || args.includes('-h')) return { help: overview() }
+    if (words.length === 0 || words[0] === 'help' || args.includes('--help') || args.includes('-h')) return { help: overview() }
     throw new UsageError(`there is no command "${words.slice(0, 2).join(' ')}"; --help lists them`)
   }
   const { values, positionals } = parse(command, args.slice(2))
@@ -75,8 +75,9 @@ function parse(command: Command, args: string[]) {
     const parsed = parseArgs({ args, options: Object.fromEntries(options), allowPositionals: true })
     return { values: parsed.values as Readonly<Record<string, string | boolean | undefined>>, positionals: parsed.positionals }
   } catch (error) {
-    // parseArgs says what is wrong with the command line, and only that.
-    throw new UsageError(`${(error as Error).message}\n\n${helpOf(command)}`)
+    // What is wrong with the command line, without the advice that follows.
+    const [message] = (error as Error).message.split('. To specify')
+    throw new UsageError(`${message}\n\n${helpOf(command)}`)
   }
 }
 

@@ -45,10 +45,14 @@ export class Children {
   private readonly running = new Map<number, ChildSpec>()
   private isStopping = false
   private readonly guard: ChildProcess
+  private readonly guardExited: Promise<void>
 
   constructor() {
     const script = fileURLToPath(new URL('./guard.js', import.meta.url))
     this.guard = spawn(process.execPath, [script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], cwd: '/' })
+    this.guardExited = new Promise((resolve) => {
+      for (const event of ['exit', 'error']) this.guard.once(event, () => resolve())
+    })
     // The guard must not keep the runner alive, and a guard that was killed must not bring it down.
     this.guard.unref()
     this.guard.stdin?.on('error', () => {})
@@ -88,7 +92,10 @@ export class Children {
       const members = [...this.running].filter(([, spec]) => spec.stage === stage)
       await Promise.all(members.map(([pid, spec]) => stopGroup(pid, spec.stopSignal, spec.graceMs)))
     }
+    // Nothing is left to guard: it ends, and is waited for, so that really nothing is left behind.
+    this.guard.ref()
     this.guard.stdin?.end()
+    await this.guardExited
   }
 
   /** Kills everything at once, without waiting. PostgreSQL and Redis recover what was acknowledged from their logs. */

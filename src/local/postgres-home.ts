@@ -7,6 +7,7 @@ import {
   readFileSync,
   realpathSync,
   rmdirSync,
+  rmSync,
   statSync,
   symlinkSync,
 } from 'node:fs'
@@ -29,6 +30,8 @@ export interface PostgresHome {
  */
 export async function preparePostgresHome(folder: string, notice: (line: string) => void): Promise<PostgresHome> {
   mkdirSync(dirname(folder), { recursive: true })
+  // A link whose folder somebody has deleted: they wanted an empty database.
+  if (!existsSync(folder)) rmSync(folder, { force: true })
   if (process.getuid?.() !== 0) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return { folder: realpathSync(folder), user: undefined }

@@ -97,7 +97,7 @@ async function chooseBinaries(options: PostgresOptions, home: PostgresHome, data
     : new Problem(
         'FAILED_PRECONDITION',
         'POSTGRES_VERSION',
-        `The database in ${data} was made by PostgreSQL ${dataMajor}, which is not on this machine. Install PostgreSQL ${dataMajor}, or move ${home.folder} away to begin with an empty database.`,
+        `The database in ${data} was made by PostgreSQL ${dataMajor}, which is not on this machine. Install PostgreSQL ${dataMajor}, or move ${join(options.dataFolder, 'postgres')} away to begin with an empty database.`,
       )
 }
 

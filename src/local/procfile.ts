@@ -23,13 +23,18 @@ export function parseProcfile(text: string): ProcfileLine[] {
   return lines
 }
 
+/** Commands that are no programs of their own. */
+const shellWords = new Set(['.', ':', 'cd', 'exec', 'exit', 'export', 'source'])
+
 /**
  * The program and arguments of a command. Plain words are run as they are, with our own Node for `node`; anything that only a shell
  * understands (quotes, variables, pipes) goes through one.
  */
 export function programOf(command: string): { command: string; args: string[] } {
   const words = command.split(/\s+/)
-  if (!/^[\w./@:,+=-]+$/.test(words.join('')) || /=/.test(words[0] ?? '')) return { command: '/bin/sh', args: ['-c', command] }
+  const isPlain = /^[\w./@:,+=-]+$/.test(words.join(''))
+  const isProgram = !words[0]?.includes('=') && !shellWords.has(words[0] ?? '')
+  if (!isPlain || !isProgram) return { command: '/bin/sh', args: ['-c', command] }
   const [program = '', ...args] = words
   return { command: program === 'node' ? process.execPath : program, args }
 }

@@ -63,7 +63,7 @@ export async function supervise(supervised: Supervised): Promise<void> {
     onPid(null)
     deaths = Date.now() - startedAt > steadyMs ? 1 : deaths + 1
     if (!hasBeenReady && (deaths >= attemptsBeforeReady || exit.error)) {
-      const times = exit.error ? '' : ` ${deaths} times and was never ready`
+      const times = exit.error ? '' : `, ${deaths} times in a row, and was never ready`
       throw new Problem(
         'FAILED_PRECONDITION',
         'PROCESS_CANNOT_START',

@@ -40,9 +40,6 @@ export interface BindingDecision {
   tracked: Map<string, TrackedSeries | null>
 }
 
-/** Late events and reports reach a few periods back; hourly ones would pile up. */
-const maxPeriodsKept = 8
-
 export class Binding {
   readonly customerId: string
   readonly resourceId: string | null
@@ -74,7 +71,8 @@ export class Binding {
    */
   seriesOf(decision: BindingDecision, featureId: string): { series: UsageSeries; winner: Winner | null } | null {
     const winner = decision.winners.get(featureId) ?? null
-    if (this.resourceId === null) return { series: winner?.series ?? unentitledSeries(this.customerId, null, featureId), winner: winner?.series ? winner : null }
+    if (this.resourceId === null)
+      return { series: winner?.series ?? unentitledSeries(this.customerId, null, featureId), winner: winner?.series ? winner : null }
     return winner?.series && winner.series.resourceId === this.resourceId ? { series: winner.series, winner } : null
   }
 }
@@ -85,14 +83,19 @@ export function periodAt({ series, winner, periods }: TrackedSeries, at: EpochMs
   if (known) return known
   const period = { ...(winner ? winnerPeriodAt(winner, at) : seriesPeriodAt(series, at)), isComplete: false }
   periods.unshift(period)
-  periods.length = Math.min(periods.length, maxPeriodsKept)
   return period
 }
 
 /** Any date of what is held may be a change: asking once too often is harmless. */
 function nextChangeAfter({ subscriptions, promotional }: Holdings, winners: Winner[], at: EpochMs): EpochMs {
   const dates = [
-    ...subscriptions.flatMap(({ startDate, endDate, trialEndDate, effectiveEndDate, entitlementsRevokedAt }) => [startDate, endDate, trialEndDate, effectiveEndDate, entitlementsRevokedAt]),
+    ...subscriptions.flatMap(({ startDate, endDate, trialEndDate, effectiveEndDate, entitlementsRevokedAt }) => [
+      startDate,
+      endDate,
+      trialEndDate,
+      effectiveEndDate,
+      entitlementsRevokedAt,
+    ]),
     ...promotional.flatMap(({ startDate, endDate }) => [startDate, endDate]),
     ...winners.map(({ entitlement }) => entitlement.usageRestartsAt),
   ]
@@ -145,6 +148,11 @@ export class Bindings {
     const binding = new Binding({ ...holdings, customer })
     this.#cache.set(environmentId + placeKey(place), binding)
     return binding
+  }
+
+  /** The binding of the place if it is at hand; it may be outdated. */
+  cached(environmentId: string, place: Place): Binding | undefined {
+    return this.#cache.get(environmentId + placeKey(place))
   }
 
   /** Forgets a binding that turned out to be outdated. */

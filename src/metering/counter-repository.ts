@@ -13,8 +13,16 @@ export interface LockedCustomer {
   accessVersion: EpochMs
 }
 
-/** Takes the state rows of the customers in the order of their ids, which is everybody's order. `now` is the database's time. */
-export async function lockCustomers(db: Connection, environmentId: string, customerIds: string[]): Promise<{ customers: Map<string, LockedCustomer>; now: EpochMs }> {
+/**
+ * Takes the state rows of the customers in the order of their ids, which is everybody's order; a customer without one is absent. `now` is the
+ * database's time, not earlier than it is.
+ */
+export async function lockCustomers(
+  db: Connection,
+  environmentId: string,
+  customerIds: string[],
+): Promise<{ customers: Map<string, LockedCustomer>; now: EpochMs }> {
+  const startedAt = performance.now()
   const { rows } = await db.query<{ customer_id: string; version: string; access_version: string; clock: string }>({
     name: 'metering_lock_customers',
     text: `
@@ -24,12 +32,13 @@ export async function lockCustomers(db: Connection, environmentId: string, custo
       ORDER BY state.customer_id FOR UPDATE`,
     values: [environmentId, customerIds],
   })
-  // The clock was read before the row was waited for, which the last version makes up for: versions still grow.
+  // The clock was read before a row was waited for. Versions still grow, by the last one; for deadlines the wait is added.
   const customers = rows.map(({ customer_id, version, access_version, clock }): [string, LockedCustomer] => [
     customer_id,
     { version: Math.max(Number(clock), Number(version) + 1), accessVersion: Number(access_version) },
   ])
-  return { customers: new Map(customers), now: Math.max(0, ...rows.map(({ clock }) => Number(clock))) }
+  const waitedMs = Math.ceil(performance.now() - startedAt)
+  return { customers: new Map(customers), now: rows.reduce((latest, { clock }) => Math.max(latest, Number(clock)), 0) + waitedMs }
 }
 
 interface SeriesRow {
@@ -114,7 +123,11 @@ export async function dropCounters(db: Connection, environmentId: string, series
 }
 
 /** For each (customer, feature), the latest time of a measurement that is dated after `at`; absent where there is none. */
-export async function findDatedAhead(db: Connection, environmentId: string, asked: { customerId: string; featureId: string; at: EpochMs }[]): Promise<Map<number, EpochMs>> {
+export async function findDatedAhead(
+  db: Connection,
+  environmentId: string,
+  asked: { customerId: string; featureId: string; at: EpochMs }[],
+): Promise<Map<number, EpochMs>> {
   const { rows } = await db.query<{ ord: number; latest: Date }>({
     name: 'metering_find_dated_ahead',
     text: `

@@ -45,7 +45,10 @@ const ingestionSchema = z.object({
   door: z.string(),
   batchId: z.uuid(),
   isRepeat: z.boolean(),
-  batch: z.discriminatedUnion('kind', [z.object({ kind: z.literal('reports'), calls: callsSchema }), z.object({ kind: z.literal('events'), calls: callsSchema })]),
+  batch: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('reports'), calls: callsSchema }),
+    z.object({ kind: z.literal('events'), calls: callsSchema }),
+  ]),
 })
 
 /** What makes a second run harmless: measurement ids, idempotency keys and identities of events are unique in PostgreSQL. */

@@ -4,7 +4,9 @@ import { Problem, type ProblemCode, timedOut } from '../kernel/problem.js'
 export const maxUsage = 2 ** 53 - 1
 
 export function featureNotFound(featureId: string): Problem {
-  return new Problem('NOT_FOUND', 'FEATURE_NOT_FOUND', `Feature "${featureId}" was not found in this environment.`, { details: { featureId } })
+  return new Problem('NOT_FOUND', 'FEATURE_NOT_FOUND', `Feature "${featureId}" was not found in this environment.`, {
+    details: { featureId },
+  })
 }
 
 export function featureIsMeteredByEvents(featureId: string): Problem {
@@ -20,7 +22,11 @@ export function featureIsNotMetered(featureId: string): Problem {
 }
 
 export function negativeDelta(featureId: string): Problem {
-  return refused('USAGE_MEASUREMENT_DIFF_OUT_OF_RANGE', `The usage of feature "${featureId}" only grows: a DELTA must not be negative.`, featureId)
+  return refused(
+    'USAGE_MEASUREMENT_DIFF_OUT_OF_RANGE',
+    `The usage of feature "${featureId}" only grows: a DELTA must not be negative.`,
+    featureId,
+  )
 }
 
 export function usageOutOfRange(featureId: string): Problem {
@@ -32,9 +38,14 @@ function refused(reason: string, message: string, featureId: string): Problem {
 }
 
 export function idempotencyKeyTaken(idempotencyKey: string): Problem {
-  return new Problem('ALREADY_EXISTS', 'DUPLICATED_ENTITY_NOT_ALLOWED', `Another report was already sent with the idempotency key "${idempotencyKey}".`, {
-    details: { idempotencyKey },
-  })
+  return new Problem(
+    'ALREADY_EXISTS',
+    'DUPLICATED_ENTITY_NOT_ALLOWED',
+    `Another report was already sent with the idempotency key "${idempotencyKey}".`,
+    {
+      details: { idempotencyKey },
+    },
+  )
 }
 
 export function notCountedInTime(): Problem {
@@ -42,7 +53,11 @@ export function notCountedInTime(): Problem {
 }
 
 export function tooMuchWaiting(): Problem {
-  return new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', 'Too much usage is waiting to be counted. Nothing was counted: send it again in a moment.')
+  return new Problem(
+    'RESOURCE_EXHAUSTED',
+    'RATE_LIMIT_EXCEEDED',
+    'Too much usage is waiting to be counted. Nothing was counted: send it again in a moment.',
+  )
 }
 
 /** A problem as it travels in a reply from the worker to the door. The cause stays where it is: it is logged there. */
@@ -55,7 +70,8 @@ export interface PlainProblem {
 
 export const toPlainProblem = ({ code, reason, message, details }: Problem): PlainProblem => ({ code, reason, message, details })
 
-export const fromPlainProblem = ({ code, reason, message, details }: PlainProblem): Problem => new Problem(code, reason, message, { details })
+export const fromPlainProblem = ({ code, reason, message, details }: PlainProblem): Problem =>
+  new Problem(code, reason, message, { details })
 
 /** One refused item of a call: its position in the call, a stable code and what to do. */
 export interface RefusedItem {

@@ -77,7 +77,8 @@ export function checkReport(report: UsageReport, id: string, now: EpochMs): Repo
   checkRefId(report.featureId, 'featureId')
   if (report.resourceId !== null) checkRefId(report.resourceId, 'resourceId')
   if (report.idempotencyKey !== null) checkRefId(report.idempotencyKey, 'idempotencyKey')
-  if (!(Math.abs(Number(report.value)) < maxMagnitude)) throw invalidInput('value must be between -1e15 and 1e15, both excluded', { path: 'value' })
+  if (!(Math.abs(Number(report.value)) < maxMagnitude))
+    throw invalidInput('value must be between -1e15 and 1e15, both excluded', { path: 'value' })
   if (report.dimensions !== null) checkDimensions(report.dimensions)
   return { ...report, id, timestamp: report.timestamp === null ? null : checkTimestamp(report.timestamp, now) }
 }
@@ -96,14 +97,16 @@ export function checkEvent(event: UsageEvent, now: EpochMs): EventItem {
 const unstorable = /\0|\p{Surrogate}/u
 
 function checkDimensions(dimensions: Dimensions): void {
-  if (typeof dimensions !== 'object' || dimensions === null || Array.isArray(dimensions)) throw invalidInput('dimensions must be an object', { path: 'dimensions' })
+  if (typeof dimensions !== 'object' || dimensions === null || Array.isArray(dimensions))
+    throw invalidInput('dimensions must be an object', { path: 'dimensions' })
   let bytes = 0
   for (const [name, value] of Object.entries(dimensions)) {
     const path = `dimensions.${name}`
     const type = typeof value
     if (value !== null && type !== 'string' && type !== 'boolean' && !(type === 'number' && Number.isFinite(value)))
       throw invalidInput(`${path} must be text, a number, true, false or null`, { path })
-    if (unstorable.test(name) || (type === 'string' && unstorable.test(value as string))) throw invalidInput(`${path} contains a character that is not text`, { path })
+    if (unstorable.test(name) || (type === 'string' && unstorable.test(value as string)))
+      throw invalidInput(`${path} contains a character that is not text`, { path })
     bytes += Buffer.byteLength(name) + (type === 'string' ? Buffer.byteLength(value as string) : 8)
   }
   if (bytes > maxEventBytes) throw invalidInput('an event must not be larger than 1 MB', { path: 'dimensions' })

@@ -20,6 +20,24 @@ export interface Postgres {
 const statementTimeoutMs = 30_000
 
 /**
+ * Sends one query at a time. Prisma asks for related records of a transaction at once, on its one connection; pg 8 queues such queries itself but
+ * warns that pg 9 will refuse them.
+ */
+class SerialClient extends pg.Client {
+  #last: Promise<unknown> = Promise.resolve()
+
+  // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks, streams and promises, and only promises need care
+  override query(...args: any[]): any {
+    const send = () => super.query.apply(this, args as never)
+    const isPromised = typeof args.at(-1) !== 'function' && typeof args[0]?.submit !== 'function'
+    if (!isPromised) return send()
+    const result = this.#last.then(send)
+    this.#last = result.catch(() => undefined)
+    return result
+  }
+}
+
+/**
  * One pool of connections for Prisma and for raw statements, to a database whose schema this code can work with.
  * @throws StartError with one sentence when the database can't be reached or its schema does not fit
  */
@@ -43,6 +61,7 @@ export interface PoolOptions {
 export function openPostgres(life: Life, url: string, { poolSize, session = {} }: PoolOptions): Postgres {
   const settings = { statement_timeout: String(statementTimeoutMs), idle_in_transaction_session_timeout: String(statementTimeoutMs), ...session }
   const pool = new pg.Pool({
+    Client: SerialClient,
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: 5_000,

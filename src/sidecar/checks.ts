@@ -4,7 +4,7 @@ import type { EpochMs } from '../kernel/clock.js'
 import type * as decimal from '../kernel/decimal.js'
 import { checkRefId } from '../kernel/id.js'
 import type { CachedEntitlement, CachedState, CacheEntry } from './cache/cache.js'
-import { type EncodedField, encodeCheckAnswer, encodeFields } from './encoding.js'
+import { type ByteString, type EncodedField, encodeCheckAnswer, encodeFields, toByteString } from './encoding.js'
 import { chooseFallback, type GlobalFallbacks } from './fallback.js'
 import { encodeFallback, encodeHeld, fromFallback, reasonNumber, typeOf } from './mapping.js'
 import type { CheckRequest } from './messages.js'
@@ -123,7 +123,10 @@ function encode(kind: CheckKind, { options }: CheckRequest, { hasAccess, isFallb
     entitlement,
   })
   if (!kind.echoesRequestedValues || !options?.requested_values?.length) return answer
-  return Buffer.concat([answer, encodeFields(options.requested_values.map((value) => ({ field: 4, bytes: Buffer.from(value) })))])
+  return Buffer.concat([
+    answer,
+    encodeFields(options.requested_values.map((value) => ({ field: 4, bytes: toByteString(Buffer.from(value)) }))),
+  ])
 }
 
 /** Field numbers of the Entitlement message's types. */
@@ -132,17 +135,14 @@ const listedField: Readonly<Record<EntitlementType, number>> = { boolean: 1, num
 /** GetEntitlementsResponse: the entitlements that give access, or why there are none. */
 export function answerAll({ state }: CacheEntry, now: EpochMs): Buffer {
   if (state.deniedReason !== null) return Buffer.from([(2 << 3) | 0, reasonNumber[state.deniedReason]])
-  return encodeFields(
-    state.entitlements
-      // Revoked and used-up ones would look like access: the list has no room for a reason.
-      .filter(({ deniedReason }) => deniedReason === null)
-      .map((held) => ({
-        field: 1,
-        bytes: encodeFields([
-          { field: listedField[typeOf(held.feature)], bytes: encodedAt(held, decide(held, { now }).entitlement ?? held) },
-        ]),
-      })),
-  )
+  // Revoked and used-up ones would look like access: the list has no room for a reason.
+  const given = state.entitlements.filter(({ deniedReason }) => deniedReason === null)
+  return encodeFields(given.map((held) => ({ field: 1, bytes: toByteString(encodeFields([listedEntitlement(held, now)])) })))
+}
+
+function listedEntitlement(held: CachedEntitlement, now: EpochMs): EncodedField {
+  const answered = decide(held, { now }).entitlement ?? held
+  return { field: listedField[typeOf(held.feature)], bytes: encodedAt(held, answered) }
 }
 
 function heldEntitlement(state: CachedState, featureId: string | undefined): CachedEntitlement | undefined {
@@ -152,7 +152,7 @@ function heldEntitlement(state: CachedState, featureId: string | undefined): Cac
 }
 
 /** Time may have changed what is answered (a usage period that is over); only the message of the cached entitlement itself is kept. */
-function encodedAt(held: CachedEntitlement, answered: CachedEntitlement): Buffer {
+function encodedAt(held: CachedEntitlement, answered: CachedEntitlement): ByteString {
   if (answered !== held) return encodeHeld(answered)
   held.encoded ??= encodeHeld(held)
   return held.encoded

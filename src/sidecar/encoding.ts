@@ -3,11 +3,19 @@
  * takes 1.5 µs for the answer of a metered check, and this takes 0.1 µs, of about 35 µs that a whole gRPC call takes.
  */
 
+/**
+ * Encoded bytes as a string, one character each ("latin1"). Kept this way by the cache: a string takes its length and 16 bytes,
+ * whereas a small buffer takes 100 more and keeps alive the 8 KB slab that it was cut from.
+ */
+export type ByteString = string
+
+export const toByteString = (bytes: Buffer): ByteString => bytes.toString('latin1')
+
 /** A message as a field of another one. */
 export interface EncodedField {
   /** Below 16, so that tag and number fit in one byte. */
   field: number
-  bytes: Buffer
+  bytes: ByteString
 }
 
 export interface CheckAnswer {
@@ -68,7 +76,7 @@ export function encodeFields(fields: readonly EncodedField[]): Buffer {
   return target
 }
 
-const fieldSize = (bytes: Buffer) => 1 + lengthBytes(bytes.length) + bytes.length
+const fieldSize = (bytes: ByteString) => 1 + lengthBytes(bytes.length) + bytes.length
 
 /** Answers the position after the field. */
 function writeField(target: Buffer, start: number, { field, bytes }: EncodedField): number {
@@ -80,6 +88,5 @@ function writeField(target: Buffer, start: number, { field, bytes }: EncodedFiel
     rest >>>= 7
   }
   target[at++] = rest
-  target.set(bytes, at)
-  return at + bytes.length
+  return at + target.write(bytes, at, 'latin1')
 }

@@ -7,6 +7,7 @@ import { invalidInput } from '../kernel/problem.js'
 import type { ResetPeriod } from '../metering/usage-period.js'
 import type { EventDimension } from './api-client.js'
 import type { CachedEntitlement } from './cache/cache.js'
+import { type ByteString, toByteString } from './encoding.js'
 import type { Fallback } from './fallback.js'
 import type { DimensionMessage, FallbackMessage, Timestamp } from './messages.js'
 import { encodeEntitlement } from './proto.js'
@@ -37,8 +38,8 @@ const resetPeriodNumber: Readonly<Record<ResetPeriod, number>> = { DAY: 1, HOUR:
 const updateBehaviors = [null, 'DELTA', 'SET'] as const
 
 /** The message of a held entitlement, of the type that its feature has. */
-export function encodeHeld(entitlement: CachedEntitlement): Buffer {
-  return encodeEntitlement[typeOf(entitlement.feature)](toMessage(entitlement))
+export function encodeHeld(entitlement: CachedEntitlement): ByteString {
+  return toByteString(encodeEntitlement[typeOf(entitlement.feature)](toMessage(entitlement)))
 }
 
 /** Which of the four entitlement messages a feature takes. */
@@ -89,17 +90,21 @@ function toFeature({ refId, featureType, meterType, units, unitsPlural }: Entitl
 }
 
 /** The message of a fallback: what it says, without a feature, of which nothing is known. */
-export function encodeFallback(type: EntitlementType, { usageLimit, isUnlimited, enumValues }: Fallback): Buffer {
+export function encodeFallback(type: EntitlementType, fallback: Fallback): ByteString {
+  return toByteString(encodeEntitlement[type](toFallbackMessage(type, fallback)))
+}
+
+function toFallbackMessage(type: EntitlementType, { usageLimit, isUnlimited, enumValues }: Fallback): object {
   const limit = usageLimit ?? undefined
   switch (type) {
     case 'boolean':
-      return encodeEntitlement.boolean({})
+      return {}
     case 'numeric':
-      return encodeEntitlement.numeric({ value: toInt32(limit), is_unlimited: isUnlimited })
+      return { value: toInt32(limit), is_unlimited: isUnlimited }
     case 'metered':
-      return encodeEntitlement.metered({ usage_limit: limit, is_unlimited: isUnlimited })
+      return { usage_limit: limit, is_unlimited: isUnlimited }
     case 'enum':
-      return encodeEntitlement.enum({ enum_values: enumValues })
+      return { enum_values: enumValues }
   }
 }
 

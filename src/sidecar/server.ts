@@ -1,4 +1,4 @@
-import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import { logVerbosity, Server, ServerCredentials, setLogVerbosity, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import { listenError } from '../platform/health.js'
@@ -30,6 +30,8 @@ export async function serveGrpc(
   address: { host: string; port: number },
   drainMs: number,
 ): Promise<number> {
+  // It writes to standard error past our log; what matters arrives as errors.
+  setLogVerbosity(logVerbosity.NONE)
   const server = new Server(serverOptions)
   server.addService(sidecarService, handlers)
   const health = new HealthImplementation({ '': 'SERVING', [serviceName]: 'SERVING' })

@@ -150,6 +150,8 @@ export class RealTimeUpdates {
           message: () => {
             heardAt = clock.now()
           },
+          // Comes before the close, and says more.
+          error: (error) => end(describe(error)),
           closed: (event) => {
             const { code, reason } = event as { code?: number; reason?: string }
             end(reason || 'closed', code)

@@ -7,5 +7,11 @@ export function billingPeriodAt(subscription: Subscription, timeZone: string, at
   const { billingPeriod, billingAnchor, status } = subscription
   if (status === 'IN_TRIAL' && subscription.trialEndDate !== null) return { start: subscription.startDate, end: subscription.trialEndDate }
   if (billingPeriod === null || !givesAccess(status)) return null
-  return usagePeriodAt({ period: billingPeriod === 'MONTHLY' ? 'MONTH' : 'YEAR', rule: 'SubscriptionStart', anchor: billingAnchor, timeZone, at })
+  return usagePeriodAt({
+    period: billingPeriod === 'MONTHLY' ? 'MONTH' : 'YEAR',
+    rule: 'SubscriptionStart',
+    anchor: billingAnchor,
+    timeZone,
+    at,
+  })
 }

@@ -31,7 +31,11 @@ export function decideCancellation(input: {
   if (status !== 'ACTIVE') throw invalidSubscriptionStatus(refId, status, 'canceled at a later date')
   const effectiveEndDate = time === 'SPECIFIC_DATE' ? endDate : (billingPeriodAt(subscription, timeZone, now)?.end ?? null)
   if (effectiveEndDate === null)
-    throw invalidCancellationDate(time === 'SPECIFIC_DATE' ? 'Give endDate with time SPECIFIC_DATE.' : 'The subscription has no billing period: cancel it with time IMMEDIATE.')
+    throw invalidCancellationDate(
+      time === 'SPECIFIC_DATE'
+        ? 'Give endDate with time SPECIFIC_DATE.'
+        : 'The subscription has no billing period: cancel it with time IMMEDIATE.',
+    )
   if (effectiveEndDate <= now) throw invalidCancellationDate('endDate must be in the future.')
   return { ...subscription, cancellationDate: now, effectiveEndDate }
 }

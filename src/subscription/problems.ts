@@ -1,31 +1,60 @@
 import { invalidInput, Problem } from '../kernel/problem.js'
 
 export function planNotFound(planId: string): Problem {
-  return new Problem('NOT_FOUND', 'PLAN_NOT_FOUND', `Plan "${planId}" was not found or is not published: check the catalog.`, { details: { planId } })
+  return new Problem('NOT_FOUND', 'PLAN_NOT_FOUND', `Plan "${planId}" was not found or is not published: check the catalog.`, {
+    details: { planId },
+  })
 }
 
 export function addonNotFound(addonId: string): Problem {
-  return new Problem('NOT_FOUND', 'ADDON_NOT_FOUND', `Add-on "${addonId}" was not found or is not published: check the catalog.`, { details: { addonId } })
+  return new Problem('NOT_FOUND', 'ADDON_NOT_FOUND', `Add-on "${addonId}" was not found or is not published: check the catalog.`, {
+    details: { addonId },
+  })
 }
 
 export function subscriptionNotFound(subscriptionId: string): Problem {
-  return new Problem('NOT_FOUND', 'SUBSCRIPTION_NOT_FOUND', `Subscription "${subscriptionId}" was not found.`, { details: { subscriptionId } })
+  return new Problem('NOT_FOUND', 'SUBSCRIPTION_NOT_FOUND', `Subscription "${subscriptionId}" was not found.`, {
+    details: { subscriptionId },
+  })
 }
 
 export function incompatibleAddon(addonId: string, planId: string): Problem {
-  return new Problem('FAILED_PRECONDITION', 'INCOMPATIBLE_SUBSCRIPTION_ADDON', `Add-on "${addonId}" cannot be added to plan "${planId}".`, { details: { addonId, planId } })
+  return new Problem('FAILED_PRECONDITION', 'INCOMPATIBLE_SUBSCRIPTION_ADDON', `Add-on "${addonId}" cannot be added to plan "${planId}".`, {
+    details: { addonId, planId },
+  })
+}
+
+export function addonRequires(addonId: string, requiredAddonId: string): Problem {
+  return new Problem(
+    'FAILED_PRECONDITION',
+    'INCOMPATIBLE_SUBSCRIPTION_ADDON',
+    `Add-on "${addonId}" needs add-on "${requiredAddonId}": add it too.`,
+    {
+      details: { addonId, requiredAddonId },
+    },
+  )
 }
 
 export function alreadyEnded(subscriptionId: string, status: string): Problem {
-  return new Problem('FAILED_PRECONDITION', 'SUBSCRIPTION_ALREADY_CANCELED_OR_EXPIRED', `Subscription "${subscriptionId}" is ${status} already.`, {
-    details: { subscriptionId, status },
-  })
+  return new Problem(
+    'FAILED_PRECONDITION',
+    'SUBSCRIPTION_ALREADY_CANCELED_OR_EXPIRED',
+    `Subscription "${subscriptionId}" is ${status} already.`,
+    {
+      details: { subscriptionId, status },
+    },
+  )
 }
 
 export function trialIsCanceledImmediately(subscriptionId: string): Problem {
-  return new Problem('FAILED_PRECONDITION', 'TRIAL_MUST_BE_CANCELLED_IMMEDIATELY', `Subscription "${subscriptionId}" is in trial: cancel it with time IMMEDIATE.`, {
-    details: { subscriptionId },
-  })
+  return new Problem(
+    'FAILED_PRECONDITION',
+    'TRIAL_MUST_BE_CANCELLED_IMMEDIATELY',
+    `Subscription "${subscriptionId}" is in trial: cancel it with time IMMEDIATE.`,
+    {
+      details: { subscriptionId },
+    },
+  )
 }
 
 export function invalidCancellationDate(message: string): Problem {
@@ -33,17 +62,30 @@ export function invalidCancellationDate(message: string): Problem {
 }
 
 export function invalidSubscriptionStatus(subscriptionId: string, status: string, wanted: string): Problem {
-  return new Problem('FAILED_PRECONDITION', 'INVALID_SUBSCRIPTION_STATUS', `Subscription "${subscriptionId}" is ${status}: it cannot be ${wanted}.`, {
-    details: { subscriptionId, status },
-  })
+  return new Problem(
+    'FAILED_PRECONDITION',
+    'INVALID_SUBSCRIPTION_STATUS',
+    `Subscription "${subscriptionId}" is ${status}: it cannot be ${wanted}.`,
+    {
+      details: { subscriptionId, status },
+    },
+  )
 }
 
 export function subscriptionIdTaken(subscriptionId: string): Problem {
-  return new Problem('ALREADY_EXISTS', 'DUPLICATED_ENTITY_NOT_ALLOWED', `Subscription "${subscriptionId}" exists already for another customer or plan: choose another id.`, {
-    details: { subscriptionId },
-  })
+  return new Problem(
+    'ALREADY_EXISTS',
+    'DUPLICATED_ENTITY_NOT_ALLOWED',
+    `Subscription "${subscriptionId}" exists already for another customer or plan: choose another id.`,
+    {
+      details: { subscriptionId },
+    },
+  )
 }
 
 export function oneSubscriptionOnly(productId: string): Problem {
-  return invalidInput(`Product "${productId}" allows one subscription per customer: omit resourceId, or allow several in the product's settings.`, { productId })
+  return invalidInput(
+    `Product "${productId}" allows one subscription per customer: omit resourceId, or allow several in the product's settings.`,
+    { productId },
+  )
 }

@@ -1,6 +1,6 @@
 import type { CatalogService } from '../catalog/service.js'
-import { newId } from '../kernel/id.js'
 import * as decimal from '../kernel/decimal.js'
+import { newId } from '../kernel/id.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import { nextDue } from './lifecycle.js'
 import type { OwnEntitlement, Subscription } from './model.js'
@@ -15,14 +15,24 @@ const related = {
 type Row = Prisma.SubscriptionGetPayload<{ include: typeof related }>
 
 /** Oldest first, each with its plan and add-on versions and its product's rules. */
-export async function loadSubscriptions(db: Db, catalog: CatalogService, where: Prisma.SubscriptionWhereInput & { environmentId: string }): Promise<Subscription[]> {
+export async function loadSubscriptions(
+  db: Db,
+  catalog: CatalogService,
+  where: Prisma.SubscriptionWhereInput & { environmentId: string },
+): Promise<Subscription[]> {
   const rows = await db.subscription.findMany({ where, include: related, orderBy: [{ startDate: 'asc' }, { id: 'asc' }] })
   if (rows.length === 0) return []
   const versionIds = rows.flatMap((row) => [row.planVersionId, ...row.subscriptionAddons.map(({ addonVersionId }) => addonVersionId)])
   const versions = await catalog.versions(db, where.environmentId, versionIds)
   const products = new Map<string, Subscription['product']>()
-  for (const productId of new Set(rows.map((row) => row.productId))) products.set(productId, await catalog.productRules(db, where.environmentId, productId))
+  for (const productId of new Set(rows.map((row) => row.productId)))
+    products.set(productId, (await catalog.productRules(db, where.environmentId, productId))!)
   return rows.map((row) => fromRow(row, products.get(row.productId)!, versions))
+}
+
+/** Those of a customer (our id) that are not final as stored. */
+export function loadOpenSubscriptions(db: Db, catalog: CatalogService, environmentId: string, customerId: string): Promise<Subscription[]> {
+  return loadSubscriptions(db, catalog, { environmentId, customerId, status: { notIn: ['CANCELED', 'EXPIRED'] } })
 }
 
 function fromRow(row: Row, product: Subscription['product'], versions: Awaited<ReturnType<CatalogService['versions']>>): Subscription {
@@ -106,10 +116,12 @@ export async function insertSubscription(db: Db, subscription: Subscription): Pr
       pricingType: subscription.pricingType,
       billingPeriod: subscription.billingPeriod,
       billingCountryCode: subscription.billingCountryCode,
+      createdAt: new Date(subscription.createdAt),
       startDate: new Date(subscription.startDate),
       endDate: date(subscription.endDate),
       trialEndBehavior: subscription.trialEndBehavior,
-      additionalMetaData: subscription.additionalMetaData === null ? Prisma.DbNull : (subscription.additionalMetaData as Prisma.InputJsonObject),
+      additionalMetaData:
+        subscription.additionalMetaData === null ? Prisma.DbNull : (subscription.additionalMetaData as Prisma.InputJsonObject),
     },
   })
   await insertContent(db, subscription)
@@ -122,7 +134,9 @@ async function insertContent(db: Db, { environmentId, id: subscriptionId, addons
     })
   }
   if (quantities.length > 0) {
-    await db.subscriptionQuantity.createMany({ data: quantities.map(({ featureId, quantity }) => ({ environmentId, subscriptionId, featureId, quantity })) })
+    await db.subscriptionQuantity.createMany({
+      data: quantities.map(({ featureId, quantity }) => ({ environmentId, subscriptionId, featureId, quantity })),
+    })
   }
 }
 
@@ -141,32 +155,41 @@ export async function saveLife(db: Db, subscription: Subscription): Promise<void
   })
 }
 
-/** Remembers that the customer had its trial of the product; the first one stays. */
+/** Remembers that the customer has its trial of the product with this subscription, and not with one that ended before it began. */
 export async function recordTrial(db: Db, subscription: Subscription): Promise<void> {
-  await db.trial.createMany({
-    data: [
-      {
-        environmentId: subscription.environmentId,
-        customerId: subscription.customerId,
-        productId: subscription.product.id,
-        subscriptionId: subscription.id,
-        startedAt: new Date(subscription.startDate),
-      },
-    ],
-    skipDuplicates: true,
+  const { environmentId, customerId, product, id: subscriptionId } = subscription
+  const trial = { subscriptionId, startedAt: new Date(subscription.startDate) }
+  await db.trial.upsert({
+    where: { environmentId_customerId_productId: { environmentId, customerId, productId: product.id } },
+    create: { environmentId, customerId, productId: product.id, ...trial },
+    update: trial,
   })
 }
 
-/** Whether the customer ever trialed the product, or ever had a paid subscription of it (with any resource). */
+/**
+ * Whether the customer ever trialed the product (a trial that is yet to start counts), or ever paid for it, with any resource. What ended before
+ * it began, and what was never paid, does not count.
+ */
 export async function hasTrialedOrPaid(db: Db, environmentId: string, customerId: string, productId: string): Promise<boolean> {
-  const trialed = await db.trial.count({ where: { environmentId, customerId, productId } })
-  if (trialed > 0) return true
-  const paid = await db.subscription.count({ where: { environmentId, customerId, productId, pricingType: { not: 'FREE' }, status: { not: 'PAYMENT_PENDING' } } })
-  return paid > 0
+  const rows = await db.$queryRaw<{ is_used: boolean }[]>(Prisma.sql`
+    SELECT EXISTS (
+      SELECT FROM subscription s
+      LEFT JOIN trial t ON t.environment_id = s.environment_id AND t.customer_id = s.customer_id AND t.subscription_id = s.id
+      WHERE s.environment_id = ${environmentId}::uuid AND s.customer_id = ${customerId}::uuid AND s.product_id = ${productId}::uuid
+        AND (s.effective_end_date IS NULL OR s.effective_end_date > s.start_date)
+        AND s.status <> 'PAYMENT_PENDING' AND s.cancel_reason IS DISTINCT FROM 'PendingPaymentExpired'
+        AND (t.subscription_id IS NOT NULL OR (s.pricing_type <> 'FREE' AND s.status <> 'NOT_STARTED'))
+    ) AS is_used`)
+  return rows[0]!.is_used
 }
 
 /** Finds the customer's resource, or makes it. */
-export async function ensureResource(db: Db, environmentId: string, customerId: string, refId: string): Promise<{ id: string; refId: string }> {
+export async function ensureResource(
+  db: Db,
+  environmentId: string,
+  customerId: string,
+  refId: string,
+): Promise<{ id: string; refId: string }> {
   const found = await db.customerResource.findUnique({ where: { environmentId_customerId_refId: { environmentId, customerId, refId } } })
   return found ?? (await db.customerResource.create({ data: { environmentId, id: newId(), customerId, refId } }))
 }

@@ -17,6 +17,8 @@ export interface ChangeSinks {
 
 const batchSize = 500
 const leaseSeconds = 15
+/** Customers whose states are built at once: less than the connections of a process, so that none waits for one in vain. */
+const parallelCustomers = 4
 
 /**
  * Turns committed changes into fresh states and messages. May run twice and in several processes: states are compared by version where they are
@@ -38,7 +40,12 @@ export class ChangeDelivery {
     this.#entitlements = parts.entitlements
     this.#cache = parts.cache
     this.#sinks = parts.sinks
-    this.#delivered = new Counter({ name: 'tollgate_changes_delivered_total', help: 'Changes delivered, by kind', labelNames: ['kind'], registers: [parts.metrics] })
+    this.#delivered = new Counter({
+      name: 'tollgate_changes_delivered_total',
+      help: 'Changes delivered, by kind',
+      labelNames: ['kind'],
+      registers: [parts.metrics],
+    })
     this.#lag = new Histogram({
       name: 'tollgate_change_delivery_lag_seconds',
       help: 'From the commit of a change to its delivery',
@@ -47,72 +54,103 @@ export class ChangeDelivery {
     })
   }
 
-  /** Delivers everything that waits for one environment. Nudges that come while it runs are folded into one more round. */
+  /**
+   * Delivers everything that waits for one environment. Nudges that come while it runs are folded into one more round. A customer whose state cannot
+   * be built does not hold up the others: its changes wait for the end of their lease.
+   * @throws AggregateError when there were such customers
+   */
   async deliver(environmentId: string): Promise<void> {
     if (this.#running.has(environmentId)) {
       this.#running.set(environmentId, true)
       return
     }
+    const failures: unknown[] = []
     try {
       do {
         this.#running.set(environmentId, false)
-        while ((await this.#deliverBatch(environmentId)) === batchSize);
+        while ((await this.#deliverBatch(environmentId, failures)) === batchSize);
       } while (this.#running.get(environmentId))
     } finally {
       this.#running.delete(environmentId)
     }
+    if (failures.length > 0)
+      throw new AggregateError(failures, `the changes of ${failures.length} customers were not delivered: ${failures[0]}`)
   }
 
-  async #deliverBatch(environmentId: string): Promise<number> {
+  /** Answers how many changes there were, delivered or not. */
+  async #deliverBatch(environmentId: string, failures: unknown[]): Promise<number> {
     const changes = await leaseChanges(this.#prisma, environmentId, batchSize, leaseSeconds)
     if (changes.length === 0) return 0
-    const messages = (await Promise.all([...byCustomer(changes)].map((ofCustomer) => this.#messagesOf(environmentId, ofCustomer)))).flat()
+    const delivered: PendingChange[] = []
+    const messages: ChangeMessage[] = []
+    const customers = byCustomer(changes)
+    const deliverNext = async () => {
+      // One iterator for all: each takes the next customer that nobody has.
+      for (const ofCustomer of customers) {
+        try {
+          messages.push(...(await this.#messagesOf(environmentId, ofCustomer)))
+          delivered.push(...ofCustomer)
+        } catch (error) {
+          failures.push(error)
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: parallelCustomers }, deliverNext))
     await this.#sinks.publish(messages)
     await this.#sinks.enqueue(messages)
-    await deleteDelivered(this.#prisma, environmentId, changes.map(({ id }) => id))
-    for (const { kind, createdAt } of changes) {
+    await deleteDelivered(
+      this.#prisma,
+      environmentId,
+      delivered.map(({ id }) => id),
+    )
+    for (const { kind, createdAt } of delivered) {
       this.#delivered.inc({ kind })
       this.#lag.observe(Math.max(0, Date.now() - createdAt.getTime()) / 1000)
     }
     return changes.length
   }
 
+  /** Of all changes of one customer, or of the environment. */
   async #messagesOf(environmentId: string, changes: PendingChange[]): Promise<ChangeMessage[]> {
-    const [{ customerId, version }] = changes as [PendingChange, ...PendingChange[]]
+    const newest = changes.reduce((a, b) => (b.version > a.version ? b : a))
+    const { customerId } = newest
     if (customerId === null) return changes.map((change) => message(environmentId, '', null, 'package', change.version))
-    if (changes.some(({ kind }) => kind === 'purge')) return [message(environmentId, customerId, null, 'purge', version)]
+    if (newest.kind === 'purge') return [message(environmentId, customerId, null, 'purge', newest.version)]
 
-    const isRebuild = changes.some(({ kind }) => kind === 'entitlements')
-    const resources = await this.#resourcesOf(environmentId, customerId)
-    if (isRebuild || resources.length > 0) {
-      // A change of the customer reaches its resources too.
-      const states = await Promise.all([null, ...resources].map((resourceId) => this.#rebuild(environmentId, customerId, resourceId)))
-      if (isRebuild) return states.map((state) => entitlementsMessage(state))
-      return states.flatMap((state) => usageMessages(state, changes))
+    if (changes.every(({ kind }) => kind === 'usage')) {
+      const patched = await this.#patched(environmentId, customerId, changes)
+      if (patched) return usageMessages(patched, changes)
+      return (await this.#rebuilt(environmentId, customerId)).flatMap((state) => usageMessages(state, changes))
     }
-    return usageMessages(await this.#patched(environmentId, customerId, changes), changes)
+    return (await this.#rebuilt(environmentId, customerId)).map(entitlementsMessage)
   }
 
-  async #rebuild(environmentId: string, customerId: string, resourceId: string | null): Promise<EntitlementState> {
-    const built = await this.#entitlements.state(environmentId, customerId, resourceId)
-    return (await this.#cache.update(built, (stored) => mergeStates(stored, built))) ?? built
+  /** The customer's state and those of its resources, which a change of the customer reaches too. */
+  async #rebuilt(environmentId: string, customerId: string): Promise<EntitlementState[]> {
+    const states = await this.#entitlements.states(environmentId, customerId)
+    return Promise.all(states.map(async (built) => (await this.#cache.update(built, (stored) => mergeStates(stored, built))) ?? built))
   }
 
-  /** The cached state with the changed usages in it; built anew when there is none, or when it is about other entitlements. */
-  async #patched(environmentId: string, customerId: string, changes: PendingChange[]): Promise<EntitlementState> {
-    const patched = await this.#cache.update({ environmentId, customerId, resourceId: null }, (stored) =>
-      stored && stored.deniedReason === null ? withUsages(stored, latestUsages(stored, changes)) : null,
-    )
-    return patched ?? (await this.#rebuild(environmentId, customerId, null))
-  }
-
-  async #resourcesOf(environmentId: string, customerId: string): Promise<string[]> {
-    const rows = await this.#prisma.customerResource.findMany({ where: { environmentId, customer: { environmentId, refId: customerId } }, select: { refId: true } })
-    return rows.map(({ refId }) => refId)
+  /**
+   * The cached state with the changed usages in it. Null when it has to be built anew: there is none, or not with these features (it may be older
+   * than the change of access that gave them), or the customer has resources, whose states may share the usage.
+   */
+  async #patched(environmentId: string, customerId: string, changes: PendingChange[]): Promise<EntitlementState | null> {
+    const resource = await this.#prisma.customerResource.findFirst({
+      where: { environmentId, customer: { environmentId, refId: customerId } },
+      select: { id: true },
+    })
+    if (resource) return null
+    return this.#cache.update({ environmentId, customerId, resourceId: null }, (stored) => {
+      if (!stored) return null
+      const usages = latestUsages(stored, changes)
+      const held = new Set(stored.entitlements.map(({ feature }) => feature.refId))
+      return [...usages.keys()].every((featureId) => held.has(featureId)) ? withUsages(stored, usages) : null
+    })
   }
 }
 
-function byCustomer(changes: PendingChange[]): Iterable<PendingChange[]> {
+function byCustomer(changes: PendingChange[]): IterableIterator<PendingChange[]> {
   const groups = new Map<string | null, PendingChange[]>()
   for (const change of changes) groups.set(change.customerId, [...(groups.get(change.customerId) ?? []), change])
   return groups.values()
@@ -126,13 +164,31 @@ function latestUsages(state: EntitlementState, changes: PendingChange[]): Map<st
     const { featureId, usage } = payload as UsageChange
     const known = usages.get(featureId)
     if (known && known.updatedAt > usage.updatedAt) continue
-    usages.set(featureId, { ...usage, currentUsage: toAnsweredUnits(usage.currentUsage, features.get(featureId)?.unitTransformation ?? null) })
+    usages.set(featureId, {
+      ...usage,
+      currentUsage: toAnsweredUnits(usage.currentUsage, features.get(featureId)?.unitTransformation ?? null),
+    })
   }
   return usages
 }
 
-function message(environmentId: string, customerId: string, resourceId: string | null, kind: ChangeMessage['kind'], version: number): ChangeMessage {
-  return { v: 1, id: newId(), environmentId, customerId, ...(resourceId === null ? {} : { resourceId }), kind, version, timestamp: Date.now() }
+function message(
+  environmentId: string,
+  customerId: string,
+  resourceId: string | null,
+  kind: ChangeMessage['kind'],
+  version: number,
+): ChangeMessage {
+  return {
+    v: 1,
+    id: newId(),
+    environmentId,
+    customerId,
+    ...(resourceId === null ? {} : { resourceId }),
+    kind,
+    version,
+    timestamp: Date.now(),
+  }
 }
 
 function entitlementsMessage(state: EntitlementState): ChangeMessage {

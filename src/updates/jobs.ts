@@ -13,7 +13,13 @@ export const deliverChanges: JobDefinition<z.infer<typeof deliverSchema>> = {
 }
 
 // Only what every reader needs is checked: a newer writer may add fields.
-const changeSchema = z.looseObject({ v: z.literal(1), environmentId: z.string(), customerId: z.string(), kind: z.enum(changeKinds), version: z.number() })
+const changeSchema = z.looseObject({
+  v: z.literal(1),
+  environmentId: z.string(),
+  customerId: z.string(),
+  kind: z.enum(changeKinds),
+  version: z.number(),
+})
 
 /** The queue that carries an environment's changes to its persistent cache. The message is the payload. */
 export const environmentQueue = (environmentId: string): JobDefinition<ChangeMessage> => ({

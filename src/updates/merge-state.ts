@@ -9,15 +9,21 @@ export function mergeStates(stored: EntitlementState | null, incoming: Entitleme
   if (!stored) return incoming
   const [newer, older] = stored.version > incoming.version ? [stored, incoming] : [incoming, stored]
   const usages = new Map(older.entitlements.flatMap(({ feature, usage }) => (usage ? [[feature.refId, usage] as const] : [])))
-  return { ...newer, entitlements: newer.entitlements.map((entitlement) => withNewerUsage(entitlement, usages.get(entitlement.feature.refId))) }
+  return {
+    ...newer,
+    entitlements: newer.entitlements.map((entitlement) => withNewerUsage(entitlement, usages.get(entitlement.feature.refId))),
+  }
 }
 
 /** The state with changed usages in it. Usage alone never moves the state's own version: what it grants was not looked at. */
 export function withUsages(state: EntitlementState, usages: ReadonlyMap<string, Usage>): EntitlementState {
-  return { ...state, entitlements: state.entitlements.map((entitlement) => withNewerUsage(entitlement, usages.get(entitlement.feature.refId))) }
+  return {
+    ...state,
+    entitlements: state.entitlements.map((entitlement) => withNewerUsage(entitlement, usages.get(entitlement.feature.refId))),
+  }
 }
 
-/** Usage of another period belongs to another entitlement's series and is not taken when older. */
+/** Of equally new ones that of the newer state stays: the other may belong to a series that has been replaced. */
 function withNewerUsage(entitlement: Entitlement, usage: Usage | undefined): Entitlement {
   return usage && entitlement.usage && usage.updatedAt > entitlement.usage.updatedAt ? { ...entitlement, usage } : entitlement
 }

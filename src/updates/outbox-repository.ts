@@ -19,9 +19,23 @@ export interface PendingChange {
  * Leases undelivered messages of one environment for `leaseSeconds`: others leave them alone until then, and get them when the delivery did not
  * finish. The lease is committed before anything is delivered, so no transaction waits for a network.
  */
-export async function leaseChanges(prisma: PrismaClient, environmentId: string, limit: number, leaseSeconds: number): Promise<PendingChange[]> {
+export async function leaseChanges(
+  prisma: PrismaClient,
+  environmentId: string,
+  limit: number,
+  leaseSeconds: number,
+): Promise<PendingChange[]> {
   const rows = await prisma.$queryRaw<
-    { id: string; kind: ChangeKind; customer_id: string | null; resource_id: string | null; version: bigint; payload: PendingChange['payload']; created_at: Date; attempts: number }[]
+    {
+      id: string
+      kind: ChangeKind
+      customer_id: string | null
+      resource_id: string | null
+      version: bigint
+      payload: PendingChange['payload']
+      created_at: Date
+      attempts: number
+    }[]
   >(Prisma.sql`
     UPDATE outbox_message AS message
     SET claimed_until = clock_timestamp() + make_interval(secs => ${leaseSeconds}), attempts = message.attempts + 1
@@ -45,7 +59,9 @@ export async function leaseChanges(prisma: PrismaClient, environmentId: string, 
 }
 
 export async function deleteDelivered(prisma: PrismaClient, environmentId: string, ids: string[]): Promise<void> {
-  await prisma.$executeRaw(Prisma.sql`DELETE FROM outbox_message WHERE environment_id = ${environmentId}::uuid AND id = ANY(${ids}::uuid[])`)
+  await prisma.$executeRaw(
+    Prisma.sql`DELETE FROM outbox_message WHERE environment_id = ${environmentId}::uuid AND id = ANY(${ids}::uuid[])`,
+  )
 }
 
 /** Environments with messages that nobody has leased: what a lost nudge or a killed worker left behind. */

@@ -15,7 +15,7 @@ export interface RecordedChange {
 
 /**
  * Writes the change's message in the transaction that makes the change: both commit or neither. After the commit the writer nudges delivery
- * (`ChangeNudge`); a message that nobody was nudged for is found by the sweep.
+ * (`deliverChanges`); a message that nobody was nudged for is found by the sweep.
  */
 export async function recordChange(db: Db, change: RecordedChange): Promise<void> {
   await db.outboxMessage.create({

@@ -23,6 +23,8 @@ async function runMocha(files: readonly string[], mochaArguments: readonly strin
     '--reporter',
     compiledFile(root, 'support/reporter.ts'),
     ...(existsSync(hooks) ? ['--require', hooks] : []),
+    // Real services on a busy machine; a unit test keeps mocha's own 2 s.
+    ...(env.TEST_DATABASE_URL ? ['--timeout', '20000'] : []),
     ...mochaArguments,
     ...files,
   ]

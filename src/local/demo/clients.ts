@@ -30,14 +30,18 @@ export class SidecarClient {
 
   constructor(address: string) {
     const { service } = loadPackageDefinition(sidecarPackage) as never as {
-      service: { sidecar: { v1: { SidecarService: new (address: string, credentials: object) => Record<string, Unary> & { close(): void } } } }
+      service: {
+        sidecar: { v1: { SidecarService: new (address: string, credentials: object) => Record<string, Unary> & { close(): void } } }
+      }
     }
     this.#client = new service.sidecar.v1.SidecarService(address, credentials.createInsecure())
   }
 
   call<T>(method: string, request: object): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#client[method]!.call(this.#client, request, { deadline: Date.now() + 10_000 }, (error, answer) => (error ? reject(error) : resolve(answer as T)))
+      this.#client[method]!.call(this.#client, request, { deadline: Date.now() + 10_000 }, (error, answer) =>
+        error ? reject(error) : resolve(answer as T),
+      )
     })
   }
 

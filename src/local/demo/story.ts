@@ -36,7 +36,11 @@ export async function* playStory(platform: Pick<PlatformFile, 'webUrl' | 'sideca
   const sidecar = new SidecarClient(platform.sidecarAddress)
   const customerId = `demo-${randomUUID().slice(0, 8)}`
   const metered = (requested: number, featureId = 'api-calls') =>
-    sidecar.call<MeteredAnswer>('GetMeteredEntitlement', { customer_id: customerId, feature_id: featureId, options: { requested_usage: requested } })
+    sidecar.call<MeteredAnswer>('GetMeteredEntitlement', {
+      customer_id: customerId,
+      feature_id: featureId,
+      options: { requested_usage: requested },
+    })
 
   const steps: [title: string, run: () => Promise<Told>][] = [
     [
@@ -50,14 +54,23 @@ export async function* playStory(platform: Pick<PlatformFile, 'webUrl' | 'sideca
         )
         const { subscription, subscriptionDecisionStrategy } = provisionCustomer
         const plan = subscription?.plan.refId
-        return { answer: `plan ${plan}, ${subscription?.status} (${subscriptionDecisionStrategy})`, isRight: plan === 'free' && subscription?.status === 'ACTIVE' }
+        return {
+          answer: `plan ${plan}, ${subscription?.status} (${subscriptionDecisionStrategy})`,
+          isRight: plan === 'free' && subscription?.status === 'ACTIVE',
+        }
       },
     ],
     [
       'The sidecar is asked whether the customer may use single sign-on',
       async () => {
-        const answer = await sidecar.call<{ has_access: boolean; is_fallback: boolean }>('GetBooleanEntitlement', { customer_id: customerId, feature_id: 'sso' })
-        return { answer: answer.has_access ? 'granted' : 'denied: not in the free plan', isRight: !answer.has_access && !answer.is_fallback }
+        const answer = await sidecar.call<{ has_access: boolean; is_fallback: boolean }>('GetBooleanEntitlement', {
+          customer_id: customerId,
+          feature_id: 'sso',
+        })
+        return {
+          answer: answer.has_access ? 'granted' : 'denied: not in the free plan',
+          isRight: !answer.has_access && !answer.is_fallback,
+        }
       },
     ],
     [
@@ -86,13 +99,19 @@ export async function* playStory(platform: Pick<PlatformFile, 'webUrl' | 'sideca
       'The tenth is reported through GraphQL; how long until the sidecar knows?',
       async () => {
         const report = await timed(() =>
-          api.call<{ reportUsage: { currentUsage: number } }>(`mutation ($input: ReportUsageInput!) { reportUsage(input: $input) { id currentUsage } }`, {
-            input: { customerId, featureId: 'api-calls', value: 1 },
-          }),
+          api.call<{ reportUsage: { currentUsage: number } }>(
+            `mutation ($input: ReportUsageInput!) { reportUsage(input: $input) { id currentUsage } }`,
+            {
+              input: { customerId, featureId: 'api-calls', value: 1 },
+            },
+          ),
         )
         const seen = await timed(() => until(async () => (await metered(0)).entitlement?.current_usage === 10))
         const usage = report.result.reportUsage.currentUsage
-        return { answer: `acknowledged in ${report.ms.toFixed(1)} ms with usage ${usage}; in the sidecar ${seen.ms.toFixed(1)} ms later`, isRight: seen.result && usage === 10 }
+        return {
+          answer: `acknowledged in ${report.ms.toFixed(1)} ms with usage ${usage}; in the sidecar ${seen.ms.toFixed(1)} ms later`,
+          isRight: seen.result && usage === 10,
+        }
       },
     ],
     [
@@ -104,19 +123,27 @@ export async function* playStory(platform: Pick<PlatformFile, 'webUrl' | 'sideca
           { query: { customerId, featureId: 'api-calls', options: { requestedUsage: 1 } } },
         )
         const isDenied = !grpc.has_access && grpc.access_denied_reason === exceedsLimit && !entitlement.isGranted
-        return { answer: `sidecar: ${describe(grpc)}; GraphQL: ${entitlement.accessDeniedReason}`, isRight: isDenied && entitlement.accessDeniedReason === 'RequestedUsageExceedingLimit' }
+        return {
+          answer: `sidecar: ${describe(grpc)}; GraphQL: ${entitlement.accessDeniedReason}`,
+          isRight: isDenied && entitlement.accessDeniedReason === 'RequestedUsageExceedingLimit',
+        }
       },
     ],
     [
       'The customer upgrades to the team plan',
       async () => {
-        const { provisionSubscriptionV2: result } = await api.call<{ provisionSubscriptionV2: { subscription: { status: string; plan: { refId: string } } } }>(
+        const { provisionSubscriptionV2: result } = await api.call<{
+          provisionSubscriptionV2: { subscription: { status: string; plan: { refId: string } } }
+        }>(
           `mutation ($input: ProvisionSubscriptionInput!) { provisionSubscriptionV2(input: $input) { status subscription { status plan { refId } } } }`,
           { input: { customerId, planId: 'team', billingPeriod: 'MONTHLY', skipTrial: true } },
         )
         const seen = await timed(() => until(async () => (await metered(1)).entitlement?.usage_limit === 10_000))
         const { status, plan } = result.subscription
-        return { answer: `plan ${plan.refId}, ${status}; in the sidecar ${seen.ms.toFixed(1)} ms later: ${describe(await metered(1))}`, isRight: seen.result && status === 'ACTIVE' }
+        return {
+          answer: `plan ${plan.refId}, ${status}; in the sidecar ${seen.ms.toFixed(1)} ms later: ${describe(await metered(1))}`,
+          isRight: seen.result && status === 'ACTIVE',
+        }
       },
     ],
     [
@@ -130,19 +157,32 @@ export async function* playStory(platform: Pick<PlatformFile, 'webUrl' | 'sideca
         })
         await sidecar.call('ReportEvents', { events: [event('a', 1200), event('b', 300.5), event('b', 300.5), event('c', 9999, 'failed')] })
         const seen = await timed(() => until(async () => (await metered(0, 'ai-tokens')).entitlement?.current_usage === 1500.5))
-        return { answer: `${describe(await metered(0, 'ai-tokens'))} tokens, ${seen.ms.toFixed(1)} ms after the acknowledgement`, isRight: seen.result }
+        return {
+          answer: `${describe(await metered(0, 'ai-tokens'))} tokens, ${seen.ms.toFixed(1)} ms after the acknowledgement`,
+          isRight: seen.result,
+        }
       },
     ],
     [
       'A trial of the business plan is given that ends in a second; the paid plan stays beside it',
       async () => {
         const trialEndDate = new Date(Date.now() + 1_000).toISOString()
-        await api.call(`mutation ($input: ProvisionSubscriptionInput!) { provisionSubscriptionV2(input: $input) { subscription { status } } }`, {
-          input: { customerId, planId: 'business', trialOverrideConfiguration: { isTrial: true, trialEndDate, trialEndBehavior: 'CANCEL_SUBSCRIPTION' } },
-        })
+        await api.call(
+          `mutation ($input: ProvisionSubscriptionInput!) { provisionSubscriptionV2(input: $input) { subscription { status } } }`,
+          {
+            input: {
+              customerId,
+              planId: 'business',
+              trialOverrideConfiguration: { isTrial: true, trialEndDate, trialEndBehavior: 'CANCEL_SUBSCRIPTION' },
+            },
+          },
+        )
         const isUnlimited = await until(async () => (await metered(1)).entitlement?.is_unlimited === true)
         const isOver = await until(async () => (await metered(1)).entitlement?.usage_limit === 10_000)
-        return { answer: isUnlimited && isOver ? 'unlimited during the trial, 10000 after it' : 'the trial did not come and go', isRight: isUnlimited && isOver }
+        return {
+          answer: isUnlimited && isOver ? 'unlimited during the trial, 10000 after it' : 'the trial did not come and go',
+          isRight: isUnlimited && isOver,
+        }
       },
     ],
     [
@@ -168,7 +208,9 @@ export async function* playStory(platform: Pick<PlatformFile, 'webUrl' | 'sideca
 
   try {
     for (const [title, run] of steps) {
-      const { result, ms } = await timed(() => run().catch((error: Error): Told => ({ answer: `failed: ${error.message}`, isRight: false })))
+      const { result, ms } = await timed(() =>
+        run().catch((error: Error): Told => ({ answer: `failed: ${error.message}`, isRight: false })),
+      )
       yield { title, ...result, ms }
       // Each step builds on the ones before it.
       if (!result.isRight) return

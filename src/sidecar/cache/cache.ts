@@ -1,6 +1,7 @@
 import type { Entitlement, EntitlementState } from '../../entitlement/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { ResetPeriod } from '../../metering/usage-period.js'
+import type { ByteString } from '../encoding.js'
 
 /**
  * What the sidecar remembers.
@@ -15,7 +16,7 @@ export interface CachedEntitlement extends Entitlement {
   resetPeriod: ResetPeriod | null
   usagePeriodAnchor: EpochMs | null
   /** The wire message, built at the first use. Belongs to this very object: never copied to a changed one. */
-  encoded: Buffer | undefined
+  encoded: ByteString | undefined
 }
 
 export interface CachedState extends Omit<EntitlementState, 'environmentId' | 'entitlements'> {

@@ -130,7 +130,8 @@ function toState({ customerId, resourceId }: EntityId, version: EpochMs, json: S
     resourceId,
     // Without entitlements the answer tells no version, but it was read after the change with this one.
     accessVersion: versions.length > 0 ? Math.max(...versions) : version,
-    deniedReason: json.accessDeniedReason === null ? null : (stateReasons.find((known) => known === json.accessDeniedReason) ?? 'NoActiveSubscription'),
+    deniedReason:
+      json.accessDeniedReason === null ? null : (stateReasons.find((known) => known === json.accessDeniedReason) ?? 'NoActiveSubscription'),
     entitlements: held.flatMap((entitlement) => toEntitlement(entitlement) ?? []),
   }
 }
@@ -141,7 +142,8 @@ function toEntitlement(json: EntitlementJson): WritableEntitlement | null {
   if (feature === null) return null
   const meterType = feature.meterType ?? 'None'
   const anchor = fromTime(json.usagePeriodAnchor)
-  const rule = configuration?.monthlyAccordingTo ?? configuration?.weeklyAccordingTo ?? configuration?.yearlyAccordingTo ?? 'SubscriptionStart'
+  const rule =
+    configuration?.monthlyAccordingTo ?? configuration?.weeklyAccordingTo ?? configuration?.yearlyAccordingTo ?? 'SubscriptionStart'
   return {
     feature: {
       refId: feature.refId,
@@ -171,7 +173,12 @@ function toEntitlement(json: EntitlementJson): WritableEntitlement | null {
 
 const fromTime = (iso: string | null): EpochMs | null => (iso === null ? null : Date.parse(iso))
 
-const stateReasons: readonly StateDenialReason[] = ['CustomerNotFound', 'CustomerIsArchived', 'CustomerResourceNotFound', 'NoActiveSubscription']
+const stateReasons: readonly StateDenialReason[] = [
+  'CustomerNotFound',
+  'CustomerIsArchived',
+  'CustomerResourceNotFound',
+  'NoActiveSubscription',
+]
 
 /** What depends on the request is decided by the reader at each check. */
 function toDenialReason(reason: string | null) {

@@ -77,7 +77,9 @@ export class ExternalCacheWriter {
     const version = state.accessVersion
     const usages = state.entitlements.flatMap(({ feature, usage }) => {
       // With new rights another series may be read, whose usage was last changed before that of the old one.
-      return usage ? [{ key: usageKey(entity, feature.refId), version: Math.max(usage.updatedAt, version), json: JSON.stringify(toUsage(usage)) }] : []
+      return usage
+        ? [{ key: usageKey(entity, feature.refId), version: Math.max(usage.updatedAt, version), json: JSON.stringify(toUsage(usage)) }]
+        : []
     })
     return this.#write(this.#guards(state), [
       { key: entity, version, json: JSON.stringify(toEntry(state)) },
@@ -109,7 +111,11 @@ export class ExternalCacheWriter {
   }
 
   #delete(keys: string[], version: EpochMs): Promise<boolean> {
-    return this.#write([], keys.map((key) => ({ key, version, json: deleted })), purgeTraceSeconds)
+    return this.#write(
+      [],
+      keys.map((key) => ({ key, version, json: deleted })),
+      purgeTraceSeconds,
+    )
   }
 
   /** A resource goes with its customer. */

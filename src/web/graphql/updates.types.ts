@@ -53,7 +53,8 @@ export class UsageUpdated {
 }
 
 /** Null for a message that is not about usage that limits an entitlement. */
-export function toUsageUpdated({ customerId, resourceId = null as string | null, usage: change }: ChangeMessage, now: EpochMs): UsageUpdated | null {
+export function toUsageUpdated({ customerId, usage: change, ...message }: ChangeMessage, now: EpochMs): UsageUpdated | null {
+  const resourceId = message.resourceId ?? null
   if (!change?.entitlement) return null
   const { currentUsage, periodStart, periodEnd } = change.usage
   return {

@@ -1,8 +1,7 @@
 import { Field, Float, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput } from '../../kernel/problem.js'
-import type { DimensionValue } from '../../metering/meter.js'
-import type { UsageEvent, UsageReport } from '../../metering/service.js'
+import type { Dimensions, UsageEvent, UsageReport } from '../../metering/report.js'
 import { checkUsageValue } from '../../metering/usage-value.js'
 import * as enums from './enums.js'
 import { DateTime, Json } from './scalars.js'
@@ -92,12 +91,12 @@ export function fromUsageEvents({ usageEvents }: UsageEventsReportInput): UsageE
   }))
 }
 
-function fromDimensions(value: unknown, path = 'dimensions'): Record<string, DimensionValue | null> {
+function fromDimensions(value: unknown, path = 'dimensions'): Dimensions {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   if (!isObject) throw invalidInput(`${path} must be an object`, { path })
   for (const [name, dimension] of Object.entries(value)) {
     if (dimension !== null && typeof dimension === 'object')
       throw invalidInput(`${path}.${name} must be a text, a number or a boolean`, { path: `${path}.${name}` })
   }
-  return value as Record<string, DimensionValue | null>
+  return value as Dimensions
 }

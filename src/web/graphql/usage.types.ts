@@ -1,7 +1,7 @@
 import { Field, Float, ObjectType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
-import type { ReportedUsage } from '../../metering/service.js'
+import type { ReportedUsage } from '../../metering/report.js'
 import { DateTime } from './scalars.js'
 
 @ObjectType({ simpleResolvers: true, description: 'A stored measurement and the usage in the current usage period, also for a report that was dated back.' })
@@ -41,8 +41,8 @@ export function toUsageMeasurement(usage: ReportedUsage): UsageMeasurementWithCu
     customerId,
     resourceId,
     featureId,
-    // The true sum may be below zero; it is answered as zero.
-    currentUsage: decimal.toNumber(decimal.max(currentUsage, decimal.zero)),
+    
+    currentUsage: decimal.toNumber(currentUsage),
     nextResetDate: periodEnd,
     timestamp,
     usagePeriodEnd: periodEnd,

@@ -3,7 +3,9 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { compareCatalogs } from '../../../src/catalog/difference.js'
 import { exportCatalog } from '../../../src/catalog/export.js'
+import { lockCatalog } from '../../../src/catalog/repository.js'
 import { Problem } from '../../../src/kernel/problem.js'
+import { inTransaction } from '../../../src/platform/postgres.js'
 import { documents } from '../../unit/catalog/arbitrary.js'
 import { documentWith, emptyCatalog, parsed, planWith } from '../../unit/catalog/documents.js'
 import { type CatalogBench, openCatalogBench, startedAt } from './support.js'
@@ -26,14 +28,20 @@ describe('applying a catalog document', () => {
   })
 
   const apply = (input: unknown, options = forReal) => bench.catalog.apply(environmentId, input, options)
-  const summary = async (input: unknown, options = forReal) => (await apply(input, options)).map(({ action, kind, refId }) => `${action} ${kind} ${refId}`)
+  const summary = async (input: unknown, options = forReal) =>
+    (await apply(input, options)).map(({ action, kind, refId }) => `${action} ${kind} ${refId}`)
   const problemOf = (work: Promise<unknown>) => work.then(() => null, Problem.from)
   const outbox = () => bench.prisma.outboxMessage.findMany({ where: { environmentId } })
   const versionsOf = (refId: string) =>
     bench.prisma.packageVersion.findMany({ where: { environmentId, package: { refId } }, orderBy: { versionNumber: 'asc' } })
 
   it('makes the catalog of the example, and the same again changes nothing', async () => {
-    expect(await summary(exampleText)).to.include.members(['create feature api-calls', 'create meter ai-tokens', 'create plan business', 'create coupon launch-20'])
+    expect(await summary(exampleText)).to.include.members([
+      'create feature api-calls',
+      'create meter ai-tokens',
+      'create plan business',
+      'create coupon launch-20',
+    ])
     expect(await summary(exampleText)).to.deep.equal([])
     expect(await summary(exportCatalog(await bench.catalog.export(environmentId)), completely)).to.deep.equal([])
     expect(await outbox()).to.have.length(1)
@@ -87,7 +95,9 @@ describe('applying a catalog document', () => {
     bench.clock.set(startedAt + 60_000)
     expect(await summary(limited(20))).to.deep.equal(['publish plan basic'])
     const versions = await versionsOf('basic')
-    expect(versions.map(({ versionNumber, status, isLatest, publishedAt }) => [versionNumber, status, isLatest, publishedAt?.getTime()])).to.deep.equal([
+    expect(
+      versions.map(({ versionNumber, status, isLatest, publishedAt }) => [versionNumber, status, isLatest, publishedAt?.getTime()]),
+    ).to.deep.equal([
       [1, 'PUBLISHED', false, startedAt],
       [2, 'PUBLISHED', true, startedAt + 60_000],
     ])
@@ -124,7 +134,11 @@ describe('applying a catalog document', () => {
     const [version] = await versionsOf('basic')
     const feature = (await bench.catalog.features(bench.prisma, environmentId)).get('sso')
     expect(await summary({ products: [{ refId: 'cloud' }] })).to.deep.equal([])
-    expect(await summary({ products: [{ refId: 'cloud' }] }, completely)).to.include.members(['archive plan basic', 'archive feature sso', 'archive coupon ten'])
+    expect(await summary({ products: [{ refId: 'cloud' }] }, completely)).to.include.members([
+      'archive plan basic',
+      'archive feature sso',
+      'archive coupon ten',
+    ])
 
     expect(await bench.catalog.latestVersion(bench.prisma, environmentId, 'PLAN', 'basic')).to.equal(null)
     expect((await bench.catalog.features(bench.prisma, environmentId)).get('sso')).to.deep.equal({ ...feature, isArchived: true })
@@ -144,8 +158,13 @@ describe('applying a catalog document', () => {
   it('refuses another feature or plan under the identifier of an archived one', async () => {
     await apply(documentWith({ plans: [planWith({})] }))
     await apply({ products: [{ refId: 'other' }] }, completely)
-    const problem = await problemOf(apply({ features: [{ refId: 'sso', type: 'NUMBER' }], plans: [planWith({ product: 'other' })], products: [{ refId: 'other' }] }))
-    expect((problem!.details.problems as { path: string }[]).map(({ path }) => path)).to.deep.equal(['features["sso"].type', 'plans["basic"].product'])
+    const problem = await problemOf(
+      apply({ features: [{ refId: 'sso', type: 'NUMBER' }], plans: [planWith({ product: 'other' })], products: [{ refId: 'other' }] }),
+    )
+    expect((problem!.details.problems as { path: string }[]).map(({ path }) => path)).to.deep.equal([
+      'features["sso"].type',
+      'plans["basic"].product',
+    ])
   })
 
   it('counts the versions of a meter, and keeps the meter of an archived feature', async () => {
@@ -171,6 +190,23 @@ describe('applying a catalog document', () => {
     await apply(measured('answer'))
     expect(await summary({ features: [{ refId: 'tokens', type: 'NUMBER', meter: 'Incremental' }] })).to.deep.equal(['archive meter tokens'])
     expect(await meter()).to.equal(null)
+  })
+
+  it('waits while another document is applied to the same environment, and for no other environment', async () => {
+    const waiting = `select count(*)::int as count from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`
+    const other = await bench.createEnvironment()
+    const order: string[] = []
+    let applied = Promise.resolve(0)
+    await inTransaction(bench.prisma, async (db) => {
+      await lockCatalog(db, environmentId)
+      applied = apply(documentWith()).then(() => order.push('applied'))
+      for (let count = 0; count === 0; ) ({ count } = (await bench.pool.query(waiting)).rows[0])
+      await bench.catalog.apply(other, documentWith(), forReal)
+      order.push('released')
+    })
+    await applied
+    expect(order).to.deep.equal(['released', 'applied'])
   })
 
   it('applies documents that arrive at the same time one after the other', async () => {

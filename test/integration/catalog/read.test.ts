@@ -20,7 +20,8 @@ describe('reading the catalog', () => {
   })
 
   const apply = (input: unknown) => bench.catalog.apply(environmentId, input, forReal)
-  const latest = async (kind: 'PLAN' | 'ADDON', refId: string) => (await bench.catalog.latestVersion(bench.prisma, environmentId, kind, refId))!
+  const latest = async (kind: 'PLAN' | 'ADDON', refId: string) =>
+    (await bench.catalog.latestVersion(bench.prisma, environmentId, kind, refId))!
 
   it('answers a plan as it is sold: exact amounts, entitlements with their features, prices and trial', async () => {
     await apply(exampleText)
@@ -61,7 +62,9 @@ describe('reading the catalog', () => {
       unitsPlural: 'tokens',
       unitTransformation: null,
     })
-    expect(team.prices.map(({ billingPeriod, currency, amount, billingCountryCode }) => [billingPeriod, currency, amount, billingCountryCode])).to.have.deep.members([
+    expect(
+      team.prices.map(({ billingPeriod, currency, amount, billingCountryCode }) => [billingPeriod, currency, amount, billingCountryCode]),
+    ).to.have.deep.members([
       ['MONTHLY', 'USD', '29', null],
       ['ANNUALLY', 'USD', '290', null],
       ['MONTHLY', 'EUR', '27', 'DE'],
@@ -72,7 +75,12 @@ describe('reading the catalog', () => {
       { upTo: '1000000', unitPrice: '0.00002', flatPrice: null },
       { upTo: null, unitPrice: '0.00001', flatPrice: null },
     ])
-    expect(await latest('ADDON', 'extra-api-calls')).to.deep.include({ kind: 'ADDON', maxQuantity: 50, basePlanVersionId: null, trial: null })
+    expect(await latest('ADDON', 'extra-api-calls')).to.deep.include({
+      kind: 'ADDON',
+      maxQuantity: 50,
+      basePlanVersionId: null,
+      trial: null,
+    })
   })
 
   it('answers a version together with all that it inherits from', async () => {
@@ -106,7 +114,12 @@ describe('reading the catalog', () => {
   })
 
   it('tells plans and add-ons of one refId apart, and answers null for what there is not', async () => {
-    await apply(documentWith({ plans: [planWith({ displayName: 'The plan' })], addons: [{ refId: 'basic', product: 'cloud', displayName: 'The add-on' }] }))
+    await apply(
+      documentWith({
+        plans: [planWith({ displayName: 'The plan' })],
+        addons: [{ refId: 'basic', product: 'cloud', displayName: 'The add-on' }],
+      }),
+    )
     expect((await latest('PLAN', 'basic')).displayName).to.equal('The plan')
     expect((await latest('ADDON', 'basic')).displayName).to.equal('The add-on')
     expect(await latest('PLAN', 'nothing')).to.equal(null)
@@ -137,7 +150,11 @@ describe('reading the catalog', () => {
     bench.clock.set(startedAt + 1_000)
     const plans = [planWith({ refId: 'free', product: 'a-second' })]
     await apply({ products: [{ refId: 'a-second', settings: { newCustomer: 'FREE_PLAN', newCustomerPlan: 'free' } }], plans })
-    expect(await bench.catalog.defaultProduct(bench.prisma, environmentId)).to.include({ refId: 'z-first', newCustomer: 'PLAN_SELECTION', plan: null })
+    expect(await bench.catalog.defaultProduct(bench.prisma, environmentId)).to.include({
+      refId: 'z-first',
+      newCustomer: 'PLAN_SELECTION',
+      plan: null,
+    })
 
     const second = { products: [{ refId: 'a-second', settings: { newCustomer: 'FREE_PLAN', newCustomerPlan: 'free' } }], plans }
     await bench.catalog.apply(environmentId, second, { dryRun: false, archiveMissing: true })

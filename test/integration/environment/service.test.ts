@@ -40,7 +40,8 @@ describe('environments and keys', () => {
   })
 
   const anotherProcess = () => new EnvironmentService({ prisma: postgres.prisma, clock })
-  const createKey = (expiresAt: number | null = null) => environments.createKey({ environment: refId, kind: 'SERVER', name: 'backend', expiresAt })
+  const createKey = (expiresAt: number | null = null) =>
+    environments.createKey({ environment: refId, kind: 'SERVER', name: 'backend', expiresAt })
   const reasonOf = (work: Promise<unknown>) =>
     work.then(
       () => 'none',
@@ -63,10 +64,10 @@ describe('environments and keys', () => {
 
   it('stores no key and no part of one but its last four characters', async () => {
     const { key } = await createKey()
-    const { rows } = await postgres.pool.query('select row_to_json(k)::text as row, hint, encode(hash, $1) as hash from api_key k where environment_id = $2', [
-      'hex',
-      environmentId,
-    ])
+    const { rows } = await postgres.pool.query(
+      'select row_to_json(k)::text as row, hint, encode(hash, $1) as hash from api_key k where environment_id = $2',
+      ['hex', environmentId],
+    )
     expect(rows[0].hint).to.equal(key.slice(-4))
     expect(rows[0].hash).to.match(/^[0-9a-f]{64}$/)
     for (let at = 0; at + 8 <= key.length; at++) expect(rows[0].row).not.to.include(key.slice(at, at + 8))
@@ -145,14 +146,22 @@ describe('environments and keys', () => {
   it('makes one environment of a refId', async () => {
     expect(await reasonOf(environments.create({ refId }))).to.equal('DUPLICATED_ENTITY_NOT_ALLOWED')
     expect(await reasonOf(environments.create({ refId: '' }))).to.equal('BAD_USER_INPUT')
-    expect(await environments.find(refId)).to.deep.include({ id: environmentId, refId, displayName: refId, isTest: false, createdAt: startedAt })
+    expect(await environments.find(refId)).to.deep.include({
+      id: environmentId,
+      refId,
+      displayName: refId,
+      isTest: false,
+      createdAt: startedAt,
+    })
     expect((await environments.list()).filter((environment) => environment.refId === refId)).to.have.length(1)
   })
 
   it('accepts customer tokens of the current and the previous signing secret, and of no other', async () => {
     const { environment, signingSecret: first } = await environments.create({ refId: `${refId}-signing` })
     const verify = (secret: string) =>
-      environments.verifyCustomerToken(environment.id, makeToken('customer-1', secret)).catch((error: unknown) => Problem.from(error).reason)
+      environments
+        .verifyCustomerToken(environment.id, makeToken('customer-1', secret))
+        .catch((error: unknown) => Problem.from(error).reason)
     expect(await verify(first)).to.equal('customer-1')
 
     const { signingSecret: second, previousExpiresAt } = await environments.rotateSigningSecret(environment.refId, { overlapMs: hourMs })
@@ -167,9 +176,11 @@ describe('environments and keys', () => {
 
   it('keeps the secrets of environments apart', async () => {
     const { signingSecret } = await environments.create({ refId: `${refId}-other` })
-    expect(await reasonOf(environments.verifyCustomerToken(environmentId, makeToken('customer-1', signingSecret)))).to.equal('UNAUTHENTICATED')
-    expect(await reasonOf(environments.verifyCustomerToken('00000000-0000-7000-8000-000000000000', makeToken('c', signingSecret)))).to.equal(
+    expect(await reasonOf(environments.verifyCustomerToken(environmentId, makeToken('customer-1', signingSecret)))).to.equal(
       'UNAUTHENTICATED',
     )
+    expect(
+      await reasonOf(environments.verifyCustomerToken('00000000-0000-7000-8000-000000000000', makeToken('c', signingSecret))),
+    ).to.equal('UNAUTHENTICATED')
   })
 })

@@ -56,8 +56,7 @@ describe('sidecar real-time updates', () => {
     api.pushUsage('c', 'api-calls', 6, 6)
     await until(async () => (await usageOf('c')) === 6, 'the newer usage has arrived')
     api.pushUsage('c', 'api-calls', 5, 5)
-    api.pushState('nobody')
-    await connected()
+    await settled()
     expect(await usageOf('c')).to.equal(6)
   })
 

@@ -9,7 +9,9 @@ describe('the refusal of a catalog', () => {
     const problems = Array.from({ length: 7 }, (_, index) => problem(index))
     const refused = catalogRefused(problems)
     expect(refused).to.include({ code: 'INVALID_ARGUMENT', reason: 'BAD_USER_INPUT' })
-    expect(refused.message).to.match(/^The catalog has 7 problems: plans\[0\]\.product is required; .*plans\[4\]\.product is required … and 2 more$/)
+    expect(refused.message).to.match(
+      /^The catalog has 7 problems: plans\[0\]\.product is required; .*plans\[4\]\.product is required … and 2 more$/,
+    )
     expect(refused.details).to.deep.equal({ problems })
   })
 

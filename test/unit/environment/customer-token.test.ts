@@ -27,7 +27,7 @@ describe('customer token', () => {
     'another scheme': `HMAC-SHA1 customer-1:${signature}`,
     'no scheme': `customer-1:${signature}`,
     'no customer': `HMAC-SHA256 :${signatureOf('')}`,
-    'nothing': '',
+    nothing: '',
     'a signature with another secret': `HMAC-SHA256 customer-1:${createHmac('sha256', 'guessed').update('customer-1').digest('hex')}`,
   }
   for (const [what, header] of Object.entries(refused)) {

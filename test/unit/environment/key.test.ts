@@ -11,7 +11,8 @@ describe('API key', () => {
 
   it('uses all letters and digits about equally often', () => {
     const counts = new Map<string, number>()
-    for (let i = 0; i < 2_000; i++) for (const character of makeKey('SERVER').slice(7)) counts.set(character, (counts.get(character) ?? 0) + 1)
+    for (let i = 0; i < 2_000; i++)
+      for (const character of makeKey('SERVER').slice(7)) counts.set(character, (counts.get(character) ?? 0) + 1)
     expect(counts.size).to.equal(62)
     const expected = (2_000 * 40) / 62
     for (const [character, count] of counts) expect(count, character).to.be.within(expected * 0.75, expected * 1.25)
@@ -19,7 +20,15 @@ describe('API key', () => {
 
   it('is recognised by its form', () => {
     expect(isWellFormedKey(makeKey('SERVER'))).to.equal(true)
-    const others = ['', 'server-', 'server-short', makeKey('SERVER').toUpperCase(), ` ${makeKey('SERVER')}`, `${makeKey('CLIENT')}\n`, `server-${'a'.repeat(201)}`]
+    const others = [
+      '',
+      'server-',
+      'server-short',
+      makeKey('SERVER').toUpperCase(),
+      ` ${makeKey('SERVER')}`,
+      `${makeKey('CLIENT')}\n`,
+      `server-${'a'.repeat(201)}`,
+    ]
     for (const other of others) expect(isWellFormedKey(other), other).to.equal(false)
   })
 

@@ -1,0 +1,177 @@
+import type { Redis } from 'ioredis'
+import { newId } from '../kernel/id.js'
+import { Problem } from '../kernel/problem.js'
+import type { Logger } from '../platform/logger.js'
+import type { JobQueue } from '../platform/queue.js'
+import type { DatabaseClock } from './database-clock.js'
+import { type Call, type IngestionJob, type IngestionReply, replyChannel } from './jobs.js'
+import { notCountedInTime, tooMuchWaiting } from './problems.js'
+
+/** From a call to its deadline in the worker; the door waits a second longer, so what it calls "not counted" is not. */
+const deadlineMs = 4_000
+const answerMs = 5_000
+/** Without a reply in that time the batch is added once more: its job, its worker or the reply may be lost, and counting is safe to repeat. */
+const repeatMs = 500
+/** Of one environment. Two keep the worker busy while the next is gathered; more would only make batches smaller. */
+const maxInFlight = 2
+/** A second or two of work. More of it waiting means that workers are too few, and the caller should know. */
+const maxWaitingItems = 20_000
+
+/** What became of a batch, one answer per call. */
+type Answers = IngestionReply['answers']
+
+/** Hears the replies to the batches of this process, over one Redis channel. A reply that is lost with a connection is asked for again. */
+export class Replies {
+  readonly door = newId()
+  readonly #expected = new Map<string, (answers: Answers) => void>()
+
+  /** `subscriber` is used for this channel only. */
+  constructor(subscriber: Redis, prefix: string, log: Logger) {
+    subscriber.on('message', (_channel, message) => {
+      const { batchId, answers } = JSON.parse(message) as IngestionReply
+      this.#expected.get(batchId)?.(answers)
+    })
+    // ioredis subscribes again by itself after a reconnect.
+    subscriber.subscribe(replyChannel(prefix, this.door)).catch((error: unknown) => log.warn({ err: error }, 'replies cannot be heard yet'))
+  }
+
+  expect(batchId: string, heard: (answers: Answers) => void): void {
+    this.#expected.set(batchId, heard)
+  }
+
+  forget(batchId: string): void {
+    this.#expected.delete(batchId)
+  }
+}
+
+interface WaitingCall {
+  call: Call<unknown>
+  /** The first outcome counts; also ends the waiting. */
+  settle: (outcome: { answer: Answers[number] } | { problem: Problem }) => void
+  isSettled: boolean
+}
+
+/** Calls of one environment. */
+interface Lane {
+  waiting: WaitingCall[]
+  inFlight: number
+  isScheduled: boolean
+}
+
+export interface DoorParts {
+  queue: JobQueue<IngestionJob>
+  replies: Replies
+  clock: DatabaseClock
+  kind: IngestionJob['batch']['kind']
+  /** Of one batch; a larger call is a batch of its own. */
+  maxItems: number
+}
+
+/**
+ * Gathers concurrent calls into jobs and answers each when its job is committed. There is no timer: a batch leaves at the end of the event loop's
+ * turn while fewer than two are in flight, else when one returns. So a lone call waits for nobody, and under load batches fill by themselves.
+ */
+export class Door {
+  readonly #parts: DoorParts
+  readonly #lanes = new Map<string, Lane>()
+  #waitingItems = 0
+
+  constructor(parts: DoorParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * The answer of the worker. Fails with DEADLINE_EXCEEDED (not counted, safe to repeat), UNAVAILABLE (the queue is away) or RESOURCE_EXHAUSTED
+   * (too much is waiting); nothing was counted then. `signal` ends the waiting only: a call that is on its way is counted.
+   */
+  async send(environmentId: string, items: unknown[], signal?: AbortSignal): Promise<Answers[number]> {
+    const now = await this.#parts.clock.now()
+    signal?.throwIfAborted()
+    if (this.#waitingItems + items.length > maxWaitingItems) throw tooMuchWaiting()
+    this.#waitingItems += items.length
+    return new Promise((resolve, reject) => {
+      const settle: WaitingCall['settle'] = (outcome) => {
+        if (waiting.isSettled) return
+        waiting.isSettled = true
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', abort)
+        this.#waitingItems -= items.length
+        if ('answer' in outcome) resolve(outcome.answer)
+        else reject(outcome.problem)
+      }
+      const waiting: WaitingCall = { call: { deadline: now + deadlineMs, items }, settle, isSettled: false }
+      const timer = setTimeout(() => settle({ problem: notCountedInTime() }), answerMs)
+      const abort = () => settle({ problem: notCountedInTime() })
+      signal?.addEventListener('abort', abort)
+      const lane = this.#lanes.get(environmentId) ?? { waiting: [], inFlight: 0, isScheduled: false }
+      this.#lanes.set(environmentId, lane)
+      lane.waiting.push(waiting)
+      this.#schedule(environmentId, lane)
+    })
+  }
+
+  #schedule(environmentId: string, lane: Lane): void {
+    if (lane.isScheduled || lane.inFlight >= maxInFlight || lane.waiting.length === 0) return
+    lane.isScheduled = true
+    setImmediate(() => {
+      lane.isScheduled = false
+      while (lane.inFlight < maxInFlight && lane.waiting.length > 0) this.#flush(environmentId, lane)
+      if (lane.inFlight === 0 && lane.waiting.length === 0) this.#lanes.delete(environmentId)
+    })
+  }
+
+  #flush(environmentId: string, lane: Lane): void {
+    const calls: WaitingCall[] = []
+    let size = 0
+    while (lane.waiting.length > 0) {
+      const next = lane.waiting[0]!
+      if (!next.isSettled) {
+        if (calls.length > 0 && size + next.call.items.length > this.#parts.maxItems) break
+        calls.push(next)
+        size += next.call.items.length
+      }
+      lane.waiting.shift()
+    }
+    if (calls.length === 0) return
+    lane.inFlight += 1
+    void this.#exchange(environmentId, calls).finally(() => {
+      lane.inFlight -= 1
+      this.#schedule(environmentId, lane)
+      if (lane.inFlight === 0 && lane.waiting.length === 0) this.#lanes.delete(environmentId)
+    })
+  }
+
+  /** Sends a batch and settles its calls; ends when all are settled. Never rejects. */
+  #exchange(environmentId: string, calls: WaitingCall[]): Promise<void> {
+    const { queue, replies, kind } = this.#parts
+    const batchId = newId()
+    const batch = { kind, calls: calls.map(({ call }) => call) } as IngestionJob['batch']
+    const job: IngestionJob = { v: 1, environmentId, door: replies.door, batchId, isRepeat: false, batch }
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(repeat)
+        clearTimeout(lastAnswer)
+        replies.forget(batchId)
+        resolve()
+      }
+      const fail = (problem: Problem) => {
+        for (const { settle } of calls) settle({ problem })
+        end()
+      }
+      const repeat = setTimeout(() => {
+        // Fails when Redis is away; then the deadline answers.
+        queue.add({ ...job, isRepeat: true }).catch(() => undefined)
+      }, repeatMs)
+      // The calls have their own, earlier timers.
+      const lastAnswer = setTimeout(end, answerMs)
+      replies.expect(batchId, (answers) => {
+        for (const [index, { settle }] of calls.entries()) settle({ answer: answers[index]! })
+        end()
+      })
+      queue.add(job).catch((error: unknown) => {
+        // Only a queue that was away before anything was sent is certain: else the job may be there, and the reply or the deadline decides.
+        if (error instanceof Problem) fail(error)
+      })
+    })
+  }
+}

@@ -1,0 +1,92 @@
+import type { Redis } from 'ioredis'
+import type { EpochMs } from '../kernel/clock.js'
+import { newId } from '../kernel/id.js'
+import { invalidInput, Problem } from '../kernel/problem.js'
+import type { Logger } from '../platform/logger.js'
+import type { JobQueue } from '../platform/queue.js'
+import { DatabaseClock } from './database-clock.js'
+import { Door, Replies } from './door.js'
+import type { EventAnswer, IngestionJob, ReportAnswer } from './jobs.js'
+import { fromPlainProblem, type RefusedItem, refusedItem, withItems } from './problems.js'
+import { checkEvent, checkReport, type EventItem, maxItemsPerCall, type ReportedUsage, type ReportItem, type UsageEvent, type UsageReport } from './report.js'
+
+/** Larger batches commit no more per second, and keep their customers locked longer. */
+const maxReportsPerBatch = 500
+const maxEventsPerBatch = 1_000
+
+export interface UsageServiceParts {
+  queue: JobQueue<IngestionJob>
+  /** A connection for hearing replies, used for nothing else. */
+  subscriber: Redis
+  /** Prefix of the reply channels: the queues'. */
+  prefix: string
+  /** Answers the database's time. */
+  databaseTime: () => Promise<EpochMs>
+  log: Logger
+}
+
+/** The door of usage: what it acknowledges is committed. */
+export class UsageService {
+  readonly #clock: DatabaseClock
+  readonly #reports: Door
+  readonly #events: Door
+
+  constructor({ queue, subscriber, prefix, databaseTime, log }: UsageServiceParts) {
+    this.#clock = new DatabaseClock(databaseTime)
+    const replies = new Replies(subscriber, prefix, log)
+    const parts = { queue, replies, clock: this.#clock }
+    this.#reports = new Door({ ...parts, kind: 'reports', maxItems: maxReportsPerBatch })
+    this.#events = new Door({ ...parts, kind: 'events', maxItems: maxEventsPerBatch })
+  }
+
+  /**
+   * Counts the reports, all or none, and answers the usage after it, in their order. The problem of a call with bad items names all of them in
+   * `details.items`. Fails retryably when they were not counted; safe to repeat with idempotency keys in any case.
+   */
+  async report(environmentId: string, items: UsageReport[], { signal }: { signal?: AbortSignal } = {}): Promise<ReportedUsage[]> {
+    if (items.length === 0) return []
+    const { checked, refused, first } = await this.#check(items, (item, now) => checkReport(item, newId(), now))
+    if (first) throw withItems(first, refused)
+    const answer = (await this.#reports.send(environmentId, checked satisfies ReportItem[], signal)) as ReportAnswer
+    if ('problem' in answer) throw fromPlainProblem(answer.problem)
+    return answer.usages
+  }
+
+  /**
+   * Stores the events; counting them follows within moments. Good ones are stored although others are bad: those are named in `details.items` of
+   * the one problem it then fails with. Safe to repeat: an event that is stored already is a success.
+   */
+  async reportEvents(environmentId: string, events: UsageEvent[], { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    if (events.length === 0) return
+    const { checked, refused, positions } = await this.#check(events, checkEvent)
+    if (checked.length > 0) {
+      const answer = (await this.#events.send(environmentId, checked satisfies EventItem[], signal)) as EventAnswer
+      if ('problem' in answer) throw fromPlainProblem(answer.problem)
+      for (const item of answer.refused) refused.push({ ...item, index: positions[item.index]! })
+    }
+    if (refused.length === 0) return
+    refused.sort((a, b) => a.index - b.index)
+    throw withItems(invalidInput(`${refused.length} of ${events.length} events were refused; the others were stored. The first: ${refused[0]!.message}`), refused)
+  }
+
+  /** `positions` are those of the checked items in the call. */
+  async #check<T, Checked>(items: T[], check: (item: T, now: EpochMs) => Checked) {
+    if (items.length > maxItemsPerCall) throw invalidInput(`a call has at most ${maxItemsPerCall} items`)
+    const now = await this.#clock.now()
+    const checked: Checked[] = []
+    const positions: number[] = []
+    const refused: RefusedItem[] = []
+    let first: Problem | undefined
+    for (const [index, item] of items.entries()) {
+      try {
+        checked.push(check(item, now))
+        positions.push(index)
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        first ??= error
+        refused.push(refusedItem(index, error))
+      }
+    }
+    return { checked, positions, refused, first }
+  }
+}

@@ -1,0 +1,18 @@
+import { DelayedError, type Job } from 'bullmq'
+import type { JobDefinition } from '../../platform/queue.js'
+import type { ChangeMessage } from '../change-message.js'
+import { environmentQueue } from '../jobs.js'
+
+/** The changes of an environment, by the name of its queue instead of its identifier. */
+export const changesIn = (queue: string): JobDefinition<ChangeMessage> => ({ ...environmentQueue(''), queue })
+
+const longestDelayMs = 30_000
+
+/**
+ * Puts a message back that could not be applied because something was away: after 0.5, 1, 2 … 30 s, as often as it takes. The attempts of the queue
+ * would be used up within seconds, and the message lost to the cache. Never resolves: what it throws tells the worker.
+ */
+export async function tryLater(job: Job): Promise<never> {
+  await job.moveToDelayed(Date.now() + Math.min(500 * 2 ** (job.attemptsStarted - 1), longestDelayMs), job.token)
+  throw new DelayedError()
+}

@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Middleware } from 'koa'
+import { Marked, type Tokens } from 'marked'
+import { packageRoot, readAsset } from './package-files.js'
+
+/** A page of src/web/docs: Markdown whose first line is `# Title`. Ours, so its HTML is trusted. */
+interface Page {
+  /** Of the file, without `.md`. */
+  name: string
+  title: string
+  html: string
+  /** Lower case, for the search of the list. */
+  words: string
+}
+
+const firstPage = 'index'
+
+/** The documentation at /docs, rendered once at the start. */
+export function serveDocs(): Middleware {
+  const pages = readPages(join(packageRoot, 'src/web/docs'))
+  const files = new Map([
+    ['/docs/docs.css', { type: 'css', text: readAsset('docs.css') }],
+    ['/docs/docs.js', { type: 'js', text: readAsset('docs.js') }],
+    ...pages.map((page) => [`/docs/${page.name}`, { type: 'html', text: render(page, pages) }] as const),
+  ])
+  files.set('/docs', files.get(`/docs/${firstPage}`)!)
+  return async (ctx, next) => {
+    if (ctx.path !== '/docs' && !ctx.path.startsWith('/docs/')) return next()
+    const path = ctx.path.length > 6 ? ctx.path.replace(/\/$|\.md$/, '') : '/docs'
+    const file = files.get(path)
+    ctx.set('content-security-policy', "default-src 'self'; img-src 'self' data:")
+    ctx.status = file ? 200 : 404
+    ctx.type = file?.type ?? 'html'
+    ctx.body = file?.text ?? render(missing, pages)
+  }
+}
+
+const missing: Page = { name: '', title: 'No such page', html: '<h1>No such page</h1><p>Choose one of the list.</p>', words: '' }
+
+function readPages(directory: string): Page[] {
+  const names = readdirSync(directory).filter((file) => file.endsWith('.md'))
+  const pages = names.map((file) => toPage(file.slice(0, -'.md'.length), readFileSync(join(directory, file), 'utf8')))
+  return pages.sort((a, b) => Number(b.name === firstPage) - Number(a.name === firstPage) || a.title.localeCompare(b.title))
+}
+
+function toPage(name: string, text: string): Page {
+  const title = /^# (.+)/.exec(text)?.[1] ?? name
+  return { name, title, html: markdown.parse(text, { async: false }), words: text.toLowerCase().replace(/\s+/g, ' ') }
+}
+
+/** Links between pages are written for readers of the repository (`errors.md#codes`); headings get anchors; wide tables scroll by themselves. */
+const markdown = new Marked({
+  renderer: {
+    heading({ tokens, depth, text }: Tokens.Heading) {
+      const anchor = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '')
+      return `<h${depth} id="${escape(anchor)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+    },
+    link({ href, tokens }: Tokens.Link) {
+      const local = /^(?:\.\/)?([\w-]+)\.md(#.*)?$/.exec(href)
+      return `<a href="${escape(local ? `/docs/${local[1]}${local[2] ?? ''}` : href)}">${this.parser.parseInline(tokens)}</a>`
+    },
+  },
+})
+
+function render(page: Page, pages: readonly Page[]): string {
+  const items = pages.map(({ name, title, words }) => {
+    const current = name === page.name ? ' aria-current="page"' : ''
+    return `<li data-words="${escape(words)}"><a href="/docs/${name}"${current}>${escape(title)}</a></li>`
+  })
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escape(page.title)} · Tollgate</title>
+<link rel="stylesheet" href="/docs/docs.css">
+<script src="/docs/docs.js" defer></script>
+</head>
+<body>
+<nav aria-label="Pages">
+<input id="search" type="search" placeholder="Search the docs" aria-label="Search the docs" autocomplete="off">
+<ul id="pages">
+${items.join('\n')}
+</ul>
+<p id="nothing" hidden>Nothing found.</p>
+</nav>
+<main>
+${page.html}
+</main>
+</body>
+</html>
+`
+}
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const escape = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!)

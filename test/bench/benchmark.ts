@@ -1,0 +1,19 @@
+import type { Life } from '../../src/platform/process.js'
+import type { Comparison } from './compare.js'
+
+export interface BenchmarkContext {
+  /** Time for all of it, but for starting and stopping. */
+  seconds: number
+  /** Closes what the benchmark opens. */
+  life: Life
+  /** Tells how it is getting on. */
+  note: (line: string) => void
+}
+
+export interface Benchmark {
+  name: string
+  /** One line: the subject and the reference. */
+  about: string
+  /** The first comparison is the one that the benchmark is about. Fails with a Problem when answers are wrong or something is missing. */
+  run(context: BenchmarkContext): Promise<Comparison[]>
+}

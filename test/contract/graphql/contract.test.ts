@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import {
+  buildSchema,
+  type GraphQLEnumType,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isNonNullType,
+  isObjectType,
+  isUnionType,
+} from 'graphql'
+import { createSchema } from '../../../src/web/graphql/schema.js'
+import { packageRoot } from '../../../src/web/package-files.js'
+
+/** What deployed clients compile against. */
+const contract = buildSchema(readFileSync(join(packageRoot, 'test/contract/graphql/contract.graphql'), 'utf8'))
+const ours = createSchema()
+
+/** Everything of ours that is not in the contract: `Type`, `Type.field` or `Enum.VALUE`. */
+const additions = [
+  'CatalogAction',
+  'CatalogChange',
+  'CatalogFieldChange',
+  'CatalogKind',
+  'EntitlementsStateAccessDeniedReason.CustomerResourceNotFound',
+  'Mutation.applyCatalog',
+  'Query.catalog',
+]
+
+const operations = {
+  Query: ['cachedEntitlements', 'entitlement', 'entitlementsState', 'getActiveSubscriptions', 'getCustomerByRefId', 'sdkConfiguration'],
+  Mutation: ['cancelSubscription', 'provisionCustomer', 'provisionSubscriptionV2', 'reportEvent', 'reportUsage'],
+  Subscription: ['entitlementsUpdated', 'usageUpdated'],
+}
+
+const typesOf = (schema: GraphQLSchema) => Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))
+const shared = typesOf(ours).filter(({ name }) => contract.getType(name))
+const theirs = <T extends GraphQLNamedType>(type: T) => contract.getType(type.name) as T
+
+describe('GraphQL contract', () => {
+  for (const [root, fields] of Object.entries(operations)) {
+    for (const field of fields) {
+      it(`serves ${root}.${field}`, () => {
+        expect(Object.keys((ours.getType(root) as GraphQLObjectType).getFields())).to.include(field)
+      })
+    }
+  }
+
+  it('adds nothing that is not listed', () => {
+    const found = [
+      ...typesOf(ours).flatMap(({ name }) => (contract.getType(name) || isBuiltIn(name) ? [] : [name])),
+      ...shared.filter(isObjectType).flatMap((type) => missing(type.name, type.getFields(), theirs(type).getFields())),
+      ...shared.filter(isInputObjectType).flatMap((type) => missing(type.name, type.getFields(), theirs(type).getFields())),
+      ...shared.filter(isEnumType).flatMap((type) => missing(type.name, valuesOf(type), valuesOf(theirs(type)))),
+    ]
+    expect(found.sort()).to.deep.equal(additions)
+  })
+
+  for (const type of shared) {
+    it(`keeps ${type.name} the kind of type that it is`, () => {
+      expect(type.constructor.name).to.equal(theirs(type).constructor.name)
+    })
+  }
+
+  for (const type of shared.filter(isObjectType)) {
+    it(`answers ${type.name} with the contract's types`, () => {
+      for (const [name, field] of Object.entries(type.getFields())) {
+        const expected = theirs(type).getFields()[name]
+        if (!expected) continue
+        expect(String(field.type), `${type.name}.${name}`).to.equal(String(expected.type))
+        for (const argument of expected.args) {
+          const own = field.args.find((candidate) => candidate.name === argument.name)
+          expect(own && String(own.type), `${type.name}.${name}(${argument.name}:)`).to.equal(String(argument.type))
+        }
+        for (const own of field.args) {
+          const isNew = !expected.args.some((argument) => argument.name === own.name)
+          expect(isNew && isNonNullType(own.type), `${type.name}.${name}(${own.name}:) is demanded`).to.equal(false)
+        }
+      }
+    })
+  }
+
+  for (const type of shared.filter(isInputObjectType)) {
+    it(`takes ${type.name} no stricter than the contract`, () => {
+      checkInput(type, theirs(type))
+    })
+  }
+
+  for (const type of shared.filter(isEnumType)) {
+    it(`knows every value of ${type.name}`, () => {
+      expect(Object.keys(valuesOf(type))).to.include.members(Object.keys(valuesOf(theirs(type))))
+    })
+  }
+
+  for (const type of shared.filter(isUnionType)) {
+    it(`unites in ${type.name} what the contract does`, () => {
+      expect(namesOf(type.getTypes())).to.deep.equal(namesOf(theirs(type).getTypes()))
+    })
+  }
+
+  it('describes every root field, argument, input and enum', () => {
+    const undescribed: string[] = []
+    for (const root of [ours.getQueryType()!, ours.getMutationType()!, ours.getSubscriptionType()!]) {
+      for (const field of Object.values(root.getFields())) {
+        if (!field.description) undescribed.push(`${root.name}.${field.name}`)
+        for (const argument of field.args) if (!argument.description) undescribed.push(`${root.name}.${field.name}(${argument.name}:)`)
+      }
+    }
+    for (const type of typesOf(ours)) if ((isInputObjectType(type) || isEnumType(type)) && !type.description) undescribed.push(type.name)
+    expect(undescribed).to.deep.equal([])
+  })
+})
+
+function checkInput(own: GraphQLInputObjectType, expected: GraphQLInputObjectType): void {
+  for (const [name, field] of Object.entries(own.getFields())) {
+    const wanted = expected.getFields()[name]
+    if (wanted) expect(isAsLenient(field.type, wanted.type), `${own.name}.${name}: ${field.type} instead of ${wanted.type}`).to.equal(true)
+    else expect(isNonNullType(field.type), `${own.name}.${name} is demanded`).to.equal(false)
+  }
+  for (const [name, field] of Object.entries(expected.getFields())) {
+    if (isNonNullType(field.type)) expect(own.getFields()[name], `${own.name}.${name}`).to.not.equal(undefined)
+  }
+}
+
+/** The same type, or without a `!` that the contract has. */
+function isAsLenient(own: GraphQLInputType, expected: GraphQLInputType): boolean {
+  return String(own) === String(expected) || (isNonNullType(expected) && String(own) === String(expected.ofType))
+}
+
+function missing(owner: string, own: object, expected: object): string[] {
+  return Object.keys(own).flatMap((name) => (name in expected ? [] : [`${owner}.${name}`]))
+}
+
+const valuesOf = (type: GraphQLEnumType) => Object.fromEntries(type.getValues().map((value) => [value.name, value]))
+const namesOf = (types: readonly { name: string }[]) => types.map(({ name }) => name).sort()
+const isBuiltIn = (name: string) => ['Boolean', 'Float', 'ID', 'Int', 'String'].includes(name)

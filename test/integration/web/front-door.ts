@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { createApp } from '../../../src/app.js'
+import { makeToken } from '../../../src/environment/customer-token.js'
+import { unavailable } from '../../../src/kernel/problem.js'
+import { Secret } from '../../../src/platform/config.js'
+import { listen } from '../../../src/platform/health.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import { openPostgres } from '../../../src/platform/postgres.js'
+import { Life } from '../../../src/platform/process.js'
+import type { Services } from '../../../src/web/graphql/context.js'
+import { createFrontDoor } from '../../../src/web/koa.js'
+import { packageRoot } from '../../../src/web/package-files.js'
+import { createTestDatabase } from '../../support/database.js'
+import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
+
+/** A front door on a port of its own, with the real services and the example catalog in one environment. */
+export interface FrontDoor {
+  url: string
+  app: Services
+  life: Life
+  environmentId: string
+  queuePrefix: string
+  serverKey: string
+  clientKey: string
+  operatorKey: string
+  /** The `X-CUSTOMER-KEY` of a customer. */
+  customerToken(customerId: string): string
+  /** Posts an operation with the server key, unless other headers are given. */
+  ask<Data>(query: string, variables?: object, headers?: Record<string, string>): Promise<GraphqlBody<Data>>
+  close(): Promise<Error[]>
+}
+
+export interface GraphqlBody<Data = Record<string, unknown>> {
+  data?: Data | null
+  errors?: { message: string; path?: (string | number)[]; extensions: { code: string; traceId: string; [fact: string]: unknown } }[]
+}
+
+export const operatorKey = 'operator-key-of-the-tests'
+
+export async function openFrontDoor(): Promise<FrontDoor> {
+  const database = await createTestDatabase()
+  const life = new Life('web', silentLogger())
+  const postgres = openPostgres(life, database.url, { poolSize: 5 })
+  const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
+  const app: Services = { ...createApp({ life, postgres, queues }), usage: unreached }
+  const { environment, signingSecret } = await app.environments.create({ refId: 'test' })
+  const createKey = async (kind: 'SERVER' | 'CLIENT') => (await app.environments.createKey({ environment: 'test', kind, name: kind, expiresAt: null })).key
+  const [serverKey, clientKey] = [await createKey('SERVER'), await createKey('CLIENT')]
+  const catalog: unknown = parse(readFileSync(join(packageRoot, 'src/local/example-catalog.yaml'), 'utf8'))
+  await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })
+  const server = createFrontDoor({ app, life, queues, operatorKey: new Secret(operatorKey), hasGraphiql: true })
+  const url = `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}`
+  return {
+    url,
+    app,
+    life,
+    environmentId: environment.id,
+    queuePrefix: queues.prefix,
+    serverKey,
+    clientKey,
+    operatorKey,
+    customerToken: (customerId) => makeToken(customerId, signingSecret),
+    ask: async <Data>(query: string, variables: object = {}, headers: Record<string, string> = { 'x-api-key': serverKey }) =>
+      (await (await post(url, { query, variables }, headers)).json()) as GraphqlBody<Data>,
+    close: async () => {
+      const failures = await life.stop()
+      await database.drop()
+      return failures
+    },
+  }
+}
+
+export function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+}
+
+/** Usage goes through the queue to a worker that does not run here: the tests of metering have it. */
+const unreached = {
+  report: () => Promise.reject(unavailable('no worker')),
+  reportEvents: () => Promise.reject(unavailable('no worker')),
+} as unknown as Services['usage']
