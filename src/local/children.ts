@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../kernel/problem.js'
 import { type StopSignal, stopGroup } from './os-process.js'
+import { CommandFailure } from './run-command.js'
 
 /** The order of a stop: doors first, so that no new work comes in; then workers; then the services they all write to. */
 export const stopOrder = ['door', 'worker', 'service'] as const
@@ -22,6 +24,15 @@ export interface ChildSpec {
   output: number | 'pipe'
 }
 
+export interface RunOptions {
+  signal: AbortSignal
+  user?: ChildSpec['user']
+  env?: NodeJS.ProcessEnv
+}
+
+/** Tools (apt-get, initdb) clean up after themselves in no time; one that does not is not waited for. */
+const toolGraceMs = 5_000
+
 export interface ChildExit {
   code: number | null
   signal: NodeJS.Signals | null
@@ -33,7 +44,9 @@ export interface Child {
   /** Undefined when the command could not be started. */
   pid: number | undefined
   exited: Promise<ChildExit>
-  streams: NodeJS.ReadableStream[]
+  /** As `exited`, when everything it printed has been read too. */
+  closed: Promise<ChildExit>
+  streams: Readable[]
 }
 
 /**
@@ -61,28 +74,60 @@ export class Children {
   /** Starts a child. Throws ABORTED once a stop has begun, so that nothing is started behind its back. */
   start(spec: ChildSpec): Child {
     if (this.isStopping) throw new Problem('ABORTED', 'STOPPING', 'Stopping')
-    const process = spawn(spec.command, spec.args, {
+    const child = spawn(spec.command, spec.args, {
       cwd: spec.cwd,
       env: spec.env,
       detached: true,
       stdio: ['ignore', spec.output, spec.output],
       ...spec.user,
     })
-    const { pid } = process
+    const { pid } = child
     if (pid !== undefined) {
       this.running.set(pid, spec)
       this.guard.stdin?.write(`+ ${pid} ${spec.stage} ${spec.stopSignal} ${spec.graceMs}\n`)
     }
     const exited = new Promise<ChildExit>((resolve) => {
-      process.once('error', (error) => {
+      child.once('error', (error) => {
         if (pid === undefined) resolve({ code: null, signal: null, error })
       })
-      process.once('exit', (code, signal) => {
+      child.once('exit', (code, signal) => {
         if (pid !== undefined) this.forget(pid)
         resolve({ code, signal })
       })
     })
-    return { pid, exited, streams: [process.stdout, process.stderr].filter((stream) => stream !== null) }
+    const streams = [child.stdout, child.stderr].filter((stream) => stream !== null)
+    const closed = Promise.all([exited, ...streams.map((stream) => new Promise((resolve) => stream.once('close', resolve)))])
+    return { pid, exited, closed: closed.then(([exit]) => exit), streams }
+  }
+
+  /**
+   * Runs a program to its end and answers what it printed. Throws a CommandFailure; `signal` stops it and what it has started, and its
+   * reason is thrown once they are gone.
+   */
+  async run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
+    const { signal, user, env = process.env } = options
+    signal.throwIfAborted()
+    const child = this.start({
+      command,
+      args,
+      stage: 'door',
+      env,
+      cwd: '/',
+      user,
+      stopSignal: 'SIGTERM',
+      graceMs: toolGraceMs,
+      output: 'pipe',
+    })
+    const { pid } = child
+    const stop = () => pid !== undefined && void stopGroup(pid, 'SIGTERM', toolGraceMs)
+    signal.addEventListener('abort', stop, { once: true })
+    let output = ''
+    for (const stream of child.streams) stream.setEncoding('utf8').on('data', (text) => (output += text))
+    const exit = await child.closed
+    signal.removeEventListener('abort', stop)
+    signal.throwIfAborted()
+    if (exit.code !== 0) throw new CommandFailure(command, output || exit.error?.message || '', exit.code ?? exit.signal)
+    return output
   }
 
   /** Stops everything, stage by stage, and waits for it. Nothing can be started afterwards. Safe to repeat. */

@@ -21,11 +21,11 @@ export function isAlive(pid: number): boolean {
 }
 
 /** What Linux knows about a process; null elsewhere, or when it is gone. The command's name is skipped: it may contain anything. */
-function readStat(pid: number): { state: string; group: number } | null {
+function readStat(pid: number): { state: string; parent: number; group: number } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return { state: state ?? '', group: Number(group) }
+    const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { state: state ?? '', parent: Number(parent), group: Number(group) }
   } catch {
     return null
   }
@@ -37,7 +37,11 @@ export function isRunning(pid: number, mention: string): boolean {
   return commandLine(pid).includes(mention)
 }
 
-function commandLine(pid: number): string {
+/** The parent of a process; null when it is gone, or where there is no /proc. */
+export const parentOf = (pid: number): number | null => readStat(pid)?.parent ?? null
+
+/** The command line of a process; empty when it is gone. */
+export function commandLine(pid: number): string {
   if (existsSync('/proc/self/cmdline')) {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')

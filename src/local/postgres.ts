@@ -8,7 +8,7 @@ import { isAlive, isRunning, stopGroup } from './os-process.js'
 import type { Ports } from './ports.js'
 import { choosePostgres, oldestMajor, type PostgresBinaries, postgresFolders } from './postgres-binaries.js'
 import { type PostgresHome, preparePostgresHome } from './postgres-home.js'
-import { CommandFailure, runCommand } from './run-command.js'
+import { CommandFailure } from './run-command.js'
 
 export interface PostgresOptions {
   /** Where the programs of the npm package are looked up. */
@@ -117,9 +117,8 @@ async function createCluster(options: PostgresOptions, home: PostgresHome, binar
   rmSync(unfinished, { recursive: true, force: true })
   const args = ['-D', unfinished, '-U', superuser, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions']
   try {
-    await runCommand(join(binaries.folder, 'initdb'), options.isDurable ? args : [...args, '--no-sync'], {
-      ...home.user,
-      cwd: '/',
+    await options.children.run(join(binaries.folder, 'initdb'), options.isDurable ? args : [...args, '--no-sync'], {
+      user: home.user,
       env: serverEnvironment(),
       signal: options.signal,
     })

@@ -83,14 +83,14 @@ function variables(name: string, wiring: Wiring): Variables {
       const redis = new URL(redisUrl)
       return {
         // Database 1: the external cache is the customer's own store, apart from the platform's queues.
-        preferences: { ENVIRONMENT_PREFIX: 'production', CLOUD_REGION: 'local', REDIS_DB: '1' },
+        preferences: { ENVIRONMENT_PREFIX: 'production', REDIS_DB: '1' },
         wires: {
           SERVER_API_KEY: serverApiKey,
           QUEUE_URL: environmentQueueUrl(redisUrl, wiring.environmentId),
-          EDGE_API_URL: webUrl(wiring),
+          API_URL: webUrl(wiring),
           REDIS_HOST: redis.hostname,
           REDIS_PORT: redis.port || '6379',
-          ...(redis.username && { REDIS_USERNAME: decodeURIComponent(redis.username) }),
+          ...(redis.username && { REDIS_USER: decodeURIComponent(redis.username) }),
           ...(redis.password && { REDIS_PASSWORD: decodeURIComponent(redis.password) }),
         },
       }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { findOnPath, runCommand } from './run-command.js'
+import type { Children } from './children.js'
+import { findOnPath } from './run-command.js'
 
 export interface RedisProgram {
   file: string
@@ -8,15 +9,19 @@ export interface RedisProgram {
   env: NodeJS.ProcessEnv
 }
 
+export interface UnpackOptions {
+  cacheFolder: string
+  children: Children
+  /** Told in one line what takes time. */
+  notice: (line: string) => void
+  signal: AbortSignal
+}
+
 /**
  * The distribution's own Redis, unpacked into `cacheFolder`: nothing is installed on the system, no root is needed, and apt checks signatures as
  * always. Already unpacked, no network is used. Null where there is no apt, or apt has no Redis; throws when the download fails.
  */
-export async function unpackedRedis(
-  cacheFolder: string,
-  notice: (line: string) => void,
-  signal: AbortSignal,
-): Promise<RedisProgram | null> {
+export async function unpackedRedis({ cacheFolder, children, notice, signal }: UnpackOptions): Promise<RedisProgram | null> {
   const folder = join(cacheFolder, 'redis')
   const unpacked = programIn(folder)
   if (unpacked) return unpacked
@@ -26,11 +31,11 @@ export async function unpackedRedis(
   const archives = join(apt, 'archives')
   rmSync(archives, { recursive: true, force: true })
   mkdirSync(join(archives, 'partial'), { recursive: true })
-  await download(apt, signal)
+  await download(apt, children, signal)
   const unfinished = `${folder}.${process.pid}`
   rmSync(unfinished, { recursive: true, force: true })
   for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb')))
-    await runCommand('dpkg-deb', ['--extract', join(archives, file), unfinished], { signal })
+    await children.run('dpkg-deb', ['--extract', join(archives, file), unfinished], { signal })
   rmSync(folder, { recursive: true, force: true })
   renameSync(unfinished, folder)
   rmSync(apt, { recursive: true, force: true })
@@ -38,19 +43,19 @@ export async function unpackedRedis(
 }
 
 /** Fetches redis-server and what it needs that this machine lacks: with the system's package lists, else with lists of our own. */
-async function download(apt: string, signal: AbortSignal): Promise<void> {
+async function download(apt: string, children: Children, signal: AbortSignal): Promise<void> {
   const options = ['-q', '-y', ...settings({ 'Dir::Cache': apt, 'Dir::Cache::archives': join(apt, 'archives') })]
   const install = ['--no-install-recommends', '--download-only', 'install', 'redis-server']
   try {
-    await runCommand('apt-get', [...options, ...install], { signal })
+    await children.run('apt-get', [...options, ...install], { signal })
   } catch (error) {
     if (signal.aborted) throw error
     // No lists, or lists so old that they name files which are gone.
     const lists = join(apt, 'lists')
     mkdirSync(join(lists, 'partial'), { recursive: true })
     const own = [...options, ...settings({ 'Dir::State::lists': lists })]
-    await runCommand('apt-get', [...own, 'update'], { signal })
-    await runCommand('apt-get', [...own, ...install], { signal })
+    await children.run('apt-get', [...own, '-o', 'APT::Update::Error-Mode=any', 'update'], { signal })
+    await children.run('apt-get', [...own, ...install], { signal })
   }
 }
 

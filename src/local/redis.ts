@@ -29,7 +29,7 @@ const startDeadlineMs = 30_000
 const oldestVersion = [6, 2] as const
 
 const howToInstall =
-  'Install one (Debian, Ubuntu: apt-get install redis-server; macOS: brew install valkey), or set REDIS_URL to one that runs elsewhere.'
+  'install one (Debian, Ubuntu: apt-get install redis-server; macOS: brew install valkey), or set REDIS_URL to one that runs elsewhere.'
 
 /**
  * Starts the project's own Redis on a loopback port and answers its URL. What a killed run left behind is stopped first. Throws
@@ -62,7 +62,7 @@ export async function startRedis(options: RedisOptions): Promise<{ url: string; 
   }
 }
 
-async function findRedis({ cacheFolder, notice, signal }: RedisOptions): Promise<RedisProgram> {
+async function findRedis({ cacheFolder, children, notice, signal }: RedisOptions): Promise<RedisProgram> {
   for (const name of ['valkey-server', 'redis-server']) {
     const file = findOnPath(name)
     if (!file) continue
@@ -73,18 +73,21 @@ async function findRedis({ cacheFolder, notice, signal }: RedisOptions): Promise
   }
   let unpacked: RedisProgram | null
   try {
-    unpacked = await unpackedRedis(cacheFolder, notice, signal)
+    unpacked = await unpackedRedis({ cacheFolder, children, notice, signal })
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error
     throw new Problem(
       'FAILED_PRECONDITION',
       'NO_REDIS',
-      `No Redis is on this machine, and the distribution’s package could not be fetched. Check the network. Or: ${howToInstall}\n${error.output.trim()}`,
+      `No Redis is on this machine, and the distribution’s package could not be fetched. Check the network, ${howToInstall}\n${aptErrors(error.output)}`,
     )
   }
   if (unpacked) return unpacked
-  throw new Problem('FAILED_PRECONDITION', 'NO_REDIS', `No Redis ${oldestVersion.join('.')} or newer was found. ${howToInstall}`)
+  throw new Problem('FAILED_PRECONDITION', 'NO_REDIS', `No Redis ${oldestVersion.join('.')} or newer was found: ${howToInstall}`)
 }
+
+/** apt's own errors, without its progress. */
+const aptErrors = (output: string) => output.match(/^E: .*$/gm)?.join('\n') ?? output.trim()
 
 const pidFile = (data: string) => join(data, 'redis.pid')
 

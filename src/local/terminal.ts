@@ -1,11 +1,11 @@
 import { Problem } from '../kernel/problem.js'
+import { commandLine, isAlive, parentOf } from './os-process.js'
 import { type PlatformOptions, runPlatform } from './platform.js'
 import type { PlatformFile } from './platform-file.js'
 
 /** One Ctrl-C can arrive twice: from the terminal, and passed on by npm. Within this time it is the same one. */
 const sameKeyMs = 1_000
-/** Several times the longest time anything takes to answer. */
-const parentPollMs = 500
+const npmPollMs = 500
 
 /**
  * Runs the platform for someone at a terminal: signals stop it, a second one kills; what went wrong is a sentence on standard error and exit
@@ -28,7 +28,7 @@ export async function runFromTerminal({ root, prepareExample }: Pick<PlatformOpt
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
   // Whoever read our lines is gone (`npm start | head`).
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => stop.abort())
-  if (process.env.npm_lifecycle_event) stopWithParent(stop)
+  if (process.env.npm_lifecycle_event) stopWithNpm(stop)
 
   const isTerminal = Boolean(process.stdout.isTTY) && !process.env.NO_COLOR
   try {
@@ -49,12 +49,13 @@ export async function runFromTerminal({ root, prepareExample }: Pick<PlatformOpt
   }
 }
 
-/** npm killed without a word leaves us running for nobody. */
-function stopWithParent(stop: AbortController): void {
-  const parent = process.ppid
+/** npm killed without a word leaves us running for nobody. It is our parent, or our parent's when it runs us through a shell. */
+function stopWithNpm(stop: AbortController): void {
+  const npm = [process.ppid, parentOf(process.ppid) ?? 0].find((pid) => /^npm |npm-cli\.js|\/npm /.test(commandLine(pid)))
+  if (!npm) return
   const timer = setInterval(() => {
-    if (process.ppid !== parent) stop.abort()
-  }, parentPollMs)
+    if (!isAlive(npm)) stop.abort()
+  }, npmPollMs)
   timer.unref()
 }
 

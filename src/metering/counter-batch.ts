@@ -72,7 +72,8 @@ export class CounterBatch {
   async prepare(needs: { route: Route; at: EpochMs | null }[], { hasSet = false }: { hasSet?: boolean } = {}): Promise<void> {
     await this.#track(needs.map(({ route }) => route))
     // Only here: from now on a period must stay the one object that its change is found by.
-    for (const { route } of needs) for (const { periods } of this.#seriesOf(route)) periods.length = Math.min(periods.length, maxPeriodsKept)
+    for (const { route } of needs)
+      for (const { periods } of this.#seriesOf(route)) periods.length = Math.min(periods.length, maxPeriodsKept)
     const unknown = new Map<TrackedPeriod, TrackedSeries>()
     for (const { route, at } of needs) {
       const now = this.versionOf(route)

@@ -7,6 +7,12 @@ import type { UsageSeries } from './series.js'
 /** A connection inside a transaction, or any one for reading. */
 export type Connection = Pick<pg.Pool, 'query'>
 
+/** The database's time. */
+export async function readTime(db: Connection): Promise<EpochMs> {
+  const { rows } = await db.query<{ now: string }>('SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now')
+  return Number(rows[0]!.now)
+}
+
 export interface LockedCustomer {
   /** The version that the customer's state gets when this transaction changes it: the database's time, above the last version. */
   version: EpochMs

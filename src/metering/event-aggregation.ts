@@ -82,10 +82,14 @@ export class EventAggregation {
       if (increments.length === 0) return null
 
       const places = placesOf(increments)
-      const bindings = new Map(places.map((place) => [placeKey(place), loaded.get(placeKey(place)) ?? this.#bindings.cached(environmentId, place)]))
+      const bindings = new Map(
+        places.map((place) => [placeKey(place), loaded.get(placeKey(place)) ?? this.#bindings.cached(environmentId, place)]),
+      )
       const outdated = places.filter((place) => {
         const binding = bindings.get(placeKey(place))
-        return binding instanceof Binding ? customers.get(binding.customerId)?.accessVersion !== binding.accessVersion : binding === undefined
+        return binding instanceof Binding
+          ? customers.get(binding.customerId)?.accessVersion !== binding.accessVersion
+          : binding === undefined
       })
       for (const place of outdated) this.#bindings.forget(environmentId, place)
       if (outdated.length > 0) throw new NeedsBindings(places)
@@ -97,7 +101,9 @@ export class EventAggregation {
       const counters = new CounterBatch(db, environmentId, customers)
       await counters.prepare(routed.map(({ route, event }) => ({ route, at: event.occurredAt })))
       for (const { route, event, value } of routed) counters.addEvent(route, event.occurredAt, value)
-      await counters.write((ranges) => this.#compute(db, environmentId, ranges, meters)).catch((error) => this.#explain(environmentId, places, error))
+      await counters
+        .write((ranges) => this.#compute(db, environmentId, ranges, meters))
+        .catch((error) => this.#explain(environmentId, places, error))
       return counters
     })
     batch?.committed()
@@ -146,7 +152,8 @@ function placesOf(increments: Increment[]): Place[] {
 /** Null for a customer that was archived after the event was stored: the event is kept and counts for nobody. */
 function routeOf({ event, meter }: Increment, bindings: ReadonlyMap<string, Binding | Problem | undefined>): Route | null {
   const customer = bindings.get(placeKey({ customerId: event.customerRefId, resourceId: null }))
-  const resource = event.resourceRefId === null ? null : bindings.get(placeKey({ customerId: event.customerRefId, resourceId: event.resourceRefId }))
+  const resource =
+    event.resourceRefId === null ? null : bindings.get(placeKey({ customerId: event.customerRefId, resourceId: event.resourceRefId }))
   if (!(customer instanceof Binding)) return null
   return { customer, resource: resource instanceof Binding ? resource : null, feature: { id: meter.featureId, refId: meter.featureRefId } }
 }

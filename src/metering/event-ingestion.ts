@@ -49,7 +49,8 @@ export class EventIngestion {
   async #ingestTogether(environmentId: string, calls: Call<EventItem>[]): Promise<EventAnswer[]> {
     const stopTimer = this.#metrics.commitSeconds.startTimer({ kind: 'event' })
     const places = new Map<string, Place>()
-    for (const { items } of calls) for (const { customerId, resourceId } of items) places.set(placeKey({ customerId, resourceId }), { customerId, resourceId })
+    for (const { items } of calls)
+      for (const { customerId, resourceId } of items) places.set(placeKey({ customerId, resourceId }), { customerId, resourceId })
     const { places: found, now } = await findPlaces(this.#pool, environmentId, [...places.values()])
     const sums = { accepted: 0, duplicate: 0, refused: 0, expired: 0 }
     const events = new Map<string, NewEvent>()

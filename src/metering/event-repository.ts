@@ -15,8 +15,18 @@ export interface FoundPlace {
 }
 
 /** The customers and resources of the places, by `placeKey`; unknown customers are absent. `now` is the database's time. */
-export async function findPlaces(db: Connection, environmentId: string, places: Place[]): Promise<{ places: Map<string, FoundPlace>; now: EpochMs }> {
-  const { rows } = await db.query<{ ord: number | null; customer_id: string; is_archived: boolean; resource_id: string | null; now: string }>({
+export async function findPlaces(
+  db: Connection,
+  environmentId: string,
+  places: Place[],
+): Promise<{ places: Map<string, FoundPlace>; now: EpochMs }> {
+  const { rows } = await db.query<{
+    ord: number | null
+    customer_id: string
+    is_archived: boolean
+    resource_id: string | null
+    now: string
+  }>({
     name: 'metering_find_places',
     text: `
       SELECT found.*, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now
@@ -32,7 +42,8 @@ export async function findPlaces(db: Connection, environmentId: string, places: 
   })
   const found = new Map<string, FoundPlace>()
   for (const row of rows) {
-    if (row.ord !== null) found.set(placeKey(places[row.ord - 1]!), { customerId: row.customer_id, isArchived: row.is_archived, resourceId: row.resource_id })
+    if (row.ord !== null)
+      found.set(placeKey(places[row.ord - 1]!), { customerId: row.customer_id, isArchived: row.is_archived, resourceId: row.resource_id })
   }
   return { places: found, now: Number(rows[0]!.now) }
 }
@@ -48,7 +59,12 @@ export interface NewEvent {
  * Stores the events whose identity is new, and that the batch waits to be counted. One statement, so one transaction. Answers the new ones by
  * index, with the time they got.
  */
-export async function storeEvents(db: Connection, environmentId: string, batchId: string, events: NewEvent[]): Promise<Map<number, EpochMs>> {
+export async function storeEvents(
+  db: Connection,
+  environmentId: string,
+  batchId: string,
+  events: NewEvent[],
+): Promise<Map<number, EpochMs>> {
   const { rows } = await db.query<{ position: number; occurred_at: Date }>({
     name: 'metering_store_events',
     text: `
@@ -132,7 +148,13 @@ export interface FeatureMeter extends Meter {
 }
 
 export async function loadMeters(db: Connection, environmentId: string): Promise<FeatureMeter[]> {
-  const { rows } = await db.query<{ feature_id: string; ref_id: string; aggregation: Aggregation; field: string | null; filters: FilterGroup[] }>({
+  const { rows } = await db.query<{
+    feature_id: string
+    ref_id: string
+    aggregation: Aggregation
+    field: string | null
+    filters: FilterGroup[]
+  }>({
     name: 'metering_load_meters',
     text: `
       SELECT meter.feature_id, feature.ref_id, meter.aggregation, meter.field, meter.filters
@@ -140,7 +162,13 @@ export async function loadMeters(db: Connection, environmentId: string): Promise
       WHERE meter.environment_id = $1::uuid`,
     values: [environmentId],
   })
-  return rows.map((row) => ({ featureId: row.feature_id, featureRefId: row.ref_id, aggregation: row.aggregation, field: row.field, filters: row.filters }))
+  return rows.map((row) => ({
+    featureId: row.feature_id,
+    featureRefId: row.ref_id,
+    aggregation: row.aggregation,
+    field: row.field,
+    filters: row.filters,
+  }))
 }
 
 /** Rows held in memory at once while a range is read. */
@@ -150,7 +178,12 @@ const pageSize = 5_000
  * Reads the raw events of the ranges page by page, batches that still wait to be counted left out: they will be added when they are. Costs as much
  * as the customers have events in the ranges. Needs a transaction.
  */
-export async function readEvents(db: pg.PoolClient, environmentId: string, ranges: UsageRange[], visit: (range: number, event: MeteredEvent) => void): Promise<void> {
+export async function readEvents(
+  db: pg.PoolClient,
+  environmentId: string,
+  ranges: UsageRange[],
+  visit: (range: number, event: MeteredEvent) => void,
+): Promise<void> {
   await db.query({
     text: `
       DECLARE metering_events NO SCROLL CURSOR FOR
@@ -166,7 +199,9 @@ export async function readEvents(db: pg.PoolClient, environmentId: string, range
     values: [environmentId, ...rangeColumns(ranges)],
   })
   for (;;) {
-    const { rows } = await db.query<{ range: number; event_name: string; dimensions: MeteredEvent['dimensions'] }>(`FETCH ${pageSize} FROM metering_events`)
+    const { rows } = await db.query<{ range: number; event_name: string; dimensions: MeteredEvent['dimensions'] }>(
+      `FETCH ${pageSize} FROM metering_events`,
+    )
     for (const { range, event_name, dimensions } of rows) visit(range, { eventName: event_name, dimensions })
     if (rows.length < pageSize) break
   }
@@ -174,7 +209,11 @@ export async function readEvents(db: pg.PoolClient, environmentId: string, range
 }
 
 /** Batches that have waited for so long that their job must be lost, the oldest first. */
-export async function findWaitingBatches(db: Connection, olderThanSeconds: number, limit: number): Promise<{ environmentId: string; batchId: string }[]> {
+export async function findWaitingBatches(
+  db: Connection,
+  olderThanSeconds: number,
+  limit: number,
+): Promise<{ environmentId: string; batchId: string }[]> {
   const { rows } = await db.query<{ environment_id: string; id: string }>({
     text: `
       SELECT environment_id, id FROM pending_batch

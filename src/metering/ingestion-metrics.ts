@@ -11,7 +11,12 @@ export interface MeteringMetrics {
 export function createIngestionMetrics(registry: Registry): MeteringMetrics {
   const registers = [registry]
   return {
-    items: new Counter({ name: 'tollgate_usage_items_total', help: 'Reports and events by what became of them', labelNames: ['kind', 'result'], registers }),
+    items: new Counter({
+      name: 'tollgate_usage_items_total',
+      help: 'Reports and events by what became of them',
+      labelNames: ['kind', 'result'],
+      registers,
+    }),
     batchSize: new Histogram({
       name: 'tollgate_usage_batch_size',
       help: 'Reports or events that were committed together',

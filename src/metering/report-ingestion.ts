@@ -62,7 +62,8 @@ export class ReportIngestion {
         const first = await this.ingest(environmentId, calls.slice(0, half), isRepeat)
         return [...first, ...(await this.ingest(environmentId, calls.slice(half), isRepeat))]
       }
-      if (!(error instanceof Problem)) this.#log.error({ err: error, environmentId, measurementId: calls[0]?.items[0]?.id }, 'report could not be counted')
+      if (!(error instanceof Problem))
+        this.#log.error({ err: error, environmentId, measurementId: calls[0]?.items[0]?.id }, 'report could not be counted')
       this.#metrics.items.inc({ kind: 'report', result: 'refused' }, calls[0]?.items.length ?? 0)
       return [{ problem: toPlainProblem(Problem.from(error)) }]
     }
@@ -111,19 +112,29 @@ export class ReportIngestion {
         counted.map(({ route, item, isRepeat }) => ({ route, at: isRepeat ? null : item.timestamp })),
         { hasSet: fresh.some(({ item }) => item.behavior === 'SET') },
       )
-      const isStored = fresh.length === 0 || (await storeMeasurements(db, environmentId, fresh.map((item) => toMeasurement(item, batch))))
+      const isStored =
+        fresh.length === 0 ||
+        (await storeMeasurements(
+          db,
+          environmentId,
+          fresh.map((item) => toMeasurement(item, batch)),
+        ))
       if (!isStored) throw new Outdated()
       for (const { route, item } of fresh) batch.addReport(route, item)
       const currents = new Map(counted.map(({ route }) => [route, batch.current(route)]))
-      const values = await batch.write((ranges) => sumMeasurements(db, environmentId, ranges)).catch((error) => this.#explain(environmentId, planned, error))
-      for (const [{ how }, { usage }] of values) if (how !== 'read' && Math.abs(Number(usage)) > maxUsage) throw usageOutOfRange(fresh[0]!.feature.refId)
+      const values = await batch
+        .write((ranges) => sumMeasurements(db, environmentId, ranges))
+        .catch((error) => this.#explain(environmentId, planned, error))
+      for (const [{ how }, { usage }] of values)
+        if (how !== 'read' && Math.abs(Number(usage)) > maxUsage) throw usageOutOfRange(fresh[0]!.feature.refId)
       // Past its deadline the door may have given up; what is not committed by then must not be.
       const latest = now + (performance.now() - lockedAt) - commitGraceMs
       if (inTime.some((call) => !isRepeated(call) && latest >= calls[call.index]!.deadline)) throw new Outdated()
 
       const late: ReportAnswer = { problem: toPlainProblem(notCountedInTime()) }
       const answers = new Map(planned.map(({ index }): [number, ReportAnswer] => [index, late]))
-      for (const { index, items } of inTime) answers.set(index, { usages: items.map((item) => toReportedUsage(item, currents.get(item.route)!, values)) })
+      for (const { index, items } of inTime)
+        answers.set(index, { usages: items.map((item) => toReportedUsage(item, currents.get(item.route)!, values)) })
       return { batch, answers }
     })
     batch.committed()
@@ -149,7 +160,8 @@ export class ReportIngestion {
 
   #explain(environmentId: string, planned: PlannedCall[], error: unknown): never {
     if (!(error instanceof OutdatedSeries)) throw error
-    for (const { items } of planned) for (const { item } of items) for (const place of placesOf(item)) this.#bindings.forget(environmentId, place)
+    for (const { items } of planned)
+      for (const { item } of items) for (const place of placesOf(item)) this.#bindings.forget(environmentId, place)
     throw new Outdated()
   }
 
@@ -165,7 +177,10 @@ export class ReportIngestion {
       for (const { isRepeat } of items) sums['problem' in answers.get(index)! ? 'expired' : isRepeat ? 'duplicate' : 'accepted'] += 1
     }
     for (const [result, count] of Object.entries(sums)) if (count > 0) this.#metrics.items.inc({ kind: 'report', result }, count)
-    this.#metrics.batchSize.observe({ kind: 'report' }, planned.reduce((sum, { items }) => sum + items.length, 0))
+    this.#metrics.batchSize.observe(
+      { kind: 'report' },
+      planned.reduce((sum, { items }) => sum + items.length, 0),
+    )
   }
 }
 

@@ -50,7 +50,8 @@ export function planCalls(
         refused.push(refusedItem(index, result.problem))
       } else {
         planned.push(result)
-        if (result.key && !result.isRepeat) ofCall.set(result.key.hash.toString('hex'), { bodyHash: result.key.bodyHash.toString('hex'), measurementId: item.id })
+        if (result.key && !result.isRepeat)
+          ofCall.set(result.key.hash.toString('hex'), { bodyHash: result.key.bodyHash.toString('hex'), measurementId: item.id })
       }
     }
     if (first) return { problem: withItems(first, refused) }
@@ -82,7 +83,8 @@ function planItem(
 ): PlannedItem | { problem: Problem } {
   if (feature.meterType === 'None') return { problem: featureIsNotMetered(item.featureId) }
   if (feature.isMeteredByEvents) return { problem: featureIsMeteredByEvents(item.featureId) }
-  if (feature.meterType === 'Incremental' && item.behavior === 'DELTA' && item.value.startsWith('-')) return { problem: negativeDelta(item.featureId) }
+  if (feature.meterType === 'Incremental' && item.behavior === 'DELTA' && item.value.startsWith('-'))
+    return { problem: negativeDelta(item.featureId) }
   const planned = { item, route, feature, measurementId: item.id, isRepeat: facts.stored.has(item.id), key: null }
   if (item.idempotencyKey === null) return planned
   const key = { hash: reportIdentity(environmentId, item.idempotencyKey), bodyHash: reportBody(item) }

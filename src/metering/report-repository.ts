@@ -36,7 +36,16 @@ export async function lookUpFacts(
   asked: { featureRefIds: string[]; keyHashes: Buffer[]; measurementIds: string[] },
 ): Promise<KnownFacts> {
   const { rows } = await db.query<{
-    features: { id: string; ref: string; meter: ReportedFeature['meterType']; events: boolean; divide: string | null; round: 'UP' | 'DOWN' | null }[] | null
+    features:
+      | {
+          id: string
+          ref: string
+          meter: ReportedFeature['meterType']
+          events: boolean
+          divide: string | null
+          round: 'UP' | 'DOWN' | null
+        }[]
+      | null
     keys: { hash: string; body: string | null; id: string }[] | null
     stored: string[] | null
   }>({

@@ -1,29 +1,28 @@
-import type { Redis } from 'ioredis'
 import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
-import type { Logger } from '../platform/logger.js'
-import type { JobQueue } from '../platform/queue.js'
+import type { Life } from '../platform/process.js'
+import { openQueue, type QueueConnection } from '../platform/queue.js'
+import { openRedis } from '../platform/redis.js'
+import { type Connection, readTime } from './counter-repository.js'
 import { DatabaseClock } from './database-clock.js'
 import { Door, Replies } from './door.js'
-import type { EventAnswer, IngestionJob, ReportAnswer } from './jobs.js'
+import { type EventAnswer, ingestUsage, type ReportAnswer } from './jobs.js'
 import { fromPlainProblem, type RefusedItem, refusedItem, withItems } from './problems.js'
-import { checkEvent, checkReport, type EventItem, maxItemsPerCall, type ReportedUsage, type ReportItem, type UsageEvent, type UsageReport } from './report.js'
+import {
+  checkEvent,
+  checkReport,
+  type EventItem,
+  maxItemsPerCall,
+  type ReportedUsage,
+  type ReportItem,
+  type UsageEvent,
+  type UsageReport,
+} from './report.js'
 
 /** Larger batches commit no more per second, and keep their customers locked longer. */
 const maxReportsPerBatch = 500
 const maxEventsPerBatch = 1_000
-
-export interface UsageServiceParts {
-  queue: JobQueue<IngestionJob>
-  /** A connection for hearing replies, used for nothing else. */
-  subscriber: Redis
-  /** Prefix of the reply channels: the queues'. */
-  prefix: string
-  /** Answers the database's time. */
-  databaseTime: () => Promise<EpochMs>
-  log: Logger
-}
 
 /** The door of usage: what it acknowledges is committed. */
 export class UsageService {
@@ -31,10 +30,11 @@ export class UsageService {
   readonly #reports: Door
   readonly #events: Door
 
-  constructor({ queue, subscriber, prefix, databaseTime, log }: UsageServiceParts) {
-    this.#clock = new DatabaseClock(databaseTime)
-    const replies = new Replies(subscriber, prefix, log)
-    const parts = { queue, replies, clock: this.#clock }
+  /** `pool` is asked for the database's time only. */
+  constructor({ life, queues, pool }: { life: Life; queues: QueueConnection; pool: Connection }) {
+    this.#clock = new DatabaseClock(() => readTime(pool))
+    const replies = new Replies(openRedis(life, queues.redisUrl, 'subscriber'), queues.prefix, life.log)
+    const parts = { queue: openQueue(life, queues, ingestUsage), replies, clock: this.#clock }
     this.#reports = new Door({ ...parts, kind: 'reports', maxItems: maxReportsPerBatch })
     this.#events = new Door({ ...parts, kind: 'events', maxItems: maxEventsPerBatch })
   }
@@ -66,7 +66,10 @@ export class UsageService {
     }
     if (refused.length === 0) return
     refused.sort((a, b) => a.index - b.index)
-    throw withItems(invalidInput(`${refused.length} of ${events.length} events were refused; the others were stored. The first: ${refused[0]!.message}`), refused)
+    throw withItems(
+      invalidInput(`${refused.length} of ${events.length} events were refused; the others were stored. The first: ${refused[0]!.message}`),
+      refused,
+    )
   }
 
   /** `positions` are those of the checked items in the call. */

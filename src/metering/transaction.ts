@@ -24,5 +24,7 @@ export function isTransient(error: unknown): boolean {
   const code = String((error as { code?: unknown }).code ?? '')
   if (/^(08|40|53|57)/.test(code) || code === '55P03') return true
   if (/^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/.test(code)) return true
-  return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test((error as Error).message ?? '')
+  return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(
+    (error as Error).message ?? '',
+  )
 }

@@ -1,6 +1,6 @@
+import { createRequire } from 'node:module'
 import { isatty } from 'node:tty'
 import { type Logger, pino } from 'pino'
-import pretty from 'pino-pretty'
 
 export type { Logger }
 
@@ -17,7 +17,10 @@ export function createLogger({ process: name, level }: LoggerOptions): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   }
-  return isatty(1) ? pino(options, pretty({ sync: true, ignore: 'pid' })) : pino(options)
+  if (!isatty(1)) return pino(options)
+  // Only a terminal pays for the formatter.
+  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
+  return pino(options, pretty({ sync: true, ignore: 'pid' }))
 }
 
 /** Tests and tools that want silence. */

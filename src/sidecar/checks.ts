@@ -68,7 +68,7 @@ export function toCheck(kind: CheckKind, request: CheckRequest): Check {
 export function answerFromEntry({ kind, request, requestedUsage }: Check, { state }: CacheEntry, now: EpochMs): Buffer | null {
   const held = heldEntitlement(state, request.feature_id)
   if (held === undefined) {
-    checkRefId(request.feature_id ?? '', 'feature_id')
+    checkRefId(request.feature_id, 'feature_id')
     return encode(kind, request, {
       hasAccess: false,
       reason: state.deniedReason ?? 'NoFeatureEntitlementInSubscription',
@@ -95,7 +95,7 @@ export type FallbackReason = 'Unknown' | 'FeatureTypeMismatch'
 /** The answer of the request's fallback, else of the global one, else a denial. */
 export function answerFromFallback({ kind, request }: Check, fallbacks: GlobalFallbacks, why: FallbackReason): Buffer {
   const ofRequest = request.options?.fallback
-  const fallback = chooseFallback(ofRequest ? fromFallback(ofRequest) : null, fallbacks, request.feature_id ?? '')
+  const fallback = chooseFallback(ofRequest ? fromFallback(ofRequest) : null, fallbacks, request.feature_id)
   const hasAccess = fallback?.hasAccess ?? false
   // What type of feature a fallback of GetEntitlement stands for is not known, so it has no entitlement to show.
   const type = kind.expectedType
@@ -145,7 +145,7 @@ function listedEntitlement(held: CachedEntitlement, now: EpochMs): EncodedField 
   return { field: listedField[typeOf(held.feature)], bytes: encodedAt(held, answered) }
 }
 
-function heldEntitlement(state: CachedState, featureId: string | undefined): CachedEntitlement | undefined {
+function heldEntitlement(state: CachedState, featureId: string): CachedEntitlement | undefined {
   if (state.deniedReason !== null) return undefined
   for (const entitlement of state.entitlements) if (entitlement.feature.refId === featureId) return entitlement
   return undefined

@@ -1,5 +1,3 @@
-import { freemem } from 'node:os'
-import { getHeapStatistics } from 'node:v8'
 import { makeValidator } from 'envalid'
 import { type Config, type ConfigSpec, flag, port, positive, processVariables, secret, str } from '../platform/config.js'
 import { type GlobalFallbacks, parseGlobalFallbacks } from './fallback.js'
@@ -22,9 +20,6 @@ const path = makeValidator<string>((input) => {
   return trimmed
 })
 
-/** Half of what is available (to the container, where there is one), but no more than the heap can hold. */
-const defaultCacheBytes = Math.floor(Math.min((process.availableMemory?.() ?? freemem()) * 0.5, getHeapStatistics().heap_size_limit * 0.6))
-
 const spec = {
   SERVER_API_KEY: secret({
     default: undefined,
@@ -45,7 +40,7 @@ const spec = {
   PORT: port({ default: 8443, desc: 'gRPC port' }),
   SIDECAR_HTTP_PORT: port({ default: 8080, desc: 'HTTP port of health and metrics' }),
   CACHE_MAX_SIZE_BYTES: positive({
-    default: defaultCacheBytes,
+    default: undefined,
     desc: 'Size of the in-memory cache; default: the smaller of 50 % of available memory and 60 % of the heap limit',
   }),
   REQUEST_TIMEOUT_MS: positive({

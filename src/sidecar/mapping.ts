@@ -110,7 +110,7 @@ function toFallbackMessage(type: EntitlementType, { usageLimit, isUnlimited, enu
 
 export function fromFallback({ has_access, value, usage_limit, is_unlimited, enum_values }: FallbackMessage): Fallback {
   return {
-    hasAccess: has_access ?? false,
+    hasAccess: has_access,
     usageLimit: usage_limit ?? value ?? null,
     isUnlimited: is_unlimited ?? false,
     enumValues: enum_values ?? [],
@@ -134,7 +134,7 @@ export function toTimestamp(at: EpochMs | null): Timestamp | undefined {
  */
 export function fromTimestamp(timestamp: Timestamp | undefined, path: string): string | null {
   if (timestamp === undefined) return null
-  const at = new Date((timestamp.seconds ?? 0) * 1000 + Math.floor((timestamp.nanos ?? 0) / 1_000_000))
+  const at = new Date(timestamp.seconds * 1000 + Math.floor(timestamp.nanos / 1_000_000))
   if (Number.isNaN(at.getTime()) || at.getUTCFullYear() > 9999 || at.getUTCFullYear() < 1)
     throw invalidInput(`${path} is not a time`, { path })
   return at.toISOString()

@@ -1,20 +1,20 @@
 /**
- * The messages of `proto/service/sidecar/v1/sidecar.proto` as they arrive here: absent fields are undefined (scalars without
- * presence too, which then mean their zero), lists and maps are always there, enums are numbers.
+ * The messages of `proto/service/sidecar/v1/sidecar.proto` as they arrive here: fields with presence are undefined when they were
+ * not sent, all others are there with their zero; enums are numbers.
  */
 
 export interface Timestamp {
-  seconds?: number
-  nanos?: number
+  seconds: number
+  nanos: number
 }
 
 export interface OwnerRequest {
-  customer_id?: string
+  customer_id: string
   resource_id?: string
 }
 
 export interface FallbackMessage {
-  has_access?: boolean
+  has_access: boolean
   value?: number
   is_unlimited?: boolean
   usage_limit?: number
@@ -23,7 +23,7 @@ export interface FallbackMessage {
 
 /** Any of the Get…EntitlementRequest messages: each has the options that make sense for its type. */
 export interface CheckRequest extends OwnerRequest {
-  feature_id?: string
+  feature_id: string
   options?: {
     fallback?: FallbackMessage
     requested_usage?: number
@@ -38,16 +38,16 @@ export interface DimensionMessage {
 }
 
 export interface ReportUsageRequest extends OwnerRequest {
-  feature_id?: string
-  value?: number
+  feature_id: string
+  value: number
   update_behavior?: number
   dimensions: Record<string, DimensionMessage>
   timestamp?: Timestamp
 }
 
 export interface EventMessage extends OwnerRequest {
-  event_name?: string
-  idempotency_key?: string
+  event_name: string
+  idempotency_key: string
   dimensions: Record<string, DimensionMessage>
   timestamp?: Timestamp
 }

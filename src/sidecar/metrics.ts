@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from '../platform/metrics.js'
 import type { EntitlementCache } from './cache/cache.js'
 
-export type CacheOutcome = 'hit' | 'stale' | 'miss'
+type CacheOutcome = 'hit' | 'stale' | 'miss'
 
 /** `error`: the API answered an error. */
 export type FallbackCause = 'offline' | 'unavailable' | 'timeout' | 'error' | 'type_mismatch'

@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { loadSync, type MessageTypeDefinition, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
 
-/** The published interface, loaded from `proto/` once at start. Field names are those of the .proto files; enums are numbers. */
+/**
+ * The published interface, loaded from `proto/` once at start. Field names are those of the .proto files; enums are numbers; fields
+ * without presence are always there, as their zero when they were not sent.
+ */
 
 const protoFolder = fileURLToPath(new URL('../../../proto', import.meta.url))
 
@@ -12,8 +15,7 @@ export const sidecarPackage: PackageDefinition = loadSync('service/sidecar/v1/si
   includeDirs: [protoFolder],
   keepCase: true,
   longs: Number,
-  arrays: true,
-  objects: true,
+  defaults: true,
 })
 
 const errorPackage = loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto'], { includeDirs: [protoFolder], keepCase: true })

@@ -31,7 +31,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
   const check = (kind: CheckKind) => (call: Call<CheckRequest>, answer: Answer) => {
     try {
       const check = toCheck(kind, call.request)
-      const entry = source.peek(call.request.customer_id ?? '', call.request.resource_id ?? null)
+      const entry = source.peek(call.request.customer_id, call.request.resource_id ?? null)
       if (entry === undefined)
         void answerLater(check, call).then(
           (bytes) => answer(null, bytes),
@@ -45,7 +45,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
 
   async function answerLater(check: Check, call: Call<CheckRequest>): Promise<Buffer> {
     const owner = toOwner(call.request)
-    checkRefId(call.request.feature_id ?? '', 'feature_id')
+    checkRefId(call.request.feature_id, 'feature_id')
     let entry: Awaited<ReturnType<EntitlementSource['resolve']>>
     try {
       entry = await source.resolve(owner, waitMs(call))
@@ -93,8 +93,8 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     ReportUsage: unary<ReportUsageRequest>(async (request, call) => {
       const report = {
         ...toOwner(request),
-        featureId: checkRefId(request.feature_id ?? '', 'feature_id'),
-        value: request.value ?? 0,
+        featureId: checkRefId(request.feature_id, 'feature_id'),
+        value: request.value,
         updateBehavior: fromUpdateBehavior(request.update_behavior),
         dimensions: Object.keys(request.dimensions).length === 0 ? null : fromDimensions(request.dimensions, 'dimensions'),
         createdAt: fromTimestamp(request.timestamp, 'timestamp'),
@@ -136,7 +136,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
 /** @throws INVALID_ARGUMENT when an identifier is none */
 function toOwner({ customer_id, resource_id }: OwnerRequest): Owner {
   return {
-    customerId: checkRefId(customer_id ?? '', 'customer_id'),
+    customerId: checkRefId(customer_id, 'customer_id'),
     resourceId: resource_id === undefined ? null : checkRefId(resource_id, 'resource_id'),
   }
 }
@@ -149,10 +149,10 @@ function readEvents(events: readonly EventMessage[]): { readable: UsageEvent[]; 
   for (const [index, event] of events.entries()) {
     try {
       readable.push({
-        eventName: event.event_name ?? '',
-        customerId: event.customer_id ?? '',
+        eventName: event.event_name,
+        customerId: event.customer_id,
         resourceId: event.resource_id ?? null,
-        idempotencyKey: event.idempotency_key ?? '',
+        idempotencyKey: event.idempotency_key,
         dimensions: fromDimensions(event.dimensions, 'dimensions'),
         timestamp: fromTimestamp(event.timestamp, 'timestamp'),
       })

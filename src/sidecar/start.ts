@@ -1,3 +1,5 @@
+import { freemem } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
 import { systemClock } from '../kernel/clock.js'
 import type { Life } from '../platform/process.js'
 import { ApiClient } from './api-client.js'
@@ -14,6 +16,10 @@ import { RealTimeUpdates } from './updates.js'
 
 /** How long what is cached is answered while the API is away, when nothing else is configured: 7 days. */
 const defaultStalenessSecs = 7 * 24 * 3600
+
+/** Half of what is available (to the container, where there is one), but no more than the heap can hold. */
+const defaultCacheBytes = () =>
+  Math.floor(Math.min((process.availableMemory?.() ?? freemem()) * 0.5, getHeapStatistics().heap_size_limit * 0.6))
 
 export interface SidecarPorts {
   grpcPort: number
@@ -54,7 +60,7 @@ function connectedSource(config: SidecarConfig, life: Life, metrics: SidecarMetr
     refreshAfterMs: config.REFRESH_AFTER_SECS * 1000,
     maxStalenessMs: (config.MAX_STALENESS_SECS ?? defaultStalenessSecs) * 1000,
   })
-  const cache = new MemoryCache(config.CACHE_MAX_SIZE_BYTES)
+  const cache = new MemoryCache(config.CACHE_MAX_SIZE_BYTES ?? defaultCacheBytes())
   metrics.watch(cache, life.metrics)
   const api = life.open('API client', new ApiClient({ url, apiKey, timeoutMs: config.REQUEST_TIMEOUT_MS, states, metrics }), (client) =>
     client.close(),

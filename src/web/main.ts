@@ -19,7 +19,7 @@ export const webConfig = {
 await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
   const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE })
   const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
-  const app = { ...createApp({ life, postgres, queues }), usage: new UsageService({ life, queues }) }
+  const app = { ...createApp({ life, postgres, queues }), usage: new UsageService({ life, queues, pool: postgres.pool }) }
   const server = createFrontDoor({ app, life, queues, operatorKey: config.OPERATOR_KEY, hasGraphiql: config.GRAPHIQL })
   const portTaken = await listen(server, { port: config.PORT, host: config.BIND_ADDRESS })
   life.log.info({ port: portTaken }, 'listening')

@@ -33,6 +33,15 @@ const httpUrl = makeValidator<string>((input) => {
   return input
 })
 
+/** A name or an address; an IPv6 one with its brackets or without. Kept as URLs write it. */
+const host = makeValidator<string>((input) => {
+  const written = input.includes(':') && !input.startsWith('[') ? `[${input}]` : input
+  const url = `redis://${written}`
+  if (!URL.canParse(url) || new URL(url).host.toLowerCase() !== written.toLowerCase())
+    throw new Error(`must be the name or address of a host and nothing else, not "${input}"`)
+  return written
+})
+
 const databaseIndex = makeValidator<number>((input) => {
   if (!/^\d+$/.test(input)) throw new Error(`must be the number of a Redis database, not "${input}"`)
   return Number(input)
@@ -48,7 +57,7 @@ const spec = {
     default: 'production',
     desc: 'Prefix of all keys, the same as in SDKs and sidecars; on a Redis Cluster in braces',
   }),
-  REDIS_HOST: str({ desc: 'Host of the external cache', example: 'cache.internal' }),
+  REDIS_HOST: host({ desc: 'Host of the external cache', example: 'cache.internal' }),
   REDIS_PORT: port({ default: 6379, desc: 'Port of the external cache' }),
   REDIS_DB: databaseIndex({ default: 0, desc: 'Database of the external cache' }),
   REDIS_USER: str({ default: undefined, desc: 'User of the external cache' }),
@@ -86,8 +95,7 @@ export function queueRedisUrl({ QUEUE_URL, CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACC
 
 /** The Redis of the external cache. */
 export function cacheRedisUrl({ REDIS_HOST, REDIS_PORT, REDIS_DB, REDIS_USER, REDIS_PASSWORD }: QueueConsumptionConfig): string {
-  const host = REDIS_HOST.includes(':') ? `[${REDIS_HOST}]` : REDIS_HOST
-  return withCredentials(new URL(`redis://${host}:${REDIS_PORT}/${REDIS_DB}`), REDIS_USER, REDIS_PASSWORD)
+  return withCredentials(new URL(`redis://${REDIS_HOST}:${REDIS_PORT}/${REDIS_DB}`), REDIS_USER, REDIS_PASSWORD)
 }
 
 function withCredentials(url: URL, user: string | undefined, password: Secret | undefined): string {

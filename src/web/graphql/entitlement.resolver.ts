@@ -1,7 +1,7 @@
 import { Arg, Ctx, Query, Resolver } from 'type-graphql'
 import type { RequestContext } from './context.js'
 import { FetchEntitlementQuery, FetchEntitlementsQuery, fromFetchEntitlementQuery } from './entitlement.inputs.js'
-import { Entitlement, EntitlementsState, toAskedFeature, toEntitlement, toEntitlements, toEntitlementsState } from './entitlement.types.js'
+import { Entitlement, EntitlementsState, toEntitlement, toEntitlements, toEntitlementsState } from './entitlement.types.js'
 
 @Resolver()
 export class EntitlementResolver {
@@ -12,9 +12,8 @@ export class EntitlementResolver {
     @Arg('query', () => FetchEntitlementQuery, { description: 'The question.' }) query: FetchEntitlementQuery,
     @Ctx() { app, identity }: RequestContext,
   ) {
-    const { decision, feature } = await app.entitlements.check(identity.environmentId, fromFetchEntitlementQuery(query))
-    const owner = { customerId: query.customerId, resourceId: query.resourceId ?? null, accessVersion: null }
-    return { ...toEntitlement(owner, decision, query.options ?? {}), feature: toAskedFeature(decision, feature) }
+    const { accessVersion, ...decision } = await app.entitlements.check(identity.environmentId, fromFetchEntitlementQuery(query))
+    return toEntitlement({ customerId: query.customerId, resourceId: query.resourceId ?? null, accessVersion }, decision, query.options ?? {})
   }
 
   @Query(() => [Entitlement], { nullable: true, description: 'Everything the customer or resource holds. Empty when it is unknown or has no access.' })

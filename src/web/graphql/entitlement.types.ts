@@ -12,17 +12,6 @@ export class EntitlementFeature extends Feature {
   unitTransformation!: UnitTransformation | null
 }
 
-const toEntitlementFeature = (feature: domain.EntitledFeature): EntitlementFeature => ({
-  ...toFeature(feature),
-  unitTransformation: feature.unitTransformation,
-})
-
-/** The feature that was asked about is answered whether it is held or not, but nothing is told about an unknown customer. */
-export function toAskedFeature(decision: Decision, feature: domain.EntitledFeature | null): EntitlementFeature | null {
-  const isUnknownCustomer = !decision.granted && decision.reason === 'CustomerNotFound'
-  return feature && !isUnknownCustomer ? toEntitlementFeature(feature) : null
-}
-
 @ObjectType({ simpleResolvers: true, description: 'The right of a customer (or of one of its resources) to use a feature, and the decision about it.' })
 export class Entitlement {
   @Field(() => enums.AccessDeniedReason, { nullable: true, description: 'Null when granted.' })
@@ -40,7 +29,7 @@ export class Entitlement {
   @Field(() => [String], { nullable: true, description: 'ENUM: the values held.' })
   enumValues!: string[] | null
 
-  @Field(() => EntitlementFeature, { nullable: true, description: 'Null when the customer or the feature is unknown.' })
+  @Field(() => EntitlementFeature, { nullable: true, description: 'Null when the customer does not hold the feature.' })
   feature!: EntitlementFeature | null
 
   @Field(() => Boolean, { nullable: true, description: 'Usage beyond the limit is granted.' })
@@ -148,7 +137,7 @@ function held({ feature, usage, reset, usageLimit, validUntil, ...entitlement }:
   return {
     currentUsage: toNumber(usage?.currentUsage ?? null),
     enumValues: feature.featureType === 'ENUM' ? entitlement.enumValues : null,
-    feature: toEntitlementFeature(feature),
+    feature: { ...toFeature(feature), unitTransformation: feature.unitTransformation },
     hasSoftLimit: entitlement.hasSoftLimit,
     hasUnlimitedUsage: entitlement.hasUnlimitedUsage,
     nextResetDate: usage?.periodEnd ?? null,

@@ -80,5 +80,6 @@ async function loadCustomer({ loaders }: RequestContext, id: string): Promise<cu
 
 async function currentBillingPeriod(context: RequestContext, { source }: CustomerSubscription) {
   const { timeZone } = await loadCustomer(context, source.customerId)
-  return billingPeriodAt(source, timeZone ?? 'UTC', context.now)
+  // What was just provisioned starts after the instant that its request came in.
+  return billingPeriodAt(source, timeZone ?? 'UTC', Math.max(context.now, source.startDate))
 }

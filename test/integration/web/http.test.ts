@@ -31,8 +31,8 @@ describe('the front door over HTTP', () => {
     }
 
     it('refuses a revoked key', async () => {
-      const { key, apiKey } = await door.app.environments.createKey({ environment: 'test', kind: 'SERVER', name: 'old', expiresAt: null })
-      await door.app.environments.revokeKey(apiKey.id)
+      const { key, record } = await door.app.environments.createKey({ environment: 'test', kind: 'SERVER', name: 'old', expiresAt: null })
+      await door.app.environments.revokeKey(record.id)
       expect(codes(await door.ask('{ sdkConfiguration { showWatermark } }', {}, { 'x-api-key': key }))).to.deep.equal(['Unauthenticated'])
     })
 

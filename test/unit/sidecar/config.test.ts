@@ -23,12 +23,6 @@ describe('sidecar configuration', () => {
     expect(JSON.stringify(read({ SERVER_API_KEY: 'server-secret-1234' }))).to.not.include('secret')
   })
 
-  it('has a bound for its cache that fits into the heap', () => {
-    expect(read({ OFFLINE: 'TRUE' }).CACHE_MAX_SIZE_BYTES)
-      .to.be.a('number')
-      .that.is.above(1_000_000)
-  })
-
   it('takes the paths with and without a slash', () => {
     expect(read({ OFFLINE: '1', HEALTH_ENDPOINT_URL: '/a/b', READY_ENDPOINT_URL: 'c' })).to.include({
       HEALTH_ENDPOINT_URL: 'a/b',

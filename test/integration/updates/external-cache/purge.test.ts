@@ -61,6 +61,15 @@ describe('purge of the external cache', () => {
     expect(await cache.writeState(state(7, []))).to.equal(true)
   })
 
+  it('of one resource does not let it come back either, and leaves its customer open', async () => {
+    const cache = writer()
+    const calls = { featureId: 'calls', usage: usage(1, 5) }
+    await cache.writeState(state(5, []))
+    await cache.purge({ customerId: 'acme', resourceId: 'site-1' }, 6)
+    expect(await cache.writeUsage({ customerId: 'acme', resourceId: 'site-1' }, calls)).to.equal(false)
+    expect(await cache.writeUsage({ customerId: 'acme', resourceId: null }, calls)).to.equal(true)
+  })
+
   it('leaves what is newer, and traces that go by themselves though values are kept for ever', async () => {
     const cache = writer(-1)
     await cache.writeState(state(8, [metered('calls', usage(1, 8))], { customerId: 'newer' }))

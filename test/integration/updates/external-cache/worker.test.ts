@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
+import { parse, validate } from 'graphql'
 import { Redis } from 'ioredis'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Life } from '../../../../src/platform/process.js'
 import { type JobQueue, openQueue } from '../../../../src/platform/queue.js'
 import type { ChangeMessage } from '../../../../src/updates/change-message.js'
 import { environmentQueue } from '../../../../src/updates/jobs.js'
+import { createSchema } from '../../../../src/web/graphql/schema.js'
 import { boolean, message, metered, state, stateMessage, usage, usageMessage } from '../../../contract/cache/held.js'
 import { type Reading, read } from '../../../contract/cache/reader.js'
 import { testRedisPrefix, testRedisUrl } from '../../../support/redis.js'
@@ -135,6 +137,7 @@ describe('queue-consumption', function () {
       key: 'server-key-of-the-test',
       variables: { query: { customerId: 'acme', resourceId: 'site-1' } },
     })
+    expect(validate(createSchema(), parse(api.asked[0]!.query)), 'the question to the real door').to.deep.equal([])
     expect(seen).to.deep.equal({
       accessDeniedReason: null,
       features: {

@@ -46,6 +46,12 @@ describe('configuration of queue-consumption', () => {
     expect(cacheRedisUrl(config)).to.equal('redis://:%231@[::1]:6379/3')
   })
 
+  for (const host of ['cache', 'Cache.internal', '10.0.0.1', '[::1]']) {
+    it(`takes the host ${host}`, () => {
+      expect(cacheRedisUrl(read({ ...valid, REDIS_HOST: host }))).to.match(/^redis:\/\/[^@]+:6379\/0$/)
+    })
+  }
+
   it('keeps the queue’s password out of what is printed', () => {
     const config = read({ ...valid, QUEUE_URL: 'redis://:hunter2secret@queue:6379?queue=q' })
     expect(JSON.stringify(config.QUEUE_URL)).not.to.include('hunter2')
@@ -65,6 +71,8 @@ describe('configuration of queue-consumption', () => {
     ['a user of the queue without password', { CLOUD_ACCESS_KEY_ID: 'me' }, 'CLOUD_ACCESS_KEY_ID is set without'],
     ['two passwords of the queue', { QUEUE_URL: 'redis://:a@q?queue=q', CLOUD_SECRET_ACCESS_KEY: 'b' }, 'choose one'],
     ['a user of the cache without password', { REDIS_USER: 'me' }, 'REDIS_USER is set without'],
+    ['a URL for a host', { REDIS_HOST: 'redis://cache' }, 'must be the name or address of a host'],
+    ['a host with its port', { REDIS_HOST: 'cache:6379' }, 'must be the name or address of a host'],
     ['a negative database', { REDIS_DB: '-1' }, 'must be the number of a Redis database'],
     ['a life of nothing', { KEYS_TTL_IN_SECS: '0' }, 'KEYS_TTL_IN_SECS is 0'],
     ['no message at a time', { BATCH_SIZE: '0' }, 'must be a whole number above 0'],

@@ -1,0 +1,25 @@
+import type { JobQueue } from '../platform/queue.js'
+import type { Connection } from './counter-repository.js'
+import { findWaitingBatches } from './event-repository.js'
+import type { AggregationJob } from './jobs.js'
+
+/** A batch that waits for longer has lost its job, */
+const lostAfterSeconds = 5
+/** or the queue is just long: then finding batches in the database as well would only make it longer. */
+const lostAfterSecondsWhenBusy = 60
+const batchesPerSweep = 100
+
+/** Gives jobs to committed batches of events that have none: the process that stored them was killed, or Redis was away. Answers how many. */
+export async function sweepBatches(db: Connection, queue: JobQueue<AggregationJob>): Promise<number> {
+  const isBusy = (await queue.waiting()) > 0
+  const batches = await findWaitingBatches(db, isBusy ? lostAfterSecondsWhenBusy : lostAfterSeconds, batchesPerSweep)
+  // One job per batch at a time, whoever sweeps.
+  for (const { environmentId, batchId } of batches)
+    await queue.add({ v: 1, environmentId, batchId, events: null }, { jobId: `sweep-${batchId}` })
+  return batches.length
+}
+
+/** Makes sure that the months in which events may be stored have their partitions. */
+export async function ensurePartitions(db: Connection): Promise<void> {
+  await db.query("SELECT ensure_raw_event_partitions(now() - interval '36 days', now() + interval '62 days')")
+}

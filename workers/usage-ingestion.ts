@@ -1,0 +1,59 @@
+import { createApp } from '../src/app.js'
+import { countingSession, Ingestion } from '../src/metering/ingestion.js'
+import { aggregateEvents, ingestUsage } from '../src/metering/jobs.js'
+import { KeyPruning } from '../src/metering/key-pruning.js'
+import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import { connectPostgres } from '../src/platform/postgres.js'
+import { runProcess } from '../src/platform/process.js'
+import { consume, openQueue } from '../src/platform/queue.js'
+import { openRedis } from '../src/platform/redis.js'
+import { every } from '../src/platform/timer.js'
+
+export const usageIngestionConfig = {
+  ...processVariables,
+  ...databaseVariables,
+  ...redisVariables,
+  PORT: port({ default: 4101, desc: 'Port of health and metrics' }),
+  CONCURRENCY: positive({ default: 3, desc: 'Batches of usage that are committed at the same time' }),
+  PRUNE_INTERVAL_MS: positive({
+    default: 10_000,
+    desc: 'Pause between two small steps of deleting identities of usage that are too old to be repeated',
+  }),
+}
+
+/**
+ * Counts reports and stores events, then replies to the door that sent them. Several copies may run: identities are unique in the database, customers
+ * are locked in one order, and a batch that is worked on twice is counted once.
+ */
+await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async (config, life) => {
+  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), {
+    poolSize: config.DATABASE_POOL_SIZE,
+    session: countingSession,
+  })
+  const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
+  const { entitlements, after } = createApp({ life, postgres, queues })
+  const aggregation = openQueue(life, queues, aggregateEvents)
+  const ingestion = new Ingestion({
+    pool: postgres.pool,
+    redis: openRedis(life, queues.redisUrl, 'request'),
+    prefix: queues.prefix,
+    loadHoldings: (...place) => postgres.prisma.$transaction((db) => entitlements.holdings(db, ...place), { isolationLevel: 'RepeatableRead' }),
+    metrics: life.metrics,
+    log: life.log,
+    changed: after.changed,
+    stored: (job) => {
+      aggregation
+        .add(job)
+        .catch((error: unknown) => life.log.warn({ err: error, batchId: job.batchId }, 'wake-up lost, the sweep will find the batch'))
+    },
+  })
+  // A killed worker's batch goes to another one after two to three seconds; its door has asked again by then.
+  consume(life, queues, ingestUsage, {
+    concurrency: config.CONCURRENCY,
+    lockMs: 2_000,
+    handler: (data, { job }) => ingestion.ingest(data, job.attemptsStarted > 1),
+  })
+  const pruning = new KeyPruning(postgres.pool)
+  every(life, 'key pruning', config.PRUNE_INTERVAL_MS, () => pruning.step())
+  await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
+})
