@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../kernel/problem.js'
 import { type Child, Children } from './children.js'
+import type { Example } from './example.js'
 import { takeLock } from './folder-lock.js'
 import { renderLine } from './log-lines.js'
 import { isRunning, stopGroup } from './os-process.js'
@@ -23,14 +24,6 @@ import {
 import { type ProcfileLine, parseProcfile, programOf } from './procfile.js'
 import { startServices } from './services.js'
 import { describeExit, supervise } from './supervise.js'
-
-/** The example environment, made when missing: what the processes and the commands need to use it. */
-export interface Example {
-  environmentId: string
-  environmentRefId: string
-  serverApiKey: string
-  operatorKey: string
-}
 
 export interface PlatformOptions {
   /** The folder with the Procfile. Data goes to `.data` in it. */

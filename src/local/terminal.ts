@@ -89,9 +89,13 @@ Try, in a second terminal:
 
   npm run demo
 
-${query('mutation { provisionCustomer(input: {customerId: "customer-1", name: "First customer"}) { customer { customerId createdAt } } }')}
+Or by hand: a customer on the free plan, its right to use a feature, and some use of it.
 
-${query('query { entitlement(query: {customerId: "customer-1", featureId: "api-calls"}) { isGranted accessDeniedReason usageLimit currentUsage } }')}
+${query('mutation { provisionCustomer(input: {customerId: "customer-1", subscriptionParams: {planId: "free"}}) { customer { customerId } subscription { status } } }')}
+
+${query('{ entitlement(query: {customerId: "customer-1", featureId: "api-calls"}) { isGranted currentUsage usageLimit accessDeniedReason } }')}
+
+${query('mutation { reportUsage(input: {customerId: "customer-1", featureId: "api-calls", value: 1}) { id currentUsage } }')}
 
 Ctrl-C stops everything. Data stays in .data and is there again at the next start.
 

@@ -64,7 +64,11 @@ export function authorize(identity: Identity, root: { operation: string; field: 
     throw forbidden('A client key needs the signed token of a customer in the header X-CUSTOMER-KEY.')
   }
   if (customerOf(root.args) !== identity.customerId)
-    throw new Problem('PERMISSION_DENIED', 'AUTH_CUSTOMER_MISMATCH', 'The customer token is for another customer than the one that was asked for.')
+    throw new Problem(
+      'PERMISSION_DENIED',
+      'AUTH_CUSTOMER_MISMATCH',
+      'The customer token is for another customer than the one that was asked for.',
+    )
 }
 
 /** Inputs may name the environment; the key decides, so another one is a mistake that must not go unnoticed. */

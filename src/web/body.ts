@@ -19,7 +19,12 @@ export async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 function tooLarge(): Problem {
-  return new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', `The body is larger than ${maxBodyBytes} bytes: send several smaller requests.`, {
-    details: { limit: maxBodyBytes },
-  })
+  return new Problem(
+    'INVALID_ARGUMENT',
+    'BAD_USER_INPUT',
+    `The body is larger than ${maxBodyBytes} bytes: send several smaller requests.`,
+    {
+      details: { limit: maxBodyBytes },
+    },
+  )
 }

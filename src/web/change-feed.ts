@@ -1,9 +1,9 @@
 import { EventEmitter, on } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../kernel/problem.js'
-import { type ChangeKind, type ChangeMessage, changeChannel } from '../updates/change-message.js'
 import type { Logger } from '../platform/logger.js'
 import type { Redis } from '../platform/redis.js'
+import { type ChangeKind, type ChangeMessage, changeChannel } from '../updates/change-message.js'
 
 /** The changes of environments as they are delivered. Redis is asked only for the environments that somebody listens to. */
 export class ChangeFeed {

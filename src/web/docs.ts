@@ -53,7 +53,10 @@ function toPage(name: string, text: string): Page {
 const markdown = new Marked({
   renderer: {
     heading({ tokens, depth, text }: Tokens.Heading) {
-      const anchor = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '')
+      const anchor = text
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}]+/gu, '-')
+        .replace(/^-|-$/g, '')
       return `<h${depth} id="${escape(anchor)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
     },
     link({ href, tokens }: Tokens.Link) {

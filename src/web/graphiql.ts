@@ -57,6 +57,9 @@ const wantsPage = (ctx: Context) => ctx.get('accept').includes('text/html') && c
 
 function installed(path: string): string {
   const file = findInstalled(path)
-  if (!file) throw new StartError(`GRAPHIQL is on, but ${path.split('/')[0]} is not installed: install development dependencies or set GRAPHIQL=FALSE`)
+  if (!file)
+    throw new StartError(
+      `GRAPHIQL is on, but ${path.split('/')[0]} is not installed: install development dependencies or set GRAPHIQL=FALSE`,
+    )
   return file
 }

@@ -12,7 +12,11 @@ export const webConfig = {
   ...redisVariables,
   PORT: port({ default: 4000, desc: 'Port of the HTTP server' }),
   OPERATOR_KEY: secret({ default: undefined, desc: 'Key of the operator; without it the queue board is off' }),
-  GRAPHIQL: flag({ default: false, devDefault: true, desc: 'Serves the GraphiQL editor at /graphql; on by default unless NODE_ENV is production' }),
+  GRAPHIQL: flag({
+    default: false,
+    devDefault: true,
+    desc: 'Serves the GraphiQL editor at /graphql; on by default unless NODE_ENV is production',
+  }),
 }
 
 /** The front door. Any number may run: none keeps anything that another one would need. */

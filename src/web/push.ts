@@ -47,7 +47,11 @@ export class Push {
   constructor(options: PushOptions) {
     this.#options = options
     const registers = [options.metrics]
-    this.#executed = new Counter({ name: 'tollgate_pushes_executed_total', help: 'Changes translated for subscribers, once per environment and document', registers })
+    this.#executed = new Counter({
+      name: 'tollgate_pushes_executed_total',
+      help: 'Changes translated for subscribers, once per environment and document',
+      registers,
+    })
     new Gauge({
       name: 'tollgate_subscriptions',
       help: 'Distinct GraphQL subscriptions, by environment and document',
@@ -88,7 +92,10 @@ export class Push {
     broadcast.controller.abort()
   }
 
-  async #open({ identity, prepared, operationName, variables }: SubscriptionRequest, signal: AbortSignal): Promise<AsyncIterable<ChangeMessage>> {
+  async #open(
+    { identity, prepared, operationName, variables }: SubscriptionRequest,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<ChangeMessage>> {
     const { schema } = this.#options
     const contextValue = this.#context(identity, signal)
     const source = await createSourceEventStream({
@@ -119,11 +126,22 @@ export class Push {
   }
 
   /** Null: nothing to send, as the change means nothing to the subscribers. */
-  async #execute({ identity, prepared, operationName, variables }: SubscriptionRequest, change: ChangeMessage, signal: AbortSignal): Promise<Buffer | null> {
+  async #execute(
+    { identity, prepared, operationName, variables }: SubscriptionRequest,
+    change: ChangeMessage,
+    signal: AbortSignal,
+  ): Promise<Buffer | null> {
     const contextValue = this.#context(identity, signal)
     const { schema, log } = this.#options
     this.#executed.inc()
-    const result = await execute({ schema, document: prepared.document, operationName, variableValues: variables, rootValue: change, contextValue })
+    const result = await execute({
+      schema,
+      document: prepared.document,
+      operationName,
+      variableValues: variables,
+      rootValue: change,
+      contextValue,
+    })
     const { traceId } = contextValue
     const errors = result.errors?.map((error) => {
       const problem = toProblem(error)
@@ -137,7 +155,13 @@ export class Push {
   #context(identity: Identity, signal: AbortSignal): RequestContext {
     const { app, feed } = this.#options
     const { environmentId, customerId } = identity
-    return createContext({ app, identity, traceId: newId(), signal, changes: (kinds) => feed.changes(environmentId, { kinds, customerId, signal }) })
+    return createContext({
+      app,
+      identity,
+      traceId: newId(),
+      signal,
+      changes: (kinds) => feed.changes(environmentId, { kinds, customerId, signal }),
+    })
   }
 }
 

@@ -1,7 +1,14 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql'
-import { type Context, handleProtocols, makeServer, type Server as ProtocolServer, type ServerOptions, type SubscribePayload } from 'graphql-ws'
+import {
+  type Context,
+  handleProtocols,
+  makeServer,
+  type Server as ProtocolServer,
+  type ServerOptions,
+  type SubscribePayload,
+} from 'graphql-ws'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import { newId } from '../kernel/id.js'
 import { Problem } from '../kernel/problem.js'
@@ -49,7 +56,12 @@ export class SocketDoor {
       subscribe: (args) => this.#subscribe(args),
     })
     const registers = [life.metrics]
-    this.#dropped = new Counter({ name: 'tollgate_sockets_dropped_total', help: 'WebSockets cut off, by reason', labelNames: ['reason'], registers })
+    this.#dropped = new Counter({
+      name: 'tollgate_sockets_dropped_total',
+      help: 'WebSockets cut off, by reason',
+      labelNames: ['reason'],
+      registers,
+    })
     const connections = this.#connections
     new Gauge({
       name: 'tollgate_sockets',
@@ -121,14 +133,19 @@ export class SocketDoor {
     return true
   }
 
-  #subscription({ extra: connection, subscriptions }: Context<ConnectionParams, Connection>, id: string, payload: SubscribePayload): ExecutionArgs | readonly GraphQLError[] {
+  #subscription(
+    { extra: connection, subscriptions }: Context<ConnectionParams, Connection>,
+    id: string,
+    payload: SubscribePayload,
+  ): ExecutionArgs | readonly GraphQLError[] {
     const { schema } = this.#options
     const { query, operationName, variables } = payload
     const prepared = this.#documents.prepare(query)
     if (!('document' in prepared)) return prepared.map((error) => toWireError(toProblem(error), newId(), error))
     if (getOperationAST(prepared.document, operationName)?.operation !== 'subscription')
       return refusal('Only subscriptions are served over WebSocket: send queries and mutations with POST')
-    if (Object.keys(subscriptions).length > maxSubscriptionsPerSocket) return refusal(`A socket takes at most ${maxSubscriptionsPerSocket} subscriptions`)
+    if (Object.keys(subscriptions).length > maxSubscriptionsPerSocket)
+      return refusal(`A socket takes at most ${maxSubscriptionsPerSocket} subscriptions`)
     const request = { identity: connection.identity!, query, prepared, operationName, variables }
     return { schema, document: prepared.document, operationName, contextValue: { request, connection, id } satisfies Accepted }
   }

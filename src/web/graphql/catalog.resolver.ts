@@ -11,7 +11,8 @@ export class CatalogResolver {
   }
 
   @Mutation(() => [CatalogChange], {
-    description: 'Makes the catalog what the document says, all or nothing, and answers the difference. Safe to repeat: the second time nothing differs.',
+    description:
+      'Makes the catalog what the document says, all or nothing, and answers the difference. Safe to repeat: the second time nothing differs.',
   })
   applyCatalog(
     @Arg('input', () => Json, { description: 'The catalog document.' }) input: unknown,

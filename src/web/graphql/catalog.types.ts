@@ -198,7 +198,9 @@ function toPrice(packageId: string, price: catalog.Price): Price {
     minUnitQuantity,
     packageId,
     price: money(price.amount),
-    tiers: price.tiers?.map((tier) => ({ flatPrice: money(tier.flatPrice), unitPrice: money(tier.unitPrice), upTo: toNumber(tier.upTo) })) ?? null,
+    tiers:
+      price.tiers?.map((tier) => ({ flatPrice: money(tier.flatPrice), unitPrice: money(tier.unitPrice), upTo: toNumber(tier.upTo) })) ??
+      null,
     tiersMode,
   }
 }
@@ -258,7 +260,10 @@ class Package {
   versionNumber!: number
 }
 
-@ObjectType({ simpleResolvers: true, description: 'A published version of a plan. It never changes; a subscription keeps the one it started with.' })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'A published version of a plan. It never changes; a subscription keeps the one it started with.',
+})
 export class Plan extends Package {
   @Field(() => DefaultTrialConfig, { nullable: true })
   defaultTrialConfig!: DefaultTrialConfig | null

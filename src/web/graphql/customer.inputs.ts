@@ -40,7 +40,8 @@ export class TaxExempt {
 }
 
 @InputType({
-  description: 'Facts for invoices. Currency and time zone are kept; the rest is passed to the billing provider, when the environment has one, and never kept.',
+  description:
+    'Facts for invoices. Currency and time zone are kept; the rest is passed to the billing provider, when the environment has one, and never kept.',
 })
 export class CustomerBillingInfo {
   @Field(() => Address, { nullable: true })
@@ -67,7 +68,10 @@ export class CustomerBillingInfo {
   @Field(() => [TaxExempt], { nullable: true })
   taxIds?: TaxExempt[] | null
 
-  @Field(() => String, { nullable: true, description: 'IANA name, such as Europe/Berlin: days and months of usage and billing periods follow it. Default UTC.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'IANA name, such as Europe/Berlin: days and months of usage and billing periods follow it. Default UTC.',
+  })
   timezone?: string | null
 }
 
@@ -109,7 +113,10 @@ export class ProvisionCustomerInput {
   @Field(() => String, { nullable: true })
   salesforceId?: string | null
 
-  @Field(() => ProvisionCustomerSubscriptionInput, { nullable: true, description: 'Absent: the product’s settings decide what a new customer starts with.' })
+  @Field(() => ProvisionCustomerSubscriptionInput, {
+    nullable: true,
+    description: 'Absent: the product’s settings decide what a new customer starts with.',
+  })
   subscriptionParams?: ProvisionCustomerSubscriptionInput | null
 }
 

@@ -16,7 +16,8 @@ export class CustomerResolver {
   }
 
   @Mutation(() => ProvisionedCustomer, {
-    description: 'Creates the customer with its first subscription. Safe to repeat: a known customer is updated and gets no second subscription.',
+    description:
+      'Creates the customer with its first subscription. Safe to repeat: a known customer is updated and gets no second subscription.',
   })
   async provisionCustomer(
     @Arg('input', () => ProvisionCustomerInput, { description: 'The customer.' }) input: ProvisionCustomerInput,

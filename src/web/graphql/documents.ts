@@ -61,7 +61,9 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
 
 /** Nesting with fragments spread out. Each fragment is measured once, so circles and towers of fragments cost no more than their text. */
 function checkDepth(document: DocumentNode): GraphQLError | null {
-  const fragments = new Map(document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node.selectionSet]] : [])))
+  const fragments = new Map(
+    document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node.selectionSet]] : [])),
+  )
   const depths = new Map<string, number>()
   const depthOf = ({ selections }: SelectionSetNode): number => {
     let deepest = 0
@@ -95,7 +97,8 @@ function introspectionOf(document: DocumentNode): PreparedDocument['introspectio
     }
   }
   for (const node of document.definitions) {
-    const isRootFragment = node.kind === Kind.FRAGMENT_DEFINITION && ['Query', 'Mutation', 'Subscription'].includes(node.typeCondition.name.value)
+    const isRootFragment =
+      node.kind === Kind.FRAGMENT_DEFINITION && ['Query', 'Mutation', 'Subscription'].includes(node.typeCondition.name.value)
     if (node.kind === Kind.OPERATION_DEFINITION || isRootFragment) collect((node as OperationDefinitionNode).selectionSet, true)
   }
   const isIntrospection = (name: string) => name === '__schema' || name === '__type'

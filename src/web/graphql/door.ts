@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { getOperationAST, GraphQLError, type GraphQLSchema, type OperationDefinitionNode } from 'graphql'
+import { GraphQLError, type GraphQLSchema, getOperationAST, type OperationDefinitionNode } from 'graphql'
 import { createHandler, type OperationArgs } from 'graphql-http'
 import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'

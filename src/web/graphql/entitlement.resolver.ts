@@ -13,10 +13,17 @@ export class EntitlementResolver {
     @Ctx() { app, identity }: RequestContext,
   ) {
     const { accessVersion, ...decision } = await app.entitlements.check(identity.environmentId, fromFetchEntitlementQuery(query))
-    return toEntitlement({ customerId: query.customerId, resourceId: query.resourceId ?? null, accessVersion }, decision, query.options ?? {})
+    return toEntitlement(
+      { customerId: query.customerId, resourceId: query.resourceId ?? null, accessVersion },
+      decision,
+      query.options ?? {},
+    )
   }
 
-  @Query(() => [Entitlement], { nullable: true, description: 'Everything the customer or resource holds. Empty when it is unknown or has no access.' })
+  @Query(() => [Entitlement], {
+    nullable: true,
+    description: 'Everything the customer or resource holds. Empty when it is unknown or has no access.',
+  })
   async cachedEntitlements(
     @Arg('query', () => FetchEntitlementsQuery, { description: 'Whose entitlements.' }) { customerId, resourceId }: FetchEntitlementsQuery,
     @Ctx() { app, identity, now }: RequestContext,

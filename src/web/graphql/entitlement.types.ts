@@ -12,7 +12,10 @@ export class EntitlementFeature extends Feature {
   unitTransformation!: UnitTransformation | null
 }
 
-@ObjectType({ simpleResolvers: true, description: 'The right of a customer (or of one of its resources) to use a feature, and the decision about it.' })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'The right of a customer (or of one of its resources) to use a feature, and the decision about it.',
+})
 export class Entitlement {
   @Field(() => enums.AccessDeniedReason, { nullable: true, description: 'Null when granted.' })
   accessDeniedReason!: string | null
@@ -59,7 +62,10 @@ export class Entitlement {
   @Field(() => String, { nullable: true })
   resourceId!: string | null
 
-  @Field(() => Float, { nullable: true, description: 'The cap of a metered feature, the value of a NUMBER without a meter; null when unlimited.' })
+  @Field(() => Float, {
+    nullable: true,
+    description: 'The cap of a metered feature, the value of a NUMBER without a meter; null when unlimited.',
+  })
   usageLimit!: number | null
 
   @Field(() => DateTime, { nullable: true })
@@ -156,7 +162,10 @@ export function toEntitlements(state: domain.EntitlementState, now: EpochMs): En
   return state.entitlements.map((entitlement) => toEntitlement(state, decide(entitlement, { now })))
 }
 
-@ObjectType({ simpleResolvers: true, description: 'All entitlements of a customer (or of one of its resources), or the reason why there are none.' })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'All entitlements of a customer (or of one of its resources), or the reason why there are none.',
+})
 export class EntitlementsState {
   @Field(() => enums.EntitlementsStateAccessDeniedReason, { nullable: true })
   accessDeniedReason!: string | null

@@ -15,15 +15,30 @@ function define<Value extends string>(name: string, description: string, values:
 
 export const AccessDeniedReason = define('AccessDeniedReason', 'Why a check was denied.', denialReasons)
 
-export const BillingCadence = define('BillingCadence', 'Whether a price is charged once or in every billing period.', ['ONE_OFF', 'RECURRING'])
+export const BillingCadence = define('BillingCadence', 'Whether a price is charged once or in every billing period.', [
+  'ONE_OFF',
+  'RECURRING',
+])
 
-export const BillingModel = define('BillingModel', 'How a price is charged.', ['CREDIT_BASED', 'FLAT_FEE', 'MINIMUM_SPEND', 'PER_UNIT', 'USAGE_BASED'])
+export const BillingModel = define('BillingModel', 'How a price is charged.', [
+  'CREDIT_BASED',
+  'FLAT_FEE',
+  'MINIMUM_SPEND',
+  'PER_UNIT',
+  'USAGE_BASED',
+])
 
 export const BillingPeriod = define('BillingPeriod', 'The window of a price.', ['ANNUALLY', 'MONTHLY'])
 
 export const Currency = define('Currency', 'An ISO 4217 currency code.', currencies)
 
-export const EntitlementResetPeriod = define('EntitlementResetPeriod', 'The length of a usage period.', ['DAY', 'HOUR', 'MONTH', 'WEEK', 'YEAR'])
+export const EntitlementResetPeriod = define('EntitlementResetPeriod', 'The length of a usage period.', [
+  'DAY',
+  'HOUR',
+  'MONTH',
+  'WEEK',
+  'YEAR',
+])
 
 export const EntitlementsStateAccessDeniedReason = define(
   'EntitlementsStateAccessDeniedReason',
@@ -32,15 +47,22 @@ export const EntitlementsStateAccessDeniedReason = define(
   ['CustomerIsArchived', 'CustomerNotFound', 'CustomerResourceNotFound', 'NoActiveSubscription'],
 )
 
-export const FeatureType = define('FeatureType', 'What an entitlement to the feature holds: access, a number, or values of a list.', ['BOOLEAN', 'ENUM', 'NUMBER'])
-
-export const MeterType = define('MeterType', 'How the usage of a feature is counted: not at all, up and down (seats), or adding up until it is reset.', [
-  'Fluctuating',
-  'Incremental',
-  'None',
+export const FeatureType = define('FeatureType', 'What an entitlement to the feature holds: access, a number, or values of a list.', [
+  'BOOLEAN',
+  'ENUM',
+  'NUMBER',
 ])
 
-export const MonthlyAccordingTo = define('MonthlyAccordingTo', 'What monthly usage periods begin at.', ['StartOfTheMonth', 'SubscriptionStart'])
+export const MeterType = define(
+  'MeterType',
+  'How the usage of a feature is counted: not at all, up and down (seats), or adding up until it is reset.',
+  ['Fluctuating', 'Incremental', 'None'],
+)
+
+export const MonthlyAccordingTo = define('MonthlyAccordingTo', 'What monthly usage periods begin at.', [
+  'StartOfTheMonth',
+  'SubscriptionStart',
+])
 
 export const PaymentCollection = define('PaymentCollection', 'Where the payment of a subscription stands.', [
   'ACTION_REQUIRED',
@@ -49,12 +71,17 @@ export const PaymentCollection = define('PaymentCollection', 'Where the payment 
   'PROCESSING',
 ])
 
-export const PricingType = define('PricingType', 'Whether a plan costs nothing, has prices, or is priced by agreement.', ['CUSTOM', 'FREE', 'PAID'])
-
-export const ProvisionSubscriptionStatus = define('ProvisionSubscriptionStatus', 'Whether the subscription was provisioned or has to be paid first.', [
-  'PAYMENT_REQUIRED',
-  'SUCCESS',
+export const PricingType = define('PricingType', 'Whether a plan costs nothing, has prices, or is priced by agreement.', [
+  'CUSTOM',
+  'FREE',
+  'PAID',
 ])
+
+export const ProvisionSubscriptionStatus = define(
+  'ProvisionSubscriptionStatus',
+  'Whether the subscription was provisioned or has to be paid first.',
+  ['PAYMENT_REQUIRED', 'SUCCESS'],
+)
 
 export const SubscriptionCancelReason = define('SubscriptionCancelReason', 'Why a subscription ended.', [
   'AutoCancellationRule',
@@ -76,19 +103,23 @@ export const SubscriptionCancellationTime = define('SubscriptionCancellationTime
   'SPECIFIC_DATE',
 ])
 
-export const SubscriptionDecisionStrategy = define('SubscriptionDecisionStrategy', 'Which rule decided about the subscription of a provisioned customer.', [
-  'PREDEFINED_FREE_PLAN',
-  'PREDEFINED_TRIAL_PLAN',
-  'REQUESTED_PLAN',
-  'SKIPPED_SUBSCRIPTION_CREATION',
-])
+export const SubscriptionDecisionStrategy = define(
+  'SubscriptionDecisionStrategy',
+  'Which rule decided about the subscription of a provisioned customer.',
+  ['PREDEFINED_FREE_PLAN', 'PREDEFINED_TRIAL_PLAN', 'REQUESTED_PLAN', 'SKIPPED_SUBSCRIPTION_CREATION'],
+)
 
-export const SubscriptionStatus = define('SubscriptionStatus', 'IN_TRIAL and ACTIVE give access; CANCELED and EXPIRED are final.', subscriptionStatuses)
+export const SubscriptionStatus = define(
+  'SubscriptionStatus',
+  'IN_TRIAL and ACTIVE give access; CANCELED and EXPIRED are final.',
+  subscriptionStatuses,
+)
 
-export const TiersMode = define('TiersMode', 'GRADUATED: each unit costs what its tier says. VOLUME: all units cost what the last one’s tier says.', [
-  'GRADUATED',
-  'VOLUME',
-])
+export const TiersMode = define(
+  'TiersMode',
+  'GRADUATED: each unit costs what its tier says. VOLUME: all units cost what the last one’s tier says.',
+  ['GRADUATED', 'VOLUME'],
+)
 
 export const TrialEndBehavior = define('TrialEndBehavior', 'What the end of a trial does.', ['CANCEL_SUBSCRIPTION', 'CONVERT_TO_PAID'])
 
@@ -111,7 +142,14 @@ export const WeeklyAccordingTo = define('WeeklyAccordingTo', 'What weekly usage 
 
 export const YearlyAccordingTo = define('YearlyAccordingTo', 'What yearly usage periods begin at.', ['SubscriptionStart'])
 
-export const CatalogKind = define('CatalogKind', 'What a change of the catalog is about.', ['addon', 'coupon', 'feature', 'meter', 'plan', 'product'])
+export const CatalogKind = define('CatalogKind', 'What a change of the catalog is about.', [
+  'addon',
+  'coupon',
+  'feature',
+  'meter',
+  'plan',
+  'product',
+])
 
 export const CatalogAction = define('CatalogAction', 'What applying a catalog document does to one item; publish: it gets a new version.', [
   'archive',

@@ -75,5 +75,8 @@ export function toWireError(problem: Problem, traceId: string, at?: Readonly<Gra
 
 function toWireDetails(details: Problem['details']): Record<string, unknown> {
   if (!Array.isArray(details.items)) return details
-  return { ...details, items: details.items.map((item: { code: string }) => ({ ...item, code: codeOfReason[item.code] ?? 'BadUserInput' })) }
+  return {
+    ...details,
+    items: details.items.map((item: { code: string }) => ({ ...item, code: codeOfReason[item.code] ?? 'BadUserInput' })),
+  }
 }

@@ -70,7 +70,10 @@ class SubscriptionParams {
   @Field(() => DateTime, { nullable: true, description: 'Default now.' })
   startDate?: EpochMs | null
 
-  @Field(() => String, { nullable: true, description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.',
+  })
   subscriptionId?: string | null
 
   @Field(() => TrialOverrideConfigurationInput, { nullable: true })
@@ -99,7 +102,10 @@ export function fromSubscriptionParams(params: SubscriptionParams): ProvisionSub
     billingCountryCode,
     startDate,
     addons: params.addons?.map(({ addonId, quantity }) => ({ addonRefId: addonId, quantity: quantity ?? 1 })),
-    quantities: params.billableFeatures?.map(({ featureId, quantity }) => ({ featureRefId: featureId, quantity: decimal.fromNumber(quantity) })),
+    quantities: params.billableFeatures?.map(({ featureId, quantity }) => ({
+      featureRefId: featureId,
+      quantity: decimal.fromNumber(quantity),
+    })),
     trialOverride: params.trialOverrideConfiguration,
     additionalMetaData: fromMetaData(params.additionalMetaData),
   }

@@ -14,7 +14,12 @@ import {
   ProvisionSubscriptionInput,
   SubscriptionCancellationInput,
 } from './subscription.inputs.js'
-import { CustomerSubscription, ProvisionSubscriptionResult, toCustomerSubscription, toProvisionSubscriptionResult } from './subscription.types.js'
+import {
+  CustomerSubscription,
+  ProvisionSubscriptionResult,
+  toCustomerSubscription,
+  toProvisionSubscriptionResult,
+} from './subscription.types.js'
 
 @Resolver(() => CustomerSubscription)
 export class SubscriptionResolver {
@@ -32,7 +37,8 @@ export class SubscriptionResolver {
       'Subscribes a customer to a plan, replacing its other subscription to the same product where the rules say so. Safe to repeat. Takes `input` or its other name, `subscription`.',
   })
   async provisionSubscriptionV2(
-    @Arg('input', () => ProvisionSubscriptionInput, { nullable: true, description: 'The subscription.' }) input: ProvisionSubscriptionInput | null,
+    @Arg('input', () => ProvisionSubscriptionInput, { nullable: true, description: 'The subscription.' })
+    input: ProvisionSubscriptionInput | null,
     @Arg('subscription', () => ProvisionSubscriptionInput, { nullable: true, description: 'The same as input.' })
     subscription: ProvisionSubscriptionInput | null,
     @Ctx() { app, identity, now }: RequestContext,
@@ -45,7 +51,8 @@ export class SubscriptionResolver {
 
   @Mutation(() => CustomerSubscription, { description: 'Ends a subscription, now or at a later date.' })
   async cancelSubscription(
-    @Arg('input', () => SubscriptionCancellationInput, { description: 'Which subscription, and when.' }) input: SubscriptionCancellationInput,
+    @Arg('input', () => SubscriptionCancellationInput, { description: 'Which subscription, and when.' })
+    input: SubscriptionCancellationInput,
     @Ctx() { app, identity }: RequestContext,
   ) {
     return toCustomerSubscription(await app.subscriptions.cancel(identity.environmentId, fromCancellationInput(input)))

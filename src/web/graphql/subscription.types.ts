@@ -33,7 +33,10 @@ export class TrialConfiguration {
   trialEndBehavior!: string
 }
 
-@ObjectType({ description: 'A customer’s subscription to a plan. Its status is the one of now: a transition that is due counts although it may not be recorded yet.' })
+@ObjectType({
+  description:
+    'A customer’s subscription to a plan. Its status is the one of now: a transition that is due counts although it may not be recorded yet.',
+})
 export class CustomerSubscription {
   /** What it was made of, for the fields that `SubscriptionResolver` answers. Not in the schema. */
   source!: domain.Subscription
@@ -176,7 +179,10 @@ export class ProvisionedCustomer {
   subscriptionDecisionStrategy!: string
 }
 
-export function toProvisionedCustomer({ customer, subscription, decision, state }: customers.ProvisionedCustomer, now: EpochMs): ProvisionedCustomer {
+export function toProvisionedCustomer(
+  { customer, subscription, decision, state }: customers.ProvisionedCustomer,
+  now: EpochMs,
+): ProvisionedCustomer {
   return {
     customer: toCustomer(customer),
     entitlements: toEntitlements(state, now),

@@ -1,6 +1,5 @@
 import { Field, Float, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
-import { invalidInput } from '../../kernel/problem.js'
 import type { Dimensions, UsageEvent, UsageReport } from '../../metering/report.js'
 import { checkUsageValue } from '../../metering/usage-value.js'
 import * as enums from './enums.js'
@@ -46,7 +45,7 @@ export function fromReportUsageInput(input: ReportUsageInput): UsageReport {
     behavior: input.updateBehavior ?? 'DELTA',
     timestamp: input.createdAt ?? null,
     idempotencyKey: input.idempotencyKey ?? null,
-    dimensions: input.dimensions === undefined || input.dimensions === null ? null : fromDimensions(input.dimensions),
+    dimensions: (input.dimensions ?? null) as Dimensions | null,
   }
 }
 
@@ -80,23 +79,14 @@ export class UsageEventsReportInput {
   usageEvents!: UsageEventReportInput[]
 }
 
+/** Dimensions are checked with the rest of the event, so that a bad one does not keep the others from being stored. */
 export function fromUsageEvents({ usageEvents }: UsageEventsReportInput): UsageEvent[] {
-  return usageEvents.map(({ customerId, resourceId, eventName, idempotencyKey, timestamp, dimensions }, index) => ({
+  return usageEvents.map(({ customerId, resourceId, eventName, idempotencyKey, timestamp, dimensions }) => ({
     customerId,
     resourceId: resourceId ?? null,
     eventName,
     idempotencyKey,
     timestamp: timestamp ?? null,
-    dimensions: fromDimensions(dimensions ?? {}, `usageEvents[${index}].dimensions`),
+    dimensions: (dimensions ?? {}) as Dimensions,
   }))
-}
-
-function fromDimensions(value: unknown, path = 'dimensions'): Dimensions {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  if (!isObject) throw invalidInput(`${path} must be an object`, { path })
-  for (const [name, dimension] of Object.entries(value)) {
-    if (dimension !== null && typeof dimension === 'object')
-      throw invalidInput(`${path}.${name} must be a text, a number or a boolean`, { path: `${path}.${name}` })
-  }
-  return value as Dimensions
 }

@@ -6,7 +6,8 @@ import { toUsageMeasurement, UsageMeasurementWithCurrentUsage } from './usage.ty
 @Resolver()
 export class UsageResolver {
   @Mutation(() => UsageMeasurementWithCurrentUsage, {
-    description: 'Reports usage of a feature. Answers once it is stored: an error means that it was not counted. Usage over the limit is stored all the same.',
+    description:
+      'Reports usage of a feature. Answers once it is stored: an error means that it was not counted. Usage over the limit is stored all the same.',
   })
   async reportUsage(
     @Arg('input', () => ReportUsageInput, { description: 'The usage.' }) input: ReportUsageInput,
@@ -23,9 +24,9 @@ export class UsageResolver {
   })
   async reportEvent(
     @Arg('events', () => UsageEventsReportInput, { description: 'The events.' }) events: UsageEventsReportInput,
-    @Ctx() { app, identity }: RequestContext,
+    @Ctx() { app, identity, signal }: RequestContext,
   ) {
-    await app.usage.reportEvents(identity.environmentId, fromUsageEvents(events))
+    await app.usage.reportEvents(identity.environmentId, fromUsageEvents(events), { signal })
     return null
   }
 }

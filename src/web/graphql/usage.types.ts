@@ -4,7 +4,10 @@ import * as decimal from '../../kernel/decimal.js'
 import type { ReportedUsage } from '../../metering/report.js'
 import { DateTime } from './scalars.js'
 
-@ObjectType({ simpleResolvers: true, description: 'A stored measurement and the usage in the current usage period, also for a report that was dated back.' })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'A stored measurement and the usage in the current usage period, also for a report that was dated back.',
+})
 export class UsageMeasurementWithCurrentUsage {
   @Field(() => Float, { nullable: true })
   currentUsage!: number | null
@@ -41,7 +44,7 @@ export function toUsageMeasurement(usage: ReportedUsage): UsageMeasurementWithCu
     customerId,
     resourceId,
     featureId,
-    
+
     currentUsage: decimal.toNumber(currentUsage),
     nextResetDate: periodEnd,
     timestamp,

@@ -46,7 +46,8 @@ export async function openFrontDoor(): Promise<FrontDoor> {
   const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
   const app: Services = { ...createApp({ life, postgres, queues }), usage: unreached }
   const { environment, signingSecret } = await app.environments.create({ refId: 'test' })
-  const createKey = async (kind: 'SERVER' | 'CLIENT') => (await app.environments.createKey({ environment: 'test', kind, name: kind, expiresAt: null })).key
+  const createKey = async (kind: 'SERVER' | 'CLIENT') =>
+    (await app.environments.createKey({ environment: 'test', kind, name: kind, expiresAt: null })).key
   const [serverKey, clientKey] = [await createKey('SERVER'), await createKey('CLIENT')]
   const catalog: unknown = parse(readFileSync(join(packageRoot, 'src/local/example-catalog.yaml'), 'utf8'))
   await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })

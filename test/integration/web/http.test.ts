@@ -89,7 +89,9 @@ describe('the front door over HTTP', () => {
     it('refuses another environment than the key’s', async () => {
       const query = 'query($input: GetCustomerByRefIdInput!) { getCustomerByRefId(input: $input) { id } }'
       expect(codes(await door.ask(query, { input: { customerId: 'a', environmentId: 'other' } }))).to.deep.equal(['IdentityForbidden'])
-      expect(await door.ask(query, { input: { customerId: 'a', environmentId: door.environmentId } })).to.deep.equal({ data: { getCustomerByRefId: null } })
+      expect(await door.ask(query, { input: { customerId: 'a', environmentId: door.environmentId } })).to.deep.equal({
+        data: { getCustomerByRefId: null },
+      })
     })
 
     it('answers 400 to what is not a GraphQL request', async () => {
@@ -110,10 +112,14 @@ describe('the front door over HTTP', () => {
 
     it('stops reading a body over the size limit that does not say so', async () => {
       const status = await new Promise((resolve, reject) => {
-        const sent = request(`${door.url}/graphql`, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } }, (response) => {
-          resolve(response.statusCode)
-          sent.destroy()
-        })
+        const sent = request(
+          `${door.url}/graphql`,
+          { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } },
+          (response) => {
+            resolve(response.statusCode)
+            sent.destroy()
+          },
+        )
         sent.on('error', reject)
         const chunk = Buffer.alloc(64 * 1024, ' ')
         const write = () => {
@@ -143,7 +149,11 @@ describe('the front door over HTTP', () => {
     const operation = (n: number) => ({ query: `{ n${n}: __typename }` })
 
     it('answers 25 in order', async () => {
-      const response = await post(door.url, Array.from({ length: 25 }, (_, n) => operation(n)), headers)
+      const response = await post(
+        door.url,
+        Array.from({ length: 25 }, (_, n) => operation(n)),
+        headers,
+      )
       const answers = (await response.json()) as GraphqlBody[]
       expect(response.status).to.equal(200)
       expect(answers.map(({ data }) => Object.keys(data ?? {})[0])).to.deep.equal(Array.from({ length: 25 }, (_, n) => `n${n}`))
@@ -175,10 +185,15 @@ describe('the front door over HTTP', () => {
 
   describe('browsers', () => {
     it('may call from any page with the headers that clients send', async () => {
-      const asked = 'content-type,x-api-key,X-Customer-Key,source,apollographql-client-name,apollographql-client-version,x-graphql-operation-name,x-sdk-version'
+      const asked =
+        'content-type,x-api-key,X-Customer-Key,source,apollographql-client-name,apollographql-client-version,x-graphql-operation-name,x-sdk-version'
       const response = await fetch(`${door.url}/graphql`, {
         method: 'OPTIONS',
-        headers: { origin: 'https://app.example', 'access-control-request-method': 'POST', 'access-control-request-headers': `${asked},cookie` },
+        headers: {
+          origin: 'https://app.example',
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': `${asked},cookie`,
+        },
       })
       expect(response.status).to.equal(204)
       expect(response.headers.get('access-control-allow-origin')).to.equal('*')
@@ -245,7 +260,12 @@ describe('the front door over HTTP', () => {
       }
       const api = await fetch(`${door.url}/queues/api/queues`, { headers: basic(operatorKey) })
       const { queues } = (await api.json()) as { queues: { name: string }[] }
-      expect(queues.map(({ name }) => name)).to.include.members(['usage-ingestion', 'event-aggregation', 'subscription-transitions', 'cache-invalidation'])
+      expect(queues.map(({ name }) => name)).to.include.members([
+        'usage-ingestion',
+        'event-aggregation',
+        'subscription-transitions',
+        'cache-invalidation',
+      ])
     })
   })
 

@@ -92,14 +92,29 @@ describe('operations of the front door', () => {
     it('are provisioned with either name of the argument, and canceled', async () => {
       const customerId = newCustomerId()
       await provision({ customerId })
-      const request = { customerId, planId: 'team', billingPeriod: 'MONTHLY', skipTrial: true, addons: [{ addonId: 'extra-api-calls', quantity: 2 }] }
+      const request = {
+        customerId,
+        planId: 'team',
+        billingPeriod: 'MONTHLY',
+        skipTrial: true,
+        addons: [{ addonId: 'extra-api-calls', quantity: 2 }],
+      }
       // biome-ignore lint/suspicious/noExplicitAny: answers are compared as JSON
       const first = (await subscribe(request)) as { data: any }
       const { subscription, status, isScheduled } = first.data.provisionSubscriptionV2
       expect({ status, isScheduled }).to.deep.equal({ status: 'SUCCESS', isScheduled: false })
-      expect(subscription).to.deep.include({ status: 'ACTIVE', billingPeriod: 'MONTHLY', paymentCollection: 'NOT_REQUIRED', resource: null })
+      expect(subscription).to.deep.include({
+        status: 'ACTIVE',
+        billingPeriod: 'MONTHLY',
+        paymentCollection: 'NOT_REQUIRED',
+        resource: null,
+      })
       expect(subscription.addons).to.deep.equal([{ quantity: 2, addon: { refId: 'extra-api-calls' } }])
-      expect(subscription.plan.prices).to.deep.include({ price: { amount: 29, currency: 'USD' }, billingPeriod: 'MONTHLY', billingModel: 'FLAT_FEE' })
+      expect(subscription.plan.prices).to.deep.include({
+        price: { amount: 29, currency: 'USD' },
+        billingPeriod: 'MONTHLY',
+        billingModel: 'FLAT_FEE',
+      })
       expect(subscription.startDate).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       expect(subscription.currentBillingPeriodStart).to.equal(subscription.startDate)
       expect(Date.parse(subscription.currentBillingPeriodEnd)).to.be.greaterThan(Date.parse(subscription.startDate))
@@ -108,7 +123,9 @@ describe('operations of the front door', () => {
       const again = (await subscribe(request, 'subscription')) as { data: any }
       expect(again.data.provisionSubscriptionV2.subscription.subscriptionId).to.equal(subscription.subscriptionId)
 
-      const active = await data(`{ getActiveSubscriptions(input: {customerId: "${customerId}"}) { subscriptionId customer { customerId } } }`)
+      const active = await data(
+        `{ getActiveSubscriptions(input: {customerId: "${customerId}"}) { subscriptionId customer { customerId } } }`,
+      )
       expect(active.getActiveSubscriptions).to.deep.equal([{ subscriptionId: subscription.subscriptionId, customer: { customerId } }])
 
       const { cancelSubscription } = await data(
@@ -122,7 +139,8 @@ describe('operations of the front door', () => {
       const customerId = newCustomerId()
       await provision({ customerId })
       // biome-ignore lint/suspicious/noExplicitAny: answers are compared as JSON
-      const { subscription } = ((await subscribe({ customerId, planId: 'team', billingPeriod: 'MONTHLY' })) as { data: any }).data.provisionSubscriptionV2
+      const { subscription } = ((await subscribe({ customerId, planId: 'team', billingPeriod: 'MONTHLY' })) as { data: any }).data
+        .provisionSubscriptionV2
       expect(subscription).to.deep.include({ status: 'IN_TRIAL', trialConfiguration: { trialEndBehavior: 'CANCEL_SUBSCRIPTION' } })
       expect(subscription.plan.defaultTrialConfig).to.deep.equal({ duration: 14, units: 'DAY', trialEndBehavior: 'CANCEL_SUBSCRIPTION' })
       expect(Date.parse(subscription.trialEndDate) - Date.parse(subscription.startDate)).to.equal(14 * 86_400_000)
@@ -140,21 +158,36 @@ describe('operations of the front door', () => {
       await provision({ customerId })
       expect(codes(await subscribe({ customerId: 'nobody', planId: 'team' }))).to.deep.equal(['CustomerNotFound'])
       expect(codes(await subscribe({ customerId, planId: 'nope' }))).to.deep.equal(['PlanNotFound'])
-      expect(codes(await subscribe({ customerId, planId: 'team', billingPeriod: 'MONTHLY', addons: [{ addonId: 'nope' }] }))).to.deep.equal(['AddonNotFound'])
-      expect(codes(await door.ask('mutation { cancelSubscription(input: {subscriptionRefId: "nope"}) { id } }'))).to.deep.equal(['SubscriptionNotFound'])
+      expect(codes(await subscribe({ customerId, planId: 'team', billingPeriod: 'MONTHLY', addons: [{ addonId: 'nope' }] }))).to.deep.equal(
+        ['AddonNotFound'],
+      )
+      expect(codes(await door.ask('mutation { cancelSubscription(input: {subscriptionRefId: "nope"}) { id } }'))).to.deep.equal([
+        'SubscriptionNotFound',
+      ])
     })
   })
 
   describe('checks', () => {
-    const check = (query: object) => data(`query($query: FetchEntitlementQuery!) { entitlement(query: $query) { ${entitlementFields} } }`, { query })
+    const check = (query: object) =>
+      data(`query($query: FetchEntitlementQuery!) { entitlement(query: $query) { ${entitlementFields} } }`, { query })
 
     it('are granted at the limit and denied beyond it, exactly', async () => {
       const customerId = newCustomerId()
       await provision({ customerId })
       const { entitlement } = await check({ customerId, featureId: 'api-calls', options: { requestedUsage: 10 } })
-      expect(entitlement).to.deep.include({ isGranted: true, accessDeniedReason: null, customerId, currentUsage: 0, usageLimit: 10, requestedUsage: 10 })
+      expect(entitlement).to.deep.include({
+        isGranted: true,
+        accessDeniedReason: null,
+        customerId,
+        currentUsage: 0,
+        usageLimit: 10,
+        requestedUsage: 10,
+      })
       expect(entitlement).to.deep.include({ resetPeriod: 'MONTH', nextResetDate: entitlement.usagePeriodEnd })
-      expect(entitlement.resetPeriodConfiguration).to.deep.equal({ __typename: 'MonthlyResetPeriodConfig', monthlyAccordingTo: 'SubscriptionStart' })
+      expect(entitlement.resetPeriodConfiguration).to.deep.equal({
+        __typename: 'MonthlyResetPeriodConfig',
+        monthlyAccordingTo: 'SubscriptionStart',
+      })
       expect(entitlement.feature).to.deep.equal({
         refId: 'api-calls',
         featureType: 'NUMBER',
@@ -209,7 +242,10 @@ describe('operations of the front door', () => {
       expect(known.entitlementsState.accessDeniedReason).to.equal(null)
       expect(refIds(known.entitlementsState.entitlements)).to.deep.equal(refIds(known.cachedEntitlements))
       const unknown = await data(query, { query: { customerId: 'nobody' } })
-      expect(unknown).to.deep.equal({ cachedEntitlements: [], entitlementsState: { accessDeniedReason: 'CustomerNotFound', entitlements: [] } })
+      expect(unknown).to.deep.equal({
+        cachedEntitlements: [],
+        entitlementsState: { accessDeniedReason: 'CustomerNotFound', entitlements: [] },
+      })
     })
   })
 
@@ -244,14 +280,20 @@ describe('operations of the front door', () => {
 
   it('exports the catalog as what applying it again would not change', async () => {
     const { catalog } = await data('{ catalog }')
-    const { applyCatalog } = await data('mutation($input: JSON!) { applyCatalog(input: $input, dryRun: true, archiveMissing: true) { kind refId action } }', {
-      input: catalog,
-    })
+    const { applyCatalog } = await data(
+      'mutation($input: JSON!) { applyCatalog(input: $input, dryRun: true, archiveMissing: true) { kind refId action } }',
+      {
+        input: catalog,
+      },
+    )
     expect(applyCatalog).to.deep.equal([])
   })
 
   it('answers every problem of a catalog with its path', async () => {
-    const input = { features: [{ refId: '', displayName: 'A', type: 'NUMBER' }], plans: [{ refId: 'p', product: 'nope', displayName: 'P' }] }
+    const input = {
+      features: [{ refId: '', displayName: 'A', type: 'NUMBER' }],
+      plans: [{ refId: 'p', product: 'nope', displayName: 'P' }],
+    }
     const { errors } = await door.ask('mutation($input: JSON!) { applyCatalog(input: $input) { refId } }', { input })
     expect(errors?.[0]?.extensions.code).to.equal('BadUserInput')
     expect((errors?.[0]?.extensions.problems as { path: string }[]).length).to.be.greaterThan(1)

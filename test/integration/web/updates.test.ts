@@ -12,7 +12,8 @@ import { type FrontDoor, openFrontDoor } from './front-door.js'
 const usageSubscription = `subscription { usageUpdated {
   usage { customerId resourceId featureId currentUsage usagePeriodStart usagePeriodEnd nextResetDate }
   entitlement { isGranted accessDeniedReason usageLimit currentUsage usagePeriodEnd usageUpdatedAt feature { refId } } } }`
-const stateSubscription = 'subscription { entitlementsUpdated { customerId resourceId accessDeniedReason entitlements { isGranted validUntil feature { refId } } } }'
+const stateSubscription =
+  'subscription { entitlementsUpdated { customerId resourceId accessDeniedReason entitlements { isGranted validUntil feature { refId } } } }'
 
 describe('live updates', () => {
   let door: FrontDoor
@@ -35,7 +36,16 @@ describe('live updates', () => {
   const publish = (change: Partial<ChangeMessage>) =>
     redis.publish(
       changeChannel(door.queuePrefix, door.environmentId),
-      JSON.stringify({ v: 1, id: 'm', environmentId: door.environmentId, customerId: 'a', kind: 'usage', version: 5, timestamp: 5, ...change }),
+      JSON.stringify({
+        v: 1,
+        id: 'm',
+        environmentId: door.environmentId,
+        customerId: 'a',
+        kind: 'usage',
+        version: 5,
+        timestamp: 5,
+        ...change,
+      }),
     )
   const usageChange = (currentUsage: string, customerId = 'a'): Partial<ChangeMessage> => ({
     kind: 'usage',
@@ -158,7 +168,9 @@ describe('live updates', () => {
     await client.subscribe('s', stateSubscription)
     await publish({ kind: 'purge', customerId: 'gone' })
     expect(await client.next()).to.deep.include({
-      payload: { data: { entitlementsUpdated: { customerId: 'gone', resourceId: null, accessDeniedReason: 'CustomerNotFound', entitlements: [] } } },
+      payload: {
+        data: { entitlementsUpdated: { customerId: 'gone', resourceId: null, accessDeniedReason: 'CustomerNotFound', entitlements: [] } },
+      },
     })
   })
 
@@ -237,10 +249,13 @@ describe('live updates', () => {
   it('cut off a client that does not read', async () => {
     const client = await connect()
     await client.subscribe('s', 'subscription { entitlementsUpdated { entitlements { feature { description } } } }')
-    const large = { ...stateOf('a'), entitlements: [{ ...entitlementOf('0'), feature: { ...feature, description: 'x'.repeat(1_000_000) } }] }
+    const large = {
+      ...stateOf('a'),
+      entitlements: [{ ...entitlementOf('0'), feature: { ...feature, description: 'x'.repeat(1_000_000) } }],
+    }
     const closed = once(client.socket, 'close')
     client.socket.pause()
-    while ((await metric("tollgate_sockets_dropped_total{reason=\"slow\"")) === 0) {
+    while ((await metric('tollgate_sockets_dropped_total{reason="slow"')) === 0) {
       const executed = await metric('tollgate_pushes_executed_total')
       await publish({ kind: 'entitlements', state: large })
       while ((await metric('tollgate_pushes_executed_total')) === executed) await setImmediate()
@@ -295,5 +310,13 @@ function entitlementOf(currentUsage: string): Entitlement {
 }
 
 function stateOf(customerId: string): EntitlementState {
-  return { environmentId: 'e', customerId, resourceId: null, version: 5, accessVersion: 4, deniedReason: null, entitlements: [entitlementOf('1')] }
+  return {
+    environmentId: 'e',
+    customerId,
+    resourceId: null,
+    version: 5,
+    accessVersion: 4,
+    deniedReason: null,
+    entitlements: [entitlementOf('1')],
+  }
 }

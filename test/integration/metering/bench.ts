@@ -1,0 +1,210 @@
+import type pg from 'pg'
+import { type App, createApp } from '../../../src/app.js'
+import * as decimal from '../../../src/kernel/decimal.js'
+import { newId } from '../../../src/kernel/id.js'
+import { Problem } from '../../../src/kernel/problem.js'
+import { Bindings, type LoadHoldings } from '../../../src/metering/bindings.js'
+import { EventAggregation } from '../../../src/metering/event-aggregation.js'
+import { countingSession, Ingestion } from '../../../src/metering/ingestion.js'
+import { type AggregationJob, aggregateEvents, type IngestionJob, ingestUsage } from '../../../src/metering/jobs.js'
+import type { UsageEvent, UsageReport } from '../../../src/metering/report.js'
+import { UsageService } from '../../../src/metering/service.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
+import { Life } from '../../../src/platform/process.js'
+import { consume, type JobQueue, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
+import { openRedis } from '../../../src/platform/redis.js'
+import { createTestDatabase } from '../../support/database.js'
+import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
+
+/** The door and both workers on a database of their own, in one process. Workers are started by the test that wants them. */
+export interface MeteringBench extends Postgres {
+  life: Life
+  app: App
+  usage: UsageService
+  queues: QueueConnection
+  ingestionQueue: JobQueue<IngestionJob>
+  aggregationQueue: JobQueue<AggregationJob>
+  /** As another process would have it: nothing cached. */
+  newIngestion(): Ingestion
+  newAggregation(): EventAggregation
+  startIngestion(): void
+  startAggregation(): void
+  close(): Promise<Error[]>
+}
+
+export async function openMeteringBench(): Promise<MeteringBench> {
+  const database = await createTestDatabase()
+  const life = new Life('test', silentLogger())
+  const postgres = openPostgres(life, database.url, { poolSize: 10, session: countingSession })
+  const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
+  const app = createApp({ life, postgres, queues })
+  const loadHoldings: LoadHoldings = (...place) =>
+    postgres.prisma.$transaction((db) => app.entitlements.holdings(db, ...place), { isolationLevel: 'RepeatableRead' })
+  const redis = openRedis(life, queues.redisUrl, 'request')
+  const aggregationQueue = openQueue(life, queues, aggregateEvents)
+  const newIngestion = () =>
+    new Ingestion({
+      pool: postgres.pool,
+      redis,
+      prefix: queues.prefix,
+      loadHoldings,
+      metrics: new Life('ingestion', silentLogger()).metrics,
+      log: life.log,
+      changed: app.after.changed,
+      stored: (job) => {
+        aggregationQueue.add(job).catch(() => undefined)
+      },
+    })
+  const newAggregation = () =>
+    new EventAggregation({
+      pool: postgres.pool,
+      bindings: new Bindings(loadHoldings),
+      metrics: new Life('aggregation', silentLogger()).metrics,
+      changed: app.after.changed,
+    })
+  return {
+    ...postgres,
+    life,
+    app,
+    queues,
+    usage: new UsageService({ life, queues, pool: postgres.pool }),
+    ingestionQueue: openQueue(life, queues, ingestUsage),
+    aggregationQueue,
+    newIngestion,
+    newAggregation,
+    startIngestion: () => {
+      const ingestion = newIngestion()
+      consume(life, queues, ingestUsage, {
+        concurrency: 3,
+        lockMs: 2_000,
+        handler: (job, { job: { attemptsStarted } }) => ingestion.ingest(job, attemptsStarted > 1),
+      })
+    },
+    startAggregation: () => {
+      const aggregation = newAggregation()
+      consume(life, queues, aggregateEvents, { concurrency: 2, handler: (job) => aggregation.aggregate(job) })
+    },
+    close: async () => {
+      const failures = await life.stop()
+      await database.drop()
+      return failures
+    },
+  }
+}
+
+const catalog = {
+  features: [
+    { refId: 'calls', displayName: 'Calls', type: 'NUMBER', meter: 'Incremental', units: 'call', unitsPlural: 'calls' },
+    { refId: 'seats', displayName: 'Seats', type: 'NUMBER', meter: 'Fluctuating', units: 'seat', unitsPlural: 'seats' },
+    { refId: 'unheld', displayName: 'In no plan', type: 'NUMBER', meter: 'Incremental', units: 'call', unitsPlural: 'calls' },
+    { refId: 'sso', displayName: 'Single sign-on', type: 'BOOLEAN' },
+    {
+      refId: 'requests',
+      displayName: 'Requests',
+      type: 'NUMBER',
+      meter: 'Incremental',
+      units: 'request',
+      unitsPlural: 'requests',
+      events: { aggregation: 'COUNT', filters: [[{ field: 'eventName', operation: 'EQUALS', value: 'request' }]] },
+    },
+    {
+      refId: 'tokens',
+      displayName: 'Tokens',
+      type: 'NUMBER',
+      meter: 'Incremental',
+      units: 'token',
+      unitsPlural: 'tokens',
+      events: {
+        aggregation: 'SUM',
+        field: 'tokens',
+        filters: [
+          [
+            { field: 'eventName', operation: 'EQUALS', value: 'request' },
+            { field: 'status', operation: 'NOT_EQUALS', value: 'failed' },
+          ],
+        ],
+      },
+    },
+  ],
+  products: [{ refId: 'cloud', displayName: 'Cloud', settings: { multipleSubscriptions: true } }],
+  plans: ['free', 'paid'].map((refId, index) => ({
+    refId,
+    product: 'cloud',
+    displayName: refId,
+    pricingType: index === 0 ? 'FREE' : 'CUSTOM',
+    entitlements: [
+      { feature: 'calls', limit: 10 * (index + 1), resetPeriod: 'MONTH' },
+      { feature: 'seats', limit: 5 },
+      { feature: 'sso' },
+      { feature: 'requests', limit: 1_000 * (index + 1), resetPeriod: 'MONTH' },
+      { feature: 'tokens', limit: 1_000 * (index + 1), resetPeriod: 'MONTH' },
+    ],
+  })),
+}
+
+/** An environment with the plans free and paid, which hold all features but `unheld`. */
+export async function createEnvironment({ app }: MeteringBench): Promise<string> {
+  const { environment } = await app.environments.create({ refId: newId() })
+  await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })
+  return environment.id
+}
+
+export const report = (customerId: string, value: number, more: Partial<UsageReport> = {}): UsageReport => ({
+  customerId,
+  resourceId: null,
+  featureId: 'calls',
+  value: decimal.fromNumber(value),
+  behavior: 'DELTA',
+  timestamp: null,
+  idempotencyKey: null,
+  dimensions: null,
+  ...more,
+})
+
+export const event = (customerId: string, idempotencyKey: string, more: Partial<UsageEvent> = {}): UsageEvent => ({
+  customerId,
+  resourceId: null,
+  eventName: 'request',
+  idempotencyKey,
+  timestamp: null,
+  dimensions: {},
+  ...more,
+})
+
+/** The problem that the work fails with. */
+export async function problemOf(work: Promise<unknown>): Promise<Problem> {
+  const result = await work.then(
+    () => null,
+    (error: unknown) => error,
+  )
+  if (!(result instanceof Problem)) throw new Error(`expected a Problem, not ${result}`)
+  return result
+}
+
+/** Waits until `read` answers what is expected, at most ten seconds; answers what it read last. */
+export async function eventually<T>(read: () => Promise<T>, isExpected: (value: T) => boolean): Promise<T> {
+  const end = performance.now() + 10_000
+  for (;;) {
+    const value = await read()
+    if (isExpected(value) || performance.now() > end) return value
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** The usage that a check of the feature would be decided with. */
+export async function usageOf(
+  bench: Pick<MeteringBench, 'app'>,
+  environmentId: string,
+  customerId: string,
+  featureId: string,
+  resourceId: string | null = null,
+) {
+  const state = await bench.app.entitlements.state(environmentId, customerId, resourceId)
+  return state.entitlements.find(({ feature }) => feature.refId === featureId)?.usage?.currentUsage ?? null
+}
+
+export async function count(pool: pg.Pool, table: string, environmentId: string): Promise<number> {
+  const { rows } = await pool.query<{ count: string }>(`SELECT count(*) FROM ${table} WHERE environment_id = $1::uuid`, [environmentId])
+  return Number(rows[0]!.count)
+}
