@@ -7,7 +7,7 @@ import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
-import { type Config, ConfigError, type ConfigSpec, databaseVariables, positive, processVariables, readConfig } from './platform/config.js'
+import { type Config, ConfigError, type ConfigSpec, databaseVariables, positive, processVariables, readConfig, variableTable } from './platform/config.js'
 import { connectOrCreate, explainDatabaseError, targetOf } from './platform/database.js'
 import { StartError } from './platform/health.js'
 import { createLogger } from './platform/logger.js'
@@ -263,7 +263,15 @@ function checkUrl({ DATABASE_URL }: Config<typeof releaseVariables>): string[] {
 /** Reads arguments and environment; writes every problem and ends the process when there are any. */
 function readConfigOrExit(): Config<typeof releaseVariables> {
   try {
-    const { values: flags } = parseArgs({ options: { 'check-config': { type: 'boolean', default: false } } })
+    const { values: flags } = parseArgs({
+      options: { 'check-config': { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+    })
+    if (flags.help) {
+      process.stdout.write(
+        `release reads these environment variables. With --check-config it only checks them.\n\n${variableTable(releaseVariables)}\n`,
+      )
+      process.exit(0)
+    }
     const config = readConfig(releaseVariables, process.env, checkUrl)
     if (!flags['check-config']) return config
     process.stdout.write('release: configuration is valid\n')

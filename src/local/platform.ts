@@ -23,7 +23,7 @@ import {
 } from './process-wiring.js'
 import { type ProcfileLine, parseProcfile, programOf } from './procfile.js'
 import { startServices } from './services.js'
-import { describeExit, supervise } from './supervise.js'
+import { describeExit, supervise, untilAborted } from './supervise.js'
 
 export interface PlatformOptions {
   /** The folder with the Procfile. Data goes to `.data` in it. */
@@ -197,8 +197,14 @@ async function runProcesses(processes: readonly ProcfileLine[], wiring: Wiring, 
   const waiting = new Set(processes.map(({ name }) => name))
   const platform = describePlatform(processes, wiring, example)
 
-  const supervised = processes.map(({ name, command }) =>
-    supervise({
+  let announceWeb = () => {}
+  const webReady = new Promise<void>((resolve) => {
+    announceWeb = resolve
+  })
+  const supervised = processes.map(async ({ name, command }) => {
+    // The sidecar's first connection would only be refused, and its log begin with warnings.
+    if (name === 'sidecar' && waiting.has('web')) await untilAborted(webReady, signal)
+    await supervise({
       name,
       start: () => {
         const child = children.start({
@@ -222,14 +228,15 @@ async function runProcesses(processes: readonly ProcfileLine[], wiring: Wiring, 
       },
       onReady: () => {
         waiting.delete(name)
+        if (name === 'web') announceWeb()
         if (waiting.size > 0 || signal.aborted) return
         // Only now: whoever finds the file finds a platform that works.
         writePlatform(dataFolder, platform)
         context.onReady(platform)
       },
       signal,
-    }),
-  )
+    })
+  })
   for (const process of [...supervised, watchStart(waiting, print, signal)]) process.catch((error) => failed.abort(error))
   await Promise.allSettled(supervised)
   if (failed.signal.aborted) throw failed.signal.reason

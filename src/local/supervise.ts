@@ -77,7 +77,7 @@ export async function supervise(supervised: Supervised): Promise<void> {
 }
 
 /** What `promise` answers, or null when `signal` comes first. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
   const aborted = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }))
   return signal.aborted ? Promise.resolve(null) : Promise.race([promise, aborted])
 }

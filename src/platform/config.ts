@@ -103,6 +103,35 @@ export const redisVariables = {
   QUEUE_PREFIX: str({ default: '{tollgate}', desc: 'Prefix of all queue and cache keys; the braces keep them in one slot of Redis Cluster' }),
 } as const satisfies ConfigSpec
 
+export interface Variable {
+  name: string
+  /** As it would be written in the environment; null: none, and then the variable is either required or has no effect unless set. */
+  default: string | null
+  isRequired: boolean
+  /** With the values to choose from, or an example. */
+  meaning: string
+}
+
+/** What a process reads, by name. */
+export function variablesOf(spec: ConfigSpec): Variable[] {
+  return Object.entries(spec)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, entry]) => {
+      const { desc = '', default: value, choices, example } = entry
+      const details = choices ? ` (${choices.join(', ')})` : example ? `, for example \`${example}\`` : ''
+      return { name, default: value === undefined ? null : String(value), isRequired: !('default' in entry), meaning: `${desc}${details}` }
+    })
+}
+
+/** A table in Markdown, as in the README. */
+export function variableTable(spec: ConfigSpec): string {
+  const rows = variablesOf(spec).map(
+    (variable) =>
+      `| \`${variable.name}\` | ${variable.isRequired ? 'required' : variable.default === null ? '' : `\`${variable.default}\``} | ${variable.meaning} |`,
+  )
+  return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n')
+}
+
 /**
  * Reads and checks the environment. An empty variable counts as unset.
  * @throws ConfigError with every problem

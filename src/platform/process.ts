@@ -1,4 +1,4 @@
-import { type Config, ConfigError, type ConfigCheck, type ConfigSpec, readConfig } from './config.js'
+import { type Config, ConfigError, type ConfigCheck, type ConfigSpec, readConfig, variableTable } from './config.js'
 import { createHealthServer, type HealthSource, listen, type Readiness, StartError } from './health.js'
 import { createLogger, type Logger } from './logger.js'
 import { createMetrics, type Registry } from './metrics.js'
@@ -94,7 +94,8 @@ export interface ProcessDefinition<Spec extends ConfigSpec> {
 }
 
 /**
- * Runs one process: reads its configuration (`--check-config` stops after that), starts it, and stops it in order on SIGTERM or SIGINT.
+ * Runs one process: reads its configuration (`--check-config` stops after that, `--help` tells of it instead), starts it, and stops it in order on
+ * SIGTERM or SIGINT.
  * A second signal, or the shutdown deadline, ends it at once with exit code 1.
  */
 export async function runProcess<Spec extends ConfigSpec>(
@@ -144,6 +145,10 @@ export async function runProcess<Spec extends ConfigSpec>(
 }
 
 function readConfigOrExit<Spec extends ConfigSpec>(name: string, spec: Spec, check: ConfigCheck<Spec> | undefined): Config<Spec> {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(`${name} reads these environment variables. With --check-config it only checks them.\n\n${variableTable(spec)}\n`)
+    process.exit(0)
+  }
   try {
     const config = readConfig(spec, process.env, check)
     if (process.argv.includes('--check-config')) {

@@ -34,6 +34,7 @@ const codeOfApi: Readonly<Record<string, ProblemCode>> = {
   CannotReportUsageForEntitlementWithMeterError: 'FAILED_PRECONDITION',
   MeteringNotAvailableForFeatureType: 'FAILED_PRECONDITION',
   RateLimitExceeded: 'RESOURCE_EXHAUSTED',
+  ServiceUnavailable: 'UNAVAILABLE',
   Timeout: 'DEADLINE_EXCEEDED',
 }
 

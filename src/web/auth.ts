@@ -35,13 +35,15 @@ export async function identify(environments: Authenticator, { apiKey, customerTo
 }
 
 /** The customer whom a read of a client key is about. Root fields with the same name and arguments as in the schema. */
-const clientReads: Readonly<Record<string, (args: RootArguments) => unknown>> = {
-  cachedEntitlements: ({ query }) => query?.customerId,
-  entitlement: ({ query }) => query?.customerId,
-  entitlementsState: ({ query }) => query?.customerId,
-  getActiveSubscriptions: ({ input }) => input?.customerId,
-  getCustomerByRefId: ({ input }) => input?.customerId,
-}
+const clientReads: ReadonlyMap<string, (args: RootArguments) => unknown> = new Map(
+  Object.entries({
+    cachedEntitlements: ({ query }: RootArguments) => query?.customerId,
+    entitlement: ({ query }: RootArguments) => query?.customerId,
+    entitlementsState: ({ query }: RootArguments) => query?.customerId,
+    getActiveSubscriptions: ({ input }: RootArguments) => input?.customerId,
+    getCustomerByRefId: ({ input }: RootArguments) => input?.customerId,
+  }),
+)
 
 /** Queries that need no customer. */
 const publicReads: ReadonlySet<string> = new Set(['sdkConfiguration'])
@@ -57,7 +59,7 @@ export function authorize(identity: Identity, root: { operation: string; field: 
   if (identity.kind === 'SERVER') return
   if (root.operation === 'Query' && publicReads.has(root.field)) return
   if (root.operation === 'Subscription' && identity.customerId !== null) return
-  const customerOf = root.operation === 'Query' ? clientReads[root.field] : undefined
+  const customerOf = root.operation === 'Query' ? clientReads.get(root.field) : undefined
   if (!customerOf) throw forbidden(`${root.field} needs a server key.`)
   if (identity.customerId === null) {
     if (identity.allowsUnsignedClientReads) return

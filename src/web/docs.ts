@@ -57,11 +57,11 @@ const markdown = new Marked({
         .toLowerCase()
         .replace(/[^\p{L}\p{N}]+/gu, '-')
         .replace(/^-|-$/g, '')
-      return `<h${depth} id="${escape(anchor)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+      return `<h${depth} id="${escapeHtml(anchor)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
     },
     link({ href, tokens }: Tokens.Link) {
       const local = /^(?:\.\/)?([\w-]+)\.md(#.*)?$/.exec(href)
-      return `<a href="${escape(local ? `/docs/${local[1]}${local[2] ?? ''}` : href)}">${this.parser.parseInline(tokens)}</a>`
+      return `<a href="${escapeHtml(local ? `/docs/${local[1]}${local[2] ?? ''}` : href)}">${this.parser.parseInline(tokens)}</a>`
     },
   },
 })
@@ -69,14 +69,14 @@ const markdown = new Marked({
 function render(page: Page, pages: readonly Page[]): string {
   const items = pages.map(({ name, title, words }) => {
     const current = name === page.name ? ' aria-current="page"' : ''
-    return `<li data-words="${escape(words)}"><a href="/docs/${name}"${current}>${escape(title)}</a></li>`
+    return `<li data-words="${escapeHtml(words)}"><a href="/docs/${name}"${current}>${escapeHtml(title)}</a></li>`
   })
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(page.title)} · Tollgate</title>
+<title>${escapeHtml(page.title)} · Tollgate</title>
 <link rel="stylesheet" href="/docs/docs.css">
 <script src="/docs/docs.js" defer></script>
 </head>
@@ -97,4 +97,4 @@ ${page.html}
 }
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escape = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!)
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!)

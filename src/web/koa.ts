@@ -96,10 +96,12 @@ function signalOf({ res }: Context): AbortSignal {
   return controller.signal
 }
 
-/** Takes no new connections, answers what is under way, and closes connections that are idle. */
+/** Takes no new connections, answers what is under way, and closes each connection as soon as it is idle. */
 async function finishRequests(server: Server): Promise<void> {
   if (!server.listening) return
   const closed = new Promise((resolve) => server.close(resolve))
+  const closeIdle = setInterval(() => server.closeIdleConnections(), 50)
   server.closeIdleConnections()
   await closed
+  clearInterval(closeIdle)
 }

@@ -1,6 +1,8 @@
-/** The two doors as a host application uses them: GraphQL over HTTP and the sidecar over gRPC. */
+/** The two doors as a host application uses them: GraphQL over HTTP and the sidecar over gRPC. A call fails when its deadline passes. */
 import { credentials, loadPackageDefinition } from '@grpc/grpc-js'
 import { sidecarPackage } from '../../sidecar/proto.js'
+
+const defaultDeadlineMs = 10_000
 
 export class GraphqlClient {
   constructor(
@@ -8,12 +10,13 @@ export class GraphqlClient {
     readonly apiKey: string,
   ) {}
 
-  /** The `data` of the answer. Fails with the first error's code and message. */
-  async call<T>(query: string, variables: Record<string, unknown> = {}): Promise<T> {
+  /** The `data` of the answer. Fails with the first error's code and message, as in "Timeout: …". */
+  async call<T>(query: string, variables: Record<string, unknown> = {}, deadlineMs = defaultDeadlineMs): Promise<T> {
     const response = await fetch(`${this.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': this.apiKey },
       body: JSON.stringify({ query, variables }),
+      signal: AbortSignal.timeout(deadlineMs),
     })
     const { data, errors } = (await response.json()) as { data?: T; errors?: { message: string; extensions?: { code?: string } }[] }
     const [error] = errors ?? []
@@ -37,9 +40,9 @@ export class SidecarClient {
     this.#client = new service.sidecar.v1.SidecarService(address, credentials.createInsecure())
   }
 
-  call<T>(method: string, request: object): Promise<T> {
+  call<T>(method: string, request: object, deadlineMs = defaultDeadlineMs): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#client[method]!.call(this.#client, request, { deadline: Date.now() + 10_000 }, (error, answer) =>
+      this.#client[method]!.call(this.#client, request, { deadline: Date.now() + deadlineMs }, (error, answer) =>
         error ? reject(error) : resolve(answer as T),
       )
     })

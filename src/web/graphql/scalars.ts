@@ -1,9 +1,9 @@
-import { type GraphQLScalarType, GraphQLScalarType as Scalar } from 'graphql'
+import { GraphQLScalarType } from 'graphql'
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars'
 import type { EpochMs } from '../../kernel/clock.js'
 
 /** Epoch milliseconds inside, ISO 8601 with milliseconds and `Z` outside. Takes any zone, refuses days that do not exist and times without a zone. */
-export const DateTime: GraphQLScalarType<EpochMs, string> = new Scalar<EpochMs, string>({
+export const DateTime = new GraphQLScalarType<EpochMs, string>({
   name: 'DateTime',
   description: 'A time as ISO 8601 text. Answers have milliseconds and the zone Z: 2026-01-31T09:30:00.000Z.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
@@ -12,4 +12,4 @@ export const DateTime: GraphQLScalarType<EpochMs, string> = new Scalar<EpochMs, 
   parseLiteral: (node) => GraphQLDateTime.parseLiteral(node, undefined).getTime(),
 })
 
-export const Json: GraphQLScalarType = new Scalar({ ...GraphQLJSON.toConfig(), description: 'Any JSON value.' })
+export const Json = new GraphQLScalarType({ ...GraphQLJSON.toConfig(), description: 'Any JSON value.' })

@@ -91,6 +91,7 @@ describe('sidecar reports', () => {
     { api: { code: 'Unauthenticated' }, code: 16, reason: 'UNAUTHENTICATED' },
     { api: { code: 'RateLimitExceeded' }, code: 8, reason: 'RATE_LIMIT_EXCEEDED' },
     { api: { code: 'Timeout' }, code: 4, reason: 'TIMEOUT' },
+    { api: { code: 'ServiceUnavailable' }, code: 14, reason: 'SERVICE_UNAVAILABLE' },
     { api: { code: 'SomethingOfALaterVersion' }, code: 13, reason: 'SOMETHING_OF_A_LATER_VERSION' },
     { api: { status: 503 }, code: 14, reason: 'UNAVAILABLE' },
     { api: 'breaks', code: 14, reason: 'UNAVAILABLE' },

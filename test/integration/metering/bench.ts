@@ -19,6 +19,7 @@ import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
 /** The door and both workers on a database of their own, in one process. Workers are started by the test that wants them. */
 export interface MeteringBench extends Postgres {
+  databaseUrl: string
   life: Life
   app: App
   usage: UsageService
@@ -65,6 +66,7 @@ export async function openMeteringBench(): Promise<MeteringBench> {
     })
   return {
     ...postgres,
+    databaseUrl: database.url,
     life,
     app,
     queues,

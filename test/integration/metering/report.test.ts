@@ -133,20 +133,20 @@ describe('reporting usage', () => {
   })
 
   describe('that must be refused', () => {
-    const cases: [string, Partial<UsageReport>, string][] = [
-      ['of an unknown customer', { customerId: 'nobody' }, 'CUSTOMER_NOT_FOUND'],
-      ['of an unknown resource', { resourceId: 'nothing' }, 'CUSTOMER_RESOURCE_NOT_FOUND'],
-      ['of an unknown feature', { featureId: 'nothing' }, 'FEATURE_NOT_FOUND'],
-      ['of a feature that is metered by events', { featureId: 'tokens' }, 'CANNOT_REPORT_USAGE_FOR_ENTITLEMENT_WITH_METER'],
-      ['of a feature without usage', { featureId: 'sso' }, 'METERING_NOT_AVAILABLE_FOR_FEATURE_TYPE'],
-      ['that takes incremental usage back', { value: decimal.fromNumber(-1) }, 'USAGE_MEASUREMENT_DIFF_OUT_OF_RANGE'],
-      ['from before the window', { timestamp: Date.now() - 36 * day }, 'BAD_USER_INPUT'],
-      ['from the future', { timestamp: Date.now() + 6 * minute }, 'BAD_USER_INPUT'],
-      ['with a control character in an identifier', { featureId: 'a\u0000b' }, 'BAD_USER_INPUT'],
+    const cases: [string, () => Partial<UsageReport>, string][] = [
+      ['of an unknown customer', () => ({ customerId: 'nobody' }), 'CUSTOMER_NOT_FOUND'],
+      ['of an unknown resource', () => ({ resourceId: 'nothing' }), 'CUSTOMER_RESOURCE_NOT_FOUND'],
+      ['of an unknown feature', () => ({ featureId: 'nothing' }), 'FEATURE_NOT_FOUND'],
+      ['of a feature that is metered by events', () => ({ featureId: 'tokens' }), 'CANNOT_REPORT_USAGE_FOR_ENTITLEMENT_WITH_METER'],
+      ['of a feature without usage', () => ({ featureId: 'sso' }), 'METERING_NOT_AVAILABLE_FOR_FEATURE_TYPE'],
+      ['that takes incremental usage back', () => ({ value: decimal.fromNumber(-1) }), 'USAGE_MEASUREMENT_DIFF_OUT_OF_RANGE'],
+      ['from before the window', () => ({ timestamp: Date.now() - 36 * day }), 'BAD_USER_INPUT'],
+      ['from the future', () => ({ timestamp: Date.now() + 6 * minute }), 'BAD_USER_INPUT'],
+      ['with a control character in an identifier', () => ({ featureId: 'a\u0000b' }), 'BAD_USER_INPUT'],
     ]
     for (const [title, change, reason] of cases) {
       it(title, async () => {
-        const problem = await problemOf(send(report(customerId, 1), report(customerId, 1, change)))
+        const problem = await problemOf(send(report(customerId, 1), report(customerId, 1, change())))
         expect(problem.reason).to.equal(reason)
         expect(problem.details.items).to.deep.equal([{ index: 1, code: reason, message: problem.message }])
         expect(await usage()).to.equal('0')

@@ -143,7 +143,8 @@ describe('queues', () => {
           finish = resolve
         }),
     })
-    expect(await life.readiness()).to.deep.include({ status: 'UP', redis: 'UP', parcels: { waiting: 0 } })
+    await until(async () => (await life.readiness()).status === 'UP')
+    expect(await life.readiness()).to.deep.include({ redis: 'UP', parcels: { waiting: 0 } })
     await queue.add({ v: 1, n: 1 })
     await queue.add({ v: 1, n: 2 })
     await until(async () => (await life.readiness()).status === 'DOWN')

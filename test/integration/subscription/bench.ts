@@ -89,4 +89,5 @@ export const reasonOf = (work: Promise<unknown>): Promise<string | null> =>
   )
 
 /** As often at once as there are workers in a busy installation. */
-export const atOnce = <T>(work: (index: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 8 }, (_, index) => work(index)))
+export const atOnce = <T>(work: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: 8 }, (_, index) => work(index)))

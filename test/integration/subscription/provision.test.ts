@@ -22,7 +22,10 @@ describe('provisioning a subscription', () => {
   const changes = () => bench.prisma.outboxMessage.count({ where: { environmentId } })
 
   it('answers the subscription as it is stored, and what it entitles to', async () => {
-    const { subscription, state } = await provision('business', { addons: [{ addonRefId: 'extra', quantity: 2 }], additionalMetaData: { seller: 'kim' } })
+    const { subscription, state } = await provision('business', {
+      addons: [{ addonRefId: 'extra', quantity: 2 }],
+      additionalMetaData: { seller: 'kim' },
+    })
     expect(await active()).to.deep.equal([subscription])
     expect(state.version).to.equal(state.accessVersion)
     const calls = state.entitlements.find(({ feature }) => feature.refId === 'calls')!
@@ -85,7 +88,10 @@ describe('provisioning a subscription', () => {
     })
     it('changes the add-ons of what is active', async () => {
       const first = await provision('business', { subscriptionRefId: 'sub-1' })
-      const { subscription, state } = await provision('business', { subscriptionRefId: 'sub-1', addons: [{ addonRefId: 'extra', quantity: 3 }] })
+      const { subscription, state } = await provision('business', {
+        subscriptionRefId: 'sub-1',
+        addons: [{ addonRefId: 'extra', quantity: 3 }],
+      })
       expect(subscription.id).to.equal(first.subscription.id)
       expect(state.entitlements.find(({ feature }) => feature.refId === 'calls')!.usageLimit).to.equal('1300')
       expect(await active()).to.deep.equal([subscription])
@@ -140,8 +146,16 @@ describe('provisioning a subscription', () => {
       ['an unknown customer', { planRefId: 'free', customerRefId: 'nobody' }, 'CUSTOMER_NOT_FOUND'],
       ['an unknown plan', { planRefId: 'gold' }, 'PLAN_NOT_FOUND'],
       ['an unknown add-on', { planRefId: 'team', addons: [{ addonRefId: 'gold', quantity: 1 }] }, 'ADDON_NOT_FOUND'],
-      ['an add-on of another plan', { planRefId: 'room', resourceRefId: 'r1', addons: [{ addonRefId: 'extra', quantity: 1 }] }, 'INCOMPATIBLE_SUBSCRIPTION_ADDON'],
-      ['an add-on named twice', { planRefId: 'team', addons: [1, 2].map((quantity) => ({ addonRefId: 'extra', quantity })) }, 'BAD_USER_INPUT'],
+      [
+        'an add-on of another plan',
+        { planRefId: 'room', resourceRefId: 'r1', addons: [{ addonRefId: 'extra', quantity: 1 }] },
+        'INCOMPATIBLE_SUBSCRIPTION_ADDON',
+      ],
+      [
+        'an add-on named twice',
+        { planRefId: 'team', addons: [1, 2].map((quantity) => ({ addonRefId: 'extra', quantity })) },
+        'BAD_USER_INPUT',
+      ],
       ['a second place of a product that has one', { planRefId: 'team', resourceRefId: 'r1' }, 'BAD_USER_INPUT'],
       ['a blank subscription id', { planRefId: 'team', subscriptionRefId: ' ' }, 'BAD_USER_INPUT'],
     ]

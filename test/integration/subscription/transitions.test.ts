@@ -28,17 +28,21 @@ describe('recording what time has made due', () => {
   const changes = () => bench.prisma.outboxMessage.count({ where: { environmentId } })
 
   /** As if the platform had been down: everything of the environment happened that much earlier. */
-  const elapse = (ms: number) => bench.pool.query(
-    `UPDATE subscription SET start_date = start_date - $2::interval, trial_end_date = trial_end_date - $2::interval, end_date = end_date - $2::interval,
+  const elapse = (ms: number) =>
+    bench.pool.query(
+      `UPDATE subscription SET start_date = start_date - $2::interval, trial_end_date = trial_end_date - $2::interval, end_date = end_date - $2::interval,
        cancellation_date = cancellation_date - $2::interval, effective_end_date = effective_end_date - $2::interval,
        billing_anchor = billing_anchor - $2::interval, usage_anchor = usage_anchor - $2::interval, due_at = due_at - $2::interval
      WHERE environment_id = $1`,
-    [environmentId, `${ms} milliseconds`],
-  )
+      [environmentId, `${ms} milliseconds`],
+    )
 
   it('expires a trial once and starts one free plan, though eight workers try at once', async () => {
     await provision({ planRefId: 'team', subscriptionRefId: 'trial' })
-    await bench.prisma.subscription.updateMany({ where: { environmentId, refId: { not: 'trial' } }, data: { status: 'CANCELED', cancelReason: 'Immediate', effectiveEndDate: new Date(), dueAt: null } })
+    await bench.prisma.subscription.updateMany({
+      where: { environmentId, refId: { not: 'trial' } },
+      data: { status: 'CANCELED', cancelReason: 'Immediate', effectiveEndDate: new Date(), dueAt: null },
+    })
     await elapse(20 * day)
     const before = await changes()
     const results = await atOnce(applyDue)
@@ -85,7 +89,12 @@ describe('recording what time has made due', () => {
   it('lets a later trial take the place of a running one', async () => {
     const trialEndDate = Date.now() + 60 * day
     await provision({ planRefId: 'team', subscriptionRefId: 'first', trialOverride: { isTrial: true, trialEndDate } })
-    await provision({ planRefId: 'business', subscriptionRefId: 'second', startDate: Date.now() + day, trialOverride: { isTrial: true, trialEndDate } })
+    await provision({
+      planRefId: 'business',
+      subscriptionRefId: 'second',
+      startDate: Date.now() + day,
+      trialOverride: { isTrial: true, trialEndDate },
+    })
     await elapse(2 * day)
     expect(await applyDue()).to.equal(true)
     expect((await outcomes()).slice(1)).to.deep.equal([
@@ -121,7 +130,10 @@ describe('recording what time has made due', () => {
       const client = await bench.pool.connect()
       try {
         await client.query('BEGIN')
-        await client.query('SELECT FROM customer_state WHERE environment_id = $1 AND customer_id = $2 FOR UPDATE', [environmentId, customerId])
+        await client.query('SELECT FROM customer_state WHERE environment_id = $1 AND customer_id = $2 FOR UPDATE', [
+          environmentId,
+          customerId,
+        ])
         expect(await bench.subscriptions.applyDue(environmentId, customerId, { ifFree: true })).to.equal(false)
       } finally {
         await client.query('ROLLBACK')

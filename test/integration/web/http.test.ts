@@ -8,7 +8,8 @@ describe('the front door over HTTP', () => {
   let door: FrontDoor
   let headers: { 'x-api-key': string }
 
-  before(async () => {
+  before(async function () {
+    this.timeout(10_000)
     door = await openFrontDoor()
     headers = { 'x-api-key': door.serverKey }
   })

@@ -20,7 +20,8 @@ describe('live updates', () => {
   let redis: Redis
   const sockets: WebSocket[] = []
 
-  before(async () => {
+  before(async function () {
+    this.timeout(10_000)
     door = await openFrontDoor()
     redis = new Redis(testRedisUrl())
   })

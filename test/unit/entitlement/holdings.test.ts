@@ -1,10 +1,30 @@
 import { expect } from 'chai'
 import type { PackageVersion } from '../../../src/catalog/model.js'
-import { buildState, decideWinners, type HeldPromotional, type Holdings, stateDenial, winnerPeriodAt } from '../../../src/entitlement/holdings.js'
+import {
+  buildState,
+  decideWinners,
+  type HeldPromotional,
+  type Holdings,
+  stateDenial,
+  winnerPeriodAt,
+} from '../../../src/entitlement/holdings.js'
 import type { EntitlementState, Usage } from '../../../src/entitlement/state.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { seriesKey } from '../../../src/metering/series.js'
-import { addon, day, downgrading, entitled, feature, freePlan, held, plan, product, subscription, t0, trial } from '../subscription/support.js'
+import {
+  addon,
+  day,
+  downgrading,
+  entitled,
+  feature,
+  freePlan,
+  held,
+  plan,
+  product,
+  subscription,
+  t0,
+  trial,
+} from '../subscription/support.js'
 
 const now = t0 + 5 * day
 const version = now - 1
@@ -58,12 +78,24 @@ describe('why a customer holds nothing', () => {
   const ofR1 = subscription({ resource: { id: 'r1', refId: 'r1' } })
   const cases: [string, Partial<Holdings>, string | null][] = [
     ['unknown customer', { customer: null }, 'CustomerNotFound'],
-    ['archived customer, whatever it holds', { customer: { id: 'customer', timeZone: 'UTC', isArchived: true }, subscriptions: [subscription()] }, 'CustomerIsArchived'],
+    [
+      'archived customer, whatever it holds',
+      { customer: { id: 'customer', timeZone: 'UTC', isArchived: true }, subscriptions: [subscription()] },
+      'CustomerIsArchived',
+    ],
     ['unknown resource, whatever the customer holds', { resourceRefId: 'r9', subscriptions: [subscription()] }, 'CustomerResourceNotFound'],
     ['nothing at all', {}, 'NoActiveSubscription'],
-    ['a subscription that has not started', { subscriptions: [subscription({ status: 'NOT_STARTED', startDate: now + 1 })] }, 'NoActiveSubscription'],
+    [
+      'a subscription that has not started',
+      { subscriptions: [subscription({ status: 'NOT_STARTED', startDate: now + 1 })] },
+      'NoActiveSubscription',
+    ],
     ['a subscription that waits for payment', { subscriptions: [subscription({ status: 'PAYMENT_PENDING' })] }, 'NoActiveSubscription'],
-    ['a trial that is over, though nobody recorded it', { subscriptions: [trial({ trialEndDate: now, trialEndBehavior: 'CANCEL_SUBSCRIPTION' })] }, 'NoActiveSubscription'],
+    [
+      'a trial that is over, though nobody recorded it',
+      { subscriptions: [trial({ trialEndDate: now, trialEndBehavior: 'CANCEL_SUBSCRIPTION' })] },
+      'NoActiveSubscription',
+    ],
     ['a cancellation that is due', { subscriptions: [subscription({ effectiveEndDate: now })] }, 'NoActiveSubscription'],
     ['a promotion that is over', { promotional: [promotional({ endDate: now })] }, 'NoActiveSubscription'],
     ['a promotion that is to come', { promotional: [promotional({ startDate: now + 1 })] }, 'NoActiveSubscription'],
@@ -71,10 +103,18 @@ describe('why a customer holds nothing', () => {
     ['only what a resource holds, asked without resource', { subscriptions: [ofR1] }, 'NoActiveSubscription'],
     ['nothing wrong: a subscription', { subscriptions: [subscription()] }, null],
     ['nothing wrong: a trial', { subscriptions: [trial()] }, null],
-    ['nothing wrong: a start that is due, though nobody recorded it', { subscriptions: [subscription({ status: 'NOT_STARTED', startDate: now })] }, null],
+    [
+      'nothing wrong: a start that is due, though nobody recorded it',
+      { subscriptions: [subscription({ status: 'NOT_STARTED', startDate: now })] },
+      null,
+    ],
     ['nothing wrong: the free plan that follows', { subscriptions: [subscription({ effectiveEndDate: now, product: downgrading })] }, null],
     ['nothing wrong: a promotion alone', { promotional: [promotional()] }, null],
-    ['nothing wrong: what the customer holds, asked for a resource', { resourceRefId: 'r1', resource: { id: 'r1' }, subscriptions: [subscription()] }, null],
+    [
+      'nothing wrong: what the customer holds, asked for a resource',
+      { resourceRefId: 'r1', resource: { id: 'r1' }, subscriptions: [subscription()] },
+      null,
+    ],
   ]
   for (const [name, fields, reason] of cases) {
     it(`${name}: ${reason ?? 'no denial'}`, () => {
@@ -109,8 +149,21 @@ describe('what one subscription gives', () => {
     expect(winnerOf(holdings, 'sso').series).to.equal(null)
   })
   it('gives an entitlement of its own instead of the plan’s', () => {
-    const own = { id: 'own', featureId: calls.id, usageLimit: decimal.fromNumber(7), hasUnlimitedUsage: false, hasSoftLimit: false, enumValues: [], resetPeriod: null, resetRule: null }
-    const holdings = holding({ basePlans, features: new Map([[calls.id, calls]]), subscriptions: [subscription({ plan: top, ownEntitlements: [own] })] })
+    const own = {
+      id: 'own',
+      featureId: calls.id,
+      usageLimit: decimal.fromNumber(7),
+      hasUnlimitedUsage: false,
+      hasSoftLimit: false,
+      enumValues: [],
+      resetPeriod: null,
+      resetRule: null,
+    }
+    const holdings = holding({
+      basePlans,
+      features: new Map([[calls.id, calls]]),
+      subscriptions: [subscription({ plan: top, ownEntitlements: [own] })],
+    })
     expect(limitOf(holdings)).to.equal('7')
   })
   it('keeps to the version that it was sold with', () => {
@@ -124,7 +177,8 @@ describe('what wins', () => {
   const large = trial({ id: 'large', plan: withCalls('large', 20) })
 
   it('is the more generous of a paid plan and a trial', () => expect(limitOf(holding({ subscriptions: [small, large] }))).to.equal('20'))
-  it('is a promotion that gives more', () => expect(limitOf(holding({ subscriptions: [small, large], promotional: [promotional()] }))).to.equal('50'))
+  it('is a promotion that gives more', () =>
+    expect(limitOf(holding({ subscriptions: [small, large], promotional: [promotional()] }))).to.equal('50'))
   it('is the subscription when a promotion gives less', () => {
     const modest = promotional({ usageLimit: decimal.fromNumber(1) })
     expect(limitOf(holding({ subscriptions: [small], promotional: [modest] }))).to.equal('10')
@@ -146,7 +200,9 @@ describe('what wins', () => {
   })
   it('is one entitlement for each feature, in a stable order', () => {
     const both = plan('both', { entitlements: [entitled(seats, { limit: 1 }), entitled(calls, { limit: 1 })] })
-    const order = decideWinners(holding({ subscriptions: [small, subscription({ plan: both })] }), now).map(({ entitlement }) => entitlement.feature.refId)
+    const order = decideWinners(holding({ subscriptions: [small, subscription({ plan: both })] }), now).map(
+      ({ entitlement }) => entitlement.feature.refId,
+    )
     expect(order).to.deep.equal(['calls', 'seats'])
   })
 })
@@ -154,10 +210,14 @@ describe('what wins', () => {
 describe('the series that measures the winner', () => {
   const resource = { id: 'r1', refId: 'r1' }
   const metered = plan('metered', { entitlements: [entitled(calls, { limit: 10, ...monthly }), entitled(seats, { limit: 3, ...monthly })] })
-  const forR1 = (...subscriptions: ReturnType<typeof subscription>[]) => holding({ resourceRefId: 'r1', resource: { id: 'r1' }, subscriptions })
+  const forR1 = (...subscriptions: ReturnType<typeof subscription>[]) =>
+    holding({ resourceRefId: 'r1', resource: { id: 'r1' }, subscriptions })
 
   it('begins at the usage anchor and is reset in the customer’s time zone', () => {
-    const holdings = holding({ customer: { id: 'customer', timeZone: 'Asia/Tokyo', isArchived: false }, subscriptions: [subscription({ plan: metered, usageAnchor: t0 + day })] })
+    const holdings = holding({
+      customer: { id: 'customer', timeZone: 'Asia/Tokyo', isArchived: false },
+      subscriptions: [subscription({ plan: metered, usageAnchor: t0 + day })],
+    })
     expect(winnerOf(holdings).series).to.deep.equal({
       customerId: 'customer',
       resourceId: null,
@@ -180,7 +240,10 @@ describe('the series that measures the winner', () => {
     expect(winnerOf(forR1(subscription({ plan: metered, resource }))).series!.resourceId).to.equal('r1')
   })
   it('begins where a promotion does', () => {
-    expect(winnerOf(holding({ promotional: [promotional({ startDate: t0 + day })] })).series).to.include({ anchor: t0 + day, resetPeriod: null })
+    expect(winnerOf(holding({ promotional: [promotional({ startDate: t0 + day })] })).series).to.include({
+      anchor: t0 + day,
+      resetPeriod: null,
+    })
   })
 })
 
@@ -197,7 +260,9 @@ describe('until when an entitlement is valid', () => {
   it('until a scheduled cancellation, a promotion’s end, a promotion’s start or a start, whichever is first', () => {
     const base = subscription({ plan: metered, effectiveEndDate: now + 9 * day })
     expect(validUntil({ subscriptions: [base] })).to.equal(now + 9 * day)
-    expect(validUntil({ subscriptions: [base], promotional: [promotional({ usageLimit: null, endDate: now + 8 * day })] })).to.equal(now + 8 * day)
+    expect(validUntil({ subscriptions: [base], promotional: [promotional({ usageLimit: null, endDate: now + 8 * day })] })).to.equal(
+      now + 8 * day,
+    )
     expect(validUntil({ subscriptions: [base], promotional: [promotional({ startDate: now + 7 * day })] })).to.equal(now + 7 * day)
     const upcoming = subscription({ id: 'next', status: 'NOT_STARTED', startDate: now + 6 * day })
     expect(validUntil({ subscriptions: [base, upcoming] })).to.equal(now + 6 * day)
@@ -232,13 +297,20 @@ describe('the usage in a state', () => {
   const active = holding({ subscriptions: [subscription({ plan: metered })] })
 
   it('is that of the period that contains now', () => {
-    expect(usageOf(active, {})).to.deep.equal({ currentUsage: '4', periodStart: t0, periodEnd: Date.parse('2026-04-01T00:00:00Z'), updatedAt: version })
+    expect(usageOf(active, {})).to.deep.equal({
+      currentUsage: '4',
+      periodStart: t0,
+      periodEnd: Date.parse('2026-04-01T00:00:00Z'),
+      updatedAt: version,
+    })
   })
   it('is 0 where nothing was reported', () => expect(usageOf(active, null).currentUsage).to.equal('0'))
   it('is answered in the coarser unit, rounded as the feature says', () => {
     const inThousands = feature('calls', { meterType: 'Incremental', unitTransformation: { divide: 1000, round: 'UP' } })
     const coarse = plan('coarse', { entitlements: [entitled(inThousands, { limit: 10, ...monthly })] })
-    expect(usageOf(holding({ subscriptions: [subscription({ plan: coarse })] }), { currentUsage: decimal.fromNumber(1001) }).currentUsage).to.equal('2')
+    expect(
+      usageOf(holding({ subscriptions: [subscription({ plan: coarse })] }), { currentUsage: decimal.fromNumber(1001) }).currentUsage,
+    ).to.equal('2')
   })
   it('is as new as the state, so that older usage of a series that has been replaced never wins over it', () => {
     expect(usageOf(active, { updatedAt: 1 }).updatedAt).to.equal(version)
@@ -267,6 +339,9 @@ describe('the free plan that follows an end', () => {
     const free = { ...freePlan, entitlements: [entitled(calls, { limit: 2, ...monthly })] }
     const rules = { ...downgrading, downgradePlan: free }
     const ending = subscription({ plan: withCalls('paid', 100), product: rules, effectiveEndDate: now - day })
-    expect(winnerOf(holding({ subscriptions: [ending] }))).to.deep.nested.include({ 'entitlement.usageLimit': '2', 'series.anchor': now - day })
+    expect(winnerOf(holding({ subscriptions: [ending] }))).to.deep.nested.include({
+      'entitlement.usageLimit': '2',
+      'series.anchor': now - day,
+    })
   })
 })

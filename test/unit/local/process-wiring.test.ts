@@ -51,7 +51,7 @@ describe('local/process-wiring', () => {
       QUEUE_URL: 'rediss://user:p%40ss@redis.example:6380/3?queue=environment-e1&prefix={tollgate}',
       REDIS_HOST: 'redis.example',
       REDIS_PORT: '6380',
-      REDIS_USERNAME: 'user',
+      REDIS_USER: 'user',
       REDIS_PASSWORD: 'p@ss',
     })
   })

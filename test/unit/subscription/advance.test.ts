@@ -43,7 +43,13 @@ describe('what time does to subscriptions', () => {
   it('starts the free plan when a trial ends and the product says so, at that instant', () => {
     const { started } = advance([trial({ trialEndBehavior: 'CANCEL_SUBSCRIPTION', product: downgrading })], later)
     expect(started).to.have.length(1)
-    expect(started[0]).to.include({ plan: freePlan, status: 'ACTIVE', startDate: t0 + 14 * day, usageAnchor: t0 + 14 * day, billingPeriod: null })
+    expect(started[0]).to.include({
+      plan: freePlan,
+      status: 'ACTIVE',
+      startDate: t0 + 14 * day,
+      usageAnchor: t0 + 14 * day,
+      billingPeriod: null,
+    })
   })
 
   it('gives the free plan that follows the same id whenever it is derived, and another one for another subscription', () => {
@@ -88,7 +94,14 @@ describe('what time does to subscriptions', () => {
   describe('usage at a plan change that was asked for with a later start', () => {
     const usageAnchor = (fields: Parameters<typeof product>[0], newPeriod: Subscription['billingPeriod']) => {
       const rules = product(fields)
-      const upcoming = subscription({ id: 'next', status: 'NOT_STARTED', plan: top, startDate: t0 + day, product: rules, billingPeriod: newPeriod })
+      const upcoming = subscription({
+        id: 'next',
+        status: 'NOT_STARTED',
+        plan: top,
+        startDate: t0 + day,
+        product: rules,
+        billingPeriod: newPeriod,
+      })
       return advance([subscription({ product: rules }), upcoming], later).subscriptions[1]!.usageAnchor
     }
     for (const [name, fields, period, expected] of [
@@ -120,7 +133,9 @@ describe('what time does to subscriptions', () => {
       expect(advance([ofResource, subscription({ id: 'own', product: downgrading })], later).started).to.deep.equal([])
     })
     it('does not come when another subscription starts at that instant', () => {
-      expect(startedBeside(subscription({ id: 'next', status: 'NOT_STARTED', plan: top, product: downgrading, startDate: t0 + day }))).to.equal(0)
+      expect(
+        startedBeside(subscription({ id: 'next', status: 'NOT_STARTED', plan: top, product: downgrading, startDate: t0 + day })),
+      ).to.equal(0)
     })
     it('does not come after the free plan itself', () => {
       expect(advance([{ ...ending, plan: freePlan, pricingType: 'FREE' }], later).started).to.deep.equal([])

@@ -7,7 +7,10 @@ const at = (text: string) => Date.parse(text)
 describe('billing period', () => {
   it('is counted from the anchor, so that the last days of months come back', () => {
     const since31 = subscription({ startDate: at('2026-01-31T10:00:00Z') })
-    expect(billingPeriodAt(since31, 'UTC', at('2026-03-10T00:00:00Z'))).to.deep.equal({ start: at('2026-02-28T10:00:00Z'), end: at('2026-03-31T10:00:00Z') })
+    expect(billingPeriodAt(since31, 'UTC', at('2026-03-10T00:00:00Z'))).to.deep.equal({
+      start: at('2026-02-28T10:00:00Z'),
+      end: at('2026-03-31T10:00:00Z'),
+    })
   })
   it('contains its start and not its end', () => {
     const since = subscription()

@@ -32,7 +32,9 @@ describe('cancelling', () => {
     expect(cancel(one, 'END_OF_BILLING_PERIOD', null, 'Europe/Berlin').effectiveEndDate).to.equal(Date.parse('2026-03-31T22:00:00Z'))
   })
   it('counts the billing period from its anchor, not from the start', () => {
-    expect(cancel(subscription({ billingAnchor: t0 + 2 * day }), 'END_OF_BILLING_PERIOD').effectiveEndDate).to.equal(Date.parse('2026-04-03T00:00:00Z'))
+    expect(cancel(subscription({ billingAnchor: t0 + 2 * day }), 'END_OF_BILLING_PERIOD').effectiveEndDate).to.equal(
+      Date.parse('2026-04-03T00:00:00Z'),
+    )
   })
   it('ends on the date that is given', () => {
     expect(cancel(subscription(), 'SPECIFIC_DATE', now + 1)).to.include({ status: 'ACTIVE', effectiveEndDate: now + 1 })
@@ -52,7 +54,13 @@ describe('cancelling', () => {
     ['what has not started, later', subscription({ status: 'NOT_STARTED' }), 'SPECIFIC_DATE', now + day, 'INVALID_SUBSCRIPTION_STATUS'],
     ['on a date that is not given', subscription(), 'SPECIFIC_DATE', null, 'INVALID_CANCELLATION_DATE'],
     ['on a date that is not in the future', subscription(), 'SPECIFIC_DATE', now, 'INVALID_CANCELLATION_DATE'],
-    ['at the end of a billing period that there is not', subscription({ billingPeriod: null }), 'END_OF_BILLING_PERIOD', null, 'INVALID_CANCELLATION_DATE'],
+    [
+      'at the end of a billing period that there is not',
+      subscription({ billingPeriod: null }),
+      'END_OF_BILLING_PERIOD',
+      null,
+      'INVALID_CANCELLATION_DATE',
+    ],
   ]
   for (const [name, one, time, endDate, reason] of refusals) {
     it(`refuses ${name}`, () => {

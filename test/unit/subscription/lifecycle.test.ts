@@ -51,7 +51,9 @@ describe('lifecycle table', () => {
   })
 
   it('converts a trial that was agreed to convert, and only that', () => {
-    expect(transition(subscription({ status: 'IN_TRIAL', trialEndBehavior: 'CONVERT_TO_PAID' }), 'trialEnd')).to.deep.equal({ to: 'ACTIVE' })
+    expect(transition(subscription({ status: 'IN_TRIAL', trialEndBehavior: 'CONVERT_TO_PAID' }), 'trialEnd')).to.deep.equal({
+      to: 'ACTIVE',
+    })
     expect(transition(subscription({ status: 'IN_TRIAL', trialEndBehavior: 'CANCEL_SUBSCRIPTION' }), 'trialEnd')?.to).to.equal('EXPIRED')
   })
 

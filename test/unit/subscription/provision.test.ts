@@ -19,7 +19,8 @@ function created(decision: ProvisionDecision): Subscription {
 }
 
 /** What happened to the others: their end and why. */
-const ended = (decision: ProvisionDecision) => (decision.kind === 'create' ? decision.ended.map(({ id, cancelReason }) => `${id} ${cancelReason}`) : [])
+const ended = (decision: ProvisionDecision) =>
+  decision.kind === 'create' ? decision.ended.map(({ id, cancelReason }) => `${id} ${cancelReason}`) : []
 
 describe('provisioning decides', () => {
   interface Case {
@@ -35,22 +36,63 @@ describe('provisioning decides', () => {
     { name: 'a plan with a trial begins with it', wanted: { plan: trialPlan }, status: 'IN_TRIAL' },
     { name: 'no trial for who had one', wanted: { plan: trialPlan }, isTrialUsed: true, status: 'ACTIVE' },
     { name: 'no trial for who skips it', wanted: { plan: trialPlan, skipTrial: true }, status: 'ACTIVE' },
-    { name: 'no trial when it is overridden away', wanted: { plan: trialPlan, trialOverride: { ...override, isTrial: false } }, status: 'ACTIVE' },
-    { name: 'an overriding trial wins over eligibility', wanted: { plan: trialPlan, trialOverride: override }, isTrialUsed: true, status: 'IN_TRIAL' },
+    {
+      name: 'no trial when it is overridden away',
+      wanted: { plan: trialPlan, trialOverride: { ...override, isTrial: false } },
+      status: 'ACTIVE',
+    },
+    {
+      name: 'an overriding trial wins over eligibility',
+      wanted: { plan: trialPlan, trialOverride: override },
+      isTrialUsed: true,
+      status: 'IN_TRIAL',
+    },
     {
       name: 'an overriding trial needs no trial of the plan',
       wanted: { trialOverride: { ...override, trialEndDate: now + day } },
       status: 'IN_TRIAL',
     },
-    { name: 'skipTrial wins over an overriding trial', wanted: { plan: trialPlan, skipTrial: true, trialOverride: override }, status: 'ACTIVE' },
+    {
+      name: 'skipTrial wins over an overriding trial',
+      wanted: { plan: trialPlan, skipTrial: true, trialOverride: override },
+      status: 'ACTIVE',
+    },
     { name: 'a start in the future waits', wanted: { startDate: now + day }, status: 'NOT_STARTED' },
     { name: 'a start in the future with a trial waits', wanted: { plan: trialPlan, startDate: now + day }, status: 'NOT_STARTED' },
-    { name: 'a start in the past with a trial that still runs is in trial', wanted: { plan: trialPlan, startDate: now - day }, status: 'IN_TRIAL' },
-    { name: 'another plan replaces the active one', wanted: { plan: top }, held: [subscription()], status: 'ACTIVE', ends: ['subscription UpgradeOrDowngrade'] },
-    { name: 'a trial of another plan coexists with the paid one', wanted: { plan: plan('top', { trial: trialPlan.trial }) }, held: [subscription()], status: 'IN_TRIAL' },
-    { name: 'the plan that is in trial becomes paid', wanted: { plan: basic }, held: [trial()], isTrialUsed: true, status: 'ACTIVE', ends: ['trial TrialConverted'] },
+    {
+      name: 'a start in the past with a trial that still runs is in trial',
+      wanted: { plan: trialPlan, startDate: now - day },
+      status: 'IN_TRIAL',
+    },
+    {
+      name: 'another plan replaces the active one',
+      wanted: { plan: top },
+      held: [subscription()],
+      status: 'ACTIVE',
+      ends: ['subscription UpgradeOrDowngrade'],
+    },
+    {
+      name: 'a trial of another plan coexists with the paid one',
+      wanted: { plan: plan('top', { trial: trialPlan.trial }) },
+      held: [subscription()],
+      status: 'IN_TRIAL',
+    },
+    {
+      name: 'the plan that is in trial becomes paid',
+      wanted: { plan: basic },
+      held: [trial()],
+      isTrialUsed: true,
+      status: 'ACTIVE',
+      ends: ['trial TrialConverted'],
+    },
     { name: 'a paid plan coexists with the trial of another', wanted: { plan: top }, held: [trial()], isTrialUsed: true, status: 'ACTIVE' },
-    { name: 'a second trial replaces the first', wanted: { plan: top, trialOverride: { ...override, trialEndDate: now + day } }, held: [trial()], status: 'IN_TRIAL', ends: ['trial UpgradeOrDowngrade'] },
+    {
+      name: 'a second trial replaces the first',
+      wanted: { plan: top, trialOverride: { ...override, trialEndDate: now + day } },
+      held: [trial()],
+      status: 'IN_TRIAL',
+      ends: ['trial UpgradeOrDowngrade'],
+    },
     {
       name: 'the paid life of a trial replaces the paid plan beside it too',
       wanted: { plan: top },
@@ -59,7 +101,12 @@ describe('provisioning decides', () => {
       status: 'ACTIVE',
       ends: ['subscription UpgradeOrDowngrade', 'trial TrialConverted'],
     },
-    { name: 'a later start leaves the active one as it is', wanted: { plan: top, startDate: now + day }, held: [subscription()], status: 'NOT_STARTED' },
+    {
+      name: 'a later start leaves the active one as it is',
+      wanted: { plan: top, startDate: now + day },
+      held: [subscription()],
+      status: 'NOT_STARTED',
+    },
     {
       name: 'a later start replaces another later start',
       wanted: { plan: top, startDate: now + day },
@@ -74,8 +121,18 @@ describe('provisioning decides', () => {
       status: 'NOT_STARTED',
       ends: ['subscription UpgradeOrDowngrade'],
     },
-    { name: 'another product is left alone', wanted: { plan: top }, held: [subscription({ product: product({ id: 'other' }) })], status: 'ACTIVE' },
-    { name: 'each resource has its own', wanted: { plan: top, product: many, resource }, held: [subscription({ product: many })], status: 'ACTIVE' },
+    {
+      name: 'another product is left alone',
+      wanted: { plan: top },
+      held: [subscription({ product: product({ id: 'other' }) })],
+      status: 'ACTIVE',
+    },
+    {
+      name: 'each resource has its own',
+      wanted: { plan: top, product: many, resource },
+      held: [subscription({ product: many })],
+      status: 'ACTIVE',
+    },
     {
       name: 'the plan of a resource is replaced for that resource',
       wanted: { plan: top, product: many, resource },
@@ -117,7 +174,10 @@ describe('provisioning again', () => {
   })
   it('answers the trial that is asked for again as a trial', () => {
     const running = trial()
-    expect(decide({ trialOverride: { ...override, trialEndDate: now + day } }, [running], true)).to.deep.equal({ kind: 'existing', subscription: running })
+    expect(decide({ trialOverride: { ...override, trialEndDate: now + day } }, [running], true)).to.deep.equal({
+      kind: 'existing',
+      subscription: running,
+    })
   })
   it('answers what was asked to start at the same later time', () => {
     const upcoming = subscription({ status: 'NOT_STARTED', startDate: now + day })
@@ -135,7 +195,10 @@ describe('provisioning again', () => {
 describe('a provisioned subscription', () => {
   it('has its trial in the local time of the customer', () => {
     // Clocks in Berlin go forward on 2026-03-29: the trial ends at the same hour of the day.
-    const wanted = { plan: plan('basic', { trial: { duration: 1, units: 'MONTH', endBehavior: 'CONVERT_TO_PAID' } }), timeZone: 'Europe/Berlin' } as const
+    const wanted = {
+      plan: plan('basic', { trial: { duration: 1, units: 'MONTH', endBehavior: 'CONVERT_TO_PAID' } }),
+      timeZone: 'Europe/Berlin',
+    } as const
     expect(created(decide(wanted)).trialEndDate).to.equal(Date.parse('2026-04-05T23:00:00Z'))
   })
   it('keeps a start in the past as anchor', () => {
@@ -147,7 +210,10 @@ describe('a provisioned subscription', () => {
     expect(created(decide(wanted))).to.include({ status: 'ACTIVE', startDate: t0, trialEndDate: t0 + 2 * day, ...anchors })
   })
   it('has no trial when that would have ended it before it was asked for', () => {
-    const wanted = { plan: plan('basic', { trial: { duration: 2, units: 'DAY', endBehavior: 'CANCEL_SUBSCRIPTION' } }), startDate: t0 } as const
+    const wanted = {
+      plan: plan('basic', { trial: { duration: 2, units: 'DAY', endBehavior: 'CANCEL_SUBSCRIPTION' } }),
+      startDate: t0,
+    } as const
     expect(created(decide(wanted))).to.include({ status: 'ACTIVE', trialEndDate: null, billingAnchor: t0 })
   })
   it('is billed monthly when sold both ways, as sold when one way, and not at all without prices', () => {
@@ -158,9 +224,18 @@ describe('a provisioned subscription', () => {
   })
 
   describe('begins its usage', () => {
-    const anchor = (usageOnPlanChange: 'ALWAYS_RESET' | 'NEVER_RESET' | 'BILLING_PERIOD_CHANGE', wanted: Partial<SubscriptionRequest>, ...holding: Subscription[]) => {
+    const anchor = (
+      usageOnPlanChange: 'ALWAYS_RESET' | 'NEVER_RESET' | 'BILLING_PERIOD_CHANGE',
+      wanted: Partial<SubscriptionRequest>,
+      ...holding: Subscription[]
+    ) => {
       const rules = product({ usageOnPlanChange })
-      return created(decide({ product: rules, ...wanted }, holding.map((one) => ({ ...one, product: rules })))).usageAnchor
+      return created(
+        decide(
+          { product: rules, ...wanted },
+          holding.map((one) => ({ ...one, product: rules })),
+        ),
+      ).usageAnchor
     }
     const annual = plan('annual', { prices: [price({ billingPeriod: 'ANNUALLY' })] })
     it('at the change by default', () => expect(anchor('ALWAYS_RESET', { plan: top }, subscription())).to.equal(now))
@@ -189,7 +264,11 @@ describe('provisioning refuses', () => {
     ['an add-on more often than it may be held', { plan: basicWithExtra, addons: [held(extra, 4)] }, '3 times at most'],
     ['none of an add-on', { plan: basicWithExtra, addons: [held(extra, 0)] }, 'above 0'],
     ['half an add-on', { plan: basicWithExtra, addons: [held(extra, 1.5)] }, 'whole number'],
-    ['an add-on without the one it needs', { plan: basicWithExtra, addons: [held(addon('sub-extra', { dependencies: ['extra'] }))] }, 'needs add-on "extra"'],
+    [
+      'an add-on without the one it needs',
+      { plan: basicWithExtra, addons: [held(addon('sub-extra', { dependencies: ['extra'] }))] },
+      'needs add-on "extra"',
+    ],
     ['a quantity of what is not sold per unit', { quantities: units(1) }, 'not sold per unit'],
     ['too few units', { plan: plan('basic', { prices: [seats] }), quantities: units(1) }, 'from 2 to 5'],
     ['too many units', { plan: plan('basic', { prices: [seats] }), quantities: units(6) }, 'from 2 to 5'],
@@ -198,7 +277,12 @@ describe('provisioning refuses', () => {
     ['one of the customer beside one of its resource', {}, 'allows one subscription', [subscription({ resource })]],
     ['a trial without an end', { trialOverride: override }, 'give trialEndDate'],
     ['a trial that ends before it starts', { trialOverride: { ...override, trialEndDate: now } }, 'after the start date'],
-    ['a trial of the plan that is paid for', { startDate: now, trialOverride: { ...override, trialEndDate: now + day } }, 'beside itself', [subscription()]],
+    [
+      'a trial of the plan that is paid for',
+      { startDate: now, trialOverride: { ...override, trialEndDate: now + day } },
+      'beside itself',
+      [subscription()],
+    ],
   ]
   for (const [name, wanted, message, holding] of refusals) {
     it(name, () => expect(() => decide(wanted, holding)).to.throw(message))

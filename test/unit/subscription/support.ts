@@ -24,7 +24,10 @@ export function feature(refId: string, fields: Partial<EntitledFeature> = {}): E
   }
 }
 
-export function entitled(to: EntitledFeature, { limit, ...fields }: Partial<PackageEntitlement> & { limit?: number } = {}): PackageEntitlement {
+export function entitled(
+  to: EntitledFeature,
+  { limit, ...fields }: Partial<PackageEntitlement> & { limit?: number } = {},
+): PackageEntitlement {
   return {
     featureId: to.id,
     feature: to,
@@ -86,7 +89,8 @@ export function plan(refId: string, fields: Partial<PackageVersion> = {}): Packa
   }
 }
 
-export const addon = (refId: string, fields: Partial<PackageVersion> = {}): PackageVersion => plan(refId, { kind: 'ADDON', prices: [], ...fields })
+export const addon = (refId: string, fields: Partial<PackageVersion> = {}): PackageVersion =>
+  plan(refId, { kind: 'ADDON', prices: [], ...fields })
 
 export const held = (version: PackageVersion, quantity = 1): HeldAddon => ({ id: `held-${version.refId}`, version, quantity })
 

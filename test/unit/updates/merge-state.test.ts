@@ -5,7 +5,12 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { mergeStates, withUsages } from '../../../src/updates/merge-state.js'
 import { feature, t0 } from '../subscription/support.js'
 
-const usage = (currentUsage: number, updatedAt: number): Usage => ({ currentUsage: decimal.fromNumber(currentUsage), periodStart: t0, periodEnd: null, updatedAt })
+const usage = (currentUsage: number, updatedAt: number): Usage => ({
+  currentUsage: decimal.fromNumber(currentUsage),
+  periodStart: t0,
+  periodEnd: null,
+  updatedAt,
+})
 
 const entitlement = (refId: string, fields: Partial<Entitlement> = {}): Entitlement => ({
   feature: feature(refId, { meterType: 'Incremental' }),
@@ -41,7 +46,9 @@ describe('merging states', () => {
     expect(mergeStates(newer, state(5, entitlement('seats')))).to.deep.equal(newer)
   })
   it('drops what the newer state does not hold any more', () => {
-    expect(mergeStates(state(5, entitlement('calls')), state(6, entitlement('seats'))).entitlements.map(({ feature }) => feature.refId)).to.deep.equal(['seats'])
+    expect(
+      mergeStates(state(5, entitlement('calls')), state(6, entitlement('seats'))).entitlements.map(({ feature }) => feature.refId),
+    ).to.deep.equal(['seats'])
   })
   it('keeps newer usage under newer access', () => {
     const patched = withUsages(state(5, entitlement('calls', { usage: usage(1, 5) })), new Map([['calls', usage(3, 9)]]))
@@ -50,7 +57,10 @@ describe('merging states', () => {
     expect(merged.entitlements[0]).to.deep.include({ usageLimit: '20', usage: usage(3, 9) })
   })
   it('keeps the usage of the newer state when both are as new', () => {
-    const merged = mergeStates(state(5, entitlement('calls', { usage: usage(8, 5) })), state(5, entitlement('calls', { usage: usage(0, 5) })))
+    const merged = mergeStates(
+      state(5, entitlement('calls', { usage: usage(8, 5) })),
+      state(5, entitlement('calls', { usage: usage(0, 5) })),
+    )
     expect(merged.entitlements[0]!.usage!.currentUsage).to.equal('0')
   })
   it('gives no usage to what has none in the newer state', () => {
@@ -59,15 +69,22 @@ describe('merging states', () => {
   })
 
   it('ends the same in any order, with repeats', () => {
-    const anyState = fc.record({ version: fc.integer({ min: 1, max: 5 }), later: fc.integer({ min: 0, max: 5 }), laterSeats: fc.integer({ min: 0, max: 5 }) })
+    const anyState = fc.record({
+      version: fc.integer({ min: 1, max: 5 }),
+      later: fc.integer({ min: 0, max: 5 }),
+      laterSeats: fc.integer({ min: 0, max: 5 }),
+    })
     // A state of one version says one thing, whoever built it; its usage may have been patched since.
     const states = fc.uniqueArray(anyState, { selector: ({ version }) => version, minLength: 1 }).map((all) =>
       all.map(({ version, later, laterSeats }) => {
-        const used = (refId: string, updatedAt: number) => entitlement(refId, { usageLimit: decimal.fromNumber(version), usage: usage(updatedAt, updatedAt) })
+        const used = (refId: string, updatedAt: number) =>
+          entitlement(refId, { usageLimit: decimal.fromNumber(version), usage: usage(updatedAt, updatedAt) })
         return state(version, used('calls', version + later), used('seats', version + laterSeats))
       }),
     )
-    const orders = states.chain((all) => fc.tuple(fc.constant(all), fc.array(fc.constantFrom(...all)), fc.shuffledSubarray(all, { minLength: all.length })))
+    const orders = states.chain((all) =>
+      fc.tuple(fc.constant(all), fc.array(fc.constantFrom(...all)), fc.shuffledSubarray(all, { minLength: all.length })),
+    )
     fc.assert(
       fc.property(orders, ([all, repeats, shuffled]) => {
         const mergeAll = (list: EntitlementState[]) => list.reduce<EntitlementState | null>(mergeStates, null)

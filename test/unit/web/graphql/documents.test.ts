@@ -20,10 +20,15 @@ describe('documents', () => {
   })
 
   it('have a bounded number of tokens', () => {
-    // Braces count, and so does the end of the text.
-    const withFields = (count: number) => `{ ${'text '.repeat(count)}}`
-    expect(isPrepared(withFields(maxTokens - 3))).to.equal(true)
-    expect(isPrepared(withFields(maxTokens + 1))).to.equal(false)
+    // Three tokens each, and the braces.
+    const withAliases = (count: number) => `{ ${Array.from({ length: count }, (_, n) => `a${n}: text`).join(' ')} }`
+    const most = Math.floor((maxTokens - 2) / 3)
+    expect(isPrepared(withAliases(most))).to.equal(true)
+    expect(isPrepared(withAliases(most + 1))).to.equal(false)
+  })
+
+  it('cost little to refuse when one field is repeated as often as tokens allow', () => {
+    expect(isPrepared(`{ ${'text '.repeat(maxTokens - 2)} }`)).to.equal(false)
   })
 
   it('have a bounded depth', () => {

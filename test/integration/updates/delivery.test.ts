@@ -1,0 +1,344 @@
+import { Queue } from 'bullmq'
+import { expect } from 'chai'
+import type { EntitlementState, Usage } from '../../../src/entitlement/state.js'
+import * as decimal from '../../../src/kernel/decimal.js'
+import { newId } from '../../../src/kernel/id.js'
+import { createMetrics } from '../../../src/platform/metrics.js'
+import { openRedis, type Redis } from '../../../src/platform/redis.js'
+import { type ChangeMessage, changeChannel } from '../../../src/updates/change-message.js'
+import { ChangeDelivery, type ChangeSinks } from '../../../src/updates/delivery.js'
+import { mergeStates } from '../../../src/updates/merge-state.js'
+import { environmentsWithUndelivered } from '../../../src/updates/outbox-repository.js'
+import { changeSinks } from '../../../src/updates/sinks.js'
+import { StateCache } from '../../../src/updates/state-cache.js'
+import { type Bench, openBench } from '../subscription/bench.js'
+
+describe('delivering changes', () => {
+  let bench: Bench
+  let redis: Redis
+  let subscriber: Redis
+  let cache: StateCache
+  let sinks: ChangeSinks
+  let environmentId: string
+  /** What the channel of the environment carried. */
+  let heard: ChangeMessage[]
+
+  before(async () => {
+    bench = await openBench()
+    redis = openRedis(bench.life, bench.queues.redisUrl, 'request')
+    subscriber = openRedis(bench.life, bench.queues.redisUrl, 'subscriber')
+    subscriber.on('message', (_channel, text: string) => heard.push(JSON.parse(text)))
+    cache = new StateCache(redis, bench.queues.prefix)
+    sinks = changeSinks({ life: bench.life, redis, queues: bench.queues, hasPersistentCache: async () => true })
+  })
+  after(async () => expect(await bench.close()).to.deep.equal([]))
+  beforeEach(async () => {
+    environmentId = await bench.createEnvironment()
+    heard = []
+    await subscriber.subscribe(changeChannel(bench.queues.prefix, environmentId))
+  })
+
+  /** As one process of the worker has it. */
+  const worker = (override: Partial<ChangeSinks> = {}) =>
+    new ChangeDelivery({
+      prisma: bench.prisma,
+      entitlements: bench.entitlements,
+      cache,
+      sinks: { ...sinks, ...override },
+      metrics: createMetrics('test'),
+    })
+  const deliver = () => worker().deliver(environmentId)
+  const provision = (refId = 'acme') => bench.customers.provision(environmentId, { refId })
+  const subscribe = (planRefId: string, resourceRefId: string | null = null) =>
+    bench.subscriptions.provision(environmentId, { customerRefId: 'acme', planRefId, resourceRefId })
+  const built = (resourceId: string | null = null) => bench.entitlements.state(environmentId, 'acme', resourceId)
+  const waiting = () => bench.prisma.outboxMessage.count({ where: { environmentId } })
+  const endLeases = () => bench.prisma.outboxMessage.updateMany({ where: { environmentId }, data: { claimedUntil: new Date(0) } })
+
+  async function cached(resourceId: string | null = null): Promise<EntitlementState | null> {
+    let found: EntitlementState | null = null
+    await cache.update({ environmentId, customerId: 'acme', resourceId }, (stored) => {
+      found = stored
+      return null
+    })
+    return found
+  }
+
+  /** Everything published before has been heard when a message of our own has. */
+  async function listened(): Promise<ChangeMessage[]> {
+    const mark = newId()
+    await redis.publish(changeChannel(bench.queues.prefix, environmentId), JSON.stringify({ id: mark }))
+    while (heard.at(-1)?.id !== mark) await new Promise((resolve) => subscriber.once('message', resolve))
+    return heard.splice(0).slice(0, -1)
+  }
+
+  /** A report of usage as ingestion commits it: version, counter and message in one transaction, under the customer's state row. */
+  async function report(refId: string, usage: number): Promise<number> {
+    const feature = (await bench.catalog.features(bench.prisma, environmentId)).get(refId)!
+    return bench.prisma.$transaction(async (db) => {
+      const customer = await db.customer.findUniqueOrThrow({ where: { environmentId_refId: { environmentId, refId: 'acme' } } })
+      const [state] = await db.$queryRaw<{ version: bigint }[]>`
+        UPDATE customer_state SET version = greatest(version + 1, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+        WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customer.id}::uuid RETURNING version`
+      const version = state!.version
+      const ofSeries = { environmentId, customerId: customer.id, featureId: feature.id, resourceId: null }
+      const found = await db.usageSeries.findFirst({ where: ofSeries })
+      // Seats: one series that is never reset, whatever the plan.
+      const { id: seriesId } = found ?? (await db.usageSeries.create({ data: { ...ofSeries, id: newId() } }))
+      const period = { periodStart: new Date('1970-01-01T00:00:00Z'), periodEnd: new Date('9999-01-01T00:00:00Z') }
+      await db.usageCounter.upsert({
+        where: { environmentId_seriesId_periodStart: { environmentId, seriesId, periodStart: period.periodStart } },
+        create: { environmentId, seriesId, ...period, usage, version },
+        update: { usage, version },
+      })
+      const payload = {
+        featureId: refId,
+        usage: { currentUsage: String(usage), periodStart: null, periodEnd: null, updatedAt: Number(version) },
+      }
+      await db.outboxMessage.create({ data: { environmentId, id: newId(), kind: 'usage', customerId: 'acme', version, payload } })
+      return Number(version)
+    })
+  }
+
+  it('builds the state, keeps it and tells it, with the version of the change', async () => {
+    const { state } = await provision()
+    await deliver()
+    const [message, ...others] = await listened()
+    expect(others).to.deep.equal([])
+    expect(message).to.deep.include({ v: 1, environmentId, customerId: 'acme', kind: 'entitlements', version: state.version, state })
+    expect(message).not.to.have.property('resourceId')
+    expect(await cached()).to.deep.equal(state)
+    expect(await waiting()).to.equal(0)
+  })
+
+  it('puts it into the environment’s queue, for the persistent cache', async () => {
+    await provision()
+    await deliver()
+    const queue = new Queue(`environment-${environmentId}`, { connection: { url: bench.queues.redisUrl }, prefix: bench.queues.prefix })
+    try {
+      const jobs = await queue.getWaiting()
+      expect(jobs.map(({ data }) => data)).to.deep.equal(await listened())
+    } finally {
+      await queue.close()
+    }
+  })
+
+  it('makes one message of many changes that wait', async () => {
+    await provision()
+    await subscribe('business')
+    const { state } = await subscribe('team')
+    await deliver()
+    expect((await listened()).map(({ kind, version }) => [kind, version])).to.deep.equal([['entitlements', state.version]])
+  })
+
+  it('reaches the resources of the customer too', async () => {
+    await provision()
+    await subscribe('room', 'r1')
+    await deliver()
+    const messages = await listened()
+    expect(messages.map(({ resourceId }) => resourceId ?? null)).to.have.members([null, 'r1'])
+    expect(await cached('r1')).to.deep.equal(await built('r1'))
+    await subscribe('business')
+    await deliver()
+    expect((await cached('r1'))!.entitlements.map(({ feature }) => feature.refId)).to.deep.equal(['calls', 'seats', 'sso'])
+  })
+
+  it('delivers more than one batch', async () => {
+    await provision()
+    const rows = Array.from({ length: 1_100 }, (_, index) => ({
+      environmentId,
+      id: newId(),
+      kind: 'package' as const,
+      version: BigInt(index),
+    }))
+    await bench.prisma.outboxMessage.createMany({ data: rows })
+    await deliver()
+    expect(await waiting()).to.equal(0)
+    expect((await listened()).filter(({ kind }) => kind === 'package')).to.have.length(1_100)
+  })
+
+  it('tells a change of the catalog once for the environment', async () => {
+    const product = 'products: [{ refId: another }]'
+    await bench.catalog.apply(environmentId, product, { dryRun: false, archiveMissing: false })
+    await deliver()
+    expect((await listened()).map(({ kind, customerId }) => [kind, customerId])).to.deep.equal([['package', '']])
+  })
+
+  it('tells that a customer is to be forgotten, unless something came after that', async () => {
+    const { state } = await provision()
+    const purge = (version: number) =>
+      bench.prisma.outboxMessage.create({
+        data: { environmentId, id: newId(), kind: 'purge', customerId: 'acme', version: BigInt(version) },
+      })
+    await purge(state.version - 1)
+    await deliver()
+    expect((await listened()).map(({ kind }) => kind)).to.deep.equal(['entitlements'])
+    await purge(state.version + 1)
+    await deliver()
+    expect((await listened()).map(({ kind, version }) => [kind, version])).to.deep.equal([['purge', state.version + 1]])
+  })
+
+  describe('usage', () => {
+    beforeEach(async () => {
+      await provision()
+      await deliver()
+      await listened()
+    })
+
+    it('patches the state that is there, and leaves the state’s own version alone', async () => {
+      const before = (await cached())!
+      const version = await report('seats', 3)
+      await deliver()
+      const [message, ...others] = await listened()
+      expect(others).to.deep.equal([])
+      const usage: Usage = { currentUsage: decimal.fromNumber(3), periodStart: null, periodEnd: null, updatedAt: version }
+      expect(message).to.deep.include({ kind: 'usage', customerId: 'acme', version })
+      expect(message!.usage).to.deep.include({ featureId: 'seats', usage })
+      expect(message!.usage!.entitlement).to.deep.include({ usageLimit: '1', usage })
+      const seats = before.entitlements.findIndex(({ feature }) => feature.refId === 'seats')
+      expect(await cached()).to.deep.equal({
+        ...before,
+        entitlements: before.entitlements.with(seats, { ...before.entitlements[seats]!, usage }),
+      })
+    })
+
+    it('is told once for reports that wait, with the newest', async () => {
+      await report('seats', 1)
+      const version = await report('seats', 2)
+      await deliver()
+      expect((await listened()).map(({ usage }) => [usage!.usage.currentUsage, usage!.usage.updatedAt])).to.deep.equal([['2', version]])
+    })
+
+    it('that arrives late never replaces newer usage', async () => {
+      await report('seats', 1)
+      const late = await bench.prisma.outboxMessage.findFirstOrThrow({ where: { environmentId } })
+      await bench.prisma.outboxMessage.delete({ where: { environmentId_id: { environmentId, id: late.id } } })
+      await report('seats', 2)
+      await deliver()
+      await bench.prisma.outboxMessage.create({ data: { ...late, payload: late.payload as object } })
+      await deliver()
+      expect((await cached())!.entitlements.find(({ feature }) => feature.refId === 'seats')!.usage!.currentUsage).to.equal('2')
+    })
+
+    it('of what the customer does not hold is kept and not told', async () => {
+      const { version } = (await cached())!
+      const payload = { featureId: 'gold', usage: { currentUsage: '1', periodStart: null, periodEnd: null, updatedAt: version + 1 } }
+      await bench.prisma.outboxMessage.create({
+        data: { environmentId, id: newId(), kind: 'usage', customerId: 'acme', version: BigInt(version + 1), payload },
+      })
+      await deliver()
+      expect(await listened()).to.deep.equal([])
+      expect(await waiting()).to.equal(0)
+    })
+
+    it('builds the state anew when Redis has lost it', async () => {
+      const keys = await redis.keys(`${bench.queues.prefix}:state:${environmentId}:*`)
+      expect(await redis.del(keys)).to.equal(1)
+      await report('seats', 3)
+      await deliver()
+      expect(await cached()).to.deep.equal(await built())
+      expect((await listened()).map(({ kind }) => kind)).to.deep.equal(['usage'])
+    })
+
+    it('of a feature that came with a change of access which is still on its way is not lost', async () => {
+      // The other worker has leased the change of access and built the state, and is slow to store it.
+      await subscribe('room', null)
+      const slow = await built()
+      await bench.prisma.outboxMessage.updateMany({ where: { environmentId }, data: { claimedUntil: new Date(Date.now() + 60_000) } })
+      const keys = await redis.keys(`${bench.queues.prefix}:state:${environmentId}:*`)
+      const before = JSON.parse((await redis.hget(keys[0]!, 'body'))!) as EntitlementState
+      const withoutSeats = { ...before, entitlements: before.entitlements.filter(({ feature }) => feature.refId !== 'seats') }
+      await redis.hset(keys[0]!, 'body', JSON.stringify(withoutSeats))
+      const version = await report('seats', 7)
+      await deliver()
+      await cache.update(slow, (stored) => mergeStates(stored, slow))
+      expect((await cached())!.entitlements.find(({ feature }) => feature.refId === 'seats')).to.deep.nested.include({
+        'usage.currentUsage': '7',
+        'usage.updatedAt': version,
+      })
+    })
+
+    it('and access that change at once end in the state that the records say', async () => {
+      const [one, other] = [worker(), worker()]
+      const changes = async () => {
+        for (let n = 1; n <= 10; n++) {
+          await report('seats', n)
+          void one.deliver(environmentId)
+          if (n % 3 === 0) await subscribe(n % 2 === 0 ? 'business' : 'free')
+          void other.deliver(environmentId)
+        }
+      }
+      await Promise.all([changes(), changes()])
+      while ((await waiting()) > 0) await Promise.all([one.deliver(environmentId), other.deliver(environmentId)])
+      const [state, truth] = [(await cached())!, await built()]
+      const shown = ({ deniedReason, entitlements }: EntitlementState) => [
+        deniedReason,
+        ...entitlements.map(({ feature, usageLimit, usage }) => [feature.refId, usageLimit, usage?.currentUsage]),
+      ]
+      expect(shown(state)).to.deep.equal(shown(truth))
+      expect(state.accessVersion).to.equal(truth.accessVersion)
+    })
+  })
+
+  describe('when something fails', () => {
+    it('between the lease and the end, delivers again once the lease is over, and not before', async () => {
+      await provision()
+      const failing = worker({ publish: () => Promise.reject(new Error('redis is away')) })
+      expect(await failing.deliver(environmentId).catch((error: Error) => error.message)).to.equal('redis is away')
+      expect(await waiting()).to.be.greaterThan(0)
+      await deliver()
+      expect(await listened()).to.deep.equal([])
+      await endLeases()
+      expect(await environmentsWithUndelivered(bench.prisma)).to.include(environmentId)
+      await deliver()
+      expect((await listened()).map(({ kind }) => kind)).to.deep.equal(['entitlements'])
+      expect(await waiting()).to.equal(0)
+      expect(await environmentsWithUndelivered(bench.prisma)).not.to.include(environmentId)
+    })
+
+    it('after telling, tells the same again', async () => {
+      await provision()
+      const failing = worker({ enqueue: () => Promise.reject(new Error('redis is away')) })
+      await failing.deliver(environmentId).catch(() => undefined)
+      await endLeases()
+      await deliver()
+      const [first, second] = await listened()
+      expect({ ...second, id: '', timestamp: 0 }).to.deep.equal({ ...first, id: '', timestamp: 0 })
+    })
+
+    it('for one customer, does not hold up the others', async () => {
+      await provision()
+      const broken = { environmentId, id: newId(), kind: 'usage' as const, customerId: 'broken', version: 1n }
+      await provision('broken')
+      await deliver()
+      await listened()
+      await bench.prisma.outboxMessage.create({ data: broken })
+      await subscribe('business')
+      const error = await deliver().catch((error: unknown) => error)
+      expect(error).to.be.instanceOf(AggregateError)
+      expect((await listened()).map(({ customerId }) => customerId)).to.deep.equal(['acme'])
+      expect((await bench.prisma.outboxMessage.findMany({ where: { environmentId } })).map(({ id }) => id)).to.deep.equal([broken.id])
+    })
+  })
+
+  it('is done once for each change by three workers at once', async () => {
+    for (const refId of ['a', 'b', 'c', 'd', 'e', 'f']) await provision(refId)
+    await Promise.all([worker(), worker(), worker()].map((one) => one.deliver(environmentId)))
+    const messages = await listened()
+    expect(messages.map(({ customerId }) => customerId)).to.have.members(['a', 'b', 'c', 'd', 'e', 'f'])
+    expect(await waiting()).to.equal(0)
+  })
+
+  it('writes a change and its message together or not at all', async () => {
+    await provision()
+    await deliver()
+    const before = await built()
+    await bench.pool.query(`ALTER TABLE outbox_message ADD CONSTRAINT refuse CHECK (environment_id <> '${environmentId}') NOT VALID`)
+    try {
+      expect(await subscribe('business').catch(() => 'refused')).to.equal('refused')
+    } finally {
+      await bench.pool.query('ALTER TABLE outbox_message DROP CONSTRAINT refuse')
+    }
+    expect(await built()).to.deep.equal(before)
+  })
+})
