@@ -7,7 +7,16 @@ import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
-import { type Config, ConfigError, type ConfigSpec, databaseVariables, positive, processVariables, readConfig, variableTable } from './platform/config.js'
+import {
+  type Config,
+  ConfigError,
+  type ConfigSpec,
+  databaseVariables,
+  positive,
+  processVariables,
+  readConfig,
+  variableTable,
+} from './platform/config.js'
 import { connectOrCreate, explainDatabaseError, targetOf } from './platform/database.js'
 import { StartError } from './platform/health.js'
 import { createLogger } from './platform/logger.js'

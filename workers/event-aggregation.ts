@@ -34,7 +34,9 @@ await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig }, as
   const { entitlements, after } = createApp({ life, postgres, queues })
   const aggregation = new EventAggregation({
     pool: postgres.pool,
-    bindings: new Bindings((...place) => postgres.prisma.$transaction((db) => entitlements.holdings(db, ...place), { isolationLevel: 'RepeatableRead' })),
+    bindings: new Bindings((...place) =>
+      postgres.prisma.$transaction((db) => entitlements.holdings(db, ...place), { isolationLevel: 'RepeatableRead' }),
+    ),
     metrics: life.metrics,
     changed: after.changed,
   })

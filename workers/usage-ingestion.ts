@@ -37,7 +37,8 @@ await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async 
     pool: postgres.pool,
     redis: openRedis(life, queues.redisUrl, 'request'),
     prefix: queues.prefix,
-    loadHoldings: (...place) => postgres.prisma.$transaction((db) => entitlements.holdings(db, ...place), { isolationLevel: 'RepeatableRead' }),
+    loadHoldings: (...place) =>
+      postgres.prisma.$transaction((db) => entitlements.holdings(db, ...place), { isolationLevel: 'RepeatableRead' }),
     metrics: life.metrics,
     log: life.log,
     changed: after.changed,

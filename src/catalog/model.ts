@@ -76,6 +76,7 @@ export interface Price {
 }
 
 export interface PackageEntitlement {
+  id: string
   featureId: string
   feature: EntitledFeature
   /** Null: no limit was set, which counts as 0 and never as unlimited. The value of an unmetered NUMBER. */

@@ -193,7 +193,8 @@ export function toFrozenVersion(row: VersionRow): FrozenVersion {
     basePlanVersionId,
     trial: toTrial(row),
     maxQuantity,
-    entitlements: row.packageEntitlements.map(({ featureId, usageLimit, position, ...entitlement }) => ({
+    entitlements: row.packageEntitlements.map(({ id, featureId, usageLimit, position, ...entitlement }) => ({
+      id,
       featureId,
       usageLimit: decimalOrNull(usageLimit),
       hasUnlimitedUsage: entitlement.hasUnlimitedUsage,

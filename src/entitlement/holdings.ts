@@ -112,6 +112,7 @@ export function buildState(
     version: holdings.version,
     accessVersion: holdings.accessVersion,
     deniedReason: stateDenial(holdings, now),
+    validUntil: boundaryAfter(holdings, now),
     entitlements: winners.map(({ entitlement, series }) =>
       series ? { ...entitlement, usage: usageIn(series, usages, entitlement, holdings.version, now) } : entitlement,
     ),

@@ -1,6 +1,7 @@
 import type { CatalogService } from '../catalog/service.js'
+import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
-import type { Db } from '../platform/postgres.js'
+import { type Db, Prisma } from '../platform/postgres.js'
 import type { Subscription } from '../subscription/model.js'
 import type { HeldPromotional, Holdings } from './holdings.js'
 import type { EntitledFeature } from './state.js'
@@ -97,6 +98,30 @@ export async function loadResources(db: Db, environmentId: string, customerId: s
     select: { id: true, refId: true },
     orderBy: { refId: 'asc' },
   })
+}
+
+/** What a state is made of, as of now. */
+export interface StateVersions {
+  /** Of the customer's state. */
+  state: EpochMs
+  catalog: number
+}
+
+/** Null: the customer is unknown. */
+export async function loadVersions(db: Db, environmentId: string, customerRefId: string): Promise<StateVersions | null> {
+  const [row] = await db.$queryRaw<{ state: bigint | null; catalog: bigint }[]>(Prisma.sql`
+    SELECT state.version AS state, environment.catalog_version AS catalog
+    FROM customer
+    JOIN environment ON environment.id = customer.environment_id
+    LEFT JOIN customer_state AS state ON state.environment_id = customer.environment_id AND state.customer_id = customer.id
+    WHERE customer.environment_id = ${environmentId}::uuid AND customer.ref_id = ${customerRefId}`)
+  return row ? { state: Number(row.state ?? 0), catalog: Number(row.catalog) } : null
+}
+
+export async function loadCatalogVersion(db: Db, environmentId: string): Promise<number> {
+  const [row] = await db.$queryRaw<{ version: bigint }[]>(Prisma.sql`
+    SELECT catalog_version AS version FROM environment WHERE id = ${environmentId}::uuid`)
+  return Number(row?.version ?? 0)
 }
 
 async function featuresById(db: Db, catalog: CatalogService, environmentId: string): Promise<Map<string, EntitledFeature>> {

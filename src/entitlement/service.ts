@@ -4,7 +4,7 @@ import { readCurrentUsage } from '../metering/current-usage.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
 import { type Decision, evaluate } from './evaluate.js'
 import { buildState, decideWinners, type Holdings } from './holdings.js'
-import { type HoldingsSources, loadHoldings, loadResources } from './repository.js'
+import { type HoldingsSources, loadCatalogVersion, loadHoldings, loadResources, loadVersions, type StateVersions } from './repository.js'
 import type { EntitlementState, Usage } from './state.js'
 
 export interface CheckQuestion {
@@ -14,6 +14,31 @@ export interface CheckQuestion {
   resourceRefId: string | null
   requestedUsage: Decimal | null
   requestedValues: string[] | null
+}
+
+export type CheckAnswer = Decision & { accessVersion: EpochMs }
+
+/**
+ * Decides about a state that the reader has got. `isFeature` is asked only when the customer does not hold the feature: whether there is one of that
+ * name.
+ */
+export async function decideCheck(
+  state: EntitlementState,
+  question: CheckQuestion,
+  now: EpochMs,
+  isFeature: (refId: string) => Promise<boolean>,
+): Promise<CheckAnswer> {
+  const decision = evaluate({
+    state,
+    featureId: question.featureRefId,
+    requestedUsage: question.requestedUsage ?? undefined,
+    requestedValues: question.requestedValues ?? undefined,
+    now: Math.max(now, state.version),
+  })
+  const { accessVersion } = state
+  if (decision.granted || decision.reason !== 'NoFeatureEntitlementInSubscription') return { ...decision, accessVersion }
+  const reason = (await isFeature(question.featureRefId)) ? decision.reason : 'FeatureNotFound'
+  return { ...decision, reason, accessVersion }
 }
 
 /** Answers what a customer may use, from the records: always right after the mutation that changed them. */
@@ -30,7 +55,10 @@ export class EntitlementService {
 
   /** The entitlements of a customer or of one of its resources, or the reason why there are none. Unknown customers are answered, not refused. */
   state(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
-    return this.#snapshot((db) => this.stateIn(db, environmentId, customerRefId, resourceRefId))
+    return this.#snapshot(async (db) => {
+      const catalogVersion = await loadCatalogVersion(db, environmentId)
+      return { ...(await this.stateIn(db, environmentId, customerRefId, resourceRefId)), catalogVersion }
+    })
   }
 
   /** The same inside the caller's transaction, which holds the customer's state row or reads one snapshot. */
@@ -43,9 +71,11 @@ export class EntitlementService {
   /** The states of a customer, its own first, and of each of its resources, from one snapshot. */
   states(environmentId: string, customerRefId: string): Promise<EntitlementState[]> {
     return this.#snapshot(async (db) => {
+      const catalogVersion = await loadCatalogVersion(db, environmentId)
       const holdings = await this.holdings(db, environmentId, customerRefId, null)
       const resources = holdings.customer ? await loadResources(db, environmentId, holdings.customer.id) : []
-      return this.#build(db, [holdings, ...resources.map(({ id, refId }) => ({ ...holdings, resourceRefId: refId, resource: { id } }))])
+      const all = resources.map(({ id, refId }) => ({ ...holdings, resourceRefId: refId, resource: { id } }))
+      return (await this.#build(db, [holdings, ...all])).map((state) => ({ ...state, catalogVersion }))
     })
   }
 
@@ -54,20 +84,20 @@ export class EntitlementService {
     return loadHoldings(db, this.#sources, environmentId, customerRefId, resourceRefId)
   }
 
+  /** What a state must have been read at to be current. Null: the customer is unknown. */
+  versions(environmentId: string, customerRefId: string): Promise<StateVersions | null> {
+    return loadVersions(this.#prisma, environmentId, customerRefId)
+  }
+
+  /** The caller's identifiers of all features of the catalog. */
+  async featureRefIds(environmentId: string): Promise<ReadonlySet<string>> {
+    return new Set((await this.#sources.catalog.features(this.#prisma, environmentId)).keys())
+  }
+
   /** The decision, with the version of the last change that was more than usage. A denial is an answer. */
-  async check(environmentId: string, question: CheckQuestion): Promise<Decision & { accessVersion: EpochMs }> {
+  async check(environmentId: string, question: CheckQuestion): Promise<CheckAnswer> {
     const state = await this.state(environmentId, question.customerRefId, question.resourceRefId)
-    const decision = evaluate({
-      state,
-      featureId: question.featureRefId,
-      requestedUsage: question.requestedUsage ?? undefined,
-      requestedValues: question.requestedValues ?? undefined,
-      now: this.#now(state),
-    })
-    const { accessVersion } = state
-    if (decision.granted || decision.reason !== 'NoFeatureEntitlementInSubscription') return { ...decision, accessVersion }
-    const features = await this.#sources.catalog.features(this.#prisma, environmentId)
-    return { ...decision, reason: features.has(question.featureRefId) ? decision.reason : 'FeatureNotFound', accessVersion }
+    return decideCheck(state, question, this.#clock.now(), async (refId) => (await this.featureRefIds(environmentId)).has(refId))
   }
 
   /** All of one customer, with the usage of one reading. */

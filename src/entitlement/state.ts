@@ -72,4 +72,8 @@ export interface EntitlementState {
   accessVersion: EpochMs
   deniedReason: StateDenialReason | null
   entitlements: Entitlement[]
+  /** From this instant on time alone may have changed what is held, also where that is nothing now. Null: no such instant is known; absent: not told. */
+  validUntil?: EpochMs | null
+  /** Of the catalog that it was made from: grows with each change of the catalog. Absent: not told. */
+  catalogVersion?: number
 }

@@ -102,7 +102,16 @@ async function install() {
   // Run by npm, the same npm is used; by hand, the one on PATH. Install scripts of dependencies are not needed, so they are not run.
   // Development dependencies are: the compiler is one.
   const npm = process.env.npm_execpath
-  const args = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund']
+  const args = [
+    'ci',
+    '--ignore-scripts',
+    '--include=dev',
+    '--include=optional',
+    '--no-audit',
+    '--no-fund',
+    '--fetch-retry-mintimeout=1000',
+    '--fetch-retry-maxtimeout=5000',
+  ]
   if (npm?.endsWith('.js')) await run(process.execPath, [npm, ...args], { explain: explainInstall })
   else await run('npm', args, { explain: explainInstall })
 }

@@ -94,41 +94,34 @@ export const processVariables = {
 } as const satisfies ConfigSpec
 
 export const databaseVariables = {
-  DATABASE_URL: urlOf('postgresql', 'postgres')({ desc: 'PostgreSQL 15 or newer', example: 'postgresql://user:password@host:5432/tollgate' }),
+  DATABASE_URL: urlOf(
+    'postgresql',
+    'postgres',
+  )({ desc: 'PostgreSQL 15 or newer', example: 'postgresql://user:password@host:5432/tollgate' }),
   DATABASE_POOL_SIZE: positive({ default: 10, desc: 'Most PostgreSQL connections that the process opens' }),
 } as const satisfies ConfigSpec
 
 export const redisVariables = {
-  REDIS_URL: urlOf('redis', 'rediss')({ desc: 'Redis 6.2 or newer (or Valkey): queues, push channels, entitlement state', example: 'redis://host:6379' }),
-  QUEUE_PREFIX: str({ default: '{tollgate}', desc: 'Prefix of all queue and cache keys; the braces keep them in one slot of Redis Cluster' }),
+  REDIS_URL: urlOf(
+    'redis',
+    'rediss',
+  )({ desc: 'Redis 6.2 or newer (or Valkey): queues, push channels, entitlement state', example: 'redis://host:6379' }),
+  QUEUE_PREFIX: str({
+    default: '{tollgate}',
+    desc: 'Prefix of all queue and cache keys; the braces keep them in one slot of Redis Cluster',
+  }),
 } as const satisfies ConfigSpec
 
-export interface Variable {
-  name: string
-  /** As it would be written in the environment; null: none, and then the variable is either required or has no effect unless set. */
-  default: string | null
-  isRequired: boolean
-  /** With the values to choose from, or an example. */
-  meaning: string
-}
-
-/** What a process reads, by name. */
-export function variablesOf(spec: ConfigSpec): Variable[] {
-  return Object.entries(spec)
+/** What a process reads, by name, as a table in Markdown. Required is what has no default; an empty default has no effect unless it is set. */
+export function variableTable(spec: ConfigSpec): string {
+  const rows = Object.entries(spec)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, entry]) => {
       const { desc = '', default: value, choices, example } = entry
       const details = choices ? ` (${choices.join(', ')})` : example ? `, for example \`${example}\`` : ''
-      return { name, default: value === undefined ? null : String(value), isRequired: !('default' in entry), meaning: `${desc}${details}` }
+      const shown = !('default' in entry) ? 'required' : value === undefined ? '' : `\`${value}\``
+      return `| \`${name}\` | ${shown} | ${desc}${details} |`
     })
-}
-
-/** A table in Markdown, as in the README. */
-export function variableTable(spec: ConfigSpec): string {
-  const rows = variablesOf(spec).map(
-    (variable) =>
-      `| \`${variable.name}\` | ${variable.isRequired ? 'required' : variable.default === null ? '' : `\`${variable.default}\``} | ${variable.meaning} |`,
-  )
   return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n')
 }
 
@@ -144,7 +137,9 @@ export function readConfig<Spec extends ConfigSpec>(spec: Spec, env: NodeJS.Proc
       if (!error) continue
       const entry = spec[name]
       const isMissing = given[name] === undefined
-      const message = isMissing ? `is not set (${entry?.desc ?? 'required'}${entry?.example ? `; for example ${entry.example}` : ''})` : error.message
+      const message = isMissing
+        ? `is not set (${entry?.desc ?? 'required'}${entry?.example ? `; for example ${entry.example}` : ''})`
+        : error.message
       problems.push(`${name} ${message}`)
     }
     if (problems.length > 0) throw new ConfigError(problems)

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, type ConfigCheck, type ConfigSpec, readConfig, variableTable } from './config.js'
+import { type Config, type ConfigCheck, ConfigError, type ConfigSpec, readConfig, variableTable } from './config.js'
 import { createHealthServer, type HealthSource, listen, type Readiness, StartError } from './health.js'
 import { createLogger, type Logger } from './logger.js'
 import { createMetrics, type Registry } from './metrics.js'
@@ -158,7 +158,9 @@ function readConfigOrExit<Spec extends ConfigSpec>(name: string, spec: Spec, che
     return config
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`${name}: the configuration has ${error.problems.length} problem(s)\n${error.problems.map((p) => `  ${p}\n`).join('')}`)
+    process.stderr.write(
+      `${name}: the configuration has ${error.problems.length} problem(s)\n${error.problems.map((p) => `  ${p}\n`).join('')}`,
+    )
     process.exit(1)
   }
 }

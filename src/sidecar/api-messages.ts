@@ -1,84 +1,54 @@
-import { LRUCache } from 'lru-cache'
-import { type DenialReason, denialReasons } from '../entitlement/denial.js'
-import type { EntitledFeature, FeatureType, MeterType, StateDenialReason, Usage } from '../entitlement/state.js'
-import type { EpochMs } from '../kernel/clock.js'
+import type { Usage } from '../entitlement/state.js'
 import * as decimal from '../kernel/decimal.js'
-import type { ResetPeriod } from '../metering/usage-period.js'
-import type { CachedEntitlement, CachedState } from './cache/cache.js'
+import {
+  type EntitlementJson,
+  entitlementFields,
+  fromTime,
+  type StateJson,
+  stateReasons,
+  toDenialReason,
+} from '../updates/external-cache/state-json.js'
+import type { CachedState } from './cache/cache.js'
+import { type HeldUsage, packUsages, type Terms, TermsPool, toEntitledFeature } from './terms.js'
 
 /** The GraphQL documents that the sidecar sends, the JSON that comes back, and its translation into cached states. */
 
-const entitlementFields = `
-  isGranted accessDeniedReason usageLimit hasUnlimitedUsage hasSoftLimit enumValues currentUsage resetPeriod
-  usagePeriodAnchor usagePeriodStart usagePeriodEnd validUntil entitlementUpdatedAt usageUpdatedAt
-  feature { refId featureType meterType featureUnits featureUnitsPlural }`
+export type { EntitlementJson, StateJson }
+export { fromTime }
+
+const reportedFields = 'id customerId resourceId featureId currentUsage timestamp usagePeriodStart usagePeriodEnd'
+const changeFields = `id kind customerId resourceId accessDeniedReason entitlements { ${entitlementFields} }
+    usage { featureId currentUsage usagePeriodStart usagePeriodEnd updatedAt }`
 
 export const documents = {
   entitlementsState: `query EntitlementsState($query: FetchEntitlementsQuery!) {
-  entitlementsState(query: $query) { accessDeniedReason entitlements {${entitlementFields} } }
+  entitlementsState(query: $query) { accessDeniedReason entitlements { ${entitlementFields} } }
 }`,
-  reportUsage: `mutation ReportUsage($input: ReportUsageInput!) {
-  reportUsage(input: $input) { id customerId resourceId featureId currentUsage timestamp usagePeriodStart usagePeriodEnd }
-}`,
+  reportUsage: `mutation ReportUsage($input: ReportUsageInput!) { reportUsage(input: $input) { ${reportedFields} } }`,
+  reportUsageBulk: `mutation ReportUsageBulk($input: ReportUsageBulkInput!) { reportUsageBulk(input: $input) { ${reportedFields} } }`,
   reportEvent: `mutation ReportEvent($events: UsageEventsReportInput!) { reportEvent(events: $events) }`,
-  entitlementsUpdated: `subscription EntitlementsUpdated {
-  entitlementsUpdated { customerId resourceId accessDeniedReason entitlements {${entitlementFields} } }
-}`,
-  usageUpdated: `subscription UsageUpdated {
-  usageUpdated {
-    usage { customerId resourceId featureId currentUsage usagePeriodStart usagePeriodEnd }
-    entitlement { usageUpdatedAt }
-  }
-}`,
+  stateChanges: `subscription StateChanges { stateChanges { ${changeFields} } }`,
+  missedChanges: `subscription MissedChanges($after: String!) { stateChanges(after: $after) { ${changeFields} } }`,
 } as const
 
-export interface EntitlementJson {
-  isGranted: boolean
-  accessDeniedReason: string | null
-  usageLimit: number | null
-  hasUnlimitedUsage: boolean
-  hasSoftLimit: boolean | null
-  enumValues: string[] | null
-  currentUsage: number | null
-  resetPeriod: ResetPeriod | null
-  usagePeriodAnchor: string | null
-  usagePeriodStart: string | null
-  usagePeriodEnd: string | null
-  /** Epoch milliseconds. */
-  validUntil: number | null
-  entitlementUpdatedAt: string | null
-  usageUpdatedAt: string | null
-  /** Null for what is not a feature (credits). */
-  feature: {
-    refId: string
-    featureType: FeatureType
-    meterType: MeterType | null
-    featureUnits: string | null
-    featureUnitsPlural: string | null
-  } | null
-}
-
-export interface EntitlementsStateJson {
-  accessDeniedReason: string | null
-  entitlements: EntitlementJson[] | null
-}
-
-export interface EntitlementsUpdatedJson extends EntitlementsStateJson {
-  customerId: string
+export interface StateChangeJson {
+  /** Its place among the changes of the environment. */
+  id: string
+  /** A newer API may tell more kinds. */
+  kind: 'STATE' | 'USAGE' | 'PURGE' | 'PACKAGE' | 'CAUGHT_UP' | 'GAP'
+  customerId: string | null
   resourceId: string | null
-}
-
-export interface UsageUpdatedJson {
+  accessDeniedReason: string | null
+  /** Null when the change was missed: what is held now is to be fetched. */
+  entitlements: EntitlementJson[] | null
   usage: {
-    customerId: string
-    resourceId: string | null
     featureId: string
     currentUsage: number
-    /** Epoch milliseconds, unlike in an entitlement. */
+    /** These are epoch milliseconds, unlike in an entitlement. */
     usagePeriodStart: number | null
     usagePeriodEnd: number | null
-  }
-  entitlement: { usageUpdatedAt: string | null }
+    updatedAt: number
+  } | null
 }
 
 export interface ReportUsageJson {
@@ -104,86 +74,75 @@ export interface UsageChange extends Owner {
   usage: Usage
 }
 
-/** An environment has few features and many customers: their entitlements share one object per feature. */
-const mostSharedFeatures = 10_000
-
-/** Translates the API's JSON into cached states. */
+/** Translates the API's JSON into cached states, which share what they have in common. */
 export class StateReader {
-  readonly #features = new LRUCache<string, EntitledFeature>({ max: mostSharedFeatures })
+  readonly #pool = new TermsPool()
 
-  state({ customerId, resourceId }: Owner, json: EntitlementsStateJson): CachedState {
+  state({ customerId, resourceId }: Owner, json: StateJson): CachedState {
     let accessVersion = 0
     let version = 0
-    const entitlements: CachedEntitlement[] = []
+    let validUntil: number | null = null
+    const terms: Omit<Terms, 'encoded'>[] = []
+    const usages: HeldUsage[] = []
     for (const entitlement of json.entitlements ?? []) {
+      // Credits are no feature.
       if (entitlement.feature === null) continue
       const updatedAt = fromTime(entitlement.entitlementUpdatedAt) ?? 0
       accessVersion = Math.max(accessVersion, updatedAt)
       version = Math.max(version, updatedAt, fromTime(entitlement.usageUpdatedAt) ?? 0)
-      entitlements.push(this.#entitlement(entitlement, entitlement.feature))
+      if (entitlement.validUntil !== null) validUntil = Math.min(validUntil ?? Number.POSITIVE_INFINITY, entitlement.validUntil)
+      const held = toTerms(entitlement, entitlement.feature)
+      terms.push(held)
+      if (held.feature.featureType === 'NUMBER' && held.feature.meterType !== 'None') usages.push(toUsage(entitlement))
     }
-    return { customerId, resourceId, version, accessVersion, deniedReason: fromStateReason(json.accessDeniedReason), entitlements }
-  }
-
-  #entitlement(json: EntitlementJson, feature: NonNullable<EntitlementJson['feature']>): CachedEntitlement {
-    const isMetered = feature.featureType === 'NUMBER' && (feature.meterType ?? 'None') !== 'None'
+    const deniedReason =
+      json.accessDeniedReason === null
+        ? null
+        : // A reason that a newer API may give still means that nothing is held.
+          (stateReasons.find((known) => known === json.accessDeniedReason) ?? 'NoActiveSubscription')
     return {
-      feature: this.#feature(feature),
-      usageLimit: json.usageLimit === null ? null : decimal.fromNumber(json.usageLimit),
-      hasUnlimitedUsage: json.hasUnlimitedUsage,
-      hasSoftLimit: json.hasSoftLimit ?? false,
-      enumValues: json.enumValues ?? [],
-      reset: null,
-      usage: isMetered
-        ? {
-            currentUsage: decimal.fromNumber(json.currentUsage ?? 0),
-            periodStart: fromTime(json.usagePeriodStart),
-            periodEnd: fromTime(json.usagePeriodEnd),
-            updatedAt: fromTime(json.usageUpdatedAt) ?? 0,
-          }
-        : null,
-      usageRestartsAt: null,
-      deniedReason: json.isGranted ? null : fromDenialReason(json.accessDeniedReason),
-      validUntil: json.validUntil,
-      resetPeriod: json.resetPeriod,
-      usagePeriodAnchor: fromTime(json.usagePeriodAnchor),
-      encoded: undefined,
+      customerId,
+      resourceId,
+      version,
+      accessVersion,
+      deniedReason,
+      terms: this.#pool.list(terms),
+      usages: packUsages(usages),
+      validUntil,
     }
-  }
-
-  #feature(json: NonNullable<EntitlementJson['feature']>): EntitledFeature {
-    const { refId, featureType, meterType, featureUnits, featureUnitsPlural } = json
-    const key = JSON.stringify([refId, featureType, meterType, featureUnits, featureUnitsPlural])
-    const known = this.#features.get(key)
-    if (known) return known
-    const feature: EntitledFeature = {
-      // Our own identifier, the texts and the unit transformation are not asked for: no answer of the sidecar carries them.
-      id: '',
-      refId,
-      displayName: '',
-      description: null,
-      featureType,
-      meterType: meterType ?? 'None',
-      units: featureUnits,
-      unitsPlural: featureUnitsPlural,
-      unitTransformation: null,
-    }
-    this.#features.set(key, feature)
-    return feature
   }
 }
 
-export function fromUsageUpdated({ usage, entitlement }: UsageUpdatedJson): UsageChange {
+function toTerms(json: EntitlementJson, feature: NonNullable<EntitlementJson['feature']>): Omit<Terms, 'encoded'> {
+  const { refId, featureType, meterType, featureUnits, featureUnitsPlural } = feature
   return {
-    customerId: usage.customerId,
-    resourceId: usage.resourceId,
-    featureId: usage.featureId,
-    usage: {
-      currentUsage: decimal.fromNumber(usage.currentUsage),
-      periodStart: usage.usagePeriodStart,
-      periodEnd: usage.usagePeriodEnd,
-      updatedAt: fromTime(entitlement.usageUpdatedAt) ?? 0,
-    },
+    feature: toEntitledFeature({ refId, featureType, meterType: meterType ?? 'None', units: featureUnits, unitsPlural: featureUnitsPlural }),
+    usageLimit: json.usageLimit === null ? null : decimal.fromNumber(json.usageLimit),
+    hasUnlimitedUsage: json.hasUnlimitedUsage,
+    hasSoftLimit: json.hasSoftLimit ?? false,
+    enumValues: json.enumValues ?? [],
+    deniedReason: json.isGranted ? null : toDenialReason(json.accessDeniedReason),
+    resetPeriod: json.resetPeriod,
+  }
+}
+
+const toUsage = (json: EntitlementJson): HeldUsage => ({
+  currentUsage: decimal.fromNumber(json.currentUsage ?? 0),
+  periodStart: fromTime(json.usagePeriodStart),
+  periodEnd: fromTime(json.usagePeriodEnd),
+  updatedAt: fromTime(json.usageUpdatedAt) ?? 0,
+  anchor: fromTime(json.usagePeriodAnchor),
+})
+
+/** The usage that a change tells; null when it tells none. */
+export function fromStateChange({ customerId, resourceId, usage }: StateChangeJson): UsageChange | null {
+  if (customerId === null || usage === null) return null
+  const { featureId, currentUsage, usagePeriodStart, usagePeriodEnd, updatedAt } = usage
+  return {
+    customerId,
+    resourceId,
+    featureId,
+    usage: { currentUsage: decimal.fromNumber(currentUsage), periodStart: usagePeriodStart, periodEnd: usagePeriodEnd, updatedAt },
   }
 }
 
@@ -200,26 +159,4 @@ export function fromReportUsage(json: ReportUsageJson): UsageChange {
       updatedAt: fromTime(json.timestamp) ?? 0,
     },
   }
-}
-
-export const fromTime = (iso: string | null): EpochMs | null => (iso === null ? null : Date.parse(iso))
-
-/** Reasons that depend on what is requested: decided here at each check, not remembered. */
-const decidedPerCheck: readonly string[] = ['RequestedUsageExceedingLimit', 'RequestedValuesMismatch']
-
-function fromDenialReason(reason: string | null): DenialReason | null {
-  if (reason !== null && decidedPerCheck.includes(reason)) return null
-  return denialReasons.find((known) => known === reason) ?? 'Unknown'
-}
-
-const stateReasons: readonly StateDenialReason[] = [
-  'CustomerNotFound',
-  'CustomerIsArchived',
-  'CustomerResourceNotFound',
-  'NoActiveSubscription',
-]
-
-/** A reason that a newer API may give still means that nothing is held. */
-function fromStateReason(reason: string | null): StateDenialReason | null {
-  return reason === null ? null : (stateReasons.find((known) => known === reason) ?? 'NoActiveSubscription')
 }

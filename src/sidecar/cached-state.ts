@@ -1,6 +1,8 @@
 import type { Usage } from '../entitlement/state.js'
 import type { EpochMs } from '../kernel/clock.js'
-import type { CachedEntitlement, CachedState, CacheEntry } from './cache/cache.js'
+import * as decimal from '../kernel/decimal.js'
+import type { CachedState, CacheEntry } from './cache/cache.js'
+import { earliestPeriodEnd, numbersPerUsage, usageVersion } from './terms.js'
 
 /** How states replace each other. Pure: answers new states, never changes one that is in the cache. */
 
@@ -9,13 +11,8 @@ const unknownCustomerMs = 5_000
 
 /** A state as a cache entry. `now`: when the read began, or when the message arrived. */
 export function toEntry(state: CachedState, epoch: number, now: EpochMs): CacheEntry {
-  let expiresAt = isKnown(state) ? Number.POSITIVE_INFINITY : now + unknownCustomerMs
-  let usagePeriodEnd = Number.POSITIVE_INFINITY
-  for (const { feature, validUntil, usage } of state.entitlements) {
-    if (validUntil !== null) expiresAt = Math.min(expiresAt, validUntil)
-    if (feature.meterType === 'Incremental' && usage?.periodEnd != null) usagePeriodEnd = Math.min(usagePeriodEnd, usage.periodEnd)
-  }
-  return { state, fetchedAt: now, epoch, expiresAt, usagePeriodEnd, isSuspect: false, refreshNotBefore: 0 }
+  const expiresAt = Math.min(isKnown(state) ? Number.POSITIVE_INFINITY : now + unknownCustomerMs, state.validUntil ?? Number.POSITIVE_INFINITY)
+  return { state, fetchedAt: now, epoch, expiresAt, usagePeriodEnd: earliestPeriodEnd(state), isSuspect: false, refreshNotBefore: 0 }
 }
 
 /** Whether the customer (and the resource, when one was asked for) exists. */
@@ -33,25 +30,28 @@ export function isOlder(incoming: CachedState, cached: CachedState): boolean {
  */
 export function newerState(cached: CachedState, incoming: CachedState): CachedState {
   const [rights, other] = isOlder(incoming, cached) ? [cached, incoming] : [incoming, cached]
-  if (other.entitlements.length === 0) return rights
-  const others = new Map(other.entitlements.map((entitlement) => [entitlement.feature.refId, entitlement]))
-  const entitlements = rights.entitlements.map((entitlement) => {
-    const usage = others.get(entitlement.feature.refId)?.usage
-    return usage && entitlement.usage && usage.updatedAt > entitlement.usage.updatedAt ? withUsage(entitlement, usage) : entitlement
-  })
-  return { ...rights, version: Math.max(rights.version, other.version), entitlements }
+  let usages: number[] | undefined
+  for (const [position, at] of rights.terms.usageAt.entries()) {
+    if (at === -1) continue
+    const otherAt = other.terms.usageAt[other.terms.positions.get(rights.terms.terms[position]!.feature.refId) ?? -1] ?? -1
+    if (otherAt === -1 || !(other.usages[otherAt + 3]! > rights.usages[at + 3]!)) continue
+    usages ??= [...rights.usages]
+    // The anchor stays: it is of the rights.
+    for (let n = 0; n < numbersPerUsage - 1; n++) usages[at + n] = other.usages[otherAt + n]!
+  }
+  if (usages === undefined && rights.version >= other.version) return rights
+  return { ...rights, version: Math.max(rights.version, other.version), usages: usages ?? rights.usages }
 }
 
 /** The state with a newer usage of one feature. The same object when it tells nothing new: older, or no such metered entitlement. */
 export function stateWithUsage(state: CachedState, featureId: string, usage: Usage): CachedState {
-  const position = state.entitlements.findIndex(({ feature }) => feature.refId === featureId)
-  const entitlement = state.entitlements[position]
-  if (!entitlement?.usage || usage.updatedAt < entitlement.usage.updatedAt) return state
-  return {
-    ...state,
-    version: Math.max(state.version, usage.updatedAt),
-    entitlements: state.entitlements.with(position, withUsage(entitlement, usage)),
-  }
+  const known = usageVersion(state, featureId)
+  if (known === null || usage.updatedAt < known) return state
+  const at = state.terms.usageAt[state.terms.positions.get(featureId)!]!
+  const usages = [...state.usages]
+  usages[at] = decimal.toNumber(usage.currentUsage)
+  usages[at + 1] = usage.periodStart ?? Number.NaN
+  usages[at + 2] = usage.periodEnd ?? Number.NaN
+  usages[at + 3] = usage.updatedAt
+  return { ...state, version: Math.max(state.version, usage.updatedAt), usages }
 }
-
-const withUsage = (entitlement: CachedEntitlement, usage: Usage): CachedEntitlement => ({ ...entitlement, usage, encoded: undefined })

@@ -3,13 +3,14 @@ import { checkRequestedUsage, decide, type EntitlementType } from '../entitlemen
 import type { EpochMs } from '../kernel/clock.js'
 import type * as decimal from '../kernel/decimal.js'
 import { checkRefId } from '../kernel/id.js'
-import type { CachedEntitlement, CachedState, CacheEntry } from './cache/cache.js'
-import { type ByteString, type EncodedField, encodeCheckAnswer, encodeFields, toByteString } from './encoding.js'
+import type { CachedState, CacheEntry } from './cache/cache.js'
+import { type EncodedField, encodeCheckAnswer, encodeFields } from './encoding.js'
 import { chooseFallback, type GlobalFallbacks } from './fallback.js'
 import { encodeFallback, encodeHeld, fromFallback, reasonNumber, typeOf } from './mapping.js'
 import type { CheckRequest } from './messages.js'
+import { type HeldEntitlement, heldAt } from './terms.js'
 
-/** The five Get…Entitlement calls: one question, five shapes of answer. Pure but for remembering encoded messages. */
+/** The five Get…Entitlement calls: one question, five shapes of answer. Pure. */
 export interface CheckKind {
   /** Undefined: whatever type the feature has. */
   expectedType: EntitlementType | undefined
@@ -85,7 +86,7 @@ export function answerFromEntry({ kind, request, requestedUsage }: Check, { stat
   return encode(kind, request, {
     hasAccess: decision.granted,
     reason: decision.granted ? null : decision.reason,
-    entitlement: { field: kind.entitlementField[typeOf(held.feature)], bytes: encodedAt(held, decision.entitlement ?? held) },
+    entitlement: { field: kind.entitlementField[typeOf(held.feature)], bytes: encodeHeld(decision.entitlement ?? held) },
   })
 }
 
@@ -125,7 +126,7 @@ function encode(kind: CheckKind, { options }: CheckRequest, { hasAccess, isFallb
   if (!kind.echoesRequestedValues || !options?.requested_values?.length) return answer
   return Buffer.concat([
     answer,
-    encodeFields(options.requested_values.map((value) => ({ field: 4, bytes: toByteString(Buffer.from(value)) }))),
+    encodeFields(options.requested_values.map((value) => ({ field: 4, bytes: Buffer.from(value) }))),
   ])
 }
 
@@ -135,25 +136,21 @@ const listedField: Readonly<Record<EntitlementType, number>> = { boolean: 1, num
 /** GetEntitlementsResponse: the entitlements that give access, or why there are none. */
 export function answerAll({ state }: CacheEntry, now: EpochMs): Buffer {
   if (state.deniedReason !== null) return Buffer.from([(2 << 3) | 0, reasonNumber[state.deniedReason]])
-  // Revoked and used-up ones would look like access: the list has no room for a reason.
-  const given = state.entitlements.filter(({ deniedReason }) => deniedReason === null)
-  return encodeFields(given.map((held) => ({ field: 1, bytes: toByteString(encodeFields([listedEntitlement(held, now)])) })))
+  const fields: EncodedField[] = []
+  for (const position of state.terms.terms.keys()) {
+    const held = heldAt(state, position)
+    // Revoked and used-up ones would look like access: the list has no room for a reason.
+    if (held.deniedReason === null) fields.push({ field: 1, bytes: encodeFields([listedEntitlement(held, now)]) })
+  }
+  return encodeFields(fields)
 }
 
-function listedEntitlement(held: CachedEntitlement, now: EpochMs): EncodedField {
-  const answered = decide(held, { now }).entitlement ?? held
-  return { field: listedField[typeOf(held.feature)], bytes: encodedAt(held, answered) }
+function listedEntitlement(held: HeldEntitlement, now: EpochMs): EncodedField {
+  return { field: listedField[typeOf(held.feature)], bytes: encodeHeld(decide(held, { now }).entitlement ?? held) }
 }
 
-function heldEntitlement(state: CachedState, featureId: string): CachedEntitlement | undefined {
+function heldEntitlement(state: CachedState, featureId: string): HeldEntitlement | undefined {
   if (state.deniedReason !== null) return undefined
-  for (const entitlement of state.entitlements) if (entitlement.feature.refId === featureId) return entitlement
-  return undefined
-}
-
-/** Time may have changed what is answered (a usage period that is over); only the message of the cached entitlement itself is kept. */
-function encodedAt(held: CachedEntitlement, answered: CachedEntitlement): ByteString {
-  if (answered !== held) return encodeHeld(answered)
-  held.encoded ??= encodeHeld(held)
-  return held.encoded
+  const position = state.terms.positions.get(featureId)
+  return position === undefined ? undefined : heldAt(state, position)
 }

@@ -6,11 +6,11 @@ import * as decimal from '../kernel/decimal.js'
 import { invalidInput } from '../kernel/problem.js'
 import type { ResetPeriod } from '../metering/usage-period.js'
 import type { EventDimension } from './api-client.js'
-import type { CachedEntitlement } from './cache/cache.js'
-import { type ByteString, toByteString } from './encoding.js'
+import { encodeMeteredEntitlement } from './encoding.js'
 import type { Fallback } from './fallback.js'
 import type { DimensionMessage, FallbackMessage, Timestamp } from './messages.js'
 import { encodeEntitlement } from './proto.js'
+import type { HeldEntitlement, Terms } from './terms.js'
 
 /** Between our words and the messages of `service.sidecar.v1`. */
 
@@ -38,8 +38,19 @@ const resetPeriodNumber: Readonly<Record<ResetPeriod, number>> = { DAY: 1, HOUR:
 const updateBehaviors = [null, 'DELTA', 'SET'] as const
 
 /** The message of a held entitlement, of the type that its feature has. */
-export function encodeHeld(entitlement: CachedEntitlement): ByteString {
-  return toByteString(encodeEntitlement[typeOf(entitlement.feature)](toMessage(entitlement)))
+export function encodeHeld({ terms, usage, usagePeriodAnchor }: HeldEntitlement): Uint8Array {
+  terms.encoded ??= encodeTerms(terms)
+  const { before, after } = terms.encoded
+  if (usage === null) return before
+  return encodeMeteredEntitlement({
+    before,
+    after,
+    currentUsage: Math.max(0, decimal.toNumber(usage.currentUsage)),
+    resetPeriod: terms.resetPeriod === null ? 0 : resetPeriodNumber[terms.resetPeriod],
+    anchor: usagePeriodAnchor,
+    periodStart: usage.periodStart,
+    periodEnd: usage.periodEnd,
+  })
 }
 
 /** Which of the four entitlement messages a feature takes. */
@@ -49,32 +60,26 @@ export function typeOf({ featureType, meterType }: EntitledFeature): Entitlement
   return meterType === 'None' ? 'numeric' : 'metered'
 }
 
-function toMessage(entitlement: CachedEntitlement): object {
-  const feature = toFeature(entitlement.feature)
-  const limit = entitlement.hasUnlimitedUsage || entitlement.usageLimit === null ? undefined : decimal.toNumber(entitlement.usageLimit)
-  switch (typeOf(entitlement.feature)) {
+const nothing = new Uint8Array()
+
+/** The message without usage; of a metered entitlement in two parts, between which the usage goes. */
+function encodeTerms(terms: Terms): { before: Uint8Array; after: Uint8Array } {
+  const feature = toFeature(terms.feature)
+  // What is left out is as good as zero, and shorter.
+  const is_unlimited = terms.hasUnlimitedUsage || undefined
+  const limit = terms.hasUnlimitedUsage || terms.usageLimit === null ? undefined : decimal.toNumber(terms.usageLimit)
+  switch (typeOf(terms.feature)) {
     case 'boolean':
-      return { feature }
+      return { before: encodeEntitlement.boolean({ feature }), after: nothing }
     case 'enum':
-      return { feature, enum_values: entitlement.enumValues }
+      return { before: encodeEntitlement.enum({ feature, enum_values: terms.enumValues }), after: nothing }
     case 'numeric':
-      return { feature, value: toInt32(limit), is_unlimited: entitlement.hasUnlimitedUsage }
-    case 'metered': {
-      const { usage, resetPeriod, usagePeriodAnchor } = entitlement
-      const usagePeriodEnd = toTimestamp(usage?.periodEnd ?? null)
+      return { before: encodeEntitlement.numeric({ feature, value: toInt32(limit), is_unlimited }), after: nothing }
+    case 'metered':
       return {
-        feature,
-        usage_limit: limit,
-        is_unlimited: entitlement.hasUnlimitedUsage,
-        current_usage: usage === null ? 0 : Math.max(0, decimal.toNumber(usage.currentUsage)),
-        reset_period: resetPeriod === null ? undefined : resetPeriodNumber[resetPeriod],
-        next_reset_date: usagePeriodEnd,
-        usage_period_anchor: toTimestamp(usagePeriodAnchor),
-        usage_period_start: toTimestamp(usage?.periodStart ?? null),
-        usage_period_end: usagePeriodEnd,
-        has_soft_limit: entitlement.hasSoftLimit,
+        before: encodeEntitlement.metered({ feature, usage_limit: limit, is_unlimited }),
+        after: terms.hasSoftLimit ? encodeEntitlement.metered({ has_soft_limit: true }) : nothing,
       }
-    }
   }
 }
 
@@ -85,13 +90,13 @@ function toFeature({ refId, featureType, meterType, units, unitsPlural }: Entitl
     units: units ?? undefined,
     units_plural: unitsPlural ?? undefined,
     meter_type: meterTypeNumber[meterType],
-    is_metered: meterType !== 'None',
+    is_metered: meterType !== 'None' || undefined,
   }
 }
 
 /** The message of a fallback: what it says, without a feature, of which nothing is known. */
-export function encodeFallback(type: EntitlementType, fallback: Fallback): ByteString {
-  return toByteString(encodeEntitlement[type](toFallbackMessage(type, fallback)))
+export function encodeFallback(type: EntitlementType, fallback: Fallback): Uint8Array {
+  return encodeEntitlement[type](toFallbackMessage(type, fallback))
 }
 
 function toFallbackMessage(type: EntitlementType, { usageLimit, isUnlimited, enumValues }: Fallback): object {

@@ -16,6 +16,8 @@ export interface ChangeMessage {
   /** Version of this shape. */
   v: 1
   id: string
+  /** Where it stands in the change stream of its environment; given when it is published. */
+  position?: string
   environmentId: string
   /** The caller's identifiers. */
   customerId: string

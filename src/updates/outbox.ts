@@ -2,6 +2,7 @@ import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import type { ChangeKind, UsageChange } from './change-message.js'
+import { noteChange } from './held-change.js'
 
 export interface RecordedChange {
   environmentId: string
@@ -15,9 +16,10 @@ export interface RecordedChange {
 
 /**
  * Writes the change's message in the transaction that makes the change: both commit or neither. After the commit the writer nudges delivery
- * (`deliverChanges`); a message that nobody was nudged for is found by the sweep.
+ * (`deliverChanges`), and the door announces the change (`noteChange`); a message that nobody was nudged for is found by the sweep.
  */
 export async function recordChange(db: Db, change: RecordedChange): Promise<void> {
+  noteChange({ environmentId: change.environmentId, customerId: change.customerId, version: change.kind === 'purge' ? null : change.version })
   await db.outboxMessage.create({
     data: {
       environmentId: change.environmentId,

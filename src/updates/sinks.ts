@@ -2,12 +2,13 @@ import { LRUCache } from 'lru-cache'
 import type { Life } from '../platform/process.js'
 import { type JobQueue, openQueue, type QueueConnection } from '../platform/queue.js'
 import type { Redis } from '../platform/redis.js'
-import { type ChangeMessage, changeChannel } from './change-message.js'
+import type { ChangeMessage } from './change-message.js'
+import { ChangeStream } from './change-stream.js'
 import type { ChangeSinks } from './delivery.js'
 import { environmentQueue } from './jobs.js'
 
 /**
- * The push channel of the web processes (lost when nobody listens: a reader that comes back refreshes), and a queue per environment that has a
+ * The push channel of the web processes with the change stream behind it (a reader that was away asks it for what it missed), and a queue per environment that has a
  * persistent cache (kept until its consumer takes it).
  */
 export function changeSinks(parts: {
@@ -17,6 +18,7 @@ export function changeSinks(parts: {
   hasPersistentCache: (environmentId: string) => Promise<boolean>
 }): ChangeSinks {
   const { life, redis, queues, hasPersistentCache } = parts
+  const stream = new ChangeStream({ redis, prefix: queues.prefix })
   // A setting of the environment that changes rarely: a minute late is soon enough.
   const settings = new LRUCache<string, boolean>({ max: 10_000, ttl: 60_000, fetchMethod: hasPersistentCache })
   const open = new Map<string, JobQueue<ChangeMessage>>()
@@ -26,11 +28,7 @@ export function changeSinks(parts: {
     return queue
   }
   return {
-    async publish(messages) {
-      const pipeline = redis.pipeline()
-      for (const message of messages) pipeline.publish(changeChannel(queues.prefix, message.environmentId), JSON.stringify(message))
-      await pipeline.exec()
-    },
+    publish: (messages) => stream.append(messages),
     async enqueue(messages) {
       for (const message of messages) {
         if (await settings.fetch(message.environmentId)) await queueOf(message.environmentId).add(message)

@@ -42,6 +42,12 @@ export class StateCache {
     }
   }
 
+  /** Null: none is stored. It may be older than what PostgreSQL has. */
+  async read(of: Pick<EntitlementState, 'environmentId' | 'customerId' | 'resourceId'>): Promise<EntitlementState | null> {
+    const body = await this.#redis.hget(this.#key(of), 'body')
+    return body ? (JSON.parse(body) as EntitlementState) : null
+  }
+
   // The length of the customer's id keeps customer "a", resource "b:c" apart from customer "a:b", resource "c".
   #key({ environmentId, customerId, resourceId }: Pick<EntitlementState, 'environmentId' | 'customerId' | 'resourceId'>): string {
     return `${this.#prefix}:state:${environmentId}:${customerId.length}:${customerId}${resourceId === null ? '' : `:${resourceId}`}`

@@ -6,6 +6,7 @@ import { healthHandler } from '../platform/health.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import { openRedis } from '../platform/redis.js'
+import { ChangeStream } from '../updates/change-stream.js'
 import { readBody } from './body.js'
 import { ChangeFeed } from './change-feed.js'
 import { allowBrowsers } from './cors.js'
@@ -32,7 +33,8 @@ export function createFrontDoor({ app, life, queues, operatorKey, hasGraphiql }:
   const schema = createSchema()
   const { log, metrics } = life
   const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, log })
-  const push = new Push({ app, schema, feed, log, metrics })
+  const stream = new ChangeStream({ redis: openRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
+  const push = new Push({ app, schema, feed, stream, log, metrics })
   const koa = new Koa()
   koa.on('error', (error: Error, ctx: Context) => log.error({ err: error, path: ctx?.path }, 'request failed'))
   koa.use(serveHealth(life))

@@ -4,6 +4,7 @@ import { Problem } from '../kernel/problem.js'
 import type { Logger } from '../platform/logger.js'
 import { Counter, Gauge, type Registry } from '../platform/metrics.js'
 import type { ChangeMessage } from '../updates/change-message.js'
+import type { ChangeStream } from '../updates/change-stream.js'
 import type { Identity } from './auth.js'
 import type { ChangeFeed } from './change-feed.js'
 import { createContext, type RequestContext, type Services } from './graphql/context.js'
@@ -31,6 +32,8 @@ export interface PushOptions {
   app: Services
   schema: GraphQLSchema
   feed: ChangeFeed
+  /** What was missed by those who were away. */
+  stream: ChangeStream
   log: Logger
   metrics: Registry
 }
@@ -153,7 +156,7 @@ export class Push {
   }
 
   #context(identity: Identity, signal: AbortSignal): RequestContext {
-    const { app, feed } = this.#options
+    const { app, feed, stream } = this.#options
     const { environmentId, customerId } = identity
     return createContext({
       app,
@@ -161,6 +164,7 @@ export class Push {
       traceId: newId(),
       signal,
       changes: (kinds) => feed.changes(environmentId, { kinds, customerId, signal }),
+      missedSince: (position) => stream.since(environmentId, position),
     })
   }
 }

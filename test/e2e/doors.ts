@@ -35,7 +35,7 @@ export class Doors {
     const customerId = `${planId}-${randomUUID().slice(0, 8)}`
     await this.platform().api.call(
       `mutation ($input: ProvisionCustomerInput!) { provisionCustomer(input: $input) { customer { customerId } subscription { status } } }`,
-      { input: { customerId, subscriptionParams: { planId } } },
+      { input: { customerId, subscriptionParams: { planId, trialOverrideConfiguration: { isTrial: false } } } },
     )
     return customerId
   }

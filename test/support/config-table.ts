@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+
+/** Where the compiler has put the processes, and this file. */
+const build = fileURLToPath(new URL('../../', import.meta.url))
 
 interface Row {
   variable: string
@@ -18,12 +22,12 @@ export function procfileProcesses(): { name: string; args: string[] }[] {
 }
 
 /**
- * The table of the README: every variable of every process, as the processes themselves tell with `--help`. `buildFolder` is where the
- * compiler has put them. Run `node dist/test/support/config-table.js` to print it.
+ * The table of the README: every variable of every process, as the processes themselves tell with `--help`.
+ * Run `node dist/test/support/config-table.js` to print it.
  */
-export async function configTable(buildFolder = 'dist'): Promise<string> {
+export async function configTable(): Promise<string> {
   const processes = procfileProcesses()
-  const helps = await Promise.all(processes.map(({ args: [file] }) => help(file!.replace(/^dist/, buildFolder))))
+  const helps = await Promise.all(processes.map(({ args: [file] }) => help(file!.replace(/^dist\//, build))))
   const users = new Map<string, string[]>()
   for (const [index, rows] of helps.entries()) {
     for (const { variable, default: value, meaning } of rows) {
@@ -37,7 +41,9 @@ export async function configTable(buildFolder = 'dist'): Promise<string> {
     return { variable, value, meaning, count: names.length, processes: all ? everybodyBut(processes, names) : names.join(', ') }
   })
   // What most processes share comes first.
-  rows.sort((a, b) => b.count - a.count || (a.variable < b.variable ? -1 : a.variable > b.variable ? 1 : a.processes < b.processes ? -1 : 1))
+  rows.sort(
+    (a, b) => b.count - a.count || (a.variable < b.variable ? -1 : a.variable > b.variable ? 1 : a.processes < b.processes ? -1 : 1),
+  )
   const lines = rows.map((row) => `| ${row.variable} | ${row.processes} | ${row.value} | ${row.meaning} |`)
   return ['| variable | processes | default | meaning |', '|---|---|---|---|', ...lines].join('\n')
 }

@@ -200,7 +200,7 @@ export function usePlatform(): () => TestPlatform {
   })
   afterEach('show what the processes complained about', function () {
     if (this.currentTest?.state !== 'failed') return
-    const complaints = shared?.platform.lines.filter((line) => /"level":(40|50|60)|^tollgate /.test(line)) ?? []
+    const complaints = shared?.platform.lines.filter((line) => /"level":"(warn|error|fatal)"|^tollgate /.test(line)) ?? []
     console.error(complaints.slice(-25).join('\n'))
   })
   after('stop the platform', async function () {

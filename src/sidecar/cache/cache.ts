@@ -1,7 +1,6 @@
-import type { Entitlement, EntitlementState } from '../../entitlement/state.js'
+import type { EntitlementState } from '../../entitlement/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import type { ResetPeriod } from '../../metering/usage-period.js'
-import type { ByteString } from '../encoding.js'
+import type { TermsList } from '../terms.js'
 
 /**
  * What the sidecar remembers.
@@ -11,18 +10,15 @@ import type { ByteString } from '../encoding.js'
  * suspect  something may have changed that no message told: refreshed at the next use, answered meanwhile
  */
 
-export interface CachedEntitlement extends Entitlement {
-  /** The API tells the period and its anchor but not the time zone, so `reset` is null and a past period is not moved on here. */
-  resetPeriod: ResetPeriod | null
-  usagePeriodAnchor: EpochMs | null
-  /** The wire message, built at the first use. Belongs to this very object: never copied to a changed one. */
-  encoded: ByteString | undefined
-}
-
 export interface CachedState extends Omit<EntitlementState, 'environmentId' | 'entitlements'> {
   /** 0 when the answer tells no version (it has no entitlements). Likewise accessVersion. */
   version: EpochMs
-  entitlements: readonly CachedEntitlement[]
+  /** What is held, but for what is the customer's own. */
+  terms: TermsList
+  /** The customer's own numbers, `numbersPerUsage` for each metered entitlement in the order of the terms. */
+  usages: readonly number[]
+  /** The earliest instant from which another entitlement may hold; null: none is known. */
+  validUntil: EpochMs | null
 }
 
 export interface CacheEntry {

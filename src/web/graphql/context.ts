@@ -5,6 +5,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import type { UsageService } from '../../metering/service.js'
 import type { Subscription } from '../../subscription/model.js'
 import type { ChangeKind, ChangeMessage } from '../../updates/change-message.js'
+import type { CatchUp } from '../../updates/change-stream.js'
 import type { Identity } from '../auth.js'
 
 /** The services that the front door calls. */
@@ -22,6 +23,8 @@ export interface RequestContext {
   loaders: Loaders
   /** What subscriptions listen to: changes of these kinds that the identity may see, from now on, until `signal` aborts. */
   changes(kinds: readonly ChangeKind[]): AsyncIterable<ChangeMessage>
+  /** What changed in the environment after a position of its change stream; null: the reader knows none. */
+  missedSince(position: string | null): Promise<CatchUp>
 }
 
 /** Of one request: a record that an answer needs several times is loaded once. */

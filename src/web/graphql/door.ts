@@ -124,7 +124,7 @@ export class GraphqlDoor {
       document,
       operationName,
       variableValues: variables,
-      contextValue: createContext({ app, identity, traceId, signal, changes: noChanges }) as Context,
+      contextValue: createContext({ app, identity, traceId, signal, changes: noChanges, missedSince: noChanges }) as Context,
     }
   }
 

@@ -2,12 +2,13 @@ import { Field, Float, ObjectType } from 'type-graphql'
 import { type Decision, decide } from '../../entitlement/evaluate.js'
 import type * as domain from '../../entitlement/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import { Feature, ResetPeriodConfiguration, toFeature, toNumber, toResetPeriodConfiguration, UnitTransformation } from './catalog.types.js'
+import { FeatureFacts, ResetPeriodConfiguration, toFeature, toResetPeriodConfiguration, UnitTransformation } from './feature.types.js'
+import { toNumber } from './price.types.js'
 import * as enums from './enums.js'
 import { DateTime } from './scalars.js'
 
 @ObjectType({ simpleResolvers: true, description: 'A feature as an entitlement carries it.' })
-export class EntitlementFeature extends Feature {
+export class EntitlementFeature extends FeatureFacts {
   @Field(() => UnitTransformation, { nullable: true })
   unitTransformation!: UnitTransformation | null
 }

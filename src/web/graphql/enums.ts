@@ -1,26 +1,23 @@
-import { registerEnumType } from 'type-graphql'
 import { currencies } from '../../catalog/currency.js'
 import { denialReasons } from '../../entitlement/denial.js'
 import { subscriptionStatuses } from '../../subscription/model.js'
+import { defineEnum } from './define-enum.js'
+
+export * from './billing.enums.js'
+export * from './catalog.enums.js'
+export * from './list.enums.js'
+export * from './subscription.enums.js'
 
 /** The contract's enums, with all its values: a client that knows one may send it, and one that we do not honour is refused by name. */
 
-type EnumOf<Value extends string> = { readonly [V in Value]: V }
+export const AccessDeniedReason = defineEnum('AccessDeniedReason', 'Why a check was denied.', denialReasons)
 
-function define<Value extends string>(name: string, description: string, values: readonly Value[]): EnumOf<Value> {
-  const members = Object.fromEntries(values.map((value) => [value, value])) as EnumOf<Value>
-  registerEnumType(members, { name, description })
-  return members
-}
-
-export const AccessDeniedReason = define('AccessDeniedReason', 'Why a check was denied.', denialReasons)
-
-export const BillingCadence = define('BillingCadence', 'Whether a price is charged once or in every billing period.', [
+export const BillingCadence = defineEnum('BillingCadence', 'Whether a price is charged once or in every billing period.', [
   'ONE_OFF',
   'RECURRING',
 ])
 
-export const BillingModel = define('BillingModel', 'How a price is charged.', [
+export const BillingModel = defineEnum('BillingModel', 'How a price is charged.', [
   'CREDIT_BASED',
   'FLAT_FEE',
   'MINIMUM_SPEND',
@@ -28,11 +25,11 @@ export const BillingModel = define('BillingModel', 'How a price is charged.', [
   'USAGE_BASED',
 ])
 
-export const BillingPeriod = define('BillingPeriod', 'The window of a price.', ['ANNUALLY', 'MONTHLY'])
+export const BillingPeriod = defineEnum('BillingPeriod', 'The window of a price.', ['ANNUALLY', 'MONTHLY'])
 
-export const Currency = define('Currency', 'An ISO 4217 currency code.', currencies)
+export const Currency = defineEnum('Currency', 'An ISO 4217 currency code.', currencies)
 
-export const EntitlementResetPeriod = define('EntitlementResetPeriod', 'The length of a usage period.', [
+export const EntitlementResetPeriod = defineEnum('EntitlementResetPeriod', 'The length of a usage period.', [
   'DAY',
   'HOUR',
   'MONTH',
@@ -40,50 +37,50 @@ export const EntitlementResetPeriod = define('EntitlementResetPeriod', 'The leng
   'YEAR',
 ])
 
-export const EntitlementsStateAccessDeniedReason = define(
+export const EntitlementsStateAccessDeniedReason = defineEnum(
   'EntitlementsStateAccessDeniedReason',
   'Why a customer or resource has no entitlements at all.',
   // CustomerResourceNotFound is an addition of ours: without it an unknown resource could not be told from one without a subscription.
   ['CustomerIsArchived', 'CustomerNotFound', 'CustomerResourceNotFound', 'NoActiveSubscription'],
 )
 
-export const FeatureType = define('FeatureType', 'What an entitlement to the feature holds: access, a number, or values of a list.', [
+export const FeatureType = defineEnum('FeatureType', 'What an entitlement to the feature holds: access, a number, or values of a list.', [
   'BOOLEAN',
   'ENUM',
   'NUMBER',
 ])
 
-export const MeterType = define(
+export const MeterType = defineEnum(
   'MeterType',
   'How the usage of a feature is counted: not at all, up and down (seats), or adding up until it is reset.',
   ['Fluctuating', 'Incremental', 'None'],
 )
 
-export const MonthlyAccordingTo = define('MonthlyAccordingTo', 'What monthly usage periods begin at.', [
+export const MonthlyAccordingTo = defineEnum('MonthlyAccordingTo', 'What monthly usage periods begin at.', [
   'StartOfTheMonth',
   'SubscriptionStart',
 ])
 
-export const PaymentCollection = define('PaymentCollection', 'Where the payment of a subscription stands.', [
+export const PaymentCollection = defineEnum('PaymentCollection', 'Where the payment of a subscription stands.', [
   'ACTION_REQUIRED',
   'FAILED',
   'NOT_REQUIRED',
   'PROCESSING',
 ])
 
-export const PricingType = define('PricingType', 'Whether a plan costs nothing, has prices, or is priced by agreement.', [
+export const PricingType = defineEnum('PricingType', 'Whether a plan costs nothing, has prices, or is priced by agreement.', [
   'CUSTOM',
   'FREE',
   'PAID',
 ])
 
-export const ProvisionSubscriptionStatus = define(
+export const ProvisionSubscriptionStatus = defineEnum(
   'ProvisionSubscriptionStatus',
   'Whether the subscription was provisioned or has to be paid first.',
   ['PAYMENT_REQUIRED', 'SUCCESS'],
 )
 
-export const SubscriptionCancelReason = define('SubscriptionCancelReason', 'Why a subscription ended.', [
+export const SubscriptionCancelReason = defineEnum('SubscriptionCancelReason', 'Why a subscription ended.', [
   'AutoCancellationRule',
   'CancelledByBilling',
   'CustomerArchived',
@@ -97,39 +94,42 @@ export const SubscriptionCancelReason = define('SubscriptionCancelReason', 'Why 
   'UpgradeOrDowngrade',
 ])
 
-export const SubscriptionCancellationTime = define('SubscriptionCancellationTime', 'When a cancellation takes effect.', [
+export const SubscriptionCancellationTime = defineEnum('SubscriptionCancellationTime', 'When a cancellation takes effect.', [
   'END_OF_BILLING_PERIOD',
   'IMMEDIATE',
   'SPECIFIC_DATE',
 ])
 
-export const SubscriptionDecisionStrategy = define(
+export const SubscriptionDecisionStrategy = defineEnum(
   'SubscriptionDecisionStrategy',
   'Which rule decided about the subscription of a provisioned customer.',
   ['PREDEFINED_FREE_PLAN', 'PREDEFINED_TRIAL_PLAN', 'REQUESTED_PLAN', 'SKIPPED_SUBSCRIPTION_CREATION'],
 )
 
-export const SubscriptionStatus = define(
+export const SubscriptionStatus = defineEnum(
   'SubscriptionStatus',
   'IN_TRIAL and ACTIVE give access; CANCELED and EXPIRED are final.',
   subscriptionStatuses,
 )
 
-export const TiersMode = define(
+export const TiersMode = defineEnum(
   'TiersMode',
   'GRADUATED: each unit costs what its tier says. VOLUME: all units cost what the last one’s tier says.',
   ['GRADUATED', 'VOLUME'],
 )
 
-export const TrialEndBehavior = define('TrialEndBehavior', 'What the end of a trial does.', ['CANCEL_SUBSCRIPTION', 'CONVERT_TO_PAID'])
+export const TrialEndBehavior = defineEnum('TrialEndBehavior', 'What the end of a trial does.', ['CANCEL_SUBSCRIPTION', 'CONVERT_TO_PAID'])
 
-export const TrialPeriodUnits = define('TrialPeriodUnits', 'The unit of a trial’s duration.', ['DAY', 'MONTH'])
+export const TrialPeriodUnits = defineEnum('TrialPeriodUnits', 'The unit of a trial’s duration.', ['DAY', 'MONTH'])
 
-export const UnitTransformationRound = define('UnitTransformationRound', 'Which way a converted unit is rounded.', ['DOWN', 'UP'])
+export const UnitTransformationRound = defineEnum('UnitTransformationRound', 'Which way a converted unit is rounded.', ['DOWN', 'UP'])
 
-export const UsageUpdateBehavior = define('UsageUpdateBehavior', 'DELTA adds the value to the usage, SET replaces it.', ['DELTA', 'SET'])
+export const UsageUpdateBehavior = defineEnum('UsageUpdateBehavior', 'DELTA adds the value to the usage, SET replaces it.', [
+  'DELTA',
+  'SET',
+])
 
-export const WeeklyAccordingTo = define('WeeklyAccordingTo', 'What weekly usage periods begin at.', [
+export const WeeklyAccordingTo = defineEnum('WeeklyAccordingTo', 'What weekly usage periods begin at.', [
   'EveryFriday',
   'EveryMonday',
   'EverySaturday',
@@ -140,9 +140,9 @@ export const WeeklyAccordingTo = define('WeeklyAccordingTo', 'What weekly usage 
   'SubscriptionStart',
 ])
 
-export const YearlyAccordingTo = define('YearlyAccordingTo', 'What yearly usage periods begin at.', ['SubscriptionStart'])
+export const YearlyAccordingTo = defineEnum('YearlyAccordingTo', 'What yearly usage periods begin at.', ['SubscriptionStart'])
 
-export const CatalogKind = define('CatalogKind', 'What a change of the catalog is about.', [
+export const CatalogKind = defineEnum('CatalogKind', 'What a change of the catalog is about.', [
   'addon',
   'coupon',
   'feature',
@@ -151,9 +151,8 @@ export const CatalogKind = define('CatalogKind', 'What a change of the catalog i
   'product',
 ])
 
-export const CatalogAction = define('CatalogAction', 'What applying a catalog document does to one item; publish: it gets a new version.', [
-  'archive',
-  'create',
-  'publish',
-  'update',
-])
+export const CatalogAction = defineEnum(
+  'CatalogAction',
+  'What applying a catalog document does to one item; publish: it gets a new version.',
+  ['archive', 'create', 'publish', 'update'],
+)

@@ -7,6 +7,7 @@ import { ConfigurationResolver } from './configuration.resolver.js'
 import type { RequestContext } from './context.js'
 import { CustomerResolver } from './customer.resolver.js'
 import { EntitlementResolver } from './entitlement.resolver.js'
+import { StateChangesResolver } from './state-changes.resolver.js'
 import { SubscriptionResolver } from './subscription.resolver.js'
 import { UpdatesResolver } from './updates.resolver.js'
 import { UsageResolver } from './usage.resolver.js'
@@ -19,6 +20,7 @@ export function createSchema(): GraphQLSchema {
       ConfigurationResolver,
       CustomerResolver,
       EntitlementResolver,
+      StateChangesResolver,
       SubscriptionResolver,
       UpdatesResolver,
       UsageResolver,

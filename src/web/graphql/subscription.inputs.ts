@@ -1,98 +1,226 @@
-import { Field, Float, InputType, Int } from 'type-graphql'
-import type { BillingPeriod } from '../../catalog/model.js'
+import { Field, Float, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
-import type { CancellationTime } from '../../subscription/cancel.js'
-import type { TrialEndBehavior } from '../../subscription/model.js'
-import type { ProvisionSubscription } from '../../subscription/service.js'
+import type * as domain from '../../subscription/service.js'
 import * as enums from './enums.js'
-import { fromMetaData, sameId } from './input-fields.js'
+import { SubscriptionContent, TrialOverrideConfigurationInput } from './subscription-parts.inputs.js'
+import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
+import { CheckoutOptions, SubscriptionBillingInfo } from './billing.inputs.js'
+import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from './price.inputs.js'
+import { SubscriptionEntitlementInput, SubscriptionEntitlementInputV2 } from './subscription-entitlement.inputs.js'
 import { DateTime, Json } from './scalars.js'
-
-@InputType({ description: 'An add-on of the subscription.' })
-export class SubscriptionAddonInput {
-  @Field(() => String)
-  addonId!: string
-
-  @Field(() => Int, { nullable: true, description: 'Default 1.' })
-  quantity?: number | null
-}
-
-@InputType({ description: 'How many units of a feature are bought (seats).' })
-export class BillableFeatureInput {
-  @Field(() => String)
-  featureId!: string
-
-  @Field(() => Float)
-  quantity!: number
-}
-
-@InputType({ description: 'Wins over the plan’s trial and over whether the customer may still have one.' })
-export class TrialOverrideConfigurationInput {
-  @Field(() => Boolean)
-  isTrial!: boolean
-
-  @Field(() => enums.TrialEndBehavior, { nullable: true })
-  trialEndBehavior?: TrialEndBehavior | null
-
-  @Field(() => DateTime, { nullable: true })
-  trialEndDate?: EpochMs | null
-}
+import { fromMetaData, sameId } from './input-fields.js'
+import { refuseNotHonoured } from './not-yet.js'
 
 /** What a subscription is asked for with, whoever it is for. Not a type of the schema. */
 @InputType()
-class SubscriptionParams {
+class SubscriptionParams extends SubscriptionContent {
   @Field(() => Json, { nullable: true, description: 'An object of your own facts.' })
   additionalMetaData?: unknown
 
-  @Field(() => [SubscriptionAddonInput], { nullable: true })
-  addons?: SubscriptionAddonInput[] | null
+  @Field(() => SubscriptionCouponInput, { nullable: true, description: 'A discount for this subscription.' })
+  appliedCoupon?: SubscriptionCouponInput | null
 
-  @Field(() => [BillableFeatureInput], { nullable: true })
-  billableFeatures?: BillableFeatureInput[] | null
+  @Field(() => Boolean, { nullable: true, description: 'False: access does not wait for the payment.' })
+  awaitPaymentConfirmation?: boolean | null
 
   @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2: chooses prices of that country.' })
   billingCountryCode?: string | null
 
-  @Field(() => enums.BillingPeriod, { nullable: true, description: 'Needed when the plan has prices for several.' })
-  billingPeriod?: BillingPeriod | null
+  @Field(() => enums.SubscriptionBillingCycleAnchor, { nullable: true, description: 'Whether billing periods start anew. Default UNCHANGED.' })
+  billingCycleAnchor?: keyof typeof enums.SubscriptionBillingCycleAnchor | null
 
-  @Field(() => String)
+  @Field(() => String, { nullable: true, description: 'Identifier at the billing provider.' })
+  billingId?: string | null
+
+  @Field(() => SubscriptionBillingInfo, { nullable: true })
+  billingInformation?: SubscriptionBillingInfo | null
+
+  @Field(() => enums.BillingPeriod, { nullable: true, description: 'Needed when the plan has prices for several.' })
+  billingPeriod?: keyof typeof enums.BillingPeriod | null
+
+  @Field(() => BudgetConfigurationInput, { nullable: true })
+  budget?: BudgetConfigurationInput | null
+
+  @Field(() => [SubscriptionEntitlementInputV2], { nullable: true, description: 'The newer form of subscriptionEntitlements.' })
+  entitlements?: SubscriptionEntitlementInputV2[] | null
+
+  @Field(() => SubscriptionMinimumSpendValueInput, { nullable: true, description: 'What is charged at least in a billing period.' })
+  minimumSpend?: SubscriptionMinimumSpendValueInput | null
+
+  @Field(() => enums.PaymentCollectionMethod, { nullable: true })
+  paymentCollectionMethod?: keyof typeof enums.PaymentCollectionMethod | null
+
+  @Field(() => String, { description: 'The plan’s identifier in the catalog.' })
   planId!: string
 
-  @Field(() => String, { nullable: true, description: 'The older name of subscriptionId; when both are sent they must be the same.' })
-  refId?: string | null
+  @Field(() => [PriceOverrideInput], { nullable: true, description: 'Prices agreed for this subscription.' })
+  priceOverrides?: PriceOverrideInput[] | null
+
+  @Field(() => String, { nullable: true, description: 'A code of the billing provider.' })
+  promotionCode?: string | null
 
   @Field(() => String, { nullable: true, description: 'Binds the subscription to a resource of the customer.' })
   resourceId?: string | null
 
+  @Field(() => String, { nullable: true })
+  salesforceId?: string | null
+
   @Field(() => DateTime, { nullable: true, description: 'Default now.' })
   startDate?: EpochMs | null
 
-  @Field(() => String, {
-    nullable: true,
-    description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.',
-  })
+  @Field(() => [SubscriptionEntitlementInput], { nullable: true, description: 'In place of the plan’s for these features.' })
+  subscriptionEntitlements?: SubscriptionEntitlementInput[] | null
+}
+
+@InputType({ description: 'The subscription that a new customer starts with.' })
+export class ProvisionCustomerSubscriptionInput extends SubscriptionParams {
+  @Field(() => Float, { nullable: true, description: 'A price per unit agreed for this subscription.' })
+  priceUnitAmount?: number | null
+
+  @Field(() => String, { nullable: true, description: 'The older name of subscriptionId; when both are sent they must be the same.' })
+  refId?: string | null
+
+  @Field(() => String, { nullable: true, description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.' })
   subscriptionId?: string | null
 
   @Field(() => TrialOverrideConfigurationInput, { nullable: true })
   trialOverrideConfiguration?: TrialOverrideConfigurationInput | null
 }
 
-@InputType({ description: 'The subscription that a new customer starts with.' })
-export class ProvisionCustomerSubscriptionInput extends SubscriptionParams {}
-
 @InputType({ description: 'A subscription of a customer to a plan.' })
 export class ProvisionSubscriptionInput extends SubscriptionParams {
-  @Field(() => String)
+  @Field(() => DateTime, { nullable: true, description: 'Ends the subscription then.' })
+  cancellationDate?: EpochMs | null
+
+  @Field(() => CheckoutOptions, { nullable: true })
+  checkoutOptions?: CheckoutOptions | null
+
+  @Field(() => String, { description: 'Your identifier of the customer.' })
   customerId!: string
+
+  @Field(() => String, { nullable: true, description: 'Another customer that pays.' })
+  payingCustomerId?: string | null
+
+  @Field(() => Float, { nullable: true, description: 'A price per unit agreed for this subscription.' })
+  priceUnitAmount?: number | null
+
+  @Field(() => String, { nullable: true, description: 'The older name of subscriptionId; when both are sent they must be the same.' })
+  refId?: string | null
+
+  @Field(() => enums.ScheduleStrategy, { nullable: true, description: 'Wins over the product’s setting for downgrades.' })
+  scheduleStrategy?: keyof typeof enums.ScheduleStrategy | null
 
   @Field(() => Boolean, { nullable: true, description: 'Starts without the plan’s trial.' })
   skipTrial?: boolean | null
+
+  @Field(() => String, { nullable: true, description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.' })
+  subscriptionId?: string | null
+
+  @Field(() => TrialOverrideConfigurationInput, { nullable: true })
+  trialOverrideConfiguration?: TrialOverrideConfigurationInput | null
 }
 
-export function fromSubscriptionParams(params: SubscriptionParams): ProvisionSubscription {
+@InputType({ description: 'A subscription of a customer to a plan.' })
+export class ProvisionSubscription extends ProvisionSubscriptionInput {
+}
+
+@InputType({ description: 'The plan that a customer is to be subscribed to.' })
+export class ApplySubscriptionInput extends SubscriptionParams {
+  @Field(() => DateTime, { nullable: true, description: 'Ends the subscription then.' })
+  cancellationDate?: EpochMs | null
+
+  @Field(() => String, { description: 'Your identifier of the customer.' })
+  customerId!: string
+
+  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
+  environmentId?: string | null
+
+  @Field(() => String, { nullable: true, description: 'Another customer that pays.' })
+  payingCustomerId?: string | null
+
+  @Field(() => String, { nullable: true })
+  paymentMethodId?: string | null
+
+  @Field(() => enums.ScheduleStrategy, { nullable: true, description: 'Wins over the product’s setting for downgrades.' })
+  scheduleStrategy?: keyof typeof enums.ScheduleStrategy | null
+
+  @Field(() => Boolean, { nullable: true, description: 'Starts without the plan’s trial.' })
+  skipTrial?: boolean | null
+
+  @Field(() => DateTime, { nullable: true })
+  trialEndDate?: EpochMs | null
+
+  @Field(() => TrialOverrideConfigurationInput, { nullable: true })
+  trialOverrideConfiguration?: TrialOverrideConfigurationInput | null
+}
+
+@InputType({ description: 'A subscription of a customer to a plan.' })
+export class SubscriptionInput extends SubscriptionParams {
+  @Field(() => DateTime, { nullable: true, description: 'Ends the subscription then.' })
+  cancellationDate?: EpochMs | null
+
+  @Field(() => String, { nullable: true })
+  crmId?: string | null
+
+  @Field(() => String, { description: 'Your identifier of the customer.' })
+  customerId!: string
+
+  @Field(() => DateTime, { nullable: true, description: 'The end of a term that is agreed at the start; exclusive.' })
+  endDate?: EpochMs | null
+
+  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
+  environmentId?: string | null
+
+  @Field(() => Boolean, { nullable: true })
+  isCustomPriceSubscription?: boolean | null
+
+  @Field(() => Boolean, { nullable: true })
+  isOverridingTrialConfig?: boolean | null
+
+  @Field(() => Boolean, { nullable: true, description: 'Wins over the plan’s trial.' })
+  isTrial?: boolean | null
+
+  @Field(() => String, { nullable: true, description: 'Another customer that pays.' })
+  payingCustomerId?: string | null
+
+  @Field(() => Float, { nullable: true, description: 'A price per unit agreed for this subscription.' })
+  priceUnitAmount?: number | null
+
+  @Field(() => String, { nullable: true, description: 'The older name of subscriptionId; when both are sent they must be the same.' })
+  refId?: string | null
+
+  @Field(() => enums.ScheduleStrategy, { nullable: true, description: 'Wins over the product’s setting for downgrades.' })
+  scheduleStrategy?: keyof typeof enums.ScheduleStrategy | null
+
+  @Field(() => String, { nullable: true, description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.' })
+  subscriptionId?: string | null
+
+  @Field(() => enums.TrialEndBehavior, { nullable: true })
+  trialEndBehavior?: keyof typeof enums.TrialEndBehavior | null
+}
+
+/** What every input that makes a subscription has beside `SubscriptionParams`, under one name or another. */
+type Params = SubscriptionParams & {
+  refId?: string | null
+  subscriptionId?: string | null
+  trialOverrideConfiguration?: TrialOverrideConfigurationInput | null
+}
+
+export function fromSubscriptionParams(params: Params): domain.ProvisionSubscription {
+  refuseNotHonoured(
+    params,
+    'appliedCoupon',
+    'budget',
+    'entitlements',
+    'minimumSpend',
+    'paymentCollectionMethod',
+    'priceOverrides',
+    'promotionCode',
+    'subscriptionEntitlements',
+    'unitQuantity',
+  )
   const { planId, refId, subscriptionId, resourceId, billingPeriod, billingCountryCode, startDate } = params
   return {
     planRefId: planId,
@@ -102,63 +230,27 @@ export function fromSubscriptionParams(params: SubscriptionParams): ProvisionSub
     billingCountryCode,
     startDate,
     addons: params.addons?.map(({ addonId, quantity }) => ({ addonRefId: addonId, quantity: quantity ?? 1 })),
-    quantities: params.billableFeatures?.map(({ featureId, quantity }) => ({
-      featureRefId: featureId,
-      quantity: decimal.fromNumber(quantity),
-    })),
+    quantities: fromQuantities(params),
     trialOverride: params.trialOverrideConfiguration,
     additionalMetaData: fromMetaData(params.additionalMetaData),
   }
+}
+
+/** `charges` of type FEATURE are `billableFeatures` under their newer name. Undefined: neither was sent. */
+export function fromQuantities({ billableFeatures, charges }: Pick<SubscriptionContent, 'billableFeatures' | 'charges'>) {
+  if (charges?.some(({ type }) => type === 'CREDIT')) throw invalidInput('Charges of type CREDIT are not supported yet.', { path: 'charges' })
+  if (billableFeatures && charges) throw invalidInput('Send billableFeatures or charges, not both: they mean the same.', { path: 'charges' })
+  const quantities = billableFeatures ?? charges?.map(({ id, quantity }) => ({ featureId: id, quantity }))
+  return quantities?.map(({ featureId, quantity }) => ({ featureRefId: featureId, quantity: decimal.fromNumber(quantity) }))
 }
 
 /** The argument had another name once: exactly one of the two is sent. */
 export function fromProvisionSubscriptionInput(
   input: ProvisionSubscriptionInput | null,
   subscription: ProvisionSubscriptionInput | null,
-): ProvisionSubscription & { customerRefId: string } {
+): domain.ProvisionSubscription & { customerRefId: string } {
   const given = input ?? subscription
   if (!given || (input && subscription)) throw invalidInput('Send exactly one of the arguments input and subscription')
+  refuseNotHonoured(given, 'cancellationDate', 'payingCustomerId', 'priceUnitAmount', 'scheduleStrategy')
   return { ...fromSubscriptionParams(given), customerRefId: given.customerId, skipTrial: given.skipTrial }
-}
-
-@InputType({ description: 'Whose subscriptions.' })
-export class GetActiveSubscriptionsInput {
-  @Field(() => String)
-  customerId!: string
-
-  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
-  environmentId?: string | null
-
-  @Field(() => String, { nullable: true, description: 'Only those of this resource.' })
-  resourceId?: string | null
-
-  @Field(() => [String], { nullable: true, description: 'Only those of these resources.' })
-  resourceIds?: string[] | null
-}
-
-export function fromGetActiveSubscriptionsInput({ customerId, resourceId, resourceIds }: GetActiveSubscriptionsInput) {
-  const named = [...(resourceId ? [resourceId] : []), ...(resourceIds ?? [])]
-  return { customerRefId: customerId, resourceRefIds: named.length > 0 ? named : undefined }
-}
-
-@InputType({ description: 'Which subscription ends, and when.' })
-export class SubscriptionCancellationInput {
-  @Field(() => DateTime, { nullable: true, description: 'With SPECIFIC_DATE: when.' })
-  endDate?: EpochMs | null
-
-  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
-  environmentId?: string | null
-
-  @Field(() => enums.SubscriptionCancellationTime, {
-    nullable: true,
-    description: 'Absent: the product’s setting; trials and free plans end at once.',
-  })
-  subscriptionCancellationTime?: CancellationTime | null
-
-  @Field(() => String)
-  subscriptionRefId!: string
-}
-
-export function fromCancellationInput({ subscriptionRefId, subscriptionCancellationTime, endDate }: SubscriptionCancellationInput) {
-  return { subscriptionRefId, time: subscriptionCancellationTime ?? null, endDate: endDate ?? null }
 }

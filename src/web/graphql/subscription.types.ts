@@ -3,10 +3,14 @@ import type * as customers from '../../customer/service.js'
 import type { EntitlementState } from '../../entitlement/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type * as domain from '../../subscription/model.js'
-import { Addon, Plan, toAddon, toPlan } from './catalog.types.js'
+import { Addon, Plan, toAddon, toPlan } from './package.types.js'
 import { Customer, toCustomer } from './customer.types.js'
 import { Entitlement, toEntitlements } from './entitlement.types.js'
+import { AlwaysNull, ExperimentInfo } from './always-null.js'
 import * as enums from './enums.js'
+import { SubscriptionInvoice } from './invoice.types.js'
+import { Money, Price, toNumber, toPrice } from './price.types.js'
+import { SubscriptionFutureUpdate, SubscriptionScheduledUpdate } from './schedule.types.js'
 import { DateTime, Json } from './scalars.js'
 
 @ObjectType({ simpleResolvers: true, description: 'An add-on that a subscription holds.' })
@@ -30,7 +34,28 @@ export class CustomerResource {
 @ObjectType({ simpleResolvers: true, description: 'How the trial of a subscription ends.' })
 export class TrialConfiguration {
   @Field(() => enums.TrialEndBehavior)
-  trialEndBehavior!: string
+  trialEndBehavior!: keyof typeof enums.TrialEndBehavior
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A price that a subscription is charged by.' })
+export class SubscriptionPrice {
+  @Field(() => enums.BillingModel, { nullable: true })
+  billingModel!: keyof typeof enums.BillingModel | null
+
+  @Field(() => Price, { nullable: true })
+  price!: Price | null
+
+  @Field(() => Float, { nullable: true, description: 'Of a price per unit: how many are bought.' })
+  usageLimit!: number | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'What a subscription costs in a billing period, without usage.' })
+export class CustomerSubscriptionTotalPrice {
+  @Field(() => Money)
+  subTotal!: Money
+
+  @Field(() => Money)
+  total!: Money
 }
 
 @ObjectType({
@@ -47,8 +72,23 @@ export class CustomerSubscription {
   @Field(() => [SubscriptionAddon], { nullable: true, simple: true })
   addons!: SubscriptionAddon[] | null
 
+  @Field(() => String, { nullable: true, simple: true, description: 'ISO 8601: what billing periods are counted from.' })
+  billingCycleAnchor!: string | null
+
+  @Field(() => String, { nullable: true, simple: true, description: 'Identifier at the billing provider.' })
+  billingId!: string | null
+
+  @AlwaysNull(() => String)
+  billingLinkUrl?: null
+
   @Field(() => enums.BillingPeriod, { nullable: true, simple: true })
   billingPeriod!: string | null
+
+  @Field(() => String, { nullable: true, simple: true, description: 'Why the billing provider does not have the subscription as it is.' })
+  billingSyncError!: string | null
+
+  @Field(() => Boolean, { nullable: true, simple: true, description: 'Whether the budget of the billing period is used up.' })
+  budgetExceeded!: boolean | null
 
   @Field(() => enums.SubscriptionCancelReason, { nullable: true, simple: true })
   cancelReason!: string | null
@@ -59,6 +99,12 @@ export class CustomerSubscription {
   @Field(() => DateTime, { nullable: true, simple: true })
   createdAt!: EpochMs | null
 
+  @Field(() => String, { nullable: true, simple: true, description: 'Identifier in the CRM.' })
+  crmId!: string | null
+
+  @AlwaysNull(() => String)
+  crmLinkUrl?: null
+
   @Field(() => DateTime, { nullable: true, simple: true, description: 'When access ends or ended; exclusive.' })
   effectiveEndDate!: EpochMs | null
 
@@ -68,14 +114,38 @@ export class CustomerSubscription {
   @Field(() => String, { simple: true })
   environmentId!: string
 
+  @AlwaysNull(() => ExperimentInfo)
+  experimentInfo?: null
+
+  @Field(() => [SubscriptionFutureUpdate], { nullable: true, simple: true, description: 'Changes that are yet to come.' })
+  futureUpdates!: SubscriptionFutureUpdate[] | null
+
   @Field(() => String, { simple: true, description: 'Our identifier.' })
   id!: string
+
+  @Field(() => Boolean, { nullable: true, simple: true, description: 'Whether prices were agreed for this subscription only.' })
+  isCustomPriceSubscription!: boolean | null
+
+  @Field(() => SubscriptionInvoice, { nullable: true, simple: true })
+  latestInvoice!: SubscriptionInvoice | null
+
+  @AlwaysNull(() => String)
+  oldBillingId?: null
+
+  @AlwaysNull(() => [String])
+  outdatedPricePackages?: null
 
   @Field(() => enums.PaymentCollection, { simple: true })
   paymentCollection!: string
 
+  @Field(() => enums.PaymentCollectionMethod, { nullable: true, simple: true })
+  paymentCollectionMethod!: keyof typeof enums.PaymentCollectionMethod | null
+
   @Field(() => Plan, { simple: true })
   plan!: Plan
+
+  @Field(() => [SubscriptionPrice], { nullable: true, simple: true, description: 'What it is charged by in its billing period.' })
+  prices!: SubscriptionPrice[] | null
 
   @Field(() => enums.PricingType, { simple: true })
   pricingType!: string
@@ -89,6 +159,12 @@ export class CustomerSubscription {
   @Field(() => String, { nullable: true, simple: true })
   resourceId!: string | null
 
+  @Field(() => String, { nullable: true, simple: true })
+  salesforceId!: string | null
+
+  @Field(() => [SubscriptionScheduledUpdate], { nullable: true, simple: true, description: 'Changes that are scheduled.' })
+  scheduledUpdates!: SubscriptionScheduledUpdate[] | null
+
   @Field(() => DateTime, { simple: true })
   startDate!: EpochMs
 
@@ -98,11 +174,17 @@ export class CustomerSubscription {
   @Field(() => String, { simple: true, description: 'The host application’s identifier; ours when it gave none.' })
   subscriptionId!: string
 
+  @Field(() => CustomerSubscriptionTotalPrice, { nullable: true, simple: true, description: 'Of a billing period, without usage.' })
+  totalPrice!: CustomerSubscriptionTotalPrice | null
+
   @Field(() => TrialConfiguration, { nullable: true, simple: true })
   trialConfiguration!: TrialConfiguration | null
 
   @Field(() => DateTime, { nullable: true, simple: true })
   trialEndDate!: EpochMs | null
+
+  @Field(() => Boolean, { nullable: true, simple: true, description: 'Whether it began with a trial.' })
+  wasInTrial!: boolean | null
 }
 
 export function toCustomerSubscription(source: domain.Subscription): CustomerSubscription {
@@ -115,21 +197,35 @@ export function toCustomerSubscription(source: domain.Subscription): CustomerSub
     environmentId,
     additionalMetaData: source.additionalMetaData,
     addons: source.addons.map(({ id, quantity, version }) => ({ id, quantity, addon: toAddon(environmentId, version) })),
+    billingCycleAnchor: new Date(source.billingAnchor).toISOString(),
+    billingId: null,
     billingPeriod: source.billingPeriod,
+    billingSyncError: null,
+    budgetExceeded: false,
     cancelReason: source.cancelReason,
     cancellationDate: source.cancellationDate,
     createdAt: source.createdAt,
+    crmId: null,
     effectiveEndDate: source.effectiveEndDate,
     endDate: source.endDate,
+    futureUpdates: [],
+    isCustomPriceSubscription: false,
+    latestInvoice: null,
     paymentCollection: source.paymentCollection,
+    paymentCollectionMethod: null,
     plan: toPlan(environmentId, source.plan),
+    prices: toSubscriptionPrices(source),
     pricingType: source.pricingType,
     resource: resource && { resourceId: resource.refId },
     resourceId: resource?.refId ?? null,
+    salesforceId: null,
+    scheduledUpdates: [],
     startDate: source.startDate,
     status: source.status,
+    totalPrice: null,
     trialConfiguration: trialEndBehavior && { trialEndBehavior },
     trialEndDate: source.trialEndDate,
+    wasInTrial: source.trialEndDate !== null,
   }
 }
 

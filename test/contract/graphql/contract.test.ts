@@ -24,6 +24,10 @@ const ours = createSchema()
 
 /** Everything of ours that is not in the contract: `Type`, `Type.field` or `Enum.VALUE`. */
 const additions = [
+  'ChangedUsage',
+  'StateChange',
+  'StateChangeKind',
+  'Subscription.stateChanges',
   'CatalogAction',
   'CatalogChange',
   'CatalogFieldChange',

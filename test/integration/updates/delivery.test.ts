@@ -27,7 +27,11 @@ describe('delivering changes', () => {
     bench = await openBench()
     redis = openRedis(bench.life, bench.queues.redisUrl, 'request')
     subscriber = openRedis(bench.life, bench.queues.redisUrl, 'subscriber')
-    subscriber.on('message', (_channel, text: string) => heard.push(JSON.parse(text)))
+    subscriber.on('message', (_channel, text: string) => {
+      // Where it stands in the stream is given when it is published, so it is not in the queue's copy.
+      const { position, ...message } = JSON.parse(text) as ChangeMessage
+      heard.push(message)
+    })
     cache = new StateCache(redis, bench.queues.prefix)
     sinks = changeSinks({ life: bench.life, redis, queues: bench.queues, hasPersistentCache: async () => true })
   })
@@ -294,6 +298,18 @@ describe('delivering changes', () => {
       expect((await listened()).map(({ kind }) => kind)).to.deep.equal(['entitlements'])
       expect(await waiting()).to.equal(0)
       expect(await environmentsWithUndelivered(bench.prisma)).not.to.include(environmentId)
+    })
+
+    it('in Redis, is noticed, and nothing counts as told', async () => {
+      await provision()
+      const gone = openRedis(bench.life, bench.queues.redisUrl, 'request')
+      gone.disconnect()
+      const { publish } = changeSinks({ life: bench.life, redis: gone, queues: bench.queues, hasPersistentCache: async () => false })
+      const outcome = await worker({ publish })
+        .deliver(environmentId)
+        .catch((error: Error) => error.message)
+      expect(outcome).to.equal('Connection is closed.')
+      expect(await waiting()).to.be.greaterThan(0)
     })
 
     it('after telling, tells the same again', async () => {

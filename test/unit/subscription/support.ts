@@ -29,6 +29,7 @@ export function entitled(
   { limit, ...fields }: Partial<PackageEntitlement> & { limit?: number } = {},
 ): PackageEntitlement {
   return {
+    id: `entitlement-${to.id}`,
     featureId: to.id,
     feature: to,
     usageLimit: limit === undefined ? null : decimal.fromNumber(limit),

@@ -1,0 +1,42 @@
+/**
+ * What a process that holds entitlement states must hear of: whose states are outdated.
+ *
+ * held state    an entitlement state in the memory of a process that answers reads (`held-states.ts`)
+ * announcement  held changes sent to all such processes, and awaited (`state-bus.ts`)
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Usage } from '../entitlement/state.js'
+import type { EpochMs } from '../kernel/clock.js'
+
+export interface HeldChange {
+  /** The caller's identifier; null: all customers of the environment. */
+  customerId: string | null
+  /** States read at this version or later know of the change. Null: every held state is outdated. */
+  version: EpochMs | null
+  /** Nothing else changed: a state that is held can be patched. In the units that are answered. */
+  usage?: ChangedUsage
+}
+
+export interface ChangedUsage {
+  resourceId: string | null
+  featureId: string
+  usage: Usage
+}
+
+export interface EnvironmentChange extends HeldChange {
+  environmentId: string
+}
+
+const noted = new AsyncLocalStorage<EnvironmentChange[]>()
+
+/** Runs `work` and answers the changes that it noted, also those that were rolled back later: announcing too much is harmless. */
+export async function collectChanges<T>(work: () => Promise<T> | T): Promise<{ result: T; changes: EnvironmentChange[] }> {
+  const changes: EnvironmentChange[] = []
+  const result = await noted.run(changes, work)
+  return { result, changes }
+}
+
+/** Tells the door that answers for the current operation, if there is one; it announces the change before it answers. */
+export function noteChange(change: EnvironmentChange): void {
+  noted.getStore()?.push(change)
+}

@@ -1,0 +1,76 @@
+import { Field, Float, ObjectType } from 'type-graphql'
+import type { EpochMs } from '../../kernel/clock.js'
+import { AlwaysNull } from './always-null.js'
+import * as enums from './enums.js'
+import { Money } from './price.types.js'
+import { Customer } from './customer.types.js'
+import { DateTime, Json } from './scalars.js'
+
+@ObjectType({ simpleResolvers: true, description: 'Where the copy of a record at another vendor stands.' })
+export class SyncState {
+  @Field(() => enums.SyncStatus)
+  status!: keyof typeof enums.SyncStatus
+
+  @Field(() => enums.VendorIdentifier)
+  vendorIdentifier!: keyof typeof enums.VendorIdentifier
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A discount for a customer or a subscription.' })
+export class Coupon {
+  @Field(() => Json, { nullable: true })
+  additionalMetaData!: unknown
+
+  @Field(() => [Money], { nullable: true, description: 'FIXED: one amount for each currency.' })
+  amountsOff!: Money[] | null
+
+  @AlwaysNull(() => String)
+  billingId?: null
+
+  @AlwaysNull(() => String)
+  billingLinkUrl?: null
+
+  @Field(() => DateTime)
+  createdAt!: EpochMs
+
+  @Field(() => [Customer], { nullable: true, description: 'The first 10 customers that have it, the newest first.' })
+  customers!: Customer[] | null
+
+  @Field(() => String, { nullable: true })
+  description!: string | null
+
+  @Field(() => Float, { description: 'The percentage, or the amount in the first currency.' })
+  discountValue!: number
+
+  @Field(() => Float, { nullable: true, description: 'Null: for ever.' })
+  durationInMonths!: number | null
+
+  @Field(() => String)
+  environmentId!: string
+
+  @Field(() => String, { description: 'Our identifier.' })
+  id!: string
+
+  @Field(() => String)
+  name!: string
+
+  @Field(() => Float, { nullable: true, description: 'PERCENTAGE: above 0, at most 100.' })
+  percentOff!: number | null
+
+  @Field(() => String, { description: 'The identifier that the catalog gave it.' })
+  refId!: string
+
+  @Field(() => enums.CouponSource)
+  source!: keyof typeof enums.CouponSource
+
+  @Field(() => enums.CouponStatus)
+  status!: keyof typeof enums.CouponStatus
+
+  @AlwaysNull(() => [SyncState])
+  syncStates?: null
+
+  @Field(() => enums.CouponType)
+  type!: keyof typeof enums.CouponType
+
+  @Field(() => DateTime, { description: 'A version never changes: the same as createdAt.' })
+  updatedAt!: EpochMs
+}

@@ -1,0 +1,180 @@
+import { createUnionType, Field, Float, ObjectType } from 'type-graphql'
+import { AlwaysNull } from './always-null.js'
+import * as enums from './enums.js'
+
+@ObjectType({ simpleResolvers: true, description: 'How many units of a feature are bought.' })
+export class BillableFeature {
+  @Field(() => String)
+  featureId!: string
+
+  @Field(() => Float)
+  quantity!: number
+}
+
+@ObjectType({ simpleResolvers: true, description: 'An add-on after the change.' })
+export class PlanChangeAddon {
+  @Field(() => String)
+  addonRefId!: string
+
+  @Field(() => Float)
+  quantity!: number
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A price after the change.' })
+export class PriceOverrideChangeVariables {
+  @Field(() => String, { nullable: true })
+  addonRefId!: string | null
+
+  @Field(() => String, { nullable: true })
+  featureId!: string | null
+
+  @Field(() => String, { nullable: true })
+  planRefId!: string | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'Another quantity of an add-on.' })
+export class AddonChangeVariables {
+  @Field(() => String)
+  addonRefId!: string
+
+  @Field(() => Float)
+  newQuantity!: number
+}
+
+@ObjectType({ simpleResolvers: true, description: 'Another price of an add-on for this subscription.' })
+export class AddonPriceOverrideChangeVariables {
+  @Field(() => String)
+  addonRefId!: string
+
+  @Field(() => String, { nullable: true })
+  featureId!: string | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'Another billing period.' })
+export class BillingPeriodChangeVariables {
+  @Field(() => enums.BillingPeriod, { nullable: true })
+  billingPeriod!: keyof typeof enums.BillingPeriod | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'Another coupon.' })
+export class CouponChangeVariables {
+  @Field(() => String)
+  couponId!: string
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A cheaper plan.' })
+export class DowngradeChangeVariables {
+  @Field(() => [PlanChangeAddon], { nullable: true })
+  addons!: PlanChangeAddon[] | null
+
+  @Field(() => [BillableFeature], { nullable: true })
+  billableFeatures!: BillableFeature[] | null
+
+  @Field(() => enums.BillingPeriod, { nullable: true })
+  billingPeriod!: keyof typeof enums.BillingPeriod | null
+
+  @Field(() => String)
+  downgradePlanRefId!: string
+
+  @Field(() => [PriceOverrideChangeVariables], { nullable: true })
+  priceOverrides!: PriceOverrideChangeVariables[] | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'Another plan.' })
+export class PlanChangeVariables {
+  @Field(() => [PlanChangeAddon], { nullable: true })
+  addons!: PlanChangeAddon[] | null
+
+  @Field(() => [BillableFeature], { nullable: true })
+  billableFeatures!: BillableFeature[] | null
+
+  @Field(() => enums.BillingPeriod, { nullable: true })
+  billingPeriod!: keyof typeof enums.BillingPeriod | null
+
+  @Field(() => enums.PlanChangeType)
+  changeType!: keyof typeof enums.PlanChangeType
+
+  @Field(() => String)
+  planRefId!: string
+
+  @Field(() => [PriceOverrideChangeVariables], { nullable: true })
+  priceOverrides!: PriceOverrideChangeVariables[] | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'Another price of the plan for this subscription.' })
+export class PlanPriceOverrideChangeVariables {
+  @Field(() => String, { nullable: true })
+  featureId!: string | null
+
+  @Field(() => String)
+  planRefId!: string
+}
+
+@ObjectType({ simpleResolvers: true, description: 'Another amount of credits.' })
+export class RecurringCreditsChangeVariables {
+  @AlwaysNull(() => String)
+  customCurrencyId?: null
+
+  @Field(() => Float, { nullable: true })
+  newQuantity!: number | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'Another quantity of a feature.' })
+export class UnitAmountChangeVariables {
+  @Field(() => String, { nullable: true })
+  featureId!: string | null
+
+  @Field(() => Float, { nullable: true })
+  newUnitAmount!: number | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A plan or add-on by name.' })
+export class PackageDto {
+  @Field(() => String)
+  displayName!: string
+
+  @Field(() => String, { description: 'Our identifier.' })
+  id!: string
+
+  @Field(() => String, { description: 'The identifier that the catalog gave it.' })
+  refId!: string
+}
+
+/** Told apart by class: values are instances. */
+export const ScheduleVariables = createUnionType({
+  name: 'ScheduleVariables',
+  description: 'What a scheduled update changes, and to what.',
+  types: () =>
+    [
+      AddonChangeVariables,
+      AddonPriceOverrideChangeVariables,
+      BillingPeriodChangeVariables,
+      CouponChangeVariables,
+      DowngradeChangeVariables,
+      PlanChangeVariables,
+      PlanPriceOverrideChangeVariables,
+      RecurringCreditsChangeVariables,
+      UnitAmountChangeVariables,
+    ] as const,
+})
+
+@ObjectType({ simpleResolvers: true, description: 'A change of a subscription that is yet to come.' })
+export class SubscriptionFutureUpdate {
+  @Field(() => enums.SubscriptionScheduleStatus)
+  scheduleStatus!: keyof typeof enums.SubscriptionScheduleStatus
+
+  @Field(() => ScheduleVariables, { nullable: true })
+  scheduleVariables!: typeof ScheduleVariables | null
+
+  @Field(() => String, { description: 'ISO 8601.' })
+  scheduledExecutionTime!: string
+
+  @Field(() => enums.SubscriptionScheduleType)
+  subscriptionScheduleType!: keyof typeof enums.SubscriptionScheduleType
+
+  @Field(() => PackageDto, { nullable: true, description: 'The plan or add-on that it leads to.' })
+  targetPackage!: PackageDto | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A change of a subscription that is scheduled or was.' })
+export class SubscriptionScheduledUpdate extends SubscriptionFutureUpdate {}
