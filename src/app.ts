@@ -1,6 +1,7 @@
 import { CatalogService } from './catalog/service.js'
 import { findCustomer } from './customer/repository.js'
 import { CustomerService } from './customer/service.js'
+import { CheckCounter } from './entitlement/check-counter.js'
 import { EntitlementService } from './entitlement/service.js'
 import { EnvironmentService } from './environment/service.js'
 import { type Clock, systemClock } from './kernel/clock.js'
@@ -19,6 +20,7 @@ export interface App {
   customers: CustomerService
   subscriptions: SubscriptionService
   entitlements: EntitlementService
+  checks: CheckCounter
   /** Wakes delivery and transitions after a commit. */
   after: AfterCommit
 }
@@ -45,7 +47,7 @@ export function createApp({
   })
   const subscriptions = new SubscriptionService({ prisma, catalog, entitlements, findCustomer, clock, after })
   const customers = new CustomerService({ prisma, catalog, subscriptions, entitlements, changed: after.changed })
-  return { environments, catalog, customers, subscriptions, entitlements, after }
+  return { environments, catalog, customers, subscriptions, entitlements, checks: new CheckCounter(life.metrics), after }
 }
 
 /** Wake-ups over the queues. One that fails is only logged: the sweeps of the workers find the work in PostgreSQL. */

@@ -39,7 +39,10 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, 
 
   consume(life, queues, deliverChanges, { concurrency: config.CONCURRENCY, handler: ({ environmentId }) => delivery.deliver(environmentId) })
   every(life, 'outbox sweep', config.SWEEP_INTERVAL_MS, async () => {
-    for (const environmentId of await environmentsWithUndelivered(postgres.prisma)) await delivery.deliver(environmentId)
+    for (const environmentId of await environmentsWithUndelivered(postgres.prisma)) {
+      // One environment in trouble does not hold up the others; its changes stay for the next sweep.
+      await delivery.deliver(environmentId).catch((error: unknown) => life.log.warn({ err: error, environmentId }, 'delivery failed'))
+    }
   })
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
 })

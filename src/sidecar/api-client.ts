@@ -2,9 +2,9 @@ import { BrokenCircuitError, ConsecutiveBreaker, circuitBreaker, handleWhen } fr
 import { newId } from '../kernel/id.js'
 import { Problem, timedOut, unavailable } from '../kernel/problem.js'
 import type { Secret } from '../platform/config.js'
-import { documents, type Owner, type ReportUsageJson, type StateJson } from './api-messages.js'
+import { documents, type Owner, parseAnswer, type ReportUsageJson, type StateJson } from './api-messages.js'
 import { EdgeClient } from './edge-client.js'
-import { type ApiError, fromApiError } from './errors.js'
+import { fromApiError } from './errors.js'
 import { HttpClient } from './http-client.js'
 import type { SidecarMetrics } from './metrics.js'
 
@@ -143,16 +143,6 @@ export class ApiClient {
     if (status === 401) throw fromApiError({ message: 'The API refused the key', extensions: { code: 'Unauthenticated' } })
     if (!answer?.data || status >= 500) throw unavailable(`The API answered HTTP ${status} without a GraphQL result`)
     return answer.data
-  }
-}
-
-/** Null: not a GraphQL answer, such as a proxy's error page. */
-export function parseAnswer<Data>(text: string): { data?: Data | null; errors?: ApiError[] } | null {
-  try {
-    const answer: unknown = JSON.parse(text)
-    return typeof answer === 'object' && answer !== null ? answer : null
-  } catch {
-    return null
   }
 }
 

@@ -9,6 +9,7 @@ import {
   toDenialReason,
 } from '../updates/external-cache/state-json.js'
 import type { CachedState } from './cache/cache.js'
+import type { ApiError } from './errors.js'
 import { type HeldUsage, packUsages, type Terms, TermsPool, toEntitledFeature } from './terms.js'
 
 /** The GraphQL documents that the sidecar sends, the JSON that comes back, and its translation into cached states. */
@@ -72,6 +73,16 @@ export interface Owner {
 export interface UsageChange extends Owner {
   featureId: string
   usage: Usage
+}
+
+/** Null: not an answer of the API, such as a proxy's error page. */
+export function parseAnswer<Data>(text: string): { data?: Data | null; errors?: ApiError[] } | null {
+  try {
+    const answer: unknown = JSON.parse(text)
+    return typeof answer === 'object' && answer !== null ? answer : null
+  } catch {
+    return null
+  }
 }
 
 /** Translates the API's JSON into cached states, which share what they have in common. */

@@ -1,7 +1,6 @@
 import { Problem } from '../kernel/problem.js'
 import type { Secret } from '../platform/config.js'
-import { parseAnswer } from './api-client.js'
-import type { Owner, StateJson } from './api-messages.js'
+import { type Owner, parseAnswer, type StateJson } from './api-messages.js'
 import { fromApiError } from './errors.js'
 import type { HttpClient } from './http-client.js'
 

@@ -20,7 +20,8 @@ export interface FreshnessLimits {
 
 /**
  * Knows whether the real-time connection vouches for an entry: it does when every message since the read of the entry began has
- * arrived here, so when the same epoch lasts. An epoch ends with the connection, or when a message could not be read.
+ * arrived here, so when the same epoch lasts. An epoch ends with the connection, or when a message could not be read; it is resumed when the
+ * next connection tells all that was missed meanwhile.
  */
 export class FreshnessJudge {
   /** Grows with each epoch. */
@@ -40,6 +41,11 @@ export class FreshnessJudge {
   beginEpoch(): void {
     this.#latestEpoch++
     this.#isVouching = true
+  }
+
+  /** All messages since the latest epoch ended have been told after all: it goes on as if it had not ended. */
+  resumeEpoch(): void {
+    this.#isVouching = this.#latestEpoch > 0
   }
 
   /** Messages after `heardAt` may be lost. */

@@ -12,5 +12,6 @@ export const offlineSource: EntitlementSource = {
   },
   reload: async () => null,
   reportUsage: async () => null,
+  reportUsageBulk: async () => null,
   reportEvents: async () => {},
 }

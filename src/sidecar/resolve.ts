@@ -2,11 +2,12 @@ import type { Clock, EpochMs } from '../kernel/clock.js'
 import { Problem, timedOut } from '../kernel/problem.js'
 import type { Logger } from '../platform/logger.js'
 import type { ApiClient, UsageEvent, UsageReport } from './api-client.js'
-import { fromReportUsage, type Owner, type ReportUsageJson, type UsageChange } from './api-messages.js'
+import { fromReportUsage, type Owner, type ReportUsageJson, type StateJson, type StateReader, type UsageChange } from './api-messages.js'
 import { type CachedState, type CacheEntry, type EntitlementCache, entryKey } from './cache/cache.js'
 import { isOlder, newerState, stateWithUsage, toEntry } from './cached-state.js'
 import type { FreshnessJudge } from './freshness.js'
 import type { SidecarMetrics } from './metrics.js'
+import { usageVersion } from './terms.js'
 
 /** Where the service gets its answers: the platform through cache and API, or nowhere (offline). */
 export interface EntitlementSource {
@@ -18,6 +19,8 @@ export interface EntitlementSource {
   reload(owner: Owner, waitMs: number): Promise<CachedState | null>
   /** Null: not sent (offline). */
   reportUsage(report: UsageReport, signal: AbortSignal): Promise<ReportUsageJson | null>
+  /** All or none, answered in their order. Null: not sent (offline). */
+  reportUsageBulk(reports: readonly UsageReport[], signal: AbortSignal): Promise<ReportUsageJson[] | null>
   reportEvents(events: readonly UsageEvent[], signal: AbortSignal): Promise<void>
 }
 
@@ -40,48 +43,58 @@ const longestWaitForNewerMs = 1_000
 /** The same failure is logged at most this often. */
 const failureLogMs = 60_000
 
+export interface ResolverParts {
+  cache: EntitlementCache
+  api: ApiClient
+  states: StateReader
+  judge: FreshnessJudge
+  clock: Clock
+  metrics: SidecarMetrics
+  log: Logger
+  /** Told what the API answered about a customer or resource. */
+  onRead?: (owner: Owner, json: StateJson) => void
+}
+
 /** Cache, then API. The caller falls back when this fails. */
 export class EntitlementResolver implements EntitlementSource {
+  readonly #parts: ResolverParts
   readonly #reads = new Map<string, Read>()
+  /** Keys of entries that are to be refreshed as soon as others are done. */
+  readonly #toRefresh = new Set<string>()
   #refreshes = 0
   #lastFailure = { code: '', at: Number.NEGATIVE_INFINITY }
 
-  constructor(
-    private readonly cache: EntitlementCache,
-    private readonly api: ApiClient,
-    private readonly judge: FreshnessJudge,
-    private readonly clock: Clock,
-    private readonly metrics: SidecarMetrics,
-    private readonly log: Logger,
-  ) {}
+  constructor(parts: ResolverParts) {
+    this.#parts = parts
+  }
 
   peek(customerId: string, resourceId: string | null): CacheEntry | undefined {
     const key = entryKey(customerId, resourceId)
-    const entry = this.cache.get(key)
+    const entry = this.#parts.cache.get(key)
     if (entry === undefined) return undefined
-    const now = this.clock.now()
-    const freshness = this.judge.judge(entry, now)
+    const now = this.#parts.clock.now()
+    const freshness = this.#parts.judge.judge(entry, now)
     if (freshness === 'fresh') {
-      this.metrics.lookups.hit++
+      this.#parts.metrics.lookups.hit++
       return entry
     }
-    if (freshness === 'suspect') this.#refreshInBackground(key, entry, now)
+    if (freshness === 'suspect') this.#refreshInBackground(entry, now)
     else if (freshness === 'miss' || now >= entry.refreshNotBefore) return undefined
     return this.#stale(entry, now)
   }
 
   async resolve(owner: Owner, waitMs: number): Promise<CacheEntry> {
     const key = entryKey(owner.customerId, owner.resourceId)
-    const cached = this.cache.get(key)
-    const now = this.clock.now()
-    if (cached === undefined || this.judge.judge(cached, now) === 'miss') {
-      this.metrics.lookups.miss++
+    const cached = this.#parts.cache.get(key)
+    const now = this.#parts.clock.now()
+    if (cached === undefined || this.#parts.judge.judge(cached, now) === 'miss') {
+      this.#parts.metrics.lookups.miss++
       return within(this.#read(key, owner), waitMs)
     }
     try {
       return await within(this.#read(key, owner), Math.min(waitMs, longestWaitForNewerMs))
     } catch {
-      cached.refreshNotBefore = this.clock.now() + refreshPauseMs
+      cached.refreshNotBefore = this.#parts.clock.now() + refreshPauseMs
       return this.#stale(cached, now)
     }
   }
@@ -91,14 +104,33 @@ export class EntitlementResolver implements EntitlementSource {
     return (await within(this.#beginRead(entryKey(owner.customerId, owner.resourceId), owner), waitMs)).state
   }
 
+  /** The entry if it was read so lately that asking again would tell nothing new. */
+  recent({ customerId, resourceId }: Owner, withinMs: number): CacheEntry | undefined {
+    const entry = this.#parts.cache.get(entryKey(customerId, resourceId))
+    const now = this.#parts.clock.now()
+    return entry !== undefined && now < entry.expiresAt && now - entry.fetchedAt < withinMs ? entry : undefined
+  }
+
+  /** Reads anew behind the caller's back. */
+  refresh({ customerId, resourceId }: Owner): void {
+    this.#toRefresh.add(entryKey(customerId, resourceId))
+    this.#refreshNext({ customerId, resourceId })
+  }
+
   async reportUsage(report: UsageReport, signal: AbortSignal): Promise<ReportUsageJson> {
-    const reported = await this.api.reportUsage(report, signal)
+    const reported = await this.#parts.api.reportUsage(report, signal)
     this.applyUsage(fromReportUsage(reported))
     return reported
   }
 
+  async reportUsageBulk(reports: readonly UsageReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
+    const reported = await this.#parts.api.reportUsageBulk(reports, signal)
+    for (const one of reported) this.applyUsage(fromReportUsage(one))
+    return reported
+  }
+
   reportEvents(events: readonly UsageEvent[], signal: AbortSignal): Promise<void> {
-    return this.api.reportEvents(events, signal)
+    return this.#parts.api.reportEvents(events, signal)
   }
 
   /** A whole new state was told. Entries that nobody asked for are not added. */
@@ -106,10 +138,10 @@ export class EntitlementResolver implements EntitlementSource {
     const { customerId, resourceId } = state
     const key = entryKey(customerId, resourceId)
     this.#reads.get(key)?.changes.push((read) => newerState(read, state))
-    const cached = this.cache.get(key)
+    const cached = this.#parts.cache.get(key)
     if (cached) {
       const merged = newerState(cached.state, state)
-      this.cache.set(key, isOlder(state, cached.state) ? replaceState(cached, merged) : toEntry(merged, this.judge.epoch, this.clock.now()))
+      this.#parts.cache.set(key, isOlder(state, cached.state) ? replaceState(cached, merged) : toEntry(merged, this.#parts.judge.epoch, this.#parts.clock.now()))
     }
     // What the customer holds itself counts for its resources too.
     if (resourceId === null) this.#suspectOthers(state, (other) => state.version === 0 || other.version < state.version)
@@ -120,19 +152,26 @@ export class EntitlementResolver implements EntitlementSource {
     const { customerId, resourceId, featureId, usage } = change
     const key = entryKey(customerId, resourceId)
     this.#reads.get(key)?.changes.push((read) => stateWithUsage(read, featureId, usage))
-    const cached = this.cache.get(key)
+    const cached = this.#parts.cache.get(key)
     if (cached) {
       const state = stateWithUsage(cached.state, featureId, usage)
-      if (state !== cached.state) this.cache.set(key, replaceState(cached, state))
+      if (state !== cached.state) this.#parts.cache.set(key, replaceState(cached, state))
     }
     // A customer and its resources may share one total.
-    this.#suspectOthers(change, (other) =>
-      other.entitlements.some((e) => e.feature.refId === featureId && e.usage !== null && e.usage.updatedAt < usage.updatedAt),
-    )
+    this.#suspectOthers(change, (other) => (usageVersion(other, featureId) ?? Number.POSITIVE_INFINITY) < usage.updatedAt)
+  }
+
+  /** Something about the customer or one of its resources changed, it is not known what: what is cached is refreshed, a few at a time. */
+  applyUnknown(customerId: string): void {
+    for (const read of this.#reads.values()) if (read.owner.customerId === customerId) read.isSuspect = true
+    for (const entry of this.#parts.cache.entriesOf(customerId)) {
+      entry.isSuspect = true
+      this.refresh(entry.state)
+    }
   }
 
   #suspectOthers({ customerId, resourceId }: Owner, isConcerned: (state: CachedState) => boolean): void {
-    for (const entry of this.cache.entriesOf(customerId)) {
+    for (const entry of this.#parts.cache.entriesOf(customerId)) {
       if (entry.state.resourceId !== resourceId && isConcerned(entry.state)) entry.isSuspect = true
     }
     for (const read of this.#reads.values()) {
@@ -140,19 +179,32 @@ export class EntitlementResolver implements EntitlementSource {
     }
   }
 
-  #refreshInBackground(key: string, entry: CacheEntry, now: EpochMs): void {
-    if (now < entry.refreshNotBefore || this.#refreshes >= mostRefreshes) return
+  #refreshInBackground(entry: CacheEntry, now: EpochMs): void {
+    if (now < entry.refreshNotBefore) return
     entry.refreshNotBefore = now + refreshPauseMs
+    this.refresh(entry.state)
+  }
+
+  /** Begins the refresh when not too many are under way; else it has its turn when one is done. */
+  #refreshNext(owner: Owner): void {
+    const key = entryKey(owner.customerId, owner.resourceId)
+    if (this.#refreshes >= mostRefreshes || !this.#toRefresh.delete(key)) return
     this.#refreshes++
     const done = () => {
       this.#refreshes--
+      for (const next of this.#toRefresh) {
+        const entry = this.#parts.cache.get(next)
+        if (entry) this.#refreshNext(entry.state)
+        else this.#toRefresh.delete(next)
+        if (this.#refreshes >= mostRefreshes) break
+      }
     }
-    this.#read(key, entry.state).then(done, done)
+    this.#read(key, owner).then(done, done)
   }
 
   #stale(entry: CacheEntry, now: EpochMs): CacheEntry {
-    this.metrics.lookups.stale++
-    this.metrics.oldestAnswerSeconds = Math.max(this.metrics.oldestAnswerSeconds, this.judge.ageMs(entry, now) / 1000)
+    this.#parts.metrics.lookups.stale++
+    this.#parts.metrics.oldestAnswerSeconds = Math.max(this.#parts.metrics.oldestAnswerSeconds, this.#parts.judge.ageMs(entry, now) / 1000)
     return entry
   }
 
@@ -161,21 +213,23 @@ export class EntitlementResolver implements EntitlementSource {
   }
 
   #beginRead(key: string, { customerId, resourceId }: Owner): Promise<CacheEntry> {
-    const [epoch, beganAt] = [this.judge.epoch, this.clock.now()]
+    const [epoch, beganAt] = [this.#parts.judge.epoch, this.#parts.clock.now()]
     const finish = async (): Promise<CacheEntry> => {
       try {
-        const answer = await this.api.fetchState(read.owner)
+        const json = await this.#parts.api.fetchState(read.owner)
+        this.#parts.onRead?.(read.owner, json)
+        const answer = this.#parts.states.state(read.owner, json)
         const state = read.changes.reduce((known, change) => change(known), answer)
         // Overtaken by a reload: good enough for those who waited for it, but not to be kept.
         if (this.#reads.get(key) !== read) return toEntry(state, 0, beganAt)
-        const cached = this.cache.get(key)
+        const cached = this.#parts.cache.get(key)
         // What is expired here was true only until then, however new its version.
-        const isComparable = cached !== undefined && this.clock.now() < cached.expiresAt
+        const isComparable = cached !== undefined && this.#parts.clock.now() < cached.expiresAt
         const entry = toEntry(isComparable ? newerState(cached.state, state) : state, epoch, beganAt)
         entry.isSuspect = read.isSuspect
         // A lagging clock of the API answers the past usage period again: not at every check.
         if (entry.usagePeriodEnd <= beganAt) entry.refreshNotBefore = beganAt + refreshPauseMs
-        this.cache.set(key, entry)
+        this.#parts.cache.set(key, entry)
         return entry
       } catch (error) {
         this.#logFailure(error)
@@ -191,10 +245,10 @@ export class EntitlementResolver implements EntitlementSource {
 
   #logFailure(error: unknown): void {
     const { code, reason, message, cause } = Problem.from(error)
-    const now = this.clock.now()
+    const now = this.#parts.clock.now()
     if (code === this.#lastFailure.code && now - this.#lastFailure.at < failureLogMs) return
     this.#lastFailure = { code, at: now }
-    this.log.warn({ code, reason, err: cause }, `could not read entitlements: ${message}`)
+    this.#parts.log.warn({ code, reason, err: cause }, `could not read entitlements: ${message}`)
   }
 }
 

@@ -3,14 +3,7 @@ import { WebSocket } from 'ws'
 import type { Clock } from '../kernel/clock.js'
 import type { Secret } from '../platform/config.js'
 import type { Logger } from '../platform/logger.js'
-import {
-  documents,
-  type EntitlementsUpdatedJson,
-  fromUsageUpdated,
-  type StateReader,
-  type UsageChange,
-  type UsageUpdatedJson,
-} from './api-messages.js'
+import { documents, fromStateChange, type StateChangeJson, type StateReader, type UsageChange } from './api-messages.js'
 import type { CachedState } from './cache/cache.js'
 import type { FreshnessJudge } from './freshness.js'
 import type { SidecarMetrics } from './metrics.js'
@@ -24,6 +17,8 @@ export interface UpdatesOptions {
   states: StateReader
   onState: (state: CachedState) => void
   onUsage: (change: UsageChange) => void
+  /** Something about the customer changed, and the message does not say what. */
+  onUnknown: (customerId: string) => void
   clock: Clock
   metrics: SidecarMetrics
   log: Logger
@@ -50,15 +45,19 @@ const connectTimeoutMs = 10_000
 const largestMessageBytes = 32 * 1024 * 1024
 
 /**
- * The real-time connection: one WebSocket with two subscriptions, replaced whenever anything about it fails.
+ * The real-time connection: one WebSocket, replaced whenever anything about it fails. Two subscriptions: what happens from now on, and for a moment
+ * what was missed since the last change seen. The first is the same for all sidecars, so the platform makes its messages once for all of them.
  *
- *   connect ── acknowledged, subscribed, ping ── pong ─▶ an epoch begins: no message is lost from here on
- *   closed, silent, refused, a subscription ended ─────▶ the epoch ends; wait, connect anew
+ *   connect ── subscribed ── what was missed ──┬ caught up ─▶ the epoch goes on: what is cached is as good as before
+ *                                              └ gap ───────▶ a new epoch begins: what is cached is refreshed at its next use
+ *   closed, silent, refused, a subscription ended ──────────▶ the epoch ends; wait, connect anew
  */
 export class RealTimeUpdates {
   readonly #timing: UpdatesTiming
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
+  /** The last change that was applied with all before it; empty: none, or one of them could not be read. */
+  #position = ''
 
   constructor(private readonly options: UpdatesOptions) {
     this.#timing = { ...defaultTiming, ...options.timing }
@@ -128,24 +127,14 @@ export class RealTimeUpdates {
         retryAttempts: 0,
         on: {
           connected: () => {
-            // After the two subscriptions, which are sent as soon as this event has been handled: the API reads in order.
-            setImmediate(() => {
-              if (isOver) return
-              expectPong()
-              socket?.send('{"type":"ping"}')
-            })
+            // Told what was missed, the API has received the subscriptions; until then the same patience as with a ping.
+            expectPong()
           },
           ping: (isReceived) => {
             if (!isReceived) expectPong()
           },
           pong: (isReceived) => {
-            if (!isReceived || isOver) return
-            clearTimeout(pongTimer)
-            if (hasVouched) return
-            hasVouched = true
-            judge.beginEpoch()
-            metrics.isRealTime = true
-            log.info('real-time connection established')
+            if (isReceived && hasVouched) clearTimeout(pongTimer)
           },
           message: () => {
             heardAt = clock.now()
@@ -158,35 +147,76 @@ export class RealTimeUpdates {
           },
         },
       })
-      const subscribe = <Data>(query: string, apply: (data: Data) => void) =>
-        client?.subscribe<Data>(
-          { query },
+      const subscribe = (query: string, variables: Record<string, unknown>, apply: (change: StateChangeJson) => void, isEndless: boolean) =>
+        client?.subscribe<{ stateChanges: StateChangeJson | null }>(
+          { query, variables },
           {
             next: (result) => {
+              if (isOver) return
               const reason = this.#apply(result, apply)
               if (reason !== null) end(reason)
             },
             error: (error) => end(describe(error), (error as { code?: number }).code),
-            complete: () => end('the API ended a subscription'),
+            complete: () => isEndless && end('the API ended the subscription'),
           },
         )
-      subscribe<{ entitlementsUpdated: EntitlementsUpdatedJson | null }>(documents.entitlementsUpdated, ({ entitlementsUpdated: json }) => {
-        if (json)
-          this.options.onState(this.options.states.state({ customerId: json.customerId, resourceId: json.resourceId ?? null }, json))
-      })
-      subscribe<{ usageUpdated: UsageUpdatedJson | null }>(documents.usageUpdated, ({ usageUpdated: json }) => {
-        if (json) this.options.onUsage(fromUsageUpdated(json))
-      })
+      /** The last one heard live; what was missed before it may not have been told yet. */
+      let latest = ''
+      subscribe(
+        documents.stateChanges,
+        {},
+        (change) => {
+          this.#applyChange(change)
+          latest = change.id
+          if (hasVouched) this.#position = latest
+        },
+        true,
+      )
+      const stopCatchingUp = subscribe(
+        documents.missedChanges,
+        { after: this.#position },
+        (change) => {
+          // From here on the other subscription tells the same.
+          if (hasVouched) return
+          if (change.kind !== 'CAUGHT_UP' && change.kind !== 'GAP') return this.#applyChange(change)
+          hasVouched = true
+          clearTimeout(pongTimer)
+          if (change.kind === 'GAP') judge.beginEpoch()
+          else judge.resumeEpoch()
+          this.#position = latest || change.id
+          metrics.isRealTime = true
+          metrics.reconnections[change.kind === 'GAP' ? 'gap' : 'caught_up']++
+          log.info({ hasGap: change.kind === 'GAP' }, 'real-time connection established')
+          stopCatchingUp?.()
+        },
+        false,
+      )
     })
   }
 
+  #applyChange(change: StateChangeJson): void {
+    const { kind, customerId, resourceId, accessDeniedReason, entitlements } = change
+    // A change of the catalog: whom it concerns is told by changes of their own.
+    if (customerId === null) return
+    if ((kind === 'STATE' || kind === 'PURGE') && entitlements !== null)
+      return this.options.onState(this.options.states.state({ customerId, resourceId }, { accessDeniedReason, entitlements }))
+    const usage = kind === 'USAGE' ? fromStateChange(change) : null
+    if (usage) this.options.onUsage(usage)
+    else this.options.onUnknown(customerId)
+  }
+
   /** Null, or why the message could not be used: then something is missed, and the connection can't vouch for the cache any more. */
-  #apply<Data>(result: PushResult<Data>, apply: (data: Data) => void): string | null {
+  #apply(result: PushResult, apply: (change: StateChangeJson) => void): string | null {
     try {
-      if (result.errors?.[0] || !result.data) return `the API pushed an error: ${result.errors?.[0]?.message ?? 'no data'}`
-      apply(result.data)
-      return null
+      const change = result.errors?.[0] ? undefined : result.data?.stateChanges
+      if (change) {
+        apply(change)
+        return null
+      }
+      this.#position = ''
+      return `the API pushed an error: ${result.errors?.[0]?.message ?? 'no data'}`
     } catch (error) {
+      this.#position = ''
       this.options.log.error({ err: error }, 'could not read a real-time message')
       return 'a message could not be read'
     }
@@ -194,8 +224,8 @@ export class RealTimeUpdates {
 }
 
 /** What one push executed to. */
-interface PushResult<Data> {
-  data?: Data | null
+interface PushResult {
+  data?: { stateChanges: StateChangeJson | null } | null
   errors?: ReadonlyArray<{ message: string }>
 }
 

@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache'
-import { type CheckAnswer, type CheckQuestion, type EntitlementService, decideCheck } from '../entitlement/service.js'
+import { type CheckAnswer, type CheckQuestion, decideCheck, type EntitlementService } from '../entitlement/service.js'
 import type { EntitlementState } from '../entitlement/state.js'
 import type { Clock, EpochMs } from '../kernel/clock.js'
 import { Counter, Gauge } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
+import type { QueueConnection } from '../platform/queue.js'
 import type { HeldChange } from './held-change.js'
 import { withUsages } from './merge-state.js'
-import { StateBus } from './state-bus.js'
-import type { QueueConnection } from '../platform/queue.js'
 import type { SharedStates } from './shared-states.js'
+import { StateBus } from './state-bus.js'
 
 interface HeldState {
   state: EntitlementState
@@ -97,8 +97,7 @@ export class HeldStates {
   async check(environmentId: string, question: CheckQuestion): Promise<CheckAnswer> {
     const { customerRefId, resourceRefId } = question
     // Not awaited when it is at hand: this is the hottest path of the process.
-    const state =
-      this.held(environmentId, customerRefId, resourceRefId) ?? (await this.#load(environmentId, customerRefId, resourceRefId))
+    const state = this.held(environmentId, customerRefId, resourceRefId) ?? (await this.#load(environmentId, customerRefId, resourceRefId))
     return decideCheck(state, question, this.#clock.now(), async (refId) => (await this.#featureIds(environmentId)).has(refId))
   }
 

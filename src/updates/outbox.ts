@@ -19,7 +19,11 @@ export interface RecordedChange {
  * (`deliverChanges`), and the door announces the change (`noteChange`); a message that nobody was nudged for is found by the sweep.
  */
 export async function recordChange(db: Db, change: RecordedChange): Promise<void> {
-  noteChange({ environmentId: change.environmentId, customerId: change.customerId, version: change.kind === 'purge' ? null : change.version })
+  noteChange({
+    environmentId: change.environmentId,
+    customerId: change.customerId,
+    version: change.kind === 'purge' ? null : change.version,
+  })
   await db.outboxMessage.create({
     data: {
       environmentId: change.environmentId,

@@ -85,7 +85,11 @@ export class StateBus {
     this.#subscriber.on('message', (channel: string, text: string) => this.#receive(channel, text))
     this.#subscriber.on('close', () => this.#interrupt())
     this.#subscriber.on('ready', () => void this.#resume())
-    life.open('lease of held states', setInterval(() => void this.#beat(), beatMs), clearInterval)
+    life.open(
+      'lease of held states',
+      setInterval(() => void this.#beat(), beatMs),
+      clearInterval,
+    )
   }
 
   /** Whether everything that was announced until now has been heard here. Asked for the first time, it begins to listen. */

@@ -10,11 +10,8 @@ import {
   validate,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { type CostOf, checkCounts, maxTokens, prepareCost } from './limits.js'
 
-/** Counted by the lexer, so that the price of refusing is bounded. The largest documents of known clients have about a third of it. */
-export const maxTokens = 5_000
-/** Answers nest about 10 levels deep, introspection 14. */
-export const maxDepth = 20
 /** Most characters of documents that are kept parsed and validated: some thousand documents. */
 const maxKeptCharacters = 4_000_000
 /** After these many errors a client knows enough. */
@@ -25,6 +22,14 @@ export interface PreparedDocument {
   document: DocumentNode
   /** Whether it looks into the schema, and whether it does nothing else. */
   introspection: 'none' | 'some' | 'only'
+  /** As the parser found them. */
+  operations: readonly OperationDefinitionNode[]
+  costOf: CostOf
+}
+
+/** The operation that a request means; undefined: it does not say which, or names none of the document. */
+export function operationOf({ operations }: PreparedDocument, name: string | null | undefined): OperationDefinitionNode | undefined {
+  return name ? operations.find((operation) => operation.name?.value === name) : operations.length === 1 ? operations[0] : undefined
 }
 
 /** Parses and validates documents once. Clients send the same few over and over: doing it each time costs more than most answers. */
@@ -53,38 +58,12 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
   } catch (error) {
     return [error as GraphQLError]
   }
-  const tooDeep = checkDepth(document)
-  if (tooDeep) return [tooDeep]
+  const tooMuch = checkCounts(document)
+  if (tooMuch) return [tooMuch]
   const errors = validate(schema, document, specifiedRules, { maxErrors })
-  return errors.length > 0 ? errors : { document, introspection: introspectionOf(document) }
-}
-
-/** Nesting with fragments spread out. Each fragment is measured once, so circles and towers of fragments cost no more than their text. */
-function checkDepth(document: DocumentNode): GraphQLError | null {
-  const fragments = new Map(
-    document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node.selectionSet]] : [])),
-  )
-  const depths = new Map<string, number>()
-  const depthOf = ({ selections }: SelectionSetNode): number => {
-    let deepest = 0
-    for (const node of selections) {
-      if (node.kind === Kind.FRAGMENT_SPREAD) deepest = Math.max(deepest, fragmentDepth(node.name.value))
-      else if (node.selectionSet) deepest = Math.max(deepest, depthOf(node.selectionSet) + (node.kind === Kind.FIELD ? 1 : 0))
-    }
-    return deepest
-  }
-  const fragmentDepth = (name: string): number => {
-    const measured = depths.get(name)
-    const selectionSet = fragments.get(name)
-    if (measured !== undefined || !selectionSet) return measured ?? 0
-    depths.set(name, 0)
-    const depth = depthOf(selectionSet)
-    depths.set(name, depth)
-    return depth
-  }
+  if (errors.length > 0) return errors
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)
-  const deep = operations.find(({ selectionSet }) => depthOf(selectionSet) >= maxDepth)
-  return deep ? new GraphQLError(`The document nests deeper than ${maxDepth} levels`, { nodes: deep }) : null
+  return { document, introspection: introspectionOf(document), operations, costOf: prepareCost(schema, document) }
 }
 
 function introspectionOf(document: DocumentNode): PreparedDocument['introspection'] {

@@ -1,7 +1,8 @@
 import { Arg, Ctx, Query, Resolver } from 'type-graphql'
 import type { RequestContext } from './context.js'
 import { FetchEntitlementQuery, FetchEntitlementsQuery, fromFetchEntitlementQuery } from './entitlement.inputs.js'
-import { Entitlement, EntitlementsState, toEntitlement, toEntitlements, toEntitlementsState } from './entitlement.types.js'
+import { Entitlement, toEntitlement, toEntitlements } from './entitlement.types.js'
+import { EntitlementsState, EntitlementUnion, toEntitlementsState, toFeatureEntitlement } from './entitlement-v2.types.js'
 
 @Resolver()
 export class EntitlementResolver {

@@ -2,8 +2,9 @@ import { Field, Float, ObjectType } from 'type-graphql'
 import { type Decision, decide } from '../../entitlement/evaluate.js'
 import type * as domain from '../../entitlement/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
+import { AlwaysNull } from './always-null.js'
 import { FeatureFacts, ResetPeriodConfiguration, toFeature, toResetPeriodConfiguration, UnitTransformation } from './feature.types.js'
-import { toNumber } from './price.types.js'
+import { CreditRate, toNumber } from './price.types.js'
 import * as enums from './enums.js'
 import { DateTime } from './scalars.js'
 
@@ -19,13 +20,19 @@ export class EntitlementFeature extends FeatureFacts {
 })
 export class Entitlement {
   @Field(() => enums.AccessDeniedReason, { nullable: true, description: 'Null when granted.' })
-  accessDeniedReason!: string | null
+  accessDeniedReason!: keyof typeof enums.AccessDeniedReason | null
+
+  @AlwaysNull(() => CreditRate)
+  creditRate?: null
 
   @Field(() => Float, { nullable: true, description: 'In the current usage period; null for features without a meter.' })
   currentUsage!: number | null
 
   @Field(() => String, { nullable: true })
   customerId!: string | null
+
+  @AlwaysNull(() => String)
+  displayNameOverride?: null
 
   @Field(() => DateTime, { nullable: true, description: 'Version of the last change that was more than usage.' })
   entitlementUpdatedAt!: EpochMs | null
@@ -42,8 +49,14 @@ export class Entitlement {
   @Field(() => Boolean)
   hasUnlimitedUsage!: boolean
 
+  @AlwaysNull(() => [enums.WidgetType])
+  hiddenFromWidgets?: null
+
   @Field(() => Boolean)
   isGranted!: boolean
+
+  @AlwaysNull(() => String)
+  meterId?: null
 
   @Field(() => DateTime, { nullable: true, description: 'The same as usagePeriodEnd.' })
   nextResetDate!: EpochMs | null
@@ -55,7 +68,7 @@ export class Entitlement {
   requestedValues!: string[] | null
 
   @Field(() => enums.EntitlementResetPeriod, { nullable: true, description: 'Null: usage is never reset.' })
-  resetPeriod!: string | null
+  resetPeriod!: keyof typeof enums.EntitlementResetPeriod | null
 
   @Field(() => ResetPeriodConfiguration, { nullable: true })
   resetPeriodConfiguration!: ReturnType<typeof toResetPeriodConfiguration>
@@ -163,18 +176,16 @@ export function toEntitlements(state: domain.EntitlementState, now: EpochMs): En
   return state.entitlements.map((entitlement) => toEntitlement(state, decide(entitlement, { now })))
 }
 
-@ObjectType({
-  simpleResolvers: true,
-  description: 'All entitlements of a customer (or of one of its resources), or the reason why there are none.',
-})
-export class EntitlementsState {
+/** What a customer or resource holds, or why it holds nothing. Not a type of the schema. */
+@ObjectType({ simpleResolvers: true })
+export class HeldEntitlements {
   @Field(() => enums.EntitlementsStateAccessDeniedReason, { nullable: true })
-  accessDeniedReason!: string | null
+  accessDeniedReason!: keyof typeof enums.EntitlementsStateAccessDeniedReason | null
 
   @Field(() => [Entitlement], { nullable: true })
   entitlements!: Entitlement[] | null
 }
 
-export function toEntitlementsState(state: domain.EntitlementState, now: EpochMs): EntitlementsState {
+export function toHeldEntitlements(state: domain.EntitlementState, now: EpochMs): HeldEntitlements {
   return { accessDeniedReason: state.deniedReason, entitlements: toEntitlements(state, now) }
 }

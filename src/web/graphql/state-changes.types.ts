@@ -5,7 +5,7 @@ import * as decimal from '../../kernel/decimal.js'
 import type { ChangeMessage, UsageChange } from '../../updates/change-message.js'
 import type { CatchUp, MissedChange } from '../../updates/change-stream.js'
 import { defineEnum } from './define-enum.js'
-import { Entitlement, toEntitlementsState } from './entitlement.types.js'
+import { Entitlement, toHeldEntitlements } from './entitlement.types.js'
 import * as enums from './enums.js'
 
 export const StateChangeKind = defineEnum(
@@ -82,7 +82,7 @@ export function toStateChange(event: StateChangeEvent, state: EntitlementState |
   const about = { ...nothing, id: position, kind: kinds[kind], customerId: customerId || null, resourceId, version }
   if (kind === 'usage' && usage) return { ...about, usage: toChangedUsage(usage) }
   if (state === null) return about
-  return { ...about, ...toEntitlementsState(state, now) }
+  return { ...about, ...toHeldEntitlements(state, now) }
 }
 
 function toChangedUsage({ featureId, usage }: UsageChange): ChangedUsage {

@@ -6,14 +6,14 @@ import { billingPeriodAt } from '../../subscription/billing-period.js'
 import type { RequestContext } from './context.js'
 import { Customer, toCustomer } from './customer.types.js'
 import { DateTime } from './scalars.js'
+import { fromProvisionSubscriptionInput, ProvisionSubscriptionInput } from './subscription.inputs.js'
 import {
   fromCancellationInput,
   fromGetActiveSubscriptionsInput,
-  fromProvisionSubscriptionInput,
   GetActiveSubscriptionsInput,
-  ProvisionSubscriptionInput,
+  GetSubscriptionInput,
   SubscriptionCancellationInput,
-} from './subscription.inputs.js'
+} from './subscription-change.inputs.js'
 import {
   CustomerSubscription,
   ProvisionSubscriptionResult,
@@ -30,6 +30,14 @@ export class SubscriptionResolver {
   ) {
     const subscriptions = await app.subscriptions.active(identity.environmentId, fromGetActiveSubscriptionsInput(input))
     return subscriptions.map(toCustomerSubscription)
+  }
+
+  @Query(() => CustomerSubscription, { description: 'One subscription, whatever its status.' })
+  async getSubscription(
+    @Arg('input', () => GetSubscriptionInput, { description: 'Which subscription.' }) { subscriptionId }: GetSubscriptionInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    return toCustomerSubscription(await app.subscriptions.get(identity.environmentId, subscriptionId))
   }
 
   @Mutation(() => ProvisionSubscriptionResult, {
@@ -56,6 +64,16 @@ export class SubscriptionResolver {
     @Ctx() { app, identity }: RequestContext,
   ) {
     return toCustomerSubscription(await app.subscriptions.cancel(identity.environmentId, fromCancellationInput(input)))
+  }
+
+  @FieldResolver(() => Customer, { nullable: true, description: 'Who pays, when it is another customer.' })
+  payingCustomer(): Customer | null {
+    return null
+  }
+
+  @FieldResolver(() => String, { nullable: true, description: 'The host application’s identifier of the customer that pays, when it is another one.' })
+  payingCustomerId(): string | null {
+    return null
   }
 
   @FieldResolver(() => Customer)

@@ -1,4 +1,5 @@
 import { Field, Float, ObjectType } from 'type-graphql'
+import { currencyFor, pricesFor } from '../../catalog/price-choice.js'
 import type * as customers from '../../customer/service.js'
 import type { EntitlementState } from '../../entitlement/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
@@ -6,6 +7,7 @@ import type * as domain from '../../subscription/model.js'
 import { Addon, Plan, toAddon, toPlan } from './package.types.js'
 import { Customer, toCustomer } from './customer.types.js'
 import { Entitlement, toEntitlements } from './entitlement.types.js'
+import { EntitlementUnion, type FeatureEntitlement, toFeatureEntitlements } from './entitlement-v2.types.js'
 import { AlwaysNull, ExperimentInfo } from './always-null.js'
 import * as enums from './enums.js'
 import { SubscriptionInvoice } from './invoice.types.js'
@@ -229,10 +231,31 @@ export function toCustomerSubscription(source: domain.Subscription): CustomerSub
   }
 }
 
-@ObjectType({ simpleResolvers: true, description: 'The provisioned subscription and what it entitles to.' })
-export class ProvisionSubscriptionResult {
+@ObjectType({ simpleResolvers: true, description: 'The subscription that the customer has now, and what it entitles to.' })
+export class ApplySubscription {
   @Field(() => [Entitlement], { nullable: true, description: 'All entitlements of the customer or resource now.' })
   entitlements!: Entitlement[] | null
+
+  @Field(() => [EntitlementUnion], { nullable: true, description: 'The same in their newer form.' })
+  entitlementsV2!: FeatureEntitlement[] | null
+
+  @Field(() => CustomerSubscription, { nullable: true })
+  subscription!: CustomerSubscription | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'The provisioned subscription and what it entitles to.' })
+export class ProvisionSubscriptionResult {
+  @Field(() => String, { nullable: true, description: 'The billing provider’s identifier of the checkout.' })
+  checkoutBillingId!: string | null
+
+  @Field(() => String, { nullable: true, description: 'With PAYMENT_REQUIRED: where the customer pays.' })
+  checkoutUrl!: string | null
+
+  @Field(() => [Entitlement], { nullable: true, description: 'All entitlements of the customer or resource now.' })
+  entitlements!: Entitlement[] | null
+
+  @Field(() => [EntitlementUnion], { nullable: true, description: 'The same in their newer form.' })
+  entitlementsV2!: FeatureEntitlement[] | null
 
   @Field(() => String, { nullable: true, description: 'Our identifier of the subscription.' })
   id!: string | null
@@ -252,7 +275,10 @@ export function toProvisionSubscriptionResult(
   now: EpochMs,
 ): ProvisionSubscriptionResult {
   return {
+    checkoutBillingId: null,
+    checkoutUrl: null,
     entitlements: toEntitlements(state, now),
+    entitlementsV2: toFeatureEntitlements(state, now),
     id: subscription.id,
     isScheduled: subscription.status === 'NOT_STARTED',
     status: subscription.status === 'PAYMENT_PENDING' ? 'PAYMENT_REQUIRED' : 'SUCCESS',
@@ -268,6 +294,9 @@ export class ProvisionedCustomer {
   @Field(() => [Entitlement], { nullable: true, description: 'All entitlements of the customer now.' })
   entitlements!: Entitlement[] | null
 
+  @Field(() => [EntitlementUnion], { nullable: true, description: 'The same in their newer form.' })
+  entitlementsV2!: FeatureEntitlement[] | null
+
   @Field(() => CustomerSubscription, { nullable: true, description: 'The subscription that was made; null when none was.' })
   subscription!: CustomerSubscription | null
 
@@ -282,7 +311,23 @@ export function toProvisionedCustomer(
   return {
     customer: toCustomer(customer),
     entitlements: toEntitlements(state, now),
+    entitlementsV2: toFeatureEntitlements(state, now),
     subscription: subscription && toCustomerSubscription(subscription),
     subscriptionDecisionStrategy: decision,
   }
+}
+
+/** Those of the plan and the add-ons in the subscription's billing period, in the currency that its country is quoted. */
+function toSubscriptionPrices({ environmentId, plan, addons, quantities, billingPeriod, billingCountryCode }: domain.Subscription): SubscriptionPrice[] {
+  const packages = [plan, ...addons.map(({ version }) => version)]
+  const all = packages.flatMap(({ prices }) => prices)
+  const buyer = { currency: null, countryCode: billingCountryCode }
+  const currency = currencyFor(all, buyer)
+  return packages.flatMap(({ id, prices }) =>
+    pricesFor(prices, { ...buyer, currency }, billingPeriod).map((price) => ({
+      billingModel: price.billingModel,
+      price: toPrice(environmentId, id, price),
+      usageLimit: toNumber(quantities.find(({ featureId }) => featureId === price.featureId)?.quantity ?? null),
+    })),
+  )
 }

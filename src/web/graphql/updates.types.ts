@@ -4,10 +4,10 @@ import type { EntitlementState } from '../../entitlement/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { ChangeMessage } from '../../updates/change-message.js'
-import { Entitlement, EntitlementsState, toEntitlement, toEntitlementsState } from './entitlement.types.js'
+import { Entitlement, HeldEntitlements, toEntitlement, toHeldEntitlements } from './entitlement.types.js'
 
 @ObjectType({ simpleResolvers: true, description: 'Everything a customer or resource holds now: replaces what was known.' })
-export class EntitlementsUpdated extends EntitlementsState {
+export class EntitlementsUpdated extends HeldEntitlements {
   @Field(() => String)
   customerId!: string
 
@@ -16,7 +16,7 @@ export class EntitlementsUpdated extends EntitlementsState {
 }
 
 export function toEntitlementsUpdated(state: EntitlementState, now: EpochMs): EntitlementsUpdated {
-  return { ...toEntitlementsState(state, now), customerId: state.customerId, resourceId: state.resourceId }
+  return { ...toHeldEntitlements(state, now), customerId: state.customerId, resourceId: state.resourceId }
 }
 
 @ObjectType({ simpleResolvers: true, description: 'A usage that changed. Its times are epoch milliseconds.' })
