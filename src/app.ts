@@ -1,28 +1,59 @@
+import { BuiltinProvider } from './billing/builtin/provider.js'
+import { BuiltinRepository } from './billing/builtin/repository.js'
+import { BillingLedger } from './billing/ledger.js'
+import { BillingSync } from './billing/sync.js'
 import { CatalogService } from './catalog/service.js'
+import { CatalogReader } from './catalog/service-read.js'
+import { runImport } from './customer/jobs.js'
 import { findCustomer } from './customer/repository.js'
-import { CustomerService } from './customer/service.js'
-import { CheckCounter } from './entitlement/check-counter.js'
+import { CustomerService, type ImportCustomer } from './customer/service.js'
+import { ImportService } from './customer/service-imports.js'
 import { EntitlementService } from './entitlement/service.js'
+import { CheckCounter } from './entitlement/service-checks.js'
+import { PromotionalService } from './entitlement/service-promotional.js'
 import { EnvironmentService } from './environment/service.js'
 import { type Clock, systemClock } from './kernel/clock.js'
+import { readUsageOf } from './metering/current-usage.js'
 import type { Postgres } from './platform/postgres.js'
 import type { Life } from './platform/process.js'
 import { openQueue, type QueueConnection } from './platform/queue.js'
 import { applyDueTransitions } from './subscription/jobs.js'
 import { loadOpenSubscriptions } from './subscription/repository.js'
-import { type AfterCommit, SubscriptionService } from './subscription/service.js'
+import { type AfterCommit, type ImportSubscription, SubscriptionService } from './subscription/service.js'
+import { SubscriptionChangeService } from './subscription/service-changes.js'
+import { SubscriptionList } from './subscription/service-list.js'
+import { PackageMigrationService } from './subscription/service-migrations.js'
+import { settlePayments } from './subscription/service-payments.js'
+import { SubscriptionReads } from './subscription/service-reads.js'
+import { TestClockService } from './subscription/service-test-clock.js'
 import { deliverChanges } from './updates/jobs.js'
 
 /** The services of the domains that live in PostgreSQL, wired by constructor argument. */
 export interface App {
   environments: EnvironmentService
   catalog: CatalogService
+  /** The catalog for those who show it. */
+  offers: CatalogReader
   customers: CustomerService
   subscriptions: SubscriptionService
+  subscriptionList: SubscriptionList
   entitlements: EntitlementService
   checks: CheckCounter
+  promotional: PromotionalService
+  imports: ImportService
+  subscriptionReads: SubscriptionReads
+  subscriptionChanges: SubscriptionChangeService
+  packageMigrations: PackageMigrationService
+  testClocks: TestClockService
+  ledger: BillingLedger
+  billing: BillingSync
+  billingProvider: BuiltinProvider
   /** Wakes delivery and transitions after a commit. */
-  after: AfterCommit
+  after: WakeUps
+}
+
+interface WakeUps extends AfterCommit {
+  importDue(environmentId: string, importId: string): void
 }
 
 export function createApp({
@@ -43,17 +74,56 @@ export function createApp({
     prisma,
     catalog,
     clock,
-    openSubscriptions: (db, environmentId, customerId) => loadOpenSubscriptions(db, catalog, environmentId, customerId),
+    openSubscriptions: (db, environmentId, customerIds) => loadOpenSubscriptions(db, catalog, environmentId, customerIds),
   })
-  const subscriptions = new SubscriptionService({ prisma, catalog, entitlements, findCustomer, clock, after })
-  const customers = new CustomerService({ prisma, catalog, subscriptions, entitlements, changed: after.changed })
-  return { environments, catalog, customers, subscriptions, entitlements, checks: new CheckCounter(life.metrics), after }
+  const ledger = new BillingLedger({ findUsage: readUsageOf })
+  const subscriptionParts = { prisma, catalog, entitlements, findCustomer, billing: ledger, time: environments, after }
+  const subscriptions = new SubscriptionService(subscriptionParts)
+  const billingProvider = new BuiltinProvider(new BuiltinRepository(prisma))
+  const promotional = new PromotionalService({ prisma, catalog, after })
+  const customers = new CustomerService({ prisma, catalog, subscriptions, promotional, entitlements, changed: after.changed })
+  const imports = new ImportService({
+    prisma,
+    importers: {
+      CUSTOMERS: async (db, environmentId, input) => (await customers.importIn(db, environmentId, input as ImportCustomer)).refId,
+      SUBSCRIPTIONS: async (db, environmentId, input) =>
+        (await subscriptions.importIn(db, environmentId, input as ImportSubscription)).refId,
+    },
+    changed: after.changed,
+    wake: after.importDue,
+  })
+  return {
+    environments,
+    catalog,
+    offers: new CatalogReader({ prisma, catalog }),
+    customers,
+    subscriptions,
+    subscriptionList: new SubscriptionList({
+      prisma,
+      catalog,
+      time: environments,
+      applyDue: (environmentId, customerId) => subscriptions.applyDue(environmentId, customerId, { ifFree: true }),
+    }),
+    subscriptionChanges: new SubscriptionChangeService(subscriptionParts),
+    packageMigrations: new PackageMigrationService(subscriptionParts),
+    testClocks: new TestClockService({ prisma, environments, subscriptions, after }),
+    subscriptionReads: new SubscriptionReads({ prisma, catalog, time: environments }),
+    ledger,
+    billing: new BillingSync({ prisma, provider: billingProvider, settle: settlePayments(subscriptionParts) }),
+    billingProvider,
+    promotional,
+    imports,
+    entitlements,
+    checks: new CheckCounter(life.metrics),
+    after,
+  }
 }
 
 /** Wake-ups over the queues. One that fails is only logged: the sweeps of the workers find the work in PostgreSQL. */
-function afterCommit(life: Life, queues: QueueConnection): AfterCommit {
+function afterCommit(life: Life, queues: QueueConnection): WakeUps {
   const deliveries = openQueue(life, queues, deliverChanges)
   const transitions = openQueue(life, queues, applyDueTransitions)
+  const imports = openQueue(life, queues, runImport)
   const isLost = (error: unknown) => life.log.warn({ err: error }, 'wake-up lost, the sweep will find the work')
   return {
     changed: (environmentId) => {
@@ -61,6 +131,9 @@ function afterCommit(life: Life, queues: QueueConnection): AfterCommit {
     },
     dueAt: (environmentId, customerId, at) => {
       transitions.add({ v: 1, environmentId, customerId }, { delay: Math.max(0, at - Date.now()) }).catch(isLost)
+    },
+    importDue: (environmentId, importId) => {
+      imports.add({ v: 1, environmentId, importId }).catch(isLost)
     },
   }
 }

@@ -37,7 +37,10 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, 
     metrics: life.metrics,
   })
 
-  consume(life, queues, deliverChanges, { concurrency: config.CONCURRENCY, handler: ({ environmentId }) => delivery.deliver(environmentId) })
+  consume(life, queues, deliverChanges, {
+    concurrency: config.CONCURRENCY,
+    handler: ({ environmentId }) => delivery.deliver(environmentId),
+  })
   every(life, 'outbox sweep', config.SWEEP_INTERVAL_MS, async () => {
     for (const environmentId of await environmentsWithUndelivered(postgres.prisma)) {
       // One environment in trouble does not hold up the others; its changes stay for the next sweep.

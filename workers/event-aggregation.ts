@@ -4,6 +4,7 @@ import { Bindings } from '../src/metering/bindings.js'
 import { EventAggregation } from '../src/metering/event-aggregation.js'
 import { countingSession } from '../src/metering/ingestion.js'
 import { aggregateEvents } from '../src/metering/jobs.js'
+import { createNudges } from '../src/metering/nudges.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
@@ -34,11 +35,11 @@ await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig }, as
   const { entitlements, after } = createApp({ life, postgres, queues })
   const aggregation = new EventAggregation({
     pool: postgres.pool,
-    bindings: new Bindings((...place) =>
-      postgres.prisma.$transaction((db) => entitlements.holdings(db, ...place), { isolationLevel: 'RepeatableRead' }),
+    bindings: new Bindings((environmentId, places) =>
+      postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' }),
     ),
     metrics: life.metrics,
-    changed: after.changed,
+    changed: createNudges(after.changed),
   })
   consume(life, queues, aggregateEvents, { concurrency: config.CONCURRENCY, handler: (job) => aggregation.aggregate(job) })
   const queue = openQueue(life, queues, aggregateEvents)

@@ -1,10 +1,12 @@
 import { createApp } from '../src/app.js'
+import { runImport } from '../src/customer/jobs.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { every } from '../src/platform/timer.js'
 import { applyDueTransitions } from '../src/subscription/jobs.js'
+import { sweepDue } from '../src/subscription/service-sweep.js'
 
 export const subscriptionTransitionsConfig = {
   ...processVariables,
@@ -16,24 +18,36 @@ export const subscriptionTransitionsConfig = {
 }
 
 /**
- * Records what time has made due: trial ends, scheduled cancellations, end dates. A delayed job makes it punctual, the sweep makes it certain.
+ * Records what time has made due: trial ends, scheduled cancellations, end dates, ends of promotional entitlements; and works off imports. A delayed job makes it punctual, the sweep makes it certain.
  * Several copies may run: each takes the customer's state row, and what one has recorded is not due for the next.
  */
 await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitionsConfig }, async (config, life) => {
   const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE })
   const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
-  const { subscriptions } = createApp({ life, postgres, queues })
+  const { subscriptions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues })
 
   consume(life, queues, applyDueTransitions, {
     concurrency: config.CONCURRENCY,
     handler: async ({ environmentId, customerId }) => {
       await subscriptions.applyDue(environmentId, customerId)
+      await promotional.applyDue(environmentId, customerId)
     },
   })
-  every(life, 'transition sweep', config.SWEEP_INTERVAL_MS, async () => {
-    const due = await subscriptions.dueCustomers(500)
-    for (const { environmentId, customerId } of due) await subscriptions.applyDue(environmentId, customerId, { ifFree: true })
-    if (due.length > 0) life.log.info({ customers: due.length }, 'sweep applied due transitions')
+  consume(life, queues, runImport, {
+    concurrency: 1,
+    handler: ({ environmentId, importId }, { signal }) => imports.run(environmentId, importId, signal),
   })
+  every(life, 'transition sweep', config.SWEEP_INTERVAL_MS, () =>
+    sweepDue(life, { domain: subscriptions, concurrency: config.CONCURRENCY, label: 'due transitions' }),
+  )
+  every(life, 'promotion sweep', config.SWEEP_INTERVAL_MS, () =>
+    sweepDue(life, { domain: promotional, concurrency: 1, label: 'ends of promotional entitlements' }),
+  )
+  every(life, 'migration sweep', config.SWEEP_INTERVAL_MS, async () => {
+    const { migrated, failures } = await packageMigrations.run(life.signal)
+    for (const { customerId, error } of failures) life.log.warn({ err: error, customerId }, 'subscriptions could not be moved to a new version')
+    if (migrated > 0) life.log.info({ subscriptions: migrated }, 'subscriptions moved to a new version')
+  })
+  every(life, 'import sweep', config.SWEEP_INTERVAL_MS, () => imports.sweep())
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
 })

@@ -2,6 +2,7 @@ import { createApp } from '../src/app.js'
 import { countingSession, Ingestion } from '../src/metering/ingestion.js'
 import { aggregateEvents, ingestUsage } from '../src/metering/jobs.js'
 import { KeyPruning } from '../src/metering/key-pruning.js'
+import { createNudges } from '../src/metering/nudges.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
@@ -37,11 +38,11 @@ await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async 
     pool: postgres.pool,
     redis: openRedis(life, queues.redisUrl, 'request'),
     prefix: queues.prefix,
-    loadHoldings: (...place) =>
-      postgres.prisma.$transaction((db) => entitlements.holdings(db, ...place), { isolationLevel: 'RepeatableRead' }),
+    loadHoldings: (environmentId, places) =>
+      postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' }),
     metrics: life.metrics,
     log: life.log,
-    changed: after.changed,
+    changed: createNudges(after.changed),
     stored: (job) => {
       aggregation
         .add(job)

@@ -1,5 +1,4 @@
 /** What the definitions of a catalog say about each other: that what they name exists and fits. */
-import { supportedAggregations } from '../metering/aggregate.js'
 import type { CatalogDocument, CatalogProblem, CouponDefinition, FeatureDefinition, PlanDefinition, ProductDefinition } from './document.js'
 import {
   type AddonHead,
@@ -122,9 +121,6 @@ function checkFeature(feature: FeatureDefinition, path: string, report: Report):
     )
   }
   const { aggregation, field } = feature.events
-  if (!supportedAggregations.some((supported) => supported === aggregation)) {
-    report(`${path}.events.aggregation`, `${aggregation} is not supported yet; use one of ${supportedAggregations.join(', ')}`)
-  }
   if (aggregation === 'COUNT' && field !== null) report(`${path}.events.field`, 'COUNT counts events and reads no field')
   if (aggregation !== 'COUNT' && field === null) report(`${path}.events.field`, `is required: the dimension that ${aggregation} reads`)
 }

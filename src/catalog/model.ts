@@ -8,6 +8,7 @@
  * Plain data. `refId` is the caller's identifier, every other `…Id` is ours. Money is exact decimal text in whole currency units.
  */
 import type { EntitledFeature } from '../entitlement/state.js'
+import type { EpochMs } from '../kernel/clock.js'
 import type { Decimal } from '../kernel/decimal.js'
 import type { ResetPeriod, ResetRule } from '../metering/usage-period.js'
 import type { Currency } from './currency.js'
@@ -123,3 +124,28 @@ export interface PackageVersion {
   /** Add-ons (refId) without which this add-on cannot be held. Empty for a plan. */
   dependencies: string[]
 }
+
+/** A product as it is shown. */
+export interface ProductFacts {
+  id: string
+  refId: string
+  displayName: string
+  description: string | null
+  /** The plan (package) that follows when a subscription ends; null: none does. */
+  downgradePlanId: string | null
+  additionalMetaData: Record<string, unknown> | null
+}
+
+/** What is true of a published version as long as it is, and not for ever. */
+export interface VersionFacts {
+  status: 'PUBLISHED' | 'ARCHIVED'
+  isLatest: boolean
+  /** Whether another version inherits from it. */
+  isParent: boolean
+  /** Whether a subscription was ever made to it. */
+  hasSubscriptions: boolean
+  createdAt: EpochMs
+}
+
+/** A feature with what only those who show it need. */
+export type ShownFeature = EntitledFeature & { additionalMetaData: Record<string, unknown> | null }

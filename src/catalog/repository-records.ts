@@ -19,6 +19,8 @@ import type { DefaultTrial, PackageEntitlement, PackageVersion, Price, PriceTier
 export interface CatalogFeature extends EntitledFeature {
   /** Not in the catalog any more; those who hold it still do. */
   isArchived: boolean
+  /** ENUM: the values that an entitlement may hold. */
+  enumValues: string[]
 }
 
 /** A version as it never changes. Its features do (their names, for example), so they are added when it is answered. */
@@ -61,6 +63,7 @@ export function toFeature(row: BareFeatureRow): CatalogFeature {
     unitsPlural,
     unitTransformation,
     isArchived: row.archivedAt !== null,
+    enumValues: row.enumValues,
   }
 }
 

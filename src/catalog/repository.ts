@@ -1,5 +1,9 @@
 /** The catalog in PostgreSQL: what is read of it. How a change is written is in repository-save.ts. */
+import type { EpochMs } from '../kernel/clock.js'
+import { newId } from '../kernel/id.js'
 import { type Db, Prisma } from '../platform/postgres.js'
+import type { PublishedPackage } from '../updates/change-message.js'
+import type { CatalogChange } from './difference.js'
 import type { CatalogDocument } from './document.js'
 import type { PackageKind } from './model.js'
 import { normalise } from './normalise.js'
@@ -22,6 +26,54 @@ import {
 /** Until the transaction ends, every other change of this environment's catalog waits. */
 export async function lockCatalog(db: Db, environmentId: string): Promise<void> {
   await db.$executeRaw(Prisma.sql`SELECT pg_advisory_xact_lock(hashtextextended('catalog ' || ${environmentId}, 0))`)
+}
+
+/** A version that was just published: our ids, and what listeners are told. */
+interface JustPublished {
+  packageId: string
+  versionId: string
+  message: PublishedPackage
+}
+
+/** The latest versions of the plans and add-ons among the changes. `forAll` names those that are for existing subscriptions too. */
+export async function readPublished(
+  db: Db,
+  environmentId: string,
+  changes: readonly CatalogChange[],
+  forAll: ReadonlySet<string>,
+): Promise<JustPublished[]> {
+  const published = changes.filter(({ kind, action }) => (kind === 'plan' || kind === 'addon') && action !== 'archive')
+  if (published.length === 0) return []
+  const versions = await db.packageVersion.findMany({
+    where: {
+      environmentId,
+      isLatest: true,
+      package: { OR: published.map(({ kind, refId }) => ({ kind: kind === 'plan' ? 'PLAN' : 'ADDON', refId })) },
+    },
+    select: { id: true, versionNumber: true, package: { select: { id: true, refId: true, kind: true } } },
+    orderBy: { package: { refId: 'asc' } },
+  })
+  return versions.map(({ id: versionId, versionNumber, package: { id: packageId, refId, kind } }) => ({
+    packageId,
+    versionId,
+    message: {
+      packageRefId: refId,
+      packageType: kind === 'PLAN' ? 'Plan' : 'Addon',
+      packageVersion: versionNumber,
+      migrationType: forAll.has(`${kind.toLowerCase()} ${refId}`) ? 'ALL_CUSTOMERS' : 'NEW_CUSTOMERS',
+    },
+  }))
+}
+
+/** Existing subscriptions are to move to the version. One that they were still moving to is left for it. */
+export async function startMigration(db: Db, environmentId: string, packageId: string, packageVersionId: string): Promise<void> {
+  await db.packageMigration.updateMany({ where: { environmentId, packageId, finishedAt: null }, data: { finishedAt: new Date() } })
+  await db.packageMigration.create({ data: { environmentId, id: newId(), packageId, packageVersionId, total: 0 } })
+}
+
+/** What is kept outside of PostgreSQL and was made from the catalog as it was is outdated by it. */
+export async function countCatalogChange(db: Db, environmentId: string): Promise<void> {
+  await db.$executeRaw(Prisma.sql`UPDATE environment SET catalog_version = catalog_version + 1 WHERE id = ${environmentId}::uuid`)
 }
 
 /** What is sold now. Not one snapshot unless the transaction is. */
@@ -84,6 +136,25 @@ export async function findLatestVersionId(db: Db, environmentId: string, kind: P
 /** Also of an archived package. Null: it has none. */
 export async function findLatestVersionIdOf(db: Db, environmentId: string, packageId: string): Promise<string | null> {
   const row = await db.packageVersion.findFirst({ where: { environmentId, packageId, isLatest: true }, select: { id: true } })
+  return row?.id ?? null
+}
+
+/** Of a coupon that is not archived. */
+export async function findCouponId(db: Db, environmentId: string, refId: string): Promise<string | null> {
+  const coupon = await db.coupon.findUnique({
+    where: { environmentId_refId: { environmentId, refId }, status: 'ACTIVE' },
+    select: { id: true },
+  })
+  return coupon?.id ?? null
+}
+
+/** The newest that was published by then. Null: none was. */
+export async function findVersionIdAt(db: Db, environmentId: string, packageId: string, at: EpochMs): Promise<string | null> {
+  const row = await db.packageVersion.findFirst({
+    where: { environmentId, packageId, status: { not: 'DRAFT' }, publishedAt: { lte: new Date(at) } },
+    orderBy: { versionNumber: 'desc' },
+    select: { id: true },
+  })
   return row?.id ?? null
 }
 

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../kernel/clock.js'
+import type { Clock, EpochMs } from '../kernel/clock.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
 import type { ProductRules } from '../subscription/model.js'
 import { recordChange } from '../updates/outbox.js'
+import { publishedForAll } from './audience.js'
 import { type CatalogChange, compareCatalogs } from './difference.js'
 import type { CatalogDocument, ProductSettings } from './document.js'
 import type { PackageKind, PackageVersion } from './model.js'
@@ -18,6 +19,8 @@ export interface ApplyOptions {
   dryRun: boolean
   /** What the document leaves out is archived; otherwise it stays. */
   archiveMissing: boolean
+  /** Refuses, with this problem, what would change or is there already. */
+  onlyNew?: (refId: string) => Error
 }
 
 /** The product that decides what a new customer gets. */
@@ -60,7 +63,7 @@ export class CatalogService {
    * Brings the catalog to what the document says, all or nothing, and answers what changed; applying it again changes nothing. `input` is
    * what JSON holds, or YAML or JSON text. Fails with BAD_USER_INPUT and every problem in `details.problems` when the document is wrong.
    */
-  async apply(environmentId: string, input: unknown, { dryRun, archiveMissing }: ApplyOptions): Promise<CatalogChange[]> {
+  async apply(environmentId: string, input: unknown, { dryRun, archiveMissing, onlyNew }: ApplyOptions): Promise<CatalogChange[]> {
     const now = this.#clock.now()
     const changes = await inTransaction(this.#prisma, async (db) => {
       await repository.lockCatalog(db, environmentId)
@@ -71,11 +74,22 @@ export class CatalogService {
       const problems = checkRevived(wanted, archived)
       if (problems.length > 0) throw catalogRefused(problems)
       const changes = compareCatalogs(current, wanted, { archiveMissing })
+      if (onlyNew) checkNew(wanted, changes, onlyNew)
       if (dryRun || changes.length === 0) return changes
 
       const after = archiveMissing ? normalise(wanted) : overlay(current, wanted)
       await saveChanges(db, { environmentId, changes, after, now })
-      await recordChange(db, { environmentId, kind: 'package', customerId: null, version: now })
+      await repository.countCatalogChange(db, environmentId)
+      const packages = await repository.readPublished(db, environmentId, changes, publishedForAll(input))
+      for (const { packageId, versionId } of packages.filter(({ message }) => message.migrationType === 'ALL_CUSTOMERS'))
+        await repository.startMigration(db, environmentId, packageId, versionId)
+      await recordChange(db, {
+        environmentId,
+        kind: 'package',
+        customerId: null,
+        version: now,
+        payload: { packages: packages.map(({ message }) => message) },
+      })
       return changes
     })
     if (!dryRun && changes.length > 0) this.#nudge(environmentId)
@@ -106,10 +120,21 @@ export class CatalogService {
     return id === null ? null : this.#version(db, environmentId, id)
   }
 
+  /** The version of a package that was the latest at an instant; at one in the future, or at null, the latest of now. Null: the package has none. */
+  async versionAt(db: Db, environmentId: string, packageId: string, at: EpochMs | null): Promise<PackageVersion | null> {
+    const id = at === null ? null : await repository.findVersionIdAt(db, environmentId, packageId, at)
+    return id === null ? this.#latestVersionOf(db, environmentId, packageId) : this.#version(db, environmentId, id)
+  }
+
   /** All features by refId, archived ones too. */
   async features(db: Db, environmentId: string): Promise<Map<string, CatalogFeature>> {
     const features = await repository.findFeatures(db, environmentId, null)
     return new Map(features.map((feature) => [feature.refId, feature]))
+  }
+
+  /** Our id of a coupon that may be given to somebody. Null: there is none of that name, or it is archived. */
+  couponId(db: Db, environmentId: string, refId: string): Promise<string | null> {
+    return repository.findCouponId(db, environmentId, refId)
   }
 
   /**
@@ -155,7 +180,7 @@ export class CatalogService {
     const all = [...versions]
     const ids = new Set(all.flatMap(({ entitlements }) => entitlements.map(({ featureId }) => featureId)))
     const features = ids.size === 0 ? [] : await repository.findFeatures(db, environmentId, [...ids])
-    const byId = new Map(features.map(({ isArchived, ...feature }) => [feature.id, feature]))
+    const byId = new Map(features.map(({ isArchived, enumValues, ...feature }) => [feature.id, feature]))
     return new Map(
       all.map((version) => {
         const entitlements = version.entitlements.map((entitlement) => ({ ...entitlement, feature: byId.get(entitlement.featureId)! }))
@@ -163,6 +188,16 @@ export class CatalogService {
       }),
     )
   }
+}
+
+function checkNew(
+  { features, products, plans, addons, coupons }: CatalogDocument,
+  changes: readonly CatalogChange[],
+  problem: (refId: string) => Error,
+): void {
+  const created = changes.filter(({ action }) => action === 'create').map(({ refId }) => refId)
+  const known = [features, products, plans, addons, coupons].flat().find(({ refId }) => !created.includes(refId))
+  if (known) throw problem(known.refId)
 }
 
 function readInput(input: unknown, options: ParseOptions): CatalogDocument {

@@ -186,12 +186,8 @@ const packageHead = {
   // Read one by one, so that a mistake in one does not hide what is wrong in another.
   entitlements: z.unknown().optional(),
   prices: z.unknown().optional(),
-  // Moving the customers of earlier versions along is a migration of subscriptions, which a publication does not start yet.
-  publish: oneOf(['NEW_CUSTOMERS', 'ALL_CUSTOMERS'])
-    .refine((value) => value !== 'ALL_CUSTOMERS', {
-      error: 'ALL_CUSTOMERS is not supported yet: publish for NEW_CUSTOMERS, existing subscriptions keep their version',
-    })
-    .nullish(),
+  // Said about the publication, not about what is sold: see audience.ts.
+  publish: oneOf(['NEW_CUSTOMERS', 'ALL_CUSTOMERS']).nullish(),
 }
 
 /** A plan without its entitlements and prices. */

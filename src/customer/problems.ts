@@ -22,3 +22,18 @@ export function customerArchived(customerId: string): Problem {
     details: { customerId },
   })
 }
+
+export function customerExists(customerId: string): Problem {
+  return new Problem(
+    'ALREADY_EXISTS',
+    'DUPLICATED_ENTITY_NOT_ALLOWED',
+    `Customer "${customerId}" exists already: update it, or choose another identifier.`,
+    { details: { customerId } },
+  )
+}
+
+export function couponNotFound(couponId: string): Problem {
+  return new Problem('NOT_FOUND', 'COUPON_NOT_FOUND', `Coupon "${couponId}" was not found or is archived: check the catalog.`, {
+    details: { couponId },
+  })
+}

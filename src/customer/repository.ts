@@ -1,22 +1,7 @@
+import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { type Db, Prisma } from '../platform/postgres.js'
-import type { Customer } from './model.js'
-
-/** What a caller may set; absent: unchanged, null: cleared. */
-export type CustomerFields = Partial<
-  Pick<
-    Customer,
-    | 'name'
-    | 'email'
-    | 'timeZone'
-    | 'billingCurrency'
-    | 'billingId'
-    | 'crmId'
-    | 'salesforceId'
-    | 'awsMarketplaceCustomerId'
-    | 'additionalMetaData'
-  >
->
+import type { Customer, CustomerFields } from './model.js'
 
 type Row = Prisma.CustomerGetPayload<object>
 
@@ -33,6 +18,7 @@ function fromRow(row: Row): Customer {
     crmId: row.crmId,
     salesforceId: row.salesforceId,
     awsMarketplaceCustomerId: row.awsMarketplaceCustomerId,
+    couponId: row.couponId,
     additionalMetaData: row.additionalMetaData as Customer['additionalMetaData'],
     archivedAt: row.archivedAt?.getTime() ?? null,
     createdAt: row.createdAt.getTime(),
@@ -57,6 +43,12 @@ export async function findCustomer(db: Db, environmentId: string, by: { refId: s
   return row && fromRow(row)
 }
 
+/** Archived ones too: what belonged to them still names them. */
+export async function findCustomersById(db: Db, environmentId: string, ids: readonly string[]): Promise<Customer[]> {
+  const rows = await db.customer.findMany({ where: { environmentId, id: { in: [...ids] } } })
+  return rows.map(fromRow)
+}
+
 /** Creates the customer unless its refId is taken; says whether it did. A concurrent twin waits for the first to commit. */
 export async function insertCustomerIfNew(
   db: Db,
@@ -74,4 +66,24 @@ export async function insertCustomerIfNew(
 
 export async function updateCustomer(db: Db, environmentId: string, id: string, fields: CustomerFields): Promise<Customer> {
   return fromRow(await db.customer.update({ where: { environmentId_id: { environmentId, id } }, data: columns(fields) }))
+}
+
+/** Name and email go with the archiving; unarchiving (null) does not bring them back. */
+export async function setArchived(db: Db, environmentId: string, id: string, archivedAt: EpochMs | null): Promise<Customer> {
+  const where = { environmentId_id: { environmentId, id } }
+  const data = archivedAt === null ? { archivedAt: null } : { archivedAt: new Date(archivedAt), name: null, email: null }
+  return fromRow(await db.customer.update({ where, data }))
+}
+
+/**
+ * Remembers when the source of an import last changed the customer. False: an import that is newer was here already, so this one is to change
+ * nothing.
+ */
+export async function claimSourceUpdate(db: Db, environmentId: string, id: string, updatedAt: EpochMs): Promise<boolean> {
+  const sourceUpdatedAt = new Date(updatedAt)
+  const { count } = await db.customer.updateMany({
+    where: { environmentId, id, OR: [{ sourceUpdatedAt: null }, { sourceUpdatedAt: { lte: sourceUpdatedAt } }] },
+    data: { sourceUpdatedAt },
+  })
+  return count === 1
 }

@@ -1,24 +1,49 @@
 import type { CatalogService } from '../catalog/service.js'
 import type { EntitlementService } from '../entitlement/service.js'
+import type { PromotionalService } from '../entitlement/service-promotional.js'
 import type { EntitlementState } from '../entitlement/state.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { checkRefId, newId } from '../kernel/id.js'
-import { invalidInput } from '../kernel/problem.js'
+import { withRecords } from '../platform/list/page.js'
+import type { ListRequest, Page } from '../platform/list/request.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
 import type { Subscription } from '../subscription/model.js'
 import type { ProvisionSubscription, SubscriptionService } from '../subscription/service.js'
-import { recordChange } from '../updates/outbox.js'
-import type { Customer } from './model.js'
-import { customerArchived } from './problems.js'
-import { type CustomerFields, findCustomer, insertCustomerIfNew, updateCustomer } from './repository.js'
-import { lockCustomerState, nextAccessVersion } from './state-version.js'
+import { type Customer, type CustomerFields, checkFields, toWritten } from './model.js'
+import { couponNotFound, customerExists } from './problems.js'
+import {
+  claimSourceUpdate,
+  findCustomer,
+  findCustomersById,
+  insertCustomerIfNew,
+  setArchived,
+  updateCustomer,
+} from './repository.js'
+import { findCustomerIdsOfCoupons, pageOfCustomers } from './repository-list.js'
+import { type HeldCustomer, holdCustomer, lockCustomerState, recordAccessChange } from './state-version.js'
 
-export interface ProvisionCustomer extends CustomerFields {
+/** What the host application says about a customer. Absent: unchanged, null: cleared. */
+export interface CustomerChange extends Omit<CustomerFields, 'couponId'> {
+  /** The caller's identifier. */
+  couponRefId?: string | null
+}
+
+export interface CreateCustomer extends CustomerChange {
   /** Null: we make one. */
   refId: string | null
   createdAt?: EpochMs | null
+}
+
+export interface ProvisionCustomer extends CreateCustomer {
   /** The plan that the host application wants the new customer to start with; absent: the default product decides. */
   subscription?: ProvisionSubscription | null
+}
+
+export interface ImportCustomer extends Pick<CustomerChange, 'name' | 'email' | 'billingId' | 'salesforceId' | 'additionalMetaData'> {
+  /** Null: we make one. */
+  refId: string | null
+  /** When the customer last changed where it comes from; an import that is older than the last one changes nothing. */
+  updatedAt?: EpochMs | null
 }
 
 /** Which rule decided about the first subscription. */
@@ -39,6 +64,7 @@ export class CustomerService {
   readonly #prisma: PrismaClient
   readonly #catalog: CatalogService
   readonly #subscriptions: SubscriptionService
+  readonly #promotional: PromotionalService
   readonly #entitlements: EntitlementService
   readonly #changed: (environmentId: string) => void
 
@@ -46,6 +72,7 @@ export class CustomerService {
     prisma: PrismaClient
     catalog: CatalogService
     subscriptions: SubscriptionService
+    promotional: PromotionalService
     entitlements: EntitlementService
     /** Called after a commit that changed something. */
     changed: (environmentId: string) => void
@@ -53,6 +80,7 @@ export class CustomerService {
     this.#prisma = parts.prisma
     this.#catalog = parts.catalog
     this.#subscriptions = parts.subscriptions
+    this.#promotional = parts.promotional
     this.#entitlements = parts.entitlements
     this.#changed = parts.changed
   }
@@ -60,31 +88,89 @@ export class CustomerService {
   /**
    * Creates the customer with its first subscription, in one transaction; repeated, it updates what is sent and creates no second subscription.
    */
-  async provision(
-    environmentId: string,
-    { refId, createdAt, subscription: wanted, ...fields }: ProvisionCustomer,
-  ): Promise<ProvisionedCustomer> {
-    const customerRefId = refId === null ? newId() : checkRefId(refId, 'customerId')
-    checkTimeZone(fields.timeZone)
+  async provision(environmentId: string, { subscription: wanted, ...request }: ProvisionCustomer): Promise<ProvisionedCustomer> {
     const result = await inTransaction(this.#prisma, async (db) => {
-      const isNew = await insertCustomerIfNew(
-        db,
-        environmentId,
-        customerRefId,
-        fields,
-        createdAt === null || createdAt === undefined ? undefined : new Date(createdAt),
-      )
-      const found = (await findCustomer(db, environmentId, { refId: customerRefId }))!
-      if (found.archivedAt !== null) throw customerArchived(customerRefId)
-      const version = await nextAccessVersion(db, environmentId, found.id)
-      const customer = isNew ? found : await updateCustomer(db, environmentId, found.id, fields)
-      await recordChange(db, { environmentId, kind: 'entitlements', customerId: customerRefId, version })
+      const { customer, isNew } = await this.#createOrUpdate(db, environmentId, request)
       const first = isNew ? await this.#firstSubscription(db, customer, wanted ?? null) : skipped
-      return { customer, ...first, state: await this.#entitlements.stateIn(db, environmentId, customerRefId, null) }
+      return { customer, ...first, state: await this.#entitlements.stateIn(db, environmentId, customer.refId, null) }
     })
     if (result.subscription) this.#subscriptions.wake([result.subscription])
     else this.#changed(environmentId)
     return result
+  }
+
+  /** Creates the customer, without a subscription. Not safe to repeat: an identifier that is taken, also by an archived customer, is refused. */
+  async create(environmentId: string, request: CreateCustomer): Promise<Customer> {
+    const customer = await inTransaction(this.#prisma, async (db) => {
+      const created = await this.#insert(db, environmentId, request)
+      if (!created.isNew) throw customerExists(created.customer.refId)
+      await recordAccessChange(db, created.customer)
+      return created.customer
+    })
+    this.#changed(environmentId)
+    return customer
+  }
+
+  /** Changes what is sent. Safe to repeat. */
+  async update(environmentId: string, refId: string, change: CustomerChange): Promise<Customer> {
+    checkFields(change)
+    const { before, after } = await inTransaction(this.#prisma, async (db) => {
+      const fields = await this.#resolve(db, environmentId, change)
+      const before = await holdCustomer(db, environmentId, refId)
+      const after = await updateCustomer(db, environmentId, before.id, toWritten(before, fields))
+      // Nothing else of the record decides about entitlements.
+      if (before.timeZone !== after.timeZone) await recordAccessChange(db, after)
+      return { before, after }
+    })
+    if (before.timeZone !== after.timeZone) this.#changed(environmentId)
+    return after
+  }
+
+  /** Creates the customer, without a subscription, or changes what is sent. Safe to repeat, and in any order when `updatedAt` is given. */
+  async importOne(environmentId: string, request: ImportCustomer): Promise<Customer> {
+    const customer = await inTransaction(this.#prisma, (db) => this.importIn(db, environmentId, request))
+    this.#changed(environmentId)
+    return customer
+  }
+
+  /** The same in the caller's transaction; the caller then tells `changed`. */
+  async importIn(db: Db, environmentId: string, { updatedAt, ...request }: ImportCustomer): Promise<Customer> {
+    const { customer, isNew } = await this.#insert(db, environmentId, request)
+    if (isNew) await recordAccessChange(db, customer)
+    const current = isNew ? customer : withoutNow(await holdCustomer(db, environmentId, customer.refId))
+    const isLate = typeof updatedAt === 'number' && !(await claimSourceUpdate(db, environmentId, customer.id, updatedAt))
+    if (isNew || isLate) return current
+    return updateCustomer(db, environmentId, customer.id, toWritten(current, await this.#resolve(db, environmentId, changeOf(request))))
+  }
+
+  /**
+   * Ends all access of the customer: subscriptions are canceled, promotional entitlements revoked, name and email forgotten. Safe to repeat.
+   */
+  async archive(environmentId: string, refId: string): Promise<Customer> {
+    const archived = await inTransaction(this.#prisma, async (db) => {
+      const held = await holdCustomer(db, environmentId, refId, { evenArchived: true })
+      if (held.archivedAt !== null) return withoutNow(held)
+      await this.#subscriptions.archiveIn(db, held)
+      await this.#promotional.revokeAllIn(db, held)
+      const customer = await setArchived(db, environmentId, held.id, held.now)
+      await recordAccessChange(db, customer)
+      return customer
+    })
+    this.#changed(environmentId)
+    return archived
+  }
+
+  /** The customer may be provisioned with again; what archiving ended stays ended, what it forgot stays forgotten. Safe to repeat. */
+  async unarchive(environmentId: string, refId: string): Promise<Customer> {
+    const customer = await inTransaction(this.#prisma, async (db) => {
+      const held = await holdCustomer(db, environmentId, refId, { evenArchived: true })
+      if (held.archivedAt === null) return withoutNow(held)
+      const unarchived = await setArchived(db, environmentId, held.id, null)
+      await recordAccessChange(db, unarchived)
+      return unarchived
+    })
+    this.#changed(environmentId)
+    return customer
   }
 
   /** Null: unknown or archived. */
@@ -93,9 +179,61 @@ export class CustomerService {
     return customer?.archivedAt === null ? customer : null
   }
 
-  /** Also an archived one: what belonged to it still names it. */
-  byId(environmentId: string, id: string): Promise<Customer | null> {
-    return findCustomer(this.#prisma, environmentId, { id })
+  /** By our ids, in their order; null: unknown. Also archived ones: what belonged to them still names them. */
+  async byIds(environmentId: string, ids: readonly string[]): Promise<(Customer | null)[]> {
+    const found = byId(await findCustomersById(this.#prisma, environmentId, ids))
+    return ids.map((id) => found.get(id) ?? null)
+  }
+
+  /** Archived ones are hidden, unless the filter asks about them (`deletedAt`). */
+  async list(environmentId: string, request: ListRequest): Promise<Page<Customer>> {
+    const page = await pageOfCustomers(this.#prisma, environmentId, request)
+    return withRecords(page, async (ids) => byId(await findCustomersById(this.#prisma, environmentId, ids)))
+  }
+
+  /** The latest `limit` customers that have each coupon (our id), archived ones left out; in the order of the ids. */
+  async ofCoupons(environmentId: string, couponIds: readonly string[], limit: number): Promise<Customer[][]> {
+    const held = await findCustomerIdsOfCoupons(this.#prisma, environmentId, couponIds, limit)
+    const customers = byId(
+      await findCustomersById(
+        this.#prisma,
+        environmentId,
+        held.map(({ customerId }) => customerId),
+      ),
+    )
+    return couponIds.map((id) => held.flatMap(({ couponId, customerId }) => (couponId === id ? [customers.get(customerId)!] : [])))
+  }
+
+  async #createOrUpdate(db: Db, environmentId: string, request: CreateCustomer): Promise<{ customer: Customer; isNew: boolean }> {
+    const created = await this.#insert(db, environmentId, request)
+    // Also told when nothing is new, so that nobody goes on believing that the customer is unknown.
+    await recordAccessChange(db, created.customer)
+    if (created.isNew) return created
+    const held = await holdCustomer(db, environmentId, created.customer.refId)
+    const fields = await this.#resolve(db, environmentId, changeOf(request))
+    return { customer: await updateCustomer(db, environmentId, held.id, toWritten(held, fields)), isNew: false }
+  }
+
+  /** The customer as it is now; `isNew`: made here. Nobody holds its state row yet. */
+  async #insert(
+    db: Db,
+    environmentId: string,
+    { refId, createdAt, ...change }: CreateCustomer,
+  ): Promise<{ customer: Customer; isNew: boolean }> {
+    const customerRefId = refId === null ? newId() : checkRefId(refId, 'customerId')
+    checkFields(change)
+    const fields = toWritten(null, await this.#resolve(db, environmentId, change))
+    const at = createdAt === null || createdAt === undefined ? undefined : new Date(createdAt)
+    const isNew = await insertCustomerIfNew(db, environmentId, customerRefId, fields, at)
+    return { customer: (await findCustomer(db, environmentId, { refId: customerRefId }))!, isNew }
+  }
+
+  async #resolve(db: Db, environmentId: string, { couponRefId, ...fields }: CustomerChange): Promise<CustomerFields> {
+    if (couponRefId === undefined) return fields
+    if (couponRefId === null) return { ...fields, couponId: null }
+    const couponId = await this.#catalog.couponId(db, environmentId, couponRefId)
+    if (couponId === null) throw couponNotFound(couponRefId)
+    return { ...fields, couponId }
   }
 
   /** What was asked for, else what the default product gives a new customer. */
@@ -114,15 +252,10 @@ export class CustomerService {
   }
 }
 
+const changeOf = ({ refId, createdAt, ...change }: CreateCustomer): CustomerChange => change
+
+const withoutNow = ({ now, ...customer }: HeldCustomer): Customer => customer
+
 const skipped = { subscription: null, decision: 'SKIPPED_SUBSCRIPTION_CREATION' } as const
 
-function checkTimeZone(timeZone: string | null | undefined): void {
-  if (timeZone === null || timeZone === undefined) return
-  try {
-    new Intl.DateTimeFormat('en', { timeZone })
-  } catch {
-    throw invalidInput(`"${timeZone}" is not a time zone: give an IANA name such as Europe/Berlin.`, {
-      path: 'billingInformation.timezone',
-    })
-  }
-}
+const byId = (customers: readonly Customer[]) => new Map(customers.map((customer) => [customer.id, customer]))

@@ -1,22 +1,32 @@
 import type { EpochMs } from '../kernel/clock.js'
 import { type Db, Prisma } from '../platform/postgres.js'
+import { recordChange } from '../updates/outbox.js'
+import type { Customer } from './model.js'
+import { customerArchived, customerNotFound } from './problems.js'
+import { findCustomer } from './repository.js'
 
 /**
  * Takes the customer's state row and gives its next version, as a change of access. Until the transaction ends, every other change of this
- * customer waits; so versions grow in commit order. By the database's clock, never below the last version.
+ * customer waits; so versions grow in commit order. By the clock of the environment, never below the last version.
  */
 export async function nextAccessVersion(db: Db, environmentId: string, customerId: string): Promise<EpochMs> {
   const rows = await db.$queryRaw<{ version: bigint }[]>(Prisma.sql`
     INSERT INTO customer_state AS state (environment_id, customer_id, version, access_version)
-    SELECT ${environmentId}::uuid, ${customerId}::uuid, clock, clock FROM (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock) AS now
+    SELECT ${environmentId}::uuid, ${customerId}::uuid, clock, clock FROM environment_clock(${environmentId}::uuid) AS clock
     ON CONFLICT (environment_id, customer_id) DO UPDATE
       SET version = greatest(excluded.version, state.version + 1), access_version = greatest(excluded.version, state.version + 1)
     RETURNING version`)
   return Number(rows[0]!.version)
 }
 
+/** A new version of the customer's state and its message, in the transaction that changes what the customer may use. */
+export async function recordAccessChange(db: Db, { environmentId, id, refId }: Pick<Customer, 'environmentId' | 'id' | 'refId'>): Promise<void> {
+  const version = await nextAccessVersion(db, environmentId, id)
+  await recordChange(db, { environmentId, kind: 'entitlements', customerId: refId, version })
+}
+
 /**
- * Takes the customer's state row without changing it, so that what is read next is what the change is made of. Answers the database's time, which
+ * Takes the customer's state row without changing it, so that what is read next is what the change is made of. Answers the time in the environment, which
  * rules every instant that the change writes; null when `ifFree` and another transaction holds the row.
  */
 export async function lockCustomerState(
@@ -26,8 +36,26 @@ export async function lockCustomerState(
   { ifFree = false } = {},
 ): Promise<EpochMs | null> {
   const rows = await db.$queryRaw<{ now: number }[]>(Prisma.sql`
-    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now FROM customer_state
+    SELECT environment_clock(environment_id)::float8 AS now FROM customer_state
     WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid
     FOR UPDATE ${ifFree ? Prisma.raw('SKIP LOCKED') : Prisma.empty}`)
   return rows[0]?.now ?? null
+}
+
+/** A customer whose state row the transaction holds, and the database's time then: it rules every instant that the change writes. */
+export type HeldCustomer = Customer & { now: EpochMs }
+
+/**
+ * Finds the customer and takes its state row, so that what the answer says stays true until the transaction ends.
+ * @throws Problem CUSTOMER_NOT_FOUND; ENTITY_IS_ARCHIVED unless `evenArchived`
+ */
+export async function holdCustomer(db: Db, environmentId: string, refId: string, { evenArchived = false } = {}): Promise<HeldCustomer> {
+  const found = await findCustomer(db, environmentId, { refId })
+  if (!found) throw customerNotFound(refId)
+  const now = await lockCustomerState(db, environmentId, found.id)
+  if (now === null) throw new Error(`customer ${found.id} has no state row`)
+  // Read again: it may have been changed, or archived, while we waited.
+  const customer = (await findCustomer(db, environmentId, { id: found.id }))!
+  if (customer.archivedAt !== null && !evenArchived) throw customerArchived(refId)
+  return { ...customer, now }
 }

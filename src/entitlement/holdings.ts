@@ -12,7 +12,8 @@ import * as decimal from '../kernel/decimal.js'
 import { type SeriesPeriod, seriesKey, seriesPeriodAt, type UsageSeries } from '../metering/series.js'
 import { toAnsweredUnits } from '../metering/unit-transformation.js'
 import type { ResetPeriod, ResetRule } from '../metering/usage-period.js'
-import { advance, convertsAt, nextDue, replacementTrigger } from '../subscription/lifecycle.js'
+import { advance, convertsAt, nextChange } from '../subscription/advance.js'
+import { replacementTrigger } from '../subscription/coexistence.js'
 import { givesAccess, type Subscription } from '../subscription/model.js'
 import { type AddonGrant, combineWithinSubscription, type Grant, mostGenerous } from './combine.js'
 import type { EntitledFeature, Entitlement, EntitlementState, StateDenialReason, Usage } from './state.js'
@@ -61,6 +62,7 @@ export interface Winner {
 
 interface SourcedGrant extends Grant {
   feature: EntitledFeature
+  displayNameOverride?: string | null
   reset: { period: ResetPeriod; rule: ResetRule } | null
   anchor: EpochMs
   /** The resource whose own subscription grants it; null: the customer's. */
@@ -178,6 +180,7 @@ function subscriptionGrants(holdings: Holdings, subscription: Subscription, now:
   const fromPackage = (entitlement: PackageEntitlement): SourcedGrant => ({
     ...source,
     feature: entitlement.feature,
+    displayNameOverride: entitlement.displayNameOverride,
     usageLimit: entitlement.usageLimit,
     hasUnlimitedUsage: entitlement.hasUnlimitedUsage,
     hasSoftLimit: entitlement.hasSoftLimit,
@@ -239,7 +242,7 @@ function boundaryAfter(holdings: Holdings, now: EpochMs): EpochMs | null {
   const instants = holdings.promotional.flatMap(({ startDate, endDate }) => (endDate === null ? [startDate] : [startDate, endDate]))
   const subscriptions = subscriptionsAt(holdings, now)
   for (const subscription of subscriptions) {
-    const due = nextDue(subscription)
+    const due = nextChange(subscription)
     const changesNothing =
       convertsAt(subscription) !== null &&
       !subscriptions.some((other) => other !== subscription && replacementTrigger(other, subscription, 'ACTIVE'))
@@ -261,6 +264,7 @@ function toWinner(grant: SourcedGrant, customer: { id: string; timeZone: string 
   return {
     entitlement: {
       feature,
+      ...(grant.displayNameOverride && { displayNameOverride: grant.displayNameOverride }),
       usageLimit: grant.usageLimit,
       hasUnlimitedUsage: grant.hasUnlimitedUsage,
       hasSoftLimit: grant.hasSoftLimit,

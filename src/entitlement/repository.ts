@@ -9,86 +9,126 @@ import type { EntitledFeature } from './state.js'
 /** Where holdings are read from besides this domain's own tables. */
 export interface HoldingsSources {
   catalog: CatalogService
-  /** The customer's (our id) subscriptions that are not final as stored, oldest first. */
-  openSubscriptions(db: Db, environmentId: string, customerId: string): Promise<Subscription[]>
+  /** The customers' (our ids) subscriptions that are not final as stored, oldest first. */
+  openSubscriptions(db: Db, environmentId: string, customerIds: string[]): Promise<Subscription[]>
 }
 
+/** Whose holdings are asked for: a customer, or one of its resources. */
+export interface HoldingsPlace {
+  customerRefId: string
+  /** Null: the customer itself. */
+  resourceRefId: string | null
+}
+
+/** Rows of Prisma per statement; more places are read in several. */
+const placesPerRead = 500
+
 /**
- * Everything that decides what a customer or one of its resources may use. The version is read first: run it in a REPEATABLE READ transaction, or
- * under the customer's state row, so that version and facts belong together.
+ * Everything that decides what customers or their resources may use, in the order of the places; for many it takes as many statements as for one. The
+ * versions are read first: run it in a REPEATABLE READ transaction, or under the customers' state rows, so that version and facts belong together.
  */
 export async function loadHoldings(
   db: Db,
+  sources: HoldingsSources,
+  environmentId: string,
+  places: readonly HoldingsPlace[],
+): Promise<Holdings[]> {
+  const holdings: Holdings[] = []
+  for (let start = 0; start < places.length; start += placesPerRead)
+    holdings.push(...(await loadTogether(db, sources, environmentId, places.slice(start, start + placesPerRead))))
+  return holdings
+}
+
+async function loadTogether(
+  db: Db,
   { catalog, openSubscriptions }: HoldingsSources,
   environmentId: string,
-  customerRefId: string,
-  resourceRefId: string | null,
-): Promise<Holdings> {
-  const customer = await db.customer.findUnique({
-    where: { environmentId_refId: { environmentId, refId: customerRefId } },
-    select: { id: true, timezone: true, archivedAt: true, state: true },
+  places: readonly HoldingsPlace[],
+): Promise<Holdings[]> {
+  const rows = await db.customer.findMany({
+    where: { environmentId, refId: { in: [...new Set(places.map(({ customerRefId }) => customerRefId))] } },
+    select: { id: true, refId: true, timezone: true, archivedAt: true, state: true },
   })
-  const empty: Holdings = {
-    environmentId,
-    customerRefId,
-    resourceRefId,
-    customer: null,
-    resource: null,
-    version: 0,
-    accessVersion: 0,
-    subscriptions: [],
-    promotional: [],
-    features: new Map(),
-    basePlans: new Map(),
-  }
-  if (!customer) return empty
-  const resource =
-    resourceRefId === null
-      ? null
-      : await db.customerResource.findUnique({
-          where: { environmentId_customerId_refId: { environmentId, customerId: customer.id, refId: resourceRefId } },
-          select: { id: true },
+  const customers = new Map(rows.map((row) => [row.refId, row]))
+  const customerIds = rows.map(({ id }) => id)
+  const resourceRefIds = new Set(places.flatMap(({ resourceRefId }) => resourceRefId ?? []))
+  const resources =
+    resourceRefIds.size === 0
+      ? []
+      : await db.customerResource.findMany({
+          where: { environmentId, customerId: { in: customerIds }, refId: { in: [...resourceRefIds] } },
+          select: { id: true, customerId: true, refId: true },
         })
-  const subscriptions = await openSubscriptions(db, environmentId, customer.id)
-  const promotional = await db.promotionalEntitlement.findMany({
-    where: { environmentId, customerId: customer.id, revokedAt: null },
-    orderBy: [{ startDate: 'asc' }, { id: 'asc' }],
-  })
+  const subscriptions = customerIds.length === 0 ? [] : await openSubscriptions(db, environmentId, customerIds)
+  const promotional =
+    customerIds.length === 0
+      ? []
+      : await db.promotionalEntitlement.findMany({
+          where: { environmentId, customerId: { in: customerIds }, revokedAt: null },
+          orderBy: [{ startDate: 'asc' }, { id: 'asc' }],
+        })
   const isNamedAlone = promotional.length > 0 || subscriptions.some(({ ownEntitlements }) => ownEntitlements.length > 0)
   const features = isNamedAlone ? await featuresById(db, catalog, environmentId) : new Map<string, EntitledFeature>()
   const plans = subscriptions.flatMap(({ plan, product }) => (product.downgradePlan ? [plan, product.downgradePlan] : [plan]))
-  return {
-    ...empty,
-    customer: { id: customer.id, timeZone: customer.timezone ?? 'UTC', isArchived: customer.archivedAt !== null },
-    resource,
-    version: Number(customer.state?.version ?? 0),
-    accessVersion: Number(customer.state?.accessVersion ?? 0),
-    subscriptions,
-    promotional: promotional.flatMap((row): HeldPromotional[] => {
-      const feature = features.get(row.featureId)
-      if (!feature) return []
-      return [
-        {
-          id: row.id,
-          feature,
-          usageLimit: row.usageLimit === null ? null : decimal.fromText(row.usageLimit.toFixed()),
-          hasUnlimitedUsage: row.hasUnlimitedUsage,
-          hasSoftLimit: row.hasSoftLimit,
-          enumValues: row.enumValues,
-          resetPeriod: row.resetPeriod,
-          resetRule: row.resetRule,
-          startDate: row.startDate.getTime(),
-          endDate: row.endDate?.getTime() ?? null,
-        },
-      ]
-    }),
-    features,
-    basePlans: await catalog.versions(
-      db,
-      environmentId,
-      plans.flatMap(({ basePlanVersionId }) => basePlanVersionId ?? []),
-    ),
+  const basePlans = await catalog.versions(
+    db,
+    environmentId,
+    plans.flatMap(({ basePlanVersionId }) => basePlanVersionId ?? []),
+  )
+  const subscriptionsOf = byCustomer(subscriptions)
+  const promotionalOf = byCustomer(promotional)
+  return places.map(({ customerRefId, resourceRefId }): Holdings => {
+    const customer = customers.get(customerRefId)
+    const facts = { environmentId, customerRefId, resourceRefId }
+    if (!customer) {
+      const nothing = { subscriptions: [], promotional: [], features: new Map(), basePlans: new Map() }
+      return { ...facts, ...nothing, customer: null, resource: null, version: 0, accessVersion: 0 }
+    }
+    const resource = resources.find(({ customerId, refId }) => customerId === customer.id && refId === resourceRefId)
+    return {
+      ...facts,
+      customer: { id: customer.id, timeZone: customer.timezone ?? 'UTC', isArchived: customer.archivedAt !== null },
+      resource: resource ? { id: resource.id } : null,
+      version: Number(customer.state?.version ?? 0),
+      accessVersion: Number(customer.state?.accessVersion ?? 0),
+      subscriptions: subscriptionsOf.get(customer.id) ?? [],
+      promotional: (promotionalOf.get(customer.id) ?? []).flatMap((row) => toHeldPromotional(row, features)),
+      features,
+      basePlans,
+    }
+  })
+}
+
+function byCustomer<T extends { customerId: string }>(records: T[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const record of records) {
+    const group = groups.get(record.customerId)
+    if (group) group.push(record)
+    else groups.set(record.customerId, [record])
   }
+  return groups
+}
+
+function toHeldPromotional(
+  row: Prisma.PromotionalEntitlementGetPayload<object>,
+  features: ReadonlyMap<string, EntitledFeature>,
+): HeldPromotional[] {
+  const feature = features.get(row.featureId)
+  if (!feature) return []
+  return [
+    {
+      id: row.id,
+      feature,
+      usageLimit: row.usageLimit === null ? null : decimal.fromText(row.usageLimit.toFixed()),
+      hasUnlimitedUsage: row.hasUnlimitedUsage,
+      hasSoftLimit: row.hasSoftLimit,
+      enumValues: row.enumValues,
+      resetPeriod: row.resetPeriod,
+      resetRule: row.resetRule,
+      startDate: row.startDate.getTime(),
+      endDate: row.endDate?.getTime() ?? null,
+    },
+  ]
 }
 
 /** The customer's resources, by the caller's identifier. */
@@ -118,13 +158,14 @@ export async function loadVersions(db: Db, environmentId: string, customerRefId:
   return row ? { state: Number(row.state ?? 0), catalog: Number(row.catalog) } : null
 }
 
-export async function loadCatalogVersion(db: Db, environmentId: string): Promise<number> {
-  const [row] = await db.$queryRaw<{ version: bigint }[]>(Prisma.sql`
-    SELECT catalog_version AS version FROM environment WHERE id = ${environmentId}::uuid`)
-  return Number(row?.version ?? 0)
+/** Undefined: the environment's time is moved by hand, so that no state says until when it is true. */
+export async function loadCatalogVersion(db: Db, environmentId: string): Promise<number | undefined> {
+  const [row] = await db.$queryRaw<{ version: bigint | null }[]>(Prisma.sql`
+    SELECT CASE WHEN test_clock IS NULL THEN catalog_version END AS version FROM environment WHERE id = ${environmentId}::uuid`)
+  return row?.version === null || row?.version === undefined ? undefined : Number(row.version)
 }
 
 async function featuresById(db: Db, catalog: CatalogService, environmentId: string): Promise<Map<string, EntitledFeature>> {
   const features = await catalog.features(db, environmentId)
-  return new Map([...features.values()].map(({ isArchived, ...feature }) => [feature.id, feature]))
+  return new Map([...features.values()].map(({ isArchived, enumValues, ...feature }) => [feature.id, feature]))
 }

@@ -3,8 +3,16 @@ import type { Decimal } from '../kernel/decimal.js'
 import { readCurrentUsage } from '../metering/current-usage.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
 import { type Decision, evaluate } from './evaluate.js'
-import { buildState, decideWinners, type Holdings } from './holdings.js'
-import { type HoldingsSources, loadCatalogVersion, loadHoldings, loadResources, loadVersions, type StateVersions } from './repository.js'
+import { buildState, decideWinners, type Holdings, winnerPeriodAt } from './holdings.js'
+import {
+  type HoldingsPlace,
+  type HoldingsSources,
+  loadCatalogVersion,
+  loadHoldings,
+  loadResources,
+  loadVersions,
+  type StateVersions,
+} from './repository.js'
 import type { EntitlementState, Usage } from './state.js'
 
 export interface CheckQuestion {
@@ -63,8 +71,8 @@ export class EntitlementService {
 
   /** The same inside the caller's transaction, which holds the customer's state row or reads one snapshot. */
   async stateIn(db: Db, environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
-    const holdings = await this.holdings(db, environmentId, customerRefId, resourceRefId)
-    const [state] = await this.#build(db, [holdings])
+    const [holdings] = await this.holdings(db, environmentId, [{ customerRefId, resourceRefId }])
+    const [state] = await this.#build(db, [holdings!])
     return state!
   }
 
@@ -72,16 +80,16 @@ export class EntitlementService {
   states(environmentId: string, customerRefId: string): Promise<EntitlementState[]> {
     return this.#snapshot(async (db) => {
       const catalogVersion = await loadCatalogVersion(db, environmentId)
-      const holdings = await this.holdings(db, environmentId, customerRefId, null)
+      const holdings = (await this.holdings(db, environmentId, [{ customerRefId, resourceRefId: null }]))[0]!
       const resources = holdings.customer ? await loadResources(db, environmentId, holdings.customer.id) : []
       const all = resources.map(({ id, refId }) => ({ ...holdings, resourceRefId: refId, resource: { id } }))
       return (await this.#build(db, [holdings, ...all])).map((state) => ({ ...state, catalogVersion }))
     })
   }
 
-  /** What decides, without usage: for who needs to know which series a report belongs to. */
-  holdings(db: Db, environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<Holdings> {
-    return loadHoldings(db, this.#sources, environmentId, customerRefId, resourceRefId)
+  /** What decides, without usage, in the order of the places: for who needs to know which series a report belongs to. */
+  holdings(db: Db, environmentId: string, places: readonly HoldingsPlace[]): Promise<Holdings[]> {
+    return loadHoldings(db, this.#sources, environmentId, places)
   }
 
   /** What a state must have been read at to be current. Null: the customer is unknown. */
@@ -105,8 +113,10 @@ export class EntitlementService {
     const [{ environmentId, customer }] = all
     const now = this.#now(all[0])
     const decided = all.map((holdings) => ({ holdings, winners: decideWinners(holdings, now) }))
-    const hasWinner = decided.some(({ winners }) => winners.length > 0)
-    const usages = customer && hasWinner ? await readCurrentUsage(db, environmentId, customer.id, now) : new Map<string, Usage>()
+    const measured = decided.flatMap(({ winners }) =>
+      winners.flatMap((winner) => (winner.series ? [{ series: winner.series, period: winnerPeriodAt(winner, now) }] : [])),
+    )
+    const usages = customer ? await readCurrentUsage(db, environmentId, customer.id, measured, now) : new Map<string, Usage>()
     return decided.map(({ holdings, winners }) => buildState(holdings, winners, usages, now))
   }
 

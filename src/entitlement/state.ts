@@ -41,6 +41,8 @@ export interface Usage {
 
 export interface Entitlement {
   feature: EntitledFeature
+  /** What the plan or add-on calls the feature; absent: its own name. */
+  displayNameOverride?: string
   /** Null: no limit was set, which counts as 0 and never as unlimited (see hasUnlimitedUsage). The value of an unmetered NUMBER. */
   usageLimit: Decimal | null
   hasUnlimitedUsage: boolean
@@ -74,6 +76,6 @@ export interface EntitlementState {
   entitlements: Entitlement[]
   /** From this instant on time alone may have changed what is held, also where that is nothing now. Null: no such instant is known; absent: not told. */
   validUntil?: EpochMs | null
-  /** Of the catalog that it was made from: grows with each change of the catalog. Absent: not told. */
+  /** Of the catalog that it was made from: grows with each change of the catalog. Absent: not told, and then the state is not to be kept. */
   catalogVersion?: number
 }

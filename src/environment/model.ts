@@ -6,11 +6,22 @@
  */
 import type { EpochMs } from '../kernel/clock.js'
 
+/** What time it is in an environment (our id): the database's time, unless the environment's test clock is ahead of it. */
+export interface EnvironmentTime {
+  now(environmentId: string): Promise<EpochMs>
+}
+
+/** The clock of a test environment: time stands still at it until it is moved on. Once the real time has passed it, the real time counts. */
+export interface TestClock {
+  /** The time in the environment. */
+  now: EpochMs
+}
+
 export interface Environment {
   id: string
   refId: string
   displayName: string
-  /** Says what the environment is for; nothing depends on it. */
+  /** Only a test environment may have a clock of its own. */
   isTest: boolean
   /** Changes also go to the environment's queue, for its persistent cache. */
   hasPersistentCache: boolean

@@ -24,3 +24,23 @@ export function keyNotValid(keyId: string): Problem {
 export function unauthenticated(what: string): Problem {
   return new Problem('UNAUTHENTICATED', 'UNAUTHENTICATED', `The ${what} is missing or not valid.`)
 }
+
+export function noTestEnvironment(): Problem {
+  return new Problem(
+    'FAILED_PRECONDITION',
+    'NO_TEST_ENVIRONMENT',
+    'Only an environment that was created as a test environment (npm run admin -- create-environment … --test) has a clock of its own.',
+  )
+}
+
+export function testClockExists(): Problem {
+  return new Problem(
+    'ALREADY_EXISTS',
+    'DUPLICATED_ENTITY_NOT_ALLOWED',
+    'The environment has a test clock already: move it on with advanceTestClock.',
+  )
+}
+
+export function testClockMissing(): Problem {
+  return new Problem('FAILED_PRECONDITION', 'NO_TEST_CLOCK', 'The environment has no test clock: make one with createTestClock.')
+}

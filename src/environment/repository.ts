@@ -49,6 +49,25 @@ export async function findEnvironmentById(db: Db, id: string): Promise<Environme
   return row && { ...row, createdAt: row.createdAt.getTime() }
 }
 
+export async function findTestClock(db: Db, id: string): Promise<{ isTest: boolean; testClock: Date | null } | null> {
+  return db.environment.findUnique({ where: { id }, select: { isTest: true, testClock: true } })
+}
+
+export async function moveTestClock(db: Db, id: string, to: EpochMs): Promise<void> {
+  const at = new Date(to)
+  // Events may come at that time, and need somewhere to be stored.
+  await db.$executeRaw(
+    Prisma.sql`SELECT ensure_raw_event_partitions(${at}::timestamptz - interval '36 days', ${at}::timestamptz + interval '62 days')`,
+  )
+  await db.$executeRaw(Prisma.sql`UPDATE environment SET test_clock = greatest(test_clock, ${at}) WHERE id = ${id}::uuid AND is_test`)
+}
+
+/** The time in the environment. */
+export async function readTime(db: Db, environmentId: string): Promise<EpochMs> {
+  const [row] = await db.$queryRaw<{ now: number }[]>(Prisma.sql`SELECT environment_clock(${environmentId}::uuid)::float8 AS now`)
+  return row!.now
+}
+
 export interface SigningSecrets {
   current: Uint8Array
   previous: { secret: Uint8Array; expiresAt: EpochMs } | null

@@ -5,8 +5,17 @@ import { invalidInput } from '../kernel/problem.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
 import { verifyToken } from './customer-token.js'
 import { hashKey, hintOf, isWellFormedKey, makeKey, randomText } from './key.js'
-import { type ApiKey, type Environment, isValidKey, type KeyIdentity, type KeyKind } from './model.js'
-import { environmentExists, environmentNotFound, keyNotFound, keyNotValid, unauthenticated } from './problems.js'
+import { type ApiKey, type Environment, type EnvironmentTime, isValidKey, type KeyIdentity, type KeyKind, type TestClock } from './model.js'
+import {
+  environmentExists,
+  environmentNotFound,
+  keyNotFound,
+  keyNotValid,
+  noTestEnvironment,
+  testClockExists,
+  testClockMissing,
+  unauthenticated,
+} from './problems.js'
 import { Recent } from './recent.js'
 import * as repository from './repository.js'
 
@@ -48,7 +57,7 @@ const recentMs = 5_000
 const maxRecent = 10_000
 
 /** Environments, their keys and signing secrets; who a request comes from. */
-export class EnvironmentService {
+export class EnvironmentService implements EnvironmentTime {
   readonly #prisma: PrismaClient
   readonly #clock: Clock
   readonly #identities: Recent<repository.StoredIdentity | null>
@@ -71,6 +80,39 @@ export class EnvironmentService {
     const environment = await repository.insertEnvironment(this.#prisma, wanted, Buffer.from(signingSecret))
     if (!environment) throw environmentExists(refId)
     return { environment, signingSecret }
+  }
+
+  now(environmentId: string): Promise<EpochMs> {
+    return repository.readTime(this.#prisma, environmentId)
+  }
+
+  /** Null: it has none, and the database's time counts. */
+  async testClock(environmentId: string): Promise<TestClock | null> {
+    const stored = await repository.findTestClock(this.#prisma, environmentId)
+    return stored?.testClock ? { now: await this.now(environmentId) } : null
+  }
+
+  /** The clock stands at the time of now; `at` is where it is going to be moved, and only checked here. */
+  async createTestClock(environmentId: string, at: EpochMs): Promise<void> {
+    const stored = await repository.findTestClock(this.#prisma, environmentId)
+    if (!stored?.isTest) throw noTestEnvironment()
+    if (stored.testClock) throw testClockExists()
+    const now = await this.now(environmentId)
+    if (at < now) throw invalidInput('A test clock cannot be in the past.', { path: 'frozenTime' })
+    await repository.moveTestClock(this.#prisma, environmentId, now)
+  }
+
+  /** @throws Problem unless there is a clock and `to` is not before it */
+  async checkTestClockMove(environmentId: string, to: EpochMs): Promise<void> {
+    const clock = await this.testClock(environmentId)
+    if (!clock) throw testClockMissing()
+    if (to < clock.now)
+      throw invalidInput(`A test clock only goes forward: it stands at ${new Date(clock.now).toISOString()}.`, { path: 'frozenTime' })
+  }
+
+  /** Never back: of two moves at once the later instant counts. */
+  moveTestClock(environmentId: string, to: EpochMs): Promise<void> {
+    return repository.moveTestClock(this.#prisma, environmentId, to)
   }
 
   /** Oldest first. */
@@ -142,8 +184,7 @@ export class EnvironmentService {
   /** Whom the key speaks for. Fails with UNAUTHENTICATED when it is unknown, expired or revoked. */
   async authenticate(key: string): Promise<KeyIdentity> {
     if (!isWellFormedKey(key)) throw unauthenticated('API key')
-    const hash = hashKey(key)
-    const stored = await this.#identities.get(hash.toString('base64'), () => repository.findIdentity(this.#prisma, hash))
+    const stored = await this.#identities.get(key, () => repository.findIdentity(this.#prisma, hashKey(key)))
     if (!stored || !isValidKey(stored, this.#clock.now())) throw unauthenticated('API key')
     const { expiresAt, revokedAt, ...identity } = stored
     return identity

@@ -12,7 +12,7 @@ declare const brand: unique symbol
 export type Decimal = string & { readonly [brand]: 'Decimal' }
 
 const fractionDigits = 9
-const unitsPerOne = 10n ** BigInt(fractionDigits)
+const billionthsPerOne = 10n ** BigInt(fractionDigits)
 /** Sums of two whole numbers this short are exact as doubles. */
 const maxShortLength = 15
 /** No double and no column of ours needs more; without a bound a few characters ("1e999999999") would fill the memory. */
@@ -46,7 +46,7 @@ export function fromText(text: string): Decimal {
   const shift = exponent - fraction.length + fractionDigits
   const digits = BigInt(whole + fraction)
   const magnitude = shift >= 0 ? digits * 10n ** BigInt(shift) : -shift > maxTextLength ? 0n : divideHalfUp(digits, 10n ** BigInt(-shift))
-  return fromUnits(sign === '-' ? -magnitude : magnitude)
+  return fromBillionths(sign === '-' ? -magnitude : magnitude)
 }
 
 /** The nearest double, for the wire. */
@@ -56,12 +56,12 @@ export function toNumber(value: Decimal): number {
 
 export function add(a: Decimal, b: Decimal): Decimal {
   if (isShortWhole(a) && isShortWhole(b)) return String(Number(a) + Number(b)) as Decimal
-  return fromUnits(toUnits(a) + toUnits(b))
+  return fromBillionths(toBillionths(a) + toBillionths(b))
 }
 
 export function subtract(a: Decimal, b: Decimal): Decimal {
   if (isShortWhole(a) && isShortWhole(b)) return String(Number(a) - Number(b)) as Decimal
-  return fromUnits(toUnits(a) - toUnits(b))
+  return fromBillionths(toBillionths(a) - toBillionths(b))
 }
 
 export function negate(value: Decimal): Decimal {
@@ -71,15 +71,23 @@ export function negate(value: Decimal): Decimal {
 
 /** The product, rounded to 9 decimals half away from zero. */
 export function multiply(a: Decimal, b: Decimal): Decimal {
-  const product = toUnits(a) * toUnits(b)
-  const magnitude = divideHalfUp(product < 0n ? -product : product, unitsPerOne)
-  return fromUnits(product < 0n ? -magnitude : magnitude)
+  const product = toBillionths(a) * toBillionths(b)
+  const magnitude = divideHalfUp(product < 0n ? -product : product, billionthsPerOne)
+  return fromBillionths(product < 0n ? -magnitude : magnitude)
+}
+
+/** The quotient, rounded to 9 decimals half away from zero. Fails with INVALID_ARGUMENT when b is 0. */
+export function divide(a: Decimal, b: Decimal): Decimal {
+  if (b === zero) throw invalidInput('a number cannot be divided by 0')
+  const [dividend, divisor] = [toBillionths(a) * billionthsPerOne, toBillionths(b)]
+  const magnitude = divideHalfUp(dividend < 0n ? -dividend : dividend, divisor < 0n ? -divisor : divisor)
+  return fromBillionths(dividend < 0n !== divisor < 0n ? -magnitude : magnitude)
 }
 
 /** a / b as a whole number, rounded up (towards positive infinity) or down. Fails with INVALID_ARGUMENT when b is 0. */
 export function divideToWhole(a: Decimal, b: Decimal, round: 'UP' | 'DOWN'): Decimal {
   if (b === zero) throw invalidInput('a number cannot be divided by 0')
-  const [dividend, divisor] = b.startsWith('-') ? [-toUnits(a), -toUnits(b)] : [toUnits(a), toUnits(b)]
+  const [dividend, divisor] = b.startsWith('-') ? [-toBillionths(a), -toBillionths(b)] : [toBillionths(a), toBillionths(b)]
   const towardsZero = dividend / divisor
   const isExact = towardsZero * divisor === dividend
   if (isExact || dividend < 0n === (round === 'UP')) return towardsZero.toString() as Decimal
@@ -92,7 +100,7 @@ export function compare(a: Decimal, b: Decimal): -1 | 0 | 1 {
   // Rounding to a double never changes the order of two decimals, it only makes close ones equal.
   const difference = Number(a) - Number(b)
   if (difference !== 0 && Number.isFinite(difference)) return difference < 0 ? -1 : 1
-  return toUnits(a) < toUnits(b) ? -1 : 1
+  return toBillionths(a) < toBillionths(b) ? -1 : 1
 }
 
 export function max(a: Decimal, b: Decimal): Decimal {
@@ -108,13 +116,15 @@ function divideHalfUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend * 2n + divisor) / (divisor * 2n)
 }
 
-function toUnits(value: Decimal): bigint {
+/** The value times 10^9, for arithmetic that rounds in its own way (money.ts). */
+export function toBillionths(value: Decimal): bigint {
   const point = value.indexOf('.')
-  if (point === -1) return BigInt(value) * unitsPerOne
+  if (point === -1) return BigInt(value) * billionthsPerOne
   return BigInt(value.slice(0, point) + value.slice(point + 1).padEnd(fractionDigits, '0'))
 }
 
-function fromUnits(units: bigint): Decimal {
+/** The other way round. */
+export function fromBillionths(units: bigint): Decimal {
   const sign = units < 0n ? '-' : ''
   const digits = (units < 0n ? -units : units).toString().padStart(fractionDigits + 1, '0')
   const whole = digits.slice(0, -fractionDigits)

@@ -45,11 +45,28 @@ export class Problem extends Error {
     return this.code === 'UNAVAILABLE' || this.code === 'DEADLINE_EXCEEDED' || this.code === 'RESOURCE_EXHAUSTED' || this.code === 'ABORTED'
   }
 
-  /** Anything thrown as a Problem; what is not one becomes INTERNAL and its text stays private. */
+  /** Anything thrown as a Problem; a store that is away becomes UNAVAILABLE, all else INTERNAL, and the text stays private. */
   static from(thrown: unknown): Problem {
     if (thrown instanceof Problem) return thrown
-    return new Problem('INTERNAL', 'INTERNAL', 'Something went wrong on our side. Try again, and name the trace id when you ask for help.', { cause: thrown })
+    if (isOutage(thrown)) return unavailable('The platform cannot reach its database or Redis at the moment. Try again.', thrown)
+    return new Problem(
+      'INTERNAL',
+      'INTERNAL',
+      'Something went wrong on our side. Try again, and name the trace id when you ask for help.',
+      { cause: thrown },
+    )
   }
+}
+
+// Of the system, of PostgreSQL (connection failures, shutting down), and of Prisma.
+const outageCode = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|08\d{3}|57P0\d|P1001|P1002|P1008|P1017|P2024)$/
+// Where the libraries give no code.
+const outageText = /Can't reach database server|Connection terminated|timeout exceeded when trying to connect|Connection is closed/
+
+function isOutage(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false
+  const { code } = thrown as { code?: unknown }
+  return (typeof code === 'string' && outageCode.test(code)) || outageText.test(thrown.message)
 }
 
 /** Input that can be refused by reading it. `path` names the place, as in `usageEvents[3].timestamp`. */

@@ -22,7 +22,7 @@ import {
   webUrl,
 } from './process-wiring.js'
 import { type ProcfileLine, parseProcfile, programOf } from './procfile.js'
-import { startServices } from './services.js'
+import { type Services, startServices } from './services.js'
 import { describeExit, supervise, untilAborted } from './supervise.js'
 
 export interface PlatformOptions {
@@ -89,7 +89,7 @@ export async function runPlatform(options: PlatformOptions): Promise<void> {
     const example = await unlessStopped(options.prepareExample({ ...stores, dataDir: dataFolder }), stop)
     const processes = lines.filter((line) => line !== release)
     const wiring = await wire(processes, { ...services, ...example, operatorKey: env.OPERATOR_KEY || example.operatorKey }, env, ports)
-    await runProcesses(processes, wiring, example, { ...options, dataFolder, children, print })
+    await runProcesses(processes, wiring, example, { ...options, dataFolder, children, print, services })
   } catch (error) {
     // What fails because it was told to stop has not failed.
     if (!stop.aborted) throw error
@@ -187,6 +187,7 @@ interface Context extends Omit<PlatformOptions, 'print'> {
   dataFolder: string
   children: Children
   print: Print
+  services: Services
 }
 
 /** Starts every process and keeps it running. Returns when told to stop; throws when one cannot start. */
@@ -237,6 +238,7 @@ async function runProcesses(processes: readonly ProcfileLine[], wiring: Wiring, 
       signal,
     })
   })
+  supervised.push(context.services.keepRunning(signal))
   for (const process of [...supervised, watchStart(waiting, print, signal)]) process.catch((error) => failed.abort(error))
   await Promise.allSettled(supervised)
   if (failed.signal.aborted) throw failed.signal.reason

@@ -9,6 +9,7 @@ import type { Ports } from './ports.js'
 import { choosePostgres, oldestMajor, type PostgresBinaries, postgresFolders } from './postgres-binaries.js'
 import { type PostgresHome, preparePostgresHome } from './postgres-home.js'
 import { CommandFailure } from './run-command.js'
+import type { OwnService } from './services.js'
 
 export interface PostgresOptions {
   /** Where the programs of the npm package are looked up. */
@@ -19,6 +20,8 @@ export interface PostgresOptions {
   ports: Ports
   /** The port of the last run, taken again when it is free. */
   lastPort: number | undefined
+  /** Of a server that died and is started again: its port, which is ours already. */
+  port?: number
   /** False gives up safety across a crash of the machine for speed: tests only. */
   isDurable: boolean
   /** Told in one line what a user should know. */
@@ -39,7 +42,7 @@ const database = 'tollgate'
  * Starts the project's own PostgreSQL on a loopback port and answers the URL of its database, made when missing. What a killed run
  * left behind is stopped first. Throws FAILED_PRECONDITION with what to do when there is no PostgreSQL, or none that can read the data.
  */
-export async function startPostgres(options: PostgresOptions): Promise<{ url: string; port: number }> {
+export async function startPostgres(options: PostgresOptions): Promise<OwnService> {
   const home = await preparePostgresHome(join(options.dataFolder, 'postgres'), options.notice)
   const data = join(home.folder, 'data')
   const binaries = await chooseBinaries(options, home, data)
@@ -48,12 +51,12 @@ export async function startPostgres(options: PostgresOptions): Promise<{ url: st
 
   const logFile = join(options.dataFolder, 'postgres.log')
   for (let attempt = 1; ; attempt++) {
-    const port = await options.ports.take(attempt === 1 ? options.lastPort : undefined)
+    const port = options.port ?? (await options.ports.take(attempt === 1 ? options.lastPort : undefined))
     const child = launch(options, home, binaries, data, port, logFile)
     const failure = await waitUntilUp(child, port, options.signal)
-    if (failure === null) return { url: connectionUrl(port, database), port }
+    if (failure === null) return { url: connectionUrl(port, database), port, child }
     const log = readFileSync(logFile, 'utf8')
-    if (attempt < 3 && log.includes('Address already in use')) continue
+    if (attempt < 3 && !options.port && log.includes('Address already in use')) continue
     throw new Problem('FAILED_PRECONDITION', 'POSTGRES_FAILED', `PostgreSQL did not start: ${failure}\n${tail(log)}(whole log: ${logFile})`)
   }
 }

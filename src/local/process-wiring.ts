@@ -15,6 +15,9 @@ export interface Wiring {
   bindAddress: string
 }
 
+/** QUEUE_PREFIX of the processes when nothing else is set. */
+const defaultQueuePrefix = '{tollgate}'
+
 /** The ports processes usually have; others get the next free ones. */
 export const usualPorts: Readonly<Record<string, number>> = {
   web: 4000,
@@ -54,7 +57,7 @@ function portOf(name: string, wiring: Wiring): number {
  * processes find each other does not.
  */
 export function processEnvironment(name: string, wiring: Wiring, user: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { preferences, wires } = variables(name, wiring)
+  const { preferences, wires } = variables(name, wiring, user.QUEUE_PREFIX || defaultQueuePrefix)
   return { LOG_LEVEL: 'info', BIND_ADDRESS: wiring.bindAddress, ...preferences, ...user, ...wires, PORT: String(portOf(name, wiring)) }
 }
 
@@ -63,7 +66,7 @@ interface Variables {
   wires: Record<string, string>
 }
 
-function variables(name: string, wiring: Wiring): Variables {
+function variables(name: string, wiring: Wiring, queuePrefix: string): Variables {
   const { databaseUrl, redisUrl, serverApiKey, operatorKey, sidecarHttpPort } = wiring
   const stores = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
   switch (name) {
@@ -86,7 +89,7 @@ function variables(name: string, wiring: Wiring): Variables {
         preferences: { ENVIRONMENT_PREFIX: 'production', REDIS_DB: '1' },
         wires: {
           SERVER_API_KEY: serverApiKey,
-          QUEUE_URL: environmentQueueUrl(redisUrl, wiring.environmentId),
+          QUEUE_URL: environmentQueueUrl(redisUrl, wiring.environmentId, queuePrefix),
           API_URL: webUrl(wiring),
           REDIS_HOST: redis.hostname,
           REDIS_PORT: redis.port || '6379',
@@ -104,8 +107,8 @@ export const webUrl = (wiring: Wiring): string => `http://${localHost(wiring)}:$
 export const webSocketUrl = (wiring: Wiring): string => `ws://${localHost(wiring)}:${portOf('web', wiring)}/graphql`
 
 /** The environment's queue: the platform's own Redis, with the queue's name and key prefix. */
-function environmentQueueUrl(redisUrl: string, environmentId: string): string {
+function environmentQueueUrl(redisUrl: string, environmentId: string, queuePrefix: string): string {
   const base = redisUrl.split('?')[0]?.replace(/\/$/, '') ?? ''
   const hasDatabase = /^rediss?:\/\/[^/]+\/\d+$/.test(base)
-  return `${hasDatabase ? base : `${base}/0`}?queue=environment-${environmentId}&prefix={tollgate}`
+  return `${hasDatabase ? base : `${base}/0`}?queue=environment-${environmentId}&prefix=${queuePrefix}`
 }

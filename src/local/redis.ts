@@ -8,6 +8,7 @@ import { isRunning, stopGroup } from './os-process.js'
 import type { Ports } from './ports.js'
 import { type RedisProgram, unpackedRedis } from './redis-package.js'
 import { CommandFailure, findOnPath, runCommand } from './run-command.js'
+import type { OwnService } from './services.js'
 
 export interface RedisOptions {
   /** Holds `redis` (data) and `redis.log`. */
@@ -18,6 +19,8 @@ export interface RedisOptions {
   ports: Ports
   /** The port of the last run, taken again when it is free. */
   lastPort: number | undefined
+  /** Of a server that died and is started again: its port, which is ours already. */
+  port?: number
   /** Told in one line what a user should know. */
   notice: (line: string) => void
   signal: AbortSignal
@@ -35,7 +38,7 @@ const howToInstall =
  * Starts the project's own Redis on a loopback port and answers its URL. What a killed run left behind is stopped first. Throws
  * FAILED_PRECONDITION with what to do when there is no Redis to be had.
  */
-export async function startRedis(options: RedisOptions): Promise<{ url: string; port: number }> {
+export async function startRedis(options: RedisOptions): Promise<OwnService> {
   const program = await findRedis(options)
   const data = join(options.dataFolder, 'redis')
   mkdirSync(data, { recursive: true, mode: 0o700 })
@@ -43,12 +46,12 @@ export async function startRedis(options: RedisOptions): Promise<{ url: string; 
 
   const logFile = join(options.dataFolder, 'redis.log')
   for (let attempt = 1; ; attempt++) {
-    const port = await options.ports.take(attempt === 1 ? options.lastPort : undefined)
+    const port = options.port ?? (await options.ports.take(attempt === 1 ? options.lastPort : undefined))
     const child = launch(options, program, data, port, logFile)
     const failure = await waitUntilUp(child, port, options.signal)
-    if (failure === null) return { url: `redis://127.0.0.1:${port}`, port }
+    if (failure === null) return { url: `redis://127.0.0.1:${port}`, port, child }
     const log = readFileSync(logFile, 'utf8')
-    if (attempt < 3 && log.includes('Address already in use')) continue
+    if (attempt < 3 && !options.port && log.includes('Address already in use')) continue
     const lines = log
       .trimEnd()
       .split('\n')

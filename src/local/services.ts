@@ -1,12 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { Problem } from '../kernel/problem.js'
-import type { Children } from './children.js'
+import type { Child, Children } from './children.js'
 import type { Ports } from './ports.js'
 import { startPostgres } from './postgres.js'
 import { startRedis } from './redis.js'
+import { describeExit, restartDelayMs, untilAborted } from './supervise.js'
 
 export interface ServicesOptions {
   /** The project's folder: `.cache` is in it. */
@@ -28,6 +30,15 @@ export interface ServicesOptions {
 export interface Services {
   databaseUrl: string
   redisUrl: string
+  /** Starts own servers again when they die, until `signal`. Throws FAILED_PRECONDITION when one cannot be started any more. */
+  keepRunning: (signal: AbortSignal) => Promise<void>
+}
+
+/** A server that this runner has started. */
+export interface OwnService {
+  url: string
+  port: number
+  child: Child
 }
 
 const connectTimeoutMs = 5_000
@@ -44,23 +55,48 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   // One that fails stops the other, which may be busy for a while (a download).
   const failed = new AbortController()
   const own = { ...options, signal: AbortSignal.any([options.signal, failed.signal]) }
-  const starting = [
-    databaseUrl ? checkDatabase(databaseUrl) : startPostgres({ ...own, lastPort: lastPorts.postgres }),
-    redisUrl ? checkRedis(redisUrl) : startRedis({ ...own, cacheFolder, lastPort: lastPorts.redis }),
-  ] as const
+  const postgres = (port?: number) => startPostgres({ ...own, lastPort: lastPorts.postgres, port })
+  const ownRedis = (port?: number) => startRedis({ ...own, cacheFolder, lastPort: lastPorts.redis, port })
+  const starting = [databaseUrl ? checkDatabase(databaseUrl) : postgres(), redisUrl ? checkRedis(redisUrl) : ownRedis()] as const
   for (const service of starting) service.catch((error) => failed.abort(error))
   // Wait for both even so: nothing may still be starting when the caller cleans up.
   await Promise.allSettled(starting)
   if (failed.signal.aborted) throw failed.signal.reason
   const [database, redis] = await Promise.all(starting)
   if (database.port || redis.port) writeFileSync(portsFile, JSON.stringify({ postgres: database.port, redis: redis.port }))
-  return { databaseUrl: database.url, redisUrl: redis.url }
+  return {
+    databaseUrl: database.url,
+    redisUrl: redis.url,
+    keepRunning: async (signal) => {
+      await Promise.all([
+        keepService('PostgreSQL', database, postgres, { ...options, signal }),
+        keepService('Redis', redis, ownRedis, { ...options, signal }),
+      ])
+    },
+  }
 }
 
-interface Service {
-  url: string
-  /** Absent for a service that is not ours. */
-  port?: number
+/** Port and child are absent for a service that is not ours. */
+type Service = Pick<OwnService, 'url'> & Partial<OwnService>
+
+/** A server that dies is started again on its port, later each time; the processes connect again by themselves. */
+async function keepService(
+  name: string,
+  service: Service,
+  restart: (port: number) => Promise<OwnService>,
+  { notice, signal }: Pick<ServicesOptions, 'notice' | 'signal'>,
+): Promise<void> {
+  let { child } = service
+  for (let deaths = 1; child && service.port; deaths++) {
+    const exit = await untilAborted(child.exited, signal)
+    if (exit === null || signal.aborted) return
+    const delayMs = restartDelayMs(deaths)
+    notice(`${name} ${describeExit(exit)}; it is started again in ${delayMs / 1000} s`)
+    await sleep(delayMs, undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
+    child = (await restart(service.port)).child
+    notice(`${name} is back`)
+  }
 }
 
 function readLastPorts(file: string): { postgres?: number; redis?: number } {

@@ -77,9 +77,15 @@ export async function supervise(supervised: Supervised): Promise<void> {
 }
 
 /** What `promise` answers, or null when `signal` comes first. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
-  const aborted = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }))
-  return signal.aborted ? Promise.resolve(null) : Promise.race([promise, aborted])
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  if (signal.aborted) return null
+  let onAbort = () => {}
+  const aborted = new Promise<null>((resolve) => {
+    onAbort = () => resolve(null)
+  })
+  signal.addEventListener('abort', onAbort)
+  // The signal lives as long as the platform: without this it would collect a listener with every restart.
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort))
 }
 
 function whenExited(child: Child): AbortSignal {

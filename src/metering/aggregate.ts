@@ -1,29 +1,57 @@
+/**
+ * How events become usage.
+ *
+ * share   what one event brings: a number, or for UNIQUE the member that it names
+ * tally   shares added up; any order and any split of the events ends the same
+ */
+import { createHash } from 'node:crypto'
 import * as decimal from '../kernel/decimal.js'
 import { type Aggregation, asNumber, fieldOf, type Meter, type MeteredEvent, matches } from './meter.js'
 import { maxMagnitude } from './usage-value.js'
 
-/** The aggregations in which each event adds its own share, whatever came before it. A catalog with another one is refused. */
-export const supportedAggregations = ['COUNT', 'SUM'] as const satisfies readonly Aggregation[]
+/** A decimal; for UNIQUE the member's text. */
+export type Share = string
 
 /**
- * What one event adds to the usage of the meter's feature: 1 for COUNT, the number in the dimension for SUM (also one written as
- * text; rounded to 9 decimals). Usage is the sum over the events in any order, so recomputing from zero equals adding as they come.
+ * What one event brings to the usage of the meter's feature: 1 for COUNT, the value of the dimension as text for UNIQUE (5 and "5" are one member),
+ * and else the number in the dimension (also one written as text; rounded to 9 decimals).
  *
- * Null when the event adds nothing and leaves no trace: the filters do not want it, or the dimension of a SUM is missing, not a
- * number, or beyond what a report may carry (one broken event must not push a counter out of its range).
+ * Null when the event brings nothing and leaves no trace: the filters do not want it, or the dimension is missing, or not a number where one is
+ * needed, or beyond what a report may carry (one broken event must not push a counter out of its range).
  */
-export function measure(meter: Meter, event: MeteredEvent): decimal.Decimal | null {
+export function measure(meter: Pick<Meter, 'aggregation' | 'field' | 'filters'>, event: MeteredEvent): Share | null {
   if (!matches(meter, event)) return null
-  switch (meter.aggregation) {
-    case 'COUNT':
-      return one
-    case 'SUM': {
-      const value = meter.field === null ? null : asNumber(fieldOf(event, meter.field))
-      return value === null || Math.abs(value) >= maxMagnitude ? null : decimal.fromNumber(value)
-    }
-    default:
-      throw new Error(`the meter of feature ${meter.featureId} has the aggregation ${meter.aggregation}, which the catalog refuses`)
-  }
+  if (meter.aggregation === 'COUNT') return one
+  const value = meter.field === null ? null : fieldOf(event, meter.field)
+  if (meter.aggregation === 'UNIQUE') return value === null ? null : String(value)
+  const number = asNumber(value)
+  return number === null || Math.abs(number) >= maxMagnitude ? null : decimal.fromNumber(number)
 }
 
 const one = decimal.fromNumber(1)
+
+/** What stands for a member where many are kept. */
+export const memberHash = (member: Share): Buffer => createHash('sha256').update(member).digest().subarray(0, 16)
+
+/** Shares of one meter, added up. */
+export class Tally {
+  events = 0
+  /** COUNT, SUM and AVG: their sum. MAX, MIN: the largest, the smallest; 0 when there are none. */
+  value: decimal.Decimal = decimal.zero
+  /** UNIQUE: the members. */
+  readonly members = new Set<Share>()
+
+  constructor(readonly aggregation: Aggregation) {}
+
+  add(share: Share): void {
+    this.events += 1
+    if (this.aggregation === 'UNIQUE') this.members.add(share)
+    else this.value = this.events === 1 ? (share as decimal.Decimal) : combine(this.aggregation, this.value, share as decimal.Decimal)
+  }
+}
+
+function combine(aggregation: Aggregation, a: decimal.Decimal, b: decimal.Decimal): decimal.Decimal {
+  if (aggregation === 'MAX') return decimal.max(a, b)
+  if (aggregation === 'MIN') return decimal.compare(a, b) < 0 ? a : b
+  return decimal.add(a, b)
+}

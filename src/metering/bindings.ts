@@ -12,13 +12,15 @@ import type { EpochMs } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
 import { type SeriesPeriod, seriesPeriodAt, type UsageSeries, unentitledSeries } from './series.js'
 
-/** Answers what the customer (refId), or its resource, holds; version and facts belong together. */
-export type LoadHoldings = (environmentId: string, customerRefId: string, resourceRefId: string | null) => Promise<Holdings>
+/** Answers what the customers (refIds), or their resources, hold, in the order of the places; version and facts belong together. */
+export type LoadHoldings = (environmentId: string, places: { customerRefId: string; resourceRefId: string | null }[]) => Promise<Holdings[]>
 
 /** One counter of a series. */
 export interface TrackedPeriod extends SeriesPeriod {
   /** The counter's row is in the database and contains everything, so it may be added to. */
   isComplete: boolean
+  /** Of the meter that counts it; null: usage that is reported, or not known yet. */
+  meterVersion: number | null
 }
 
 export interface TrackedSeries {
@@ -81,7 +83,7 @@ export class Binding {
 export function periodAt({ series, winner, periods }: TrackedSeries, at: EpochMs): TrackedPeriod {
   const known = periods.find(({ start, end }) => (start === null || start <= at) && (end === null || at < end))
   if (known) return known
-  const period = { ...(winner ? winnerPeriodAt(winner, at) : seriesPeriodAt(series, at)), isComplete: false }
+  const period = { ...(winner ? winnerPeriodAt(winner, at) : seriesPeriodAt(series, at)), isComplete: false, meterVersion: null }
   periods.unshift(period)
   return period
 }
@@ -111,9 +113,7 @@ export interface Place {
 export const placeKey = ({ customerId, resourceId }: Place): string => JSON.stringify([customerId, resourceId])
 
 /** Some kilobytes each. */
-const maxBindings = 10_000
-/** Loads at once: they share the process's database connections with the transactions that wait for them. */
-const maxLoads = 3
+const maxBindings = 50_000
 
 export class Bindings {
   readonly #cache = new LRUCache<string, Binding>({ max: maxBindings })
@@ -132,22 +132,15 @@ export class Bindings {
       if (cached) found.set(placeKey(place), cached)
       else missing.push(place)
     }
-    const loadNext = async (): Promise<void> => {
-      for (let place = missing.pop(); place; place = missing.pop()) found.set(placeKey(place), await this.#load(environmentId, place))
+    if (missing.length === 0) return found
+    const asked = missing.map(({ customerId, resourceId }) => ({ customerRefId: customerId, resourceRefId: resourceId }))
+    for (const [index, holdings] of (await this.loadHoldings(environmentId, asked)).entries()) {
+      const place = missing[index]!
+      const binding = bindingOf(place, holdings)
+      if (binding instanceof Binding) this.#cache.set(environmentId + placeKey(place), binding)
+      found.set(placeKey(place), binding)
     }
-    await Promise.all(Array.from({ length: Math.min(maxLoads, missing.length) }, loadNext))
     return found
-  }
-
-  async #load(environmentId: string, place: Place): Promise<Binding | Problem> {
-    const holdings = await this.loadHoldings(environmentId, place.customerId, place.resourceId)
-    const { customer } = holdings
-    if (!customer) return customerNotFound(place.customerId)
-    if (customer.isArchived) return customerArchived(place.customerId)
-    if (place.resourceId !== null && !holdings.resource) return customerResourceNotFound(place.customerId, place.resourceId)
-    const binding = new Binding({ ...holdings, customer })
-    this.#cache.set(environmentId + placeKey(place), binding)
-    return binding
   }
 
   /** The binding of the place if it is at hand; it may be outdated. */
@@ -159,4 +152,12 @@ export class Bindings {
   forget(environmentId: string, place: Place): void {
     this.#cache.delete(environmentId + placeKey(place))
   }
+}
+
+function bindingOf(place: Place, holdings: Holdings): Binding | Problem {
+  const { customer } = holdings
+  if (!customer) return customerNotFound(place.customerId)
+  if (customer.isArchived) return customerArchived(place.customerId)
+  if (place.resourceId !== null && !holdings.resource) return customerResourceNotFound(place.customerId, place.resourceId)
+  return new Binding({ ...holdings, customer })
 }

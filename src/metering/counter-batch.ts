@@ -1,10 +1,13 @@
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
+import { measure, memberHash, type Share, Tally } from './aggregate.js'
 import { type Binding, type BindingDecision, periodAt, type TrackedPeriod, type TrackedSeries } from './bindings.js'
+import type { ComputedRange, ComputedUsage } from './compute-usage.js'
 import {
   type Connection,
   type CounterValue,
+  type CounterWrite,
   dropCounters,
   findCounters,
   findDatedAhead,
@@ -13,10 +16,11 @@ import {
   insertSeries,
   type LockedCustomer,
   type StoredSeries,
+  startOfRange,
   type UsageMessage,
-  type UsageRange,
   writeCounters,
 } from './counter-repository.js'
+import { type FeatureMeter, type MeteredEvent, type MeterVersion, versionAt } from './meter.js'
 import { seriesKey } from './series.js'
 
 /** Where usage of a feature belongs: to the customer's series, and to the resource's when its own subscription is what entitles it. */
@@ -32,16 +36,19 @@ interface CounterChange {
   tracked: TrackedSeries
   period: TrackedPeriod
   version: EpochMs
-  /** read: nothing yet · add, set: `value` · compute: add up what is stored */
-  how: 'read' | 'add' | 'set' | 'compute'
+  /** read: nothing yet · add, set: `value` · tally: events · compute: add up what is stored */
+  how: 'read' | 'add' | 'set' | 'tally' | 'compute'
   value: decimal.Decimal
+  /** Of 'tally'; a UNIQUE one has the time of each member's first event. */
+  tally: Tally | null
+  firstAt: Map<Share, EpochMs>
 }
 
 /** Late usage reaches a few periods back, and hourly ones would pile up. */
 const maxPeriodsKept = 8
 
-/** Adds up what is stored in the ranges, which are of `changes` in the same order. */
-export type ComputeUsage = (ranges: UsageRange[]) => Promise<decimal.Decimal[]>
+/** Adds up what is stored in the ranges, in their order. */
+export type ComputeUsage = (ranges: ComputedRange[]) => Promise<ComputedUsage[]>
 
 /**
  * The counters of one transaction: first `prepare` with everything that will be touched, then the changes in their order, then, with all
@@ -56,6 +63,7 @@ export class CounterBatch {
   readonly #messages = new Map<string, { change: CounterChange; route: Route; resourceRefId: string | null }>()
   readonly #datedAhead = new Map<TrackedSeries, EpochMs>()
   #withResources: ReadonlySet<string> = new Set()
+  #computed: ReadonlyMap<CounterChange, ComputedUsage> = new Map()
 
   constructor(
     private readonly db: Connection,
@@ -88,20 +96,51 @@ export class CounterBatch {
         this.environmentId,
         periods.map((period) => ({ seriesId: unknown.get(period)!.id, start: period.start, end: period.end })),
       )
-      for (const [index, period] of periods.entries()) period.isComplete = found.has(index)
+      for (const [index, period] of periods.entries()) {
+        period.isComplete = found.has(index)
+        period.meterVersion = found.get(index) ?? null
+      }
     }
     if (hasSet) this.#withResources = await findWithResources(this.db, this.environmentId, [...this.locked.keys()])
   }
 
-  /** Adds usage that may come in any order (of events, which are never set). */
-  addEvent(route: Route, at: EpochMs, value: decimal.Decimal): void {
+  /**
+   * Adds an event, which may come in any order. Each counter measures it with the meter that it began with. Answers whether any counts it.
+   */
+  addEvent(route: Route, meter: FeatureMeter, event: MeteredEvent, at: EpochMs): boolean {
+    const measured = new Map<MeterVersion, Share | null>()
+    let isCounted = false
     for (const tracked of this.#seriesOf(route)) {
       if (tracked.series.anchor !== null && at < tracked.series.anchor) continue
-      const change = this.#changeOf(route, tracked, periodAt(tracked, at))
-      if (!change.period.isComplete) change.how = 'compute'
-      if (change.how !== 'compute') Object.assign(change, { how: 'add', value: decimal.add(change.value, value) })
-      this.#tell(route)
+      const period = periodAt(tracked, at)
+      const version = meter.versions.find((known) => known.version === period.meterVersion) ?? versionAt(meter, period.start)
+      let share = measured.get(version)
+      if (share === undefined) {
+        share = measure(version, event)
+        measured.set(version, share)
+      }
+      if (share === null) continue
+      isCounted = true
+      const change = this.#changeOf(route, tracked, period)
+      // A counter of the time before the feature had a meter is not one that events can be added to.
+      if (!period.isComplete || period.meterVersion === null) change.how = 'compute'
+      if (change.how === 'compute') continue
+      change.how = 'tally'
+      change.tally ??= new Tally(version.aggregation)
+      change.tally.add(share)
+      if (version.aggregation === 'UNIQUE') change.firstAt.set(share, Math.min(at, change.firstAt.get(share) ?? at))
     }
+    if (isCounted) this.#tell(route)
+    return isCounted
+  }
+
+  /** Has the counters computed anew that contain `at`, of both the customer and the resource: something stored has been taken back. */
+  recompute(route: Route, at: EpochMs): void {
+    for (const tracked of this.#seriesOf(route)) {
+      if (tracked.series.anchor !== null && at < tracked.series.anchor) continue
+      this.#changeOf(route, tracked, periodAt(tracked, at)).how = 'compute'
+    }
+    this.#tell(route)
   }
 
   /** Adds or sets reported usage. `timestamp` null: now, after everything before it. */
@@ -137,22 +176,15 @@ export class CounterBatch {
   async write(compute: ComputeUsage): Promise<Map<CounterChange, CounterValue>> {
     const changes = [...this.#changes.values()]
     if (changes.length === 0) return new Map()
-    const computed = changes.filter(({ how }) => how === 'compute')
-    if (computed.length > 0) {
-      const usages = await compute(computed.map(rangeOf))
-      for (const [index, change] of computed.entries()) change.value = usages[index]!
-    }
+    const toCompute = changes.filter(({ how }) => how === 'compute')
+    const results = toCompute.length === 0 ? [] : await compute(toCompute.map(rangeOf))
+    const computed = new Map(toCompute.map((change, index) => [change, results[index]!]))
+    this.#computed = computed
     const changedCustomers = new Set(changes.filter(({ how }) => how !== 'read').map(({ tracked }) => tracked.series.customerId))
     const datedAhead = new Set([...this.#datedAhead.keys()].map(({ series }) => series.customerId))
     const values = await writeCounters(this.db, this.environmentId, {
-      counters: changes.map(({ tracked, period, how, value, version }) => ({
-        seriesId: tracked.id,
-        start: period.start,
-        end: period.end,
-        how: how === 'read' || how === 'add' ? how : 'replace',
-        value,
-        version,
-      })),
+      counters: changes.map((change) => toWrite(change, computed.get(change))),
+      members: changes.flatMap((change, counter) => membersOf(change, computed.get(change)).map((member) => ({ ...member, counter }))),
       messages: this.#outbox(changes),
       // Other workers must learn that order matters for a while: a new access version makes them look again.
       versions: [...changedCustomers].map((customerId) => ({
@@ -175,12 +207,21 @@ export class CounterBatch {
     for (const [decision, ofDecision] of this.#tracked)
       for (const [featureId, tracked] of ofDecision) decision.tracked.set(featureId, tracked)
     for (const { period } of this.#changes.values()) period.isComplete = true
+    for (const [{ period }, { meter }] of this.#computed) period.meterVersion = meter?.version ?? null
   }
 
   #changeOf(route: Route, tracked: TrackedSeries, period: TrackedPeriod): CounterChange {
     const existing = this.#changes.get(period)
     if (existing) return existing
-    const change: CounterChange = { tracked, period, version: this.versionOf(route), how: 'read', value: decimal.zero }
+    const change: CounterChange = {
+      tracked,
+      period,
+      version: this.versionOf(route),
+      how: 'read',
+      value: decimal.zero,
+      tally: null,
+      firstAt: new Map(),
+    }
     this.#changes.set(period, change)
     return change
   }
@@ -284,9 +325,21 @@ export class OutdatedSeries extends Error {
   }
 }
 
-/** Nothing before the anchor counts, also in a period that begins before it. */
-function rangeOf({ tracked: { series }, period }: CounterChange): UsageRange {
-  const { customerId, resourceId, featureId, anchor } = series
-  const from = anchor === null || (period.start !== null && period.start > anchor) ? period.start : anchor
-  return { customerId, resourceId, featureId, from, to: period.end }
+function rangeOf({ tracked: { series }, period }: CounterChange): ComputedRange {
+  const { customerId, resourceId, featureId } = series
+  return { customerId, resourceId, featureId, from: startOfRange(series, period), to: period.end, periodStart: period.start }
+}
+
+const tallied = { COUNT: 'add', SUM: 'add', MAX: 'max', MIN: 'min', AVG: 'avg', UNIQUE: 'unique' } as const
+
+function toWrite({ tracked, period, how, value, version, tally }: CounterChange, computed: ComputedUsage | undefined): CounterWrite {
+  const counter = { seriesId: tracked.id, start: period.start, end: period.end, version }
+  if (computed) return { ...counter, how: 'replace', value: computed.value, events: computed.events, meter: computed.meter }
+  if (tally) return { ...counter, how: tallied[tally.aggregation], value: tally.value, events: tally.events, meter: null }
+  return { ...counter, how: how === 'set' ? 'replace' : how === 'add' ? 'add' : 'read', value, events: 0, meter: null }
+}
+
+function membersOf({ tally, firstAt }: CounterChange, computed: ComputedUsage | undefined): { hash: Buffer; firstAt: EpochMs }[] {
+  if (computed) return computed.members
+  return tally?.aggregation === 'UNIQUE' ? [...firstAt].map(([member, at]) => ({ hash: memberHash(member), firstAt: at })) : []
 }

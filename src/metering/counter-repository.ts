@@ -2,7 +2,8 @@
 import type pg from 'pg'
 import type { EpochMs } from '../kernel/clock.js'
 import { type Decimal, fromText } from '../kernel/decimal.js'
-import type { UsageSeries } from './series.js'
+import type { MeterVersion } from './meter.js'
+import type { SeriesPeriod, UsageSeries } from './series.js'
 
 /** A connection inside a transaction, or any one for reading. */
 export type Connection = Pick<pg.Pool, 'query'>
@@ -156,20 +157,23 @@ export interface CounterPeriod {
   end: EpochMs | null
 }
 
-/** Indexes of the periods whose counter is there. One that ends at another time is not: it was cut, or is to be. */
-export async function findCounters(db: Connection, environmentId: string, periods: CounterPeriod[]): Promise<Set<number>> {
-  const { rows } = await db.query<{ ord: number }>({
+/**
+ * The periods whose counter is there, by index, with the version of the meter that counts it (null: usage that is reported). One that ends at another
+ * time is not there: it was cut, or is to be.
+ */
+export async function findCounters(db: Connection, environmentId: string, periods: CounterPeriod[]): Promise<Map<number, number | null>> {
+  const { rows } = await db.query<{ ord: number; meter_version: number | null }>({
     name: 'metering_find_counters',
     text: `
-      SELECT asked.ord::int AS ord
+      SELECT asked.ord::int AS ord, counter.meter_version
       FROM unnest($2::uuid[], $3::timestamptz[], $4::timestamptz[]) WITH ORDINALITY AS asked (series_id, period_start, period_end, ord)
       CROSS JOIN LATERAL (
-        SELECT FROM usage_counter
+        SELECT meter_version FROM usage_counter
         WHERE environment_id = $1::uuid AND series_id = asked.series_id AND period_start = asked.period_start AND period_end = asked.period_end LIMIT 1
       ) AS counter`,
     values: [environmentId, periods.map((p) => p.seriesId), periods.map((p) => startTime(p.start)), periods.map((p) => endTime(p.end))],
   })
-  return new Set(rows.map(({ ord }) => ord - 1))
+  return new Map(rows.map(({ ord, meter_version }) => [ord - 1, meter_version]))
 }
 
 /** Those of the customers that have resources. */
@@ -222,6 +226,11 @@ export async function sumMeasurements(db: Connection, environmentId: string, ran
   return rows.map(({ usage }) => fromText(usage))
 }
 
+/** Where the usage of a period of the series begins: nothing before the anchor counts, also in a period that begins before it. */
+export function startOfRange({ anchor }: UsageSeries, period: SeriesPeriod): EpochMs | null {
+  return anchor === null || (period.start !== null && period.start > anchor) ? period.start : anchor
+}
+
 export function rangeColumns(ranges: UsageRange[]): unknown[] {
   return [
     ranges.map((r) => r.customerId),
@@ -232,11 +241,35 @@ export function rangeColumns(ranges: UsageRange[]): unknown[] {
   ]
 }
 
+/** What is done to a counter. */
+export type CounterHow =
+  /** To the counter that is there. */
+  | 'add'
+  | 'max'
+  | 'min'
+  | 'avg'
+  | 'unique'
+  /** Whatever is there is replaced, its members too. */
+  | 'replace'
+  /** It is only answered. */
+  | 'read'
+
 export interface CounterWrite extends CounterPeriod {
-  /** add: to the counter that is there · replace: whatever is there · read: only answer it */
-  how: 'add' | 'replace' | 'read'
+  how: CounterHow
+  /** For 'unique' and for a replacement of such a counter it is ignored: the members tell. */
   value: Decimal
+  /** Raw events that bring it. */
+  events: number
   version: EpochMs
+  /** For 'replace': what counts the events; null for usage that is reported. */
+  meter: Pick<MeterVersion, 'version' | 'aggregation'> | null
+}
+
+/** A member of a UNIQUE counter (an index). Those of one counter are distinct. */
+export interface MemberWrite {
+  counter: number
+  hash: Buffer
+  firstAt: EpochMs
 }
 
 /** A usage message for the outbox, with the usage that counter `counter` (an index) has after the write. Ids are the caller's. */
@@ -260,28 +293,64 @@ export interface CounterValue {
   version: EpochMs
 }
 
-/** Writes counters, versions of customers and messages in one statement. Answers the counters by index; one that was to be there and is not is absent. */
+/**
+ * Writes counters with their members, versions of customers and messages, in one statement but for the members of replaced counters. Answers the
+ * counters by index; one that was to be there and is not is absent.
+ */
 export async function writeCounters(
   db: Connection,
   environmentId: string,
-  { counters, messages, versions }: { counters: CounterWrite[]; messages: UsageMessage[]; versions: VersionWrite[] },
+  {
+    counters,
+    members,
+    messages,
+    versions,
+  }: { counters: CounterWrite[]; members: MemberWrite[]; messages: UsageMessage[]; versions: VersionWrite[] },
 ): Promise<Map<number, CounterValue>> {
+  const replaced = counters.filter(({ how, meter }) => how === 'replace' && meter?.aggregation === 'UNIQUE')
+  if (replaced.length > 0) await dropMembers(db, environmentId, replaced)
   const { rows } = await db.query<{ ord: number; usage: string; version: string }>({
     name: 'metering_write_counters',
     text: `
       WITH given AS MATERIALIZED (
-        SELECT * FROM unnest($2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::numeric[], $7::bigint[])
-          WITH ORDINALITY AS given (series_id, period_start, period_end, how, value, version, ord)
+        SELECT * FROM unnest($2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::numeric[], $7::bigint[], $16::int[], $17::int[], $18::text[])
+          WITH ORDINALITY AS given (series_id, period_start, period_end, how, value, version, events, meter_version, aggregation, ord)
+      ), new_members AS (
+        INSERT INTO usage_member (environment_id, series_id, period_start, member, first_at)
+        SELECT $1::uuid, given.series_id, given.period_start, named.member, named.first_at
+        FROM unnest($19::int[], $20::bytea[], $21::timestamptz[]) AS named (ord, member, first_at) JOIN given USING (ord)
+        ON CONFLICT DO NOTHING RETURNING series_id, period_start
+      ), joined AS (
+        SELECT series_id, period_start, count(*) AS members FROM new_members GROUP BY series_id, period_start
+      ), changes AS (
+        SELECT given.*, coalesce(joined.members, 0) AS members FROM given LEFT JOIN joined USING (series_id, period_start)
       ), added AS (
-        UPDATE usage_counter AS counter SET usage = counter.usage + given.value, version = given.version
-        FROM given
-        WHERE given.how = 'add' AND counter.environment_id = $1::uuid AND counter.series_id = given.series_id AND counter.period_start = given.period_start
+        UPDATE usage_counter AS counter SET
+          usage = CASE given.how
+            WHEN 'add' THEN counter.usage + given.value
+            WHEN 'max' THEN CASE WHEN counter.events = 0 THEN given.value ELSE greatest(counter.usage, given.value) END
+            WHEN 'min' THEN CASE WHEN counter.events = 0 THEN given.value ELSE least(counter.usage, given.value) END
+            WHEN 'avg' THEN ${mean('coalesce(counter.total, 0) + given.value', 'counter.events + given.events')}
+            ELSE counter.usage + given.members END,
+          total = CASE given.how WHEN 'avg' THEN coalesce(counter.total, 0) + given.value ELSE counter.total END,
+          events = counter.events + given.events,
+          version = given.version
+        FROM changes AS given
+        WHERE given.how NOT IN ('read', 'replace')
+          AND counter.environment_id = $1::uuid AND counter.series_id = given.series_id AND counter.period_start = given.period_start
         RETURNING given.ord, counter.usage, counter.version
       ), replaced AS (
-        INSERT INTO usage_counter AS counter (environment_id, series_id, period_start, period_end, usage, version)
-        SELECT $1::uuid, series_id, period_start, period_end, value, version FROM given WHERE how = 'replace'
+        INSERT INTO usage_counter AS counter (environment_id, series_id, period_start, period_end, usage, version, events, total, meter_version)
+        SELECT $1::uuid, series_id, period_start, period_end,
+          CASE aggregation
+            WHEN 'UNIQUE' THEN members
+            WHEN 'AVG' THEN CASE WHEN events = 0 THEN 0 ELSE ${mean('value', 'events')} END
+            ELSE value END,
+          version, events, CASE aggregation WHEN 'AVG' THEN value END, meter_version
+        FROM changes WHERE how = 'replace'
         ON CONFLICT (environment_id, series_id, period_start)
-          DO UPDATE SET period_end = excluded.period_end, usage = excluded.usage, version = excluded.version
+          DO UPDATE SET period_end = excluded.period_end, usage = excluded.usage, version = excluded.version,
+            events = excluded.events, total = excluded.total, meter_version = excluded.meter_version
         RETURNING counter.series_id, counter.period_start, counter.usage, counter.version
       ), answered AS (
         SELECT ord, usage, version FROM added
@@ -329,11 +398,32 @@ export async function writeCounters(
       messages.map((m) => m.customerRefId),
       messages.map((m) => m.resourceRefId),
       messages.map((m) => m.featureRefId),
+      counters.map((c) => c.events),
+      counters.map((c) => c.meter?.version ?? null),
+      counters.map((c) => c.meter?.aggregation ?? null),
+      members.map((m) => m.counter + 1),
+      members.map((m) => m.hash),
+      members.map((m) => toTime(m.firstAt)),
     ],
   })
   return new Map(rows.map(({ ord, usage, version }) => [ord - 1, { usage: fromText(usage), version: Number(version) }]))
 }
 
+/** To 9 decimals, half away from zero. The scale is for the division, whose result is else as short as its operands are long. */
+function mean(total: string, events: string): string {
+  return `round((${total})::numeric(60, 20) / (${events}), 9)`
+}
+
+async function dropMembers(db: Connection, environmentId: string, periods: CounterPeriod[]): Promise<void> {
+  await db.query({
+    name: 'metering_drop_members',
+    text: `
+      DELETE FROM usage_member USING unnest($2::uuid[], $3::timestamptz[]) AS given (series_id, period_start)
+      WHERE environment_id = $1::uuid AND usage_member.series_id = given.series_id AND usage_member.period_start = given.period_start`,
+    values: [environmentId, periods.map((p) => p.seriesId), periods.map((p) => startTime(p.start))],
+  })
+}
+
 export const toTime = (at: EpochMs | null): string | null => (at === null ? null : new Date(at).toISOString())
-const startTime = (at: EpochMs | null): string => toTime(at) ?? '-infinity'
+export const startTime = (at: EpochMs | null): string => toTime(at) ?? '-infinity'
 const endTime = (at: EpochMs | null): string => toTime(at) ?? 'infinity'

@@ -1,17 +1,20 @@
 import type pg from 'pg'
-import * as decimal from '../kernel/decimal.js'
 import type { Problem } from '../kernel/problem.js'
 import { Histogram, latencyBuckets, type Registry } from '../platform/metrics.js'
-import { measure } from './aggregate.js'
 import { Binding, type Bindings, type Place, placeKey } from './bindings.js'
+import { computeUsage } from './compute-usage.js'
 import { CounterBatch, OutdatedSeries, type Route } from './counter-batch.js'
-import { lockCustomers, sumMeasurements, type UsageRange } from './counter-repository.js'
-import { claimBatch, type FeatureMeter, loadBatch, loadMeters, readEvents } from './event-repository.js'
+import { lockCustomers } from './counter-repository.js'
+import { claimBatches, loadBatch, loadMeters } from './event-repository.js'
+import { Gatherer } from './gatherer.js'
 import type { AggregationJob, StoredEvent } from './jobs.js'
+import { type FeatureMeter, matches } from './meter.js'
 import { inPoolTransaction } from './transaction.js'
 
 /** As with reports: bindings that are outdated that often in a row are somebody else's mistake. */
 const maxAttempts = 8
+/** Batches that are counted together. Customers that are in several of them are locked, written and told of once. */
+const maxBatches = 16
 
 /** Some bindings are missing or outdated: load these places and begin again. */
 class NeedsBindings extends Error {
@@ -23,10 +26,12 @@ class NeedsBindings extends Error {
 
 type LoadedBindings = ReadonlyMap<string, Binding | Problem>
 
-interface Increment {
-  event: StoredEvent
-  meter: FeatureMeter
-  value: decimal.Decimal
+/** Events of one customer, or of one of its resources. */
+interface PlaceEvents {
+  place: Place
+  key: string
+  customerId: string
+  events: StoredEvent[]
 }
 
 /**
@@ -40,27 +45,43 @@ export class EventAggregation {
   readonly #pool: pg.Pool
   readonly #bindings: Bindings
   readonly #changed: (environmentId: string) => void
+  readonly #seconds: Histogram
   readonly #lag: Histogram
+  readonly #gatherer: Gatherer<AggregationJob>
 
   /** `changed` is called after the commit of new usage. */
   constructor(parts: { pool: pg.Pool; bindings: Bindings; metrics: Registry; changed: (environmentId: string) => void }) {
     this.#pool = parts.pool
     this.#bindings = parts.bindings
     this.#changed = parts.changed
-    this.#lag = new Histogram({
+    this.#gatherer = new Gatherer(maxBatches, (environmentId, jobs) => this.#aggregateTogether(environmentId, jobs))
+    const registers = [parts.metrics]
+    this.#seconds = new Histogram({
       name: 'tollgate_event_aggregation_seconds',
-      help: 'Time to count a batch of raw events',
+      help: 'Time to count batches of raw events that were gathered',
       buckets: latencyBuckets,
-      registers: [parts.metrics],
+      registers,
+    })
+    this.#lag = new Histogram({
+      name: 'tollgate_usage_lag_seconds',
+      help: 'From the commit of raw events to the commit of the usage that they make',
+      buckets: latencyBuckets,
+      registers,
     })
   }
 
-  async aggregate({ environmentId, batchId, events }: AggregationJob): Promise<void> {
-    const stopTimer = this.#lag.startTimer()
+  /** Ends when the batch is counted, maybe together with others. */
+  async aggregate(job: AggregationJob): Promise<void> {
+    await this.#gatherer.add(job.environmentId, job)
+    if (job.storedAt !== undefined) this.#lag.observe(Math.max(0, Date.now() - job.storedAt) / 1_000)
+  }
+
+  async #aggregateTogether(environmentId: string, jobs: AggregationJob[]): Promise<void> {
+    const stopTimer = this.#seconds.startTimer()
     let loaded: LoadedBindings = new Map()
     for (let attempt = 1; ; attempt++) {
       try {
-        const hasChanged = await this.#attempt(environmentId, batchId, events, loaded)
+        const hasChanged = await this.#attempt(environmentId, jobs, loaded)
         if (hasChanged) this.#changed(environmentId)
         stopTimer()
         return
@@ -72,88 +93,113 @@ export class EventAggregation {
   }
 
   /** Whether any usage has changed. */
-  async #attempt(environmentId: string, batchId: string, carried: StoredEvent[] | null, loaded: LoadedBindings): Promise<boolean> {
+  async #attempt(environmentId: string, jobs: AggregationJob[], loaded: LoadedBindings): Promise<boolean> {
     const batch = await inPoolTransaction(this.#pool, async (db) => {
-      if (!(await claimBatch(db, environmentId, batchId))) return null
-      const events = carried ?? (await loadBatch(db, environmentId, batchId))
+      const claimed = await claimBatches(
+        db,
+        environmentId,
+        jobs.map(({ batchId }) => batchId),
+      )
+      const events: StoredEvent[] = []
+      for (const { batchId, events: carried } of jobs) {
+        // One batch may come in two jobs.
+        if (claimed.delete(batchId)) for (const event of carried ?? (await loadBatch(db, environmentId, batchId))) events.push(event)
+      }
+      if (events.length === 0) return null
       const { customers } = await lockCustomers(db, environmentId, [...new Set(events.map(({ customerId }) => customerId))])
       const meters = await loadMeters(db, environmentId)
-      const increments = incrementsOf(events, meters)
-      if (increments.length === 0) return null
+      const wanted = byPlace(events, meters)
+      if (wanted.length === 0) return null
 
-      const places = placesOf(increments)
-      const bindings = new Map(
-        places.map((place) => [placeKey(place), loaded.get(placeKey(place)) ?? this.#bindings.cached(environmentId, place)]),
-      )
-      const outdated = places.filter((place) => {
-        const binding = bindings.get(placeKey(place))
-        return binding instanceof Binding
-          ? customers.get(binding.customerId)?.accessVersion !== binding.accessVersion
-          : binding === undefined
-      })
-      for (const place of outdated) this.#bindings.forget(environmentId, place)
-      if (outdated.length > 0) throw new NeedsBindings(places)
-
-      const routed = increments.flatMap((increment) => {
-        const route = routeOf(increment, bindings)
-        return route ? [{ ...increment, route }] : []
-      })
+      const bindings = this.#bindingsOf(environmentId, wanted, loaded, customers)
       const counters = new CounterBatch(db, environmentId, customers)
-      await counters.prepare(routed.map(({ route, event }) => ({ route, at: event.occurredAt })))
-      for (const { route, event, value } of routed) counters.addEvent(route, event.occurredAt, value)
+      const counted = wanted.flatMap(({ place, events }) => {
+        const routes = routesOf(place, meters, bindings)
+        return events.flatMap((event) => routes.map(({ route, meter }) => ({ route, meter, event })))
+      })
+      await counters.prepare(counted.map(({ route, event }) => ({ route, at: event.occurredAt })))
+      let hasCounted = false
+      for (const { route, meter, event } of counted) hasCounted = counters.addEvent(route, meter, event, event.occurredAt) || hasCounted
+      if (!hasCounted) return null
+      const byFeature = new Map(meters.map((meter) => [meter.featureId, meter]))
       await counters
-        .write((ranges) => this.#compute(db, environmentId, ranges, meters))
-        .catch((error) => this.#explain(environmentId, places, error))
+        .write((ranges) => computeUsage(db, environmentId, ranges, byFeature))
+        .catch((error) => this.#explain(environmentId, placesOf(wanted), error))
       return counters
     })
     batch?.committed()
     return batch !== null
   }
 
-  /** What is stored in the ranges: measurements from before the feature had a meter, and the events that its meter wants. */
-  async #compute(db: pg.PoolClient, environmentId: string, ranges: UsageRange[], meters: FeatureMeter[]): Promise<decimal.Decimal[]> {
-    const byFeature = new Map(meters.map((meter) => [meter.featureId, meter]))
-    const usages = await sumMeasurements(db, environmentId, ranges)
-    await readEvents(db, environmentId, ranges, (range, event) => {
-      const meter = byFeature.get(ranges[range]!.featureId)
-      const value = meter ? measure(meter, event) : null
-      if (value !== null) usages[range] = decimal.add(usages[range]!, value)
-    })
-    return usages
+  /** By `placeKey`, of the places and of their customers. Fails with NeedsBindings unless all are true under the lock. */
+  #bindingsOf(
+    environmentId: string,
+    wanted: PlaceEvents[],
+    loaded: LoadedBindings,
+    customers: Awaited<ReturnType<typeof lockCustomers>>['customers'],
+  ): LoadedBindings {
+    const places = placesOf(wanted)
+    const bindings = new Map<string, Binding | Problem>()
+    let isOutdated = false
+    for (const [key, place] of places) {
+      const binding = loaded.get(key) ?? this.#bindings.cached(environmentId, place)
+      const isTrue =
+        binding instanceof Binding ? customers.get(binding.customerId)?.accessVersion === binding.accessVersion : binding !== undefined
+      if (isTrue) bindings.set(key, binding!)
+      else {
+        isOutdated = true
+        this.#bindings.forget(environmentId, place)
+      }
+    }
+    if (isOutdated) throw new NeedsBindings([...places.values()])
+    return bindings
   }
 
-  #explain(environmentId: string, places: Place[], error: unknown): never {
+  #explain(environmentId: string, places: ReadonlyMap<string, Place>, error: unknown): never {
     if (!(error instanceof OutdatedSeries)) throw error
-    for (const place of places) this.#bindings.forget(environmentId, place)
-    throw new NeedsBindings(places)
+    for (const place of places.values()) this.#bindings.forget(environmentId, place)
+    throw new NeedsBindings([...places.values()])
   }
 }
 
-function incrementsOf(events: StoredEvent[], meters: FeatureMeter[]): Increment[] {
-  return events.flatMap((event) =>
-    meters.flatMap((meter) => {
-      const value = measure(meter, event)
-      return value === null ? [] : [{ event, meter, value }]
-    }),
-  )
+/** The events that some meter wants or wanted, by whose they are. */
+function byPlace(events: StoredEvent[], meters: FeatureMeter[]): PlaceEvents[] {
+  const groups = new Map<string, PlaceEvents>()
+  for (const event of events) {
+    if (!meters.some(({ versions }) => versions.some((version) => matches(version, event)))) continue
+    const place = { customerId: event.customerRefId, resourceId: event.resourceRefId }
+    const key = placeKey(place)
+    const group = groups.get(key)
+    if (group) group.events.push(event)
+    else groups.set(key, { place, key, customerId: event.customerId, events: [event] })
+  }
+  return [...groups.values()]
 }
 
-function placesOf(increments: Increment[]): Place[] {
+/** The places and their customers, by `placeKey`. */
+function placesOf(wanted: PlaceEvents[]): Map<string, Place> {
   const places = new Map<string, Place>()
-  for (const { event } of increments) {
-    for (const resourceId of event.resourceRefId === null ? [null] : [null, event.resourceRefId]) {
-      const place = { customerId: event.customerRefId, resourceId }
-      places.set(placeKey(place), place)
+  for (const { place, key } of wanted) {
+    places.set(key, place)
+    if (place.resourceId !== null) {
+      const customer = { customerId: place.customerId, resourceId: null }
+      places.set(placeKey(customer), customer)
     }
   }
-  return [...places.values()]
+  return places
 }
 
-/** Null for a customer that was archived after the event was stored: the event is kept and counts for nobody. */
-function routeOf({ event, meter }: Increment, bindings: ReadonlyMap<string, Binding | Problem | undefined>): Route | null {
-  const customer = bindings.get(placeKey({ customerId: event.customerRefId, resourceId: null }))
-  const resource =
-    event.resourceRefId === null ? null : bindings.get(placeKey({ customerId: event.customerRefId, resourceId: event.resourceRefId }))
-  if (!(customer instanceof Binding)) return null
-  return { customer, resource: resource instanceof Binding ? resource : null, feature: { id: meter.featureId, refId: meter.featureRefId } }
+/** One route per meter. None for a customer that was archived after the event was stored: the event is kept and counts for nobody. */
+function routesOf(place: Place, meters: FeatureMeter[], bindings: LoadedBindings): { route: Route; meter: FeatureMeter }[] {
+  const customer = bindings.get(placeKey({ ...place, resourceId: null }))
+  const resource = place.resourceId === null ? null : bindings.get(placeKey(place))
+  if (!(customer instanceof Binding)) return []
+  return meters.map((meter) => ({
+    meter,
+    route: {
+      customer,
+      resource: resource instanceof Binding ? resource : null,
+      feature: { id: meter.featureId, refId: meter.featureRefId },
+    },
+  }))
 }

@@ -82,7 +82,7 @@ export class EventIngestion {
     sums.duplicate += given.length - times.size
     for (const [result, count] of Object.entries(sums)) if (count > 0) this.#metrics.items.inc({ kind: 'event', result }, count)
     this.#metrics.batchSize.observe({ kind: 'event' }, times.size)
-    if (times.size > 0) this.#stored({ v: 1, environmentId, batchId, events: toStored(given, times) })
+    if (times.size > 0) this.#stored({ v: 1, environmentId, batchId, events: toStored(given, times), storedAt: Date.now() })
     return answers
   }
 }

@@ -1,10 +1,9 @@
 /** Raw SQL of raw events: stored with their identities in one statement, counted batch by batch. */
-import type pg from 'pg'
 import type { EpochMs } from '../kernel/clock.js'
 import { type Place, placeKey } from './bindings.js'
 import { type Connection, rangeColumns, toTime, type UsageRange } from './counter-repository.js'
 import type { StoredEvent } from './jobs.js'
-import type { Aggregation, FilterGroup, Meter, MeteredEvent } from './meter.js'
+import type { FeatureMeter, MeteredEvent, MeterVersion } from './meter.js'
 import type { EventItem } from './report.js'
 
 export interface FoundPlace {
@@ -73,8 +72,8 @@ export async function storeEvents(
         FROM unnest($3::bytea[], $4::uuid[], $5::uuid[], $6::text[], $7::jsonb[], $8::timestamptz[])
           WITH ORDINALITY AS given (hash, customer_id, resource_id, event_name, dimensions, occurred_at, ord)
       ), claimed AS (
-        INSERT INTO ingestion_key (environment_id, hash, record_id)
-        SELECT $1::uuid, hash, $2::uuid FROM given ORDER BY hash
+        INSERT INTO ingestion_key (environment_id, hash, record_id, position)
+        SELECT $1::uuid, hash, $2::uuid, ord::int - 1 FROM given ORDER BY hash
         ON CONFLICT DO NOTHING RETURNING hash
       ), stored AS (
         INSERT INTO raw_event (environment_id, batch_id, position, occurred_at, customer_id, resource_id, event_name, dimensions)
@@ -99,17 +98,20 @@ export async function storeEvents(
   return new Map(rows.map(({ position, occurred_at }) => [position, occurred_at.getTime()]))
 }
 
-/** Takes a batch to count it; false when it was counted, or is being counted by somebody else. Comes back with a rollback. */
-export async function claimBatch(db: Connection, environmentId: string, batchId: string): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'metering_claim_batch',
+/** Takes batches to count them; answers those that nobody has counted or is counting. They come back with a rollback. */
+export async function claimBatches(db: Connection, environmentId: string, batchIds: string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'metering_claim_batches',
     text: `
-      DELETE FROM pending_batch WHERE environment_id = $1::uuid AND id IN (
-        SELECT id FROM pending_batch WHERE environment_id = $1::uuid AND id = $2::uuid FOR UPDATE SKIP LOCKED
-      )`,
-    values: [environmentId, batchId],
+      WITH claimed AS MATERIALIZED (
+        SELECT pending.id FROM unnest($2::uuid[]) AS asked (id)
+        CROSS JOIN LATERAL (SELECT id FROM pending_batch WHERE environment_id = $1::uuid AND id = asked.id FOR UPDATE SKIP LOCKED) AS pending
+      )
+      DELETE FROM pending_batch USING claimed WHERE environment_id = $1::uuid AND pending_batch.id = claimed.id
+      RETURNING pending_batch.id`,
+    values: [environmentId, batchIds],
   })
-  return rowCount === 1
+  return new Set(rows.map(({ id }) => id))
 }
 
 export async function loadBatch(db: Connection, environmentId: string, batchId: string): Promise<StoredEvent[]> {
@@ -142,32 +144,27 @@ export async function loadBatch(db: Connection, environmentId: string, batchId: 
   }))
 }
 
-/** A meter with its feature. `Meter.featureId` is ours. */
-export interface FeatureMeter extends Meter {
-  featureRefId: string
-}
-
+/** The meters in force, with all that they were. */
 export async function loadMeters(db: Connection, environmentId: string): Promise<FeatureMeter[]> {
-  const { rows } = await db.query<{
-    feature_id: string
-    ref_id: string
-    aggregation: Aggregation
-    field: string | null
-    filters: FilterGroup[]
-  }>({
-    name: 'metering_load_meters',
-    text: `
-      SELECT meter.feature_id, feature.ref_id, meter.aggregation, meter.field, meter.filters
+  const { rows } = await db.query<{ feature_id: string; ref_id: string; versions: (Omit<MeterVersion, 'validFrom'> & { from: string })[] }>(
+    {
+      name: 'metering_load_meters',
+      text: `
+      SELECT meter.feature_id, feature.ref_id, history.versions
       FROM meter JOIN feature ON feature.environment_id = meter.environment_id AND feature.id = meter.feature_id
+      CROSS JOIN LATERAL (
+        SELECT json_agg(json_build_object('version', version, 'aggregation', aggregation, 'field', field, 'filters', filters,
+          'from', floor(extract(epoch FROM valid_from) * 1000)) ORDER BY version) AS versions
+        FROM meter_version WHERE environment_id = $1::uuid AND feature_id = meter.feature_id
+      ) AS history
       WHERE meter.environment_id = $1::uuid`,
-    values: [environmentId],
-  })
-  return rows.map((row) => ({
-    featureId: row.feature_id,
-    featureRefId: row.ref_id,
-    aggregation: row.aggregation,
-    field: row.field,
-    filters: row.filters,
+      values: [environmentId],
+    },
+  )
+  return rows.map(({ feature_id, ref_id, versions }) => ({
+    featureId: feature_id,
+    featureRefId: ref_id,
+    versions: versions.map(({ from, ...version }) => ({ ...version, validFrom: Number(from) })),
   }))
 }
 
@@ -179,19 +176,19 @@ const pageSize = 5_000
  * as the customers have events in the ranges. Needs a transaction.
  */
 export async function readEvents(
-  db: pg.PoolClient,
+  db: Connection,
   environmentId: string,
   ranges: UsageRange[],
-  visit: (range: number, event: MeteredEvent) => void,
+  visit: (page: (MeteredEvent & { range: number; resourceId: string | null; occurredAt: EpochMs })[]) => Promise<void> | void,
 ): Promise<void> {
   await db.query({
     text: `
       DECLARE metering_events NO SCROLL CURSOR FOR
-      SELECT asked.ord::int - 1 AS range, event.event_name, event.dimensions
+      SELECT asked.ord::int - 1 AS range, event.event_name, event.dimensions, event.resource_id, event.occurred_at
       FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::timestamptz[])
         WITH ORDINALITY AS asked (customer_id, resource_id, feature_id, from_time, to_time, ord)
       CROSS JOIN LATERAL (
-        SELECT event_name, dimensions FROM raw_event
+        SELECT event_name, dimensions, resource_id, occurred_at FROM raw_event
         WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND occurred_at >= asked.from_time AND occurred_at < asked.to_time
           AND (asked.resource_id IS NULL OR resource_id = asked.resource_id)
           AND NOT EXISTS (SELECT FROM pending_batch WHERE environment_id = $1::uuid AND id = raw_event.batch_id)
@@ -199,13 +196,25 @@ export async function readEvents(
     values: [environmentId, ...rangeColumns(ranges)],
   })
   for (;;) {
-    const { rows } = await db.query<{ range: number; event_name: string; dimensions: MeteredEvent['dimensions'] }>(
-      `FETCH ${pageSize} FROM metering_events`,
+    const { rows } = await db.query<{
+      range: number
+      event_name: string
+      dimensions: MeteredEvent['dimensions']
+      resource_id: string | null
+      occurred_at: Date
+    }>({ text: `FETCH ${pageSize} FROM metering_events` })
+    await visit(
+      rows.map(({ range, event_name, dimensions, resource_id, occurred_at }) => ({
+        range,
+        eventName: event_name,
+        dimensions,
+        resourceId: resource_id,
+        occurredAt: occurred_at.getTime(),
+      })),
     )
-    for (const { range, event_name, dimensions } of rows) visit(range, { eventName: event_name, dimensions })
     if (rows.length < pageSize) break
   }
-  await db.query('CLOSE metering_events')
+  await db.query({ text: 'CLOSE metering_events' })
 }
 
 /** Batches that have waited for so long that their job must be lost, the oldest first. */

@@ -3,6 +3,8 @@ import type pg from 'pg'
 import type { Logger } from '../platform/logger.js'
 import type { Registry } from '../platform/metrics.js'
 import { Bindings, type LoadHoldings } from './bindings.js'
+import { readTime } from './counter-repository.js'
+import { DatabaseClock } from './database-clock.js'
 import { EventIngestion } from './event-ingestion.js'
 import { createIngestionMetrics } from './ingestion-metrics.js'
 import { type AggregationJob, type IngestionJob, type IngestionReply, replyChannel } from './jobs.js'
@@ -36,7 +38,8 @@ export class Ingestion {
     this.#parts = parts
     const { pool, log, stored } = parts
     const metrics = createIngestionMetrics(parts.metrics)
-    this.#reports = new ReportIngestion({ pool, log, metrics, bindings: new Bindings(parts.loadHoldings) })
+    const clock = new DatabaseClock(() => readTime(pool))
+    this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: new Bindings(parts.loadHoldings) })
     this.#events = new EventIngestion({ pool, log, metrics, stored })
   }
 

@@ -78,9 +78,17 @@ export interface AggregationJob {
   batchId: string
   /** Null: read them from the database (the sweep found the batch). */
   events: StoredEvent[] | null
+  /** When they were committed, for the measured lag; absent when the sweep found the batch. */
+  storedAt?: EpochMs
 }
 
-const aggregationSchema = z.object({ v: z.literal(1), environmentId: z.uuid(), batchId: z.uuid(), events: itemsSchema.nullable() })
+const aggregationSchema = z.object({
+  v: z.literal(1),
+  environmentId: z.uuid(),
+  batchId: z.uuid(),
+  events: itemsSchema.nullable(),
+  storedAt: z.number().optional(),
+})
 
 /** What makes a second run harmless: the batch's row is deleted in the transaction that counts it. A lost job is found by the sweep. */
 export const aggregateEvents: JobDefinition<AggregationJob> = {

@@ -6,6 +6,8 @@
  * condition  a claim about the event's name (field `eventName`) or one of its dimensions
  */
 
+import type { EpochMs } from '../kernel/clock.js'
+
 /** What a dimension holds. 0, false and "" are values; null is the same as a missing dimension. */
 export type DimensionValue = string | number | boolean
 
@@ -47,6 +49,25 @@ export interface Meter {
   field: string | null
   /** One group that holds is enough; without groups every event counts. */
   filters: FilterGroup[]
+}
+
+/** What a meter was from an instant on. */
+export interface MeterVersion extends Pick<Meter, 'aggregation' | 'field' | 'filters'> {
+  version: number
+  validFrom: EpochMs
+}
+
+/** A meter with its history. Ids are ours, refIds the caller's. */
+export interface FeatureMeter {
+  featureId: string
+  featureRefId: string
+  /** Oldest first; never empty. */
+  versions: MeterVersion[]
+}
+
+/** What counts in a period that begins at `start` (null: at no time): the meter as it was then, or as it was first. */
+export function versionAt({ versions }: FeatureMeter, start: EpochMs | null): MeterVersion {
+  return (start !== null && versions.findLast(({ validFrom }) => validFrom <= start)) || versions[0]!
 }
 
 /**

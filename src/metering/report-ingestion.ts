@@ -2,15 +2,18 @@ import type pg from 'pg'
 import * as decimal from '../kernel/decimal.js'
 import { Problem } from '../kernel/problem.js'
 import type { Logger } from '../platform/logger.js'
-import type { Binding, Bindings, Place } from './bindings.js'
+import { type Binding, type Bindings, type Place, placeKey } from './bindings.js'
+import { computeUsage } from './compute-usage.js'
 import { CounterBatch, OutdatedSeries } from './counter-batch.js'
-import { type CounterValue, type LockedCustomer, lockCustomers, sumMeasurements } from './counter-repository.js'
+import { type CounterValue, type LockedCustomer, lockCustomers } from './counter-repository.js'
+import type { DatabaseClock } from './database-clock.js'
+import { countFast, isOutdated, planFast } from './fast-count.js'
 import type { MeteringMetrics } from './ingestion-metrics.js'
 import type { Call, ReportAnswer } from './jobs.js'
 import { maxUsage, notCountedInTime, toPlainProblem, usageOutOfRange } from './problems.js'
 import { type ReportedUsage, type ReportItem, reportIdentity } from './report.js'
 import { type CallPlan, type PlannedItem, planCalls } from './report-plan.js'
-import { lookUpFacts, type NewMeasurement, storeMeasurements } from './report-repository.js'
+import { type KnownFacts, lookUpFacts, type NewMeasurement, type ReportedFeature, storeMeasurements } from './report-repository.js'
 import { inPoolTransaction, isTransient } from './transaction.js'
 import { toAnsweredUnits } from './unit-transformation.js'
 
@@ -25,10 +28,28 @@ class Outdated extends Error {
 /** The door waits a second longer than the deadline; half of it is left for the commit and the reply. */
 const commitGraceMs = 500
 
+/** Features with a meter on raw events refuse reports. */
+const noMeters = new Map<string, never>()
+
 interface PlannedCall {
   /** Its position in the batch. */
   index: number
   items: PlannedItem[]
+}
+
+/** Features that were reported lately, as of one version of their environment's catalog. */
+class KnownFeatures {
+  readonly #known = new Map<string, { catalogVersion: number; features: Map<string, ReportedFeature> }>()
+
+  of(environmentId: string) {
+    return this.#known.get(environmentId)
+  }
+
+  remember(environmentId: string, { catalogVersion, features }: KnownFacts): void {
+    const known = this.#known.get(environmentId)
+    if (known?.catalogVersion !== catalogVersion) this.#known.set(environmentId, { catalogVersion, features: new Map(features) })
+    else for (const [refId, feature] of features) known.features.set(refId, feature)
+  }
 }
 
 /**
@@ -40,8 +61,11 @@ export class ReportIngestion {
   readonly #bindings: Bindings
   readonly #metrics: MeteringMetrics
   readonly #log: Logger
+  readonly #clock: DatabaseClock
+  readonly #features = new KnownFeatures()
 
-  constructor(parts: { pool: pg.Pool; bindings: Bindings; metrics: MeteringMetrics; log: Logger }) {
+  constructor(parts: { pool: pg.Pool; bindings: Bindings; metrics: MeteringMetrics; log: Logger; clock: DatabaseClock }) {
+    this.#clock = parts.clock
     this.#pool = parts.pool
     this.#bindings = parts.bindings
     this.#metrics = parts.metrics
@@ -82,6 +106,8 @@ export class ReportIngestion {
   }
 
   async #attempt(environmentId: string, calls: Call<ReportItem>[], mayBeStored: boolean): Promise<ReportAnswer[]> {
+    const answers = mayBeStored ? null : await this.#attemptFast(environmentId, calls)
+    if (answers) return answers
     const items = calls.flatMap((call) => call.items)
     const bindings = await this.#bindings.load(environmentId, items.flatMap(placesOf))
     const facts = await lookUpFacts(this.#pool, environmentId, {
@@ -89,10 +115,51 @@ export class ReportIngestion {
       keyHashes: keyHashes(environmentId, items),
       measurementIds: mayBeStored ? items.map(({ id }) => id) : [],
     })
+    this.#features.remember(environmentId, facts)
     const plans = planCalls(environmentId, calls, facts, bindings)
     const planned = plans.flatMap((plan, index) => ('items' in plan ? [{ index, items: plan.items }] : []))
     const counted = planned.length === 0 ? new Map<number, ReportAnswer>() : await this.#count(environmentId, calls, planned)
     return plans.map((plan, index) => counted.get(index) ?? this.#refuse(plan, calls[index]!))
+  }
+
+  /** The short way. Null: the batch has to go the long way; nothing was written. */
+  async #attemptFast(environmentId: string, calls: Call<ReportItem>[]): Promise<ReportAnswer[] | null> {
+    const known = this.#features.of(environmentId)
+    if (!known) return null
+    const bindings = new Map<string, Binding>()
+    for (const { items } of calls) {
+      for (const place of items.flatMap(placesOf)) {
+        const binding = this.#bindings.cached(environmentId, place)
+        if (!binding) return null
+        bindings.set(placeKey(place), binding)
+      }
+    }
+    const plans = planCalls(environmentId, calls, { ...known, keys: new Map(), stored: new Set() }, bindings)
+    const planned: PlannedItem[] = []
+    for (const plan of plans) {
+      if ('problem' in plan) return null
+      planned.push(...plan.items)
+    }
+    const plan = planFast(planned, await this.#clock.now())
+    if (!plan) return null
+    const stopTimer = this.#metrics.commitSeconds.startTimer({ kind: 'report' })
+    const deadline = Math.min(...calls.map((call) => call.deadline))
+    const values = await countFast(this.#pool, environmentId, plan, { catalogVersion: known.catalogVersion, deadline }).catch(
+      (error: unknown) => {
+        if (isOutdated(error)) return null
+        throw error
+      },
+    )
+    if (!values) return null
+    stopTimer()
+    this.#metrics.items.inc({ kind: 'report', result: 'accepted' }, planned.length)
+    this.#metrics.batchSize.observe({ kind: 'report' }, planned.length)
+    const usages = plan.items.map(({ item, counter }) => toReportedUsage(item, plan.counters[counter]!, values[counter]!))
+    let next = 0
+    return calls.map(({ items }) => {
+      next += items.length
+      return { usages: usages.slice(next - items.length, next) }
+    })
   }
 
   async #count(environmentId: string, calls: Call<ReportItem>[], planned: PlannedCall[]): Promise<Map<number, ReportAnswer>> {
@@ -123,7 +190,7 @@ export class ReportIngestion {
       for (const { route, item } of fresh) batch.addReport(route, item)
       const currents = new Map(counted.map(({ route }) => [route, batch.current(route)]))
       const values = await batch
-        .write((ranges) => sumMeasurements(db, environmentId, ranges))
+        .write((ranges) => computeUsage(db, environmentId, ranges, noMeters))
         .catch((error) => this.#explain(environmentId, planned, error))
       for (const [{ how }, { usage }] of values)
         if (how !== 'read' && Math.abs(Number(usage)) > maxUsage) throw usageOutOfRange(fresh[0]!.feature.refId)
@@ -134,7 +201,12 @@ export class ReportIngestion {
       const late: ReportAnswer = { problem: toPlainProblem(notCountedInTime()) }
       const answers = new Map(planned.map(({ index }): [number, ReportAnswer] => [index, late]))
       for (const { index, items } of inTime)
-        answers.set(index, { usages: items.map((item) => toReportedUsage(item, currents.get(item.route)!, values)) })
+        answers.set(index, {
+          usages: items.map((item) => {
+            const current = currents.get(item.route)!
+            return toReportedUsage(item, current, values.get(current.change)!)
+          }),
+        })
       return { batch, answers }
     })
     batch.committed()
@@ -209,10 +281,9 @@ function toMeasurement({ item, route, feature, key }: PlannedItem, batch: Counte
 
 function toReportedUsage(
   { item, feature, measurementId }: PlannedItem,
-  { change, tracked, period }: ReturnType<CounterBatch['current']>,
-  values: ReadonlyMap<typeof change, CounterValue>,
+  { tracked, period }: Pick<ReturnType<CounterBatch['current']>, 'tracked' | 'period'>,
+  { usage, version }: CounterValue,
 ): ReportedUsage {
-  const { usage, version } = values.get(change)!
   return {
     id: measurementId,
     customerId: item.customerId,

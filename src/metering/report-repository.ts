@@ -27,6 +27,8 @@ export interface KnownFacts {
   keys: Map<string, KnownKey>
   /** Measurements that are stored already. */
   stored: Set<string>
+  /** Of the catalog that the features were read from. */
+  catalogVersion: number
 }
 
 /** Outside of any transaction: what it does not see in time, the unique keys do. */
@@ -48,6 +50,7 @@ export async function lookUpFacts(
       | null
     keys: { hash: string; body: string | null; id: string }[] | null
     stored: string[] | null
+    catalog_version: string
   }>({
     name: 'metering_look_up_facts',
     text: `
@@ -65,10 +68,10 @@ export async function lookUpFacts(
         SELECT json_agg(measurement.id)
         FROM unnest($4::uuid[]) AS asked (id)
         CROSS JOIN LATERAL (SELECT id FROM usage_measurement WHERE environment_id = $1::uuid AND id = asked.id LIMIT 1) AS measurement
-      ) AS stored`,
+      ) AS stored, (SELECT catalog_version FROM environment WHERE id = $1::uuid) AS catalog_version`,
     values: [environmentId, asked.featureRefIds, asked.keyHashes, asked.measurementIds],
   })
-  const { features, keys, stored } = rows[0]!
+  const { features, keys, stored, catalog_version } = rows[0]!
   return {
     features: new Map(
       (features ?? []).map((f) => [
@@ -84,6 +87,7 @@ export async function lookUpFacts(
     ),
     keys: new Map((keys ?? []).map(({ hash, body, id }) => [hash, { bodyHash: body, measurementId: id }])),
     stored: new Set(stored ?? []),
+    catalogVersion: Number(catalog_version),
   }
 }
 

@@ -4,6 +4,7 @@ import { invalidInput, Problem } from '../kernel/problem.js'
 import type { Life } from '../platform/process.js'
 import { openQueue, type QueueConnection } from '../platform/queue.js'
 import { openRedis } from '../platform/redis.js'
+import { type EnvironmentChange, noteChange } from '../updates/held-change.js'
 import { type Connection, readTime } from './counter-repository.js'
 import { DatabaseClock } from './database-clock.js'
 import { Door, Replies } from './door.js'
@@ -19,6 +20,17 @@ import {
   type UsageEvent,
   type UsageReport,
 } from './report.js'
+
+/** Readers that hold the state can take the usage over; with it, their state is as of this report. */
+function toChange(environmentId: string, { customerId, resourceId, featureId, timestamp, ...usage }: ReportedUsage): EnvironmentChange {
+  const { currentUsage, periodStart, periodEnd } = usage
+  return {
+    environmentId,
+    customerId,
+    version: timestamp,
+    usage: { resourceId, featureId, usage: { currentUsage, periodStart, periodEnd, updatedAt: timestamp } },
+  }
+}
 
 /** Larger batches commit no more per second, and keep their customers locked longer. */
 const maxReportsPerBatch = 500
@@ -49,6 +61,7 @@ export class UsageService {
     if (first) throw withItems(first, refused)
     const answer = (await this.#reports.send(environmentId, checked satisfies ReportItem[], signal)) as ReportAnswer
     if ('problem' in answer) throw fromPlainProblem(answer.problem)
+    for (const usage of answer.usages) noteChange(toChange(environmentId, usage))
     return answer.usages
   }
 

@@ -7,7 +7,7 @@
  *
  * Start n is always computed from the anchor, never from start n-1: monthly from January 31 is February 28, March 31, April 30.
  */
-import { Temporal } from 'temporal-polyfill'
+import { createRequire } from 'node:module'
 import type { EpochMs } from '../kernel/clock.js'
 
 export type ResetPeriod = 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR'
@@ -39,6 +39,13 @@ export const resetRules: Readonly<Record<ResetPeriod, readonly ResetRule[]>> = {
   ],
   MONTH: ['SubscriptionStart', 'StartOfTheMonth'],
   YEAR: ['SubscriptionStart'],
+}
+
+/** Loaded when the first zone other than UTC is met: readers that meet none, such as the sidecar, do without its memory. */
+let loaded: typeof import('temporal-polyfill') | undefined
+function temporal(): typeof import('temporal-polyfill').Temporal {
+  loaded ??= createRequire(import.meta.url)('temporal-polyfill') as typeof import('temporal-polyfill')
+  return loaded.Temporal
 }
 
 const hourMs = 3_600_000
@@ -120,13 +127,13 @@ const isUtc = (timeZone: string): boolean => timeZone === 'UTC' || timeZone === 
 /** What a wall clock in the zone shows at `at`, as if it were UTC. */
 function toLocal(at: EpochMs, timeZone: string): number {
   if (isUtc(timeZone)) return at
-  return at + Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1e6
+  return at + temporal().Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1e6
 }
 
 /** The instant at which a wall clock in the zone shows `local`: Temporal's `compatible` for times that do not exist or exist twice. */
 function fromLocal(local: number, timeZone: string): EpochMs {
   if (isUtc(timeZone)) return local
-  const wallClock = Temporal.Instant.fromEpochMilliseconds(local).toZonedDateTimeISO('UTC').toPlainDateTime()
+  const wallClock = temporal().Instant.fromEpochMilliseconds(local).toZonedDateTimeISO('UTC').toPlainDateTime()
   return wallClock.toZonedDateTime(timeZone, { disambiguation: 'compatible' }).epochMilliseconds
 }
 

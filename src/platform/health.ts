@@ -21,7 +21,10 @@ export function healthHandler({ ready, metrics, livePath = 'livez', readyPath = 
     const path = (request.url ?? '/').split('?')[0]
     if (path === `/${livePath}`) return answer(response, 200, { status: 'UP' })
     if (path === `/${readyPath}`) {
-      const readiness = await Promise.resolve(ready()).catch((error: unknown) => ({ status: 'DOWN' as const, error: String((error as Error).message) }))
+      const readiness = await Promise.resolve(ready()).catch((error: unknown) => ({
+        status: 'DOWN' as const,
+        error: String((error as Error).message),
+      }))
       return answer(response, readiness.status === 'UP' ? 200 : 503, readiness)
     }
     if (path === '/metrics') {
@@ -63,7 +66,8 @@ export async function listen(server: Server, { port, host }: { port: number; hos
 
 /** The sentence for a port that can't be had; other errors as they are. */
 export function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  if (error.code === 'EADDRINUSE') return new StartError(`port ${port} on ${host} is already in use: stop the other process or choose another port`)
+  if (error.code === 'EADDRINUSE')
+    return new StartError(`port ${port} on ${host} is already in use: stop the other process or choose another port`)
   if (error.code === 'EACCES') return new StartError(`no permission to listen on port ${port}: choose one above 1023`)
   if (error.code === 'EADDRNOTAVAIL') return new StartError(`${host} is not an address of this machine: check BIND_ADDRESS`)
   return error

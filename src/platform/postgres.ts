@@ -1,9 +1,11 @@
+import { AsyncResource } from 'node:async_hooks'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { Prisma, PrismaClient } from '../../.generated/prisma/client.js'
 import { explainDatabaseError } from './database.js'
 import { assertSchemaCompatible } from './migrations.js'
 import type { Life } from './process.js'
+import { currentSignal } from './within-signal.js'
 
 /** The Prisma client, or the one bound to a transaction: what a repository is given. */
 export type Db = Prisma.TransactionClient
@@ -20,20 +22,84 @@ export interface Postgres {
 const statementTimeoutMs = 30_000
 
 /**
- * Sends one query at a time. Prisma asks for related records of a transaction at once, on its one connection; pg 8 queues such queries itself but
- * warns that pg 9 will refuse them.
+ * Sends one query at a time: Prisma asks for related records of a transaction at once, on its one connection; pg 8 queues such queries itself but
+ * warns that pg 9 will refuse them. Gives a query up when the signal that it was sent within aborts (`withinSignal`).
  */
-class SerialClient extends pg.Client {
+class Connection extends pg.Client {
+  readonly #config: pg.ClientConfig
   #last: Promise<unknown> = Promise.resolve()
 
-  // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks, streams and promises, and only promises need care
+  constructor(config: pg.ClientConfig = {}) {
+    super(config)
+    this.#config = config
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks, streams and promises
   override query(...args: any[]): any {
-    const send = () => super.query.apply(this, args as never)
-    const isPromised = typeof args.at(-1) !== 'function' && typeof args[0]?.submit !== 'function'
-    if (!isPromised) return send()
-    const result = this.#last.then(send)
+    const signal = currentSignal()
+    const callback: unknown = args.at(-1)
+    if (typeof callback === 'function') {
+      if (!signal || isEndOfTransaction(args[0])) return super.query.apply(this, args as never)
+      if (signal.aborted) return process.nextTick(callback, signal.reason)
+      const stop = this.#cancelOn(signal)
+      const settled = (...outcome: unknown[]) => {
+        stop()
+        callback(...outcome)
+      }
+      return super.query.apply(this, [...args.slice(0, -1), settled] as never)
+    }
+    if (typeof args[0]?.submit === 'function') return super.query.apply(this, args as never)
+    const result = this.#last.then(() => this.#send(args, isEndOfTransaction(args[0]) ? undefined : signal))
     this.#last = result.catch(() => undefined)
     return result
+  }
+
+  async #send(args: unknown[], signal: AbortSignal | undefined): Promise<unknown> {
+    signal?.throwIfAborted()
+    const stop = signal && this.#cancelOn(signal)
+    try {
+      return await super.query.apply(this, args as never)
+    } finally {
+      stop?.()
+    }
+  }
+
+  /** Answers what ends the watching. The next query waits for the cancellation: it must not be hit by it. */
+  #cancelOn(signal: AbortSignal): () => void {
+    const cancel = () => {
+      this.#last = Promise.all([this.#last, this.#cancelRunning()])
+    }
+    signal.addEventListener('abort', cancel, { once: true })
+    return () => signal.removeEventListener('abort', cancel)
+  }
+
+  /** Over a connection of its own: the pool may have none left, which is when this is needed most. */
+  async #cancelRunning(): Promise<void> {
+    const { processID } = this as unknown as { processID: number }
+    const canceler = new pg.Client({ ...this.#config, connectionTimeoutMillis: 2_000 })
+    canceler.on('error', () => undefined)
+    try {
+      await canceler.connect()
+      await canceler.query('SELECT pg_cancel_backend($1)', [processID])
+    } catch {
+      // Then the statement's own time limit ends it.
+    } finally {
+      await canceler.end().catch(() => undefined)
+    }
+  }
+}
+
+/** What is aborted must still be able to leave its transaction. */
+function isEndOfTransaction(query: unknown): boolean {
+  const text = typeof query === 'string' ? query : (query as { text?: unknown } | null)?.text
+  return typeof text === 'string' && /^\s*(rollback|commit)\b/i.test(text)
+}
+
+/** Who waits for a connection goes on in its own context, not in that of whoever gave the connection back. */
+class Pool extends pg.Pool {
+  // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks and promises
+  override connect(callback?: any): any {
+    return callback ? super.connect(AsyncResource.bind(callback)) : super.connect()
   }
 }
 
@@ -59,9 +125,15 @@ export interface PoolOptions {
 
 /** The same without asking the database anything: for tests and tools. */
 export function openPostgres(life: Life, url: string, { poolSize, session = {} }: PoolOptions): Postgres {
-  const settings = { statement_timeout: String(statementTimeoutMs), idle_in_transaction_session_timeout: String(statementTimeoutMs), ...session }
-  const pool = new pg.Pool({
-    Client: SerialClient,
+  const settings = {
+    // Compiling a plan costs tens of milliseconds, and our statements run for one.
+    jit: 'off',
+    statement_timeout: String(statementTimeoutMs),
+    idle_in_transaction_session_timeout: String(statementTimeoutMs),
+    ...session,
+  }
+  const pool = new Pool({
+    Client: Connection,
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: 5_000,

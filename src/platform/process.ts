@@ -9,6 +9,9 @@ import { createMetrics, type Registry } from './metrics.js'
  * Stopping has five beats: readiness off, stop taking work, drain, close in reverse order of opening, exit.
  */
 export class Life {
+  /** Those that were begun and not stopped: what a test has left open. */
+  static readonly running = new Set<Life>()
+
   readonly #stoppers: Registered[] = []
   readonly #closers: Registered[] = []
   readonly #checks: Array<() => Readiness | Promise<Readiness>> = []
@@ -19,7 +22,9 @@ export class Life {
     readonly name: string,
     readonly log: Logger,
     readonly metrics: Registry = createMetrics(name),
-  ) {}
+  ) {
+    Life.running.add(this)
+  }
 
   /** Aborts when stopping begins. */
   get signal(): AbortSignal {
@@ -78,6 +83,7 @@ export class Life {
     }
     await Promise.all(this.#stoppers.map(attempt))
     for (const closer of this.#closers.reverse()) await attempt(closer)
+    Life.running.delete(this)
     return failures
   }
 }

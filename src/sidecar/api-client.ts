@@ -1,4 +1,3 @@
-import { BrokenCircuitError, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel'
 import { newId } from '../kernel/id.js'
 import { Problem, timedOut, unavailable } from '../kernel/problem.js'
 import type { Secret } from '../platform/config.js'
@@ -7,6 +6,7 @@ import { EdgeClient } from './edge-client.js'
 import { fromApiError } from './errors.js'
 import { HttpClient } from './http-client.js'
 import type { SidecarMetrics } from './metrics.js'
+import { Outage } from './outage.js'
 
 export interface UsageReport extends Owner {
   featureId: string
@@ -42,18 +42,12 @@ export interface ApiClientOptions {
 const connections = 16
 /** Room for thousands of entitlements; a proxy's error page or a runaway answer must not fill the memory. */
 const largestAnswerBytes = 32 * 1024 * 1024
-/** After this many reads in a row that found nobody, reads fail at once, and one a second tries again. */
-const outageAfterFailures = 5
-const outageRetryMs = 1_000
 
 /** The platform's API, as far as a sidecar uses it. Failures are Problems; UNAVAILABLE and DEADLINE_EXCEEDED mean that nobody answered. */
 export class ApiClient {
   readonly #http: HttpClient
   readonly #edge: EdgeClient | null
-  readonly #breaker = circuitBreaker(handleWhen(isOutage), {
-    halfOpenAfter: outageRetryMs,
-    breaker: new ConsecutiveBreaker(outageAfterFailures),
-  })
+  readonly #outage = new Outage()
 
   constructor(private readonly options: ApiClientOptions) {
     const limits = { connections, largestAnswerBytes }
@@ -62,13 +56,8 @@ export class ApiClient {
   }
 
   /** The state of a customer or resource, an unknown one included. During an outage it fails at once. Safe to repeat. */
-  async fetchState(owner: Owner): Promise<StateJson> {
-    try {
-      return await this.#breaker.execute(() => this.#fetchState(owner, AbortSignal.timeout(this.options.timeoutMs)))
-    } catch (error) {
-      if (error instanceof BrokenCircuitError) throw unavailable('The API did not answer lately; it is tried again within a second', error)
-      throw error
-    }
+  fetchState(owner: Owner): Promise<StateJson> {
+    return this.#outage.guard(() => this.#fetchState(owner, AbortSignal.timeout(this.options.timeoutMs)))
   }
 
   /** Edge first; what it cannot answer is asked over GraphQL, while time is left. */
@@ -150,8 +139,6 @@ const toReport = (report: UsageReport) => ({ ...withoutNulls(report), idempotenc
 
 /** The GraphQL inputs take an absent field for "not said"; null is not always the same to them. */
 const withoutNulls = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
-
-const isOutage = (error: Error) => error instanceof Problem && (error.code === 'UNAVAILABLE' || error.code === 'DEADLINE_EXCEEDED')
 
 /** The other side closed a kept connection while we wrote on it. */
 const isBrokenConnection = (error: unknown) => ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')

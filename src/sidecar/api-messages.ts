@@ -10,7 +10,7 @@ import {
 } from '../updates/external-cache/state-json.js'
 import type { CachedState } from './cache/cache.js'
 import type { ApiError } from './errors.js'
-import { type HeldUsage, packUsages, type Terms, TermsPool, toEntitledFeature } from './terms.js'
+import { type HeldUsage, packUsages, type Terms, type TermsPool, toEntitledFeature } from './terms.js'
 
 /** The GraphQL documents that the sidecar sends, the JSON that comes back, and its translation into cached states. */
 
@@ -87,7 +87,7 @@ export function parseAnswer<Data>(text: string): { data?: Data | null; errors?: 
 
 /** Translates the API's JSON into cached states, which share what they have in common. */
 export class StateReader {
-  readonly #pool = new TermsPool()
+  constructor(private readonly pool: TermsPool) {}
 
   state({ customerId, resourceId }: Owner, json: StateJson): CachedState {
     let accessVersion = 0
@@ -117,7 +117,7 @@ export class StateReader {
       version,
       accessVersion,
       deniedReason,
-      terms: this.#pool.list(terms),
+      terms: this.pool.list(terms),
       usages: packUsages(usages),
       validUntil,
     }
@@ -127,7 +127,13 @@ export class StateReader {
 function toTerms(json: EntitlementJson, feature: NonNullable<EntitlementJson['feature']>): Omit<Terms, 'encoded'> {
   const { refId, featureType, meterType, featureUnits, featureUnitsPlural } = feature
   return {
-    feature: toEntitledFeature({ refId, featureType, meterType: meterType ?? 'None', units: featureUnits, unitsPlural: featureUnitsPlural }),
+    feature: toEntitledFeature({
+      refId,
+      featureType,
+      meterType: meterType ?? 'None',
+      units: featureUnits,
+      unitsPlural: featureUnitsPlural,
+    }),
     usageLimit: json.usageLimit === null ? null : decimal.fromNumber(json.usageLimit),
     hasUnlimitedUsage: json.hasUnlimitedUsage,
     hasSoftLimit: json.hasSoftLimit ?? false,

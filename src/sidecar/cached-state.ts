@@ -11,7 +11,10 @@ const unknownCustomerMs = 5_000
 
 /** A state as a cache entry. `now`: when the read began, or when the message arrived. */
 export function toEntry(state: CachedState, epoch: number, now: EpochMs): CacheEntry {
-  const expiresAt = Math.min(isKnown(state) ? Number.POSITIVE_INFINITY : now + unknownCustomerMs, state.validUntil ?? Number.POSITIVE_INFINITY)
+  const expiresAt = Math.min(
+    isKnown(state) ? Number.POSITIVE_INFINITY : now + unknownCustomerMs,
+    state.validUntil ?? Number.POSITIVE_INFINITY,
+  )
   return { state, fetchedAt: now, epoch, expiresAt, usagePeriodEnd: earliestPeriodEnd(state), isSuspect: false, refreshNotBefore: 0 }
 }
 

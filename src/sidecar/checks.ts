@@ -124,10 +124,7 @@ function encode(kind: CheckKind, { options }: CheckRequest, { hasAccess, isFallb
     entitlement,
   })
   if (!kind.echoesRequestedValues || !options?.requested_values?.length) return answer
-  return Buffer.concat([
-    answer,
-    encodeFields(options.requested_values.map((value) => ({ field: 4, bytes: Buffer.from(value) }))),
-  ])
+  return Buffer.concat([answer, encodeFields(options.requested_values.map((value) => ({ field: 4, bytes: Buffer.from(value) })))])
 }
 
 /** Field numbers of the Entitlement message's types. */

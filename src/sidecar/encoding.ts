@@ -94,7 +94,15 @@ export interface MeteredParts {
 }
 
 /** The message MeteredEntitlement, byte for byte as the ordinary encoder makes it. */
-export function encodeMeteredEntitlement({ before, after, currentUsage, resetPeriod, anchor, periodStart, periodEnd }: MeteredParts): Buffer {
+export function encodeMeteredEntitlement({
+  before,
+  after,
+  currentUsage,
+  resetPeriod,
+  anchor,
+  periodStart,
+  periodEnd,
+}: MeteredParts): Buffer {
   const dates = 2 * timestampSize(periodEnd) + timestampSize(anchor) + timestampSize(periodStart)
   const target = Buffer.allocUnsafe(before.length + (currentUsage === 0 ? 0 : 9) + (resetPeriod === 0 ? 0 : 2) + dates + after.length)
   target.set(before)

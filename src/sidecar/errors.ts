@@ -1,6 +1,6 @@
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { Problem, type ProblemCode } from '../kernel/problem.js'
-import { encodeBadRequest, encodeErrorInfo, encodeStatus } from './proto.js'
+import { errorCodec } from './proto.js'
 
 /** The one place where the sidecar translates errors: from the API's GraphQL codes, and to gRPC statuses. */
 
@@ -80,20 +80,29 @@ export function toServiceError(thrown: unknown): ServiceError {
   const problem = Problem.from(thrown)
   const code = grpcStatus[problem.code]
   const items = (problem.details.items as RefusedItem[] | undefined)?.slice(0, mostItemsSpelledOut) ?? []
+  const encode = errorCodec()
   const facts = Object.entries(problem.details).filter(([, value]) => typeof value === 'string')
   const details = [
-    any('google.rpc.ErrorInfo', encodeErrorInfo({ reason: problem.reason, domain: 'tollgate', metadata: Object.fromEntries(facts) })),
-    ...(items.length === 0 ? [] : [any('google.rpc.BadRequest', encodeBadRequest({ field_violations: items.map(toFieldViolation) }))]),
+    any('google.rpc.ErrorInfo', encode.errorInfo({ reason: problem.reason, domain: 'tollgate', metadata: Object.fromEntries(facts) })),
+    ...(items.length === 0
+      ? []
+      : [
+          any(
+            'google.rpc.BadRequest',
+            encode.badRequest({ field_violations: items.map((item) => toFieldViolation(item, problem.details.list)) }),
+          ),
+        ]),
   ]
   const metadata = new Metadata()
-  metadata.set('grpc-status-details-bin', encodeStatus({ code, message: problem.message, details }))
+  metadata.set('grpc-status-details-bin', encode.status({ code, message: problem.message, details }))
   return Object.assign(new Error(problem.message), { code, details: problem.message, metadata })
 }
 
 const any = (type: string, value: Buffer) => ({ type_url: `type.googleapis.com/${type}`, value })
 
-const toFieldViolation = ({ index, code, message }: RefusedItem) => ({
-  field: `events[${index}]`,
+/** `list`: the field of the request that the items are in. */
+const toFieldViolation = ({ index, code, message }: RefusedItem, list: unknown = 'events') => ({
+  field: `${list}[${index}]`,
   description: message.slice(0, 200),
   reason: code,
 })

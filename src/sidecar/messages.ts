@@ -45,6 +45,10 @@ export interface ReportUsageRequest extends OwnerRequest {
   timestamp?: Timestamp
 }
 
+export interface ReportUsageBulkRequest {
+  usages: ReportUsageRequest[]
+}
+
 export interface EventMessage extends OwnerRequest {
   event_name: string
   idempotency_key: string

@@ -18,8 +18,6 @@ export const sidecarPackage: PackageDefinition = loadSync('service/sidecar/v1/si
   defaults: true,
 })
 
-const errorPackage = loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto'], { includeDirs: [protoFolder], keepCase: true })
-
 const messageOf = (definitions: PackageDefinition, name: string) => definitions[name] as MessageTypeDefinition<object, object>
 
 /** Encodes the entitlement messages; the cache keeps the bytes. */
@@ -30,17 +28,36 @@ export const encodeEntitlement = {
   enum: messageOf(sidecarPackage, 'service.sidecar.v1.EnumEntitlement').serialize,
 }
 
-export const encodeStatus = messageOf(errorPackage, 'google.rpc.Status').serialize
-export const encodeErrorInfo = messageOf(errorPackage, 'google.rpc.ErrorInfo').serialize
-export const encodeBadRequest = messageOf(errorPackage, 'google.rpc.BadRequest').serialize
+export interface ErrorCodec {
+  status: (message: object) => Buffer
+  errorInfo: (message: object) => Buffer
+  badRequest: (message: object) => Buffer
+}
 
-/** The service with answers that may be bytes already (see `encoding.ts`): those are sent as they are. */
-export const sidecarService: ServiceDefinition = Object.fromEntries(
-  Object.entries(sidecarPackage[serviceName] as ServiceDefinition).map(([method, definition]) => [
-    method,
-    {
-      ...definition,
-      responseSerialize: (answer: object) => (Buffer.isBuffer(answer) ? answer : definition.responseSerialize(answer)),
-    },
-  ]),
-)
+let loadedErrors: ErrorCodec | undefined
+
+/** Encodes the details of errors. Read at the first error: most sidecars see none in their first second. */
+export function errorCodec(): ErrorCodec {
+  if (loadedErrors) return loadedErrors
+  const files = ['google/rpc/status.proto', 'google/rpc/error_details.proto']
+  const definitions = loadSync(files, { includeDirs: [protoFolder], keepCase: true })
+  loadedErrors = {
+    status: messageOf(definitions, 'google.rpc.Status').serialize,
+    errorInfo: messageOf(definitions, 'google.rpc.ErrorInfo').serialize,
+    badRequest: messageOf(definitions, 'google.rpc.BadRequest').serialize,
+  }
+  return loadedErrors
+}
+
+/** The service under a fully qualified name, with answers that may be bytes already (see `encoding.ts`): those are sent as they are. */
+export const serviceNamed = (name: string): ServiceDefinition =>
+  Object.fromEntries(
+    Object.entries(sidecarPackage[serviceName] as ServiceDefinition).map(([method, definition]) => [
+      method,
+      {
+        ...definition,
+        path: `/${name}/${method}`,
+        responseSerialize: (answer: object) => (Buffer.isBuffer(answer) ? answer : definition.responseSerialize(answer)),
+      },
+    ]),
+  )

@@ -141,7 +141,10 @@ export class EntitlementResolver implements EntitlementSource {
     const cached = this.#parts.cache.get(key)
     if (cached) {
       const merged = newerState(cached.state, state)
-      this.#parts.cache.set(key, isOlder(state, cached.state) ? replaceState(cached, merged) : toEntry(merged, this.#parts.judge.epoch, this.#parts.clock.now()))
+      this.#parts.cache.set(
+        key,
+        isOlder(state, cached.state) ? replaceState(cached, merged) : toEntry(merged, this.#parts.judge.epoch, this.#parts.clock.now()),
+      )
     }
     // What the customer holds itself counts for its resources too.
     if (resourceId === null) this.#suspectOthers(state, (other) => state.version === 0 || other.version < state.version)

@@ -1,9 +1,11 @@
+import { rm, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
-import { listenError } from '../platform/health.js'
+import { listenError, StartError } from '../platform/health.js'
 import type { Life } from '../platform/process.js'
-import { serviceName, sidecarService } from './proto.js'
+import { serviceName, serviceNamed } from './proto.js'
 import { reflectedPackage } from './reflection.js'
 
 /** A batch of 1,000 events with their dimensions; the API has its own limits. */
@@ -20,34 +22,46 @@ const serverOptions = {
   'grpc.enable_channelz': 0,
 }
 
+export interface GrpcServerOptions {
+  handlers: UntypedServiceImplementation
+  host: string
+  port: number
+  credentials: ServerCredentials
+  /** Path of a Unix domain socket to serve on as well; null: none. */
+  socketPath: string | null
+  /** Fully qualified names under which the same service is served too. */
+  aliases: readonly string[]
+  /** Time for calls in flight to end when the server stops. */
+  drainMs: number
+}
+
 /**
  * Serves the handlers, grpc.health.v1 and reflection; answers the port. On stop: not serving, no new calls, those in flight finish
  * within `drainMs`.
  */
-export async function serveGrpc(
-  life: Life,
-  handlers: UntypedServiceImplementation,
-  address: { host: string; port: number },
-  drainMs: number,
-): Promise<number> {
+export async function serveGrpc(life: Life, options: GrpcServerOptions): Promise<number> {
+  const { handlers, host, credentials, socketPath, aliases, drainMs } = options
   // It writes to standard error past our log; what matters arrives as errors.
   setLogVerbosity(logVerbosity.NONE)
   const server = new Server(serverOptions)
-  server.addService(sidecarService, handlers)
-  const health = new HealthImplementation({ '': 'SERVING', [serviceName]: 'SERVING' })
+  const names = [serviceName, ...aliases]
+  for (const name of names) server.addService(serviceNamed(name), handlers)
+  const health = new HealthImplementation(Object.fromEntries(['', ...names].map((name) => [name, 'SERVING'])))
   health.addToServer(server)
   new ReflectionService(reflectedPackage()).addToServer(server)
 
-  const port = await new Promise<number>((resolve, reject) => {
-    const host = address.host.includes(':') ? `[${address.host}]` : address.host
-    server.bindAsync(`${host}:${address.port}`, ServerCredentials.createInsecure(), (error, bound) => {
-      if (error) reject(toListenError(error, address))
-      else resolve(bound)
+  const bind = (address: string, secured: ServerCredentials) =>
+    new Promise<number>((resolve, reject) => {
+      server.bindAsync(address, secured, (error, bound) => (error ? reject(toListenError(error, options)) : resolve(bound)))
     })
-  })
+  const port = await bind(`${host.includes(':') ? `[${host}]` : host}:${options.port}`, credentials)
+  if (socketPath !== null) {
+    await removeStaleSocket(socketPath)
+    // Who may open the socket is for the permissions of its folder to say.
+    await bind(`unix:${socketPath}`, ServerCredentials.createInsecure())
+  }
   life.onStop('gRPC server', async () => {
-    health.setStatus('', 'NOT_SERVING')
-    health.setStatus(serviceName, 'NOT_SERVING')
+    for (const name of ['', ...names]) health.setStatus(name, 'NOT_SERVING')
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => {
         server.forceShutdown()
@@ -60,6 +74,22 @@ export async function serveGrpc(
     })
   })
   return port
+}
+
+/** A process that was killed leaves its socket behind. One that somebody listens on is not touched. */
+async function removeStaleSocket(path: string): Promise<void> {
+  const isListenedOn = await new Promise<boolean>((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+  if (isListenedOn) throw new StartError(`another process listens on ${path}: stop it or choose another UNIX_SOCKET_PATH`)
+  const found = await stat(path).catch(() => null)
+  if (found?.isSocket()) await rm(path, { force: true })
+  else if (found) throw new StartError(`UNIX_SOCKET_PATH ${path} exists and is not a socket`)
 }
 
 /** grpc-js hides the system's error code in its text. */

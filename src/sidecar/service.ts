@@ -1,15 +1,22 @@
-import type { ServerUnaryCall, sendUnaryData, UntypedServiceImplementation } from '@grpc/grpc-js'
+import { type ServerUnaryCall, type ServiceError, type sendUnaryData, status, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import type { Clock } from '../kernel/clock.js'
 import { checkRefId } from '../kernel/id.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
-import type { UsageEvent } from './api-client.js'
-import { fromTime, type Owner } from './api-messages.js'
+import type { UsageEvent, UsageReport } from './api-client.js'
+import { fromTime, type Owner, type ReportUsageJson } from './api-messages.js'
 import { isKnown } from './cached-state.js'
 import { answerAll, answerFromEntry, answerFromFallback, type Check, type CheckKind, checkKinds, toCheck } from './checks.js'
 import { type RefusedItem, toServiceError } from './errors.js'
 import type { GlobalFallbacks } from './fallback.js'
 import { fromDimensions, fromTimestamp, fromUpdateBehavior, toTimestamp } from './mapping.js'
-import type { CheckRequest, EventMessage, OwnerRequest, ReportEventsRequest, ReportUsageRequest } from './messages.js'
+import type {
+  CheckRequest,
+  EventMessage,
+  OwnerRequest,
+  ReportEventsRequest,
+  ReportUsageBulkRequest,
+  ReportUsageRequest,
+} from './messages.js'
 import type { FallbackCause, SidecarMetrics } from './metrics.js'
 import { offlineReason } from './offline.js'
 import type { EntitlementSource } from './resolve.js'
@@ -28,7 +35,25 @@ type Answer = sendUnaryData<object>
 
 /** The gRPC handlers. A check that is answered from the cache makes no promise and reads the clock twice. */
 export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }: ServiceParts): UntypedServiceImplementation {
-  const check = (kind: CheckKind) => (call: Call<CheckRequest>, answer: Answer) => {
+  /** The answer's callback, with its time taken. */
+  const measured = (method: string) => {
+    const latency = metrics.rpcSeconds.method(method)
+    return (answer: Answer): Answer => {
+      const beganAt = performance.now()
+      return (error, value) => {
+        latency.observe((performance.now() - beganAt) / 1_000)
+        if (error) metrics.rpcErrors.inc({ method, code: status[(error as ServiceError).code] })
+        answer(error, value)
+      }
+    }
+  }
+
+  const check = (method: string, kind: CheckKind) => {
+    const measure = measured(method)
+    return (call: Call<CheckRequest>, callback: Answer) => answerCheck(kind, call, measure(callback))
+  }
+
+  function answerCheck(kind: CheckKind, call: Call<CheckRequest>, answer: Answer): void {
     try {
       const check = toCheck(kind, call.request)
       const entry = source.peek(call.request.customer_id, call.request.resource_id ?? null)
@@ -67,19 +92,23 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     return Math.floor(Math.max(0, Math.min(timeoutMs, left - Math.min(50, left / 5))))
   }
 
-  const unary =
-    <Request>(handle: (request: Request, call: Call<Request>) => Promise<object>) =>
-    (call: Call<Request>, answer: Answer) => {
-      handle(call.request, call).then(
-        (response) => answer(null, response),
-        (error) => answer(toServiceError(error)),
-      )
+  const unary = <Request>(method: string, handle: (request: Request, call: Call<Request>) => Promise<object>) => {
+    const measure = measured(method)
+    return {
+      [method]: (call: Call<Request>, callback: Answer) => {
+        const answer = measure(callback)
+        handle(call.request, call).then(
+          (response) => answer(null, response),
+          (error) => answer(toServiceError(error)),
+        )
+      },
     }
+  }
 
   return {
-    ...Object.fromEntries(Object.entries(checkKinds).map(([method, kind]) => [method, check(kind)])),
+    ...Object.fromEntries(Object.entries(checkKinds).map(([method, kind]) => [method, check(method, kind)])),
 
-    GetEntitlements: unary<OwnerRequest>(async (request, call) => {
+    ...unary<OwnerRequest>('GetEntitlements', async (request, call) => {
       const owner = toOwner(request)
       try {
         const entry = source.peek(owner.customerId, owner.resourceId) ?? (await source.resolve(owner, waitMs(call)))
@@ -90,30 +119,18 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
       }
     }),
 
-    ReportUsage: unary<ReportUsageRequest>(async (request, call) => {
-      const report = {
-        ...toOwner(request),
-        featureId: checkRefId(request.feature_id, 'feature_id'),
-        value: request.value,
-        updateBehavior: fromUpdateBehavior(request.update_behavior),
-        dimensions: Object.keys(request.dimensions).length === 0 ? null : fromDimensions(request.dimensions, 'dimensions'),
-        createdAt: fromTimestamp(request.timestamp, 'timestamp'),
-      }
-      if (!Number.isFinite(report.value)) throw invalidInput('value is not a finite number', { path: 'value' })
-      const reported = await source.reportUsage(report, AbortSignal.timeout(waitMs(call)))
-      if (reported === null) return {}
-      return {
-        measurement_id: reported.id,
-        customer_id: reported.customerId,
-        resource_id: reported.resourceId ?? undefined,
-        feature_id: reported.featureId,
-        current_usage: reported.currentUsage ?? undefined,
-        usage_period_start: toTimestamp(fromTime(reported.usagePeriodStart)),
-        usage_period_end: toTimestamp(fromTime(reported.usagePeriodEnd)),
-      }
+    ...unary<ReportUsageRequest>('ReportUsage', async (request, call) => {
+      const reported = await source.reportUsage(toReport(request), AbortSignal.timeout(waitMs(call)))
+      return reported === null ? {} : fromReported(reported)
     }),
 
-    ReportEvents: unary<ReportEventsRequest>(async ({ events }, call) => {
+    ...unary<ReportUsageBulkRequest>('ReportUsageBulk', async ({ usages }, call) => {
+      const reports = readAll(usages)
+      const reported = reports.length === 0 ? [] : await source.reportUsageBulk(reports, AbortSignal.timeout(waitMs(call))).catch(inUsages)
+      return { usages: reported?.map(fromReported) ?? [] }
+    }),
+
+    ...unary<ReportEventsRequest>('ReportEvents', async ({ events }, call) => {
       const { readable, positions, refused } = readEvents(events)
       try {
         if (readable.length > 0) await source.reportEvents(readable, AbortSignal.timeout(waitMs(call)))
@@ -126,7 +143,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
       return {}
     }),
 
-    ReloadEntitlements: unary<OwnerRequest>(async (request, call) => {
+    ...unary<OwnerRequest>('ReloadEntitlements', async (request, call) => {
       const state = await source.reload(toOwner(request), waitMs(call))
       return { entitled_entity_exists: state !== null && isKnown(state) }
     }),
@@ -140,6 +157,56 @@ function toOwner({ customer_id, resource_id }: OwnerRequest): Owner {
     resourceId: resource_id === undefined ? null : checkRefId(resource_id, 'resource_id'),
   }
 }
+
+/** @throws INVALID_ARGUMENT for what can't be sent; the API checks the rest */
+function toReport(request: ReportUsageRequest): UsageReport {
+  const report = {
+    ...toOwner(request),
+    featureId: checkRefId(request.feature_id, 'feature_id'),
+    value: request.value,
+    updateBehavior: fromUpdateBehavior(request.update_behavior),
+    dimensions: Object.keys(request.dimensions).length === 0 ? null : fromDimensions(request.dimensions, 'dimensions'),
+    createdAt: fromTimestamp(request.timestamp, 'timestamp'),
+  }
+  if (!Number.isFinite(report.value)) throw invalidInput('value is not a finite number', { path: 'value' })
+  return report
+}
+
+/** @throws INVALID_ARGUMENT that names every report that can't be sent: all are to be stored or none */
+function readAll(usages: readonly ReportUsageRequest[]): UsageReport[] {
+  const refused: RefusedItem[] = []
+  const reports = usages.flatMap((usage, index) => {
+    try {
+      return toReport(usage)
+    } catch (error) {
+      const { reason, message } = Problem.from(error)
+      refused.push({ index, code: reason, message })
+      return []
+    }
+  })
+  const [first] = refused
+  if (first) {
+    const message = `${refused.length} of ${usages.length} reports can't be stored, so none was; the first is usages[${first.index}]: ${first.message}`
+    throw new Problem('INVALID_ARGUMENT', 'REPORTS_REFUSED', message, { details: { items: refused, list: 'usages' } })
+  }
+  return reports
+}
+
+/** The API names reports by their position; the caller knows them as `usages`. */
+function inUsages(error: unknown): never {
+  const { code, reason, message, details, cause } = Problem.from(error)
+  throw details.items === undefined ? error : new Problem(code, reason, message, { details: { ...details, list: 'usages' }, cause })
+}
+
+const fromReported = (reported: ReportUsageJson) => ({
+  measurement_id: reported.id,
+  customer_id: reported.customerId,
+  resource_id: reported.resourceId ?? undefined,
+  feature_id: reported.featureId,
+  current_usage: reported.currentUsage ?? undefined,
+  usage_period_start: toTimestamp(fromTime(reported.usagePeriodStart)),
+  usage_period_end: toTimestamp(fromTime(reported.usagePeriodEnd)),
+})
 
 /** The events that can be sent, where each was in the call, and those that the API's JSON can't carry. The API checks the rest. */
 function readEvents(events: readonly EventMessage[]): { readable: UsageEvent[]; positions: number[]; refused: RefusedItem[] } {

@@ -1,5 +1,6 @@
 import { freemem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
+import { ServerCredentials } from '@grpc/grpc-js'
 import { systemClock } from '../kernel/clock.js'
 import type { Life } from '../platform/process.js'
 import { ApiClient } from './api-client.js'
@@ -12,7 +13,7 @@ import { offlineSource } from './offline.js'
 import { EntitlementResolver, type EntitlementSource } from './resolve.js'
 import { serveGrpc } from './server.js'
 import { sidecarHandlers } from './service.js'
-import { RealTimeUpdates } from './updates.js'
+import { TermsPool } from './terms.js'
 
 /** How long what is cached is answered while the API is away, when nothing else is configured: 7 days. */
 const defaultStalenessSecs = 7 * 24 * 3600
@@ -27,12 +28,12 @@ export interface SidecarPorts {
 }
 
 /**
- * Wires a sidecar: cache, then API, then fallback; or, offline, nothing but fallbacks. An API that can't be reached does not keep
+ * Wires a sidecar: cache, then API, then fallback; or, offline, nothing but fallbacks. An API or an external cache that can't be reached does not keep
  * it from starting.
  */
 export async function startSidecar(config: SidecarConfig, life: Life): Promise<SidecarPorts> {
   const metrics = new SidecarMetrics(life.metrics)
-  const source = config.OFFLINE ? offlineSource : connectedSource(config, life, metrics)
+  const source = config.OFFLINE ? offlineSource : await connectedSource(config, life, metrics)
   const handlers = sidecarHandlers({
     source,
     fallbacks: config.ENTITLEMENTS_FALLBACK ?? new Map(),
@@ -41,8 +42,16 @@ export async function startSidecar(config: SidecarConfig, life: Life): Promise<S
     metrics,
   })
   const host = config.BIND_ADDRESS
-  // Leaves a fifth of the time for what is closed after the calls have ended.
-  const grpcPort = await serveGrpc(life, handlers, { host, port: config.PORT }, config.SHUTDOWN_TIMEOUT_MS * 0.8)
+  const grpcPort = await serveGrpc(life, {
+    handlers,
+    host,
+    port: config.PORT,
+    credentials: await credentials(config, life),
+    socketPath: config.UNIX_SOCKET_PATH ?? null,
+    aliases: config.GRPC_SERVICE_ALIASES ?? [],
+    // Leaves a fifth of the time for what is closed after the calls have ended.
+    drainMs: config.SHUTDOWN_TIMEOUT_MS * 0.8,
+  })
   const httpPort = await life.serveHealth(
     { host, port: config.SIDECAR_HTTP_PORT },
     { livePath: config.HEALTH_ENDPOINT_URL, readyPath: config.READY_ENDPOINT_URL },
@@ -51,22 +60,37 @@ export async function startSidecar(config: SidecarConfig, life: Life): Promise<S
   return { grpcPort, httpPort }
 }
 
-function connectedSource(config: SidecarConfig, life: Life, metrics: SidecarMetrics): EntitlementSource {
+/** What is needed in this mode only is loaded in this mode only: it takes memory and time to start. */
+async function credentials({ TLS_CERT_FILE, TLS_KEY_FILE, TLS_CLIENT_CA_FILE }: SidecarConfig, life: Life): Promise<ServerCredentials> {
+  if (TLS_CERT_FILE === undefined || TLS_KEY_FILE === undefined) return ServerCredentials.createInsecure()
+  const { tlsCredentials } = await import('./tls.js')
+  return tlsCredentials(life, { cert: TLS_CERT_FILE, key: TLS_KEY_FILE, clientCa: TLS_CLIENT_CA_FILE ?? null })
+}
+
+async function connectedSource(config: SidecarConfig, life: Life, metrics: SidecarMetrics): Promise<EntitlementSource> {
   const { API_URL: url, SERVER_API_KEY: apiKey } = config
   if (apiKey === undefined) throw new Error('a connected sidecar needs SERVER_API_KEY')
   const { log } = life
-  const states = new StateReader()
+  const pool = new TermsPool()
+  const states = new StateReader(pool)
   const judge = new FreshnessJudge({
     refreshAfterMs: config.REFRESH_AFTER_SECS * 1000,
     maxStalenessMs: (config.MAX_STALENESS_SECS ?? defaultStalenessSecs) * 1000,
   })
   const cache = new MemoryCache(config.CACHE_MAX_SIZE_BYTES ?? defaultCacheBytes())
   metrics.watch(cache, life.metrics)
-  const api = life.open('API client', new ApiClient({ url, apiKey, timeoutMs: config.REQUEST_TIMEOUT_MS, states, metrics }), (client) =>
+  const edgeUrl = config.EDGE_ENABLED ? (config.EDGE_API_URL ?? url) : null
+  const api = life.open('API client', new ApiClient({ url, edgeUrl, apiKey, timeoutMs: config.REQUEST_TIMEOUT_MS, metrics }), (client) =>
     client.close(),
   )
-  const resolver = new EntitlementResolver(cache, api, judge, systemClock, metrics, log)
+  const parts = { cache, api, states, judge, clock: systemClock, metrics, log }
+  if (config.REDIS_ENVIRONMENT_PREFIX !== undefined) {
+    const { openExternalSource } = await import('./external-source.js')
+    return openExternalSource(life, { config, prefix: config.REDIS_ENVIRONMENT_PREFIX, pool, parts })
+  }
+  const resolver = new EntitlementResolver(parts)
   if (config.WS_ENABLED) {
+    const { RealTimeUpdates } = await import('./updates.js')
     const updates = new RealTimeUpdates({
       url: config.WS_URL ?? webSocketUrl(url),
       apiKey,
@@ -74,6 +98,7 @@ function connectedSource(config: SidecarConfig, life: Life, metrics: SidecarMetr
       states,
       onState: (state) => resolver.applyState(state),
       onUsage: (change) => resolver.applyUsage(change),
+      onUnknown: (customerId) => resolver.applyUnknown(customerId),
       clock: systemClock,
       metrics,
       log,

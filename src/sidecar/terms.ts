@@ -55,7 +55,7 @@ const mostSharedTerms = 20_000
 const mostSharedLists = 10_000
 
 /** Estimated bytes of terms and of their place in a list. */
-const termsBytes = 700
+const termsBytes = 420
 
 /** Makes lists of terms so that equal ones are one object. */
 export class TermsPool {

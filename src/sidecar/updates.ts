@@ -172,17 +172,25 @@ export class RealTimeUpdates {
         },
         true,
       )
+      const missed = new Set<string>()
       const stopCatchingUp = subscribe(
         documents.missedChanges,
         { after: this.#position },
         (change) => {
           // From here on the other subscription tells the same.
           if (hasVouched) return
-          if (change.kind !== 'CAUGHT_UP' && change.kind !== 'GAP') return this.#applyChange(change)
+          if (change.kind !== 'CAUGHT_UP' && change.kind !== 'GAP') {
+            if (change.customerId !== null) missed.add(change.customerId)
+            return
+          }
           hasVouched = true
           clearTimeout(pongTimer)
           if (change.kind === 'GAP') judge.beginEpoch()
-          else judge.resumeEpoch()
+          else {
+            // In one step: what has changed is suspect as soon as everything else is trusted again, and is read in this epoch.
+            judge.resumeEpoch()
+            for (const customerId of missed) this.options.onUnknown(customerId)
+          }
           this.#position = latest || change.id
           metrics.isRealTime = true
           metrics.reconnections[change.kind === 'GAP' ? 'gap' : 'caught_up']++
@@ -198,10 +206,10 @@ export class RealTimeUpdates {
     const { kind, customerId, resourceId, accessDeniedReason, entitlements } = change
     // A change of the catalog: whom it concerns is told by changes of their own.
     if (customerId === null) return
-    if ((kind === 'STATE' || kind === 'PURGE') && entitlements !== null)
-      return this.options.onState(this.options.states.state({ customerId, resourceId }, { accessDeniedReason, entitlements }))
     const usage = kind === 'USAGE' ? fromStateChange(change) : null
-    if (usage) this.options.onUsage(usage)
+    if ((kind === 'STATE' || kind === 'PURGE') && entitlements !== null)
+      this.options.onState(this.options.states.state({ customerId, resourceId }, { accessDeniedReason, entitlements }))
+    else if (usage) this.options.onUsage(usage)
     else this.options.onUnknown(customerId)
   }
 

@@ -1,9 +1,9 @@
 /** Cancellation: when a subscription ends once somebody asked for it. Pure. */
 import type { EpochMs } from '../kernel/clock.js'
 import { billingPeriodAt } from './billing-period.js'
-import { apply, transition } from './lifecycle.js'
-import { isFinal, type Subscription } from './model.js'
-import { alreadyEnded, invalidCancellationDate, invalidSubscriptionStatus, trialIsCanceledImmediately } from './problems.js'
+import { apply, refusal } from './lifecycle.js'
+import type { Subscription } from './model.js'
+import { invalidCancellationDate } from './problems.js'
 
 export type CancellationTime = 'IMMEDIATE' | 'END_OF_BILLING_PERIOD' | 'SPECIFIC_DATE'
 
@@ -15,21 +15,22 @@ export function decideCancellation(input: {
   subscription: Subscription
   time: CancellationTime | null
   endDate: EpochMs | null
-  timeZone: string
+  /** Access ends now, though the subscription stays to its date. */
+  revokesEntitlements?: boolean
   now: EpochMs
 }): Subscription {
-  const { subscription, timeZone, now, endDate } = input
-  const { refId, status } = subscription
-  if (isFinal(status)) throw alreadyEnded(refId, status)
+  const { subscription, now, endDate } = input
+  const { status } = subscription
   const endsAtOnce = status !== 'ACTIVE' || subscription.pricingType === 'FREE'
   const time = input.time ?? (endsAtOnce ? 'IMMEDIATE' : subscription.product.cancellationTiming)
   if (time === 'IMMEDIATE') {
-    if (!transition(subscription, 'cancel')) throw invalidSubscriptionStatus(refId, status, 'canceled')
+    const refused = refusal(subscription, 'cancel', 'canceled')
+    if (refused) throw refused
     return apply(subscription, 'cancel', now)
   }
-  if (status === 'IN_TRIAL') throw trialIsCanceledImmediately(refId)
-  if (status !== 'ACTIVE') throw invalidSubscriptionStatus(refId, status, 'canceled at a later date')
-  const effectiveEndDate = time === 'SPECIFIC_DATE' ? endDate : (billingPeriodAt(subscription, timeZone, now)?.end ?? null)
+  const refused = refusal(subscription, 'cancelLater', 'canceled at a later date')
+  if (refused) throw refused
+  const effectiveEndDate = time === 'SPECIFIC_DATE' ? endDate : (billingPeriodAt(subscription, now)?.end ?? null)
   if (effectiveEndDate === null)
     throw invalidCancellationDate(
       time === 'SPECIFIC_DATE'
@@ -37,5 +38,12 @@ export function decideCancellation(input: {
         : 'The subscription has no billing period: cancel it with time IMMEDIATE.',
     )
   if (effectiveEndDate <= now) throw invalidCancellationDate('endDate must be in the future.')
-  return { ...subscription, cancellationDate: now, effectiveEndDate }
+  const canceled = { ...apply(subscription, 'cancelLater', now), cancellationDate: now, effectiveEndDate }
+  return input.revokesEntitlements ? { ...canceled, entitlementsRevokedAt: canceled.entitlementsRevokedAt ?? now } : canceled
+}
+
+/** The subscription as if its scheduled cancellation had never been asked for; the same where there is none. */
+export function undoCancellation(subscription: Subscription): Subscription {
+  if (subscription.effectiveEndDate === null) return subscription
+  return { ...subscription, cancellationDate: null, effectiveEndDate: null, entitlementsRevokedAt: null }
 }

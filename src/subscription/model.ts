@@ -4,6 +4,7 @@
  * stored status   what the record says
  * status at now   the stored status with all due transitions applied (lifecycle.ts): what every answer is made of
  * in force        IN_TRIAL or ACTIVE: gives access
+ * scheduled       a change of the subscription that waits for its instant
  */
 import type { BillingPeriod, PackageVersion, PricingType } from '../catalog/model.js'
 import type { EpochMs } from '../kernel/clock.js'
@@ -42,6 +43,12 @@ export interface ProductRules {
   allowsMultipleSubscriptions: boolean
 }
 
+/** Half-open. */
+export interface BillingPeriodWindow {
+  start: EpochMs
+  end: EpochMs
+}
+
 export interface HeldAddon {
   id: string
   version: PackageVersion
@@ -60,18 +67,48 @@ export interface OwnEntitlement {
   resetRule: ResetRule | null
 }
 
+/** How many units of a PER_UNIT feature are bought. */
+export interface HeldQuantity {
+  featureId: string
+  featureRefId: string
+  quantity: Decimal
+}
+
+/** What a plan change, or a migration, makes of a subscription. */
+export interface PlanContent {
+  plan: PackageVersion
+  billingPeriod: BillingPeriod | null
+  addons: HeldAddon[]
+  quantities: HeldQuantity[]
+}
+
+/** A change that waits for its instant. Versions in it are those that are the latest at that instant, as far as is known now. */
+export interface ScheduledChange {
+  id: string
+  executeAt: EpochMs
+  change:
+    | ({ type: 'Plan' | 'Downgrade' | 'MigrateToLatest' } & PlanContent)
+    | { type: 'BillingPeriod'; billingPeriod: BillingPeriod }
+    | ({ type: 'UnitAmount' } & HeldQuantity)
+    /** Quantity 0: the add-on goes. */
+    | { type: 'Addon'; addon: HeldAddon }
+}
+
 export interface Subscription {
   id: string
   refId: string
   environmentId: string
   customerId: string
+  /** Who pays, when it is another customer (our id). */
+  payingCustomerId: string | null
+  /** The customer's: billing periods follow it. */
+  timeZone: string
   /** The resource that it is bound to; null: the customer itself. */
   resource: { id: string; refId: string } | null
   product: ProductRules
   plan: PackageVersion
   addons: HeldAddon[]
-  /** Units bought of PER_UNIT features. */
-  quantities: { featureId: string; featureRefId: string; quantity: Decimal }[]
+  quantities: HeldQuantity[]
   ownEntitlements: OwnEntitlement[]
   status: SubscriptionStatus
   pricingType: PricingType
@@ -88,11 +125,19 @@ export interface Subscription {
   effectiveEndDate: EpochMs | null
   cancelReason: CancelReason | null
   billingAnchor: EpochMs
+  /** The billing period that was last begun; its end is the next renewal. Null while nothing is billed. */
+  currentPeriod: BillingPeriodWindow | null
   /** The anchor of SubscriptionStart usage periods; nothing before it counts in the subscription's usage series. */
   usageAnchor: EpochMs
   entitlementsRevokedAt: EpochMs | null
+  /** Changes that wait for their instant, in no order. */
+  scheduled: ScheduledChange[]
   paymentCollection: 'NOT_REQUIRED' | 'PROCESSING' | 'ACTION_REQUIRED' | 'FAILED'
   additionalMetaData: Record<string, unknown> | null
+  /** The caller's identifiers of it elsewhere; we only keep them. */
+  billingId: string | null
+  crmId: string | null
+  salesforceId: string | null
   createdAt: EpochMs
 }
 

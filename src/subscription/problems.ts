@@ -89,3 +89,22 @@ export function oneSubscriptionOnly(productId: string): Problem {
     { productId },
   )
 }
+
+export function alreadyOnLatestPlan(subscriptionId: string): Problem {
+  return new Problem(
+    'FAILED_PRECONDITION',
+    'SUBSCRIPTION_ALREADY_ON_LATEST_PLAN',
+    `Subscription "${subscriptionId}" holds the latest versions of its plan and add-ons already.`,
+    { details: { subscriptionId } },
+  )
+}
+
+export function placeIsTaken(productId: string, resourceId: string | null): Problem {
+  const place = resourceId === null ? 'The customer itself' : `Resource "${resourceId}"`
+  return new Problem(
+    'ALREADY_EXISTS',
+    'DUPLICATED_ENTITY_NOT_ALLOWED',
+    `${place} holds a subscription of product "${productId}" already: cancel it first.`,
+    { details: { productId, resourceId } },
+  )
+}

@@ -3,12 +3,26 @@
  */
 import type { BillingPeriod, PackageVersion } from '../catalog/model.js'
 import type { EpochMs } from '../kernel/clock.js'
-import * as decimal from '../kernel/decimal.js'
 import { invalidInput } from '../kernel/problem.js'
-import { apply, isSameSlot, replacementTrigger, type Trigger, usageAnchorAfter } from './lifecycle.js'
-import { givesAccess, type HeldAddon, type ProductRules, type Subscription, type TrialEndBehavior } from './model.js'
-import { addonRequires, incompatibleAddon, oneSubscriptionOnly } from './problems.js'
+import { effectiveAt, firstPeriod, type ScheduleStrategy } from './billing-period.js'
+import { isSameSlot, replacementTrigger, usageAnchorAfter } from './coexistence.js'
+import { checkContent, chooseBillingPeriod, isSameContent } from './content.js'
+import { apply, type Trigger } from './lifecycle.js'
+import {
+  givesAccess,
+  type HeldAddon,
+  type HeldQuantity,
+  type OwnEntitlement,
+  type ProductRules,
+  type ScheduledChange,
+  type Subscription,
+  type TrialEndBehavior,
+} from './model.js'
+import { planChangeType } from './plan-change.js'
+import { invalidCancellationDate, oneSubscriptionOnly } from './problems.js'
+import { withScheduled } from './scheduled.js'
 import { addTrial } from './trial.js'
+import { decideUpdate } from './update.js'
 
 /** The request with its references resolved. Absent and null mean the same: not asked. */
 export interface SubscriptionRequest {
@@ -17,24 +31,38 @@ export interface SubscriptionRequest {
   refId: string
   environmentId: string
   customerId: string
+  /** Who pays, when it is another customer. */
+  payingCustomerId: string | null
   timeZone: string
   resource: { id: string; refId: string } | null
   plan: PackageVersion
   product: ProductRules
   addons: HeldAddon[]
-  quantities: { featureId: string; featureRefId: string; quantity: decimal.Decimal }[]
+  quantities: HeldQuantity[]
+  ownEntitlements: OwnEntitlement[]
   billingPeriod: BillingPeriod | null
   billingCountryCode: string | null
   startDate: EpochMs | null
+  /** The end of a term that is agreed at the start. */
+  endDate: EpochMs | null
+  /** A cancellation that is asked for at the start. */
+  cancellationDate: EpochMs | null
+  /** Wins over the product's setting. */
+  scheduleStrategy: ScheduleStrategy | null
+  /** The id of the scheduled change, if there is one. */
+  scheduleId: string
   skipTrial: boolean
   trialOverride: { isTrial: boolean; trialEndDate: EpochMs | null; trialEndBehavior: TrialEndBehavior | null } | null
   additionalMetaData: Record<string, unknown> | null
+  billingId: string | null
+  crmId: string | null
+  salesforceId: string | null
 }
 
 export type ProvisionDecision =
   /** The same thing is in force already: nothing changes. */
   | { kind: 'existing'; subscription: Subscription }
-  /** The same plan with other quantities or add-ons: the one in force is changed. */
+  /** The one in force is changed: now (the same plan with other quantities or add-ons), or at the end of its billing period. */
   | { kind: 'update'; subscription: Subscription }
   /** `ended` go first: the new one takes their place. */
   | { kind: 'create'; subscription: Subscription; ended: Subscription[] }
@@ -49,7 +77,7 @@ export function decideProvision(input: {
 }): ProvisionDecision {
   const { request, held, now } = input
   const { product, plan } = request
-  checkAddons(request)
+  checkContent(request)
   const ofProduct = held.filter((other) => other.product.id === product.id)
   if (
     !product.allowsMultipleSubscriptions &&
@@ -57,13 +85,18 @@ export function decideProvision(input: {
   )
     throw oneSubscriptionOnly(product.refId)
 
-  const billingPeriod = chooseBillingPeriod(request)
+  const billingPeriod = chooseBillingPeriod(plan, request.billingPeriod)
   const slot = ofProduct.filter((other) => isSameSlot(other, request))
   const same = slot.filter((other) => isSamePlan(other, request, billingPeriod) && isSameStart(other, request))
   const active = same.find(({ status }) => status === 'ACTIVE')
   if (active) {
     if (isSameContent(active, request)) return { kind: 'existing', subscription: active }
-    return { kind: 'update', subscription: { ...active, addons: request.addons, quantities: request.quantities } }
+    const { addons, quantities, scheduleStrategy } = request
+    const updated = decideUpdate({ subscription: active, update: { addons, quantities, scheduleStrategy }, now })
+    const isChanged = !isSameContent(updated, active) || updated.scheduled.some((waiting) => !active.scheduled.includes(waiting))
+    return isChanged || updated.scheduled.length !== active.scheduled.length
+      ? { kind: 'update', subscription: updated }
+      : { kind: 'existing', subscription: active }
   }
   const upcoming = same.find((other) => other.status === 'NOT_STARTED' && isSameContent(other, request))
   if (upcoming) return { kind: 'existing', subscription: upcoming }
@@ -78,6 +111,9 @@ export function decideProvision(input: {
       path: 'trialOverrideConfiguration.isTrial',
     })
   }
+  const current = slot.find(({ status }) => status === 'ACTIVE')
+  const later = current && !trial && request.startDate === null ? schedulePlanChange(current, request, billingPeriod, now) : null
+  if (later) return later
 
   const isTrialOver = trial !== null && trial.endDate <= now
   const status = startDate > now ? 'NOT_STARTED' : trial && !isTrialOver ? 'IN_TRIAL' : 'ACTIVE'
@@ -92,32 +128,73 @@ export function decideProvision(input: {
     refId: request.refId,
     environmentId: request.environmentId,
     customerId: request.customerId,
+    payingCustomerId: request.payingCustomerId,
+    timeZone: request.timeZone,
     resource: request.resource,
     product,
     plan,
     addons: request.addons,
     quantities: request.quantities,
-    ownEntitlements: [],
+    ownEntitlements: request.ownEntitlements,
     status,
     pricingType: plan.pricingType,
     billingPeriod,
     billingCountryCode: request.billingCountryCode,
     startDate,
-    endDate: null,
+    endDate: request.endDate,
     trialEndDate: trial?.endDate ?? null,
     trialEndBehavior: trial?.endBehavior ?? null,
-    cancellationDate: null,
-    effectiveEndDate: null,
+    cancellationDate: request.cancellationDate === null ? null : now,
+    effectiveEndDate: request.cancellationDate,
     cancelReason: null,
     billingAnchor,
+    // A start in the past keeps its date as anchor; what is charged begins with the period of now.
+    currentPeriod: status === 'ACTIVE' ? firstPeriod({ billingPeriod, billingAnchor, timeZone: request.timeZone }, now) : null,
     usageAnchor: usageAnchorAfter(inForce, billingPeriod, billingAnchor),
     entitlementsRevokedAt: null,
+    scheduled: [],
     // No billing provider collects yet, so there is nothing to wait for.
     paymentCollection: 'NOT_REQUIRED',
     additionalMetaData: request.additionalMetaData,
+    billingId: request.billingId,
+    crmId: request.crmId,
+    salesforceId: request.salesforceId,
     createdAt: now,
   }
+  checkEnds(subscription, now)
   return { kind: 'create', subscription, ended: replaced.map(({ ended }) => ended) }
+}
+
+function checkEnds({ startDate, endDate, effectiveEndDate }: Subscription, now: EpochMs): void {
+  const begins = Math.max(startDate, now)
+  if (endDate !== null && endDate <= begins)
+    throw invalidInput('endDate must be in the future and after the start date.', { path: 'endDate' })
+  if (effectiveEndDate !== null && effectiveEndDate <= begins)
+    throw invalidCancellationDate('cancellationDate must be in the future and after the start date.')
+}
+
+/** Another plan that takes effect at the end of a period: a change that waits on the current subscription. Null: it takes effect now. */
+function schedulePlanChange(
+  current: Subscription,
+  request: SubscriptionRequest,
+  billingPeriod: BillingPeriod | null,
+  now: EpochMs,
+): ProvisionDecision | null {
+  const { plan, addons, quantities } = request
+  const content = { plan, billingPeriod, addons, quantities }
+  const isDowngrade = planChangeType(current, content) === 'DOWNGRADE'
+  const strategy = request.scheduleStrategy ?? (isDowngrade ? current.product.downgradeTiming : 'IMMEDIATE')
+  const executeAt = effectiveAt(current, strategy, now)
+  if (executeAt <= now) return null
+  const change: ScheduledChange['change'] = { type: isDowngrade ? 'Downgrade' : 'Plan', ...content }
+  const waiting = current.scheduled.find((other) => other.executeAt === executeAt && isSamePlanChange(other.change, change))
+  if (waiting) return { kind: 'existing', subscription: current }
+  return { kind: 'update', subscription: withScheduled(current, { id: request.scheduleId, executeAt, change }) }
+}
+
+function isSamePlanChange(a: ScheduledChange['change'], b: ScheduledChange['change']): boolean {
+  if (!('plan' in a) || !('plan' in b) || a.type !== b.type) return false
+  return a.plan.packageId === b.plan.packageId && a.billingPeriod === b.billingPeriod && isSameContent(a, b)
 }
 
 /** What the new subscription, with its first status, does to another one in its place; null: nothing, the two coexist. */
@@ -143,46 +220,6 @@ function chooseTrial(
   return endDate <= now && endBehavior === 'CANCEL_SUBSCRIPTION' ? null : { endDate, endBehavior }
 }
 
-/** The asked billing period, else the one that the plan is sold for (monthly when there are both). Null for a plan without prices. */
-function chooseBillingPeriod({ plan, billingPeriod }: SubscriptionRequest): BillingPeriod | null {
-  const sold = [...new Set(plan.prices.map((price) => price.billingPeriod))]
-  if (sold.length === 0) return null
-  if (billingPeriod === null) return sold.includes('MONTHLY') ? 'MONTHLY' : sold[0]!
-  if (!sold.includes(billingPeriod))
-    throw invalidInput(`Plan "${plan.refId}" is not sold ${billingPeriod}: choose ${sold.join(' or ')}.`, { path: 'billingPeriod' })
-  return billingPeriod
-}
-
-function checkAddons({ addons, plan, quantities }: SubscriptionRequest): void {
-  for (const { version, quantity } of addons) {
-    if (!plan.compatibleAddonIds.includes(version.packageId)) throw incompatibleAddon(version.refId, plan.refId)
-    if (!Number.isInteger(quantity) || quantity < 1)
-      throw invalidInput(`The quantity of add-on "${version.refId}" must be a whole number above 0.`, { addonId: version.refId })
-    if (version.maxQuantity !== null && quantity > version.maxQuantity)
-      throw invalidInput(`Add-on "${version.refId}" can be held ${version.maxQuantity} times at most.`, {
-        addonId: version.refId,
-        maxQuantity: version.maxQuantity,
-      })
-  }
-  for (const { version } of addons) {
-    const missing = version.dependencies.find((refId) => !addons.some((other) => other.version.refId === refId))
-    if (missing !== undefined) throw addonRequires(version.refId, missing)
-  }
-  const prices = [plan, ...addons.map(({ version }) => version)]
-    .flatMap((version) => version.prices)
-    .filter((price) => price.billingModel === 'PER_UNIT')
-  for (const { featureId, featureRefId, quantity } of quantities) {
-    const price = prices.find((candidate) => candidate.featureId === featureId)
-    if (!price) throw invalidInput(`Feature "${featureRefId}" is not sold per unit in plan "${plan.refId}".`, { featureId: featureRefId })
-    const units = decimal.toNumber(quantity)
-    if (units < (price.minUnitQuantity ?? 0) || units > (price.maxUnitQuantity ?? Number.POSITIVE_INFINITY))
-      throw invalidInput(
-        `The quantity of "${featureRefId}" must be from ${price.minUnitQuantity ?? 0} to ${price.maxUnitQuantity ?? 'any'}.`,
-        { featureId: featureRefId },
-      )
-  }
-}
-
 const isSamePlan = (other: Subscription, request: SubscriptionRequest, billingPeriod: BillingPeriod | null): boolean =>
   other.plan.packageId === request.plan.packageId && other.billingPeriod === billingPeriod
 
@@ -190,14 +227,14 @@ const isSamePlan = (other: Subscription, request: SubscriptionRequest, billingPe
 const isSameStart = (other: Subscription, { startDate }: SubscriptionRequest): boolean =>
   startDate === null ? other.status !== 'NOT_STARTED' : other.startDate === startDate
 
-/** Whether add-ons and quantities are the same, in any order. */
-function isSameContent(a: Pick<Subscription, 'addons' | 'quantities'>, b: Pick<Subscription, 'addons' | 'quantities'>): boolean {
-  const content = ({ addons, quantities }: Pick<Subscription, 'addons' | 'quantities'>) =>
-    [
-      ...addons.map(({ version, quantity }) => `${version.packageId}:${quantity}`),
-      ...quantities.map(({ featureId, quantity }) => `${featureId}:${quantity}`),
-    ]
-      .sort()
-      .join()
-  return content(a) === content(b)
+/** The decision as changes in the order in which they happen; the asked subscription comes last. None: everything stays as it is. */
+export function changesOf(
+  decision: ProvisionDecision,
+  held: readonly Subscription[],
+  at: EpochMs,
+): { before: Subscription | null; after: Subscription; at: EpochMs; isRenewal: boolean }[] {
+  if (decision.kind === 'existing') return []
+  const before = (id: string) => held.find((other) => other.id === id) ?? null
+  const ended = decision.kind === 'create' ? decision.ended : []
+  return [...ended, decision.subscription].map((after) => ({ before: before(after.id), after, at, isRenewal: false }))
 }

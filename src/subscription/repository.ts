@@ -2,14 +2,18 @@ import type { CatalogService } from '../catalog/service.js'
 import * as decimal from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
 import { type Db, Prisma } from '../platform/postgres.js'
-import { nextDue } from './lifecycle.js'
+import { nextDue, type Renewal } from './advance.js'
 import type { OwnEntitlement, Subscription } from './model.js'
+import { type LoadedVersions, loadScheduledVersions, saveScheduled, toScheduledChange } from './repository-scheduled.js'
+import { isTrialUsed } from './trial-repository.js'
 
 const related = {
+  customer: { select: { timezone: true } },
   resource: true,
   subscriptionAddons: { orderBy: { id: 'asc' } },
   subscriptionQuantities: { include: { feature: { select: { refId: true } } } },
   subscriptionEntitlements: true,
+  scheduledUpdates: { where: { status: 'Scheduled' } },
 } satisfies Prisma.SubscriptionInclude
 
 type Row = Prisma.SubscriptionGetPayload<{ include: typeof related }>
@@ -22,27 +26,33 @@ export async function loadSubscriptions(
 ): Promise<Subscription[]> {
   const rows = await db.subscription.findMany({ where, include: related, orderBy: [{ startDate: 'asc' }, { id: 'asc' }] })
   if (rows.length === 0) return []
+  const { environmentId } = where
   const versionIds = rows.flatMap((row) => [row.planVersionId, ...row.subscriptionAddons.map(({ addonVersionId }) => addonVersionId)])
-  const versions = await catalog.versions(db, where.environmentId, versionIds)
+  const versions = await catalog.versions(db, environmentId, versionIds)
   const products = new Map<string, Subscription['product']>()
   for (const productId of new Set(rows.map((row) => row.productId)))
-    products.set(productId, (await catalog.productRules(db, where.environmentId, productId))!)
-  return rows.map((row) => fromRow(row, products.get(row.productId)!, versions))
+    products.set(productId, (await catalog.productRules(db, environmentId, productId))!)
+  const loaded: Subscription[] = []
+  for (const row of rows) {
+    const scheduledVersions = await loadScheduledVersions(db, catalog, row, versions)
+    loaded.push(fromRow(row, products.get(row.productId)!, versions, scheduledVersions))
+  }
+  return loaded
 }
 
-/** Those of a customer (our id) that are not final as stored. */
-export function loadOpenSubscriptions(db: Db, catalog: CatalogService, environmentId: string, customerId: string): Promise<Subscription[]> {
+/** Those of the customers (our ids) that are not final as stored. */
+export function loadOpenSubscriptions(
+  db: Db,
+  catalog: CatalogService,
+  environmentId: string,
+  customerIds: string | string[],
+): Promise<Subscription[]> {
+  const customerId = typeof customerIds === 'string' ? customerIds : { in: customerIds }
   return loadSubscriptions(db, catalog, { environmentId, customerId, status: { notIn: ['CANCELED', 'EXPIRED'] } })
 }
 
-function fromRow(row: Row, product: Subscription['product'], versions: Awaited<ReturnType<CatalogService['versions']>>): Subscription {
-  return {
-    id: row.id,
-    refId: row.refId,
-    environmentId: row.environmentId,
-    customerId: row.customerId,
-    resource: row.resource ? { id: row.resource.id, refId: row.resource.refId } : null,
-    product,
+function fromRow(row: Row, product: Subscription['product'], versions: LoadedVersions, scheduledVersions: LoadedVersions): Subscription {
+  const content = {
     plan: versions.get(row.planVersionId)!,
     addons: row.subscriptionAddons.map(({ id, addonVersionId, quantity }) => ({ id, version: versions.get(addonVersionId)!, quantity })),
     quantities: row.subscriptionQuantities.map(({ featureId, feature, quantity }) => ({
@@ -50,6 +60,17 @@ function fromRow(row: Row, product: Subscription['product'], versions: Awaited<R
       featureRefId: feature.refId,
       quantity: decimal.fromText(quantity.toFixed()),
     })),
+  }
+  return {
+    ...content,
+    id: row.id,
+    refId: row.refId,
+    environmentId: row.environmentId,
+    customerId: row.customerId,
+    payingCustomerId: row.payingCustomerId,
+    timeZone: row.customer.timezone ?? 'UTC',
+    resource: row.resource ? { id: row.resource.id, refId: row.resource.refId } : null,
+    product,
     ownEntitlements: row.subscriptionEntitlements.map(
       (own): OwnEntitlement => ({
         id: own.id,
@@ -74,84 +95,128 @@ function fromRow(row: Row, product: Subscription['product'], versions: Awaited<R
     effectiveEndDate: row.effectiveEndDate?.getTime() ?? null,
     cancelReason: row.cancelReason,
     billingAnchor: row.billingAnchor.getTime(),
+    currentPeriod:
+      row.currentPeriodStart && row.currentPeriodEnd
+        ? { start: row.currentPeriodStart.getTime(), end: row.currentPeriodEnd.getTime() }
+        : null,
     usageAnchor: row.usageAnchor.getTime(),
+    scheduled: row.scheduledUpdates.map((scheduled) =>
+      toScheduledChange(scheduled, { ...content, billingPeriod: row.billingPeriod }, scheduledVersions),
+    ),
     entitlementsRevokedAt: row.entitlementsRevokedAt?.getTime() ?? null,
     paymentCollection: row.paymentCollection,
     additionalMetaData: row.additionalMetaData as Subscription['additionalMetaData'],
+    billingId: row.billingId,
+    crmId: row.crmId,
+    salesforceId: row.salesforceId,
     createdAt: row.createdAt.getTime(),
   }
 }
 
 const date = (at: number | null): Date | null => (at === null ? null : new Date(at))
 
-/** The columns that a subscription's life changes. */
-function lifeColumns(subscription: Subscription) {
-  const due = nextDue(subscription)
+/** What a subscription's life may change. */
+function columns(subscription: Subscription) {
   return {
     status: subscription.status,
+    payingCustomerId: subscription.payingCustomerId,
+    resourceId: subscription.resource?.id ?? null,
+    planVersionId: subscription.plan.id,
+    pricingType: subscription.pricingType,
+    billingPeriod: subscription.billingPeriod,
+    endDate: date(subscription.endDate),
     trialEndDate: date(subscription.trialEndDate),
     cancellationDate: date(subscription.cancellationDate),
     effectiveEndDate: date(subscription.effectiveEndDate),
     cancelReason: subscription.cancelReason,
     billingAnchor: new Date(subscription.billingAnchor),
+    currentPeriodStart: date(subscription.currentPeriod?.start ?? null),
+    currentPeriodEnd: date(subscription.currentPeriod?.end ?? null),
     usageAnchor: new Date(subscription.usageAnchor),
     entitlementsRevokedAt: date(subscription.entitlementsRevokedAt),
     paymentCollection: subscription.paymentCollection,
-    dueAt: date(due?.at ?? null),
+    additionalMetaData:
+      subscription.additionalMetaData === null ? Prisma.DbNull : (subscription.additionalMetaData as Prisma.InputJsonObject),
+    salesforceId: subscription.salesforceId,
+    dueAt: date(nextDue(subscription)?.at ?? null),
   }
 }
 
 export async function insertSubscription(db: Db, subscription: Subscription): Promise<void> {
-  const { environmentId, id: subscriptionId } = subscription
   await db.subscription.create({
     data: {
-      ...lifeColumns(subscription),
-      environmentId,
-      id: subscriptionId,
+      ...columns(subscription),
+      environmentId: subscription.environmentId,
+      id: subscription.id,
       refId: subscription.refId,
       customerId: subscription.customerId,
-      resourceId: subscription.resource?.id ?? null,
       productId: subscription.product.id,
-      planVersionId: subscription.plan.id,
-      pricingType: subscription.pricingType,
-      billingPeriod: subscription.billingPeriod,
       billingCountryCode: subscription.billingCountryCode,
+      billingId: subscription.billingId,
+      crmId: subscription.crmId,
       createdAt: new Date(subscription.createdAt),
       startDate: new Date(subscription.startDate),
-      endDate: date(subscription.endDate),
       trialEndBehavior: subscription.trialEndBehavior,
-      additionalMetaData:
-        subscription.additionalMetaData === null ? Prisma.DbNull : (subscription.additionalMetaData as Prisma.InputJsonObject),
     },
   })
-  await insertContent(db, subscription)
+  await insertAddons(db, subscription)
+  await insertQuantities(db, subscription)
+  await insertOwnEntitlements(db, subscription)
+  await saveScheduled(db, { before: [], after: subscription, executed: [] })
 }
 
-async function insertContent(db: Db, { environmentId, id: subscriptionId, addons, quantities }: Subscription): Promise<void> {
-  if (addons.length > 0) {
-    await db.subscriptionAddon.createMany({
-      data: addons.map(({ id, version, quantity }) => ({ environmentId, id, subscriptionId, addonVersionId: version.id, quantity })),
-    })
+async function insertAddons(db: Db, { environmentId, id: subscriptionId, addons }: Subscription): Promise<void> {
+  if (addons.length === 0) return
+  await db.subscriptionAddon.createMany({
+    data: addons.map(({ id, version, quantity }) => ({ environmentId, id, subscriptionId, addonVersionId: version.id, quantity })),
+  })
+}
+
+async function insertQuantities(db: Db, { environmentId, id: subscriptionId, quantities }: Subscription): Promise<void> {
+  if (quantities.length === 0) return
+  await db.subscriptionQuantity.createMany({
+    data: quantities.map(({ featureId, quantity }) => ({ environmentId, subscriptionId, featureId, quantity })),
+  })
+}
+
+async function insertOwnEntitlements(db: Db, { environmentId, id: subscriptionId, ownEntitlements }: Subscription): Promise<void> {
+  if (ownEntitlements.length === 0) return
+  await db.subscriptionEntitlement.createMany({
+    data: ownEntitlements.map((own) => ({ ...own, environmentId, subscriptionId })),
+  })
+}
+
+/** From what was stored to what is now. `executed` are the ids of scheduled changes that are done; others that are gone were taken back. */
+export async function saveSubscription(db: Db, before: Subscription, after: Subscription, executed: readonly string[] = []): Promise<void> {
+  const { environmentId, id } = after
+  const ofSubscription = { environmentId, subscriptionId: id }
+  await db.subscription.update({ where: { environmentId_id: { environmentId, id } }, data: columns(after) })
+  // Lists are replaced by other lists where they change, never changed themselves.
+  if (after.addons !== before.addons) {
+    await db.subscriptionAddon.deleteMany({ where: ofSubscription })
+    await insertAddons(db, after)
   }
-  if (quantities.length > 0) {
-    await db.subscriptionQuantity.createMany({
-      data: quantities.map(({ featureId, quantity }) => ({ environmentId, subscriptionId, featureId, quantity })),
-    })
+  if (after.quantities !== before.quantities) {
+    await db.subscriptionQuantity.deleteMany({ where: ofSubscription })
+    await insertQuantities(db, after)
   }
+  if (after.ownEntitlements !== before.ownEntitlements) {
+    await db.subscriptionEntitlement.deleteMany({ where: ofSubscription })
+    await insertOwnEntitlements(db, after)
+  }
+  if (after.scheduled !== before.scheduled) await saveScheduled(db, { before: before.scheduled, after, executed })
 }
 
-/** Add-ons and quantities become those of `subscription`. */
-export async function replaceContent(db: Db, subscription: Subscription): Promise<void> {
-  const ofSubscription = { environmentId: subscription.environmentId, subscriptionId: subscription.id }
-  await db.subscriptionAddon.deleteMany({ where: ofSubscription })
-  await db.subscriptionQuantity.deleteMany({ where: ofSubscription })
-  await insertContent(db, subscription)
-}
-
-export async function saveLife(db: Db, subscription: Subscription): Promise<void> {
-  await db.subscription.update({
-    where: { environmentId_id: { environmentId: subscription.environmentId, id: subscription.id } },
-    data: lifeColumns(subscription),
+/** Claims each renewed period by its key, so that none is renewed twice whatever the code does. @throws on a second claim */
+export async function insertRenewals(db: Db, environmentId: string, renewals: readonly Renewal[]): Promise<void> {
+  if (renewals.length === 0) return
+  await db.subscriptionRenewal.createMany({
+    data: renewals.map(({ subscriptionId, start, end }) => ({
+      environmentId,
+      subscriptionId,
+      periodStart: new Date(start),
+      periodEnd: new Date(end),
+    })),
   })
 }
 
@@ -176,9 +241,7 @@ export async function hasTrialedOrPaid(db: Db, environmentId: string, customerId
       SELECT FROM subscription s
       LEFT JOIN trial t ON t.environment_id = s.environment_id AND t.customer_id = s.customer_id AND t.subscription_id = s.id
       WHERE s.environment_id = ${environmentId}::uuid AND s.customer_id = ${customerId}::uuid AND s.product_id = ${productId}::uuid
-        AND (s.effective_end_date IS NULL OR s.effective_end_date > s.start_date)
-        AND s.status <> 'PAYMENT_PENDING' AND s.cancel_reason IS DISTINCT FROM 'PendingPaymentExpired'
-        AND (t.subscription_id IS NOT NULL OR (s.pricing_type <> 'FREE' AND s.status <> 'NOT_STARTED'))
+        AND ${isTrialUsed}
     ) AS is_used`)
   return rows[0]!.is_used
 }

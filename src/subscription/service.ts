@@ -1,57 +1,39 @@
-import type { BillingPeriod } from '../catalog/model.js'
+import type { RecordedChange } from '../billing/ledger.js'
 import type { CatalogService } from '../catalog/service.js'
 import type { Customer } from '../customer/model.js'
-import { customerArchived, customerNotFound } from '../customer/problems.js'
-import { lockCustomerState, nextAccessVersion } from '../customer/state-version.js'
+import { customerNotFound } from '../customer/problems.js'
+import { type HeldCustomer, lockCustomerState, recordAccessChange } from '../customer/state-version.js'
 import type { EntitlementService } from '../entitlement/service.js'
 import type { EntitlementState } from '../entitlement/state.js'
-import type { Clock, EpochMs } from '../kernel/clock.js'
-import type { Decimal } from '../kernel/decimal.js'
-import { checkRefId, newId } from '../kernel/id.js'
-import { invalidInput } from '../kernel/problem.js'
+import type { EnvironmentTime } from '../environment/model.js'
+import type { EpochMs } from '../kernel/clock.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
-import { recordChange } from '../updates/outbox.js'
+import { advance } from './advance.js'
 import { type CancellationTime, decideCancellation } from './cancel.js'
-import { advance, freeFollowUp, nextDue } from './lifecycle.js'
-import { givesAccess, isFinal, type Subscription, type TrialEndBehavior } from './model.js'
-import { addonNotFound, planNotFound, subscriptionIdTaken, subscriptionNotFound } from './problems.js'
-import { decideProvision, type SubscriptionRequest } from './provision.js'
-import {
-  ensureResource,
-  hasTrialedOrPaid,
-  insertSubscription,
-  loadOpenSubscriptions,
-  loadSubscriptions,
-  recordTrial,
-  replaceContent,
-  saveLife,
-} from './repository.js'
+import { apply } from './lifecycle.js'
+import { givesAccess, type Subscription } from './model.js'
+import { subscriptionIdTaken, subscriptionNotFound } from './problems.js'
+import { awaitingPayment } from './payment.js'
+import { changesOf, decideProvision, type ProvisionDecision } from './provision.js'
+import { hasTrialedOrPaid, insertSubscription, loadOpenSubscriptions, recordTrial, saveSubscription } from './repository.js'
+import { findDueCustomers } from './repository-due.js'
+import { type AfterCommit, type FindCustomer, type RecordsParts, SubscriptionRecords } from './service-records.js'
+import { type ProvisionSubscription, References } from './service-references.js'
 
-/** A request to subscribe, in the caller's identifiers. Absent and null mean the same. */
-export interface ProvisionSubscription {
-  planRefId: string
-  subscriptionRefId?: string | null
-  resourceRefId?: string | null
-  billingPeriod?: BillingPeriod | null
-  billingCountryCode?: string | null
-  addons?: { addonRefId: string; quantity: number }[] | null
-  quantities?: { featureRefId: string; quantity: Decimal }[] | null
-  startDate?: EpochMs | null
-  skipTrial?: boolean | null
-  trialOverride?: { isTrial: boolean; trialEndDate?: EpochMs | null; trialEndBehavior?: TrialEndBehavior | null } | null
-  additionalMetaData?: Record<string, unknown> | null
-}
+export type { AfterCommit, FindCustomer } from './service-records.js'
+export type { ProvisionSubscription } from './service-references.js'
 
-/** Null: unknown. */
-export type FindCustomer = (db: Db, environmentId: string, by: { refId: string } | { id: string }) => Promise<Customer | null>
+/** A subscription that exists elsewhere, as it waits to be imported (JSON). */
+export type ImportSubscription = ProvisionSubscription & { customerRefId: string }
 
-/** A customer whose state row the transaction holds, and the database's time then: it rules every instant that the change writes. */
-export type HeldCustomer = Customer & { now: EpochMs }
-
-/** What to do once the transaction has committed: both are only wake-ups, and losing them loses nothing. */
-export interface AfterCommit {
-  changed(environmentId: string): void
-  dueAt(environmentId: string, customerId: string, at: EpochMs): void
+export interface SubscriptionParts {
+  prisma: PrismaClient
+  catalog: CatalogService
+  entitlements: EntitlementService
+  findCustomer: FindCustomer
+  billing: RecordsParts['billing']
+  time: EnvironmentTime
+  after: AfterCommit
 }
 
 export class SubscriptionService {
@@ -59,23 +41,20 @@ export class SubscriptionService {
   readonly #catalog: CatalogService
   readonly #entitlements: EntitlementService
   readonly #findCustomer: FindCustomer
-  readonly #clock: Clock
-  readonly #after: AfterCommit
+  readonly #billing: SubscriptionParts['billing']
+  readonly #time: EnvironmentTime
+  readonly #records: SubscriptionRecords
+  readonly #references: References
 
-  constructor(parts: {
-    prisma: PrismaClient
-    catalog: CatalogService
-    entitlements: EntitlementService
-    findCustomer: FindCustomer
-    clock: Clock
-    after: AfterCommit
-  }) {
+  constructor(parts: SubscriptionParts) {
     this.#prisma = parts.prisma
     this.#catalog = parts.catalog
     this.#entitlements = parts.entitlements
     this.#findCustomer = parts.findCustomer
-    this.#clock = parts.clock
-    this.#after = parts.after
+    this.#billing = parts.billing
+    this.#time = parts.time
+    this.#records = new SubscriptionRecords(parts)
+    this.#references = new References(parts)
   }
 
   /**
@@ -87,7 +66,7 @@ export class SubscriptionService {
     request: ProvisionSubscription & { customerRefId: string },
   ): Promise<{ subscription: Subscription; state: EntitlementState }> {
     const result = await inTransaction(this.#prisma, async (db) => {
-      const customer = await this.#lockedCustomer(db, environmentId, request.customerRefId)
+      const customer = await this.#records.hold(db, environmentId, { refId: request.customerRefId })
       const subscription = await this.provisionIn(db, customer, request)
       return {
         subscription,
@@ -102,33 +81,67 @@ export class SubscriptionService {
   async provisionIn(db: Db, customer: HeldCustomer, request: ProvisionSubscription): Promise<Subscription> {
     const { environmentId, now } = customer
     // load
-    const named = request.subscriptionRefId ? await this.#byRefId(db, environmentId, request.subscriptionRefId) : null
+    const named = request.subscriptionRefId ? await this.#records.byRefId(db, environmentId, request.subscriptionRefId) : null
     if (named && !isSamePlace(named, customer, request)) throw subscriptionIdTaken(named.refId)
-    const held = await this.#recordDue(db, customer)
+    const held = await this.#records.recordDue(db, customer)
     const known = named && (held.all.find(({ id }) => id === named.id) ?? named)
     if (known && known.status !== 'ACTIVE') {
-      if (held.changed.length > 0) await this.#recordAccessChange(db, customer)
+      if (held.isAccessChanged) await recordAccessChange(db, customer)
       return known
     }
-    const resolved = await this.#resolve(db, customer, request)
+    const resolved = await this.#references.request(db, customer, request)
     const isTrialUsed = await hasTrialedOrPaid(db, environmentId, customer.id, resolved.product.id)
     // decide
     const decision = decideProvision({ request: resolved, held: held.open, isTrialUsed, now })
     if (known && decision.subscription.id !== known.id) throw subscriptionIdTaken(known.refId)
     if (decision.kind === 'existing') {
-      if (held.changed.length > 0) await this.#recordAccessChange(db, customer)
+      if (held.isAccessChanged) await recordAccessChange(db, customer)
       return decision.subscription
     }
     // save
-    if (decision.kind === 'update') await replaceContent(db, decision.subscription)
+    const before = (id: string) => held.open.find((other) => other.id === id)!
+    const { subscription, changes } = await this.#withPayment(db, customer, { decision, held: held.open, request })
+    if (decision.kind === 'update') await saveSubscription(db, before(subscription.id), subscription)
     else {
-      for (const ended of decision.ended) await saveLife(db, ended)
-      await insertSubscription(db, decision.subscription)
-      if (decision.subscription.trialEndDate !== null && !isTrialUsed) await recordTrial(db, decision.subscription)
+      for (const { before, after } of changes) if (before) await saveSubscription(db, before, after)
+      await insertSubscription(db, subscription)
+      if (subscription.trialEndDate !== null && !isTrialUsed) await recordTrial(db, subscription)
     }
+    await this.#billing.recordIn(db, customer, changes, request.billing)
     // record the change message
-    await this.#recordAccessChange(db, customer)
-    return decision.subscription
+    await recordAccessChange(db, customer)
+    return subscription
+  }
+
+  /**
+   * The decision as changes, the asked subscription last. Where the payment comes first, the subscription waits for it, and of those that it ends only
+   * others that wait.
+   */
+  async #withPayment(
+    db: Db,
+    customer: HeldCustomer,
+    {
+      decision,
+      held,
+      request,
+    }: { decision: Exclude<ProvisionDecision, { kind: 'existing' }>; held: readonly Subscription[]; request: ProvisionSubscription },
+  ): Promise<{ subscription: Subscription; changes: RecordedChange[] }> {
+    const changes = changesOf(decision, held, customer.now)
+    const { subscription } = decision
+    if (decision.kind === 'update' || subscription.status !== 'ACTIVE') return { subscription, changes }
+    if (!(await this.#billing.isPaymentFirst(db, customer, changes, request.billing))) return { subscription, changes }
+    const waiting = awaitingPayment(subscription)
+    const inForce = changes.find(({ before }) => before?.status === 'ACTIVE')?.before ?? null
+    const ended = changes.filter(({ before }) => before?.status === 'PAYMENT_PENDING')
+    return { subscription: waiting, changes: [...ended, { before: null, after: waiting, at: customer.now, isRenewal: false, inForce }] }
+  }
+
+  /**
+   * Takes over a subscription that exists elsewhere, in the caller's transaction; repeated with its `subscriptionRefId`, it answers what is there. The
+   * caller tells `changed` after the commit; wake-ups are left to the sweep.
+   */
+  async importIn(db: Db, environmentId: string, input: ImportSubscription): Promise<Subscription> {
+    return this.provisionIn(db, await this.#records.hold(db, environmentId, { refId: input.customerRefId }), input)
   }
 
   /** Those that give access now, of the customer or of the named resources. */
@@ -139,39 +152,42 @@ export class SubscriptionService {
     const customer = await this.#findCustomer(this.#prisma, environmentId, { refId: customerRefId })
     if (!customer) throw customerNotFound(customerRefId)
     const stored = await loadOpenSubscriptions(this.#prisma, this.#catalog, environmentId, customer.id)
-    return advance(stored, this.#clock.now()).subscriptions.filter(
+    const now = await this.#time.now(environmentId)
+    return advance(stored, now).subscriptions.filter(
       ({ status, resource }) => givesAccess(status) && (!resourceRefIds || (resource !== null && resourceRefIds.includes(resource.refId))),
     )
   }
 
+  /** With its status of now. Fails with SUBSCRIPTION_NOT_FOUND. */
+  async get(environmentId: string, refId: string): Promise<Subscription> {
+    const found = await this.#records.byRefId(this.#prisma, environmentId, refId)
+    if (!found) throw subscriptionNotFound(refId)
+    const open = await loadOpenSubscriptions(this.#prisma, this.#catalog, environmentId, found.customerId)
+    // What is due depends on what else the customer holds.
+    const { subscriptions } = advance(open, await this.#time.now(environmentId))
+    return subscriptions.find(({ id }) => id === found.id) ?? found
+  }
+
   /** Not safe to repeat: what has ended already is refused, so that the caller learns of it. */
-  async cancel(
+  cancel(
     environmentId: string,
-    request: { subscriptionRefId: string; time?: CancellationTime | null; endDate?: EpochMs | null },
+    request: { subscriptionRefId: string; time?: CancellationTime | null; endDate?: EpochMs | null; revokesEntitlements?: boolean },
   ): Promise<Subscription> {
-    const { canceled, changed } = await inTransaction(this.#prisma, async (db) => {
-      const found = await this.#byRefId(db, environmentId, request.subscriptionRefId)
-      if (!found) throw subscriptionNotFound(request.subscriptionRefId)
-      const owner = await this.#findCustomer(db, environmentId, { id: found.customerId })
-      const customer = await this.#lockedCustomer(db, environmentId, owner!.refId)
-      const held = await this.#recordDue(db, customer)
-      // What was read before the lock may have ended meanwhile.
-      const before = held.all.find(({ id }) => id === found.id) ?? (await this.#byRefId(db, environmentId, request.subscriptionRefId))!
-      const after = decideCancellation({
-        subscription: before,
-        time: request.time ?? null,
-        endDate: request.endDate ?? null,
-        timeZone: customer.timeZone ?? 'UTC',
-        now: customer.now,
-      })
-      await saveLife(db, after)
-      const free = isFinal(after.status) ? freeFollowUp({ before, after }, held.open) : null
-      if (free) await insertSubscription(db, free)
-      await this.#recordAccessChange(db, customer)
-      return { canceled: after, changed: [...held.changed, after] }
-    })
-    this.wake(changed)
-    return canceled
+    const { subscriptionRefId, time = null, endDate = null, revokesEntitlements } = request
+    return this.#records.change(environmentId, subscriptionRefId, (subscription, { customer: { now } }) =>
+      decideCancellation({ subscription, time, endDate, revokesEntitlements, now }),
+    )
+  }
+
+  /**
+   * Cancels everything that is not final, for a customer that is being archived. In the caller's transaction, which holds the customer's state row and
+   * records the change.
+   */
+  async archiveIn(db: Db, customer: Pick<HeldCustomer, 'environmentId' | 'id' | 'billingCurrency' | 'now'>): Promise<void> {
+    const { open } = await this.#records.recordDue(db, customer)
+    const changes = open.map((before) => ({ before, after: apply(before, 'archive', customer.now), at: customer.now, isRenewal: false }))
+    for (const { before, after } of changes) await saveSubscription(db, before, after)
+    await this.#billing.recordIn(db, customer, changes)
   }
 
   /**
@@ -179,126 +195,26 @@ export class SubscriptionService {
    * not due any more. `ifFree`: leaves a customer alone that another transaction holds.
    */
   async applyDue(environmentId: string, customerId: string, { ifFree = false } = {}): Promise<boolean> {
-    const changed = await inTransaction(this.#prisma, async (db) => {
+    const { changed, isAccessChanged } = await inTransaction(this.#prisma, async (db) => {
       const customer = await this.#findCustomer(db, environmentId, { id: customerId })
       const now = customer && (await lockCustomerState(db, environmentId, customerId, { ifFree }))
-      if (!customer || now === null) return []
-      const held = await this.#recordDue(db, { ...customer, now })
-      if (held.changed.length > 0) await this.#recordAccessChange(db, customer)
-      return held.changed
+      if (!customer || now === null) return { changed: [], isAccessChanged: false }
+      const held = await this.#records.recordDue(db, { ...customer, now })
+      if (held.isAccessChanged) await recordAccessChange(db, customer)
+      return held
     })
-    this.wake(changed)
+    this.#records.wake(changed, { isAccessChanged })
     return changed.length > 0
   }
 
-  /** Customers (our ids) with something due, the longest overdue first. */
-  async dueCustomers(limit: number): Promise<{ environmentId: string; customerId: string }[]> {
-    const rows = await this.#prisma.$queryRaw<{ environment_id: string; customer_id: string }[]>`
-      SELECT environment_id, customer_id FROM subscription WHERE due_at <= clock_timestamp() GROUP BY 1, 2 ORDER BY min(due_at) LIMIT ${limit}`
-    return rows.map((row) => ({ environmentId: row.environment_id, customerId: row.customer_id }))
+  /** Customers (our ids) with something due: half of them the longest overdue, half the latest, so that a crowd that came due together holds up nobody. */
+  dueCustomers(limit: number): Promise<{ environmentId: string; customerId: string }[]> {
+    return findDueCustomers(this.#prisma, limit)
   }
 
   /** After a commit: delivery of the change, and a wake-up at the next instant that something is due. */
   wake(subscriptions: readonly Subscription[]): void {
-    const environmentIds = new Set(subscriptions.map(({ environmentId }) => environmentId))
-    for (const environmentId of environmentIds) this.#after.changed(environmentId)
-    for (const subscription of subscriptions) {
-      const due = nextDue(subscription)
-      if (due) this.#after.dueAt(subscription.environmentId, subscription.customerId, due.at)
-    }
-  }
-
-  async #lockedCustomer(db: Db, environmentId: string, refId: string): Promise<HeldCustomer> {
-    const customer = await this.#findCustomer(db, environmentId, { refId })
-    if (!customer) throw customerNotFound(refId)
-    const now = await lockCustomerState(db, environmentId, customer.id)
-    // Read again: it may have been changed, or archived, while we waited.
-    const current = await this.#findCustomer(db, environmentId, { id: customer.id })
-    if (!current) throw customerNotFound(refId)
-    if (current.archivedAt !== null) throw customerArchived(refId)
-    return { ...current, now: now ?? (await nextAccessVersion(db, environmentId, customer.id)) }
-  }
-
-  async #byRefId(db: Db, environmentId: string, refId: string): Promise<Subscription | null> {
-    const [subscription] = await loadSubscriptions(db, this.#catalog, { environmentId, refId })
-    return subscription ?? null
-  }
-
-  /**
-   * Loads the customer's subscriptions and records everything that is due, so that decisions start from the status at now. `all`: those that were
-   * not final as stored; `open`: those that are not final now; `changed`: those that were moved or started.
-   */
-  async #recordDue(db: Db, { environmentId, id: customerId, now }: Pick<HeldCustomer, 'environmentId' | 'id' | 'now'>) {
-    const stored = await loadOpenSubscriptions(db, this.#catalog, environmentId, customerId)
-    const { subscriptions: all, moved, started } = advance(stored, now)
-    const isStarted = new Set(started.map(({ id }) => id))
-    const isMoved = new Set(moved.map(({ after }) => after.id))
-    const changed = all.filter(({ id }) => isMoved.has(id) || isStarted.has(id))
-    // Ends first, and what becomes active before what begins a trial: at no time do two have the same status in one place.
-    const place = ({ status }: Subscription) => (isFinal(status) ? 0 : status === 'ACTIVE' ? 1 : 2)
-    for (const subscription of changed.toSorted((a, b) => place(a) - place(b))) {
-      if (isStarted.has(subscription.id)) await insertSubscription(db, subscription)
-      else await saveLife(db, subscription)
-    }
-    return { all, open: all.filter(({ status }) => !isFinal(status)), changed }
-  }
-
-  /** A new version of the customer's state and its message, with the change. */
-  async #recordAccessChange(db: Db, { environmentId, id, refId }: Pick<Customer, 'environmentId' | 'id' | 'refId'>): Promise<void> {
-    const version = await nextAccessVersion(db, environmentId, id)
-    await recordChange(db, { environmentId, kind: 'entitlements', customerId: refId, version })
-  }
-
-  async #resolve(db: Db, customer: Customer, request: ProvisionSubscription): Promise<SubscriptionRequest> {
-    const { environmentId } = customer
-    const plan = await this.#catalog.latestVersion(db, environmentId, 'PLAN', request.planRefId)
-    if (!plan) throw planNotFound(request.planRefId)
-    const addons: SubscriptionRequest['addons'] = []
-    for (const { addonRefId, quantity } of request.addons ?? []) {
-      const version = await this.#catalog.latestVersion(db, environmentId, 'ADDON', addonRefId)
-      if (!version) throw addonNotFound(addonRefId)
-      if (addons.some((other) => other.version.id === version.id))
-        throw invalidInput(`Add-on "${addonRefId}" is named twice: give one quantity.`, { addonId: addonRefId })
-      addons.push({ id: newId(), version, quantity })
-    }
-    const quantities: SubscriptionRequest['quantities'] = []
-    const features: ReadonlyMap<string, { id: string }> = request.quantities?.length
-      ? await this.#catalog.features(db, environmentId)
-      : new Map()
-    for (const { featureRefId, quantity } of request.quantities ?? []) {
-      const feature = features.get(featureRefId)
-      if (!feature) throw invalidInput(`Feature "${featureRefId}" was not found.`, { featureId: featureRefId })
-      if (quantities.some((other) => other.featureId === feature.id))
-        throw invalidInput(`Feature "${featureRefId}" is named twice: give one quantity.`, { featureId: featureRefId })
-      quantities.push({ featureId: feature.id, featureRefId, quantity })
-    }
-    const id = newId()
-    return {
-      id,
-      refId: request.subscriptionRefId ? checkRefId(request.subscriptionRefId, 'subscriptionId') : id,
-      environmentId,
-      customerId: customer.id,
-      timeZone: customer.timeZone ?? 'UTC',
-      resource: request.resourceRefId
-        ? await ensureResource(db, environmentId, customer.id, checkRefId(request.resourceRefId, 'resourceId'))
-        : null,
-      plan,
-      product: (await this.#catalog.productRules(db, environmentId, plan.productId))!,
-      addons,
-      quantities,
-      billingPeriod: request.billingPeriod ?? null,
-      billingCountryCode: request.billingCountryCode ?? null,
-      startDate: request.startDate ?? null,
-      skipTrial: request.skipTrial ?? false,
-      trialOverride: request.trialOverride
-        ? {
-            isTrial: request.trialOverride.isTrial,
-            trialEndDate: request.trialOverride.trialEndDate ?? null,
-            trialEndBehavior: request.trialOverride.trialEndBehavior ?? null,
-          }
-        : null,
-      additionalMetaData: request.additionalMetaData ?? null,
-    }
+    this.#records.wake(subscriptions)
   }
 }
 

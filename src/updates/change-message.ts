@@ -30,6 +30,16 @@ export interface ChangeMessage {
   state?: EntitlementState
   /** kind usage: the entitlement whose usage changed, with its new usage. */
   usage?: UsageChange
+  /** kind package: a version that was published. Absent: something else of the catalog changed. */
+  package?: PublishedPackage
+}
+
+export interface PublishedPackage {
+  packageRefId: string
+  packageType: 'Plan' | 'Addon'
+  packageVersion: number
+  /** Whether subscriptions of older versions move to this one. */
+  migrationType: 'ALL_CUSTOMERS' | 'NEW_CUSTOMERS'
 }
 
 export interface UsageChange {
@@ -38,6 +48,8 @@ export interface UsageChange {
   usage: Usage
   /** The entitlement with that usage; filled in on the way to the sockets. */
   entitlement?: Entitlement
+  /** Version of the last change of the holder's state that was more than usage; filled in with it. */
+  accessVersion?: EpochMs
 }
 
 /** The Redis channel that carries the changes of one environment to its web processes. */

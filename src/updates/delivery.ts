@@ -4,7 +4,7 @@ import { newId } from '../kernel/id.js'
 import { toAnsweredUnits } from '../metering/unit-transformation.js'
 import { Counter, Histogram, latencyBuckets, type Registry } from '../platform/metrics.js'
 import type { PrismaClient } from '../platform/postgres.js'
-import type { ChangeMessage, UsageChange } from './change-message.js'
+import type { ChangeMessage, PublishedPackage, UsageChange } from './change-message.js'
 import { mergeStates, withUsages } from './merge-state.js'
 import { deleteDelivered, leaseChanges, type PendingChange } from './outbox-repository.js'
 import type { StateCache } from './state-cache.js'
@@ -114,7 +114,7 @@ export class ChangeDelivery {
   async #messagesOf(environmentId: string, changes: PendingChange[]): Promise<ChangeMessage[]> {
     const newest = changes.reduce((a, b) => (b.version > a.version ? b : a))
     const { customerId } = newest
-    if (customerId === null) return changes.map((change) => message(environmentId, '', null, 'package', change.version))
+    if (customerId === null) return changes.flatMap((change) => packageMessages(environmentId, change))
     if (newest.kind === 'purge') return [message(environmentId, customerId, null, 'purge', newest.version)]
 
     if (changes.every(({ kind }) => kind === 'usage')) {
@@ -195,12 +195,20 @@ function entitlementsMessage(state: EntitlementState): ChangeMessage {
   return { ...message(state.environmentId, state.customerId, state.resourceId, 'entitlements', state.version), state }
 }
 
+/** One message per version that was published; one without when something else of the catalog changed. */
+function packageMessages(environmentId: string, { version, payload }: PendingChange): ChangeMessage[] {
+  const about = () => message(environmentId, '', null, 'package', version)
+  const packages = (payload as { packages?: PublishedPackage[] } | null)?.packages ?? []
+  return packages.length === 0 ? [about()] : packages.map((published) => ({ ...about(), package: published }))
+}
+
 /** One message per feature whose usage changed and which the customer holds: usage without an entitlement is not told. */
 function usageMessages(state: EntitlementState, changes: PendingChange[]): ChangeMessage[] {
   const featureIds = new Set(changes.flatMap(({ payload }) => (payload ? [(payload as UsageChange).featureId] : [])))
   return state.entitlements.flatMap((entitlement) => {
     if (!featureIds.has(entitlement.feature.refId) || !entitlement.usage) return []
-    const usage: UsageChange = { featureId: entitlement.feature.refId, usage: entitlement.usage, entitlement }
+    const { accessVersion } = state
+    const usage: UsageChange = { featureId: entitlement.feature.refId, usage: entitlement.usage, entitlement, accessVersion }
     return [{ ...message(state.environmentId, state.customerId, state.resourceId, 'usage', entitlement.usage.updatedAt), usage }]
   })
 }

@@ -124,7 +124,8 @@ export class HeldStates {
       if (load.isOutdated) return
       ofCustomer.delete(resource)
       if (ofCustomer.size === 0) this.#loads.delete(key)
-      if (state) this.#hold(key, resource, state)
+      // Without the catalog's version the state does not say until when it is true.
+      if (state?.catalogVersion !== undefined) this.#hold(key, resource, state)
     }
     load.answer.then(finish, () => finish(null))
     return load.answer

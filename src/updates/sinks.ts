@@ -5,7 +5,9 @@ import type { Redis } from '../platform/redis.js'
 import type { ChangeMessage } from './change-message.js'
 import { ChangeStream } from './change-stream.js'
 import type { ChangeSinks } from './delivery.js'
+import type { HeldChange } from './held-change.js'
 import { environmentQueue } from './jobs.js'
+import { publishHeldChanges } from './state-bus.js'
 
 /**
  * The push channel of the web processes with the change stream behind it (a reader that was away asks it for what it missed), and a queue per environment that has a
@@ -28,11 +30,32 @@ export function changeSinks(parts: {
     return queue
   }
   return {
-    publish: (messages) => stream.append(messages),
+    async publish(messages) {
+      // First: who hears of a change and asks for more must not be answered from what was held before it.
+      await Promise.all(
+        [...heldChangesOf(messages)].map(([environmentId, changes]) => publishHeldChanges(redis, queues.prefix, environmentId, changes)),
+      )
+      await stream.append(messages)
+    },
     async enqueue(messages) {
       for (const message of messages) {
         if (await settings.fetch(message.environmentId)) await queueOf(message.environmentId).add(message)
       }
     },
   }
+}
+
+/** By environment. */
+function heldChangesOf(messages: readonly ChangeMessage[]): Map<string, HeldChange[]> {
+  const changes = new Map<string, HeldChange[]>()
+  for (const message of messages) changes.set(message.environmentId, [...(changes.get(message.environmentId) ?? []), toHeldChange(message)])
+  return changes
+}
+
+function toHeldChange({ kind, customerId, version, usage, ...message }: ChangeMessage): HeldChange {
+  const resourceId = message.resourceId ?? null
+  if (kind === 'package') return { customerId: null, version: null }
+  if (kind === 'purge') return { customerId, version: null }
+  if (!usage) return { customerId, version }
+  return { customerId, version, usage: { resourceId, featureId: usage.featureId, usage: usage.usage } }
 }

@@ -161,16 +161,17 @@ export class StateBus {
   }
 
   #receive(channelName: string, text: string): void {
-    if (channelName === acknowledgementsOf(this.#prefix, this.#id)) return this.#heard(Number(text))
     const channel = this.#channels.get(channelName)
+    if (channelName === acknowledgementsOf(this.#prefix, this.#id)) this.#heard(Number(text))
     if (!channel) return
     try {
       const { changes, sender, number } = JSON.parse(text) as Announcement
-      // Applied when it was announced.
-      if (sender === this.#id) return this.#heard(number!)
-      this.#listener.apply(channel.environmentId, changes)
+      // Its own were applied when they were announced.
+      if (sender === this.#id) this.#heard(number!)
+      else this.#listener.apply(channel.environmentId, changes)
       // One that does not arrive is waited for until the lease is over.
-      if (sender) this.#publisher.publish(acknowledgementsOf(this.#prefix, sender), String(number)).catch(() => undefined)
+      if (sender && sender !== this.#id)
+        this.#publisher.publish(acknowledgementsOf(this.#prefix, sender), String(number)).catch(() => undefined)
     } catch (error) {
       this.#life.log.error({ err: error, channel: channelName }, 'held changes could not be read')
       this.#listener.forgetAll()

@@ -39,14 +39,19 @@ const clientReads: ReadonlyMap<string, (args: RootArguments) => unknown> = new M
   Object.entries({
     cachedEntitlements: ({ query }: RootArguments) => query?.customerId,
     entitlement: ({ query }: RootArguments) => query?.customerId,
+    entitlementV2: ({ query }: RootArguments) => query?.customerId,
     entitlementsState: ({ query }: RootArguments) => query?.customerId,
     getActiveSubscriptions: ({ input }: RootArguments) => input?.customerId,
     getCustomerByRefId: ({ input }: RootArguments) => input?.customerId,
+    paywall: ({ input }: RootArguments) => input?.customerId,
   }),
 )
 
 /** Queries that need no customer. */
-const publicReads: ReadonlySet<string> = new Set(['sdkConfiguration'])
+const publicReads: ReadonlySet<string> = new Set(['coupons', 'products', 'sdkConfiguration'])
+
+/** What anybody may see who has a client key; a paywall as long as it is nobody's. */
+const isPublic = (field: string, args: RootArguments) => publicReads.has(field) || (field === 'paywall' && !args.input?.customerId)
 
 export type RootArguments = Readonly<Record<string, Readonly<Record<string, unknown>> | null | undefined>>
 
@@ -57,7 +62,7 @@ export type RootArguments = Readonly<Record<string, Readonly<Record<string, unkn
 export function authorize(identity: Identity, root: { operation: string; field: string; args: RootArguments }): void {
   checkEnvironment(identity, root.args)
   if (identity.kind === 'SERVER') return
-  if (root.operation === 'Query' && publicReads.has(root.field)) return
+  if (root.operation === 'Query' && isPublic(root.field, root.args)) return
   if (root.operation === 'Subscription' && identity.customerId !== null) return
   const customerOf = root.operation === 'Query' ? clientReads.get(root.field) : undefined
   if (!customerOf) throw forbidden(`${root.field} needs a server key.`)

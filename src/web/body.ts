@@ -8,14 +8,20 @@ export const maxBodyBytes = 5 * 1024 * 1024
 export async function readBody(request: IncomingMessage): Promise<string> {
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > maxBodyBytes) throw tooLarge()
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > maxBodyBytes) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= maxBodyBytes) chunks.push(chunk)
+      else {
+        request.pause()
+        reject(tooLarge())
+      }
+    })
+    request.on('end', () => resolve((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8')))
+    request.on('error', reject)
+  })
 }
 
 function tooLarge(): Problem {

@@ -9,20 +9,31 @@ interface Page {
   /** Of the file, without `.md`. */
   name: string
   title: string
-  html: string
+  /** Written when it is first asked for. */
+  html(): string
   /** Lower case, for the search of the list. */
   words: string
 }
 
+/** A page that is not written by hand. */
+export interface GeneratedPage {
+  name: string
+  title: string
+  /** What it can be found by: the whole text would make every other page as long. */
+  words: string
+  /** In Markdown. */
+  write(): string
+}
+
 const firstPage = 'index'
 
-/** The documentation at /docs, rendered once at the start. */
-export function serveDocs(): Middleware {
-  const pages = readPages(join(packageRoot, 'src/web/docs'))
-  const files = new Map([
-    ['/docs/docs.css', { type: 'css', text: readAsset('docs.css') }],
-    ['/docs/docs.js', { type: 'js', text: readAsset('docs.js') }],
-    ...pages.map((page) => [`/docs/${page.name}`, { type: 'html', text: render(page, pages) }] as const),
+/** The documentation at /docs: the pages of src/web/docs as they were at the start, and generated ones. Each is rendered once. */
+export function serveDocs(generated: readonly GeneratedPage[]): Middleware {
+  const pages = readPages(join(packageRoot, 'src/web/docs'), generated)
+  const files = new Map<string, { type: string; text(): string }>([
+    ['/docs/docs.css', { type: 'css', text: once(() => readAsset('docs.css')) }],
+    ['/docs/docs.js', { type: 'js', text: once(() => readAsset('docs.js')) }],
+    ...pages.map((page) => [`/docs/${page.name}`, { type: 'html', text: once(() => render(page, pages)) }] as const),
   ])
   files.set('/docs', files.get(`/docs/${firstPage}`)!)
   return async (ctx, next) => {
@@ -32,21 +43,35 @@ export function serveDocs(): Middleware {
     ctx.set('content-security-policy', "default-src 'self'; img-src 'self' data:")
     ctx.status = file ? 200 : 404
     ctx.type = file?.type ?? 'html'
-    ctx.body = file?.text ?? render(missing, pages)
+    ctx.body = file?.text() ?? render(missing, pages)
   }
 }
 
-const missing: Page = { name: '', title: 'No such page', html: '<h1>No such page</h1><p>Choose one of the list.</p>', words: '' }
+const missing: Page = { name: '', title: 'No such page', html: () => '<h1>No such page</h1><p>Choose one of the list.</p>', words: '' }
 
-function readPages(directory: string): Page[] {
+function readPages(directory: string, generated: readonly GeneratedPage[]): Page[] {
   const names = readdirSync(directory).filter((file) => file.endsWith('.md'))
-  const pages = names.map((file) => toPage(file.slice(0, -'.md'.length), readFileSync(join(directory, file), 'utf8')))
+  const written = names.map((file) => toPage(file.slice(0, -'.md'.length), readFileSync(join(directory, file), 'utf8')))
+  const pages = [
+    ...written,
+    ...generated.map(({ write, words, ...page }) => ({ ...page, words: words.toLowerCase(), html: () => toHtml(write()) })),
+  ]
   return pages.sort((a, b) => Number(b.name === firstPage) - Number(a.name === firstPage) || a.title.localeCompare(b.title))
 }
 
 function toPage(name: string, text: string): Page {
   const title = /^# (.+)/.exec(text)?.[1] ?? name
-  return { name, title, html: markdown.parse(text, { async: false }), words: text.toLowerCase().replace(/\s+/g, ' ') }
+  return { name, title, html: () => toHtml(text), words: text.toLowerCase().replace(/\s+/g, ' ') }
+}
+
+const toHtml = (text: string) => markdown.parse(text, { async: false })
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }
 
 /** Links between pages are written for readers of the repository (`errors.md#codes`); headings get anchors; wide tables scroll by themselves. */
@@ -89,7 +114,7 @@ ${items.join('\n')}
 <p id="nothing" hidden>Nothing found.</p>
 </nav>
 <main>
-${page.html}
+${page.html()}
 </main>
 </body>
 </html>

@@ -1,5 +1,7 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
+import type { EntitlementService } from '../entitlement/service.js'
+import { systemClock } from '../kernel/clock.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
 import type { Secret } from '../platform/config.js'
 import { healthHandler } from '../platform/health.js'
@@ -7,40 +9,79 @@ import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import { openRedis } from '../platform/redis.js'
 import { ChangeStream } from '../updates/change-stream.js'
+import { HeldStates } from '../updates/held-states.js'
+import { SharedStates } from '../updates/shared-states.js'
+import { StateCache } from '../updates/state-cache.js'
 import { readBody } from './body.js'
 import { ChangeFeed } from './change-feed.js'
-import { allowBrowsers } from './cors.js'
+import { allowBrowsers, openToBrowsers } from './cors.js'
 import { serveDocs } from './docs.js'
+import { serveEdge } from './edge.js'
 import { serveGraphiql } from './graphiql.js'
 import type { Services } from './graphql/context.js'
-import { GraphqlDoor } from './graphql/door.js'
+import { GraphqlDoor, type GraphqlRequest } from './graphql/door.js'
 import { createSchema } from './graphql/schema.js'
 import { Push } from './push.js'
 import { serveQueueBoard } from './queue-board.js'
+import { type RateLimitOptions, RateLimits } from './rate-limits.js'
+import { referencePage } from './reference.js'
 import { SocketDoor } from './socket.js'
 
 export interface FrontDoorOptions {
-  app: Services
+  /** Entitlements are read through the memory of this process. */
+  app: Services & { entitlements: EntitlementService }
   life: Life
   queues: QueueConnection
   /** Serves the queue board to who has it; absent: no queue board. */
   operatorKey?: Secret
   hasGraphiql: boolean
+  limits?: Partial<FrontDoorLimits>
+}
+
+export interface FrontDoorLimits extends RateLimitOptions {
+  /** Of one operation. */
+  operationTimeoutMs: number
+  /** Of entitlement states in memory, estimated. */
+  heldStatesMaxBytes: number
+}
+
+/** A server key's host application may load a whole process; a browser asks a few times per page. */
+export const defaultLimits: FrontDoorLimits = {
+  perKey: 20_000,
+  perCustomer: 100,
+  operationTimeoutMs: 10_000,
+  heldStatesMaxBytes: 128 * 1024 * 1024,
 }
 
 /** The HTTP server of the web process: GraphQL over HTTP and WebSocket, docs, queue board, health and metrics. Not listening yet. */
-export function createFrontDoor({ app, life, queues, operatorKey, hasGraphiql }: FrontDoorOptions): Server {
+export function createFrontDoor({ app: services, life, queues, operatorKey, hasGraphiql, limits }: FrontDoorOptions): Server {
   const schema = createSchema()
+  const { operationTimeoutMs, heldStatesMaxBytes, ...rates } = { ...defaultLimits, ...limits }
   const { log, metrics } = life
   const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, log })
   const stream = new ChangeStream({ redis: openRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
+  const cache = new StateCache(openRedis(life, queues.redisUrl, 'request'), queues.prefix)
+  const shared = new SharedStates({ cache, source: services.entitlements, log })
+  const entitlements = new HeldStates({
+    life,
+    queues,
+    source: services.entitlements,
+    shared,
+    clock: systemClock,
+    maxBytes: heldStatesMaxBytes,
+  })
+  const app = { ...services, entitlements }
+  const announce = entitlements.announce.bind(entitlements)
+  const rateLimits = new RateLimits(rates)
   const push = new Push({ app, schema, feed, stream, log, metrics })
   const koa = new Koa()
   koa.on('error', (error: Error, ctx: Context) => log.error({ err: error, path: ctx?.path }, 'request failed'))
-  koa.use(serveHealth(life))
+  const timeoutMs = operationTimeoutMs
+  koa.use(serveEdge({ app, schema, rateLimits, timeoutMs, log }))
   if (hasGraphiql) koa.use(serveGraphiql())
-  koa.use(serveGraphql(new GraphqlDoor({ app, schema, log, metrics })))
-  koa.use(serveDocs())
+  koa.use(serveGraphql(new GraphqlDoor({ app, schema, rateLimits, timeoutMs, announce, log, metrics })))
+  koa.use(serveHealth(life))
+  koa.use(serveDocs([referencePage(schema)]))
   if (operatorKey) koa.use(serveQueueBoard({ life, environments: app.environments, queues, operatorKey }))
 
   const server = createServer(koa.callback())
@@ -57,46 +98,57 @@ function serveHealth(life: Life): Middleware {
   }
 }
 
+/** The hottest path of the process: answered without the conveniences of Koa, which cost as much as the answer. */
 function serveGraphql(door: GraphqlDoor): Middleware {
-  return async (ctx, next) => {
-    if (ctx.path !== '/graphql') return next()
-    await allowBrowsers(ctx, () => answerGraphql(door, ctx))
+  return (ctx, next) => {
+    const { url = '' } = ctx.req
+    if (url !== '/graphql' && !url.startsWith('/graphql?')) return next()
+    if (ctx.method === 'OPTIONS') return allowBrowsers(ctx, async () => undefined)
+    ctx.respond = false
+    return answerGraphql(door, ctx.req, ctx.res)
   }
 }
 
-async function answerGraphql(door: GraphqlDoor, ctx: Context): Promise<void> {
-  const { status, headers, body } = await readGraphql(ctx).then(
-    (json) => door.answer({ method: ctx.method, url: ctx.url, headers: ctx.headers, body: json, signal: signalOf(ctx) }),
+async function answerGraphql(door: GraphqlDoor, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { status, headers, body } = await readGraphql(request).then(
+    ({ json, length }) => door.answer(toGraphqlRequest(request, response, json, length)),
     (error: unknown) => door.refuse(Problem.from(error), isTooLarge(error) ? 413 : 400),
   )
-  ctx.status = status
-  ctx.set(headers)
+  response.statusCode = status
+  for (const [name, value] of openToBrowsers) response.setHeader(name, value)
+  for (const name in headers) response.setHeader(name, headers[name]!)
   // A body that was refused is not read to its end: the connection cannot be used again.
-  if (!ctx.req.complete) ctx.set('connection', 'close')
-  ctx.body = body
+  if (!request.complete) response.setHeader('connection', 'close')
+  response.end(body ?? '')
+}
+
+function toGraphqlRequest(request: IncomingMessage, response: ServerResponse, body: unknown, bodyLength: number): GraphqlRequest {
+  const { method = 'GET', url = '', headers } = request
+  let listeners: (() => void)[] | undefined
+  const onHangUp = (listener: () => void) => {
+    if (listeners) return void listeners.push(listener)
+    listeners = [listener]
+    response.once('close', () => {
+      if (!response.writableFinished) for (const heard of listeners!) heard()
+    })
+  }
+  return { method, url, headers, body, bodyLength, onHangUp }
 }
 
 /** Undefined: the request carries no JSON, which is for graphql-http to judge. */
-async function readGraphql(ctx: Context): Promise<unknown> {
-  if (ctx.method !== 'POST' || !ctx.is('json')) return undefined
-  const text = await readBody(ctx.req)
+async function readGraphql(request: IncomingMessage): Promise<{ json: unknown; length: number }> {
+  if (request.method !== 'POST' || !/^application\/(?:[\w.+-]+\+)?json\b/i.test(request.headers['content-type'] ?? '')) return noBody
+  const text = await readBody(request)
   try {
-    return JSON.parse(text)
+    return { json: JSON.parse(text), length: text.length }
   } catch {
     throw invalidInput('The body is not JSON')
   }
 }
 
-const isTooLarge = (error: unknown) => error instanceof Problem && error.details.limit !== undefined
+const noBody = { json: undefined, length: 0 }
 
-/** Aborts when the client hangs up before its answer was sent. */
-function signalOf({ res }: Context): AbortSignal {
-  const controller = new AbortController()
-  res.once('close', () => {
-    if (!res.writableFinished) controller.abort()
-  })
-  return controller.signal
-}
+const isTooLarge = (error: unknown) => error instanceof Problem && error.details.limit !== undefined
 
 /** Takes no new connections, answers what is under way, and closes each connection as soon as it is idle. */
 async function finishRequests(server: Server): Promise<void> {

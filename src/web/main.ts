@@ -1,10 +1,10 @@
 import { createApp } from '../app.js'
 import { UsageService } from '../metering/service.js'
-import { databaseVariables, flag, port, processVariables, redisVariables, secret } from '../platform/config.js'
+import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret } from '../platform/config.js'
 import { listen } from '../platform/health.js'
 import { connectPostgres } from '../platform/postgres.js'
 import { runProcess } from '../platform/process.js'
-import { createFrontDoor } from './koa.js'
+import { createFrontDoor, defaultLimits } from './koa.js'
 
 export const webConfig = {
   ...processVariables,
@@ -12,6 +12,19 @@ export const webConfig = {
   ...redisVariables,
   PORT: port({ default: 4000, desc: 'Port of the HTTP server' }),
   OPERATOR_KEY: secret({ default: undefined, desc: 'Key of the operator; without it the queue board is off' }),
+  OPERATION_TIMEOUT_MS: positive({
+    default: defaultLimits.operationTimeoutMs,
+    desc: 'Time for one GraphQL operation or edge request; its SQL ends with it',
+  }),
+  RATE_LIMIT_PER_KEY: positive({ default: defaultLimits.perKey, desc: 'Requests per second that one process answers for one API key' }),
+  RATE_LIMIT_PER_CUSTOMER: positive({
+    default: defaultLimits.perCustomer,
+    desc: 'Requests per second that one process answers for one customer with a client key',
+  }),
+  HELD_STATES_MAX_BYTES: positive({
+    default: defaultLimits.heldStatesMaxBytes,
+    desc: 'Memory for entitlement states that are held, estimated',
+  }),
   GRAPHIQL: flag({
     default: false,
     devDefault: true,
@@ -24,7 +37,13 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
   const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE })
   const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
   const app = { ...createApp({ life, postgres, queues }), usage: new UsageService({ life, queues, pool: postgres.pool }) }
-  const server = createFrontDoor({ app, life, queues, operatorKey: config.OPERATOR_KEY, hasGraphiql: config.GRAPHIQL })
+  const limits = {
+    operationTimeoutMs: config.OPERATION_TIMEOUT_MS,
+    perKey: config.RATE_LIMIT_PER_KEY,
+    perCustomer: config.RATE_LIMIT_PER_CUSTOMER,
+    heldStatesMaxBytes: config.HELD_STATES_MAX_BYTES,
+  }
+  const server = createFrontDoor({ app, life, queues, operatorKey: config.OPERATOR_KEY, hasGraphiql: config.GRAPHIQL, limits })
   const portTaken = await listen(server, { port: config.PORT, host: config.BIND_ADDRESS })
   life.log.info({ port: portTaken }, 'listening')
 })

@@ -1,4 +1,13 @@
-import { createSourceEventStream, type ExecutionResult, execute, GraphQLError, type GraphQLSchema } from 'graphql'
+import {
+  createSourceEventStream,
+  type DefinitionNode,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type SelectionNode,
+} from 'graphql'
 import { newId } from '../kernel/id.js'
 import { Problem } from '../kernel/problem.js'
 import type { Logger } from '../platform/logger.js'
@@ -161,10 +170,11 @@ export class Push {
     return createContext({
       app,
       identity,
-      traceId: newId(),
-      signal,
-      changes: (kinds) => feed.changes(environmentId, { kinds, customerId, signal }),
-      missedSince: (position) => stream.since(environmentId, position),
+      operation: { traceId: newId(), signal },
+      listening: {
+        changes: (kinds) => feed.changes(environmentId, { kinds, customerId, signal }),
+        missedSince: (position) => stream.since(environmentId, position),
+      },
     })
   }
 }
@@ -177,8 +187,22 @@ interface Broadcast {
 }
 
 /** Everything the answers depend on. */
-function keyOf({ identity, query, operationName, variables }: SubscriptionRequest): string {
-  return JSON.stringify([identity.environmentId, identity.kind, identity.customerId, query, operationName ?? null, variables ?? null])
+function keyOf({ identity, query, prepared, operationName, variables }: SubscriptionRequest): string {
+  const own = prepared.document.definitions.some(asksForItsOwn) ? newId() : null
+  return JSON.stringify([identity.environmentId, identity.kind, identity.customerId, query, operationName ?? null, variables ?? null, own])
+}
+
+/** A subscription with arguments (`stateChanges(after)`) begins with what only its client has to be told, so nobody can join it. */
+function asksForItsOwn(definition: DefinitionNode): boolean {
+  const isRoot =
+    definition.kind === Kind.OPERATION_DEFINITION ||
+    (definition.kind === Kind.FRAGMENT_DEFINITION && definition.typeCondition.name.value === 'Subscription')
+  return isRoot && definition.selectionSet.selections.some(hasArguments)
+}
+
+function hasArguments(selection: SelectionNode): boolean {
+  if (selection.kind === Kind.FIELD) return (selection.arguments?.length ?? 0) > 0
+  return selection.kind === Kind.INLINE_FRAGMENT && selection.selectionSet.selections.some(hasArguments)
 }
 
 function collectSize(collection: { size: number }) {

@@ -5,10 +5,12 @@ import { silentLogger } from '../../src/platform/logger.js'
 import { Life } from '../../src/platform/process.js'
 import type { Benchmark } from './benchmark.js'
 import type { Comparison } from './compare.js'
+import { graphql, graphqlMemory } from './graphql.js'
 import { describeMachine } from './machine.js'
+import { report } from './report.js'
 import { sidecar } from './sidecar.js'
 
-const benchmarks: readonly Benchmark[] = [sidecar]
+const benchmarks: readonly Benchmark[] = [graphql, graphqlMemory, report, sidecar]
 
 const usage = `Usage: npm run bench -- NAME [--json] [--seconds N]
 

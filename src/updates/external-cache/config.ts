@@ -34,7 +34,7 @@ const httpUrl = makeValidator<string>((input) => {
 })
 
 /** A name or an address; an IPv6 one with its brackets or without. Kept as URLs write it. */
-const host = makeValidator<string>((input) => {
+export const host = makeValidator<string>((input) => {
   const written = input.includes(':') && !input.startsWith('[') ? `[${input}]` : input
   const url = `redis://${written}`
   if (!URL.canParse(url) || new URL(url).host.toLowerCase() !== written.toLowerCase())
@@ -42,7 +42,7 @@ const host = makeValidator<string>((input) => {
   return written
 })
 
-const databaseIndex = makeValidator<number>((input) => {
+export const databaseIndex = makeValidator<number>((input) => {
   if (!/^\d+$/.test(input)) throw new Error(`must be the number of a Redis database, not "${input}"`)
   return Number(input)
 })
@@ -98,7 +98,8 @@ export function cacheRedisUrl({ REDIS_HOST, REDIS_PORT, REDIS_DB, REDIS_USER, RE
   return withCredentials(new URL(`redis://${REDIS_HOST}:${REDIS_PORT}/${REDIS_DB}`), REDIS_USER, REDIS_PASSWORD)
 }
 
-function withCredentials(url: URL, user: string | undefined, password: Secret | undefined): string {
+/** The URL with user and password, each if there is one. */
+export function withCredentials(url: URL, user: string | undefined, password: Secret | undefined): string {
   url.username = encodeURIComponent(user ?? '')
   url.password = encodeURIComponent(password?.reveal() ?? '')
   return url.href

@@ -15,7 +15,7 @@ ReactDOM.createRoot(document.getElementById('editor')).render(
   createElement(GraphiQL, {
     fetcher,
     defaultQuery: firstQuery,
-    defaultHeaders: JSON.stringify({ 'X-API-KEY': 'server-…' }, null, 2),
+    defaultHeaders: JSON.stringify({ 'X-API-KEY': 'paste-a-server-key-here' }, null, 2),
     defaultEditorToolsVisibility: 'headers',
     shouldPersistHeaders: true,
   }),

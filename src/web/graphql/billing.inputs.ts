@@ -1,7 +1,15 @@
 import { Field, Float, InputType } from 'type-graphql'
 import * as enums from './enums.js'
-import { TaxExempt } from './customer.inputs.js'
 import { Json } from './scalars.js'
+
+@InputType({ description: 'A tax identifier, passed to the billing provider and not kept.' })
+export class TaxExempt {
+  @Field(() => String)
+  type!: string
+
+  @Field(() => String)
+  value!: string
+}
 
 @InputType({ description: 'A postal address, passed to the billing provider and not kept.' })
 export class BillingAddress {

@@ -1,15 +1,38 @@
 import DataLoader from 'dataloader'
 import type { App } from '../../app.js'
 import type { Customer } from '../../customer/model.js'
+import type { PromotionalEntitlement } from '../../entitlement/promotional.js'
 import type { EpochMs } from '../../kernel/clock.js'
+import { invalidInput } from '../../kernel/problem.js'
 import type { UsageService } from '../../metering/service.js'
 import type { Subscription } from '../../subscription/model.js'
+import type { ProductEligibility, TrialedPlan } from '../../subscription/trials.js'
 import type { ChangeKind, ChangeMessage } from '../../updates/change-message.js'
 import type { CatchUp } from '../../updates/change-stream.js'
 import type { Identity } from '../auth.js'
+import { type CatalogLoaders, createCatalogLoaders } from './catalog-loaders.js'
 
 /** The services that the front door calls. */
-export type Services = Pick<App, 'catalog' | 'customers' | 'entitlements' | 'environments' | 'subscriptions'> & { usage: UsageService }
+export type Services = Pick<
+  App,
+  | 'catalog'
+  | 'checks'
+  | 'customers'
+  | 'environments'
+  | 'imports'
+  | 'offers'
+  | 'promotional'
+  | 'packageMigrations'
+  | 'subscriptionChanges'
+  | 'subscriptionList'
+  | 'subscriptionReads'
+  | 'subscriptions'
+  | 'testClocks'
+> & {
+  /** Reads. */
+  entitlements: Pick<App['entitlements'], 'check' | 'state'>
+  usage: UsageService
+}
 
 /** What resolvers know about the request that they answer. */
 export interface RequestContext {
@@ -28,24 +51,79 @@ export interface RequestContext {
 }
 
 /** Of one request: a record that an answer needs several times is loaded once. */
-interface Loaders {
+interface Loaders extends CatalogLoaders {
   /** By our id. */
   customers: DataLoader<string, Customer | null>
-  /** By the customer's refId, over all its resources. */
-  activeSubscriptions: DataLoader<string, Subscription[]>
+  /** By our id of the coupon: the latest ten that have it. */
+  customersOfCoupon: DataLoader<string, Customer[]>
+  /** By our id of the customer: what is not final, and the latest ten of all; the newest first. */
+  subscriptionsOfCustomer: DataLoader<string, Subscription[]>
+  /** By our id of the customer: expired ones too, the newest first. */
+  promotionalOfCustomer: DataLoader<string, PromotionalEntitlement[]>
+  /** By our id of the customer. */
+  trialedPlansOfCustomer: DataLoader<string, TrialedPlan[]>
+  /** By our id of the customer. */
+  trialEligibilityOfCustomer: DataLoader<string, ProductEligibility[]>
 }
 
-export function createContext(facts: Omit<RequestContext, 'loaders' | 'now'>): RequestContext {
-  const { app, identity } = facts
-  const { environmentId } = identity
+export interface ContextFacts {
+  app: Services
+  identity: Identity
+  /** Both are asked for only when they are needed. */
+  operation: Pick<RequestContext, 'traceId' | 'signal'>
+  /** Absent: there is nothing to listen to. */
+  listening?: Pick<RequestContext, 'changes' | 'missedSince'>
+}
+
+class OperationContext implements RequestContext {
+  readonly app: Services
+  readonly identity: Identity
+  readonly now = Date.now()
+  readonly changes: RequestContext['changes']
+  readonly missedSince: RequestContext['missedSince']
+  readonly #operation: ContextFacts['operation']
+  #loaders: Loaders | undefined
+
+  constructor({ app, identity, operation, listening = notListening }: ContextFacts) {
+    this.app = app
+    this.identity = identity
+    this.#operation = operation
+    this.changes = listening.changes
+    this.missedSince = listening.missedSince
+  }
+
+  get traceId(): string {
+    return this.#operation.traceId
+  }
+
+  get signal(): AbortSignal {
+    return this.#operation.signal
+  }
+
+  get loaders(): Loaders {
+    this.#loaders ??= createLoaders(this.app, this.identity.environmentId)
+    return this.#loaders
+  }
+}
+
+export const createContext = (facts: ContextFacts): RequestContext => new OperationContext(facts)
+
+const refuse = (): never => {
+  throw invalidInput('Subscriptions are served over WebSocket')
+}
+const notListening = { changes: refuse, missedSince: refuse }
+
+/** How many customers a coupon is answered with: the first page of a list. */
+const shownCustomers = 10
+
+function createLoaders(app: Services, environmentId: string): Loaders {
   return {
-    ...facts,
-    now: Date.now(),
-    loaders: {
-      customers: new DataLoader((ids) => Promise.all(ids.map((id) => app.customers.byId(environmentId, id)))),
-      activeSubscriptions: new DataLoader((refIds) =>
-        Promise.all(refIds.map((customerRefId) => app.subscriptions.active(environmentId, { customerRefId }))),
-      ),
-    },
+    ...createCatalogLoaders(app, environmentId),
+    customers: new DataLoader((ids) => app.customers.byIds(environmentId, ids)),
+    customersOfCoupon: new DataLoader((ids) => app.customers.ofCoupons(environmentId, ids, shownCustomers)),
+    subscriptionsOfCustomer: new DataLoader((ids) => app.subscriptionReads.ofCustomers(environmentId, ids)),
+    promotionalOfCustomer: new DataLoader((ids) => app.promotional.held(environmentId, ids)),
+    trialedPlansOfCustomer: new DataLoader((ids) => app.subscriptionReads.trialedPlans(environmentId, ids)),
+    trialEligibilityOfCustomer: new DataLoader((ids) => app.subscriptionReads.eligibility(environmentId, ids)),
   }
 }

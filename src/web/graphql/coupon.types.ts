@@ -1,9 +1,10 @@
 import { Field, Float, ObjectType } from 'type-graphql'
+import type * as catalog from '../../catalog/coupon.js'
 import type { EpochMs } from '../../kernel/clock.js'
+import * as decimal from '../../kernel/decimal.js'
 import { AlwaysNull } from './always-null.js'
 import * as enums from './enums.js'
-import { Money } from './price.types.js'
-import { Customer } from './customer.types.js'
+import { Money, toNumber } from './price.types.js'
 import { DateTime, Json } from './scalars.js'
 
 @ObjectType({ simpleResolvers: true, description: 'Where the copy of a record at another vendor stands.' })
@@ -31,9 +32,6 @@ export class Coupon {
 
   @Field(() => DateTime)
   createdAt!: EpochMs
-
-  @Field(() => [Customer], { nullable: true, description: 'The first 10 customers that have it, the newest first.' })
-  customers!: Customer[] | null
 
   @Field(() => String, { nullable: true })
   description!: string | null
@@ -71,6 +69,19 @@ export class Coupon {
   @Field(() => enums.CouponType)
   type!: keyof typeof enums.CouponType
 
-  @Field(() => DateTime, { description: 'A version never changes: the same as createdAt.' })
+  @Field(() => DateTime, { description: 'When it last changed.' })
   updatedAt!: EpochMs
+}
+
+export function toCoupon(coupon: catalog.Coupon): Coupon {
+  const { percentOff, amountsOff, ...facts } = coupon
+  const amounts = amountsOff?.map(({ amount, currency }) => ({ amount: decimal.toNumber(amount), currency })) ?? null
+  return {
+    ...facts,
+    amountsOff: amounts,
+    percentOff: toNumber(percentOff),
+    discountValue: percentOff === null ? amounts![0]!.amount : decimal.toNumber(percentOff),
+    source: 'STIGG',
+    type: percentOff === null ? 'FIXED' : 'PERCENTAGE',
+  }
 }

@@ -1,6 +1,8 @@
 import { Field, InputType } from 'type-graphql'
-import type { ProvisionCustomer } from '../../customer/service.js'
+import type { CreateCustomer, CustomerChange, ImportCustomer, ProvisionCustomer } from '../../customer/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
+import { invalidInput, Problem } from '../../kernel/problem.js'
+import { TaxExempt } from './billing.inputs.js'
 import * as enums from './enums.js'
 import { fromMetaData, sameId } from './input-fields.js'
 import { DateTime, Json } from './scalars.js'
@@ -30,18 +32,9 @@ export class Address {
   state?: string | null
 }
 
-@InputType({ description: 'A tax identifier, passed to the billing provider and not kept.' })
-export class TaxExempt {
-  @Field(() => String)
-  type!: string
-
-  @Field(() => String)
-  value!: string
-}
-
 @InputType({
   description:
-    'Facts for invoices. Currency and time zone are kept; the rest is passed to the billing provider, when the environment has one, and never kept.',
+    'Facts for invoices. Currency and time zone are kept: absent leaves them, null clears them. The rest is passed to the billing provider, when the environment has one, and never kept: send it whole.',
 })
 export class CustomerBillingInfo {
   @Field(() => Address, { nullable: true })
@@ -53,6 +46,9 @@ export class CustomerBillingInfo {
   @Field(() => String, { nullable: true, description: 'The name on invoices.' })
   customerName?: string | null
 
+  @Field(() => String, { nullable: true, description: 'Which integration with a billing provider.' })
+  integrationId?: string | null
+
   @Field(() => Json, { nullable: true })
   invoiceCustomFields?: unknown
 
@@ -61,6 +57,9 @@ export class CustomerBillingInfo {
 
   @Field(() => Json, { nullable: true })
   metadata?: unknown
+
+  @Field(() => String, { nullable: true, description: 'Of the billing provider.' })
+  paymentMethodId?: string | null
 
   @Field(() => Address, { nullable: true })
   shippingAddress?: Address | null
@@ -75,43 +74,77 @@ export class CustomerBillingInfo {
   timezone?: string | null
 }
 
-@InputType({ description: 'A customer, and optionally the subscription it starts with. What is absent stays as it is, null clears it.' })
-export class ProvisionCustomerInput {
-  @Field(() => Json, { nullable: true, description: 'An object of your own facts.' })
-  additionalMetaData?: unknown
-
-  @Field(() => String, { nullable: true })
-  awsMarketplaceCustomerId?: string | null
-
-  @Field(() => String, { nullable: true, description: 'Identifier at the billing provider.' })
-  billingId?: string | null
-
-  @Field(() => CustomerBillingInfo, { nullable: true })
-  billingInformation?: CustomerBillingInfo | null
-
-  @Field(() => DateTime, { nullable: true, description: 'When the host application created the customer; default now.' })
-  createdAt?: EpochMs | null
-
-  @Field(() => String, { nullable: true, description: 'Identifier in the CRM.' })
-  crmId?: string | null
-
-  @Field(() => String, { nullable: true, description: 'Your identifier of the customer, 1 to 255 characters; absent: one is made.' })
+/** How an input names its customer. Not a type of the schema. */
+@InputType()
+class NamedCustomer {
+  @Field(() => String, { nullable: true, description: 'Your identifier of the customer, 1 to 255 characters.' })
   customerId?: string | null
-
-  @Field(() => String, { nullable: true })
-  email?: string | null
 
   @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
   environmentId?: string | null
 
+  @Field(() => String, { nullable: true, description: 'The older name of customerId; when both are sent they must be the same.' })
+  refId?: string | null
+}
+
+/** What every way to write a customer may set. Not a type of the schema. */
+@InputType()
+class CustomerFacts extends NamedCustomer {
+  @Field(() => Json, {
+    nullable: true,
+    description:
+      'An object of your own facts. A key that is sent replaces its value, a key sent as null goes, the others stay; null clears all.',
+  })
+  additionalMetaData?: unknown
+
+  @Field(() => String, { nullable: true, description: 'Identifier at the billing provider.' })
+  billingId?: string | null
+
+  @Field(() => String, { nullable: true, description: 'The billing email.' })
+  email?: string | null
+
   @Field(() => String, { nullable: true })
   name?: string | null
 
-  @Field(() => String, { nullable: true, description: 'The older name of customerId; when both are sent they must be the same.' })
-  refId?: string | null
-
   @Field(() => String, { nullable: true })
   salesforceId?: string | null
+}
+
+/** Not a type of the schema. */
+@InputType()
+class CustomerChangeFacts extends CustomerFacts {
+  @Field(() => String, { nullable: true })
+  awsMarketplaceCustomerId?: string | null
+
+  @Field(() => CustomerBillingInfo, { nullable: true })
+  billingInformation?: CustomerBillingInfo | null
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'A coupon of the catalog for everything that the customer pays; null takes it away.',
+  })
+  couponRefId?: string | null
+
+  @Field(() => String, { nullable: true, description: 'Identifier in the CRM.' })
+  crmId?: string | null
+}
+
+@InputType({ description: 'A new customer, without a subscription. Without customerId, one is made.' })
+export class CustomerInput extends CustomerChangeFacts {
+  @Field(() => DateTime, { nullable: true, description: 'When the host application created the customer; default now.' })
+  createdAt?: EpochMs | null
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether the billing provider is told of a customer that pays nothing.' })
+  shouldSyncFree?: boolean | null
+}
+
+@InputType({
+  description:
+    'A customer, and optionally the subscription it starts with. What is absent stays as it is, null clears it. Without customerId, one is made.',
+})
+export class ProvisionCustomerInput extends CustomerInput {
+  @Field(() => Boolean, { nullable: true, description: 'There are no experiments to be left out of: any value is fine.' })
+  excludeFromExperiment?: boolean | null
 
   @Field(() => ProvisionCustomerSubscriptionInput, {
     nullable: true,
@@ -120,23 +153,98 @@ export class ProvisionCustomerInput {
   subscriptionParams?: ProvisionCustomerSubscriptionInput | null
 }
 
-export function fromProvisionCustomerInput(input: ProvisionCustomerInput): ProvisionCustomer {
-  const { customerId, refId, environmentId: _, billingInformation, subscriptionParams, additionalMetaData, ...fields } = input
-  return {
-    ...fields,
-    refId: sameId({ customerId, refId }),
-    timeZone: billingInformation?.timezone ?? undefined,
-    billingCurrency: billingInformation?.currency ?? undefined,
-    additionalMetaData: fromMetaData(additionalMetaData),
-    subscription: subscriptionParams ? fromSubscriptionParams(subscriptionParams) : null,
-  }
+@InputType({ description: 'What changes of a customer. What is absent stays as it is, null clears it.' })
+export class UpdateCustomerInput extends CustomerChangeFacts {
+  @Field(() => Boolean, { nullable: true, description: 'Whether the answer waits for the billing provider; it always does.' })
+  shouldWaitSync?: boolean | null
+}
+
+@InputType({
+  description: 'A customer as it comes from elsewhere: made, without a subscription, or changed. Without customerId, one is made.',
+})
+export class ImportCustomerInput extends CustomerFacts {
+  @Field(() => String, { nullable: true, description: 'Of the billing provider; passed on and not kept.' })
+  paymentMethodId?: string | null
+
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'When the customer last changed where it comes from: an import that is older than the last one changes nothing.',
+  })
+  updatedAt?: EpochMs | null
+}
+
+@InputType({ description: 'Customers to import, in the background and in this order; each on its own.' })
+export class ImportCustomerBulkInput {
+  @Field(() => [ImportCustomerInput], { description: 'At most 10,000.' })
+  customers!: ImportCustomerInput[]
+
+  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
+  environmentId?: string | null
+
+  @Field(() => String, { nullable: true, description: 'Which integration with a billing provider the customers come from.' })
+  integrationId?: string | null
 }
 
 @InputType({ description: 'Which customer.' })
-export class GetCustomerByRefIdInput {
+export class ArchiveCustomerInput {
   @Field(() => String)
   customerId!: string
 
   @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
   environmentId?: string | null
 }
+
+@InputType({ description: 'Which customer.' })
+export class UnarchiveCustomerInput extends ArchiveCustomerInput {}
+
+@InputType({ description: 'Which customer.' })
+export class GetCustomerByRefIdInput extends ArchiveCustomerInput {}
+
+function fromFacts({ additionalMetaData, billingId, email, name, salesforceId }: CustomerFacts) {
+  return { additionalMetaData: fromMetaData(additionalMetaData), billingId, email, name, salesforceId }
+}
+
+/** Of the billing information only these two are ours; the rest is the billing provider's, and there is none yet to pass it to. */
+function fromChangeFacts(input: CustomerChangeFacts): CustomerChange {
+  const { awsMarketplaceCustomerId, billingInformation, couponRefId, crmId } = input
+  return {
+    ...fromFacts(input),
+    awsMarketplaceCustomerId,
+    couponRefId,
+    crmId,
+    timeZone: billingInformation?.timezone,
+    billingCurrency: billingInformation?.currency,
+  }
+}
+
+export function fromCustomerInput({ createdAt, ...input }: CustomerInput): CreateCustomer {
+  return { ...fromChangeFacts(input), refId: idOf(input), createdAt }
+}
+
+export function fromProvisionCustomerInput({ subscriptionParams, ...input }: ProvisionCustomerInput): ProvisionCustomer {
+  return { ...fromCustomerInput(input), subscription: subscriptionParams ? fromSubscriptionParams(subscriptionParams) : null }
+}
+
+/** @throws Problem BAD_USER_INPUT when no customer is named */
+export function fromUpdateCustomerInput(input: UpdateCustomerInput): { refId: string; change: CustomerChange } {
+  const refId = idOf(input)
+  if (refId === null) throw invalidInput('customerId is required: which customer is to be changed?', { path: 'customerId' })
+  return { refId, change: fromChangeFacts(input) }
+}
+
+export function fromImportCustomerInput({ updatedAt, ...input }: ImportCustomerInput): ImportCustomer {
+  return { ...fromFacts(input), refId: idOf(input), updatedAt }
+}
+
+/** The first one that can be refused by reading it refuses them all: nothing was accepted yet. */
+export function fromImportCustomerBulkInput({ customers }: ImportCustomerBulkInput): ImportCustomer[] {
+  return customers.map((customer, index) => {
+    try {
+      return fromImportCustomerInput(customer)
+    } catch (error) {
+      throw error instanceof Problem ? invalidInput(`customers[${index}]: ${error.message}`, { path: `customers[${index}]` }) : error
+    }
+  })
+}
+
+const idOf = ({ customerId, refId }: NamedCustomer): string | null => sameId({ customerId, refId })

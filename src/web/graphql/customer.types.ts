@@ -1,11 +1,15 @@
-import { Field, Float, ObjectType } from 'type-graphql'
+import { Field, Float, Int, ObjectType } from 'type-graphql'
 import type * as domain from '../../customer/model.js'
 import type { EpochMs } from '../../kernel/clock.js'
+import { AlwaysNull, ExperimentInfo } from './always-null.js'
 import * as enums from './enums.js'
 import { DateTime, Json } from './scalars.js'
 
 @ObjectType({ description: 'Whom the host application provisions.' })
 export class Customer {
+  /** Ours; not in the schema. */
+  couponId!: string | null
+
   @Field(() => Json, { nullable: true, simple: true })
   additionalMetaData!: Record<string, unknown> | null
 
@@ -18,14 +22,42 @@ export class Customer {
   @Field(() => String, { nullable: true, simple: true })
   billingId!: string | null
 
+  @AlwaysNull(() => String)
+  billingLinkUrl?: null
+
   @Field(() => DateTime, { nullable: true, simple: true })
   createdAt!: EpochMs | null
+
+  @AlwaysNull(() => String)
+  crmHubspotCompanyId?: null
+
+  @AlwaysNull(() => String)
+  crmHubspotCompanyUrl?: null
 
   @Field(() => String, { nullable: true, simple: true })
   crmId!: string | null
 
   @Field(() => String, { simple: true, description: 'The identifier that the host application gave.' })
   customerId!: string
+
+  @Field(() => Int, { nullable: true, simple: true, description: 'Of the default payment method at the billing provider.' })
+  defaultPaymentExpirationMonth!: number | null
+
+  @Field(() => Int, { nullable: true, simple: true, description: 'Of the default payment method at the billing provider.' })
+  defaultPaymentExpirationYear!: number | null
+
+  @Field(() => String, { nullable: true, simple: true, description: 'Of the default payment method at the billing provider.' })
+  defaultPaymentMethodId!: string | null
+
+  @Field(() => String, { nullable: true, simple: true, description: 'Of the default payment method at the billing provider.' })
+  defaultPaymentMethodLast4Digits!: string | null
+
+  @Field(() => enums.PaymentMethodType, {
+    nullable: true,
+    simple: true,
+    description: 'Of the default payment method at the billing provider.',
+  })
+  defaultPaymentMethodType!: keyof typeof enums.PaymentMethodType | null
 
   @Field(() => DateTime, { nullable: true, simple: true, description: 'When the customer was archived.' })
   deletedAt!: EpochMs | null
@@ -35,6 +67,12 @@ export class Customer {
 
   @Field(() => String, { simple: true })
   environmentId!: string
+
+  @AlwaysNull(() => Boolean)
+  excludeFromExperiment?: null
+
+  @AlwaysNull(() => ExperimentInfo)
+  experimentInfo?: null
 
   @Field(() => Boolean, { simple: true, description: 'Whether the billing provider has one that can be charged.' })
   hasPaymentMethod!: boolean
@@ -55,14 +93,59 @@ export class Customer {
   updatedAt!: EpochMs
 }
 
-/** Counted from the subscriptions when they are asked for; `CustomerResolver` answers them. */
-export const subscriptionCounts = {
-  hasActiveResource: { type: () => Boolean, description: 'Whether a resource of the customer has a subscription in force.' },
-  hasActiveSubscription: { type: () => Boolean, description: 'Whether the customer or a resource has a subscription in force.' },
-  totalActiveSubscription: { type: () => Float, description: 'How many subscriptions of the customer and its resources are in force.' },
-} as const
+@ObjectType({ simpleResolvers: true, description: 'How many subscriptions are in force, by what they cost.' })
+export class SubscriptionPricingTypeStatistics {
+  @Field(() => enums.PricingType)
+  pricingType!: keyof typeof enums.PricingType
 
+  @Field(() => Float)
+  totalCount!: number
+}
+
+@ObjectType({ simpleResolvers: true, description: 'Numbers about a customer.' })
+export class CustomerStatistics {
+  @Field(() => [SubscriptionPricingTypeStatistics], { nullable: true, description: 'Those that occur.' })
+  activeSubscriptionsByPricingType!: SubscriptionPricingTypeStatistics[] | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'Whether a customer would get a trial of a product: once, and not after it paid.' })
+export class EligibleForTrial {
+  @Field(() => Boolean)
+  eligible!: boolean
+
+  @Field(() => String, { nullable: true, description: 'Our identifier.' })
+  productId!: string | null
+
+  @Field(() => String, { nullable: true, description: 'The identifier that the catalog gave it.' })
+  productRefId!: string | null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A plan that a customer has had a trial of.' })
+export class TrialedPlan {
+  @Field(() => String, { nullable: true, description: 'Our identifier.' })
+  planId!: string | null
+
+  @Field(() => String, { nullable: true, description: 'The identifier that the catalog gave it.' })
+  planRefId!: string | null
+
+  @Field(() => String, { nullable: true, description: 'Our identifier.' })
+  productId!: string | null
+
+  @Field(() => String, { nullable: true, description: 'The identifier that the catalog gave it.' })
+  productRefId!: string | null
+}
+
+/** Without what is loaded only when it is asked for; `CustomerResolver` answers that. */
 export function toCustomer({ archivedAt, timeZone: _, ...customer }: domain.Customer): Customer {
-  // There is no provider yet that could hold a payment method.
-  return { ...customer, customerId: customer.refId, deletedAt: archivedAt, hasPaymentMethod: false }
+  return { ...customer, ...ofBillingProvider, customerId: customer.refId, deletedAt: archivedAt }
+}
+
+/** There is no provider yet that could hold a payment method. */
+const ofBillingProvider = {
+  defaultPaymentExpirationMonth: null,
+  defaultPaymentExpirationYear: null,
+  defaultPaymentMethodId: null,
+  defaultPaymentMethodLast4Digits: null,
+  defaultPaymentMethodType: null,
+  hasPaymentMethod: false,
 }

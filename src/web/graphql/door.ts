@@ -1,14 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { GraphQLError, type GraphQLSchema, getOperationAST, type OperationDefinitionNode } from 'graphql'
+import { setImmediate } from 'node:timers/promises'
+import { type ExecutionArgs, type ExecutionResult, execute, GraphQLError, type GraphQLSchema, type OperationDefinitionNode } from 'graphql'
 import { createHandler, type OperationArgs } from 'graphql-http'
-import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
 import { Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
-import { credentialsOf, type Identity, identify } from '../auth.js'
+import { withinSignal } from '../../platform/within-signal.js'
+import { collectChanges, type EnvironmentChange, type HeldChange } from '../../updates/held-change.js'
+import { credentialsOf, identify } from '../auth.js'
+import type { RateLimits } from '../rate-limits.js'
 import { createContext, type RequestContext, type Services } from './context.js'
-import { Documents } from './documents.js'
+import { Documents, operationOf } from './documents.js'
 import { codeOf, toProblem, toWireError } from './errors.js'
+import { findLongList, maxCost, maxListItems } from './limits.js'
+import { Operation } from './operation.js'
 
 /** One generation of clients posts a list of operations and expects a list of answers. */
 export const maxBatch = 25
@@ -19,8 +24,10 @@ export interface GraphqlRequest {
   headers: IncomingHttpHeaders
   /** Parsed JSON; undefined: there was no body. */
   body: unknown
-  /** Aborts when the client is gone. */
-  signal: AbortSignal
+  /** Characters of the body; 0: there was none. */
+  bodyLength: number
+  /** Calls the listener when the client hangs up before it is answered. */
+  onHangUp(listener: () => void): void
 }
 
 export interface GraphqlAnswer {
@@ -32,9 +39,17 @@ export interface GraphqlAnswer {
 export interface GraphqlDoorOptions {
   app: Services
   schema: GraphQLSchema
+  rateLimits: RateLimits
+  /** How long an operation may take. */
+  timeoutMs: number
+  /** Told of what a mutation changed before it is answered; answers when no process reads from before the changes any more. */
+  announce: (environmentId: string, changes: HeldChange[]) => Promise<void>
   log: Logger
   metrics: Registry
 }
+
+/** A shorter body cannot hold so many items that reading them takes long. */
+const longBodyLength = 4_000
 
 /** GraphQL over HTTP, without a web framework: reads who asks, prepares the document, executes, and translates errors. */
 export class GraphqlDoor {
@@ -60,79 +75,137 @@ export class GraphqlDoor {
     if (!Array.isArray(body)) return this.#answerOne(request)
     if (body.length === 0 || body.length > maxBatch)
       return this.refuse(invalidInput(`A list must hold 1 to ${maxBatch} operations, not ${body.length}`, { limit: maxBatch }), 400)
-    const answers = await Promise.all(body.map((operation) => this.#answerOne({ ...request, body: operation })))
-    const refused = answers.find((answer) => answer.body === null)
-    return refused ?? { status: 200, headers: answers[0]!.headers, body: `[${answers.map((answer) => answer.body).join(',')}]` }
+    const answers: Promise<GraphqlAnswer>[] = []
+    for (const operation of body) {
+      // Others get their turn between two documents that may be costly to refuse.
+      if (answers.length > 0) await setImmediate()
+      answers.push(this.#answerOne({ ...request, body: operation }))
+    }
+    const all = await Promise.all(answers)
+    const refused = all.find((answer) => answer.body === null)
+    return refused ?? { status: 200, headers: all[0]!.headers, body: `[${all.map((answer) => answer.body).join(',')}]` }
   }
 
   /** A request that never became an operation. */
   refuse(problem: Problem, status: number): GraphqlAnswer {
-    const error = this.#report(problem, newId(), {})
-    return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify({ errors: [error] }) }
+    const error = this.#report(problem, new Operation())
+    return { status, headers: jsonHeaders, body: JSON.stringify({ errors: [error] }) }
   }
 
   async #answerOne(request: GraphqlRequest): Promise<GraphqlAnswer> {
-    const traceId = newId()
-    const facts: OperationFacts = {}
-    const startedAt = performance.now()
-    const handle = createHandler<GraphqlRequest, undefined, Context>({
-      onSubscribe: async (_, { query, operationName, variables }) => {
-        try {
-          return await this.#prepare(request, { query, operationName, variables }, traceId, facts)
-        } catch (error) {
-          const problem = Problem.from(error)
-          return [new GraphQLError(problem.message, { originalError: problem })]
-        }
-      },
-      formatError: (error) => this.#report(requestError(error), traceId, facts, error),
-    })
-    const { method, url, headers } = request
-    const [body, { status, headers: answerHeaders = {} }] = await handle({
-      method,
-      url,
-      headers,
-      body: request.body as Record<string, unknown> | null,
-      raw: request,
-      context: undefined,
-    })
-    this.#seconds.observe({ field: facts.field ?? 'none', code: facts.code ?? 'ok' }, (performance.now() - startedAt) / 1000)
-    return { status, headers: { ...answerHeaders, 'x-trace-id': traceId }, body }
+    const operation = new Operation()
+    const answer = (await this.#answerPlain(request, operation)) ?? (await this.#answerAsSpecified(request, operation))
+    this.#observe(operation)
+    return operation.isTraced ? { ...answer, headers: { ...answer.headers, 'x-trace-id': operation.traceId } } : answer
   }
 
+  /**
+   * A well-formed query or mutation, sent and wanted as JSON: nearly every request. The answer is that of graphql-http, without its way there. Null:
+   * the request is for graphql-http to judge.
+   */
+  async #answerPlain(request: GraphqlRequest, operation: Operation): Promise<GraphqlAnswer | null> {
+    if (!isPlain(request)) return null
+    let result: ExecutionResult
+    try {
+      const prepared = await this.#prepare(request, request.body, operation)
+      if ('document' in prepared) {
+        if (operation.kind !== 'query' && operation.kind !== 'mutation') return null
+        result = await this.#execute(prepared, request, operation)
+      } else result = { errors: prepared }
+    } catch (error) {
+      result = { errors: [toGraphqlError(error)] }
+    }
+    if (result.errors) result = { ...result, errors: result.errors.map((error) => this.#report(toProblem(error), operation, error)) }
+    return { status: 200, headers: jsonHeaders, body: JSON.stringify(result) }
+  }
+
+  async #answerAsSpecified(request: GraphqlRequest, operation: Operation): Promise<GraphqlAnswer> {
+    const handle = createHandler<GraphqlRequest, undefined, Context>({
+      onSubscribe: async (_, params) => {
+        try {
+          return (await this.#prepare(request, params, operation)) as OperationArgs<Context> | readonly GraphQLError[]
+        } catch (error) {
+          return [toGraphqlError(error)]
+        }
+      },
+      execute: ((args: ExecutionArgs) => this.#execute(args, request, operation)) as typeof execute,
+      formatError: (error) => this.#report(requestError(error), operation, error),
+    })
+    const { method, url, headers } = request
+    const body = request.body as Record<string, unknown> | null
+    const [text, { status, headers: answerHeaders = {} }] = await handle({ method, url, headers, body, raw: request, context: undefined })
+    return { status, headers: answerHeaders, body: text }
+  }
+
+  /** Finds out who asks and what, and refuses what is not allowed. Nothing is executed yet. */
   async #prepare(
-    { headers, url, signal }: GraphqlRequest,
-    { query, operationName, variables }: { query: string; operationName?: string | null; variables?: Record<string, unknown> | null },
-    traceId: string,
-    facts: OperationFacts,
-  ): Promise<OperationArgs<Context> | readonly GraphQLError[]> {
-    const { app, schema } = this.#options
+    { headers, url, bodyLength }: GraphqlRequest,
+    { query, operationName, variables }: OperationParams,
+    operation: Operation,
+  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
+    const { app, schema, rateLimits } = this.#options
     const credentials = credentialsOf(headers)
-    const withUrlKey = { ...credentials, apiKey: credentials.apiKey ?? urlKeyOf(url) }
-    // Who sends no key at all is refused before anything is spent on the document.
-    if (!withUrlKey.apiKey) await identify(app.environments, credentials)
+    // Who sends no valid key is refused before anything is spent on the document.
+    const asker = await identify(app.environments, credentials.apiKey ? credentials : { ...credentials, apiKey: urlKeyOf(url) })
+    operation.environmentId = asker.environmentId
+    await rateLimits.take(asker)
     const prepared = this.#documents.prepare(query)
     const isIntrospection = 'document' in prepared && prepared.introspection === 'only'
-    const identity = await identify(app.environments, isIntrospection ? withUrlKey : credentials)
-    facts.environmentId = identity.environmentId
+    const identity = isIntrospection || credentials.apiKey ? asker : await identify(app.environments, credentials)
     if (!('document' in prepared)) return prepared
     if (prepared.introspection !== 'none' && identity.kind !== 'SERVER')
       throw new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', 'Introspection needs a server key.')
-    const { document } = prepared
-    facts.field = fieldOf(getOperationAST(document, operationName))
-    return {
-      schema,
-      document,
-      operationName,
-      variableValues: variables,
-      contextValue: createContext({ app, identity, traceId, signal, changes: noChanges, missedSince: noChanges }) as Context,
+    const definition = operationOf(prepared, operationName)
+    operation.field = fieldOf(definition)
+    operation.kind = definition?.operation
+    checkSize(prepared.costOf(variables ?? {}), bodyLength > longBodyLength ? findLongList(variables) : null)
+    const contextValue = createContext({ app, identity, operation })
+    return { schema, document: prepared.document, operationName, variableValues: variables, contextValue }
+  }
+
+  /**
+   * Ends with Timeout when the operation takes too long, and gives up its SQL then; queries are also given up when the client hangs up. A mutation
+   * that is answered is seen by every later read, whichever process answers it.
+   */
+  async #execute(args: ExecutionArgs, request: GraphqlRequest, operation: Operation): Promise<ExecutionResult> {
+    const { timeoutMs } = this.#options
+    const run = () => withinSignal(operation, () => execute(args))
+    const isQuery = operation.kind === 'query'
+    const result = isQuery ? run() : this.#announced(run)
+    if (!(result instanceof Promise)) return result
+    if (isQuery) request.onHangUp(() => operation.giveUp(new Error('the client hung up')))
+    let timer: NodeJS.Timeout | undefined
+    const timedOut = new Promise<ExecutionResult>((resolve) => {
+      timer = setTimeout(() => {
+        const problem = new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The operation was not done within ${timeoutMs} ms.`)
+        operation.giveUp(problem)
+        resolve({ errors: [toGraphqlError(problem)] })
+      }, timeoutMs)
+    })
+    try {
+      return await Promise.race([result, timedOut])
+    } finally {
+      clearTimeout(timer)
     }
   }
 
+  async #announced(run: () => ExecutionResult | Promise<ExecutionResult>): Promise<ExecutionResult> {
+    const { result, changes } = await collectChanges(run)
+    const byEnvironment = new Map<string, EnvironmentChange[]>()
+    for (const change of changes) byEnvironment.set(change.environmentId, [...(byEnvironment.get(change.environmentId) ?? []), change])
+    await Promise.all([...byEnvironment].map(([environmentId, ofEnvironment]) => this.#options.announce(environmentId, ofEnvironment)))
+    return result
+  }
+
+  #observe({ field = 'none', code = 'ok', startedAt }: Operation): void {
+    this.#seconds.observe({ field, code }, (performance.now() - startedAt) / 1000)
+  }
+
   /** Logged here and nowhere else. What the caller can mend is information; what it cannot is an error with its private cause. */
-  #report(problem: Problem, traceId: string, facts: OperationFacts, at?: Readonly<GraphQLError | Error>): GraphQLError {
+  #report(problem: Problem, operation: Operation, at?: Readonly<GraphQLError | Error>): GraphQLError {
     const { log } = this.#options
-    facts.code ??= codeOf(problem)
-    const { environmentId, field } = facts
+    operation.code ??= codeOf(problem)
+    const { environmentId, field, traceId } = operation
     const line = { traceId, code: codeOf(problem), environmentId, field }
     if (problem.code === 'INTERNAL') log.error({ ...line, err: problem.cause }, 'graphql operation failed')
     else if (problem.isRetryable) log.warn({ ...line, err: problem }, 'graphql operation could not be done now')
@@ -144,12 +217,30 @@ export class GraphqlDoor {
 /** graphql-http asks for a record; ours is an interface. */
 type Context = RequestContext & Record<PropertyKey, unknown>
 
-interface OperationFacts {
-  environmentId?: Identity['environmentId']
-  /** Of the schema, so the values are few. */
-  field?: string
-  /** Of the first error. */
-  code?: string
+interface OperationParams {
+  query: string
+  operationName?: string | null
+  variables?: Readonly<Record<string, unknown>> | null
+}
+
+const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
+
+/** Whether the request is one that GraphQL over HTTP has no more to say about. */
+function isPlain(request: GraphqlRequest): request is GraphqlRequest & { body: OperationParams } {
+  const { method, headers, body } = request
+  const { accept, 'content-type': type } = headers
+  if (method !== 'POST' || (type !== 'application/json' && type !== 'application/json; charset=utf-8')) return false
+  if (accept !== undefined && accept !== '*/*' && accept !== 'application/json') return false
+  if (typeof body !== 'object' || body === null) return false
+  const { query, operationName, variables, extensions } = body as Record<string, unknown>
+  const isRecord = (value: unknown) => value === undefined || value === null || (typeof value === 'object' && !Array.isArray(value))
+  const isName = operationName === undefined || operationName === null || typeof operationName === 'string'
+  return typeof query === 'string' && isName && isRecord(variables) && isRecord(extensions)
+}
+
+function toGraphqlError(error: unknown): GraphQLError {
+  const problem = Problem.from(error)
+  return new GraphQLError(problem.message, { originalError: problem })
 }
 
 /** An error of graphql-http itself is about the request: unparsable JSON, no query. */
@@ -160,11 +251,13 @@ function requestError(error: Readonly<GraphQLError | Error>): Problem {
 /** For introspection only: addresses end up in logs. */
 const urlKeyOf = (url: string): string | undefined => new URLSearchParams(url.split('?')[1]).get('apiKey') ?? undefined
 
-function fieldOf(operation: OperationDefinitionNode | null | undefined): string | undefined {
-  const first = operation?.selectionSet.selections.find((node) => node.kind === 'Field')
-  return first?.name.value
+function checkSize(cost: number, longList: string | null): void {
+  if (cost > maxCost)
+    throw invalidInput(`The answer may have ${cost} fields, at most ${maxCost} are given: ask for shorter pages or fewer fields.`)
+  if (longList !== null) throw invalidInput(`"${longList}" has more than ${maxListItems} items: send several smaller requests.`)
 }
 
-function noChanges(): never {
-  throw invalidInput('Subscriptions are served over WebSocket')
+function fieldOf(operation: OperationDefinitionNode | undefined): string | undefined {
+  const first = operation?.selectionSet.selections.find((node) => node.kind === 'Field')
+  return first?.name.value
 }

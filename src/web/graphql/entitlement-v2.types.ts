@@ -50,7 +50,10 @@ export class CreditEntitlement {
   @Field(() => Boolean)
   isGranted!: boolean
 
-  @Field(() => Float, { nullable: true, description: 'The cap of a metered feature, the value of a NUMBER without a meter; null when unlimited.' })
+  @Field(() => Float, {
+    nullable: true,
+    description: 'The cap of a metered feature, the value of a NUMBER without a meter; null when unlimited.',
+  })
   usageLimit!: number | null
 
   @Field(() => DateTime, { nullable: true, description: 'Exclusive.' })
@@ -98,7 +101,10 @@ export class FeatureEntitlement {
   @Field(() => ResetPeriodConfiguration, { nullable: true })
   resetPeriodConfiguration!: ReturnType<typeof toResetPeriodConfiguration>
 
-  @Field(() => Float, { nullable: true, description: 'The cap of a metered feature, the value of a NUMBER without a meter; null when unlimited.' })
+  @Field(() => Float, {
+    nullable: true,
+    description: 'The cap of a metered feature, the value of a NUMBER without a meter; null when unlimited.',
+  })
   usageLimit!: number | null
 
   @Field(() => DateTime, { nullable: true })
@@ -125,7 +131,8 @@ export const EntitlementUnion = createUnionType({
 })
 
 export function toFeatureEntitlement(owner: EntitlementOwner, decision: Decision): FeatureEntitlement {
-  const { customerId, resourceId, nextResetDate, requestedUsage, requestedValues, validUntil, ...entitlement } = toEntitlement(owner, decision)
+  const { customerId, resourceId, displayNameOverride, nextResetDate, requestedUsage, requestedValues, validUntil, ...entitlement } =
+    toEntitlement(owner, decision)
   return { ...entitlement, validUntil: validUntil === null ? null : new Date(validUntil).toISOString() }
 }
 

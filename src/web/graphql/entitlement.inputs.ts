@@ -1,6 +1,6 @@
 import { Field, Float, InputType } from 'type-graphql'
-import type { CheckQuestion } from '../../entitlement/service.js'
 import { checkRequestedUsage } from '../../entitlement/evaluate.js'
+import type { CheckQuestion } from '../../entitlement/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput } from '../../kernel/problem.js'
 import * as enums from './enums.js'

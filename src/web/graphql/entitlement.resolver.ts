@@ -1,6 +1,13 @@
-import { Arg, Ctx, Query, Resolver } from 'type-graphql'
+import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql'
 import type { RequestContext } from './context.js'
-import { FetchEntitlementQuery, FetchEntitlementsQuery, fromFetchEntitlementQuery } from './entitlement.inputs.js'
+import {
+  EntitlementCheckRequested,
+  FetchEntitlementQuery,
+  FetchEntitlementsQuery,
+  fromFetchEntitlementQuery,
+  fromGetEntitlementV2Input,
+  GetEntitlementV2Input,
+} from './entitlement.inputs.js'
 import { Entitlement, toEntitlement, toEntitlements } from './entitlement.types.js'
 import { EntitlementsState, EntitlementUnion, toEntitlementsState, toFeatureEntitlement } from './entitlement-v2.types.js'
 
@@ -14,11 +21,22 @@ export class EntitlementResolver {
     @Ctx() { app, identity }: RequestContext,
   ) {
     const { accessVersion, ...decision } = await app.entitlements.check(identity.environmentId, fromFetchEntitlementQuery(query))
+    if (query.options?.shouldTrack) app.checks.record(identity.environmentId, decision)
     return toEntitlement(
       { customerId: query.customerId, resourceId: query.resourceId ?? null, accessVersion },
       decision,
       query.options ?? {},
     )
+  }
+
+  @Query(() => EntitlementUnion, { nullable: true, description: 'The newer form of entitlement.' })
+  async entitlementV2(
+    @Arg('query', () => GetEntitlementV2Input, { description: 'The question.' }) query: GetEntitlementV2Input,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    const { accessVersion, ...decision } = await app.entitlements.check(identity.environmentId, fromGetEntitlementV2Input(query))
+    if (query.options?.shouldTrack) app.checks.record(identity.environmentId, decision)
+    return toFeatureEntitlement({ customerId: query.customerId, resourceId: query.resourceId ?? null, accessVersion }, decision)
   }
 
   @Query(() => [Entitlement], {
@@ -38,5 +56,15 @@ export class EntitlementResolver {
     @Ctx() { app, identity, now }: RequestContext,
   ) {
     return toEntitlementsState(await app.entitlements.state(identity.environmentId, customerId, resourceId ?? null), now)
+  }
+
+  @Mutation(() => Boolean, { description: 'Counts a check that an SDK answered from what it holds, in the metric of reported checks.' })
+  reportEntitlementCheckRequested(
+    @Arg('entitlementCheckRequested', () => EntitlementCheckRequested, { description: 'The check and its answer.' })
+    { entitlementCheckResult: { hasAccess, accessDeniedReason } }: EntitlementCheckRequested,
+    @Ctx() { app, identity }: RequestContext,
+  ): boolean {
+    app.checks.record(identity.environmentId, { granted: hasAccess, reason: accessDeniedReason ?? null })
+    return true
   }
 }

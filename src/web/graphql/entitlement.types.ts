@@ -3,9 +3,9 @@ import { type Decision, decide } from '../../entitlement/evaluate.js'
 import type * as domain from '../../entitlement/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { AlwaysNull } from './always-null.js'
+import * as enums from './enums.js'
 import { FeatureFacts, ResetPeriodConfiguration, toFeature, toResetPeriodConfiguration, UnitTransformation } from './feature.types.js'
 import { CreditRate, toNumber } from './price.types.js'
-import * as enums from './enums.js'
 import { DateTime } from './scalars.js'
 
 @ObjectType({ simpleResolvers: true, description: 'A feature as an entitlement carries it.' })
@@ -31,8 +31,8 @@ export class Entitlement {
   @Field(() => String, { nullable: true })
   customerId!: string | null
 
-  @AlwaysNull(() => String)
-  displayNameOverride?: null
+  @Field(() => String, { nullable: true, description: 'What the plan or add-on calls the feature; null: its own name.' })
+  displayNameOverride!: string | null
 
   @Field(() => DateTime, { nullable: true, description: 'Version of the last change that was more than usage.' })
   entitlementUpdatedAt!: EpochMs | null
@@ -139,6 +139,7 @@ type Held = Omit<
 
 const nothingHeld: Held = {
   currentUsage: null,
+  displayNameOverride: null,
   enumValues: null,
   feature: null,
   hasSoftLimit: null,
@@ -156,6 +157,7 @@ const nothingHeld: Held = {
 function held({ feature, usage, reset, usageLimit, validUntil, ...entitlement }: domain.Entitlement): Held {
   return {
     currentUsage: toNumber(usage?.currentUsage ?? null),
+    displayNameOverride: entitlement.displayNameOverride ?? null,
     enumValues: feature.featureType === 'ENUM' ? entitlement.enumValues : null,
     feature: { ...toFeature(feature), unitTransformation: feature.unitTransformation },
     hasSoftLimit: entitlement.hasSoftLimit,

@@ -156,3 +156,9 @@ export const CatalogAction = defineEnum(
   'What applying a catalog document does to one item; publish: it gets a new version.',
   ['archive', 'create', 'publish', 'update'],
 )
+
+export const ImportItemStatus = defineEnum('ImportItemStatus', 'What became of a record of an import: DONE and FAILED are final.', [
+  'DONE',
+  'FAILED',
+  'PENDING',
+])

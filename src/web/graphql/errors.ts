@@ -36,6 +36,7 @@ const codeOfReason: Readonly<Record<string, string>> = {
   INVALID_SUBSCRIPTION_STATUS: 'InvalidSubscriptionStatus',
   METERING_NOT_AVAILABLE_FOR_FEATURE_TYPE: 'MeteringNotAvailableForFeatureType',
   PLAN_NOT_FOUND: 'PlanNotFound',
+  SUBSCRIPTION_ALREADY_ON_LATEST_PLAN: 'SubscriptionAlreadyOnLatestPlanError',
   SUBSCRIPTION_ALREADY_CANCELED_OR_EXPIRED: 'SubscriptionAlreadyCanceledOrExpired',
   SUBSCRIPTION_NOT_FOUND: 'SubscriptionNotFound',
   TIMEOUT: 'Timeout',
@@ -47,6 +48,10 @@ const codeOfReason: Readonly<Record<string, string>> = {
 export const graphqlCodes: readonly string[] = [...new Set([...Object.values(codeOfProblem), ...Object.values(codeOfReason)])].sort()
 
 export const codeOf = (problem: Problem): string => codeOfReason[problem.reason] ?? codeOfProblem[problem.code]
+
+/** Of a problem of which only the reason was kept. */
+export const codeOfStoredReason = (reason: string): string =>
+  codeOfReason[reason] ?? (reason === 'INTERNAL' ? codeOfProblem.INTERNAL : codeOfProblem.INVALID_ARGUMENT)
 
 /** The problem behind an error of graphql-js: one of ours, refused input, or INTERNAL with its text hidden. */
 export function toProblem(error: Readonly<GraphQLError | Error>): Problem {

@@ -1,10 +1,10 @@
 import { Field, Float, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
-import * as enums from './enums.js'
-import { SubscriptionContent, TrialOverrideConfigurationInput } from './subscription-parts.inputs.js'
-import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
 import { SubscriptionBillingInfo } from './billing.inputs.js'
+import * as enums from './enums.js'
 import { DateTime } from './scalars.js'
+import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
+import { SubscriptionContent, TrialOverrideConfigurationInput } from './subscription-parts.inputs.js'
 
 @InputType({ description: 'The subscription that is to be priced.' })
 export class EstimateSubscriptionInput extends SubscriptionContent {
@@ -74,7 +74,10 @@ export class PreviewSubscriptionInput extends SubscriptionContent {
   @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2: chooses prices of that country.' })
   billingCountryCode?: string | null
 
-  @Field(() => enums.SubscriptionBillingCycleAnchor, { nullable: true, description: 'Whether billing periods start anew. Default UNCHANGED.' })
+  @Field(() => enums.SubscriptionBillingCycleAnchor, {
+    nullable: true,
+    description: 'Whether billing periods start anew. Default UNCHANGED.',
+  })
   billingCycleAnchor?: keyof typeof enums.SubscriptionBillingCycleAnchor | null
 
   @Field(() => SubscriptionBillingInfo, { nullable: true })

@@ -1,5 +1,10 @@
 import { Arg, Mutation, Resolver } from 'type-graphql'
-import { EstimateSubscriptionInput, EstimateSubscriptionUpdateInput, PreviewNextInvoiceInput, PreviewSubscriptionInput } from './estimate.inputs.js'
+import {
+  EstimateSubscriptionInput,
+  EstimateSubscriptionUpdateInput,
+  PreviewNextInvoiceInput,
+  PreviewSubscriptionInput,
+} from './estimate.inputs.js'
 import { SubscriptionPreview, SubscriptionPreviewV2 } from './estimate.types.js'
 import { SubscriptionInvoicePreview } from './invoice.types.js'
 import { notSupportedYet } from './not-yet.js'
@@ -21,7 +26,9 @@ export class EstimateResolver {
     throw notSupportedYet('estimateSubscriptionUpdate')
   }
 
-  @Mutation(() => SubscriptionPreviewV2, { description: 'What a subscription would cost at once and in each billing period. Changes nothing.' })
+  @Mutation(() => SubscriptionPreviewV2, {
+    description: 'What a subscription would cost at once and in each billing period. Changes nothing.',
+  })
   previewSubscription(
     @Arg('input', () => PreviewSubscriptionInput, { description: 'The subscription.' }) _input: PreviewSubscriptionInput,
   ): SubscriptionPreviewV2 {

@@ -79,4 +79,3 @@ export function toResetPeriodConfiguration(period: ResetPeriod, rule: ResetRule)
   if (period === 'WEEK') return { weeklyAccordingTo: rule as WeeklyResetPeriodConfig['weeklyAccordingTo'] }
   return period === 'YEAR' ? { yearlyAccordingTo: 'SubscriptionStart' } : null
 }
-

@@ -1,8 +1,8 @@
 import { Field, Float, Int, ObjectType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as enums from './enums.js'
-import { Money, Price } from './price.types.js'
 import { SubscriptionPreviewCredits, SubscriptionPreviewDiscount, SubscriptionPreviewTaxDetails } from './estimate.types.js'
+import { Money, Price } from './price.types.js'
 import { DateTime } from './scalars.js'
 
 @ObjectType({ simpleResolvers: true, description: 'An invoice as the billing provider has it.' })

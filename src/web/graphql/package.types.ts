@@ -2,7 +2,13 @@ import { Field, Float, Int, ObjectType } from 'type-graphql'
 import type * as catalog from '../../catalog/model.js'
 import { AlwaysNull } from './always-null.js'
 import * as enums from './enums.js'
-import { PackageEntitlement, PackageEntitlementUnion, type PackageFeatureEntitlement, toPackageEntitlement, toPackageFeatureEntitlement } from './package-entitlement.types.js'
+import {
+  PackageEntitlement,
+  PackageEntitlementUnion,
+  type PackageFeatureEntitlement,
+  toPackageEntitlement,
+  toPackageFeatureEntitlement,
+} from './package-entitlement.types.js'
 import { Price, toPrice } from './price.types.js'
 import { Json } from './scalars.js'
 
@@ -97,7 +103,10 @@ export class Package {
   versionNumber!: number
 }
 
-@ObjectType({ simpleResolvers: true, description: 'A published version of a plan. It never changes; a subscription keeps the one it started with.' })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'A published version of a plan. It never changes; a subscription keeps the one it started with.',
+})
 export class Plan extends Package {
   @AlwaysNull(() => String)
   awsMarketplacePlanDimension?: null
@@ -107,7 +116,6 @@ export class Plan extends Package {
 
   @Field(() => DefaultTrialConfig, { nullable: true })
   defaultTrialConfig!: DefaultTrialConfig | null
-
 }
 
 @ObjectType({ simpleResolvers: true, description: 'A published version of an add-on.' })
@@ -124,6 +132,9 @@ export class ProductSettings {
 
 @ObjectType({ simpleResolvers: true, description: 'What plans and add-ons belong to.' })
 export class Product {
+  /** Our id of the plan, for the fields that `ProductResolver` answers. Not in the schema. */
+  downgradePlanId!: string | null
+
   @Field(() => Json, { nullable: true })
   additionalMetaData!: unknown
 
@@ -135,9 +146,6 @@ export class Product {
 
   @Field(() => String, { nullable: true })
   displayName!: string | null
-
-  @Field(() => ProductSettings)
-  productSettings!: ProductSettings
 
   @Field(() => String, { description: 'The identifier that the catalog gave it.' })
   refId!: string
@@ -188,4 +196,8 @@ export function toPlan(environmentId: string, version: catalog.PackageVersion): 
 
 export function toAddon(environmentId: string, version: catalog.PackageVersion): Addon {
   return { ...toPackage(environmentId, version), maxQuantity: version.maxQuantity }
+}
+
+export function toProduct({ refId, displayName, description, additionalMetaData, downgradePlanId }: catalog.ProductFacts): Product {
+  return { refId, displayName, description, additionalMetaData, downgradePlanId }
 }

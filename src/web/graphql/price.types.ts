@@ -65,6 +65,7 @@ export class CreditRate {
 export class Price {
   /** Of the version that it belongs to, for the fields that `PriceResolver` answers. Not in the schema. */
   versionId!: string
+  featureRefId!: string | null
 
   @Field(() => enums.BillingCadence)
   billingCadence!: keyof typeof enums.BillingCadence
@@ -134,14 +135,24 @@ export class Price {
 
   @AlwaysNull(() => String)
   topUpCustomCurrencyId?: null
-
 }
 
 /** Null stays null. */
 export const toNumber = (value: decimal.Decimal | null): number | null => (value === null ? null : decimal.toNumber(value))
 
 export function toPrice(environmentId: string, versionId: string, price: catalog.Price): Price {
-  const { id, billingCountryCode, billingModel, billingPeriod, blockSize, currency, featureId, maxUnitQuantity, minUnitQuantity, tiersMode } = price
+  const {
+    id,
+    billingCountryCode,
+    billingModel,
+    billingPeriod,
+    blockSize,
+    currency,
+    featureId,
+    maxUnitQuantity,
+    minUnitQuantity,
+    tiersMode,
+  } = price
   const money = (amount: decimal.Decimal | null) => (amount === null ? null : { amount: decimal.toNumber(amount), currency })
   return {
     id,
@@ -154,6 +165,7 @@ export function toPrice(environmentId: string, versionId: string, price: catalog
     billingPeriod,
     blockSize,
     featureId,
+    featureRefId: price.featureRefId,
     isOverridePrice: false,
     maxUnitQuantity,
     minUnitQuantity,

@@ -25,7 +25,10 @@ export class ResetPeriodInput {
   @Field(() => MonthlyResetPeriodConfigInput, { nullable: true })
   monthlyResetPeriodConfiguration?: MonthlyResetPeriodConfigInput | null
 
-  @Field(() => enums.EntitlementResetPeriod, { nullable: true, description: 'Incremental usage starts again at each reset; absent: never.' })
+  @Field(() => enums.EntitlementResetPeriod, {
+    nullable: true,
+    description: 'Incremental usage starts again at each reset; absent: never.',
+  })
   resetPeriod?: keyof typeof enums.EntitlementResetPeriod | null
 
   @Field(() => WeeklyResetPeriodConfigInput, { nullable: true })

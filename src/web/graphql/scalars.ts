@@ -1,4 +1,4 @@
-import { GraphQLScalarType } from 'graphql'
+import { GraphQLError, GraphQLScalarType, Kind } from 'graphql'
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars'
 import type { EpochMs } from '../../kernel/clock.js'
 
@@ -13,3 +13,16 @@ export const DateTime = new GraphQLScalarType<EpochMs, string>({
 })
 
 export const Json = new GraphQLScalarType({ ...GraphQLJSON.toConfig(), description: 'Any JSON value.' })
+
+export const ConnectionCursor = new GraphQLScalarType<string, string>({
+  name: 'ConnectionCursor',
+  description: 'The place of a row in a list, in the order that the list was asked for. Opaque: send it back as it came.',
+  serialize: String,
+  parseValue: readCursor,
+  parseLiteral: (node) => readCursor(node.kind === Kind.STRING ? node.value : undefined),
+})
+
+function readCursor(value: unknown): string {
+  if (typeof value !== 'string') throw new GraphQLError('A cursor is a text.')
+  return value
+}

@@ -1,4 +1,6 @@
 import { createUnionType, Field, Float, ObjectType } from 'type-graphql'
+import * as decimal from '../../kernel/decimal.js'
+import type * as domain from '../../subscription/model.js'
 import { AlwaysNull } from './always-null.js'
 import * as enums from './enums.js'
 
@@ -178,3 +180,39 @@ export class SubscriptionFutureUpdate {
 
 @ObjectType({ simpleResolvers: true, description: 'A change of a subscription that is scheduled or was.' })
 export class SubscriptionScheduledUpdate extends SubscriptionFutureUpdate {}
+
+export function toScheduledUpdate({ executeAt, change }: domain.ScheduledChange): SubscriptionScheduledUpdate {
+  const target = 'plan' in change ? change.plan : change.type === 'Addon' ? change.addon.version : null
+  return {
+    scheduleStatus: 'Scheduled',
+    scheduledExecutionTime: new Date(executeAt).toISOString(),
+    subscriptionScheduleType: change.type,
+    scheduleVariables: toVariables(change),
+    targetPackage: target && { id: target.packageId, refId: target.refId, displayName: target.displayName },
+  }
+}
+
+const toChanged = ({ addons, quantities, billingPeriod }: domain.PlanContent) => ({
+  addons: addons.map(({ version, quantity }) => ({ addonRefId: version.refId, quantity })),
+  billableFeatures: quantities.map(({ featureRefId, quantity }) => ({ featureId: featureRefId, quantity: decimal.toNumber(quantity) })),
+  billingPeriod,
+  priceOverrides: [],
+})
+
+function toVariables(change: domain.ScheduledChange['change']): typeof ScheduleVariables | null {
+  switch (change.type) {
+    case 'Plan':
+      return Object.assign(new PlanChangeVariables(), { ...toChanged(change), changeType: 'UPGRADE', planRefId: change.plan.refId } as const)
+    case 'Downgrade':
+      return Object.assign(new DowngradeChangeVariables(), { ...toChanged(change), downgradePlanRefId: change.plan.refId })
+    case 'BillingPeriod':
+      return Object.assign(new BillingPeriodChangeVariables(), { billingPeriod: change.billingPeriod })
+    case 'UnitAmount':
+      return Object.assign(new UnitAmountChangeVariables(), { featureId: change.featureRefId, newUnitAmount: decimal.toNumber(change.quantity) })
+    case 'Addon':
+      return Object.assign(new AddonChangeVariables(), { addonRefId: change.addon.version.refId, newQuantity: change.addon.quantity })
+    // The contract has no variables for it: the target package says all.
+    case 'MigrateToLatest':
+      return null
+  }
+}

@@ -5,24 +5,54 @@ import { authorize, type RootArguments } from '../auth.js'
 import { CatalogResolver } from './catalog.resolver.js'
 import { ConfigurationResolver } from './configuration.resolver.js'
 import type { RequestContext } from './context.js'
+import { CouponResolver } from './coupon.resolver.js'
 import { CustomerResolver } from './customer.resolver.js'
+import { CustomerListResolver } from './customer-list.resolver.js'
 import { EntitlementResolver } from './entitlement.resolver.js'
+import { EstimateResolver } from './estimate.resolver.js'
+import { ImportResolver } from './import.resolver.js'
+import { AddonResolver, FeatureResolver, PlanResolver, PriceResolver, ProductResolver } from './package.resolver.js'
+import { PackageMigrationResolver } from './package-migration.resolver.js'
+import { PaywallResolver } from './paywall.resolver.js'
+import { ProductListResolver } from './product.resolver.js'
+import { PromotionalResolver } from './promotional.resolver.js'
 import { StateChangesResolver } from './state-changes.resolver.js'
 import { SubscriptionResolver } from './subscription.resolver.js'
+import { SubscriptionChangeResolver } from './subscription-change.resolver.js'
+import { SubscriptionQueryResolver } from './subscription-query.resolver.js'
+import { TestClockResolver } from './test-clock.resolver.js'
 import { UpdatesResolver } from './updates.resolver.js'
 import { UsageResolver } from './usage.resolver.js'
+import { UsageHistoryResolver } from './usage-history.resolver.js'
 
 /** The schema that the front door serves; every root field is guarded. Built once per process. */
 export function createSchema(): GraphQLSchema {
   const schema = buildSchemaSync({
     resolvers: [
+      AddonResolver,
+      FeatureResolver,
+      PlanResolver,
+      PriceResolver,
+      ProductResolver,
+      SubscriptionQueryResolver,
+      ProductListResolver,
+      PackageMigrationResolver,
+      PaywallResolver,
+      TestClockResolver,
+      CustomerListResolver,
+      CouponResolver,
       CatalogResolver,
       ConfigurationResolver,
       CustomerResolver,
       EntitlementResolver,
+      EstimateResolver,
+      ImportResolver,
+      PromotionalResolver,
       StateChangesResolver,
+      SubscriptionChangeResolver,
       SubscriptionResolver,
       UpdatesResolver,
+      UsageHistoryResolver,
       UsageResolver,
     ],
     validate: false,

@@ -1,13 +1,23 @@
 import { Field, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
-import * as enums from './enums.js'
-import { SubscriptionContent } from './subscription-parts.inputs.js'
-import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
 import { SubscriptionBillingInfo } from './billing.inputs.js'
-import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from './price.inputs.js'
-import { SubscriptionEntitlementInput, SubscriptionEntitlementInputV2, UpdateSubscriptionEntitlementInput } from './subscription-entitlement.inputs.js'
-import { DateTime, Json } from './scalars.js'
+import { invalidInput } from '../../kernel/problem.js'
+import type { ImportSubscription } from '../../subscription/service.js'
+import type { UpdateSubscription } from '../../subscription/service-changes.js'
+import * as enums from './enums.js'
+import { fromMetaData, sameId } from './input-fields.js'
+import { fromContent } from './subscription.inputs.js'
 import { refuseNotHonoured } from './not-yet.js'
+import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from './price.inputs.js'
+import { DateTime, Json } from './scalars.js'
+import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
+import {
+  fromSubscriptionEntitlements,
+  SubscriptionEntitlementInput,
+  SubscriptionEntitlementInputV2,
+  UpdateSubscriptionEntitlementInput,
+} from './subscription-entitlement.inputs.js'
+import { SubscriptionContent } from './subscription-parts.inputs.js'
 
 @InputType({ description: 'Which subscription.' })
 export class GetSubscriptionInput {
@@ -50,7 +60,10 @@ export class SubscriptionCancellationInput {
   @Field(() => enums.SubscriptionCancellationAction, { nullable: true, description: 'Default DEFAULT.' })
   subscriptionCancellationAction?: keyof typeof enums.SubscriptionCancellationAction | null
 
-  @Field(() => enums.SubscriptionCancellationTime, { nullable: true, description: 'Absent: the product’s setting; trials and free plans end at once.' })
+  @Field(() => enums.SubscriptionCancellationTime, {
+    nullable: true,
+    description: 'Absent: the product’s setting; trials and free plans end at once.',
+  })
   subscriptionCancellationTime?: keyof typeof enums.SubscriptionCancellationTime | null
 
   @Field(() => String, { description: 'Your identifier of the subscription.' })
@@ -68,7 +81,10 @@ export class UpdateSubscriptionInput extends SubscriptionContent {
   @Field(() => Boolean, { nullable: true, description: 'False: access does not wait for the payment.' })
   awaitPaymentConfirmation?: boolean | null
 
-  @Field(() => enums.SubscriptionBillingCycleAnchor, { nullable: true, description: 'Whether billing periods start anew. Default UNCHANGED.' })
+  @Field(() => enums.SubscriptionBillingCycleAnchor, {
+    nullable: true,
+    description: 'Whether billing periods start anew. Default UNCHANGED.',
+  })
   billingCycleAnchor?: keyof typeof enums.SubscriptionBillingCycleAnchor | null
 
   @Field(() => SubscriptionBillingInfo, { nullable: true })
@@ -212,7 +228,10 @@ export class ImportSubscriptionInput extends SubscriptionContent {
   @Field(() => [SubscriptionEntitlementInput], { nullable: true, description: 'In place of the plan’s for these features.' })
   subscriptionEntitlements?: SubscriptionEntitlementInput[] | null
 
-  @Field(() => String, { nullable: true, description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.',
+  })
   subscriptionId?: string | null
 
   @Field(() => DateTime, { nullable: true, description: 'When it last changed there.' })
@@ -238,7 +257,53 @@ export function fromGetActiveSubscriptionsInput({ customerId, resourceId, resour
 
 export function fromCancellationInput(input: SubscriptionCancellationInput) {
   const { subscriptionRefId, subscriptionCancellationTime, subscriptionCancellationAction, prorate, endDate } = input
-  if (subscriptionCancellationAction === 'REVOKE_ENTITLEMENTS') refuseNotHonoured(input, 'subscriptionCancellationAction')
   if (prorate) refuseNotHonoured(input, 'prorate')
-  return { subscriptionRefId, time: subscriptionCancellationTime ?? null, endDate: endDate ?? null }
+  return {
+    subscriptionRefId,
+    time: subscriptionCancellationTime ?? null,
+    endDate: endDate ?? null,
+    revokesEntitlements: subscriptionCancellationAction === 'REVOKE_ENTITLEMENTS',
+  }
+}
+
+export function fromUpdateSubscriptionInput(input: UpdateSubscriptionInput): UpdateSubscription {
+  refuseNotHonoured(input, 'appliedCoupon', 'budget', 'minimumSpend', 'priceOverrides', 'promotionCode')
+  if (input.billingCycleAnchor === 'NOW') refuseNotHonoured(input, 'billingCycleAnchor')
+  const { subscriptionId, refId, trialEndDate, billingPeriod, cancellationDate, scheduleStrategy, salesforceId } = input
+  const subscriptionRefId = sameId({ subscriptionId, refId })
+  if (subscriptionRefId === null) throw invalidInput('Name the subscription: send subscriptionId.', { path: 'subscriptionId' })
+  return {
+    subscriptionRefId,
+    ...fromContent(input),
+    ownEntitlements: fromSubscriptionEntitlements(input),
+    additionalMetaData: fromMetaData(input.additionalMetaData),
+    trialEndDate,
+    billingPeriod,
+    cancellationDate,
+    scheduleStrategy,
+    salesforceId,
+  }
+}
+
+/** As it is kept until it is imported. What exists elsewhere has had its trial there. */
+export function fromImportSubscriptionsBulkInput({ integrationId, subscriptions }: ImportSubscriptionsBulkInput): ImportSubscription[] {
+  if (integrationId) refuseNotHonoured({ integrationId }, 'integrationId')
+  return subscriptions.map((input) => {
+    const { customerId, planId, subscriptionId, resourceId, billingPeriod, billingId, salesforceId, startDate, endDate } = input
+    return {
+      customerRefId: customerId,
+      planRefId: planId,
+      subscriptionRefId: subscriptionId,
+      resourceRefId: resourceId,
+      billingPeriod,
+      billingId,
+      salesforceId,
+      startDate,
+      endDate,
+      ...fromContent(input),
+      ownEntitlements: fromSubscriptionEntitlements(input),
+      additionalMetaData: fromMetaData(input.additionalMetaData),
+      skipTrial: true,
+    }
+  })
 }

@@ -1,9 +1,26 @@
-import { Arg, Mutation, Resolver } from 'type-graphql'
-import { notSupportedYet } from './not-yet.js'
-import { ApplySubscriptionInput, ProvisionSubscription, SubscriptionInput } from './subscription.inputs.js'
-import { ApplySubscription, CustomerSubscription, ProvisionSubscriptionResult } from './subscription.types.js'
+import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
+import type { RequestContext } from './context.js'
+import { toEntitlements } from './entitlement.types.js'
+import { toFeatureEntitlements } from './entitlement-v2.types.js'
+import {
+  ApplySubscriptionInput,
+  fromApplySubscriptionInput,
+  fromProvisionSubscriptionInput,
+  fromSubscriptionInput,
+  ProvisionSubscription,
+  SubscriptionInput,
+} from './subscription.inputs.js'
+import {
+  ApplySubscription,
+  CustomerSubscription,
+  ProvisionSubscriptionResult,
+  toCustomerSubscription,
+  toProvisionSubscriptionResult,
+} from './subscription.types.js'
 import {
   DelegateSubscriptionToCustomerInput,
+  fromImportSubscriptionsBulkInput,
+  fromUpdateSubscriptionInput,
   ImportSubscriptionsBulkInput,
   SubscriptionMigrationInput,
   SubscriptionUpdateScheduleCancellationInput,
@@ -16,79 +33,116 @@ import {
 @Resolver()
 export class SubscriptionChangeResolver {
   @Mutation(() => ProvisionSubscriptionResult, { description: 'The older form of provisionSubscriptionV2.' })
-  provisionSubscription(
-    @Arg('input', () => ProvisionSubscription, { description: 'The subscription.' }) _input: ProvisionSubscription,
-  ): ProvisionSubscriptionResult {
-    throw notSupportedYet('provisionSubscription')
+  async provisionSubscription(
+    @Arg('input', () => ProvisionSubscription, { description: 'The subscription.' }) input: ProvisionSubscription,
+    @Ctx() { app, identity, now }: RequestContext,
+  ) {
+    return toProvisionSubscriptionResult(
+      await app.subscriptions.provision(identity.environmentId, fromProvisionSubscriptionInput(input, null)),
+      now,
+    )
   }
 
   @Mutation(() => ApplySubscription, {
     description: 'Subscribes a customer to a plan, or changes the subscription that it has to the plan’s product.',
   })
-  applySubscription(
-    @Arg('input', () => ApplySubscriptionInput, { description: 'The plan and what is bought with it.' }) _input: ApplySubscriptionInput,
-  ): ApplySubscription {
-    throw notSupportedYet('applySubscription')
+  async applySubscription(
+    @Arg('input', () => ApplySubscriptionInput, { description: 'The plan and what is bought with it.' }) input: ApplySubscriptionInput,
+    @Ctx() { app, identity, now }: RequestContext,
+  ): Promise<ApplySubscription> {
+    const { subscription, state } = await app.subscriptions.provision(identity.environmentId, fromApplySubscriptionInput(input))
+    return {
+      subscription: toCustomerSubscription(subscription),
+      entitlements: toEntitlements(state, now),
+      entitlementsV2: toFeatureEntitlements(state, now),
+    }
   }
 
   @Mutation(() => CustomerSubscription, { description: 'Subscribes a customer to a plan; the oldest form of provisionSubscriptionV2.' })
-  createSubscription(
-    @Arg('subscription', () => SubscriptionInput, { description: 'The subscription.' }) _subscription: SubscriptionInput,
-  ): CustomerSubscription {
-    throw notSupportedYet('createSubscription')
+  async createSubscription(
+    @Arg('subscription', () => SubscriptionInput, { description: 'The subscription.' }) input: SubscriptionInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    const { subscription } = await app.subscriptions.provision(identity.environmentId, fromSubscriptionInput(input))
+    return toCustomerSubscription(subscription)
   }
 
   @Mutation(() => CustomerSubscription, { description: 'Changes what is bought with a subscription; not its plan.' })
-  updateOneSubscription(
-    @Arg('input', () => UpdateSubscriptionInput, { description: 'What changes.' }) _input: UpdateSubscriptionInput,
-  ): CustomerSubscription {
-    throw notSupportedYet('updateOneSubscription')
+  async updateOneSubscription(
+    @Arg('input', () => UpdateSubscriptionInput, { description: 'What changes.' }) input: UpdateSubscriptionInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    return toCustomerSubscription(await app.subscriptionChanges.update(identity.environmentId, fromUpdateSubscriptionInput(input)))
   }
 
-  @Mutation(() => String, { description: 'Takes back the scheduled updates of a subscription. Answers its identifier.' })
-  cancelSchedule(
+  @Mutation(() => String, {
+    description: 'Takes back the scheduled updates of a subscription, and a scheduled cancellation. Answers its identifier.',
+  })
+  async cancelSchedule(
     @Arg('input', () => SubscriptionUpdateScheduleCancellationInput, { description: 'Whose updates.' })
-    _input: SubscriptionUpdateScheduleCancellationInput,
-  ): string {
-    throw notSupportedYet('cancelSchedule')
+    { subscriptionId, status }: SubscriptionUpdateScheduleCancellationInput,
+    @Ctx() { app, identity }: RequestContext,
+  ): Promise<string> {
+    // Updates of any other status are not waiting any more, or never will here: there is nothing to take back.
+    if (status && status !== 'Scheduled') return (await app.subscriptions.get(identity.environmentId, subscriptionId)).refId
+    return (await app.subscriptionChanges.cancelSchedule(identity.environmentId, subscriptionId)).refId
   }
 
   @Mutation(() => CustomerSubscription, { description: 'Moves a subscription to the latest version of its plan and add-ons.' })
-  migrateSubscriptionToLatest(
-    @Arg('input', () => SubscriptionMigrationInput, { description: 'Which subscription, and when.' }) _input: SubscriptionMigrationInput,
-  ): CustomerSubscription {
-    throw notSupportedYet('migrateSubscriptionToLatest')
+  async migrateSubscriptionToLatest(
+    @Arg('input', () => SubscriptionMigrationInput, { description: 'Which subscription, and when.' })
+    { subscriptionId, subscriptionMigrationTime }: SubscriptionMigrationInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    const time = subscriptionMigrationTime ?? 'END_OF_BILLING_PERIOD'
+    return toCustomerSubscription(await app.subscriptionChanges.migrateToLatest(identity.environmentId, subscriptionId, time))
   }
 
-  @Mutation(() => CustomerSubscription, { description: 'Moves the subscription of one resource of a customer to another of its resources.' })
-  transferSubscription(
-    @Arg('input', () => TransferSubscriptionInput, { description: 'From where to where.' }) _input: TransferSubscriptionInput,
-  ): CustomerSubscription {
-    throw notSupportedYet('transferSubscription')
+  @Mutation(() => CustomerSubscription, {
+    description: 'Moves the subscription of one resource of a customer to another of its resources.',
+  })
+  async transferSubscription(
+    @Arg('input', () => TransferSubscriptionInput, { description: 'From where to where.' })
+    { customerId, sourceResourceId, destinationResourceId }: TransferSubscriptionInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    const transfer = { customerRefId: customerId, sourceResourceRefId: sourceResourceId, destinationResourceRefId: destinationResourceId }
+    return toCustomerSubscription(await app.subscriptionChanges.transfer(identity.environmentId, transfer))
   }
 
   @Mutation(() => CustomerSubscription, { description: 'Binds a subscription to a resource of its customer, or to the customer itself.' })
-  transferSubscriptionToResource(
+  async transferSubscriptionToResource(
     @Arg('input', () => TransferSubscriptionToResourceInput, { description: 'Which subscription, and where to.' })
-    _input: TransferSubscriptionToResourceInput,
-  ): CustomerSubscription {
-    throw notSupportedYet('transferSubscriptionToResource')
+    { subscriptionId, destinationResourceId }: TransferSubscriptionToResourceInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    const { environmentId } = identity
+    return toCustomerSubscription(
+      await app.subscriptionChanges.transferToResource(environmentId, subscriptionId, destinationResourceId ?? null),
+    )
   }
 
   @Mutation(() => CustomerSubscription, {
     description: 'Says which customer pays for a subscription. What it entitles to stays with its own customer.',
   })
-  delegateSubscriptionToCustomer(
+  async delegateSubscriptionToCustomer(
     @Arg('input', () => DelegateSubscriptionToCustomerInput, { description: 'Which subscription, and who pays.' })
-    _input: DelegateSubscriptionToCustomerInput,
-  ): CustomerSubscription {
-    throw notSupportedYet('delegateSubscriptionToCustomer')
+    { subscriptionId, destinationCustomerId }: DelegateSubscriptionToCustomerInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    return toCustomerSubscription(
+      await app.subscriptionChanges.delegate(identity.environmentId, subscriptionId, destinationCustomerId ?? null),
+    )
   }
 
-  @Mutation(() => String, { nullable: true, description: 'Takes over subscriptions that exist elsewhere, in the background. Answers the job’s id.' })
+  @Mutation(() => String, {
+    nullable: true,
+    description: 'Takes over subscriptions that exist elsewhere, in the background. Answers the id that `importJob` tells the outcomes of.',
+  })
   importSubscriptionsBulk(
-    @Arg('input', () => ImportSubscriptionsBulkInput, { description: 'The subscriptions.' }) _input: ImportSubscriptionsBulkInput,
-  ): string | null {
-    throw notSupportedYet('importSubscriptionsBulk')
+    @Arg('input', () => ImportSubscriptionsBulkInput, { description: 'The subscriptions.' }) input: ImportSubscriptionsBulkInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    return app.imports.start(identity.environmentId, 'SUBSCRIPTIONS', fromImportSubscriptionsBulkInput(input))
   }
 }

@@ -1,4 +1,7 @@
 import { Field, Float, InputType } from 'type-graphql'
+import * as decimal from '../../kernel/decimal.js'
+import { invalidInput } from '../../kernel/problem.js'
+import type { OwnEntitlementRequest } from '../../subscription/service-references.js'
 import * as enums from './enums.js'
 import { ResetPeriodInput } from './reset-period.inputs.js'
 
@@ -81,4 +84,45 @@ export class SubscriptionEntitlementInputV2 {
 
   @Field(() => SubscriptionFeatureEntitlementInput, { nullable: true })
   feature?: SubscriptionFeatureEntitlementInput | null
+}
+
+type Granted = ResetPeriodInput &
+  Partial<Pick<SubscriptionFeatureEntitlementInput, 'usageLimit' | 'hasUnlimitedUsage' | 'hasSoftLimit' | 'enumValues'>>
+
+function fromGranted(input: Granted): Omit<OwnEntitlementRequest, 'featureRefId'> {
+  const { usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues, resetPeriod } = input
+  const rules = {
+    MONTH: input.monthlyResetPeriodConfiguration?.accordingTo,
+    WEEK: input.weeklyResetPeriodConfiguration?.accordingTo,
+    YEAR: input.yearlyResetPeriodConfiguration?.accordingTo,
+  }
+  return {
+    usageLimit: usageLimit === null || usageLimit === undefined ? null : decimal.fromNumber(usageLimit),
+    hasUnlimitedUsage,
+    hasSoftLimit,
+    enumValues,
+    resetPeriod,
+    resetRule: resetPeriod && resetPeriod in rules ? (rules[resetPeriod as keyof typeof rules] ?? null) : null,
+  }
+}
+
+/** The older and the newer form are the same list; one of them is sent. Undefined: neither was. */
+export function fromSubscriptionEntitlements(input: {
+  subscriptionEntitlements?: (SubscriptionEntitlementInput | UpdateSubscriptionEntitlementInput)[] | null
+  entitlements?: SubscriptionEntitlementInputV2[] | null
+}) {
+  const { subscriptionEntitlements, entitlements } = input
+  if (subscriptionEntitlements && entitlements)
+    throw invalidInput('Send subscriptionEntitlements or entitlements, not both: they mean the same.', { path: 'entitlements' })
+  if (entitlements) {
+    return entitlements.map(({ credit, feature }) => {
+      if (credit || !feature) throw invalidInput('Entitlements to credits are not supported yet: name a feature.', { path: 'entitlements' })
+      return { ...fromGranted(feature), featureRefId: feature.featureId, id: null as string | null }
+    })
+  }
+  return subscriptionEntitlements?.map((own) => ({
+    ...fromGranted(own),
+    featureRefId: own.featureId ?? '',
+    id: 'id' in own ? (own.id ?? null) : null,
+  }))
 }

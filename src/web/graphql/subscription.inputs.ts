@@ -3,15 +3,15 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type * as domain from '../../subscription/service.js'
-import * as enums from './enums.js'
-import { SubscriptionContent, TrialOverrideConfigurationInput } from './subscription-parts.inputs.js'
-import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
 import { CheckoutOptions, SubscriptionBillingInfo } from './billing.inputs.js'
-import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from './price.inputs.js'
-import { SubscriptionEntitlementInput, SubscriptionEntitlementInputV2 } from './subscription-entitlement.inputs.js'
-import { DateTime, Json } from './scalars.js'
+import * as enums from './enums.js'
 import { fromMetaData, sameId } from './input-fields.js'
 import { refuseNotHonoured } from './not-yet.js'
+import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from './price.inputs.js'
+import { DateTime, Json } from './scalars.js'
+import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
+import { fromSubscriptionEntitlements, SubscriptionEntitlementInput, SubscriptionEntitlementInputV2 } from './subscription-entitlement.inputs.js'
+import { SubscriptionContent, TrialOverrideConfigurationInput } from './subscription-parts.inputs.js'
 
 /** What a subscription is asked for with, whoever it is for. Not a type of the schema. */
 @InputType()
@@ -28,7 +28,10 @@ class SubscriptionParams extends SubscriptionContent {
   @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2: chooses prices of that country.' })
   billingCountryCode?: string | null
 
-  @Field(() => enums.SubscriptionBillingCycleAnchor, { nullable: true, description: 'Whether billing periods start anew. Default UNCHANGED.' })
+  @Field(() => enums.SubscriptionBillingCycleAnchor, {
+    nullable: true,
+    description: 'Whether billing periods start anew. Default UNCHANGED.',
+  })
   billingCycleAnchor?: keyof typeof enums.SubscriptionBillingCycleAnchor | null
 
   @Field(() => String, { nullable: true, description: 'Identifier at the billing provider.' })
@@ -82,7 +85,10 @@ export class ProvisionCustomerSubscriptionInput extends SubscriptionParams {
   @Field(() => String, { nullable: true, description: 'The older name of subscriptionId; when both are sent they must be the same.' })
   refId?: string | null
 
-  @Field(() => String, { nullable: true, description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.',
+  })
   subscriptionId?: string | null
 
   @Field(() => TrialOverrideConfigurationInput, { nullable: true })
@@ -115,7 +121,10 @@ export class ProvisionSubscriptionInput extends SubscriptionParams {
   @Field(() => Boolean, { nullable: true, description: 'Starts without the plan’s trial.' })
   skipTrial?: boolean | null
 
-  @Field(() => String, { nullable: true, description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.',
+  })
   subscriptionId?: string | null
 
   @Field(() => TrialOverrideConfigurationInput, { nullable: true })
@@ -123,8 +132,7 @@ export class ProvisionSubscriptionInput extends SubscriptionParams {
 }
 
 @InputType({ description: 'A subscription of a customer to a plan.' })
-export class ProvisionSubscription extends ProvisionSubscriptionInput {
-}
+export class ProvisionSubscription extends ProvisionSubscriptionInput {}
 
 @InputType({ description: 'The plan that a customer is to be subscribed to.' })
 export class ApplySubscriptionInput extends SubscriptionParams {
@@ -194,7 +202,10 @@ export class SubscriptionInput extends SubscriptionParams {
   @Field(() => enums.ScheduleStrategy, { nullable: true, description: 'Wins over the product’s setting for downgrades.' })
   scheduleStrategy?: keyof typeof enums.ScheduleStrategy | null
 
-  @Field(() => String, { nullable: true, description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Your identifier of the subscription; absent: one is made. The same one never makes two.',
+  })
   subscriptionId?: string | null
 
   @Field(() => enums.TrialEndBehavior, { nullable: true })
@@ -213,15 +224,13 @@ export function fromSubscriptionParams(params: Params): domain.ProvisionSubscrip
     params,
     'appliedCoupon',
     'budget',
-    'entitlements',
     'minimumSpend',
     'paymentCollectionMethod',
     'priceOverrides',
     'promotionCode',
-    'subscriptionEntitlements',
-    'unitQuantity',
   )
-  const { planId, refId, subscriptionId, resourceId, billingPeriod, billingCountryCode, startDate } = params
+  if (params.billingCycleAnchor === 'NOW') refuseNotHonoured(params, 'billingCycleAnchor')
+  const { planId, refId, subscriptionId, resourceId, billingPeriod, billingCountryCode, startDate, billingId, salesforceId } = params
   return {
     planRefId: planId,
     subscriptionRefId: sameId({ subscriptionId, refId }),
@@ -229,17 +238,30 @@ export function fromSubscriptionParams(params: Params): domain.ProvisionSubscrip
     billingPeriod,
     billingCountryCode,
     startDate,
-    addons: params.addons?.map(({ addonId, quantity }) => ({ addonRefId: addonId, quantity: quantity ?? 1 })),
-    quantities: fromQuantities(params),
+    ...fromContent(params),
+    ownEntitlements: fromSubscriptionEntitlements(params),
     trialOverride: params.trialOverrideConfiguration,
     additionalMetaData: fromMetaData(params.additionalMetaData),
+    billingId,
+    salesforceId,
+  }
+}
+
+/** What is bought beside the plan. */
+export function fromContent({ addons, unitQuantity, ...content }: SubscriptionContent) {
+  return {
+    addons: addons?.map(({ addonId, quantity }) => ({ addonRefId: addonId, quantity: quantity ?? 1 })),
+    quantities: fromQuantities(content),
+    unitQuantity: unitQuantity === null || unitQuantity === undefined ? null : decimal.fromNumber(unitQuantity),
   }
 }
 
 /** `charges` of type FEATURE are `billableFeatures` under their newer name. Undefined: neither was sent. */
 export function fromQuantities({ billableFeatures, charges }: Pick<SubscriptionContent, 'billableFeatures' | 'charges'>) {
-  if (charges?.some(({ type }) => type === 'CREDIT')) throw invalidInput('Charges of type CREDIT are not supported yet.', { path: 'charges' })
-  if (billableFeatures && charges) throw invalidInput('Send billableFeatures or charges, not both: they mean the same.', { path: 'charges' })
+  if (charges?.some(({ type }) => type === 'CREDIT'))
+    throw invalidInput('Charges of type CREDIT are not supported yet.', { path: 'charges' })
+  if (billableFeatures && charges)
+    throw invalidInput('Send billableFeatures or charges, not both: they mean the same.', { path: 'charges' })
   const quantities = billableFeatures ?? charges?.map(({ id, quantity }) => ({ featureId: id, quantity }))
   return quantities?.map(({ featureId, quantity }) => ({ featureRefId: featureId, quantity: decimal.fromNumber(quantity) }))
 }
@@ -251,6 +273,35 @@ export function fromProvisionSubscriptionInput(
 ): domain.ProvisionSubscription & { customerRefId: string } {
   const given = input ?? subscription
   if (!given || (input && subscription)) throw invalidInput('Send exactly one of the arguments input and subscription')
-  refuseNotHonoured(given, 'cancellationDate', 'payingCustomerId', 'priceUnitAmount', 'scheduleStrategy')
-  return { ...fromSubscriptionParams(given), customerRefId: given.customerId, skipTrial: given.skipTrial }
+  refuseNotHonoured(given, 'priceUnitAmount')
+  return { ...fromSubscriptionParams(given), ...fromLife(given), skipTrial: given.skipTrial }
+}
+
+/** What the inputs have in common that name a customer. */
+function fromLife(input: {
+  customerId: string
+  cancellationDate?: EpochMs | null
+  payingCustomerId?: string | null
+  scheduleStrategy?: keyof typeof enums.ScheduleStrategy | null
+}) {
+  const { customerId, cancellationDate, payingCustomerId, scheduleStrategy } = input
+  return { customerRefId: customerId, cancellationDate, payingCustomerRefId: payingCustomerId, scheduleStrategy }
+}
+
+export function fromApplySubscriptionInput(input: ApplySubscriptionInput): domain.ProvisionSubscription & { customerRefId: string } {
+  refuseNotHonoured(input, 'paymentMethodId')
+  const { skipTrial, trialEndDate, trialOverrideConfiguration } = input
+  if (trialEndDate && trialOverrideConfiguration)
+    throw invalidInput('Send trialEndDate in trialOverrideConfiguration, not beside it.', { path: 'trialEndDate' })
+  const trialOverride = trialEndDate ? { isTrial: true, trialEndDate } : trialOverrideConfiguration
+  return { ...fromSubscriptionParams(input), ...fromLife(input), skipTrial, trialOverride }
+}
+
+/** In the oldest form the trial's override is spread over the input. */
+export function fromSubscriptionInput(input: SubscriptionInput): domain.ProvisionSubscription & { customerRefId: string } {
+  refuseNotHonoured(input, 'priceUnitAmount')
+  if (input.isCustomPriceSubscription) refuseNotHonoured(input, 'isCustomPriceSubscription')
+  const { crmId, endDate, isTrial, trialEndBehavior } = input
+  const trialOverride = isTrial === null || isTrial === undefined ? null : { isTrial, trialEndBehavior }
+  return { ...fromSubscriptionParams(input), ...fromLife(input), crmId, endDate, trialOverride }
 }

@@ -2,11 +2,17 @@ import { Arg, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-g
 import type * as customers from '../../customer/model.js'
 import { customerNotFound } from '../../customer/problems.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import { billingPeriodAt } from '../../subscription/billing-period.js'
+import { currentBillingPeriod } from '../../subscription/billing-period.js'
 import type { RequestContext } from './context.js'
 import { Customer, toCustomer } from './customer.types.js'
 import { DateTime } from './scalars.js'
 import { fromProvisionSubscriptionInput, ProvisionSubscriptionInput } from './subscription.inputs.js'
+import {
+  CustomerSubscription,
+  ProvisionSubscriptionResult,
+  toCustomerSubscription,
+  toProvisionSubscriptionResult,
+} from './subscription.types.js'
 import {
   fromCancellationInput,
   fromGetActiveSubscriptionsInput,
@@ -14,12 +20,6 @@ import {
   GetSubscriptionInput,
   SubscriptionCancellationInput,
 } from './subscription-change.inputs.js'
-import {
-  CustomerSubscription,
-  ProvisionSubscriptionResult,
-  toCustomerSubscription,
-  toProvisionSubscriptionResult,
-} from './subscription.types.js'
 
 @Resolver(() => CustomerSubscription)
 export class SubscriptionResolver {
@@ -66,14 +66,21 @@ export class SubscriptionResolver {
     return toCustomerSubscription(await app.subscriptions.cancel(identity.environmentId, fromCancellationInput(input)))
   }
 
-  @FieldResolver(() => Customer, { nullable: true, description: 'Who pays, when it is another customer.' })
-  payingCustomer(): Customer | null {
-    return null
+  @FieldResolver(() => Customer, {
+    nullable: true,
+    description: 'Who pays, when it is another customer. Null for client keys: they may not know of other customers.',
+  })
+  async payingCustomer(@Root() { source }: CustomerSubscription, @Ctx() context: RequestContext): Promise<Customer | null> {
+    if (source.payingCustomerId === null || context.identity.kind !== 'SERVER') return null
+    return toCustomer(await loadCustomer(context, source.payingCustomerId))
   }
 
-  @FieldResolver(() => String, { nullable: true, description: 'The host application’s identifier of the customer that pays, when it is another one.' })
-  payingCustomerId(): string | null {
-    return null
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'The host application’s identifier of the customer that pays, when it is another one.',
+  })
+  async payingCustomerId(@Root() { source }: CustomerSubscription, @Ctx() context: RequestContext): Promise<string | null> {
+    return source.payingCustomerId === null ? null : (await loadCustomer(context, source.payingCustomerId)).refId
   }
 
   @FieldResolver(() => Customer)
@@ -87,13 +94,13 @@ export class SubscriptionResolver {
   }
 
   @FieldResolver(() => DateTime, { nullable: true, description: 'Exclusive. In a trial: its end.' })
-  async currentBillingPeriodEnd(@Root() subscription: CustomerSubscription, @Ctx() context: RequestContext): Promise<EpochMs | null> {
-    return (await currentBillingPeriod(context, subscription))?.end ?? null
+  currentBillingPeriodEnd(@Root() { source }: CustomerSubscription): EpochMs | null {
+    return currentBillingPeriod(source)?.end ?? null
   }
 
   @FieldResolver(() => DateTime, { nullable: true, description: 'In a trial: its start.' })
-  async currentBillingPeriodStart(@Root() subscription: CustomerSubscription, @Ctx() context: RequestContext): Promise<EpochMs | null> {
-    return (await currentBillingPeriod(context, subscription))?.start ?? null
+  currentBillingPeriodStart(@Root() { source }: CustomerSubscription): EpochMs | null {
+    return currentBillingPeriod(source)?.start ?? null
   }
 }
 
@@ -101,10 +108,4 @@ async function loadCustomer({ loaders }: RequestContext, id: string): Promise<cu
   const customer = await loaders.customers.load(id)
   if (!customer) throw customerNotFound(id)
   return customer
-}
-
-async function currentBillingPeriod(context: RequestContext, { source }: CustomerSubscription) {
-  const { timeZone } = await loadCustomer(context, source.customerId)
-  // What was just provisioned starts after the instant that its request came in.
-  return billingPeriodAt(source, timeZone ?? 'UTC', Math.max(context.now, source.startDate))
 }

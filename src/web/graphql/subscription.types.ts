@@ -4,16 +4,16 @@ import type * as customers from '../../customer/service.js'
 import type { EntitlementState } from '../../entitlement/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type * as domain from '../../subscription/model.js'
-import { Addon, Plan, toAddon, toPlan } from './package.types.js'
+import { AlwaysNull, ExperimentInfo } from './always-null.js'
 import { Customer, toCustomer } from './customer.types.js'
 import { Entitlement, toEntitlements } from './entitlement.types.js'
 import { EntitlementUnion, type FeatureEntitlement, toFeatureEntitlements } from './entitlement-v2.types.js'
-import { AlwaysNull, ExperimentInfo } from './always-null.js'
 import * as enums from './enums.js'
 import { SubscriptionInvoice } from './invoice.types.js'
+import { Addon, Plan, toAddon, toPlan } from './package.types.js'
 import { Money, Price, toNumber, toPrice } from './price.types.js'
-import { SubscriptionFutureUpdate, SubscriptionScheduledUpdate } from './schedule.types.js'
 import { DateTime, Json } from './scalars.js'
+import { SubscriptionFutureUpdate, SubscriptionScheduledUpdate, toScheduledUpdate } from './schedule.types.js'
 
 @ObjectType({ simpleResolvers: true, description: 'An add-on that a subscription holds.' })
 export class SubscriptionAddon {
@@ -25,6 +25,10 @@ export class SubscriptionAddon {
 
   @Field(() => Float)
   quantity!: number
+}
+
+export function toSubscriptionAddon(environmentId: string, { id, quantity, version }: domain.HeldAddon): SubscriptionAddon {
+  return { id, quantity, addon: toAddon(environmentId, version) }
 }
 
 @ObjectType({ simpleResolvers: true, description: 'The thing of a customer that holds its own subscription.' })
@@ -198,19 +202,19 @@ export function toCustomerSubscription(source: domain.Subscription): CustomerSub
     subscriptionId: source.refId,
     environmentId,
     additionalMetaData: source.additionalMetaData,
-    addons: source.addons.map(({ id, quantity, version }) => ({ id, quantity, addon: toAddon(environmentId, version) })),
+    addons: source.addons.map((addon) => toSubscriptionAddon(environmentId, addon)),
     billingCycleAnchor: new Date(source.billingAnchor).toISOString(),
-    billingId: null,
+    billingId: source.billingId,
     billingPeriod: source.billingPeriod,
     billingSyncError: null,
     budgetExceeded: false,
     cancelReason: source.cancelReason,
     cancellationDate: source.cancellationDate,
     createdAt: source.createdAt,
-    crmId: null,
+    crmId: source.crmId,
     effectiveEndDate: source.effectiveEndDate,
     endDate: source.endDate,
-    futureUpdates: [],
+    futureUpdates: source.scheduled.map(toScheduledUpdate),
     isCustomPriceSubscription: false,
     latestInvoice: null,
     paymentCollection: source.paymentCollection,
@@ -220,8 +224,8 @@ export function toCustomerSubscription(source: domain.Subscription): CustomerSub
     pricingType: source.pricingType,
     resource: resource && { resourceId: resource.refId },
     resourceId: resource?.refId ?? null,
-    salesforceId: null,
-    scheduledUpdates: [],
+    salesforceId: source.salesforceId,
+    scheduledUpdates: source.scheduled.map(toScheduledUpdate),
     startDate: source.startDate,
     status: source.status,
     totalPrice: null,
@@ -318,7 +322,14 @@ export function toProvisionedCustomer(
 }
 
 /** Those of the plan and the add-ons in the subscription's billing period, in the currency that its country is quoted. */
-function toSubscriptionPrices({ environmentId, plan, addons, quantities, billingPeriod, billingCountryCode }: domain.Subscription): SubscriptionPrice[] {
+function toSubscriptionPrices({
+  environmentId,
+  plan,
+  addons,
+  quantities,
+  billingPeriod,
+  billingCountryCode,
+}: domain.Subscription): SubscriptionPrice[] {
   const packages = [plan, ...addons.map(({ version }) => version)]
   const all = packages.flatMap(({ prices }) => prices)
   const buyer = { currency: null, countryCode: billingCountryCode }

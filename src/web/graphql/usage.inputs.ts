@@ -6,7 +6,7 @@ import * as enums from './enums.js'
 import { DateTime, Json } from './scalars.js'
 
 @InputType({ description: 'Usage that the host application has counted itself.' })
-export class ReportUsageInput {
+export class ReportUsageBaseInput {
   @Field(() => DateTime, { nullable: true, description: 'When it was used: at most 35 days back; default now.' })
   createdAt?: EpochMs | null
 
@@ -15,9 +15,6 @@ export class ReportUsageInput {
 
   @Field(() => Json, { nullable: true, description: 'An object of texts, numbers and booleans.' })
   dimensions?: unknown
-
-  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
-  environmentId?: string | null
 
   @Field(() => String)
   featureId!: string
@@ -35,7 +32,25 @@ export class ReportUsageInput {
   value!: number
 }
 
-export function fromReportUsageInput(input: ReportUsageInput): UsageReport {
+@InputType({ description: 'Usage that the host application has counted itself.' })
+export class ReportUsageInput extends ReportUsageBaseInput {
+  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
+  environmentId?: string | null
+}
+
+@InputType({ description: 'Usage that the host application has counted itself; the older form of ReportUsageInput.' })
+export class UsageMeasurementCreateInput extends ReportUsageInput {}
+
+@InputType({ description: 'At most 1,000 reports. All are counted or none.' })
+export class ReportUsageBulkInput {
+  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
+  environmentId?: string | null
+
+  @Field(() => [ReportUsageBaseInput])
+  usages!: ReportUsageBaseInput[]
+}
+
+export function fromReportUsageInput(input: ReportUsageBaseInput): UsageReport {
   const { customerId, featureId, value } = input
   return {
     customerId,

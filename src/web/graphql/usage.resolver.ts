@@ -1,6 +1,14 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
 import type { RequestContext } from './context.js'
-import { fromReportUsageInput, fromUsageEvents, ReportUsageInput, UsageEventsReportInput } from './usage.inputs.js'
+import { notSupportedYet } from './not-yet.js'
+import {
+  fromReportUsageInput,
+  fromUsageEvents,
+  ReportUsageBulkInput,
+  ReportUsageInput,
+  UsageEventsReportInput,
+  UsageMeasurementCreateInput,
+} from './usage.inputs.js'
 import { toUsageMeasurement, UsageMeasurementWithCurrentUsage } from './usage.types.js'
 
 @Resolver()
@@ -15,6 +23,23 @@ export class UsageResolver {
   ) {
     const [usage] = await app.usage.report(identity.environmentId, [fromReportUsageInput(input)], { signal })
     return toUsageMeasurement(usage!)
+  }
+
+  @Mutation(() => [UsageMeasurementWithCurrentUsage], {
+    nullable: true,
+    description: 'Reports usage of several features or customers, all or none.',
+  })
+  reportUsageBulk(
+    @Arg('input', () => ReportUsageBulkInput, { description: 'The usages.' }) _input: ReportUsageBulkInput,
+  ): UsageMeasurementWithCurrentUsage[] | null {
+    throw notSupportedYet('reportUsageBulk')
+  }
+
+  @Mutation(() => UsageMeasurementWithCurrentUsage, { description: 'The older form of reportUsage.' })
+  createUsageMeasurement(
+    @Arg('usageMeasurement', () => UsageMeasurementCreateInput, { description: 'The usage.' }) _usage: UsageMeasurementCreateInput,
+  ): UsageMeasurementWithCurrentUsage {
+    throw notSupportedYet('createUsageMeasurement')
   }
 
   @Mutation(() => String, {

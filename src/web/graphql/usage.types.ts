@@ -2,13 +2,35 @@ import { Field, Float, ObjectType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { ReportedUsage } from '../../metering/report.js'
+import { AlwaysNull } from './always-null.js'
 import { DateTime } from './scalars.js'
+
+@ObjectType({ simpleResolvers: true, description: 'Credits that a measurement consumed. There are no credits in Tollgate.' })
+export class UsageMeasurementCredit {
+  @Field(() => Float)
+  consumed!: number
+
+  @Field(() => String)
+  currencyId!: string
+
+  @Field(() => Float)
+  currentUsage!: number
+
+  @Field(() => DateTime)
+  timestamp!: EpochMs
+
+  @Field(() => DateTime, { nullable: true })
+  usagePeriodEnd!: EpochMs | null
+}
 
 @ObjectType({
   simpleResolvers: true,
   description: 'A stored measurement and the usage in the current usage period, also for a report that was dated back.',
 })
 export class UsageMeasurementWithCurrentUsage {
+  @AlwaysNull(() => UsageMeasurementCredit)
+  credit?: null
+
   @Field(() => Float, { nullable: true })
   currentUsage!: number | null
 
@@ -44,7 +66,6 @@ export function toUsageMeasurement(usage: ReportedUsage): UsageMeasurementWithCu
     customerId,
     resourceId,
     featureId,
-
     currentUsage: decimal.toNumber(currentUsage),
     nextResetDate: periodEnd,
     timestamp,

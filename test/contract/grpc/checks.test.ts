@@ -1,4 +1,8 @@
 import { expect } from 'chai'
+import { Redis } from 'ioredis'
+import { toWritableState } from '../../../src/updates/external-cache/state-json.js'
+import { ExternalCacheWriter } from '../../../src/updates/external-cache/writer.js'
+import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 import { type Behaviour, boolean, deniedFor, enumerated, FakeApi, holding, metered, numeric } from './fake-api.js'
 import { type Answer, errorOf, type RunningSidecar, runSidecar } from './harness.js'
 
@@ -220,20 +224,140 @@ const cases: Case[] = [
   },
 ]
 
-describe('sidecar checks', () => {
+/** Where the sidecar keeps what it knows. The same cases hold for all of them. */
+interface Mode {
+  name: string
+  env: () => Record<string, string>
+  /** Puts what the API holds of a customer into the cache, as happens in this mode. */
+  fill: (sidecar: RunningSidecar, customerId: string, held: ReturnType<typeof holding>) => Promise<unknown>
+}
+
+const redisPrefix = testRedisPrefix()
+const modes: Mode[] = [
+  {
+    name: 'memory',
+    env: () => ({ WS_ENABLED: 'FALSE' }),
+    fill: (sidecar, customerId) => sidecar.call('GetEntitlements', { customer_id: customerId }),
+  },
+  {
+    name: 'external cache',
+    env: () => {
+      const { hostname, port, pathname } = new URL(testRedisUrl())
+      return { REDIS_ENVIRONMENT_PREFIX: redisPrefix, REDIS_HOST: hostname, REDIS_PORT: port, REDIS_DB: pathname.slice(1) || '0' }
+    },
+    // As the persistent-cache-service does, without the sidecar's knowledge.
+    fill: async (_sidecar, customerId, held) => {
+      const redis = new Redis(testRedisUrl())
+      try {
+        const writer = new ExternalCacheWriter({ redis, prefix: redisPrefix, ttlSeconds: 60 })
+        expect(await writer.writeState(toWritableState({ customerId, resourceId: null }, 1, held))).to.equal(true)
+      } finally {
+        redis.disconnect()
+      }
+    },
+  },
+]
+
+const globalFallback = { hasAccess: true, usageLimit: 100 }
+const fallbacks = JSON.stringify({ 'api-calls': globalFallback })
+
+for (const { name, env, fill } of modes) {
+  describe(`sidecar checks with a cache in ${name}`, () => {
+    let api: FakeApi
+    let sidecar: RunningSidecar
+
+    before(async () => {
+      api = await FakeApi.start()
+      const common = { SERVER_API_KEY: api.acceptedKey, API_URL: api.url, REQUEST_TIMEOUT_MS: '300', ENTITLEMENTS_FALLBACK: fallbacks }
+      sidecar = await runSidecar({ ...common, ...env() })
+    })
+    after(async () => {
+      await sidecar.stop()
+      await api.stop()
+    })
+    afterEach(async () => {
+      api.behaviour = 'ok'
+      await untilReadsWork(api, sidecar)
+    })
+
+    for (const [
+      index,
+      { title, method = 'GetMeteredEntitlement', cached, held, api: behaviour = 'ok', request, ...expected },
+    ] of cases.entries()) {
+      it(title, async () => {
+        const customerId = `customer-${index}`
+        if (cached ?? held) api.states.set(customerId, (cached ?? held)!)
+        if (cached) await fill(sidecar, customerId, cached)
+        api.behaviour = behaviour
+        expectAnswer(await sidecar.call(method, { customer_id: customerId, feature_id: 'api-calls', ...request }), expected)
+      })
+    }
+  })
+}
+
+describe('sidecar checks offline', () => {
   let api: FakeApi
   let sidecar: RunningSidecar
 
   before(async () => {
     api = await FakeApi.start()
-    const fallback = JSON.stringify({ 'api-calls': { hasAccess: true, usageLimit: 100 } })
-    sidecar = await runSidecar({
-      SERVER_API_KEY: api.acceptedKey,
-      API_URL: api.url,
-      WS_ENABLED: 'FALSE',
-      REQUEST_TIMEOUT_MS: '300',
-      ENTITLEMENTS_FALLBACK: fallback,
+    sidecar = await runSidecar({ OFFLINE: 'TRUE', API_URL: api.url, ENTITLEMENTS_FALLBACK: fallbacks })
+  })
+  after(async () => {
+    await sidecar.stop()
+    await api.stop()
+  })
+
+  for (const { title, method = 'GetMeteredEntitlement', cached, held, request = {} } of cases) {
+    it(`${title}: answered by the fallback, whatever the platform knows`, async () => {
+      api.states.set('c', cached ?? held ?? holding())
+      const question = { customer_id: 'c', feature_id: 'api-calls', ...(request as CheckRequest) }
+      const fallback = question.options?.fallback
+      const hasAccess = fallback ? fallback.has_access : question.feature_id === 'api-calls' && globalFallback.hasAccess
+      const { requested_usage, requested_values } = question.options ?? {}
+      expectAnswer(await sidecar.call(method, question), {
+        answer: {
+          has_access: hasAccess,
+          is_fallback: true,
+          ...(hasAccess ? {} : { access_denied_reason: reason.unknown }),
+          ...(method === 'GetMeteredEntitlement' && requested_usage ? { requested_usage } : {}),
+          ...(requested_values ? { requested_values } : {}),
+        },
+      })
+      expect(api.connections).to.equal(0)
     })
+  }
+})
+
+interface CheckRequest {
+  feature_id?: string
+  options?: { fallback?: { has_access: boolean }; requested_usage?: number; requested_values?: string[] }
+}
+
+function expectAnswer(answered: Answer, { answer, entitlement }: Pick<Case, 'answer' | 'entitlement'>): void {
+  const { entitlement: got, boolean, numeric, metered, enum: enumerated, ...rest } = answered
+  expect(withoutZeros(rest)).to.deep.equal(withoutZeros(answer))
+  const shown = got ?? boolean ?? numeric ?? metered ?? enumerated
+  for (const [field, value] of Object.entries(entitlement ?? {})) {
+    const name = `${field} of ${JSON.stringify(shown)}`
+    if (typeof value === 'object' && !Array.isArray(value)) expect(shown?.[field], name).to.include(value)
+    else expect(shown?.[field] ?? (value === 0 ? 0 : undefined), name).to.deep.equal(value)
+  }
+}
+
+/** After an outage reads fail at once for a while: the next case needs the API. */
+async function untilReadsWork(api: FakeApi, sidecar: RunningSidecar) {
+  api.states.set('nobody', holding())
+  for (;;) if ((await sidecar.call('ReloadEntitlements', { customer_id: 'nobody' }).catch(() => null)) !== null) return
+}
+
+describe('sidecar questions', () => {
+  let api: FakeApi
+  let sidecar: RunningSidecar
+
+  before(async () => {
+    api = await FakeApi.start()
+    sidecar = await runSidecar({ SERVER_API_KEY: api.acceptedKey, API_URL: api.url, WS_ENABLED: 'FALSE', REQUEST_TIMEOUT_MS: '300' })
   })
   after(async () => {
     await sidecar.stop()
@@ -241,37 +365,8 @@ describe('sidecar checks', () => {
   })
   afterEach(async () => {
     api.behaviour = 'ok'
-    // After an outage reads fail at once for a while: the next case needs the API.
-    await untilReadsWork()
+    await untilReadsWork(api, sidecar)
   })
-
-  async function untilReadsWork() {
-    api.states.set('nobody', holding())
-    for (;;) if ((await sidecar.call('ReloadEntitlements', { customer_id: 'nobody' }).catch(() => null)) !== null) return
-  }
-
-  for (const [
-    index,
-    { title, method = 'GetMeteredEntitlement', cached, held, api: behaviour = 'ok', request, answer, entitlement },
-  ] of cases.entries()) {
-    it(title, async () => {
-      const customerId = `customer-${index}`
-      const question = { customer_id: customerId, feature_id: 'api-calls', ...request }
-      if (cached ?? held) api.states.set(customerId, (cached ?? held)!)
-      if (cached) await sidecar.call('GetEntitlements', { customer_id: customerId })
-      api.behaviour = behaviour
-      const answered = await sidecar.call(method, question)
-
-      const { entitlement: got, boolean, numeric, metered, enum: enumerated, ...rest } = answered
-      expect(withoutZeros(rest)).to.deep.equal(withoutZeros(answer))
-      const shown = got ?? boolean ?? numeric ?? metered ?? enumerated
-      for (const [field, value] of Object.entries(entitlement ?? {})) {
-        const name = `${field} of ${JSON.stringify(shown)}`
-        if (typeof value === 'object' && !Array.isArray(value)) expect(shown?.[field], name).to.include(value)
-        else expect(shown?.[field] ?? (value === 0 ? 0 : undefined), name).to.deep.equal(value)
-      }
-    })
-  }
 
   const refusals = [
     { title: 'an empty customer identifier', request: { customer_id: '', feature_id: 'f' } },

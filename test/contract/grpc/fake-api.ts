@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { EntitlementJson, EntitlementsStateJson } from '../../../src/sidecar/api-messages.js'
+import type { EntitlementJson, StateJson } from '../../../src/sidecar/api-messages.js'
 
 /** A metered entitlement as the API answers it, with whatever the test cares about changed. */
 export function metered(featureId: string, changes: Partial<EntitlementJson> = {}): EntitlementJson {
@@ -14,6 +14,7 @@ export function metered(featureId: string, changes: Partial<EntitlementJson> = {
     enumValues: null,
     currentUsage: 0,
     resetPeriod: 'MONTH',
+    resetPeriodConfiguration: { monthlyAccordingTo: 'SubscriptionStart' },
     usagePeriodAnchor: '2026-01-01T00:00:00.000Z',
     usagePeriodStart: '2026-01-01T00:00:00.000Z',
     usagePeriodEnd: '2126-01-01T00:00:00.000Z',
@@ -28,6 +29,7 @@ export function metered(featureId: string, changes: Partial<EntitlementJson> = {
 const unmetered = {
   currentUsage: null,
   resetPeriod: null,
+  resetPeriodConfiguration: null,
   usagePeriodAnchor: null,
   usagePeriodStart: null,
   usagePeriodEnd: null,
@@ -54,8 +56,8 @@ export const enumerated = (featureId: string, enumValues: string[]) =>
 /** Version n as the API writes it. */
 export const at = (version: number) => new Date(Date.UTC(2026, 0, 1) + version).toISOString()
 
-export const holding = (...entitlements: EntitlementJson[]): EntitlementsStateJson => ({ accessDeniedReason: null, entitlements })
-export const deniedFor = (accessDeniedReason: string): EntitlementsStateJson => ({ accessDeniedReason, entitlements: [] })
+export const holding = (...entitlements: EntitlementJson[]): StateJson => ({ accessDeniedReason: null, entitlements })
+export const deniedFor = (accessDeniedReason: string): StateJson => ({ accessDeniedReason, entitlements: [] })
 
 /**
  * How the API behaves: as asked; an error of a code; an HTTP status with no GraphQL in it; accepting and never answering; or
@@ -64,10 +66,10 @@ export const deniedFor = (accessDeniedReason: string): EntitlementsStateJson => 
 export type Behaviour = 'ok' | { code: string; message?: string; items?: object[] } | { status: number } | 'hangs' | 'breaks'
 
 interface Operation {
-  name: 'entitlementsState' | 'reportUsage' | 'reportEvent'
+  name: 'entitlementsState' | 'reportUsage' | 'reportUsageBulk' | 'reportEvent'
   variables: {
     query?: { customerId: string; resourceId: string | null }
-    input?: ReportInput
+    input?: ReportInput & { usages?: ReportInput[] }
     events?: { usageEvents: Record<string, unknown>[] }
   }
 }
@@ -80,6 +82,16 @@ interface ReportInput extends Record<string, unknown> {
   idempotencyKey: string
 }
 
+interface Change {
+  id: string
+  kind: string
+  customerId: string
+  resourceId: string | null
+  accessDeniedReason?: string | null
+  entitlements?: EntitlementJson[] | null
+  usage?: object | null
+}
+
 /**
  * Speaks the platform's door as a sidecar sees it: GraphQL over HTTP, and graphql-transport-ws. A real server on a real port, so
  * that what is tested is what goes over the wire.
@@ -90,15 +102,23 @@ export class FakeApi {
   gate: Promise<void> = Promise.resolve()
   acceptedKey = 'server-test-key'
   /** `customer` or `customer/resource` to what it holds; others are unknown. */
-  readonly states = new Map<string, EntitlementsStateJson>()
+  readonly states = new Map<string, StateJson>()
   readonly operations: Operation[] = []
   port = 0
   /** TCP connections ever accepted. */
   connections = 0
   /** False: leaves pings of the protocol unanswered, as a half-open connection does. */
   answersPings = true
+  /** How the edge API behaves; its reads are in `edgeReads` and not among the operations. */
+  edgeBehaviour: Behaviour = 'ok'
+  /** Raw paths. */
+  readonly edgeReads: string[] = []
+  /** The stream of changes. Emptied, what readers know is not in it any more. */
+  changes: Change[] = []
+  #lastChange = 0
   readonly #server: Server
-  readonly #sockets = new Set<{ socket: WebSocket; ids: Map<string, string> }>()
+  /** The live subscription of each socket that has one. */
+  readonly #sockets = new Map<WebSocket, string | null>()
 
   private constructor() {
     this.#server = createServer((request, response) => void this.#answer(request, response))
@@ -125,39 +145,36 @@ export class FakeApi {
     return this.operations.filter((operation) => operation.name === name).length
   }
 
-  /** Real-time connections with both subscriptions. */
+  /** Real-time connections that listen. */
   get listeners(): number {
-    return [...this.#sockets].filter(({ ids }) => ids.size === 2).length
+    return [...this.#sockets.values()].filter((id) => id !== null).length
   }
 
-  push(subscription: 'entitlementsUpdated' | 'usageUpdated', payload: object): void {
-    for (const { socket, ids } of this.#sockets) {
-      const id = ids.get(subscription)
-      if (id) socket.send(JSON.stringify({ id, type: 'next', payload: { data: { [subscription]: payload } } }))
-    }
+  /** Adds a change to the stream and tells it to whoever listens. */
+  push(change: Omit<Change, 'id'>): void {
+    const told = { ...change, id: this.#nextId() }
+    this.changes.push(told)
+    for (const [socket, id] of this.#sockets) if (id !== null) tell(socket, id, told)
   }
 
   /** Pushes what the customer (or resource) holds now. */
   pushState(key: string): void {
-    const [customerId, resourceId = null] = key.split('/')
-    this.push('entitlementsUpdated', { customerId, resourceId, ...(this.states.get(key) ?? deniedFor('CustomerNotFound')) })
+    const [customerId = '', resourceId = null] = key.split('/')
+    this.push({ kind: 'STATE', customerId, resourceId, ...(this.states.get(key) ?? deniedFor('CustomerNotFound')) })
   }
 
   pushUsage(key: string, featureId: string, currentUsage: number, version: number): void {
-    const [customerId, resourceId = null] = key.split('/')
-    const usage = {
-      customerId,
-      resourceId,
-      featureId,
-      currentUsage,
-      usagePeriodStart: Date.UTC(2026, 0, 1),
-      usagePeriodEnd: Date.UTC(2126, 0, 1),
-    }
-    this.push('usageUpdated', { usage, entitlement: { usageUpdatedAt: at(version) } })
+    const [customerId = '', resourceId = null] = key.split('/')
+    const period = { usagePeriodStart: Date.UTC(2026, 0, 1), usagePeriodEnd: Date.UTC(2126, 0, 1) }
+    this.push({ kind: 'USAGE', customerId, resourceId, usage: { featureId, currentUsage, ...period, updatedAt: Date.parse(at(version)) } })
   }
 
   dropConnections(): void {
-    for (const { socket } of this.#sockets) socket.terminate()
+    for (const socket of this.#sockets.keys()) socket.terminate()
+  }
+
+  #nextId(): string {
+    return `${++this.#lastChange}-0`
   }
 
   async stop(): Promise<void> {
@@ -167,15 +184,37 @@ export class FakeApi {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET') return this.#answerEdge(request, response)
     let text = ''
     for await (const chunk of request) text += chunk
     const { query, variables } = JSON.parse(text) as { query: string; variables: Operation['variables'] }
-    const name = (['entitlementsState', 'reportUsage', 'reportEvent'] as const).find((field) => query.includes(`${field}(`))
+    const name = (['entitlementsState', 'reportUsage', 'reportUsageBulk', 'reportEvent'] as const).find((field) =>
+      query.includes(`${field}(`),
+    )
     if (!name) throw new Error(`the test API does not know ${query}`)
     this.operations.push({ name, variables })
-    const { behaviour } = this
+    await this.#respond(request, response, this.behaviour, name, () => this.#execute({ name, variables }))
+  }
+
+  async #answerEdge(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.edgeReads.push(request.url ?? '')
+    const [, customerId = ''] = /^\/v1\/c\/([^/]+)\/entitlements-state\.json/.exec(request.url ?? '') ?? []
+    const resourceId = new URL(request.url ?? '', this.url).searchParams.get('resourceId')
+    const query = { customerId: decodeURIComponent(customerId), resourceId }
+    await this.#respond(request, response, this.edgeBehaviour, 'entitlementsState', () =>
+      this.#execute({ name: 'entitlementsState', variables: { query } }),
+    )
+  }
+
+  async #respond(
+    request: IncomingMessage,
+    response: ServerResponse,
+    behaviour: Behaviour,
+    name: string,
+    execute: () => unknown,
+  ): Promise<void> {
     // What is answered is decided when the request arrives, as a database snapshot is.
-    const data = behaviour === 'ok' ? structuredClone(this.#execute({ name, variables })) : null
+    const data = behaviour === 'ok' ? structuredClone(execute()) : null
     await this.gate
     if (behaviour === 'hangs') return
     if (behaviour === 'breaks') return void request.socket.destroy()
@@ -196,33 +235,51 @@ export class FakeApi {
         ) ?? deniedFor('CustomerNotFound')
       )
     }
-    if (name === 'reportUsage' && input) {
-      const { customerId, resourceId = null, featureId, value } = input
-      const usage = { currentUsage: value, timestamp: at(100), usagePeriodStart: at(0), usagePeriodEnd: '2126-01-01T00:00:00.000Z' }
-      return { id: 'measurement-1', customerId, resourceId, featureId, ...usage }
-    }
+    if (name === 'reportUsage' && input) return measured(input, 0)
+    if (name === 'reportUsageBulk') return input?.usages?.map(measured)
     return null
   }
 
   #converse(socket: WebSocket): void {
-    const connection = { socket, ids: new Map<string, string>() }
-    this.#sockets.add(connection)
-    socket.on('close', () => this.#sockets.delete(connection))
+    this.#sockets.set(socket, null)
+    socket.on('close', () => this.#sockets.delete(socket))
     socket.on('error', () => {})
     socket.on('message', (data) => {
       const message = JSON.parse(String(data)) as {
         type: string
         id?: string
-        payload?: { query?: string; headers?: Record<string, string> }
+        payload?: { query?: string; variables?: { after?: string }; headers?: Record<string, string> }
       }
       if (message.type === 'ping' && this.answersPings) socket.send('{"type":"pong"}')
       if (message.type === 'connection_init') {
         if (message.payload?.headers?.['X-API-KEY'] === this.acceptedKey) socket.send('{"type":"connection_ack"}')
         else socket.close(4403, 'Invalid API key')
       }
-      if (message.type === 'subscribe' && message.id) {
-        connection.ids.set(/\busageUpdated \{/.test(message.payload?.query ?? '') ? 'usageUpdated' : 'entitlementsUpdated', message.id)
-      }
+      if (message.type !== 'subscribe' || !message.id) return
+      if (message.payload?.query?.includes('stateChanges(after: $after)'))
+        this.#catchUp(socket, message.id, message.payload.variables?.after ?? '')
+      else this.#sockets.set(socket, message.id)
     })
   }
+
+  /** What was missed, without what it changed to; a position that is not in the stream is a gap. */
+  #catchUp(socket: WebSocket, id: string, after: string): void {
+    const position = this.changes.findIndex((change) => change.id === after)
+    const nobody = { customerId: null, resourceId: null }
+    if (this.changes.length === 0) this.changes.push({ id: this.#nextId(), kind: 'PACKAGE', customerId: '', resourceId: null })
+    const last = this.changes.at(-1)!.id
+    const missed = position === -1 ? [] : this.changes.slice(position + 1)
+    for (const change of missed) tell(socket, id, { ...change, entitlements: null, usage: null })
+    tell(socket, id, { ...nobody, id: last, kind: position === -1 ? 'GAP' : 'CAUGHT_UP' })
+  }
+}
+
+function tell(socket: WebSocket, id: string, change: object): void {
+  const whole = { accessDeniedReason: null, entitlements: null, usage: null, ...change }
+  socket.send(JSON.stringify({ id, type: 'next', payload: { data: { stateChanges: whole } } }))
+}
+
+function measured({ customerId, resourceId, featureId, value }: ReportInput, index: number): object {
+  const usage = { currentUsage: value, timestamp: at(100), usagePeriodStart: at(0), usagePeriodEnd: '2126-01-01T00:00:00.000Z' }
+  return { id: `measurement-${index + 1}`, customerId, resourceId: resourceId ?? null, featureId, ...usage }
 }

@@ -59,6 +59,8 @@ const messages: Record<string, string> = {
     'customer_id string 1, resource_id string? 2, feature_id string 3, value double 4, update_behavior UsageUpdateBehavior? 5, dimensions DimensionsEntry* 6, timestamp Timestamp? 7',
   ReportUsageResponse:
     'measurement_id string 1, customer_id string 2, resource_id string? 3, feature_id string 4, current_usage double? 5, usage_period_start Timestamp? 6, usage_period_end Timestamp? 7',
+  ReportUsageBulkRequest: 'usages ReportUsageRequest* 1',
+  ReportUsageBulkResponse: 'usages ReportUsageResponse* 1',
   ReportEventsRequest: 'events Event* 1',
   ReportEventsResponse: '',
   ReloadEntitlementsRequest: 'customer_id string 1, resource_id string? 2',
@@ -83,6 +85,7 @@ const methods = [
   'GetMeteredEntitlement',
   'GetEnumEntitlement',
   'ReportUsage',
+  'ReportUsageBulk',
   'ReportEvents',
   'ReloadEntitlements',
 ]
@@ -107,6 +110,22 @@ describe('sidecar interface', () => {
     expect(names).to.have.members(known)
     expect(Object.keys(sidecarPackage[serviceName] as ServiceDefinition)).to.have.members(methods)
   })
+})
+
+describe('sidecar methods', () => {
+  for (const method of methods) {
+    it(`keeps the request and the response of ${method}`, () => {
+      const { path, requestStream, responseStream, requestType, responseType } = (sidecarPackage[serviceName] as ServiceDefinition)[method]!
+      const nameOf = (type: typeof requestType) => (type as MessageTypeDefinition<object, object> & { type: { name: string } }).type.name
+      expect({ path, requestStream, responseStream, request: nameOf(requestType), response: nameOf(responseType) }).to.deep.equal({
+        path: `/service.sidecar.v1.SidecarService/${method}`,
+        requestStream: false,
+        responseStream: false,
+        request: `${method}Request`,
+        response: `${method}Response`,
+      })
+    })
+  }
 })
 
 interface Field {

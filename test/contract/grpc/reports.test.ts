@@ -113,6 +113,52 @@ describe('sidecar reports', () => {
     expect(Date.now() - began).to.be.below(250)
   })
 
+  describe('in bulk', () => {
+    const bulk = (...usages: object[]) =>
+      sidecar.call('ReportUsageBulk', {
+        usages: usages.map((usage) => ({ customer_id: 'c', feature_id: 'api-calls', value: 3, ...usage })),
+      })
+
+    it('hands all reports to the API in one call, each under a key of its own, and answers them in their order', async () => {
+      const { usages } = await bulk({}, { customer_id: 'd', resource_id: 'r', value: 0.5, update_behavior: 2 })
+      expect(usages.map((usage: Answer) => [usage.measurement_id, usage.customer_id, usage.current_usage])).to.deep.equal([
+        ['measurement-1', 'c', 3],
+        ['measurement-2', 'd', 0.5],
+      ])
+      expect(api.operations.map(({ name }) => name)).to.deep.equal(['reportUsageBulk'])
+      const sent = api.operations[0]!.variables.input!.usages!
+      expect(sent[1]).to.deep.include({ customerId: 'd', resourceId: 'r', value: 0.5, updateBehavior: 'SET' })
+      expect(new Set(sent.map(({ idempotencyKey }) => idempotencyKey)).size).to.equal(2)
+    })
+
+    it('shows all reports in the next checks', async () => {
+      api.states.set('c', holding(metered('api-calls', { usageLimit: 3 })))
+      const check = () =>
+        sidecar.call('GetMeteredEntitlement', { customer_id: 'c', feature_id: 'api-calls', options: { requested_usage: 1 } })
+      expect((await check()).has_access).to.equal(true)
+      await bulk({})
+      expect(await check()).to.deep.include({ access_denied_reason: 8 })
+    })
+
+    it('sends nothing when one report is broken, and names each that is', async () => {
+      const error = await errorOf(bulk({}, { value: Number.NaN }, { customer_id: '' }))
+      expect(error.code).to.equal(3)
+      expect(detailsOf(error).violations.map(({ field }) => field)).to.deep.equal(['usages[1]', 'usages[2]'])
+      expect(api.operations).to.deep.equal([])
+    })
+
+    it('names the reports that the API refused', async () => {
+      api.behaviour = { code: 'BadUserInput', items: [{ index: 1, code: 'FeatureNotFound', message: 'no such feature' }] }
+      const error = await errorOf(bulk({}, {}))
+      expect(detailsOf(error).violations.map(({ field }) => field)).to.deep.equal(['usages[1]'])
+    })
+
+    it('answers nothing for nothing, and asks nobody', async () => {
+      expect((await bulk()).usages).to.deep.equal([])
+      expect(api.operations).to.deep.equal([])
+    })
+  })
+
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     it(`refuses a usage of ${value} without asking the API`, async () => {
       expect((await errorOf(report({ value }))).code).to.equal(3)

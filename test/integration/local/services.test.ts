@@ -11,6 +11,7 @@ import { Ports } from '../../../src/local/ports.js'
 import { startPostgres } from '../../../src/local/postgres.js'
 import { postgresFolders } from '../../../src/local/postgres-binaries.js'
 import { type Services, startServices } from '../../../src/local/services.js'
+import { eventually } from '../../support/eventually.js'
 import { scratchFolder } from './scratch.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -70,9 +71,22 @@ describe('local/services', function () {
       await redis(services.redisUrl, (client) => client.set('kept', '42'))
     })
     await withServices(data, async (services) => {
-      expect(services).to.deep.equal(first)
+      expect([services.databaseUrl, services.redisUrl]).to.deep.equal([first?.databaseUrl, first?.redisUrl])
       expect(await query(services.databaseUrl, 'select answer from kept')).to.deep.equal([{ answer: 42 }])
       expect(await redis(services.redisUrl, (client) => client.get('kept'))).to.equal('42')
+    })
+  })
+
+  it('starts its own servers again where they were when they die', async () => {
+    await withServices(data, async ({ databaseUrl, redisUrl, keepRunning }) => {
+      const stop = new AbortController()
+      const kept = keepRunning(stop.signal)
+      process.kill(postmasterPid(data), 'SIGKILL')
+      process.kill(Number(readFileSync(join(data, 'redis', 'redis.pid'), 'utf8')), 'SIGKILL')
+      await eventually('PostgreSQL', () => query(databaseUrl, 'select 42').catch(() => null))
+      await eventually('Redis', () => redis(redisUrl, (client) => client.ping()).catch(() => null))
+      stop.abort()
+      await kept
     })
   })
 

@@ -40,8 +40,8 @@ export async function openMeteringBench(): Promise<MeteringBench> {
   const postgres = openPostgres(life, database.url, { poolSize: 10, session: countingSession })
   const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
   const app = createApp({ life, postgres, queues })
-  const loadHoldings: LoadHoldings = (...place) =>
-    postgres.prisma.$transaction((db) => app.entitlements.holdings(db, ...place), { isolationLevel: 'RepeatableRead' })
+  const loadHoldings: LoadHoldings = (environmentId, places) =>
+    postgres.prisma.$transaction((db) => app.entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' })
   const redis = openRedis(life, queues.redisUrl, 'request')
   const aggregationQueue = openQueue(life, queues, aggregateEvents)
   const newIngestion = () =>
@@ -128,6 +128,19 @@ const catalog = {
         ],
       },
     },
+    ...(['MAX', 'MIN', 'AVG', 'UNIQUE'] as const).map((aggregation) => ({
+      refId: aggregation.toLowerCase(),
+      displayName: aggregation,
+      type: 'NUMBER',
+      meter: 'Incremental',
+      units: 'unit',
+      unitsPlural: 'units',
+      events: {
+        aggregation,
+        field: aggregation === 'UNIQUE' ? 'user' : 'tokens',
+        filters: [[{ field: 'eventName', operation: 'EQUALS', value: 'request' }]],
+      },
+    })),
   ],
   products: [{ refId: 'cloud', displayName: 'Cloud', settings: { multipleSubscriptions: true } }],
   plans: ['free', 'paid'].map((refId, index) => ({
@@ -141,6 +154,7 @@ const catalog = {
       { feature: 'sso' },
       { feature: 'requests', limit: 1_000 * (index + 1), resetPeriod: 'MONTH' },
       { feature: 'tokens', limit: 1_000 * (index + 1), resetPeriod: 'MONTH' },
+      ...['max', 'min', 'avg', 'unique'].map((feature) => ({ feature, limit: 1_000, resetPeriod: 'HOUR' })),
     ],
   })),
 }

@@ -50,7 +50,7 @@ export interface Bench extends Postgres, App {
   life: Life
   queues: { redisUrl: string; prefix: string }
   /** With the catalog above applied and nothing left to deliver. */
-  createEnvironment(): Promise<string>
+  createEnvironment(options?: { isTest?: boolean; catalog?: string }): Promise<string>
   /** Answers the failures of closing. */
   close(): Promise<Error[]>
 }
@@ -67,9 +67,9 @@ export async function openBench(): Promise<Bench> {
     ...app,
     life,
     queues,
-    async createEnvironment() {
-      const { environment } = await app.environments.create({ refId: `environment-${++count}` })
-      await app.catalog.apply(environment.id, catalogText, { dryRun: false, archiveMissing: false })
+    async createEnvironment({ isTest = false, catalog = catalogText } = {}) {
+      const { environment } = await app.environments.create({ refId: `environment-${++count}`, isTest })
+      await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })
       await postgres.prisma.outboxMessage.deleteMany({ where: { environmentId: environment.id } })
       return environment.id
     },

@@ -105,7 +105,8 @@ describe('delivering changes', () => {
   }
 
   it('builds the state, keeps it and tells it, with the version of the change', async () => {
-    const { state } = await provision()
+    await provision()
+    const state = await built()
     await deliver()
     const [message, ...others] = await listened()
     expect(others).to.deep.equal([])

@@ -10,7 +10,7 @@ import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import type { Services } from '../../../src/web/graphql/context.js'
-import { createFrontDoor } from '../../../src/web/koa.js'
+import { createFrontDoor, type FrontDoorLimits, type FrontDoorOptions } from '../../../src/web/koa.js'
 import { packageRoot } from '../../../src/web/package-files.js'
 import { createTestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
@@ -18,9 +18,10 @@ import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 /** A front door on a port of its own, with the real services and the example catalog in one environment. */
 export interface FrontDoor {
   url: string
-  app: Services
+  app: FrontDoorOptions['app']
   life: Life
   environmentId: string
+  databaseUrl: string
   queuePrefix: string
   serverKey: string
   clientKey: string
@@ -39,38 +40,62 @@ export interface GraphqlBody<Data = Record<string, unknown>> {
 
 export const operatorKey = 'operator-key-of-the-tests'
 
-export async function openFrontDoor(): Promise<FrontDoor> {
+export async function openFrontDoor({ limits }: { limits?: Partial<FrontDoorLimits> } = {}): Promise<FrontDoor> {
   const database = await createTestDatabase()
   const life = new Life('web', silentLogger())
-  const postgres = openPostgres(life, database.url, { poolSize: 5 })
-  const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
-  const app: Services = { ...createApp({ life, postgres, queues }), usage: unreached }
+  const { app, queues, url } = await serve(life, { databaseUrl: database.url, queuePrefix: testRedisPrefix(), limits })
   const { environment, signingSecret } = await app.environments.create({ refId: 'test' })
   const createKey = async (kind: 'SERVER' | 'CLIENT') =>
     (await app.environments.createKey({ environment: 'test', kind, name: kind, expiresAt: null })).key
   const [serverKey, clientKey] = [await createKey('SERVER'), await createKey('CLIENT')]
   const catalog: unknown = parse(readFileSync(join(packageRoot, 'src/local/example-catalog.yaml'), 'utf8'))
   await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })
-  const server = createFrontDoor({ app, life, queues, operatorKey: new Secret(operatorKey), hasGraphiql: true })
-  const url = `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}`
   return {
     url,
     app,
     life,
     environmentId: environment.id,
+    databaseUrl: database.url,
     queuePrefix: queues.prefix,
     serverKey,
     clientKey,
     operatorKey,
     customerToken: (customerId) => makeToken(customerId, signingSecret),
-    ask: async <Data>(query: string, variables: object = {}, headers: Record<string, string> = { 'x-api-key': serverKey }) =>
-      (await (await post(url, { query, variables }, headers)).json()) as GraphqlBody<Data>,
+    ask: (...asked) => ask(url, serverKey, ...asked),
     close: async () => {
       const failures = await life.stop()
       await database.drop()
       return failures
     },
   }
+}
+
+/** Another web process of the same platform, as far as one process can tell. Close it before the first one. */
+export async function openTwin(first: FrontDoor): Promise<FrontDoor> {
+  const life = new Life('web', silentLogger())
+  const { app, url } = await serve(life, first)
+  return { ...first, app, life, url, ask: (...asked) => ask(url, first.serverKey, ...asked), close: () => life.stop() }
+}
+
+async function serve(
+  life: Life,
+  { databaseUrl, queuePrefix, limits }: Pick<FrontDoor, 'databaseUrl' | 'queuePrefix'> & { limits?: Partial<FrontDoorLimits> },
+) {
+  const postgres = openPostgres(life, databaseUrl, { poolSize: 5 })
+  const queues = { redisUrl: testRedisUrl(), prefix: queuePrefix }
+  const app: FrontDoorOptions['app'] = { ...createApp({ life, postgres, queues }), usage: unreached }
+  const server = createFrontDoor({ app, life, queues, operatorKey: new Secret(operatorKey), hasGraphiql: true, limits })
+  return { app, queues, url: `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}` }
+}
+
+async function ask<Data>(
+  url: string,
+  serverKey: string,
+  query: string,
+  variables: object = {},
+  headers: Record<string, string> = { 'x-api-key': serverKey },
+): Promise<GraphqlBody<Data>> {
+  return (await (await post(url, { query, variables }, headers)).json()) as GraphqlBody<Data>
 }
 
 export function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {

@@ -11,7 +11,7 @@ import { type FrontDoor, openFrontDoor } from './front-door.js'
 
 const usageSubscription = `subscription { usageUpdated {
   usage { customerId resourceId featureId currentUsage usagePeriodStart usagePeriodEnd nextResetDate }
-  entitlement { isGranted accessDeniedReason usageLimit currentUsage usagePeriodEnd usageUpdatedAt feature { refId } } } }`
+  entitlement { isGranted accessDeniedReason usageLimit currentUsage usagePeriodEnd usageUpdatedAt entitlementUpdatedAt feature { refId } } } }`
 const stateSubscription =
   'subscription { entitlementsUpdated { customerId resourceId accessDeniedReason entitlements { isGranted validUntil feature { refId } } } }'
 
@@ -51,7 +51,7 @@ describe('live updates', () => {
   const usageChange = (currentUsage: string, customerId = 'a'): Partial<ChangeMessage> => ({
     kind: 'usage',
     customerId,
-    usage: { featureId: 'calls', usage: usageOf(currentUsage), entitlement: entitlementOf(currentUsage) },
+    usage: { featureId: 'calls', usage: usageOf(currentUsage), entitlement: entitlementOf(currentUsage), accessVersion: 4 },
   })
 
   /** A client as deployed ones speak: messages wait in a list until they are asked for. */
@@ -136,6 +136,7 @@ describe('live updates', () => {
               currentUsage: 7.5,
               usagePeriodEnd: new Date(periodEnd).toISOString(),
               usageUpdatedAt: new Date(5).toISOString(),
+              entitlementUpdatedAt: new Date(4).toISOString(),
               feature: { refId: 'calls' },
             },
           },
@@ -163,6 +164,52 @@ describe('live updates', () => {
       },
     })
   })
+
+  it('send both in their newer forms', async () => {
+    const client = await connect()
+    const usageFields =
+      'customerId resourceId entitlementReference { id type } usage { currentUsage usagePeriodStart usagePeriodEnd usageUpdatedAt }'
+    await client.subscribe('u', `subscription { usageUpdatedV2 { ${usageFields} } }`)
+    await client.subscribe(
+      's',
+      'subscription { entitlementsUpdatedV2 { customerId entitlements { __typename ... on FeatureEntitlement { isGranted validUntil feature { refId } } } } }',
+    )
+    const validUntil = periodEnd
+    await publish(usageChange('7.5'))
+    const usage = {
+      currentUsage: 7.5,
+      usagePeriodStart: new Date(periodStart).toISOString(),
+      usagePeriodEnd: new Date(periodEnd).toISOString(),
+      usageUpdatedAt: new Date(5).toISOString(),
+    }
+    const entitlementReference = { id: 'calls', type: 'FEATURE' }
+    expect((await client.next()).payload).to.deep.equal({
+      data: { usageUpdatedV2: { customerId: 'a', resourceId: null, entitlementReference, usage } },
+    })
+    await publish({ kind: 'entitlements', state: { ...stateOf('a'), entitlements: [{ ...entitlementOf('1'), validUntil }] } })
+    const entitlement = { isGranted: true, validUntil: new Date(validUntil).toISOString(), feature: { refId: 'calls' } }
+    expect((await client.next()).payload).to.deep.equal({
+      data: { entitlementsUpdatedV2: { customerId: 'a', entitlements: [{ __typename: 'FeatureEntitlement', ...entitlement }] } },
+    })
+  })
+
+  it('tell which versions were published, and not of other changes of the catalog', async () => {
+    const client = await connect()
+    await client.subscribe('p', 'subscription { packagePublished { environmentId packageRefId packageType packageVersion migrationType } }')
+    await publish({ kind: 'package', customerId: '' })
+    const published = { packageRefId: 'team', packageType: 'Plan', packageVersion: 2, migrationType: 'NEW_CUSTOMERS' } as const
+    await publish({ kind: 'package', customerId: '', package: published })
+    expect((await client.next()).payload).to.deep.equal({ data: { packagePublished: { environmentId: door.environmentId, ...published } } })
+  })
+
+  it('reach a thousand sockets of one process', async () => {
+    const clients = await Promise.all(Array.from({ length: 1_000 }, () => connect()))
+    await Promise.all(clients.map((client) => client.subscribe('1', usageSubscription)))
+    await publish(usageChange('3'))
+    const messages = await Promise.all(clients.map((client) => client.next()))
+    expect(new Set(messages.map((message) => JSON.stringify(message))).size).to.equal(1)
+    expect(await metric('tollgate_sockets')).to.be.at.least(1_000)
+  }).timeout(20_000)
 
   it('send the state of now when the message carries none', async () => {
     const client = await connect()

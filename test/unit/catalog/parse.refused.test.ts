@@ -81,11 +81,7 @@ describe('a catalog document that is refused', () => {
         events({}, 'Fluctuating'),
         'features[0].events: raw events measure Incremental usage; the meter is Fluctuating (report a level such as seats with reportUsage)',
       ],
-      [
-        'an aggregation that cannot be computed yet',
-        events({ aggregation: 'UNIQUE', field: 'user' }),
-        'features[0].events.aggregation: UNIQUE is not supported yet; use one of COUNT, SUM',
-      ],
+      ['UNIQUE reads a field', events({ aggregation: 'UNIQUE' }), 'features[0].events.field: is required: the dimension that UNIQUE reads'],
       ['SUM reads a field', events({ aggregation: 'SUM' }), 'features[0].events.field: is required: the dimension that SUM reads'],
       ['COUNT reads none', events({ field: 'x' }), 'features[0].events.field: COUNT counts events and reads no field'],
       [

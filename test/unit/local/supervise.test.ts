@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events'
 import { expect } from 'chai'
-import { describeExit, restartDelayMs } from '../../../src/local/supervise.js'
+import { describeExit, restartDelayMs, untilAborted } from '../../../src/local/supervise.js'
 
 describe('local/supervise', () => {
   it('waits twice as long after each death in a row, half a minute at most', () => {
@@ -10,5 +11,11 @@ describe('local/supervise', () => {
     expect(describeExit({ code: 3, signal: null })).to.equal('exited with code 3')
     expect(describeExit({ code: null, signal: 'SIGKILL' })).to.equal('was killed by SIGKILL')
     expect(describeExit({ code: null, signal: null, error: new Error('spawn x ENOENT') })).to.equal('could not be started (spawn x ENOENT)')
+  })
+
+  it('leaves no listener on the signal it waits beside, however often', async () => {
+    const { signal } = new AbortController()
+    expect(await untilAborted(Promise.resolve('done'), signal)).to.equal('done')
+    expect(getEventListeners(signal, 'abort')).to.deep.equal([])
   })
 })

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import * as decimal from '../../../src/kernel/decimal.js'
-import { measure, supportedAggregations } from '../../../src/metering/aggregate.js'
+import { measure, memberHash, Tally } from '../../../src/metering/aggregate.js'
 import { aggregations, type DimensionValue, type Meter } from '../../../src/metering/meter.js'
 
 const meter = (aggregation: Meter['aggregation'], field: string | null = null): Meter => ({
@@ -44,29 +43,53 @@ describe('aggregate', () => {
     expect(measure(meter('SUM', 'constructor'), completion())).to.equal(null)
   })
 
-  it('measures exactly the supported aggregations', () => {
-    for (const aggregation of aggregations) {
-      const asked = () => measure(meter(aggregation, 'tokens'), completion({ tokens: 2 }))
-      if ((supportedAggregations as readonly string[]).includes(aggregation)) expect(asked()).to.be.a('string')
-      else expect(asked).to.throw(aggregation)
-    }
+  it('names members by their text, and leaves out an event without one', () => {
+    const member = (user: DimensionValue | null) => measure(meter('UNIQUE', 'user'), completion({ user }))
+    expect([member('a'), member('5'), member(5), member(false), member(''), member('007')]).to.deep.equal([
+      'a',
+      '5',
+      '5',
+      'false',
+      '',
+      '007',
+    ])
+    expect(member(null)).to.equal(null)
+    expect(memberHash('a')).to.have.length(16).and.not.to.deep.equal(memberHash('b'))
   })
 
-  it('gives the same usage in one run, in two runs and in any order', () => {
-    const anyEvents = fc.array(
-      fc.oneof(fc.integer({ min: -1e6, max: 1e6 }), fc.double({ min: -1e9, max: 1e9, noNaN: true }), fc.constant('x')),
-    )
-    const usage = (tokens: DimensionValue[]) =>
-      tokens.reduce<decimal.Decimal>(
-        (sum, value) => decimal.add(sum, measure(meter('SUM', 'tokens'), completion({ tokens: value })) ?? decimal.zero),
-        decimal.zero,
-      )
-    fc.assert(
-      fc.property(anyEvents, fc.nat(), (events, cut) => {
-        const at = events.length === 0 ? 0 : cut % events.length
-        expect(decimal.add(usage(events.slice(0, at)), usage(events.slice(at)))).to.equal(usage(events))
-        expect(usage([...events].reverse())).to.equal(usage(events))
-      }),
-    )
+  const tally = (aggregation: Meter['aggregation'], values: DimensionValue[]) => {
+    const tallied = new Tally(aggregation)
+    for (const value of values) {
+      const share = measure(meter(aggregation, 'tokens'), completion({ tokens: value }))
+      if (share !== null) tallied.add(share)
+    }
+    return tallied
+  }
+
+  it('keeps the largest and the smallest, of negative ones too', () => {
+    expect([tally('MAX', [-3, '-1.5', 'x', -2]).value, tally('MIN', [4, 2, '2.5']).value]).to.deep.equal(['-1.5', '2'])
+    expect([tally('MAX', []).value, tally('MIN', ['x']).value]).to.deep.equal(['0', '0'])
   })
+
+  for (const aggregation of aggregations) {
+    it(`adds up the same for ${aggregation} in any order and however it is split`, () => {
+      const anyEvents = fc.array(
+        fc.oneof(fc.integer({ min: -1e6, max: 1e6 }), fc.double({ min: -1e9, max: 1e9, noNaN: true }), fc.constantFrom('x', '7', 7)),
+      )
+      const isCounted = aggregation === 'COUNT' ? meter('COUNT') : meter(aggregation, 'tokens')
+      const sides = (values: DimensionValue[]) => {
+        const { value, members, events } = values.reduce<Tally>((all, tokens) => {
+          const share = measure(isCounted, completion({ tokens }))
+          if (share !== null) all.add(share)
+          return all
+        }, new Tally(aggregation))
+        return { value, members: [...members].sort(), events }
+      }
+      fc.assert(
+        fc.property(anyEvents, (values) => {
+          expect(sides([...values].reverse())).to.deep.equal(sides(values))
+        }),
+      )
+    })
+  }
 })

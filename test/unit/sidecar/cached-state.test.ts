@@ -1,11 +1,8 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
-import type { CachedState } from '../../../src/sidecar/cache/cache.js'
 import { newerState, stateWithUsage, toEntry } from '../../../src/sidecar/cached-state.js'
-import { held, state } from './states.js'
-
-const usages = ({ entitlements }: CachedState) =>
-  Object.fromEntries(entitlements.map(({ feature, usage }) => [feature.refId, Number(usage?.currentUsage)]))
+import { heldAt, noTerms } from '../../../src/sidecar/terms.js'
+import { held, state, usagesOf as usages } from './states.js'
 
 describe('cached state', () => {
   it('takes the rights of the newer state, and per feature the newer usage', () => {
@@ -25,7 +22,7 @@ describe('cached state', () => {
     const none = state(0, [], { deniedReason: 'NoActiveSubscription' })
     expect(newerState(state(5, [held('a', 1, 5)]), none)).to.deep.include({
       deniedReason: 'NoActiveSubscription',
-      entitlements: [],
+      terms: noTerms,
       accessVersion: 0,
     })
     const some = state(1, [held('a', 1, 1)])
@@ -42,9 +39,14 @@ describe('cached state', () => {
     expect(one).to.deep.equal(other)
   })
 
-  it('never carries an encoded message over to a changed entitlement', () => {
-    const usage = { currentUsage: decimal.zero, periodStart: 0, periodEnd: null, updatedAt: 3 }
-    expect(stateWithUsage(state(1, [held('a', 1, 1)]), 'a', usage).entitlements[0]?.encoded).to.equal(undefined)
+  it('keeps the anchor of the rights when it takes a usage from another state', () => {
+    const anchored = (used: number, version: number, anchor: number) =>
+      held('a', used, version, {
+        usage: { currentUsage: decimal.fromNumber(used), periodStart: 0, periodEnd: null, updatedAt: version, anchor },
+      })
+    const merged = newerState(state(5, [anchored(1, 9, 100)]), state(6, [anchored(2, 8, 200)]))
+    expect(heldAt(merged, 0)).to.deep.include({ usagePeriodAnchor: 200 })
+    expect(usages(merged)).to.deep.equal({ a: 1 })
   })
 
   it('does not move the version of the rights for a usage', () => {
@@ -59,19 +61,15 @@ describe('cached state', () => {
     expect(stateWithUsage(cached, 'b', { ...usage, updatedAt: 9 })).to.equal(cached)
   })
 
-  it('expires at the earliest validUntil, and refreshes at the earliest end of a usage period', () => {
-    const usage = (periodEnd: number) => ({ currentUsage: decimal.zero, periodStart: 0, periodEnd, updatedAt: 1 })
-    const entry = toEntry(
-      state(1, [held('a', 1, 1, { validUntil: 300, usage: usage(80) }), held('b', 1, 1, { validUntil: 200, usage: usage(90) })]),
-      1,
-      50,
-    )
-    expect(entry).to.include({ expiresAt: 200, usagePeriodEnd: 80 })
+  it('expires at validUntil, and refreshes at the earliest end of a usage period', () => {
+    const usage = (periodEnd: number) => ({ currentUsage: decimal.zero, periodStart: 0, periodEnd, updatedAt: 1, anchor: null })
+    const of = [held('a', 1, 1, { usage: usage(90) }), held('b', 1, 1, { usage: usage(80) })]
+    expect(toEntry(state(1, of, { validUntil: 200 }), 1, 50)).to.include({ expiresAt: 200, usagePeriodEnd: 80 })
   })
 
   it('does not refresh seats, which are never reset', () => {
     const seats = held('seats', 1, 1)
-    const usage = { currentUsage: decimal.zero, periodStart: 0, periodEnd: 80, updatedAt: 1 }
+    const usage = { currentUsage: decimal.zero, periodStart: 0, periodEnd: 80, updatedAt: 1, anchor: null }
     const entry = toEntry(state(1, [{ ...seats, feature: { ...seats.feature, meterType: 'Fluctuating' }, usage }]), 1, 50)
     expect(entry.usagePeriodEnd).to.equal(Number.POSITIVE_INFINITY)
   })

@@ -5,7 +5,7 @@ import { held, state } from './states.js'
 
 const limits = { refreshAfterMs: 30, maxStalenessMs: 100 }
 const readAt = (judge: FreshnessJudge, at: number, validUntil: number | null = null) =>
-  toEntry(state(1, [held('a', 1, 1, { validUntil })]), judge.epoch, at)
+  toEntry(state(1, [held('a', 1, 1)], { validUntil }), judge.epoch, at)
 
 describe('freshness', () => {
   it('trusts an entry for ever while the connection it was read under lasts', () => {
@@ -43,6 +43,24 @@ describe('freshness', () => {
     const entry = readAt(judge, 0)
     judge.beginEpoch()
     expect(judge.judge(entry, 1)).to.equal('suspect')
+    expect(judge.judge(entry, 30)).to.equal('old')
+  })
+
+  it('trusts every entry again when all that was missed has been told', () => {
+    const judge = new FreshnessJudge(limits)
+    judge.beginEpoch()
+    const entry = readAt(judge, 0)
+    judge.endEpoch(10)
+    const between = readAt(judge, 11)
+    judge.resumeEpoch()
+    expect(judge.judge(entry, 1_000)).to.equal('fresh')
+    expect(judge.judge(between, 12)).to.equal('suspect')
+  })
+
+  it('does not begin to trust when there was no connection to resume', () => {
+    const judge = new FreshnessJudge(limits)
+    const entry = readAt(judge, 0)
+    judge.resumeEpoch()
     expect(judge.judge(entry, 30)).to.equal('old')
   })
 

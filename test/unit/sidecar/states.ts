@@ -1,8 +1,15 @@
 import * as decimal from '../../../src/kernel/decimal.js'
-import type { CachedEntitlement, CachedState } from '../../../src/sidecar/cache/cache.js'
+import type { CachedState } from '../../../src/sidecar/cache/cache.js'
+import { type HeldUsage, heldAt, packUsages, type Terms, TermsPool } from '../../../src/sidecar/terms.js'
+
+const pool = new TermsPool()
+
+export interface Held extends Omit<Terms, 'encoded'> {
+  usage: HeldUsage
+}
 
 /** A metered entitlement; `version` is that of its usage. */
-export function held(featureId: string, used: number, version: number, changes: Partial<CachedEntitlement> = {}): CachedEntitlement {
+export function held(featureId: string, used: number, version: number, changes: Partial<Held> = {}): Held {
   const feature = {
     id: '',
     refId: featureId,
@@ -20,19 +27,20 @@ export function held(featureId: string, used: number, version: number, changes: 
     hasUnlimitedUsage: false,
     hasSoftLimit: false,
     enumValues: [],
-    reset: null,
-    usage: { currentUsage: decimal.fromNumber(used), periodStart: 0, periodEnd: null, updatedAt: version },
-    usageRestartsAt: null,
     deniedReason: null,
-    validUntil: null,
     resetPeriod: null,
-    usagePeriodAnchor: null,
-    encoded: 'encoded before',
+    usage: { currentUsage: decimal.fromNumber(used), periodStart: 0, periodEnd: null, updatedAt: version, anchor: null },
     ...changes,
   }
 }
 
-export function state(accessVersion: number, entitlements: CachedEntitlement[], changes: Partial<CachedState> = {}): CachedState {
-  const version = Math.max(accessVersion, ...entitlements.map(({ usage }) => usage?.updatedAt ?? 0))
-  return { customerId: 'c', resourceId: null, version, accessVersion, deniedReason: null, entitlements, ...changes }
+export function state(accessVersion: number, entitlements: Held[], changes: Partial<CachedState> = {}): CachedState {
+  const version = Math.max(accessVersion, ...entitlements.map(({ usage }) => usage.updatedAt))
+  const terms = pool.list(entitlements.map(({ usage: _, ...terms }) => terms))
+  const usages = packUsages(entitlements.map(({ usage }) => usage))
+  return { customerId: 'c', resourceId: null, version, accessVersion, deniedReason: null, terms, usages, validUntil: null, ...changes }
 }
+
+/** Feature to current usage. */
+export const usagesOf = (state: CachedState) =>
+  Object.fromEntries(state.terms.terms.map(({ feature }, position) => [feature.refId, Number(heldAt(state, position).usage?.currentUsage)]))

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { advance, nextDue } from '../../../src/subscription/lifecycle.js'
+import { advance, nextDue } from '../../../src/subscription/advance.js'
 import { isFinal, type Subscription } from '../../../src/subscription/model.js'
 import { basic, day, downgrading, freePlan, plan, product, subscription, t0, top, trial } from './support.js'
 
@@ -68,7 +68,7 @@ describe('what time does to subscriptions', () => {
 
   it('does not move what has ended', () => {
     const ended = trial({ status: 'CANCELED', cancelReason: 'Immediate', effectiveEndDate: t0 + day })
-    expect(advance([ended], later)).to.deep.equal({ subscriptions: [ended], moved: [], started: [] })
+    expect(advance([ended], later)).to.deep.equal({ subscriptions: [ended], moved: [], started: [], renewals: [], executed: [] })
     expect(nextDue(ended)).to.equal(null)
   })
 

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { Problem } from '../../../src/kernel/problem.js'
-import { type CancellationTime, decideCancellation } from '../../../src/subscription/cancel.js'
+import { type CancellationTime, decideCancellation, undoCancellation } from '../../../src/subscription/cancel.js'
 import type { Subscription } from '../../../src/subscription/model.js'
 import { day, freePlan, product, subscription, t0, trial } from './support.js'
 
 const now = t0 + 5 * day
 const atPeriodEnd = product({ cancellationTiming: 'END_OF_BILLING_PERIOD' })
 
-const cancel = (one: Subscription, time: CancellationTime | null = null, endDate: number | null = null, timeZone = 'UTC') =>
-  decideCancellation({ subscription: one, time, endDate, timeZone, now })
+const cancel = (one: Subscription, time: CancellationTime | null = null, endDate: number | null = null) =>
+  decideCancellation({ subscription: one, time, endDate, now })
 
 const canceledNow = { status: 'CANCELED', cancelReason: 'Immediate', cancellationDate: now, effectiveEndDate: now }
 
@@ -28,8 +28,8 @@ describe('cancelling', () => {
   })
   it('finds the end of the billing period in the customer’s time zone', () => {
     // Paid since midnight of March 1 in Berlin; on April 1 clocks there are an hour further from UTC.
-    const one = subscription({ startDate: Date.parse('2026-02-28T23:00:00Z') })
-    expect(cancel(one, 'END_OF_BILLING_PERIOD', null, 'Europe/Berlin').effectiveEndDate).to.equal(Date.parse('2026-03-31T22:00:00Z'))
+    const one = subscription({ startDate: Date.parse('2026-02-28T23:00:00Z'), timeZone: 'Europe/Berlin' })
+    expect(cancel(one, 'END_OF_BILLING_PERIOD').effectiveEndDate).to.equal(Date.parse('2026-03-31T22:00:00Z'))
   })
   it('counts the billing period from its anchor, not from the start', () => {
     expect(cancel(subscription({ billingAnchor: t0 + 2 * day }), 'END_OF_BILLING_PERIOD').effectiveEndDate).to.equal(
@@ -43,6 +43,12 @@ describe('cancelling', () => {
     const scheduled = cancel(subscription(), 'SPECIFIC_DATE', now + day)
     expect(cancel(scheduled, 'SPECIFIC_DATE', now + 2 * day).effectiveEndDate).to.equal(now + 2 * day)
     expect(cancel(scheduled, 'IMMEDIATE')).to.include(canceledNow)
+  })
+
+  it('takes entitlements away now when it is asked to, and gives them back when it is undone', () => {
+    const one = decideCancellation({ subscription: subscription(), time: 'SPECIFIC_DATE', endDate: now + day, revokesEntitlements: true, now })
+    expect(one).to.include({ status: 'ACTIVE', entitlementsRevokedAt: now, effectiveEndDate: now + day })
+    expect(undoCancellation(one)).to.deep.equal(subscription())
   })
 
   const ended = { cancelReason: 'Immediate', effectiveEndDate: t0 } as const

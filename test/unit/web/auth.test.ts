@@ -23,7 +23,8 @@ describe('what a key may ask', () => {
       return Problem.from(error).reason
     }
   }
-  const reads = ['cachedEntitlements', 'entitlement', 'entitlementsState', 'getActiveSubscriptions', 'getCustomerByRefId']
+  const reads = ['cachedEntitlements', 'entitlement', 'entitlementV2', 'entitlementsState', 'getActiveSubscriptions', 'getCustomerByRefId']
+  const open = ['coupons', 'products', 'sdkConfiguration']
 
   const schema = createSchema()
   const everything = [schema.getQueryType()!, schema.getMutationType()!, schema.getSubscriptionType()!].flatMap((root) =>
@@ -32,10 +33,10 @@ describe('what a key may ask', () => {
   for (const [operation, field] of everything) {
     it(`${operation}.${field}: a server key everything, a client key only reads of its customer`, () => {
       const mine = { customerId: 'mine' }
-      const isOpen = operation === 'Subscription' || field === 'sdkConfiguration' || (operation === 'Query' && reads.includes(field))
+      const isOpen = operation === 'Subscription' || (operation === 'Query' && [...reads, ...open, 'paywall'].includes(field))
       expect(reasonOf(server, operation, field, { customerId: 'anybody' })).to.equal(null)
       expect(reasonOf(client, operation, field, mine)).to.equal(isOpen ? null : 'IDENTITY_FORBIDDEN')
-      expect(reasonOf(unsigned, operation, field, mine)).to.equal(field === 'sdkConfiguration' ? null : 'IDENTITY_FORBIDDEN')
+      expect(reasonOf(unsigned, operation, field, mine)).to.equal(open.includes(field) ? null : 'IDENTITY_FORBIDDEN')
     })
   }
 
@@ -53,6 +54,12 @@ describe('what a key may ask', () => {
       )
     })
   }
+
+  it('paywall: of anybody’s own, and of nobody', () => {
+    expect(reasonOf(unsigned, 'Query', 'paywall')).to.equal(null)
+    expect(reasonOf(client, 'Query', 'paywall', { customerId: null })).to.equal(null)
+    expect(reasonOf(client, 'Query', 'paywall', { customerId: 'other' })).to.equal('AUTH_CUSTOMER_MISMATCH')
+  })
 
   it('unsigned reads allow no change and no listening', () => {
     const lenient = { ...unsigned, allowsUnsignedClientReads: true }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { buildSchema, getIntrospectionQuery } from 'graphql'
-import { Documents, maxDepth, maxTokens } from '../../../../src/web/graphql/documents.js'
+import { Documents } from '../../../../src/web/graphql/documents.js'
+import { maxDepth, maxTokens } from '../../../../src/web/graphql/limits.js'
 
 const schema = buildSchema('type Query { node: Node text: String } type Node { node: Node text: String }')
 
@@ -20,11 +21,11 @@ describe('documents', () => {
   })
 
   it('have a bounded number of tokens', () => {
-    // Three tokens each, and the braces.
-    const withAliases = (count: number) => `{ ${Array.from({ length: count }, (_, n) => `a${n}: text`).join(' ')} }`
-    const most = Math.floor((maxTokens - 2) / 3)
-    expect(isPrepared(withAliases(most))).to.equal(true)
-    expect(isPrepared(withAliases(most + 1))).to.equal(false)
+    // Eight tokens each.
+    const ofOperations = (count: number) => Array.from({ length: count }, (_, n) => `query A${n} { node { text } }`).join(' ')
+    const most = Math.floor(maxTokens / 8)
+    expect(isPrepared(ofOperations(most - 1))).to.equal(true)
+    expect(isPrepared(ofOperations(most + 1))).to.equal(false)
   })
 
   it('cost little to refuse when one field is repeated as often as tokens allow', () => {

@@ -14,7 +14,7 @@ export class CheckCounter {
     })
   }
 
-  record(environmentId: string, { granted, reason }: { granted: boolean; reason: DenialReason | null }): void {
-    this.#checks.inc({ environment: environmentId, result: granted ? 'granted' : (reason ?? 'Unknown') })
+  record(environmentId: string, check: { granted: boolean; reason?: DenialReason | null }): void {
+    this.#checks.inc({ environment: environmentId, result: check.granted ? 'granted' : (check.reason ?? 'Unknown') })
   }
 }

@@ -1,0 +1,36 @@
+/** What a quantity costs by one price of the catalog. Pure and exact: nothing is rounded here. */
+import type { Price, PriceTier } from '../catalog/model.js'
+import * as decimal from '../kernel/decimal.js'
+import { type Exact, exactly, product } from '../kernel/money.js'
+
+/** For one billing period, before rounding. A quantity of 0 or less costs nothing, flat parts of tiers included. */
+export function costOf(price: Pick<Price, 'amount' | 'tiers' | 'tiersMode' | 'blockSize'>, quantity: decimal.Decimal): Exact {
+  if (decimal.compare(quantity, decimal.zero) <= 0) return 0n
+  const { amount, tiers, tiersMode, blockSize } = price
+  if (tiers) return tiersMode === 'VOLUME' ? volume(tiers, quantity) : graduated(tiers, quantity)
+  if (amount === null) return 0n
+  if (blockSize === null) return product(quantity, amount)
+  return product(decimal.divideToWhole(quantity, decimal.fromNumber(blockSize), 'UP'), amount)
+}
+
+/** Each part of the quantity at the price of the tier that it falls in. What is beyond the last tier costs what the last tier does. */
+function graduated(tiers: readonly PriceTier[], quantity: decimal.Decimal): Exact {
+  let cost = 0n
+  let below: decimal.Decimal = decimal.zero
+  for (const [index, { upTo, unitPrice, flatPrice }] of tiers.entries()) {
+    if (decimal.compare(quantity, below) <= 0) break
+    const isLast = index === tiers.length - 1
+    const top = upTo === null || isLast || decimal.compare(quantity, upTo) < 0 ? quantity : upTo
+    if (unitPrice !== null) cost += product(decimal.subtract(top, below), unitPrice)
+    if (flatPrice !== null) cost += exactly(flatPrice)
+    below = top
+  }
+  return cost
+}
+
+/** The whole quantity at the price of the tier that it reaches. */
+function volume(tiers: readonly PriceTier[], quantity: decimal.Decimal): Exact {
+  const tier = tiers.find(({ upTo }) => upTo === null || decimal.compare(quantity, upTo) <= 0) ?? tiers.at(-1)
+  if (!tier) return 0n
+  return (tier.unitPrice === null ? 0n : product(quantity, tier.unitPrice)) + (tier.flatPrice === null ? 0n : exactly(tier.flatPrice))
+}

@@ -1,0 +1,165 @@
+import type { EpochMs } from '../kernel/clock.js'
+import { Problem } from '../kernel/problem.js'
+import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
+import type { Subscription } from '../subscription/model.js'
+import {
+  claimIntents,
+  countIntents,
+  findOverduePayments,
+  findUncollected,
+  finishIntent,
+  type Intent,
+  insertIntent,
+  postponeIntent,
+  voidOf,
+} from './intent-repository.js'
+import type { Draft } from './model.js'
+import { collectionDays, consequenceOf, type PaymentConsequence } from './payment-collection.js'
+import { invoiceNotFound } from './problems.js'
+import type { BillingProvider, Call, ProviderInvoice } from './provider.js'
+import { clearFailure, clearPaymentDeadline, findInvoice, type Invoice, mirrorInvoice, saveSyncError } from './repository.js'
+
+/**
+ * Changes a subscription (our id) by what became of a payment, in one transaction under its customer's state row. `decide` gets it with its status of
+ * now: a final one stays what it is.
+ */
+export type SettlePayment = (
+  environmentId: string,
+  subscriptionId: string,
+  decide: (db: Db, subscription: Subscription, now: EpochMs) => Promise<Pick<PaymentConsequence, 'trigger' | 'paymentCollection'> | null>,
+) => Promise<void>
+
+/** A call holds its lease for longer than it may take, so that two never make it at once; the key makes it harmless if they do. */
+const callTimeoutMs = 10_000
+const leaseMs = 30_000
+const firstBackoffMs = 1_000
+const maxBackoffMs = 10 * 60_000
+
+/**
+ * Makes the calls that the ledger wrote down, and takes in what the provider tells. A call is claimed under a lease, made outside of any transaction,
+ * and finished in a second one that reads the status again.
+ */
+export class BillingSync {
+  readonly #prisma: PrismaClient
+  readonly #provider: BillingProvider
+  readonly #settle: SettlePayment
+
+  constructor({ prisma, provider, settle }: { prisma: PrismaClient; provider: BillingProvider; settle: SettlePayment }) {
+    this.#prisma = prisma
+    this.#provider = provider
+    this.#settle = settle
+  }
+
+  /**
+   * Makes calls that wait; answers how many were claimed. `of`: only those of one subscription. What fails is tried again later, and is visible as
+   * the subscription's sync error until then; never throws for it.
+   */
+  async deliver({
+    limit = 50,
+    of = null,
+    signal,
+  }: {
+    limit?: number
+    of?: { environmentId: string; subscriptionId: string } | null
+    signal?: AbortSignal
+  } = {}): Promise<number> {
+    const intents = await claimIntents(this.#prisma, { limit, leaseMs, of })
+    for (const intent of intents) await this.#deliver(intent, signal)
+    return intents.length
+  }
+
+  /** The same until nothing waits of the subscription, or something did not succeed. */
+  async deliverAll(environmentId: string, subscriptionId: string, signal?: AbortSignal): Promise<void> {
+    for (let round = 0; round < 10; round++) if ((await this.deliver({ of: { environmentId, subscriptionId }, signal })) === 0) return
+  }
+
+  /** News of the provider: at least once, in any order. Fails retryably for an invoice that we do not know by its identifier yet. */
+  async hear(environmentId: string, news: ProviderInvoice): Promise<void> {
+    const invoice = await findInvoice(this.#prisma, environmentId, { billingId: news.billingId })
+    if (!invoice) throw invoiceNotFound(news.billingId)
+    await this.#take(invoice, news, null)
+    await this.deliverAll(environmentId, invoice.subscriptionId)
+  }
+
+  /** Ends what nobody has paid in time: writes down that its invoice is taken back, which comes first. */
+  async sweepDeadlines(limit = 100): Promise<number> {
+    const unpaid = await findOverduePayments(this.#prisma, limit)
+    const uncollected = await findUncollected(this.#prisma, collectionDays, limit)
+    for (const overdue of [...unpaid, ...uncollected]) {
+      await inTransaction(this.#prisma, async (db) => {
+        await insertIntent(db, voidOf(overdue))
+        await clearPaymentDeadline(db, overdue.environmentId, overdue.subscriptionId)
+        await clearFailure(db, overdue.environmentId, overdue.invoiceId)
+      })
+    }
+    return unpaid.length + uncollected.length
+  }
+
+  counts(): Promise<{ waiting: number; givenUp: number }> {
+    return countIntents(this.#prisma)
+  }
+
+  async #deliver(intent: Intent, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      const invoice = await findInvoice(this.#prisma, intent.environmentId, { id: intent.invoiceId })
+      if (!invoice) throw invoiceNotFound(intent.invoiceId)
+      const news = await this.#call(intent, invoice, signal)
+      await this.#take(invoice, news, intent)
+    } catch (error) {
+      const problem = Problem.from(error)
+      const isRetryable = problem.isRetryable || problem.code === 'INTERNAL'
+      const backoffMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(intent.attempts, 20))
+      await postponeIntent(this.#prisma, intent, problem.message, isRetryable ? backoffMs : null)
+      const text = isRetryable ? 'The billing provider could not be reached; it is tried again.' : problem.message
+      await saveSyncError(this.#prisma, intent.environmentId, intent.subscriptionId, text)
+    }
+  }
+
+  #call(intent: Intent, invoice: Invoice, signal: AbortSignal | undefined): Promise<ProviderInvoice> {
+    const { environmentId, customerId, idempotencyKey } = intent
+    const timeout = AbortSignal.timeout(callTimeoutMs)
+    const call: Call = { environmentId, customerId, idempotencyKey, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }
+    if (intent.kind === 'CREATE_INVOICE') return this.#provider.createInvoice(call, { ...pick(invoice), draft: toDraft(invoice) })
+    const { billingId } = invoice
+    if (billingId === null) throw invoiceNotFound(invoice.id)
+    if (intent.kind === 'COLLECT') return this.#provider.collect(call, { billingId })
+    if (intent.kind === 'VOID') return this.#provider.voidInvoice(call, { billingId })
+    return this.#provider.refund(call, { billingId })
+  }
+
+  /** The second transaction: the mirror, the subscription and what follows, together. Older news than the mirror's change nothing. */
+  async #take({ environmentId, id, subscriptionId, customerId }: Invoice, news: ProviderInvoice, intent: Intent | null): Promise<void> {
+    await this.#settle(environmentId, subscriptionId, async (db, subscription, now) => {
+      const before = (await findInvoice(db, environmentId, { id }))!
+      const { collectionMethod } = before
+      const consequence = consequenceOf({ subscription, before, news, collectionMethod, isTakenBack: intent?.kind === 'VOID', now })
+      const isNews = await mirrorInvoice(db, environmentId, id, news, consequence.failedSince)
+      if (intent) await finishIntent(db, intent)
+      if (!isNews) return null
+      const { next, trigger, visibleError } = consequence
+      if (trigger !== null) await clearPaymentDeadline(db, environmentId, subscriptionId)
+      await saveSyncError(db, environmentId, subscriptionId, visibleError)
+      if (next) {
+        const idempotencyKey = `${next.kind.toLowerCase()}:${id}${next.kind === 'COLLECT' ? `:${news.attemptCount}` : ''}`
+        const notBefore = next.kind === 'COLLECT' ? now + next.delayMs : null
+        await insertIntent(db, { environmentId, subscriptionId, customerId, kind: next.kind, idempotencyKey, invoiceId: id }, { notBefore })
+      }
+      return consequence
+    })
+  }
+}
+
+const pick = ({ amountDue, collectionMethod, dueDate }: Invoice) => ({ amountDue, collectionMethod, dueDate })
+
+function toDraft({ reason, currency, periodStart, periodEnd, lines, subTotal, discount, tax, total }: Invoice): Draft {
+  return {
+    reason: reason as Draft['reason'],
+    currency,
+    period: { start: periodStart, end: periodEnd },
+    lines,
+    subTotal,
+    discount,
+    tax,
+    total,
+  }
+}

@@ -1,0 +1,75 @@
+import type { EpochMs } from '../kernel/clock.js'
+import * as decimal from '../kernel/decimal.js'
+import { measure, memberHash, Tally } from './aggregate.js'
+import { type Connection, sumMeasurements, type UsageRange } from './counter-repository.js'
+import { readEvents } from './event-repository.js'
+import { type FeatureMeter, type MeterVersion, versionAt } from './meter.js'
+
+/** What is stored in a range, added up from zero. */
+export interface ComputedUsage {
+  /** Null: usage that is reported. */
+  meter: MeterVersion | null
+  /** COUNT, SUM, AVG: the sum; MAX, MIN: the largest, the smallest; UNIQUE: 0, the members tell. */
+  value: decimal.Decimal
+  events: number
+  /** What the counter says then. */
+  usage: decimal.Decimal
+  /** UNIQUE: the members, each with the time of its first event. */
+  members: { hash: Buffer; firstAt: EpochMs }[]
+}
+
+/** A range to compute, with the time at which its usage period begins: it decides what the meter was. `version` overrides that. */
+export interface ComputedRange extends UsageRange {
+  periodStart: EpochMs | null
+  version?: MeterVersion
+}
+
+/**
+ * The usage of the ranges from stored measurements and counted events. Costs as much as the ranges have of them. What was reported before the
+ * feature had a meter counts for COUNT and SUM; it says nothing about a largest, a smallest, a mean or a number of members.
+ */
+export async function computeUsage(
+  db: Connection,
+  environmentId: string,
+  ranges: ComputedRange[],
+  meters: ReadonlyMap<string, FeatureMeter>,
+): Promise<ComputedUsage[]> {
+  const sums = await sumMeasurements(db, environmentId, ranges)
+  const tallies = ranges.map((range) => {
+    const meter = meters.get(range.featureId)
+    const version = range.version ?? (meter && versionAt(meter, range.periodStart))
+    return version ? { version, tally: new Tally(version.aggregation), firstAt: new Map<string, EpochMs>() } : null
+  })
+  const metered = ranges.flatMap((range, index) => (tallies[index] ? [{ range, index }] : []))
+  if (metered.length > 0) {
+    const read = metered.map(({ range }) => range)
+    await readEvents(db, environmentId, read, (page) => {
+      for (const event of page) {
+        const { version, tally, firstAt } = tallies[metered[event.range]!.index]!
+        const share = measure(version, event)
+        if (share === null) continue
+        tally.add(share)
+        if (version.aggregation === 'UNIQUE') firstAt.set(share, Math.min(event.occurredAt, firstAt.get(share) ?? event.occurredAt))
+      }
+    })
+  }
+  return tallies.map((counted, index) => {
+    const sum = sums[index]!
+    if (!counted) return { meter: null, value: sum, events: 0, usage: sum, members: [] }
+    const { version, tally, firstAt } = counted
+    const isAdditive = version.aggregation === 'COUNT' || version.aggregation === 'SUM'
+    const value = isAdditive ? decimal.add(sum, tally.value) : tally.value
+    return {
+      meter: version,
+      value,
+      events: tally.events,
+      usage: usageOf(tally, value),
+      members: [...firstAt].map(([member, at]) => ({ hash: memberHash(member), firstAt: at })),
+    }
+  })
+}
+
+function usageOf({ aggregation, events, members }: Tally, value: decimal.Decimal): decimal.Decimal {
+  if (aggregation === 'UNIQUE') return decimal.fromNumber(members.size)
+  return aggregation === 'AVG' && events > 0 ? decimal.divide(value, decimal.fromNumber(events)) : value
+}

@@ -1,0 +1,142 @@
+/**
+ * The short way of counting reports: one round trip instead of six, for batches that only add, now, to counters that this process knows to be there.
+ * What it knows is checked in the database under the customers' locks; when any of it is not so, nothing is written and the long way looks again.
+ */
+import type { EpochMs } from '../kernel/clock.js'
+import * as decimal from '../kernel/decimal.js'
+import { newId } from '../kernel/id.js'
+import type { Binding, TrackedPeriod, TrackedSeries } from './bindings.js'
+import { type Connection, type CounterValue, startTime } from './counter-repository.js'
+import { maxUsage } from './problems.js'
+import type { PlannedItem } from './report-plan.js'
+
+/** What the database is told of one counter. */
+interface AddedCounter {
+  tracked: TrackedSeries
+  period: TrackedPeriod
+  /** Position of the customer. */
+  owner: number
+  value: decimal.Decimal
+}
+
+interface CountedCustomer {
+  id: string
+  accessVersion: EpochMs
+  /** Half-open: the versions for which the counters are the right ones. */
+  from: EpochMs
+  until: EpochMs
+}
+
+export interface FastPlan {
+  items: { item: PlannedItem; owner: number; counter: number }[]
+  customers: CountedCustomer[]
+  counters: AddedCounter[]
+  messages: { counter: number; customerRefId: string; resourceRefId: string | null; featureRefId: string }[]
+}
+
+/** Null when a batch has to go the long way. `now` is about the database's time. */
+export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPlan | null {
+  const customerIds = [...new Set(planned.map(({ route }) => route.customer.customerId))].sort()
+  const owners = new Map(customerIds.map((id, index) => [id, index]))
+  const customers: CountedCustomer[] = customerIds.map((id) => ({ id, accessVersion: 0, from: 0, until: Number.MAX_SAFE_INTEGER }))
+  const counters = new Map<TrackedPeriod, AddedCounter & { index: number }>()
+  const messages = new Map<string, FastPlan['messages'][number]>()
+  const items: FastPlan['items'] = []
+  for (const item of planned) {
+    const { route, feature } = item
+    if (item.isRepeat || item.item.behavior !== 'DELTA' || item.item.timestamp !== null) return null
+    const owner = owners.get(route.customer.customerId)!
+    const customer = customers[owner]!
+    customer.accessVersion = route.customer.accessVersion
+    if (route.resource && route.resource.accessVersion !== customer.accessVersion) return null
+    const add = (tracked: TrackedSeries) => {
+      const period = tracked.periods.find(({ start, end }) => (start === null || start <= now) && (end === null || now < end))
+      if (!period?.isComplete || tracked.datedAheadUntil >= now) return null
+      const known = counters.get(period)
+      if (known) known.value = decimal.add(known.value, item.item.value)
+      else counters.set(period, { tracked, period, owner, value: item.item.value, index: counters.size })
+      customer.from = Math.max(customer.from, period.start ?? 0, tracked.series.anchor ?? 0)
+      customer.until = Math.min(customer.until, period.end ?? Number.MAX_SAFE_INTEGER)
+      return counters.get(period)!
+    }
+    const total = trackedOf(route.customer, feature.id, now, customer)
+    const own = route.resource ? trackedOf(route.resource, feature.id, now, customer) : null
+    if (!total || own === undefined) return null
+    const added = add(total)
+    const addedOwn = own && add(own)
+    if (!added || (own && !addedOwn)) return null
+    const answering = addedOwn || added
+    for (const place of route.resource ? [null, route.resource] : [null]) {
+      const counter = place ? answering : added
+      if (!counter.tracked.winner) continue
+      messages.set(`${counter.owner}|${place?.resourceId}|${feature.id}`, {
+        counter: counter.index,
+        customerRefId: route.customer.holdings.customerRefId,
+        resourceRefId: place?.holdings.resourceRefId ?? null,
+        featureRefId: feature.refId,
+      })
+    }
+    items.push({ item, owner, counter: answering.index })
+  }
+  return { items, customers, counters: [...counters.values()], messages: [...messages.values()] }
+}
+
+/** Undefined: not known to this process yet. Null: the resource has no series of its own. */
+function trackedOf(binding: Binding, featureId: string, now: EpochMs, customer: CountedCustomer): TrackedSeries | null | undefined {
+  const decision = binding.decisionAt(now)
+  customer.until = Math.min(customer.until, decision.until)
+  return decision.tracked.get(featureId)
+}
+
+/** Something that the batch was planned with is not so (any more). Nothing was written. */
+export const isOutdated = (error: unknown): boolean => (error as { code?: unknown }).code === 'TG001'
+
+/** One transaction, one statement. Answers the counters in their order. */
+export async function countFast(
+  db: Connection,
+  environmentId: string,
+  { items, customers, counters, messages }: FastPlan,
+  { catalogVersion, deadline }: { catalogVersion: number; deadline: EpochMs },
+): Promise<CounterValue[]> {
+  // In the order of their hashes, so that two batches never wait for each other.
+  const keyed = items.filter(({ item }) => item.key !== null).sort((a, b) => a.item.key!.hash.compare(b.item.key!.hash))
+  const { rows } = await db.query<{ usage: string; version: string }>({
+    name: 'metering_count_reports',
+    text: `
+      SELECT usage, version FROM count_reports_v1($1::uuid, $2::bigint, $3::bigint, $4::numeric,
+        $5::uuid[], $6::bigint[], $7::bigint[], $8::bigint[],
+        $9::uuid[], $10::int[], $11::uuid[], $12::uuid[], $13::numeric[], $14::jsonb[],
+        $15::bytea[], $16::bytea[], $17::uuid[],
+        $18::uuid[], $19::timestamptz[], $20::numeric[], $21::int[],
+        $22::uuid[], $23::int[], $24::text[], $25::text[], $26::text[])`,
+    values: [
+      environmentId,
+      catalogVersion,
+      deadline,
+      maxUsage,
+      customers.map((c) => c.id),
+      customers.map((c) => c.accessVersion),
+      customers.map((c) => c.from),
+      customers.map((c) => c.until),
+      items.map(({ item }) => item.item.id),
+      items.map(({ owner }) => owner + 1),
+      items.map(({ item }) => item.route.resource?.resourceId ?? null),
+      items.map(({ item }) => item.feature.id),
+      items.map(({ item }) => item.item.value),
+      items.map(({ item }) => (item.item.dimensions === null ? null : JSON.stringify(item.item.dimensions))),
+      keyed.map(({ item }) => item.key!.hash),
+      keyed.map(({ item }) => item.key!.bodyHash),
+      keyed.map(({ item }) => item.item.id),
+      counters.map((c) => c.tracked.id),
+      counters.map((c) => startTime(c.period.start)),
+      counters.map((c) => c.value),
+      counters.map((c) => c.owner + 1),
+      messages.map(() => newId()),
+      messages.map((m) => m.counter + 1),
+      messages.map((m) => m.customerRefId),
+      messages.map((m) => m.resourceRefId),
+      messages.map((m) => m.featureRefId),
+    ],
+  })
+  return rows.map(({ usage, version }) => ({ usage: decimal.fromText(usage), version: Number(version) }))
+}

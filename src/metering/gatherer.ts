@@ -1,0 +1,56 @@
+interface Waiting<T> {
+  item: T
+  resolve: () => void
+  reject: (error: unknown) => void
+}
+
+interface Lane<T> {
+  waiting: Waiting<T>[]
+  isBusy: boolean
+}
+
+/**
+ * Gathers what arrives for a lane while its last lot is worked on, and has it worked on together: one lot at a time per lane, no timer, so a lone item
+ * waits for nobody. A lot that fails is split, so that an item fails only for its own sake.
+ */
+export class Gatherer<T> {
+  readonly #lanes = new Map<string, Lane<T>>()
+
+  constructor(
+    private readonly maxItems: number,
+    private readonly work: (lane: string, items: T[]) => Promise<void>,
+  ) {}
+
+  /** Ends when the item has been worked on; fails as that failed. */
+  add(name: string, item: T): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const lane = this.#lanes.get(name) ?? { waiting: [], isBusy: false }
+      this.#lanes.set(name, lane)
+      lane.waiting.push({ item, resolve, reject })
+      if (!lane.isBusy) void this.#run(name, lane)
+    })
+  }
+
+  async #run(name: string, lane: Lane<T>): Promise<void> {
+    lane.isBusy = true
+    // Items that arrive in the same turn go together.
+    await new Promise(setImmediate)
+    while (lane.waiting.length > 0) await this.#lot(name, lane.waiting.splice(0, this.maxItems))
+    this.#lanes.delete(name)
+  }
+
+  async #lot(name: string, lot: Waiting<T>[]): Promise<void> {
+    try {
+      await this.work(
+        name,
+        lot.map(({ item }) => item),
+      )
+      for (const { resolve } of lot) resolve()
+    } catch (error) {
+      if (lot.length === 1) return lot[0]!.reject(error)
+      const half = lot.length >> 1
+      await this.#lot(name, lot.slice(0, half))
+      await this.#lot(name, lot.slice(half))
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** Has a signal, which may be made when it is asked for: most work sends no statement. */
+export interface Abortable {
+  readonly signal: AbortSignal
+}
+
+const current = new AsyncLocalStorage<Abortable>()
+
+/**
+ * Runs `work` so that its statements are given up when the signal aborts: what runs is canceled in PostgreSQL, what comes later is not sent. A
+ * transaction is rolled back by that, unless its commit was on its way.
+ */
+export function withinSignal<T>(abortable: Abortable, work: () => T): T {
+  return current.run(abortable, work)
+}
+
+export const currentSignal = (): AbortSignal | undefined => current.getStore()?.signal

@@ -1,0 +1,59 @@
+import { Field, InputType } from 'type-graphql'
+import type { EpochMs } from '../../kernel/clock.js'
+import { CursorPaging } from './list.inputs.js'
+import { ResetPeriodInput } from './reset-period.inputs.js'
+import { DateTime } from './scalars.js'
+
+@InputType({ description: 'Whose usage of which feature, from when to when.' })
+export class UsageHistoryInput extends ResetPeriodInput {
+  @Field(() => String, { description: 'Your identifier of the customer.' })
+  customerRefId!: string
+
+  @Field(() => DateTime, { nullable: true, description: 'Exclusive; default now.' })
+  endDate?: EpochMs | null
+
+  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
+  environmentId?: string | null
+
+  @Field(() => String, { description: 'The feature’s identifier in the catalog.' })
+  featureRefId!: string
+
+  @Field(() => [String], { nullable: true, description: 'Dimensions: one series for each combination of their values.' })
+  groupBy?: string[] | null
+
+  @Field(() => String, { nullable: true, description: 'Absent: the customer with all its resources.' })
+  resourceRefId?: string | null
+
+  @Field(() => DateTime)
+  startDate!: EpochMs
+}
+
+@InputType({ description: 'Whose usage of which feature, from when to when.' })
+export class UsageHistoryV2Input {
+  @Field(() => String)
+  customerId!: string
+
+  @Field(() => DateTime, { nullable: true, description: 'Exclusive; default now.' })
+  endDate?: EpochMs | null
+
+  @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
+  environmentId?: string | null
+
+  @Field(() => String)
+  featureId!: string
+
+  @Field(() => [String], { nullable: true, description: 'Dimensions: one series for each combination of their values.' })
+  groupBy?: string[] | null
+
+  @Field(() => Boolean, { nullable: true, description: 'Also usage under subscriptions that have ended.' })
+  includeInactiveSubscriptions?: boolean | null
+
+  @Field(() => CursorPaging, { nullable: true, description: 'Of the series.' })
+  paging?: CursorPaging | null
+
+  @Field(() => String, { nullable: true, description: 'Absent: the customer with all its resources.' })
+  resourceId?: string | null
+
+  @Field(() => DateTime)
+  startDate!: EpochMs
+}

@@ -1,0 +1,69 @@
+import { runImport } from '../../../src/customer/jobs.js'
+import { listen } from '../../../src/platform/health.js'
+import { consume } from '../../../src/platform/queue.js'
+import { openRedis } from '../../../src/platform/redis.js'
+import { applyDueTransitions } from '../../../src/subscription/jobs.js'
+import { ChangeDelivery } from '../../../src/updates/delivery.js'
+import { deliverChanges } from '../../../src/updates/jobs.js'
+import { changeSinks } from '../../../src/updates/sinks.js'
+import { StateCache } from '../../../src/updates/state-cache.js'
+import { createFrontDoor } from '../../../src/web/koa.js'
+import { type MeteringBench, openMeteringBench } from '../metering/bench.js'
+import { type GraphqlBody, post } from './front-door.js'
+
+/** The front door and what the workers do, in one process: what is asked is answered as on a running platform. */
+export interface WholePlatform extends MeteringBench {
+  url: string
+  /** A new environment, and how to ask in it with its server key. */
+  createEnvironment(refId: string, catalog: unknown): Promise<TestEnvironment>
+}
+
+export interface TestEnvironment {
+  id: string
+  serverKey: string
+  ask<Data = Record<string, unknown>>(query: string, variables?: object): Promise<GraphqlBody<Data>>
+}
+
+export async function openWholePlatform(): Promise<WholePlatform> {
+  const bench = await openMeteringBench()
+  const { life, queues, app, usage, prisma } = bench
+  bench.startIngestion()
+  bench.startAggregation()
+  const redis = openRedis(life, queues.redisUrl, 'request')
+  const delivery = new ChangeDelivery({
+    prisma,
+    entitlements: app.entitlements,
+    cache: new StateCache(redis, queues.prefix),
+    sinks: changeSinks({ life, redis, queues, hasPersistentCache: (id) => app.environments.hasPersistentCache(id) }),
+    metrics: life.metrics,
+  })
+  consume(life, queues, deliverChanges, { concurrency: 2, handler: ({ environmentId }) => delivery.deliver(environmentId) })
+  consume(life, queues, applyDueTransitions, {
+    concurrency: 2,
+    handler: async ({ environmentId, customerId }) => {
+      await app.subscriptions.applyDue(environmentId, customerId)
+      await app.promotional.applyDue(environmentId, customerId)
+    },
+  })
+  consume(life, queues, runImport, {
+    concurrency: 1,
+    handler: ({ environmentId, importId }, { signal }) => app.imports.run(environmentId, importId, signal),
+  })
+  const server = createFrontDoor({ app: { ...app, usage }, life, queues, operatorKey: undefined, hasGraphiql: false })
+  const url = `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}`
+  return {
+    ...bench,
+    url,
+    async createEnvironment(refId, catalog) {
+      const { environment } = await app.environments.create({ refId })
+      const { key } = await app.environments.createKey({ environment: refId, kind: 'SERVER', name: 'test', expiresAt: null })
+      await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })
+      return {
+        id: environment.id,
+        serverKey: key,
+        ask: async <Data>(query: string, variables: object = {}) =>
+          (await (await post(url, { query, variables }, { 'x-api-key': key })).json()) as GraphqlBody<Data>,
+      }
+    },
+  }
+}

@@ -1,0 +1,41 @@
+/** One request of a page of recipes, with the answer that the page promises. */
+export interface Recipe {
+  /** Heading above it. */
+  title: string
+  query: string
+  variables: object
+  response: unknown
+}
+
+/** The requests of a page in their order: a `graphql` block, a `json` block of variables and a `json` block of the answer. */
+export function readRecipes(markdown: string): Recipe[] {
+  const recipes: Recipe[] = []
+  let title = ''
+  let open: { query: string; variables?: object } | null = null
+  for (const [, heading, language, text] of markdown.matchAll(/^##+ (.+)$|^```(\w+)[^\n]*\n([\s\S]*?)^```$/gm)) {
+    if (heading) title = heading
+    else if (language === 'graphql') {
+      if (open) throw new Error(`${title}: a request without its answer`)
+      open = { query: text! }
+    } else if (language === 'json' && open) {
+      const value = JSON.parse(text!) as object
+      if (open.variables) {
+        recipes.push({ title, query: open.query, variables: open.variables, response: value })
+        open = null
+      } else open.variables = value
+    }
+  }
+  if (open) throw new Error(`${title}: a request without its answer`)
+  return recipes
+}
+
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const id = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** An answer without what is different each time: times and ids that we make. */
+export function withoutChance(value: unknown): unknown {
+  if (typeof value === 'string') return time.test(value) ? '(a time)' : id.test(value) ? '(an id)' : value
+  if (Array.isArray(value)) return value.map(withoutChance)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutChance(inner)]))
+}
