@@ -1,6 +1,8 @@
 import { BuiltinProvider } from './billing/builtin/provider.js'
 import { BuiltinRepository } from './billing/builtin/repository.js'
 import { BillingLedger } from './billing/ledger.js'
+import { EstimateService } from './billing/service-estimates.js'
+import { BillingReads } from './billing/service-reads.js'
 import { BillingSync } from './billing/sync.js'
 import { CatalogService } from './catalog/service.js'
 import { CatalogReader } from './catalog/service-read.js'
@@ -14,6 +16,7 @@ import { PromotionalService } from './entitlement/service-promotional.js'
 import { EnvironmentService } from './environment/service.js'
 import { type Clock, systemClock } from './kernel/clock.js'
 import { readUsageOf } from './metering/current-usage.js'
+import type { UsageParts } from './metering/service.js'
 import type { Postgres } from './platform/postgres.js'
 import type { Life } from './platform/process.js'
 import { openQueue, type QueueConnection } from './platform/queue.js'
@@ -24,6 +27,7 @@ import { SubscriptionChangeService } from './subscription/service-changes.js'
 import { SubscriptionList } from './subscription/service-list.js'
 import { PackageMigrationService } from './subscription/service-migrations.js'
 import { settlePayments } from './subscription/service-payments.js'
+import { SubscriptionPreviews } from './subscription/service-previews.js'
 import { SubscriptionReads } from './subscription/service-reads.js'
 import { TestClockService } from './subscription/service-test-clock.js'
 import { deliverChanges } from './updates/jobs.js'
@@ -48,6 +52,8 @@ export interface App {
   ledger: BillingLedger
   billing: BillingSync
   billingProvider: BuiltinProvider
+  billingReads: BillingReads
+  estimates: EstimateService
   /** Wakes delivery and transitions after a commit. */
   after: WakeUps
 }
@@ -79,8 +85,10 @@ export function createApp({
   const ledger = new BillingLedger({ findUsage: readUsageOf })
   const subscriptionParts = { prisma, catalog, entitlements, findCustomer, billing: ledger, time: environments, after }
   const subscriptions = new SubscriptionService(subscriptionParts)
+  const subscriptionChanges = new SubscriptionChangeService(subscriptionParts)
   const billingProvider = new BuiltinProvider(new BuiltinRepository(prisma))
-  const promotional = new PromotionalService({ prisma, catalog, after })
+  const previews = new SubscriptionPreviews({ catalog, findCustomer, time: environments, changes: subscriptionChanges })
+  const promotional = new PromotionalService({ prisma, catalog, time: environments, after })
   const customers = new CustomerService({ prisma, catalog, subscriptions, promotional, entitlements, changed: after.changed })
   const imports = new ImportService({
     prisma,
@@ -104,18 +112,47 @@ export function createApp({
       time: environments,
       applyDue: (environmentId, customerId) => subscriptions.applyDue(environmentId, customerId, { ifFree: true }),
     }),
-    subscriptionChanges: new SubscriptionChangeService(subscriptionParts),
+    subscriptionChanges,
     packageMigrations: new PackageMigrationService(subscriptionParts),
     testClocks: new TestClockService({ prisma, environments, subscriptions, after }),
     subscriptionReads: new SubscriptionReads({ prisma, catalog, time: environments }),
     ledger,
     billing: new BillingSync({ prisma, provider: billingProvider, settle: settlePayments(subscriptionParts) }),
     billingProvider,
+    billingReads: new BillingReads({ prisma }),
+    estimates: new EstimateService({ prisma, previews, ledger }),
     promotional,
     imports,
     entitlements,
     checks: new CheckCounter(life.metrics),
     after,
+  }
+}
+
+/** What the door of usage asks the other domains for. */
+export function usageParts({
+  life,
+  queues,
+  postgres,
+  app,
+}: {
+  life: Life
+  queues: QueueConnection
+  postgres: Postgres
+  app: App
+}): Omit<UsageParts, 'limits' | 'shards'> {
+  const { entitlements, after } = app
+  return {
+    life,
+    queues,
+    pool: postgres.pool,
+    loadHoldings: (environmentId, places) =>
+      postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' }),
+    resetOf: async (environmentId, customerRefId, resourceRefId, featureRefId) => {
+      const state = await entitlements.state(environmentId, customerRefId, resourceRefId)
+      return state.entitlements.find(({ feature }) => feature.refId === featureRefId)?.reset ?? null
+    },
+    changed: after.changed,
   }
 }
 

@@ -5,6 +5,7 @@ import { EventAggregation } from '../src/metering/event-aggregation.js'
 import { countingSession } from '../src/metering/ingestion.js'
 import { aggregateEvents } from '../src/metering/jobs.js'
 import { createNudges } from '../src/metering/nudges.js'
+import { RecomputationWorker } from '../src/metering/recomputation.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
@@ -16,7 +17,7 @@ export const eventAggregationConfig = {
   ...databaseVariables,
   ...redisVariables,
   PORT: port({ default: 4102, desc: 'Port of health and metrics' }),
-  CONCURRENCY: positive({ default: 3, desc: 'Batches of events that are counted at the same time' }),
+  CONCURRENCY: positive({ default: 16, desc: 'Batches of events in work at once; those of one environment are counted together' }),
   SWEEP_INTERVAL_MS: positive({ default: 3_000, desc: 'How often stored batches of events without a job are looked for' }),
 }
 
@@ -33,14 +34,16 @@ await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig }, as
   })
   const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
   const { entitlements, after } = createApp({ life, postgres, queues })
-  const aggregation = new EventAggregation({
+  const counting = {
     pool: postgres.pool,
     bindings: new Bindings((environmentId, places) =>
       postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' }),
     ),
-    metrics: life.metrics,
     changed: createNudges(after.changed),
-  })
+  }
+  const aggregation = new EventAggregation({ ...counting, metrics: life.metrics })
+  const recomputations = new RecomputationWorker(counting)
+  every(life, 'recomputations', config.SWEEP_INTERVAL_MS, () => recomputations.run(life.signal))
   consume(life, queues, aggregateEvents, { concurrency: config.CONCURRENCY, handler: (job) => aggregation.aggregate(job) })
   const queue = openQueue(life, queues, aggregateEvents)
   every(life, 'sweep of waiting batches', config.SWEEP_INTERVAL_MS, () => sweepBatches(postgres.pool, queue))

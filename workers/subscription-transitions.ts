@@ -45,7 +45,8 @@ await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitio
   )
   every(life, 'migration sweep', config.SWEEP_INTERVAL_MS, async () => {
     const { migrated, failures } = await packageMigrations.run(life.signal)
-    for (const { customerId, error } of failures) life.log.warn({ err: error, customerId }, 'subscriptions could not be moved to a new version')
+    for (const { customerId, error } of failures)
+      life.log.warn({ err: error, customerId }, 'subscriptions could not be moved to a new version')
     if (migrated > 0) life.log.info({ subscriptions: migrated }, 'subscriptions moved to a new version')
   })
   every(life, 'import sweep', config.SWEEP_INTERVAL_MS, () => imports.sweep())

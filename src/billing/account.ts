@@ -112,7 +112,7 @@ export function bill({
     const changed = charge({ account: { ...closed.account, standing, pending: account.pending }, target, replaced: null, change })
     return { account: changed.account, drafts: [...closed.drafts, ...changed.drafts] }
   }
-  if (standing && before?.status === 'PAYMENT_PENDING') return payOff({ account, replaced, at })
+  if (standing && before?.status === 'PAYMENT_PENDING' && after.status === 'ACTIVE') return payOff({ account, replaced, at })
   const billed = charge({ account, target, replaced, change })
   const waits = before === null && after.status === 'PAYMENT_PENDING'
   return waits ? { ...billed, account: { ...billed.account, creditedPeriodStart: replaced?.period.start ?? null } } : billed

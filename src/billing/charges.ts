@@ -16,7 +16,8 @@ export interface Charge {
 /** The currency that the content is sold in to the customer; null: it has no prices. */
 export function currencyOf(content: Content, customerCurrency: string | null): string | null {
   const prices = [content.plan, ...content.addons.map(({ version }) => version)].flatMap((version) => version.prices)
-  return currencyFor(prices, { currency: customerCurrency, countryCode: content.billingCountryCode })
+  const sold = prices.filter(({ billingPeriod }) => billingPeriod === content.billingPeriod)
+  return currencyFor(sold, { currency: customerCurrency, countryCode: content.billingCountryCode })
 }
 
 /** In the order of the packages: the plan's, then the add-ons'. Nothing without a currency. */
@@ -46,8 +47,12 @@ export function chargesOf(
 
 function pricesIn(content: Content, version: PackageVersion, currency: string): Price[] {
   const buyer = { currency: currency as Price['currency'], countryCode: content.billingCountryCode }
-  return pricesFor(version.prices, buyer, content.billingPeriod)
+  const prices = pricesFor(version.prices, buyer, content.billingPeriod)
+  // An invoice begins with what is due in any case.
+  return [...prices.filter(isFlat), ...prices.filter((price) => !isFlat(price))]
 }
+
+const isFlat = ({ billingModel }: Price): boolean => billingModel === 'FLAT_FEE'
 
 /** What was bought, else the least that can be. */
 function unitsOf({ quantities }: Content, { featureId, minUnitQuantity }: Price): decimal.Decimal {

@@ -89,12 +89,11 @@ export async function finishIntent(db: Db, { environmentId, id }: Intent): Promi
   })
 }
 
-/** It is made again after `delayMs`; null: never, somebody has to look. */
+/** It is made again after `delayMs` of real time, whatever a test clock says; null: never, somebody has to look. */
 export async function postponeIntent(db: Db, { environmentId, id }: Intent, lastError: string, delayMs: number | null): Promise<void> {
   await db.$executeRaw(Prisma.sql`
-    UPDATE billing_intent SET leased_until = NULL, last_error = ${lastError}, updated_at = clock_timestamp(),
-      state = ${delayMs === null ? 'GIVEN_UP' : 'WAITING'}::billing_intent_state,
-      next_attempt_at = clock_timestamp() + ${delayMs ?? 0} * interval '1 millisecond'
+    UPDATE billing_intent SET leased_until = clock_timestamp() + ${delayMs ?? 0} * interval '1 millisecond', last_error = ${lastError}, updated_at = clock_timestamp(),
+      state = ${delayMs === null ? 'GIVEN_UP' : 'WAITING'}::billing_intent_state
     WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid`)
 }
 
@@ -104,6 +103,35 @@ export async function countIntents(db: Db): Promise<{ waiting: number; givenUp: 
     SELECT count(*) FILTER (WHERE state = 'WAITING') AS waiting, count(*) FILTER (WHERE state = 'GIVEN_UP') AS given_up
     FROM billing_intent WHERE state <> 'DONE'`)
   return { waiting: Number(rows[0]!.waiting), givenUp: Number(rows[0]!.given_up) }
+}
+
+/** A call that waits or was given up. */
+export interface UnfinishedCall {
+  kind: IntentKind
+  /** The caller's identifier. */
+  subscriptionId: string
+  attempts: number
+  lastError: string | null
+  isGivenUp: boolean
+  createdAt: EpochMs
+}
+
+/** The oldest first. */
+export async function findUnfinished(db: Db, environmentId: string, limit: number): Promise<UnfinishedCall[]> {
+  const rows = await db.billingIntent.findMany({
+    where: { environmentId, state: { not: 'DONE' } },
+    include: { subscription: { select: { refId: true } } },
+    orderBy: { id: 'asc' },
+    take: limit,
+  })
+  return rows.map(({ kind, subscription, attempts, lastError, state, createdAt }) => ({
+    kind,
+    subscriptionId: subscription.refId,
+    attempts,
+    lastError,
+    isGivenUp: state === 'GIVEN_UP',
+    createdAt: createdAt.getTime(),
+  }))
 }
 
 /** An invoice that is to be taken back, because nobody has paid it in time. */

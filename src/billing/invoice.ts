@@ -204,8 +204,12 @@ export function totalled({
 }: Omit<Draft, 'subTotal' | 'tax' | 'total'> & { taxPercentage: decimal.Decimal | null }): Draft {
   const subTotal = sum(lines.map(({ amount }) => amount))
   const taxed = decimal.subtract(subTotal, discount)
-  const tax = taxPercentage === null ? decimal.zero : share(taxed, decimal.toBillionths(taxPercentage), oneHundred, rest.currency)
+  const tax = taxOn(taxed, taxPercentage, rest.currency)
   return { ...rest, lines, subTotal, discount, tax, total: decimal.add(taxed, tax) }
+}
+
+export function taxOn(amount: decimal.Decimal, taxPercentage: decimal.Decimal | null, currency: string): decimal.Decimal {
+  return taxPercentage === null ? decimal.zero : share(amount, decimal.toBillionths(taxPercentage), oneHundred, currency)
 }
 
 export const sum = (amounts: readonly decimal.Decimal[]): decimal.Decimal => amounts.reduce(decimal.add, decimal.zero)

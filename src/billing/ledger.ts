@@ -67,10 +67,7 @@ export class BillingLedger {
     for (const { before, after } of changes) if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status)) await takeBack(db, after)
     for (const { subscription, at, account, drafts, isNew } of billed) {
       const waits = subscription.status === 'PAYMENT_PENDING' && isNew
-      await saveAccount(db, customer.environmentId, subscription.id, {
-        account,
-        ...(waits ? { paymentDueAt: at + paymentDeadlineMs } : {}),
-      })
+      await saveAccount(db, customer.environmentId, subscription.id, { account, ...(waits && { paymentDueAt: at + paymentDeadlineMs }) })
       for (const draft of drafts) await this.#invoice(db, subscription, account.terms, draft, at)
     }
   }
@@ -82,16 +79,9 @@ export class BillingLedger {
     return billed?.drafts.some(({ total }) => decimal.compare(total, decimal.zero) > 0) ?? false
   }
 
-  /** The invoices that the changes would make, without making them. */
+  /** The same for each change that concerns billing, in their order, without writing anything. */
   async draftIn(db: Db, customer: Payer, changes: readonly RecordedChange[], request: BillingRequest = {}): Promise<BilledSubscription[]> {
     return this.#billAll(db, customer, changes, request, { isDryRun: true })
-  }
-
-  /** What the account of a subscription is, or would be: its terms before anything is charged. */
-  async accountIn(db: Db, customer: Payer, subscription: Subscription, request: BillingRequest = {}): Promise<Account> {
-    const stored = (await findAccounts(db, subscription.environmentId, [subscription.id])).get(subscription.id)
-    const discount = await this.#discount(db, subscription, request.coupon, subscription.startDate, { isDryRun: true })
-    return withTerms(stored?.account ?? newAccount(await this.#firstTerms(db, customer, subscription)), request, discount, subscription)
   }
 
   async #billAll(
@@ -107,7 +97,7 @@ export class BillingLedger {
     const ids = [...new Set(concerned.map(({ after }) => after.id))]
     const stored = await findAccounts(db, customer.environmentId, ids)
     const accounts = new Map([...stored].map(([id, { account }]) => [id, account]))
-    const results = new Map<string, BilledSubscription>()
+    const results: BilledSubscription[] = []
     const released: { subscription: Subscription; standing: Standing; at: EpochMs }[] = []
     for (const [index, { before, after, at, isRenewal, inForce }] of concerned.entries()) {
       const known = accounts.get(after.id)
@@ -130,16 +120,9 @@ export class BillingLedger {
       if (account.standing && !result.account.standing && isReplaced(after))
         released.push({ subscription: after, standing: account.standing, at })
       accounts.set(after.id, result.account)
-      const earlier = results.get(after.id)
-      results.set(after.id, {
-        subscription: after,
-        at,
-        isNew: !stored.has(after.id),
-        account: result.account,
-        drafts: [...(earlier?.drafts ?? []), ...result.drafts],
-      })
+      results.push({ ...result, subscription: after, at, isNew: !known })
     }
-    return [...results.values()]
+    return results
   }
 
   /** The terms of a subscription that nothing was agreed for: the customer's currency where it is sold in it, and the customer's coupon. */

@@ -129,3 +129,41 @@ export interface Draft {
   /** subTotal − discount + tax; negative: the customer gets it back with its next invoices. */
   total: Decimal
 }
+
+export type InvoiceStatus = 'OPEN' | 'PAID' | 'CANCELED' | 'FAILED'
+
+/** An invoice as we mirror it. */
+export interface Invoice {
+  id: string
+  environmentId: string
+  subscriptionId: string
+  /** Who pays. */
+  customerId: string
+  /** Null: the provider does not have it yet. */
+  billingId: string | null
+  number: string | null
+  status: InvoiceStatus
+  reason: InvoiceReason
+  currency: string
+  subTotal: Decimal
+  discount: Decimal
+  tax: Decimal
+  total: Decimal
+  creditApplied: Decimal
+  amountDue: Decimal
+  collectionMethod: CollectionMethod
+  requiresAction: boolean
+  attemptCount: number
+  paymentUrl: string | null
+  paymentSecret: string | null
+  errorMessage: string | null
+  refundedAmount: Decimal
+  dueDate: EpochMs | null
+  failedSince: EpochMs | null
+  providerRevision: number
+  periodStart: EpochMs
+  periodEnd: EpochMs
+  createdAt: EpochMs
+  updatedAt: EpochMs
+  lines: Line[]
+}

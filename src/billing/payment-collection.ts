@@ -1,8 +1,8 @@
 /** What the state of an invoice means for its subscription. Pure. */
 import type { EpochMs } from '../kernel/clock.js'
 import type { Subscription } from '../subscription/model.js'
-import type { CollectionMethod } from './model.js'
-import type { InvoiceStatus, ProviderInvoice } from './provider.js'
+import type { CollectionMethod, InvoiceStatus } from './model.js'
+import type { ProviderInvoice } from './provider.js'
 
 export interface PaymentConsequence {
   /** What moves the subscription; null: it stays in its status. */

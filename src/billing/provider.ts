@@ -7,9 +7,7 @@
  */
 import type { EpochMs } from '../kernel/clock.js'
 import type { Decimal } from '../kernel/decimal.js'
-import type { CollectionMethod, Draft } from './model.js'
-
-export type InvoiceStatus = 'OPEN' | 'PAID' | 'CANCELED' | 'FAILED'
+import type { CollectionMethod, Draft, InvoiceStatus } from './model.js'
 
 /** An invoice as the provider has it. */
 export interface ProviderInvoice {

@@ -4,8 +4,8 @@ import * as decimal from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import type { Account } from './account.js'
-import type { CollectionMethod, Draft, Line } from './model.js'
-import type { InvoiceStatus, ProviderInvoice } from './provider.js'
+import type { CollectionMethod, Draft, Invoice, InvoiceReason, Line } from './model.js'
+import type { ProviderInvoice } from './provider.js'
 
 const toDecimal = (value: Prisma.Decimal): decimal.Decimal => decimal.fromText(value.toFixed())
 const toJson = (value: unknown): Prisma.InputJsonObject => value as Prisma.InputJsonObject
@@ -62,48 +62,13 @@ export async function clearFailure(db: Db, environmentId: string, invoiceId: str
   await db.invoice.updateMany({ where: { environmentId, id: invoiceId }, data: { failedSince: null } })
 }
 
-/** An invoice as we mirror it. */
-export interface Invoice {
-  id: string
-  environmentId: string
-  subscriptionId: string
-  /** Who pays. */
-  customerId: string
-  /** Null: the provider does not have it yet. */
-  billingId: string | null
-  number: string | null
-  status: InvoiceStatus
-  reason: string
-  currency: string
-  subTotal: decimal.Decimal
-  discount: decimal.Decimal
-  tax: decimal.Decimal
-  total: decimal.Decimal
-  creditApplied: decimal.Decimal
-  amountDue: decimal.Decimal
-  collectionMethod: CollectionMethod
-  requiresAction: boolean
-  attemptCount: number
-  paymentUrl: string | null
-  paymentSecret: string | null
-  errorMessage: string | null
-  refundedAmount: decimal.Decimal
-  dueDate: EpochMs | null
-  failedSince: EpochMs | null
-  providerRevision: number
-  periodStart: EpochMs
-  periodEnd: EpochMs
-  createdAt: EpochMs
-  updatedAt: EpochMs
-  lines: Line[]
-}
-
 const withLines = { invoiceLines: { orderBy: { position: 'asc' } } } satisfies Prisma.InvoiceInclude
 
 function fromRow(row: Prisma.InvoiceGetPayload<{ include: typeof withLines }>): Invoice {
   const { invoiceLines, ...columns } = row
   return {
     ...columns,
+    reason: row.reason as InvoiceReason,
     subTotal: toDecimal(row.subTotal),
     discount: toDecimal(row.discount),
     tax: toDecimal(row.tax),
@@ -193,7 +158,21 @@ export async function findInvoice(db: Db, environmentId: string, by: { id: strin
   return row && fromRow(row)
 }
 
-/** Of a subscription, the newest first; `usageOnly`: those that charge usage. */
+/** Of each subscription the newest that the provider has; those without one are absent. */
+export async function findLatestInvoices(db: Db, environmentId: string, subscriptionIds: string[]): Promise<Map<string, Invoice>> {
+  if (subscriptionIds.length === 0) return new Map()
+  const latest = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT newest.id FROM unnest(${subscriptionIds}::uuid[]) AS asked (subscription_id)
+    CROSS JOIN LATERAL (
+      SELECT id FROM invoice
+      WHERE environment_id = ${environmentId}::uuid AND subscription_id = asked.subscription_id AND billing_id IS NOT NULL
+      ORDER BY created_at DESC, id DESC LIMIT 1
+    ) AS newest`)
+  const rows = await db.invoice.findMany({ where: { environmentId, id: { in: latest.map(({ id }) => id) } }, include: withLines })
+  return new Map(rows.map((row) => [row.subscriptionId, fromRow(row)]))
+}
+
+/** Of subscriptions, the newest first. */
 export async function findInvoices(db: Db, environmentId: string, subscriptionIds: readonly string[]): Promise<Invoice[]> {
   const where = { environmentId, subscriptionId: { in: [...subscriptionIds] } }
   const rows = await db.invoice.findMany({ where, include: withLines, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] })

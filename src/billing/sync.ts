@@ -13,11 +13,11 @@ import {
   postponeIntent,
   voidOf,
 } from './intent-repository.js'
-import type { Draft } from './model.js'
+import type { Draft, Invoice } from './model.js'
 import { collectionDays, consequenceOf, type PaymentConsequence } from './payment-collection.js'
 import { invoiceNotFound } from './problems.js'
 import type { BillingProvider, Call, ProviderInvoice } from './provider.js'
-import { clearFailure, clearPaymentDeadline, findInvoice, type Invoice, mirrorInvoice, saveSyncError } from './repository.js'
+import { clearFailure, clearPaymentDeadline, findInvoice, mirrorInvoice, saveSyncError } from './repository.js'
 
 /**
  * Changes a subscription (our id) by what became of a payment, in one transaction under its customer's state row. `decide` gets it with its status of
@@ -138,7 +138,9 @@ export class BillingSync {
       if (!isNews) return null
       const { next, trigger, visibleError } = consequence
       if (trigger !== null) await clearPaymentDeadline(db, environmentId, subscriptionId)
-      await saveSyncError(db, environmentId, subscriptionId, visibleError)
+      // What somebody has to know stays until the next thing that succeeds; giving a payment back is told by it and does not end it.
+      if (visibleError !== null || (intent && intent.kind !== 'REFUND'))
+        await saveSyncError(db, environmentId, subscriptionId, visibleError)
       if (next) {
         const idempotencyKey = `${next.kind.toLowerCase()}:${id}${next.kind === 'COLLECT' ? `:${news.attemptCount}` : ''}`
         const notBefore = next.kind === 'COLLECT' ? now + next.delayMs : null
@@ -153,7 +155,7 @@ const pick = ({ amountDue, collectionMethod, dueDate }: Invoice) => ({ amountDue
 
 function toDraft({ reason, currency, periodStart, periodEnd, lines, subTotal, discount, tax, total }: Invoice): Draft {
   return {
-    reason: reason as Draft['reason'],
+    reason,
     currency,
     period: { start: periodStart, end: periodEnd },
     lines,

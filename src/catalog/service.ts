@@ -52,6 +52,10 @@ export class CatalogService {
   readonly #nudge: CatalogServiceOptions['nudge']
   /** Published versions never change, so they are never stale. */
   readonly #versions = new LRUCache<string, FrozenVersion>({ max: maxCachedVersions })
+  /** The version of the catalog that a transaction sees. */
+  readonly #readsAt = new WeakMap<Db, string>()
+  /** By the version of the catalog. */
+  readonly #answers = new LRUCache<string, { answer: unknown }>({ max: maxCachedVersions })
 
   constructor({ prisma, clock, nudge }: CatalogServiceOptions) {
     this.#prisma = prisma
@@ -114,10 +118,20 @@ export class CatalogService {
     return this.#withFeatures(db, environmentId, frozen.values())
   }
 
+  /**
+   * The transaction of `db` sees this version of the catalog (`catalog_version` of its environment): what was read at it before need not be read again
+   * for who asks with this `db`.
+   */
+  readsAt(db: Db, environmentId: string, catalogVersion: number): void {
+    this.#readsAt.set(db, `${environmentId}:${catalogVersion}`)
+  }
+
   /** What a new subscription gets. Null: there is no such plan or add-on, or it is archived. */
-  async latestVersion(db: Db, environmentId: string, kind: PackageKind, refId: string): Promise<PackageVersion | null> {
-    const id = await repository.findLatestVersionId(db, environmentId, kind, refId)
-    return id === null ? null : this.#version(db, environmentId, id)
+  latestVersion(db: Db, environmentId: string, kind: PackageKind, refId: string): Promise<PackageVersion | null> {
+    return this.#onceAt(db, `latest:${kind}:${refId}`, async () => {
+      const id = await repository.findLatestVersionId(db, environmentId, kind, refId)
+      return id === null ? null : this.#version(db, environmentId, id)
+    })
   }
 
   /** The version of a package that was the latest at an instant; at one in the future, or at null, the latest of now. Null: the package has none. */
@@ -141,7 +155,11 @@ export class CatalogService {
    * What the product says about its subscriptions, also when it is archived: they keep what they were promised, the downgrade to a plan that
    * is archived included. `productId` comes from a record that refers to the product, so it exists.
    */
-  async productRules(db: Db, environmentId: string, productId: string): Promise<ProductRules> {
+  productRules(db: Db, environmentId: string, productId: string): Promise<ProductRules> {
+    return this.#onceAt(db, `rules:${productId}`, () => this.#productRules(db, environmentId, productId))
+  }
+
+  async #productRules(db: Db, environmentId: string, productId: string): Promise<ProductRules> {
     const product = await repository.getProduct(db, environmentId, productId)
     const { id, refId, endSetting, cancellationTiming, downgradeTiming, usageOnPlanChange, allowsMultipleSubscriptions } = product
     const downgradePlan = await this.#latestVersionOf(db, environmentId, product.downgradePlanId)
@@ -149,11 +167,27 @@ export class CatalogService {
   }
 
   /** The oldest product that is not archived. Null: there is none. */
-  async defaultProduct(db: Db, environmentId: string): Promise<DefaultProduct | null> {
+  defaultProduct(db: Db, environmentId: string): Promise<DefaultProduct | null> {
+    return this.#onceAt(db, 'default', () => this.#defaultProduct(db, environmentId))
+  }
+
+  async #defaultProduct(db: Db, environmentId: string): Promise<DefaultProduct | null> {
     const product = await repository.findOldestProduct(db, environmentId)
     if (!product) return null
     const { id, refId, newCustomerSetting, newCustomerPlanId } = product
     return { id, refId, newCustomer: newCustomerSetting, plan: await this.#latestVersionOf(db, environmentId, newCustomerPlanId) }
+  }
+
+  /** What is answered must not be changed by anybody: the next one gets it too. */
+  async #onceAt<T>(db: Db, question: string, read: () => Promise<T>): Promise<T> {
+    const at = this.#readsAt.get(db)
+    if (at === undefined) return read()
+    const key = `${at}:${question}`
+    const known = this.#answers.get(key)
+    if (known) return known.answer as T
+    const answer = await read()
+    this.#answers.set(key, { answer })
+    return answer
   }
 
   async #latestVersionOf(db: Db, environmentId: string, packageId: string | null): Promise<PackageVersion | null> {

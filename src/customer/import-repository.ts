@@ -80,6 +80,14 @@ export async function leaseImport(db: Db, environmentId: string, importId: strin
   return rows[0]?.kind ?? null
 }
 
+/** False: it was lost, because the last one took too long. */
+export async function extendLease(db: Db, environmentId: string, importId: string, leaseMs: number): Promise<boolean> {
+  const count = await db.$executeRaw(Prisma.sql`
+    UPDATE import_job SET leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
+    WHERE environment_id = ${environmentId}::uuid AND id = ${importId}::uuid AND leased_until > clock_timestamp()`)
+  return count === 1
+}
+
 /** Gives the lease back, and notes the end when nothing is left. True: there is more. */
 export async function releaseImport(db: Db, environmentId: string, importId: string): Promise<boolean> {
   const rows = await db.$queryRaw<{ is_open: boolean }[]>(Prisma.sql`

@@ -77,6 +77,8 @@ function checkTimeZone(timeZone: string): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone })
   } catch {
-    throw invalidInput(`"${timeZone}" is not a time zone: give an IANA name such as Europe/Berlin.`, { path: 'billingInformation.timezone' })
+    throw invalidInput(`"${timeZone}" is not a time zone: give an IANA name such as Europe/Berlin.`, {
+      path: 'billingInformation.timezone',
+    })
   }
 }

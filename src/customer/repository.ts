@@ -49,23 +49,35 @@ export async function findCustomersById(db: Db, environmentId: string, ids: read
   return rows.map(fromRow)
 }
 
-/** Creates the customer unless its refId is taken; says whether it did. A concurrent twin waits for the first to commit. */
+/** Creates the customer unless its refId is taken: then null. A concurrent twin waits for the first to commit. */
 export async function insertCustomerIfNew(
   db: Db,
   environmentId: string,
   refId: string,
   fields: CustomerFields,
   createdAt: Date | undefined,
-): Promise<boolean> {
-  const { count } = await db.customer.createMany({
+): Promise<Customer | null> {
+  const [row] = await db.customer.createManyAndReturn({
     data: [{ environmentId, id: newId(), refId, ...columns(fields), createdAt }],
     skipDuplicates: true,
   })
-  return count === 1
+  return row ? fromRow(row) : null
 }
 
 export async function updateCustomer(db: Db, environmentId: string, id: string, fields: CustomerFields): Promise<Customer> {
+  if (fields.timeZone !== undefined) await rememberTimeZone(db, environmentId, id, fields.timeZone)
   return fromRow(await db.customer.update({ where: { environmentId_id: { environmentId, id } }, data: columns(fields) }))
+}
+
+/** Remembers the zone that is about to be replaced: usage periods that were begun in it end in it. After two years none of them is left. */
+async function rememberTimeZone(db: Db, environmentId: string, id: string, timeZone: string | null): Promise<void> {
+  await db.$executeRaw(Prisma.sql`
+    UPDATE customer SET former_timezones = (
+      SELECT jsonb_agg(former ORDER BY (former->>'until')::bigint)
+      FROM jsonb_array_elements(coalesce(former_timezones, '[]') || jsonb_build_array(jsonb_build_object(
+        'timeZone', coalesce(timezone, 'UTC'), 'until', environment_clock(environment_id)))) AS former
+      WHERE (former->>'until')::bigint > environment_clock(environment_id) - 2 * 366 * 86400000::bigint)
+    WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid AND coalesce(timezone, 'UTC') <> ${timeZone ?? 'UTC'}`)
 }
 
 /** Name and email go with the archiving; unarchiving (null) does not bring them back. */

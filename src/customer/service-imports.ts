@@ -23,13 +23,15 @@ export interface ImportsOptions {
   wake: (environmentId: string, importId: string) => void
 }
 
-/** More would not fit a request; a bigger import is several. */
-export const maxImportItems = 10_000
+/** As long as a list in a request may be; a bigger import is several. */
+export const maxImportItems = 1_000
 /** How many outcomes one answer tells. */
 const maxAnsweredItems = 1_000
 /** Far shorter than what makes a queue look stalled. */
 const sliceMs = 2_000
-const leaseMs = 30_000
+/** How long a killed worker keeps an import from others. */
+const leaseMs = 5_000
+const itemsPerLease = 50
 const retentionDays = 30
 
 export class ImportService {
@@ -80,8 +82,8 @@ export class ImportService {
     const until = performance.now() + sliceMs
     const isOver = () => signal.aborted || performance.now() > until
     try {
-      while (!isOver()) {
-        const positions = await repository.findPending(this.#prisma, environmentId, importId, 50)
+      for (let isHeld = true; isHeld && !isOver(); isHeld = await repository.extendLease(this.#prisma, environmentId, importId, leaseMs)) {
+        const positions = await repository.findPending(this.#prisma, environmentId, importId, itemsPerLease)
         if (positions.length === 0) break
         for (const position of positions) {
           if (isOver()) break

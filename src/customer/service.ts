@@ -11,16 +11,9 @@ import type { Subscription } from '../subscription/model.js'
 import type { ProvisionSubscription, SubscriptionService } from '../subscription/service.js'
 import { type Customer, type CustomerFields, checkFields, toWritten } from './model.js'
 import { couponNotFound, customerExists } from './problems.js'
-import {
-  claimSourceUpdate,
-  findCustomer,
-  findCustomersById,
-  insertCustomerIfNew,
-  setArchived,
-  updateCustomer,
-} from './repository.js'
+import { claimSourceUpdate, findCustomer, findCustomersById, insertCustomerIfNew, setArchived, updateCustomer } from './repository.js'
 import { findCustomerIdsOfCoupons, pageOfCustomers } from './repository-list.js'
-import { type HeldCustomer, holdCustomer, lockCustomerState, recordAccessChange } from './state-version.js'
+import { type HeldCustomer, holdCustomer, recordAccessChange } from './state-version.js'
 
 /** What the host application says about a customer. Absent: unchanged, null: cleared. */
 export interface CustomerChange extends Omit<CustomerFields, 'couponId'> {
@@ -90,9 +83,10 @@ export class CustomerService {
    */
   async provision(environmentId: string, { subscription: wanted, ...request }: ProvisionCustomer): Promise<ProvisionedCustomer> {
     const result = await inTransaction(this.#prisma, async (db) => {
-      const { customer, isNew } = await this.#createOrUpdate(db, environmentId, request)
-      const first = isNew ? await this.#firstSubscription(db, customer, wanted ?? null) : skipped
-      return { customer, ...first, state: await this.#entitlements.stateIn(db, environmentId, customer.refId, null) }
+      const { customer, isNew, version } = await this.#createOrUpdate(db, environmentId, request)
+      if (!isNew) return { customer, ...skipped, state: await this.#entitlements.stateIn(db, environmentId, customer.refId, null) }
+      const first = await this.#firstSubscription(db, { ...customer, now: version }, wanted ?? null)
+      return { customer, ...first, state: await this.#entitlements.stateOfNew(db, customer, version, first.subscription) }
     })
     if (result.subscription) this.#subscriptions.wake([result.subscription])
     else this.#changed(environmentId)
@@ -204,14 +198,20 @@ export class CustomerService {
     return couponIds.map((id) => held.flatMap(({ couponId, customerId }) => (couponId === id ? [customers.get(customerId)!] : [])))
   }
 
-  async #createOrUpdate(db: Db, environmentId: string, request: CreateCustomer): Promise<{ customer: Customer; isNew: boolean }> {
+  /** `version` is that of the state, whose row is held from here on. */
+  async #createOrUpdate(
+    db: Db,
+    environmentId: string,
+    request: CreateCustomer,
+  ): Promise<{ customer: Customer; isNew: boolean; version: EpochMs }> {
     const created = await this.#insert(db, environmentId, request)
     // Also told when nothing is new, so that nobody goes on believing that the customer is unknown.
-    await recordAccessChange(db, created.customer)
-    if (created.isNew) return created
+    const { version, catalogVersion } = await recordAccessChange(db, created.customer)
+    this.#catalog.readsAt(db, environmentId, catalogVersion)
+    if (created.isNew) return { ...created, version }
     const held = await holdCustomer(db, environmentId, created.customer.refId)
     const fields = await this.#resolve(db, environmentId, changeOf(request))
-    return { customer: await updateCustomer(db, environmentId, held.id, toWritten(held, fields)), isNew: false }
+    return { customer: await updateCustomer(db, environmentId, held.id, toWritten(held, fields)), isNew: false, version }
   }
 
   /** The customer as it is now; `isNew`: made here. Nobody holds its state row yet. */
@@ -224,8 +224,9 @@ export class CustomerService {
     checkFields(change)
     const fields = toWritten(null, await this.#resolve(db, environmentId, change))
     const at = createdAt === null || createdAt === undefined ? undefined : new Date(createdAt)
-    const isNew = await insertCustomerIfNew(db, environmentId, customerRefId, fields, at)
-    return { customer: (await findCustomer(db, environmentId, { refId: customerRefId }))!, isNew }
+    const created = await insertCustomerIfNew(db, environmentId, customerRefId, fields, at)
+    if (created) return { customer: created, isNew: true }
+    return { customer: (await findCustomer(db, environmentId, { refId: customerRefId }))!, isNew: false }
   }
 
   async #resolve(db: Db, environmentId: string, { couponRefId, ...fields }: CustomerChange): Promise<CustomerFields> {
@@ -239,11 +240,10 @@ export class CustomerService {
   /** What was asked for, else what the default product gives a new customer. */
   async #firstSubscription(
     db: Db,
-    customer: Customer,
+    customer: HeldCustomer,
     wanted: ProvisionSubscription | null,
   ): Promise<Pick<ProvisionedCustomer, 'subscription' | 'decision'>> {
-    const now = (await lockCustomerState(db, customer.environmentId, customer.id))!
-    const provision = (request: ProvisionSubscription) => this.#subscriptions.provisionIn(db, { ...customer, now }, request)
+    const provision = (request: ProvisionSubscription) => this.#subscriptions.provisionIn(db, customer, request, { isNew: true })
     if (wanted) return { subscription: await provision(wanted), decision: 'REQUESTED_PLAN' }
     const product = await this.#catalog.defaultProduct(db, customer.environmentId)
     if (!product?.plan || product.newCustomer === 'PLAN_SELECTION') return skipped

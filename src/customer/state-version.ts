@@ -1,6 +1,7 @@
 import type { EpochMs } from '../kernel/clock.js'
+import { newId } from '../kernel/id.js'
 import { type Db, Prisma } from '../platform/postgres.js'
-import { recordChange } from '../updates/outbox.js'
+import { noteChange } from '../updates/held-change.js'
 import type { Customer } from './model.js'
 import { customerArchived, customerNotFound } from './problems.js'
 import { findCustomer } from './repository.js'
@@ -19,10 +20,28 @@ export async function nextAccessVersion(db: Db, environmentId: string, customerI
   return Number(rows[0]!.version)
 }
 
-/** A new version of the customer's state and its message, in the transaction that changes what the customer may use. */
-export async function recordAccessChange(db: Db, { environmentId, id, refId }: Pick<Customer, 'environmentId' | 'id' | 'refId'>): Promise<void> {
-  const version = await nextAccessVersion(db, environmentId, id)
-  await recordChange(db, { environmentId, kind: 'entitlements', customerId: refId, version })
+/**
+ * A new version of the customer's state and its message, in the transaction that changes what the customer may use: `nextAccessVersion` and
+ * `recordChange` in one statement. Answers the version, and that of the catalog that the transaction sees.
+ */
+export async function recordAccessChange(
+  db: Db,
+  { environmentId, id, refId }: Pick<Customer, 'environmentId' | 'id' | 'refId'>,
+): Promise<{ version: EpochMs; catalogVersion: number }> {
+  const [row] = await db.$queryRaw<{ version: bigint; catalog_version: bigint }[]>(Prisma.sql`
+    WITH changed AS (
+      INSERT INTO customer_state AS state (environment_id, customer_id, version, access_version)
+      SELECT ${environmentId}::uuid, ${id}::uuid, clock, clock FROM environment_clock(${environmentId}::uuid) AS clock
+      ON CONFLICT (environment_id, customer_id) DO UPDATE
+        SET version = greatest(excluded.version, state.version + 1), access_version = greatest(excluded.version, state.version + 1)
+      RETURNING version
+    )
+    INSERT INTO outbox_message (environment_id, id, kind, customer_id, version)
+    SELECT ${environmentId}::uuid, ${newId()}::uuid, 'entitlements', ${refId}, version FROM changed
+    RETURNING version, (SELECT catalog_version FROM environment WHERE environment.id = ${environmentId}::uuid) AS catalog_version`)
+  const version = Number(row!.version)
+  noteChange({ environmentId, customerId: refId, version })
+  return { version, catalogVersion: Number(row!.catalog_version) }
 }
 
 /**

@@ -12,6 +12,7 @@ import * as decimal from '../kernel/decimal.js'
 import { type SeriesPeriod, seriesKey, seriesPeriodAt, type UsageSeries } from '../metering/series.js'
 import { toAnsweredUnits } from '../metering/unit-transformation.js'
 import type { ResetPeriod, ResetRule } from '../metering/usage-period.js'
+import { cutToStretch, type FormerZone, type ZoneStretch, zoneStretchAt } from '../metering/zone-change.js'
 import { advance, convertsAt, nextChange } from '../subscription/advance.js'
 import { replacementTrigger } from '../subscription/coexistence.js'
 import { givesAccess, type Subscription } from '../subscription/model.js'
@@ -38,7 +39,13 @@ export interface Holdings {
   customerRefId: string
   resourceRefId: string | null
   /** Null: unknown. */
-  customer: { id: string; timeZone: string; isArchived: boolean } | null
+  customer: {
+    id: string
+    timeZone: string
+    /** Zones that it had before, in the order of their change. Absent: none. */
+    formerTimeZones?: readonly FormerZone[]
+    isArchived: boolean
+  } | null
   /** Null: none was asked for, or it is unknown. */
   resource: { id: string } | null
   version: EpochMs
@@ -58,6 +65,8 @@ export interface Winner {
   entitlement: Entitlement
   /** Null for features without a meter. */
   series: UsageSeries | null
+  /** Where the customer's time zone, and with it the series, changes. Absent: it does not. */
+  stretch?: Omit<ZoneStretch, 'timeZone'>
 }
 
 interface SourcedGrant extends Grant {
@@ -96,7 +105,7 @@ export function decideWinners(holdings: Holdings, now: EpochMs): Winner[] {
     const grants = byFeature.get(refId)!
     const usable = grants.filter((grant) => !grant.isRevoked)
     const winner = mostGenerous(usable.length > 0 ? usable : grants)
-    return winner ? [toWinner(winner, customer, nextBoundary)] : []
+    return winner ? [toWinner(winner, customer, nextBoundary, now)] : []
   })
 }
 
@@ -115,16 +124,15 @@ export function buildState(
     accessVersion: holdings.accessVersion,
     deniedReason: stateDenial(holdings, now),
     validUntil: boundaryAfter(holdings, now),
-    entitlements: winners.map(({ entitlement, series }) =>
-      series ? { ...entitlement, usage: usageIn(series, usages, entitlement, holdings.version, now) } : entitlement,
-    ),
+    entitlements: winners.map((winner) => ({ ...winner.entitlement, usage: usageIn(winner, usages, holdings.version, now) })),
   }
 }
 
 /** The period of a winner's series that contains `at`, cut where usage starts again within it. */
 export function winnerPeriodAt(winner: Winner, at: EpochMs): SeriesPeriod {
   if (!winner.series) return { start: null, end: null }
-  const period = seriesPeriodAt(winner.series, at)
+  const whole = seriesPeriodAt(winner.series, at)
+  const period = winner.stretch ? cutToStretch(whole, winner.stretch, at) : whole
   const restart = winner.entitlement.usageRestartsAt ?? null
   const isCut = period.end !== null && restart !== null && restart > at && restart < period.end
   return isCut ? { start: period.start, end: restart } : period
@@ -134,8 +142,10 @@ export function winnerPeriodAt(winner: Winner, at: EpochMs): SeriesPeriod {
  * The usage of the series at the state's version. `updatedAt` is that version even when the last report is older: so usage from before a change of
  * series or period is never taken for newer than this.
  */
-function usageIn(series: UsageSeries, usages: ReadonlyMap<string, Usage>, entitlement: Entitlement, version: EpochMs, now: EpochMs): Usage {
-  const period = winnerPeriodAt({ entitlement, series }, now)
+function usageIn(winner: Winner, usages: ReadonlyMap<string, Usage>, version: EpochMs, now: EpochMs): Usage | null {
+  const { series, entitlement } = winner
+  if (!series) return null
+  const period = winnerPeriodAt(winner, now)
   const currentUsage = usages.get(seriesKey(series))?.currentUsage ?? decimal.zero
   return {
     currentUsage: toAnsweredUnits(currentUsage, entitlement.feature.unitTransformation),
@@ -252,15 +262,17 @@ function boundaryAfter(holdings: Holdings, now: EpochMs): EpochMs | null {
   return future.length > 0 ? Math.min(...future) : null
 }
 
-function toWinner(grant: SourcedGrant, customer: { id: string; timeZone: string }, nextBoundary: EpochMs | null): Winner {
+function toWinner(grant: SourcedGrant, customer: NonNullable<Holdings['customer']>, nextBoundary: EpochMs | null, now: EpochMs): Winner {
   const { feature } = grant
   const isMetered = feature.meterType !== 'None'
   // Fluctuating usage has no period and is never reset, whatever a plan says.
-  const reset =
-    feature.meterType === 'Incremental' && grant.reset ? { ...grant.reset, anchor: grant.anchor, timeZone: customer.timeZone } : null
+  const { formerTimeZones: former = [], timeZone } = customer
+  const rules = feature.meterType === 'Incremental' && grant.reset ? { ...grant.reset, anchor: grant.anchor, timeZone } : null
+  const stretch = rules && former.length > 0 ? zoneStretchAt({ ...rules, former, at: now }) : null
+  const reset = rules && { ...rules, timeZone: stretch?.timeZone ?? timeZone }
   // Where usage is never reset there is no period to cut: the reader has to fetch the new series.
   const restartsUnseen = feature.meterType === 'Incremental' && !reset ? grant.usageRestartsAt : null
-  const boundaries = [nextBoundary, restartsUnseen].filter((at) => at !== null)
+  const boundaries = [nextBoundary, restartsUnseen, stretch?.until ?? null].filter((at) => at !== null)
   return {
     entitlement: {
       feature,
@@ -286,5 +298,6 @@ function toWinner(grant: SourcedGrant, customer: { id: string; timeZone: string 
           timeZone: reset?.timeZone ?? null,
         }
       : null,
+    ...(stretch && { stretch: { from: stretch.from, until: stretch.until } }),
   }
 }

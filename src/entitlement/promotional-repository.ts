@@ -1,25 +1,28 @@
+import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { type Db, Prisma } from '../platform/postgres.js'
-import type { PromotionalEntitlement } from './promotional.js'
+import { type PromotionalEntitlement, promotionalStatusAt } from './promotional.js'
 import type { EntitledFeature } from './state.js'
 
 const date = (at: number | null): Date | null => (at === null ? null : new Date(at))
 
-/** Not revoked, the newest first. Features by our id. */
+/** Not revoked, with their status at `now`, the newest first. Features by our id. */
 export async function findHeld(
   db: Db,
   environmentId: string,
   customerIds: readonly string[],
-  features: ReadonlyMap<string, EntitledFeature>,
+  { features, now }: { features: ReadonlyMap<string, EntitledFeature>; now: EpochMs },
 ): Promise<PromotionalEntitlement[]> {
   const rows = await db.promotionalEntitlement.findMany({
     where: { environmentId, customerId: { in: [...customerIds] }, revokedAt: null },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
   })
-  return rows.map((row) => fromRow(row, features.get(row.featureId)!))
+  return rows.map((row) => fromRow(row, features.get(row.featureId)!, now))
 }
 
-function fromRow(row: Prisma.PromotionalEntitlementGetPayload<object>, feature: EntitledFeature): PromotionalEntitlement {
+function fromRow(row: Prisma.PromotionalEntitlementGetPayload<object>, feature: EntitledFeature, now: EpochMs): PromotionalEntitlement {
+  const endDate = row.endDate?.getTime() ?? null
+  const revokedAt = row.revokedAt?.getTime() ?? null
   return {
     id: row.id,
     environmentId: row.environmentId,
@@ -35,8 +38,9 @@ function fromRow(row: Prisma.PromotionalEntitlementGetPayload<object>, feature: 
     description: row.description,
     isVisible: row.isVisible,
     startDate: row.startDate.getTime(),
-    endDate: row.endDate?.getTime() ?? null,
-    revokedAt: row.revokedAt?.getTime() ?? null,
+    endDate,
+    status: promotionalStatusAt({ endDate, revokedAt }, now),
+    revokedAt,
     createdAt: row.createdAt.getTime(),
     updatedAt: row.updatedAt.getTime(),
   }
@@ -44,7 +48,7 @@ function fromRow(row: Prisma.PromotionalEntitlementGetPayload<object>, feature: 
 
 export async function insertPromotional(db: Db, granted: readonly PromotionalEntitlement[]): Promise<void> {
   await db.promotionalEntitlement.createMany({
-    data: granted.map(({ feature, startDate, endDate, revokedAt, createdAt, updatedAt, ...columns }) => ({
+    data: granted.map(({ feature, startDate, endDate, status, revokedAt, createdAt, updatedAt, ...columns }) => ({
       ...columns,
       featureId: feature.id,
       startDate: new Date(startDate),

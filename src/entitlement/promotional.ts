@@ -40,6 +40,8 @@ export interface PromotionalEntitlement {
   isVisible: boolean
   startDate: EpochMs
   endDate: EpochMs | null
+  /** When it was read. */
+  status: PromotionalStatus
   revokedAt: EpochMs | null
   createdAt: EpochMs
   updatedAt: EpochMs

@@ -1,6 +1,7 @@
 import type { CatalogService } from '../catalog/service.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
+import type { FormerZone } from '../metering/zone-change.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import type { Subscription } from '../subscription/model.js'
 import type { HeldPromotional, Holdings } from './holdings.js'
@@ -47,7 +48,7 @@ async function loadTogether(
 ): Promise<Holdings[]> {
   const rows = await db.customer.findMany({
     where: { environmentId, refId: { in: [...new Set(places.map(({ customerRefId }) => customerRefId))] } },
-    select: { id: true, refId: true, timezone: true, archivedAt: true, state: true },
+    select: { id: true, refId: true, timezone: true, formerTimezones: true, archivedAt: true, state: true },
   })
   const customers = new Map(rows.map((row) => [row.refId, row]))
   const customerIds = rows.map(({ id }) => id)
@@ -69,12 +70,7 @@ async function loadTogether(
         })
   const isNamedAlone = promotional.length > 0 || subscriptions.some(({ ownEntitlements }) => ownEntitlements.length > 0)
   const features = isNamedAlone ? await featuresById(db, catalog, environmentId) : new Map<string, EntitledFeature>()
-  const plans = subscriptions.flatMap(({ plan, product }) => (product.downgradePlan ? [plan, product.downgradePlan] : [plan]))
-  const basePlans = await catalog.versions(
-    db,
-    environmentId,
-    plans.flatMap(({ basePlanVersionId }) => basePlanVersionId ?? []),
-  )
+  const basePlans = await catalog.versions(db, environmentId, baseVersionIds(subscriptions))
   const subscriptionsOf = byCustomer(subscriptions)
   const promotionalOf = byCustomer(promotional)
   return places.map(({ customerRefId, resourceRefId }): Holdings => {
@@ -87,7 +83,12 @@ async function loadTogether(
     const resource = resources.find(({ customerId, refId }) => customerId === customer.id && refId === resourceRefId)
     return {
       ...facts,
-      customer: { id: customer.id, timeZone: customer.timezone ?? 'UTC', isArchived: customer.archivedAt !== null },
+      customer: {
+        id: customer.id,
+        timeZone: customer.timezone ?? 'UTC',
+        formerTimeZones: (customer.formerTimezones ?? []) as unknown as FormerZone[],
+        isArchived: customer.archivedAt !== null,
+      },
       resource: resource ? { id: resource.id } : null,
       version: Number(customer.state?.version ?? 0),
       accessVersion: Number(customer.state?.accessVersion ?? 0),
@@ -131,6 +132,41 @@ function toHeldPromotional(
   ]
 }
 
+export interface NewCustomer {
+  environmentId: string
+  id: string
+  refId: string
+  timeZone: string | null
+}
+
+/** Of a customer that the transaction has made, so that only what the plan inherits from is to be read. */
+export async function holdingsOfNew(
+  db: Db,
+  { catalog }: Pick<HoldingsSources, 'catalog'>,
+  { customer, version, subscription }: { customer: NewCustomer; version: EpochMs; subscription: Subscription | null },
+): Promise<Holdings> {
+  const { environmentId, id, refId, timeZone } = customer
+  const subscriptions = subscription ? [subscription] : []
+  return {
+    environmentId,
+    customerRefId: refId,
+    resourceRefId: null,
+    customer: { id, timeZone: timeZone ?? 'UTC', formerTimeZones: [], isArchived: false },
+    resource: null,
+    version,
+    accessVersion: version,
+    subscriptions,
+    promotional: [],
+    features: new Map(),
+    basePlans: await catalog.versions(db, environmentId, baseVersionIds(subscriptions)),
+  }
+}
+
+function baseVersionIds(subscriptions: readonly Subscription[]): string[] {
+  const plans = subscriptions.flatMap(({ plan, product }) => (product.downgradePlan ? [plan, product.downgradePlan] : [plan]))
+  return plans.flatMap(({ basePlanVersionId }) => basePlanVersionId ?? [])
+}
+
 /** The customer's resources, by the caller's identifier. */
 export async function loadResources(db: Db, environmentId: string, customerId: string): Promise<{ id: string; refId: string }[]> {
   return db.customerResource.findMany({
@@ -158,11 +194,19 @@ export async function loadVersions(db: Db, environmentId: string, customerRefId:
   return row ? { state: Number(row.state ?? 0), catalog: Number(row.catalog) } : null
 }
 
-/** Undefined: the environment's time is moved by hand, so that no state says until when it is true. */
-export async function loadCatalogVersion(db: Db, environmentId: string): Promise<number | undefined> {
-  const [row] = await db.$queryRaw<{ version: bigint | null }[]>(Prisma.sql`
-    SELECT CASE WHEN test_clock IS NULL THEN catalog_version END AS version FROM environment WHERE id = ${environmentId}::uuid`)
-  return row?.version === null || row?.version === undefined ? undefined : Number(row.version)
+/** What an environment says about the states of its customers. */
+export interface StateFacts {
+  /** Undefined: the environment's time is moved by hand, so that no state says until when it is true. */
+  catalogVersion: number | undefined
+  /** Where the environment's own clock stands; 0: it has none. */
+  testClock: EpochMs
+}
+
+export async function loadStateFacts(db: Db, environmentId: string): Promise<StateFacts> {
+  const [row] = await db.$queryRaw<{ catalog_version: bigint; test_clock: Date | null }[]>(Prisma.sql`
+    SELECT catalog_version, test_clock FROM environment WHERE id = ${environmentId}::uuid`)
+  const testClock = row?.test_clock ?? null
+  return { catalogVersion: row && testClock === null ? Number(row.catalog_version) : undefined, testClock: testClock?.getTime() ?? 0 }
 }
 
 async function featuresById(db: Db, catalog: CatalogService, environmentId: string): Promise<Map<string, EntitledFeature>> {

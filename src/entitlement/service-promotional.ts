@@ -15,16 +15,20 @@ const maxGrants = 100
 export class PromotionalService {
   readonly #prisma: PrismaClient
   readonly #catalog: CatalogService
+  readonly #time: { now(environmentId: string): Promise<EpochMs> }
   readonly #after: { changed(environmentId: string): void; dueAt(environmentId: string, customerId: string, at: EpochMs): void }
 
   constructor(parts: {
     prisma: PrismaClient
     catalog: CatalogService
+    /** The time in an environment. */
+    time: { now(environmentId: string): Promise<EpochMs> }
     /** Wake-ups after a commit; losing one loses nothing. */
     after: { changed(environmentId: string): void; dueAt(environmentId: string, customerId: string, at: EpochMs): void }
   }) {
     this.#prisma = parts.prisma
     this.#catalog = parts.catalog
+    this.#time = parts.time
     this.#after = parts.after
   }
 
@@ -54,12 +58,12 @@ export class PromotionalService {
       const customer = await holdCustomer(db, environmentId, customerRefId)
       const features = await this.#catalog.features(db, environmentId)
       if (!features.has(featureRefId)) throw featureNotFound(featureRefId)
-      const held = await this.#held(db, environmentId, [customer.id])
+      const held = await this.#held(db, environmentId, [customer.id], customer.now)
       const found = held.find(({ feature }) => feature.refId === featureRefId)
       if (!found) throw promotionalNotFound(customerRefId, featureRefId)
       await revokeHeld(db, environmentId, customer.id, [found.feature.id], customer.now)
       await recordAccessChange(db, customer)
-      return { ...found, revokedAt: customer.now, updatedAt: customer.now }
+      return { ...found, status: 'Expired', revokedAt: customer.now, updatedAt: customer.now } as const
     })
     this.#after.changed(environmentId)
     return revoked
@@ -72,7 +76,8 @@ export class PromotionalService {
 
   /** What the customers (our ids) hold, expired ones too, the newest first; in the order that was asked. */
   async held(environmentId: string, customerIds: readonly string[]): Promise<PromotionalEntitlement[][]> {
-    const all = await this.#held(this.#prisma, environmentId, customerIds)
+    const now = await this.#time.now(environmentId)
+    const all = await this.#held(this.#prisma, environmentId, customerIds, now)
     return customerIds.map((id) => all.filter(({ customerId }) => customerId === id))
   }
 
@@ -101,9 +106,12 @@ export class PromotionalService {
     return findDueCustomers(this.#prisma, limit)
   }
 
-  async #held(db: Db, environmentId: string, customerIds: readonly string[]): Promise<PromotionalEntitlement[]> {
+  async #held(db: Db, environmentId: string, customerIds: readonly string[], now: EpochMs): Promise<PromotionalEntitlement[]> {
     const features = await this.#catalog.features(db, environmentId)
-    return findHeld(db, environmentId, customerIds, new Map([...features.values()].map((feature) => [feature.id, feature])))
+    return findHeld(db, environmentId, customerIds, {
+      features: new Map([...features.values()].map((feature) => [feature.id, feature])),
+      now,
+    })
   }
 
   #wake(granted: readonly PromotionalEntitlement[]): void {
@@ -138,6 +146,7 @@ function decide(
     isVisible: grant.isVisible ?? true,
     startDate: now,
     endDate: promotionalEnd({ ...grant, startDate: now, timeZone: timeZone ?? 'UTC' }),
+    status: 'Active',
     revokedAt: null,
     createdAt: now,
     updatedAt: now,

@@ -2,15 +2,18 @@ import type { Clock, EpochMs } from '../kernel/clock.js'
 import type { Decimal } from '../kernel/decimal.js'
 import { readCurrentUsage } from '../metering/current-usage.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
+import type { Subscription } from '../subscription/model.js'
 import { type Decision, evaluate } from './evaluate.js'
 import { buildState, decideWinners, type Holdings, winnerPeriodAt } from './holdings.js'
 import {
   type HoldingsPlace,
   type HoldingsSources,
-  loadCatalogVersion,
+  holdingsOfNew,
   loadHoldings,
   loadResources,
+  loadStateFacts,
   loadVersions,
+  type NewCustomer,
   type StateVersions,
 } from './repository.js'
 import type { EntitlementState, Usage } from './state.js'
@@ -64,8 +67,10 @@ export class EntitlementService {
   /** The entitlements of a customer or of one of its resources, or the reason why there are none. Unknown customers are answered, not refused. */
   state(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
     return this.#snapshot(async (db) => {
-      const catalogVersion = await loadCatalogVersion(db, environmentId)
-      return { ...(await this.stateIn(db, environmentId, customerRefId, resourceRefId)), catalogVersion }
+      const { catalogVersion, testClock } = await loadStateFacts(db, environmentId)
+      const [holdings] = await this.holdings(db, environmentId, [{ customerRefId, resourceRefId }])
+      const [state] = await this.#build(db, [holdings!], testClock)
+      return { ...state!, catalogVersion }
     })
   }
 
@@ -76,14 +81,27 @@ export class EntitlementService {
     return state!
   }
 
+  /**
+   * The state of a customer that the caller's transaction has made, from what the caller knows: the first version of its state, and its first
+   * subscription. There is no usage yet.
+   */
+  async stateOfNew(db: Db, customer: NewCustomer, version: EpochMs, subscription: Subscription | null): Promise<EntitlementState> {
+    const { environmentId, refId } = customer
+    // Its own entitlements name features that are not at hand.
+    if (subscription && subscription.ownEntitlements.length > 0) return this.stateIn(db, environmentId, refId, null)
+    const holdings = await holdingsOfNew(db, this.#sources, { customer, version, subscription })
+    const now = this.#now(holdings)
+    return buildState(holdings, decideWinners(holdings, now), new Map(), now)
+  }
+
   /** The states of a customer, its own first, and of each of its resources, from one snapshot. */
   states(environmentId: string, customerRefId: string): Promise<EntitlementState[]> {
     return this.#snapshot(async (db) => {
-      const catalogVersion = await loadCatalogVersion(db, environmentId)
+      const { catalogVersion, testClock } = await loadStateFacts(db, environmentId)
       const holdings = (await this.holdings(db, environmentId, [{ customerRefId, resourceRefId: null }]))[0]!
       const resources = holdings.customer ? await loadResources(db, environmentId, holdings.customer.id) : []
       const all = resources.map(({ id, refId }) => ({ ...holdings, resourceRefId: refId, resource: { id } }))
-      return (await this.#build(db, [holdings, ...all])).map((state) => ({ ...state, catalogVersion }))
+      return (await this.#build(db, [holdings, ...all], testClock)).map((state) => ({ ...state, catalogVersion }))
     })
   }
 
@@ -108,10 +126,10 @@ export class EntitlementService {
     return decideCheck(state, question, this.#clock.now(), async (refId) => (await this.featureRefIds(environmentId)).has(refId))
   }
 
-  /** All of one customer, with the usage of one reading. */
-  async #build(db: Db, all: [Holdings, ...Holdings[]]): Promise<EntitlementState[]> {
+  /** All of one customer, with the usage of one reading. A change that was just made has a version of its time, so `notBefore` is for readers. */
+  async #build(db: Db, all: [Holdings, ...Holdings[]], notBefore = 0): Promise<EntitlementState[]> {
     const [{ environmentId, customer }] = all
-    const now = this.#now(all[0])
+    const now = Math.max(this.#now(all[0]), notBefore)
     const decided = all.map((holdings) => ({ holdings, winners: decideWinners(holdings, now) }))
     const measured = decided.flatMap(({ winners }) =>
       winners.flatMap((winner) => (winner.series ? [{ series: winner.series, period: winnerPeriodAt(winner, now) }] : [])),

@@ -184,7 +184,16 @@ export class EnvironmentService implements EnvironmentTime {
   /** Whom the key speaks for. Fails with UNAUTHENTICATED when it is unknown, expired or revoked. */
   async authenticate(key: string): Promise<KeyIdentity> {
     if (!isWellFormedKey(key)) throw unauthenticated('API key')
-    const stored = await this.#identities.get(key, () => repository.findIdentity(this.#prisma, hashKey(key)))
+    return this.#identity(key, hashKey(key))
+  }
+
+  /** The same for who shows the SHA-256 of the key instead of the key itself. */
+  authenticateHash(hash: Buffer): Promise<KeyIdentity> {
+    return this.#identity(hash.toString('base64'), hash)
+  }
+
+  async #identity(name: string, hash: Buffer): Promise<KeyIdentity> {
+    const stored = await this.#identities.get(name, () => repository.findIdentity(this.#prisma, hash))
     if (!stored || !isValidKey(stored, this.#clock.now())) throw unauthenticated('API key')
     const { expiresAt, revokedAt, ...identity } = stored
     return identity

@@ -4,7 +4,8 @@ import { invalidInput } from './problem.js'
 /** Our own identifier: a UUIDv7, so that keys grow with time and index pages stay warm. */
 export const newId = (): string => v7()
 
-const controlCharacter = /\p{Cc}/u
+/** Halves of characters too: they could not be told apart once they are stored. */
+const controlCharacter = /[\p{Cc}\p{Surrogate}]/u
 
 /**
  * Checks an identifier that a caller chose (refId): 1 to 255 characters, no control characters, not blank; compared exactly.

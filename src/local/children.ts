@@ -49,6 +49,13 @@ export interface Child {
   streams: Readable[]
 }
 
+/** A server (PostgreSQL, Redis) that this runner has started. */
+export interface OwnService {
+  url: string
+  port: number
+  child: Child
+}
+
 /**
  * Everything this runner has started, each in a process group of its own: Ctrl-C in a terminal reaches only the runner, which
  * orders the stop. A guard process holds the other end of a pipe; when the runner dies without a word (kill -9), the guard stops

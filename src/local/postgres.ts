@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { Problem } from '../kernel/problem.js'
-import type { Child, Children } from './children.js'
+import type { Child, Children, OwnService } from './children.js'
 import { isAlive, isRunning, stopGroup } from './os-process.js'
 import type { Ports } from './ports.js'
 import { choosePostgres, oldestMajor, type PostgresBinaries, postgresFolders } from './postgres-binaries.js'
 import { type PostgresHome, preparePostgresHome } from './postgres-home.js'
 import { CommandFailure } from './run-command.js'
-import type { OwnService } from './services.js'
 
 export interface PostgresOptions {
   /** Where the programs of the npm package are looked up. */

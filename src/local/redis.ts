@@ -3,12 +3,11 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../kernel/problem.js'
-import type { Child, Children } from './children.js'
+import type { Child, Children, OwnService } from './children.js'
 import { isRunning, stopGroup } from './os-process.js'
 import type { Ports } from './ports.js'
 import { type RedisProgram, unpackedRedis } from './redis-package.js'
 import { CommandFailure, findOnPath, runCommand } from './run-command.js'
-import type { OwnService } from './services.js'
 
 export interface RedisOptions {
   /** Holds `redis` (data) and `redis.log`. */

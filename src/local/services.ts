@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { Problem } from '../kernel/problem.js'
-import type { Child, Children } from './children.js'
+import type { Children, OwnService } from './children.js'
 import type { Ports } from './ports.js'
 import { startPostgres } from './postgres.js'
 import { startRedis } from './redis.js'
@@ -32,13 +32,6 @@ export interface Services {
   redisUrl: string
   /** Starts own servers again when they die, until `signal`. Throws FAILED_PRECONDITION when one cannot be started any more. */
   keepRunning: (signal: AbortSignal) => Promise<void>
-}
-
-/** A server that this runner has started. */
-export interface OwnService {
-  url: string
-  port: number
-  child: Child
 }
 
 const connectTimeoutMs = 5_000

@@ -99,7 +99,7 @@ function nextChangeAfter({ subscriptions, promotional }: Holdings, winners: Winn
       entitlementsRevokedAt,
     ]),
     ...promotional.flatMap(({ startDate, endDate }) => [startDate, endDate]),
-    ...winners.map(({ entitlement }) => entitlement.usageRestartsAt),
+    ...winners.flatMap(({ entitlement }) => [entitlement.usageRestartsAt, entitlement.validUntil]),
   ]
   return Math.min(Number.POSITIVE_INFINITY, ...dates.filter((date): date is EpochMs => date !== null && date > at))
 }

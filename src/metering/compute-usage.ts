@@ -18,10 +18,11 @@ export interface ComputedUsage {
   members: { hash: Buffer; firstAt: EpochMs }[]
 }
 
-/** A range to compute, with the time at which its usage period begins: it decides what the meter was. `version` overrides that. */
+/** A range to compute, of a usage period that begins at `periodStart`. */
 export interface ComputedRange extends UsageRange {
   periodStart: EpochMs | null
-  version?: MeterVersion
+  /** Version of the meter that counts it; null: the one that was in force when the period began. */
+  meterVersion: number | null
 }
 
 /**
@@ -37,7 +38,7 @@ export async function computeUsage(
   const sums = await sumMeasurements(db, environmentId, ranges)
   const tallies = ranges.map((range) => {
     const meter = meters.get(range.featureId)
-    const version = range.version ?? (meter && versionAt(meter, range.periodStart))
+    const version = meter && (meter.versions.find((known) => known.version === range.meterVersion) ?? versionAt(meter, range.periodStart))
     return version ? { version, tally: new Tally(version.aggregation), firstAt: new Map<string, EpochMs>() } : null
   })
   const metered = ranges.flatMap((range, index) => (tallies[index] ? [{ range, index }] : []))

@@ -21,6 +21,7 @@ import {
   writeCounters,
 } from './counter-repository.js'
 import { type FeatureMeter, type MeteredEvent, type MeterVersion, versionAt } from './meter.js'
+import { addToRollups, bucketOf, type RollupBucket } from './rollup-repository.js'
 import { seriesKey } from './series.js'
 
 /** Where usage of a feature belongs: to the customer's series, and to the resource's when its own subscription is what entitles it. */
@@ -62,6 +63,7 @@ export class CounterBatch {
   readonly #tracked = new Map<BindingDecision, Map<string, TrackedSeries | null>>()
   readonly #messages = new Map<string, { change: CounterChange; route: Route; resourceRefId: string | null }>()
   readonly #datedAhead = new Map<TrackedSeries, EpochMs>()
+  readonly #rollups = new Map<string, RollupBucket & { tally: Tally }>()
   #withResources: ReadonlySet<string> = new Set()
   #computed: ReadonlyMap<CounterChange, ComputedUsage> = new Map()
 
@@ -105,9 +107,9 @@ export class CounterBatch {
   }
 
   /**
-   * Adds an event, which may come in any order. Each counter measures it with the meter that it began with. Answers whether any counts it.
+   * Adds an event, which may come in any order. Each counter measures it with the meter that it began with.
    */
-  addEvent(route: Route, meter: FeatureMeter, event: MeteredEvent, at: EpochMs): boolean {
+  addEvent(route: Route, meter: FeatureMeter, event: MeteredEvent, at: EpochMs): void {
     const measured = new Map<MeterVersion, Share | null>()
     let isCounted = false
     for (const tracked of this.#seriesOf(route)) {
@@ -131,7 +133,25 @@ export class CounterBatch {
       if (version.aggregation === 'UNIQUE') change.firstAt.set(share, Math.min(at, change.firstAt.get(share) ?? at))
     }
     if (isCounted) this.#tell(route)
-    return isCounted
+    this.#rollUp(route, meter, event, at, measured)
+  }
+
+  /** History does not ask who was entitled, so what is before the anchor of a series is in it too. */
+  #rollUp(route: Route, meter: FeatureMeter, event: MeteredEvent, at: EpochMs, measured: ReadonlyMap<MeterVersion, Share | null>): void {
+    const version = measured.keys().next().value ?? versionAt(meter, at)
+    if (version.aggregation === 'UNIQUE') return
+    const share = measured.get(version) ?? measure(version, event)
+    if (share === null) return
+    const bucket = {
+      customerId: route.customer.customerId,
+      featureId: meter.featureId,
+      resourceId: route.resource?.resourceId ?? null,
+      bucket: bucketOf(at),
+    }
+    const key = `${bucket.customerId}|${bucket.featureId}|${bucket.resourceId}|${bucket.bucket}`
+    const rollup = this.#rollups.get(key) ?? { ...bucket, tally: new Tally(version.aggregation) }
+    this.#rollups.set(key, rollup)
+    rollup.tally.add(share)
   }
 
   /** Has the counters computed anew that contain `at`, of both the customer and the resource: something stored has been taken back. */
@@ -174,6 +194,15 @@ export class CounterBatch {
 
   /** Writes everything; answers the usage of each change. Fails when a counter has vanished: then what was known of its series is outdated. */
   async write(compute: ComputeUsage): Promise<Map<CounterChange, CounterValue>> {
+    if (this.#rollups.size > 0) {
+      const rollups = [...this.#rollups.values()].map(({ tally: { aggregation, value, events }, ...bucket }) => ({
+        ...bucket,
+        aggregation,
+        value,
+        events,
+      }))
+      await addToRollups(this.db, this.environmentId, rollups)
+    }
     const changes = [...this.#changes.values()]
     if (changes.length === 0) return new Map()
     const toCompute = changes.filter(({ how }) => how === 'compute')
@@ -327,7 +356,8 @@ export class OutdatedSeries extends Error {
 
 function rangeOf({ tracked: { series }, period }: CounterChange): ComputedRange {
   const { customerId, resourceId, featureId } = series
-  return { customerId, resourceId, featureId, from: startOfRange(series, period), to: period.end, periodStart: period.start }
+  const { start: periodStart, end: to, meterVersion } = period
+  return { customerId, resourceId, featureId, from: startOfRange(series, period), to, periodStart, meterVersion }
 }
 
 const tallied = { COUNT: 'add', SUM: 'add', MAX: 'max', MIN: 'min', AVG: 'avg', UNIQUE: 'unique' } as const

@@ -123,8 +123,13 @@ export async function dropCounters(db: Connection, environmentId: string, series
   await db.query({
     name: 'metering_drop_counters',
     text: `
-      DELETE FROM usage_counter
-      WHERE environment_id = $1::uuid AND series_id = ANY($2::uuid[]) AND period_end > clock_timestamp() - interval '36 days'`,
+      WITH dropped AS (
+        DELETE FROM usage_counter
+        WHERE environment_id = $1::uuid AND series_id = ANY($2::uuid[]) AND period_end > clock_timestamp() - interval '36 days'
+        RETURNING series_id, period_start
+      )
+      DELETE FROM usage_member AS member USING dropped
+      WHERE member.environment_id = $1::uuid AND member.series_id = dropped.series_id AND member.period_start = dropped.period_start`,
     values: [environmentId, seriesIds],
   })
 }
@@ -227,7 +232,7 @@ export async function sumMeasurements(db: Connection, environmentId: string, ran
 }
 
 /** Where the usage of a period of the series begins: nothing before the anchor counts, also in a period that begins before it. */
-export function startOfRange({ anchor }: UsageSeries, period: SeriesPeriod): EpochMs | null {
+export function startOfRange({ anchor }: Pick<UsageSeries, 'anchor'>, period: SeriesPeriod): EpochMs | null {
   return anchor === null || (period.start !== null && period.start > anchor) ? period.start : anchor
 }
 
@@ -426,4 +431,4 @@ async function dropMembers(db: Connection, environmentId: string, periods: Count
 
 export const toTime = (at: EpochMs | null): string | null => (at === null ? null : new Date(at).toISOString())
 export const startTime = (at: EpochMs | null): string => toTime(at) ?? '-infinity'
-const endTime = (at: EpochMs | null): string => toTime(at) ?? 'infinity'
+export const endTime = (at: EpochMs | null): string => toTime(at) ?? 'infinity'

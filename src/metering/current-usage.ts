@@ -66,6 +66,7 @@ export async function readCurrentUsage(
     from: startOfRange(series, period),
     to: period.end,
     periodStart: period.start,
+    meterVersion: null,
   }))
   const computed = await computeUsage(connection, environmentId, ranges, await metersOf(connection, environmentId))
   for (const [index, key] of [...missing.keys()].entries()) {
@@ -91,7 +92,7 @@ export async function readUsageOf(
   const feature = await db.feature.findUnique({ where: { environmentId_id: { environmentId, id } }, select: { meterType: true } })
   const connection = asConnection(db)
   const from = feature?.meterType === 'Fluctuating' ? null : period.start
-  const range = { ...scope, from, to: period.end, periodStart: from }
+  const range = { ...scope, from, to: period.end, periodStart: from, meterVersion: null }
   const [computed] = await computeUsage(connection, environmentId, [range], await metersOf(connection, environmentId))
   return computed!.usage
 }

@@ -3,8 +3,9 @@ import { newId } from '../kernel/id.js'
 import { Problem } from '../kernel/problem.js'
 import type { Logger } from '../platform/logger.js'
 import type { JobQueue } from '../platform/queue.js'
+import type { Backlog } from './backlog.js'
 import type { DatabaseClock } from './database-clock.js'
-import { type Call, type IngestionJob, type IngestionReply, replyChannel } from './jobs.js'
+import { type Call, type IngestionJob, type IngestionReply, replyChannel, shardOf } from './jobs.js'
 import { notCountedInTime, tooMuchWaiting } from './problems.js'
 
 /** From a call to its deadline in the worker; the door waits a second longer, so what it calls "not counted" is not. */
@@ -12,7 +13,7 @@ const deadlineMs = 4_000
 const answerMs = 5_000
 /** Without a reply in that time the batch is added once more: its job, its worker or the reply may be lost, and counting is safe to repeat. */
 const repeatMs = 500
-/** Of one environment. Two keep the worker busy while the next is gathered; more would only make batches smaller. */
+/** Of one lane. Two keep the worker busy while the next is gathered; more would only make batches smaller. */
 const maxInFlight = 2
 /** A second or two of work. More of it waiting means that workers are too few, and the caller should know. */
 const maxWaitingItems = 20_000
@@ -22,11 +23,15 @@ type Answers = IngestionReply['answers']
 
 /** Hears the replies to the batches of this process, over one Redis channel. A reply that is lost with a connection is asked for again. */
 export class Replies {
-  readonly door = newId()
   readonly #expected = new Map<string, (answers: Answers) => void>()
 
-  /** `subscriber` is used for this channel only. */
-  constructor(subscriber: Redis, prefix: string, log: Logger) {
+  /** `subscriber` is used for this channel only. `door`: what the process is called by those that reply. */
+  constructor(
+    subscriber: Redis,
+    prefix: string,
+    log: Logger,
+    readonly door: string = newId(),
+  ) {
     subscriber.on('message', (_channel, message) => {
       const { batchId, answers } = JSON.parse(message) as IngestionReply
       this.#expected.get(batchId)?.(answers)
@@ -51,18 +56,25 @@ interface WaitingCall {
   isSettled: boolean
 }
 
-/** Calls of one environment. */
+/** Calls of one environment and shard. */
 interface Lane {
+  environmentId: string
+  queue: JobQueue<IngestionJob>
   waiting: WaitingCall[]
   inFlight: number
   isScheduled: boolean
 }
 
 export interface DoorParts {
-  queue: JobQueue<IngestionJob>
+  /** One per shard. */
+  queues: JobQueue<IngestionJob>[]
   replies: Replies
   clock: DatabaseClock
+  /** Absent: nobody looks at it. */
+  backlog?: Pick<Backlog, 'isTooLong'>
   kind: IngestionJob['batch']['kind']
+  /** Of a door outside the platform: see `IngestionJob`. */
+  keyHash?: string
   /** Of one batch; a larger call is a batch of its own. */
   maxItems: number
 }
@@ -81,13 +93,14 @@ export class Door {
   }
 
   /**
-   * The answer of the worker. Fails with DEADLINE_EXCEEDED (not counted, safe to repeat), UNAVAILABLE (the queue is away) or RESOURCE_EXHAUSTED
+   * The answer of the worker. A call goes the way of its first customer, so that the calls of a busy one wait for each other and not the others'. Fails with DEADLINE_EXCEEDED (not counted, safe to repeat), UNAVAILABLE (the queue is away) or RESOURCE_EXHAUSTED
    * (too much is waiting); nothing was counted then. `signal` ends the waiting only: a call that is on its way is counted.
    */
-  async send(environmentId: string, items: unknown[], signal?: AbortSignal): Promise<Answers[number]> {
-    const now = await this.#parts.clock.now()
+  async send(environmentId: string, items: { customerId: string }[], signal?: AbortSignal): Promise<Answers[number]> {
+    const { clock, backlog } = this.#parts
+    const now = await clock.now()
     signal?.throwIfAborted()
-    if (this.#waitingItems + items.length > maxWaitingItems) throw tooMuchWaiting()
+    if (this.#waitingItems + items.length > maxWaitingItems || backlog?.isTooLong()) throw tooMuchWaiting()
     this.#waitingItems += items.length
     return new Promise((resolve, reject) => {
       const settle: WaitingCall['settle'] = (outcome) => {
@@ -103,24 +116,27 @@ export class Door {
       const timer = setTimeout(() => settle({ problem: notCountedInTime() }), answerMs)
       const abort = () => settle({ problem: notCountedInTime() })
       signal?.addEventListener('abort', abort)
-      const lane = this.#lanes.get(environmentId) ?? { waiting: [], inFlight: 0, isScheduled: false }
-      this.#lanes.set(environmentId, lane)
+      const { queues } = this.#parts
+      const shard = shardOf(environmentId, items[0]!.customerId, queues.length)
+      const name = `${environmentId}/${shard}`
+      const lane = this.#lanes.get(name) ?? { environmentId, queue: queues[shard]!, waiting: [], inFlight: 0, isScheduled: false }
+      this.#lanes.set(name, lane)
       lane.waiting.push(waiting)
-      this.#schedule(environmentId, lane)
+      this.#schedule(name, lane)
     })
   }
 
-  #schedule(environmentId: string, lane: Lane): void {
+  #schedule(name: string, lane: Lane): void {
     if (lane.isScheduled || lane.inFlight >= maxInFlight || lane.waiting.length === 0) return
     lane.isScheduled = true
     setImmediate(() => {
       lane.isScheduled = false
-      while (lane.inFlight < maxInFlight && lane.waiting.length > 0) this.#flush(environmentId, lane)
-      if (lane.inFlight === 0 && lane.waiting.length === 0) this.#lanes.delete(environmentId)
+      while (lane.inFlight < maxInFlight && lane.waiting.length > 0) this.#flush(name, lane)
+      if (lane.inFlight === 0 && lane.waiting.length === 0) this.#lanes.delete(name)
     })
   }
 
-  #flush(environmentId: string, lane: Lane): void {
+  #flush(name: string, lane: Lane): void {
     const calls: WaitingCall[] = []
     let size = 0
     while (lane.waiting.length > 0) {
@@ -134,19 +150,27 @@ export class Door {
     }
     if (calls.length === 0) return
     lane.inFlight += 1
-    void this.#exchange(environmentId, calls).finally(() => {
+    void this.#exchange(lane, calls).finally(() => {
       lane.inFlight -= 1
-      this.#schedule(environmentId, lane)
-      if (lane.inFlight === 0 && lane.waiting.length === 0) this.#lanes.delete(environmentId)
+      this.#schedule(name, lane)
+      if (lane.inFlight === 0 && lane.waiting.length === 0) this.#lanes.delete(name)
     })
   }
 
   /** Sends a batch and settles its calls; ends when all are settled. Never rejects. */
-  #exchange(environmentId: string, calls: WaitingCall[]): Promise<void> {
-    const { queue, replies, kind } = this.#parts
+  #exchange({ environmentId, queue }: Lane, calls: WaitingCall[]): Promise<void> {
+    const { replies, kind, keyHash } = this.#parts
     const batchId = newId()
     const batch = { kind, calls: calls.map(({ call }) => call) } as IngestionJob['batch']
-    const job: IngestionJob = { v: 1, environmentId, door: replies.door, batchId, isRepeat: false, batch }
+    const job: IngestionJob = {
+      v: 1,
+      environmentId,
+      door: replies.door,
+      batchId,
+      isRepeat: false,
+      ...(keyHash === undefined ? {} : { keyHash }),
+      batch,
+    }
     return new Promise((resolve) => {
       const end = () => {
         clearTimeout(repeat)

@@ -118,9 +118,7 @@ export class EventAggregation {
         return events.flatMap((event) => routes.map(({ route, meter }) => ({ route, meter, event })))
       })
       await counters.prepare(counted.map(({ route, event }) => ({ route, at: event.occurredAt })))
-      let hasCounted = false
-      for (const { route, meter, event } of counted) hasCounted = counters.addEvent(route, meter, event, event.occurredAt) || hasCounted
-      if (!hasCounted) return null
+      for (const { route, meter, event } of counted) counters.addEvent(route, meter, event, event.occurredAt)
       const byFeature = new Map(meters.map((meter) => [meter.featureId, meter]))
       await counters
         .write((ranges) => computeUsage(db, environmentId, ranges, byFeature))

@@ -77,7 +77,7 @@ export async function storeEvents(
         ON CONFLICT DO NOTHING RETURNING hash
       ), stored AS (
         INSERT INTO raw_event (environment_id, batch_id, position, occurred_at, customer_id, resource_id, event_name, dimensions)
-        SELECT $1::uuid, $2::uuid, given.ord::int - 1, coalesce(given.occurred_at, clock_timestamp()), given.customer_id, given.resource_id, given.event_name, given.dimensions
+        SELECT $1::uuid, $2::uuid, given.ord::int - 1, coalesce(given.occurred_at, (SELECT to_timestamp(environment_clock($1::uuid) / 1000.0))), given.customer_id, given.resource_id, given.event_name, given.dimensions
         FROM claimed JOIN given USING (hash)
         RETURNING position, occurred_at
       ), waiting AS (

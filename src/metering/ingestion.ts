@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
+import type { Problem } from '../kernel/problem.js'
 import type { Logger } from '../platform/logger.js'
 import type { Registry } from '../platform/metrics.js'
 import { Bindings, type LoadHoldings } from './bindings.js'
@@ -8,6 +9,7 @@ import { DatabaseClock } from './database-clock.js'
 import { EventIngestion } from './event-ingestion.js'
 import { createIngestionMetrics } from './ingestion-metrics.js'
 import { type AggregationJob, type IngestionJob, type IngestionReply, replyChannel } from './jobs.js'
+import { toPlainProblem } from './problems.js'
 import { ReportIngestion } from './report-ingestion.js'
 
 /** Settings of connections that count: statements are planned once and for any size. A plan made while a table was empty took 450 ms a batch. */
@@ -49,6 +51,11 @@ export class Ingestion {
     const answers = await this.#reports.ingest(environmentId, batch.calls, isRepeat || isRerun)
     await this.#reply(door, { batchId, answers })
     if (answers.some((answer) => 'usages' in answer)) this.#parts.changed(environmentId)
+  }
+
+  /** Tells the door that nothing of the job was counted, and why. */
+  refuse({ door, batchId, batch }: IngestionJob, problem: Problem): Promise<void> {
+    return this.#reply(door, { batchId, answers: batch.calls.map(() => ({ problem: toPlainProblem(problem) })) })
   }
 
   /** A reply that is lost is asked for again by the door, so it must not fail what is committed. */

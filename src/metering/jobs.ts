@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { EpochMs } from '../kernel/clock.js'
 import type { JobDefinition } from '../platform/queue.js'
@@ -20,6 +21,8 @@ export interface IngestionJob {
   batchId: string
   /** The batch was added before: some of it may be counted already. */
   isRepeat: boolean
+  /** Of a door outside the platform: SHA-256 of its API key, in base64. The worker checks it. */
+  keyHash?: string
   batch: { kind: 'reports'; calls: Call<ReportItem>[] } | { kind: 'events'; calls: Call<EventItem>[] }
 }
 
@@ -45,20 +48,42 @@ const ingestionSchema = z.object({
   door: z.string(),
   batchId: z.uuid(),
   isRepeat: z.boolean(),
+  keyHash: z.string().optional(),
   batch: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('reports'), calls: callsSchema }),
     z.object({ kind: z.literal('events'), calls: callsSchema }),
   ]),
 })
 
-/** What makes a second run harmless: measurement ids, idempotency keys and identities of events are unique in PostgreSQL. */
-export const ingestUsage: JobDefinition<IngestionJob> = {
-  queue: 'usage-ingestion',
+/**
+ * Shard `index` of ingestion. What makes a second run harmless: measurement ids, idempotency keys and identities of events are unique in PostgreSQL. Which
+ * shard counts a call is about speed only: any worker may count for any customer.
+ */
+export const ingestionShard = (index: number): JobDefinition<IngestionJob> => ({
+  queue: index === 0 ? 'usage-ingestion' : `usage-ingestion-${index}`,
   name: 'ingest',
   version: 1,
   parse: (data) => ingestionSchema.parse(data),
   // After some seconds nobody waits for the answer any more, and the payload is heavy.
   options: { attempts: 5, backoff: { type: 'fixed', delay: 200 }, removeOnComplete: true, removeOnFail: { count: 100, age: 3_600 } },
+})
+
+/** The first shard, which is there whatever their number is. */
+export const ingestUsage = ingestionShard(0)
+
+/** The queue of an environment's sidecars that enqueue themselves: their Redis user reaches no other one. */
+export const ingestDirectUsage = (environmentId: string): JobDefinition<IngestionJob> => ({
+  ...ingestUsage,
+  queue: `${ingestUsage.queue}-${environmentId}`,
+})
+
+/** Doors of such sidecars begin so, so that a Redis user can be kept from the replies to others. */
+export const directDoorPrefix = (environmentId: string): string => `${environmentId}:`
+
+/** The shard of a customer (refId): the same in every process, whatever its language or release. */
+export function shardOf(environmentId: string, customerRefId: string, shards: number): number {
+  if (shards === 1) return 0
+  return createHash('sha1').update(`${environmentId}:${customerRefId}`).digest().readUInt32BE(0) % shards
 }
 
 /** An event as it was stored. Ids are ours, refIds the caller's. */

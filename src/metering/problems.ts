@@ -48,6 +48,30 @@ export function idempotencyKeyTaken(idempotencyKey: string): Problem {
   )
 }
 
+export function usageEventNotFound(idempotencyKey: string): Problem {
+  const message =
+    'There is no such event. Name it as it was reported: customer, resource, name, idempotency key and, if one was sent, its timestamp.'
+  return new Problem('NOT_FOUND', 'USAGE_EVENT_NOT_FOUND', message, { details: { idempotencyKey } })
+}
+
+export function measurementNotFound(): Problem {
+  return new Problem('NOT_FOUND', 'USAGE_MEASUREMENT_NOT_FOUND', 'There is no such measurement in this environment.')
+}
+
+export function recomputationNotFound(id: string): Problem {
+  return new Problem('NOT_FOUND', 'USAGE_RECOMPUTATION_NOT_FOUND', 'There is no such recomputation in this environment.', {
+    details: { id },
+  })
+}
+
+export function stillBeingCounted(): Problem {
+  return new Problem(
+    'ABORTED',
+    'STILL_BEING_COUNTED',
+    'The usage is being counted at this moment. Nothing was changed: try again in a moment.',
+  )
+}
+
 export function notCountedInTime(): Problem {
   return timedOut('The usage was not counted in time, and it will not be: it is safe to send it again.')
 }

@@ -14,6 +14,7 @@ import { maxUsage, notCountedInTime, toPlainProblem, usageOutOfRange } from './p
 import { type ReportedUsage, type ReportItem, reportIdentity } from './report.js'
 import { type CallPlan, type PlannedItem, planCalls } from './report-plan.js'
 import { type KnownFacts, lookUpFacts, type NewMeasurement, type ReportedFeature, storeMeasurements } from './report-repository.js'
+import { bucketOf, rollUpMeasurements } from './rollup-repository.js'
 import { inPoolTransaction, isTransient } from './transaction.js'
 import { toAnsweredUnits } from './unit-transformation.js'
 
@@ -187,6 +188,17 @@ export class ReportIngestion {
           fresh.map((item) => toMeasurement(item, batch)),
         ))
       if (!isStored) throw new Outdated()
+      if (fresh.length > 0)
+        await rollUpMeasurements(
+          db,
+          environmentId,
+          fresh.map(({ route, feature, item }) => ({
+            customerId: route.customer.customerId,
+            featureId: feature.id,
+            resourceId: route.resource?.resourceId ?? null,
+            bucket: bucketOf(item.timestamp ?? batch.versionOf(route)),
+          })),
+        )
       for (const { route, item } of fresh) batch.addReport(route, item)
       const currents = new Map(counted.map(({ route }) => [route, batch.current(route)]))
       const values = await batch

@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
@@ -5,11 +6,15 @@ import type { Life } from '../platform/process.js'
 import { openQueue, type QueueConnection } from '../platform/queue.js'
 import { openRedis } from '../platform/redis.js'
 import { type EnvironmentChange, noteChange } from '../updates/held-change.js'
-import { type Connection, readTime } from './counter-repository.js'
+import { Backlog, type BacklogLimits } from './backlog.js'
+import type { LoadHoldings } from './bindings.js'
+import { Corrections } from './corrections.js'
+import { readTime } from './counter-repository.js'
 import { DatabaseClock } from './database-clock.js'
 import { Door, Replies } from './door.js'
-import { type EventAnswer, ingestUsage, type ReportAnswer } from './jobs.js'
+import { aggregateEvents, type EventAnswer, ingestionShard, type ReportAnswer } from './jobs.js'
 import { fromPlainProblem, type RefusedItem, refusedItem, withItems } from './problems.js'
+import { Recomputations } from './recomputation.js'
 import {
   checkEvent,
   checkReport,
@@ -20,6 +25,7 @@ import {
   type UsageEvent,
   type UsageReport,
 } from './report.js'
+import { type ResetOf, UsageHistory } from './service-history.js'
 
 /** Readers that hold the state can take the usage over; with it, their state is as of this report. */
 function toChange(environmentId: string, { customerId, resourceId, featureId, timestamp, ...usage }: ReportedUsage): EnvironmentChange {
@@ -36,17 +42,39 @@ function toChange(environmentId: string, { customerId, resourceId, featureId, ti
 const maxReportsPerBatch = 500
 const maxEventsPerBatch = 1_000
 
+export interface UsageParts {
+  life: Life
+  queues: QueueConnection
+  pool: pg.Pool
+  loadHoldings: LoadHoldings
+  resetOf: ResetOf
+  /** Called after a correction. */
+  changed: (environmentId: string) => void
+  limits: BacklogLimits
+  /** Queues that ingestion is spread over; the workers must take from as many. */
+  shards: number
+}
+
 /** The door of usage: what it acknowledges is committed. */
 export class UsageService {
+  readonly corrections: Corrections
+  readonly recomputations: Recomputations
+  readonly history: UsageHistory
   readonly #clock: DatabaseClock
   readonly #reports: Door
   readonly #events: Door
 
-  /** `pool` is asked for the database's time only. */
-  constructor({ life, queues, pool }: { life: Life; queues: QueueConnection; pool: Connection }) {
+  constructor({ life, queues, pool, loadHoldings, resetOf, changed, limits, shards }: UsageParts) {
+    this.corrections = new Corrections({ pool, loadHoldings, changed })
+    this.recomputations = new Recomputations(pool)
+    this.history = new UsageHistory({ db: pool, resetOf })
     this.#clock = new DatabaseClock(() => readTime(pool))
     const replies = new Replies(openRedis(life, queues.redisUrl, 'subscriber'), queues.prefix, life.log)
-    const parts = { queue: openQueue(life, queues, ingestUsage), replies, clock: this.#clock }
+    const shardQueues = Array.from({ length: shards }, (_, index) => openQueue(life, queues, ingestionShard(index)))
+    const aggregation = openQueue(life, queues, aggregateEvents)
+    const request = openRedis(life, queues.redisUrl, 'request')
+    const backlog = new Backlog({ redis: request, queues: [...shardQueues, aggregation], limits, metrics: life.metrics })
+    const parts = { queues: shardQueues, replies, clock: this.#clock, backlog }
     this.#reports = new Door({ ...parts, kind: 'reports', maxItems: maxReportsPerBatch })
     this.#events = new Door({ ...parts, kind: 'events', maxItems: maxEventsPerBatch })
   }

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
 import { makeValidator } from 'envalid'
-import { type Config, type ConfigSpec, flag, integer, port, positive, processVariables, secret, str } from '../platform/config.js'
+import { type Config, type ConfigSpec, flag, integer, port, positive, processVariables, Secret, secret, str } from '../platform/config.js'
 import { databaseIndex, host, withCredentials } from '../updates/external-cache/config.js'
 import { type GlobalFallbacks, parseGlobalFallbacks } from './fallback.js'
 
@@ -20,6 +20,29 @@ const path = makeValidator<string>((input) => {
   const trimmed = input.replace(/^\//, '')
   if (!/^[\w.~/-]+$/.test(trimmed)) throw new Error(`must be a path such as livez, not "${input}"`)
   return trimmed
+})
+
+/** The queue of the environment's usage, in the platform's Redis. */
+export interface UsageQueueAddress {
+  /** With user and password. */
+  redisUrl: Secret
+  environmentId: string
+  /** Of all queue keys. */
+  prefix: string
+}
+
+const usageQueue = makeValidator<UsageQueueAddress>((input) => {
+  // The messages never repeat the value: it carries a password.
+  const url = URL.canParse(input) ? new URL(input) : null
+  if (url === null || !/^rediss?:$/.test(url.protocol))
+    throw new Error('must be an address such as redis://user:password@host:port/db?environment=<id>')
+  const environmentId = url.searchParams.get('environment')
+  const unknown = [...url.searchParams.keys()].filter((name) => name !== 'environment' && name !== 'prefix')
+  if (!environmentId) throw new Error('must name the environment, as in redis://user:password@host:port/db?environment=<id>')
+  if (unknown.length > 0) throw new Error(`has an unknown parameter ${unknown.join(', ')}: only environment and prefix are known`)
+  const prefix = url.searchParams.get('prefix') || '{tollgate}'
+  url.search = ''
+  return { redisUrl: new Secret(url.href), environmentId, prefix }
 })
 
 const serviceNames = makeValidator<string[]>((input) => {
@@ -57,6 +80,11 @@ const spec = {
   REDIS_KEYS_TTL_IN_SECS: integer({
     default: 604_800,
     desc: 'Life of a key that this sidecar writes to the external cache, in seconds; negative: for ever',
+  }),
+  QUEUE_REDIS_URL: usageQueue({
+    default: undefined,
+    desc: "Adds usage to the environment's own queue in the platform's Redis, instead of sending it to the API (sidecars in the platform's own network)",
+    example: 'redis://user:password@redis:6379/0?environment=<id>&prefix={tollgate}',
   }),
   ENTITLEMENTS_FALLBACK: globalFallbacks({
     default: undefined,

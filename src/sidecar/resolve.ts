@@ -43,9 +43,14 @@ const longestWaitForNewerMs = 1_000
 /** The same failure is logged at most this often. */
 const failureLogMs = 60_000
 
+/** Takes usage, and acknowledges it when it is committed. */
+export type UsageDoor = Pick<ApiClient, 'reportUsage' | 'reportUsageBulk' | 'reportEvents'>
+
 export interface ResolverParts {
   cache: EntitlementCache
-  api: ApiClient
+  api: Pick<ApiClient, 'fetchState'>
+  /** Where usage goes: the API, unless it is enqueued directly. */
+  usage: UsageDoor
   states: StateReader
   judge: FreshnessJudge
   clock: Clock
@@ -118,19 +123,19 @@ export class EntitlementResolver implements EntitlementSource {
   }
 
   async reportUsage(report: UsageReport, signal: AbortSignal): Promise<ReportUsageJson> {
-    const reported = await this.#parts.api.reportUsage(report, signal)
+    const reported = await this.#parts.usage.reportUsage(report, signal)
     this.applyUsage(fromReportUsage(reported))
     return reported
   }
 
   async reportUsageBulk(reports: readonly UsageReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
-    const reported = await this.#parts.api.reportUsageBulk(reports, signal)
+    const reported = await this.#parts.usage.reportUsageBulk(reports, signal)
     for (const one of reported) this.applyUsage(fromReportUsage(one))
     return reported
   }
 
   reportEvents(events: readonly UsageEvent[], signal: AbortSignal): Promise<void> {
-    return this.#parts.api.reportEvents(events, signal)
+    return this.#parts.usage.reportEvents(events, signal)
   }
 
   /** A whole new state was told. Entries that nobody asked for are not added. */

@@ -83,7 +83,9 @@ async function connectedSource(config: SidecarConfig, life: Life, metrics: Sidec
   const api = life.open('API client', new ApiClient({ url, edgeUrl, apiKey, timeoutMs: config.REQUEST_TIMEOUT_MS, metrics }), (client) =>
     client.close(),
   )
-  const parts = { cache, api, states, judge, clock: systemClock, metrics, log }
+  const usage =
+    config.QUEUE_REDIS_URL === undefined ? api : (await import('./direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, apiKey)
+  const parts = { cache, api, usage, states, judge, clock: systemClock, metrics, log }
   if (config.REDIS_ENVIRONMENT_PREFIX !== undefined) {
     const { openExternalSource } = await import('./external-source.js')
     return openExternalSource(life, { config, prefix: config.REDIS_ENVIRONMENT_PREFIX, pool, parts })

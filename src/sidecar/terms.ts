@@ -3,7 +3,6 @@ import type { EntitledFeature, Entitlement, Usage } from '../entitlement/state.j
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { ResetPeriod } from '../metering/usage-period.js'
-import type { CachedState } from './cache/cache.js'
 
 /**
  * How a state is kept small. Customers of the same plans hold the same things; only usage is their own.
@@ -30,6 +29,14 @@ export interface TermsList {
   readonly usageAt: readonly number[]
   /** Estimated memory of it and its terms. */
   readonly bytes: number
+}
+
+/** What is held: the shared part and the customer's own. */
+export interface Holding {
+  /** What is held, but for what is the customer's own. */
+  terms: TermsList
+  /** The customer's own numbers, `numbersPerUsage` for each metered entitlement in the order of the terms. */
+  usages: readonly number[]
 }
 
 export const numbersPerUsage = 5
@@ -109,7 +116,7 @@ export function packUsages(usages: readonly HeldUsage[]): readonly number[] {
 }
 
 /** The entitlement at a position, put together for one use. */
-export function heldAt({ terms: list, usages }: CachedState, position: number): HeldEntitlement {
+export function heldAt({ terms: list, usages }: Holding, position: number): HeldEntitlement {
   const terms = list.terms[position]!
   const at = list.usageAt[position]!
   return {
@@ -140,13 +147,13 @@ export function heldAt({ terms: list, usages }: CachedState, position: number): 
 const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value)
 
 /** Version of the usage of a feature; null when it is not held or has no meter. */
-export function usageVersion({ terms, usages }: CachedState, featureId: string): EpochMs | null {
+export function usageVersion({ terms, usages }: Holding, featureId: string): EpochMs | null {
   const at = terms.usageAt[terms.positions.get(featureId) ?? -1] ?? -1
   return at === -1 ? null : usages[at + 3]!
 }
 
 /** The earliest end of a usage period that is followed by a reset; infinity when there is none. */
-export function earliestPeriodEnd({ terms, usages }: CachedState): EpochMs {
+export function earliestPeriodEnd({ terms, usages }: Holding): EpochMs {
   let earliest = Number.POSITIVE_INFINITY
   for (const [position, at] of terms.usageAt.entries()) {
     const end = at === -1 ? Number.NaN : usages[at + 2]!

@@ -101,7 +101,10 @@ export function advance(subscriptions: readonly Subscription[], now: EpochMs): A
     } else if (trigger === 'scheduledUpdate') {
       const scheduled = firstScheduled(subject)!
       result.executed.push(scheduled)
-      move(index, trigger, at, (moved) => execute(moved, scheduled, at))
+      const { after } = move(index, trigger, at, (moved) => execute(moved, scheduled, at))
+      // Its plan may be in trial beside it: the two are never of one plan.
+      for (const [otherIndex, other] of current.entries())
+        if (otherIndex !== index && replacementTrigger(other, after, 'ACTIVE') === 'trialReplaced') move(otherIndex, 'trialReplaced', at)
     } else if (next.reason) {
       const free = freeFollowUp(move(index, trigger, at), current)
       if (free) {

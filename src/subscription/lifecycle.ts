@@ -36,7 +36,10 @@ export interface Transition {
   reason?: CancelReason
 }
 
-export type RefusalReason = 'INVALID_SUBSCRIPTION_STATUS' | 'SUBSCRIPTION_ALREADY_CANCELED_OR_EXPIRED' | 'TRIAL_MUST_BE_CANCELLED_IMMEDIATELY'
+export type RefusalReason =
+  | 'INVALID_SUBSCRIPTION_STATUS'
+  | 'SUBSCRIPTION_ALREADY_CANCELED_OR_EXPIRED'
+  | 'TRIAL_MUST_BE_CANCELLED_IMMEDIATELY'
 
 export type Outcome = Transition | { refused: RefusalReason } | { ignored: true }
 

@@ -1,14 +1,14 @@
 import { type Columns, column, nothing, nullable } from '../platform/list/columns.js'
 
 const own: Columns = {
-  billingId: nothing,
+  billingId: nullable('text', 'subscription.billing_id'),
   cancellationDate: nullable('time', 'subscription.cancellation_date'),
   createdAt: column('time', 'subscription.created_at'),
   endDate: nullable('time', 'subscription.end_date'),
   environmentId: column('uuid', 'subscription.environment_id'),
   paymentCollection: column('text', 'subscription.payment_collection::text'),
   pricingType: column('text', 'subscription.pricing_type::text'),
-  salesforceId: nothing,
+  salesforceId: nullable('text', 'subscription.salesforce_id'),
   startDate: column('time', 'subscription.start_date'),
   status: column('text', 'subscription.status::text'),
   subscriptionId: column('text', 'subscription.ref_id'),
@@ -19,7 +19,7 @@ export const subscriptionColumns: Columns = {
   ...own,
   billingCycleAnchor: column('time', 'subscription.billing_anchor'),
   cancelReason: nullable('text', 'subscription.cancel_reason::text'),
-  crmId: nothing,
+  crmId: nullable('text', 'subscription.crm_id'),
   crmLinkUrl: nothing,
   currentBillingPeriodEnd: nullable('time', 'subscription.current_period_end'),
   currentBillingPeriodStart: nullable('time', 'subscription.current_period_start'),

@@ -76,7 +76,11 @@ export function toScheduledChange(row: ScheduledRow, current: PlanContent, versi
   return { id, executeAt: executeAt.getTime(), change: toChange(row, current, versions) }
 }
 
-function toChange({ updateType, executeAt, variables }: ScheduledRow, current: PlanContent, versions: LoadedVersions): ScheduledChange['change'] {
+function toChange(
+  { updateType, executeAt, variables }: ScheduledRow,
+  current: PlanContent,
+  versions: LoadedVersions,
+): ScheduledChange['change'] {
   const versionOf = (packageId: string) => versions.get(scheduledKey(executeAt, packageId))
   switch (updateType) {
     case 'Plan':

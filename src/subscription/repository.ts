@@ -246,6 +246,15 @@ export async function hasTrialedOrPaid(db: Db, environmentId: string, customerId
   return rows[0]!.is_used
 }
 
+export function findResource(
+  db: Db,
+  environmentId: string,
+  customerId: string,
+  refId: string,
+): Promise<{ id: string; refId: string } | null> {
+  return db.customerResource.findUnique({ where: { environmentId_customerId_refId: { environmentId, customerId, refId } } })
+}
+
 /** Finds the customer's resource, or makes it. */
 export async function ensureResource(
   db: Db,

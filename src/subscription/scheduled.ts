@@ -44,7 +44,10 @@ export function execute(subscription: Subscription, { id, change }: ScheduledCha
       return changeBillingPeriod(waiting, change.billingPeriod, at)
     case 'UnitAmount':
       if (!perUnitPrice(waiting, change.featureId)) return waiting
-      return { ...waiting, quantities: [...waiting.quantities.filter(({ featureId }) => featureId !== change.featureId), quantityOf(change)] }
+      return {
+        ...waiting,
+        quantities: [...waiting.quantities.filter(({ featureId }) => featureId !== change.featureId), quantityOf(change)],
+      }
     case 'Addon': {
       const others = waiting.addons.filter(({ version }) => version.packageId !== change.addon.version.packageId)
       const isHeld = change.addon.quantity > 0 && waiting.plan.compatibleAddonIds.includes(change.addon.version.packageId)

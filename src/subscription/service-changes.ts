@@ -1,3 +1,4 @@
+import type { BillingRequest } from '../billing/request.js'
 import type { BillingPeriod } from '../catalog/model.js'
 import type { CatalogService } from '../catalog/service.js'
 import { customerNotFound } from '../customer/problems.js'
@@ -27,6 +28,8 @@ export interface UpdateSubscription extends Omit<ContentRequest, 'ownEntitlement
   /** Null takes a scheduled cancellation back. */
   cancellationDate?: EpochMs | null
   scheduleStrategy?: ScheduleStrategy | null
+  /** What is agreed about money. */
+  billing?: BillingRequest
   /** The whole list. Each names its feature, or the id of one that is held. */
   ownEntitlements?: (Omit<OwnEntitlementRequest, 'featureRefId'> & { featureRefId?: string | null; id?: string | null })[] | null
 }
@@ -49,15 +52,25 @@ export class SubscriptionChangeService {
 
   /** Safe to repeat. */
   update(environmentId: string, request: UpdateSubscription): Promise<Subscription> {
-    return this.#records.change(environmentId, request.subscriptionRefId, async (subscription, { db, customer: { now } }) => {
-      const update = await this.#resolve(db, subscription, request)
-      return decideUpdate({ subscription, update, now })
-    })
+    return this.#records.change(
+      environmentId,
+      request.subscriptionRefId,
+      (subscription, { db, customer: { now } }) => this.decide(db, subscription, request, now),
+      request.billing,
+    )
+  }
+
+  /** The subscription after the update, which is not made. */
+  async decide(db: Db, subscription: Subscription, request: UpdateSubscription, now: EpochMs): Promise<Subscription> {
+    const update = await this.#resolve(db, subscription, request)
+    return decideUpdate({ subscription, update, now })
   }
 
   /** Takes back every scheduled change, and a scheduled cancellation. Safe to repeat. */
   cancelSchedule(environmentId: string, subscriptionRefId: string): Promise<Subscription> {
-    return this.#records.change(environmentId, subscriptionRefId, (subscription, { customer: { now } }) => cancelSchedule(subscription, now))
+    return this.#records.change(environmentId, subscriptionRefId, (subscription, { customer: { now } }) =>
+      cancelSchedule(subscription, now),
+    )
   }
 
   /** Fails with SUBSCRIPTION_ALREADY_ON_LATEST_PLAN when nothing newer was published. */
@@ -141,14 +154,21 @@ export class SubscriptionChangeService {
     return asked.map(({ id, featureRefId, ...own }) => {
       const held = ownEntitlements.find((other) => other.id === id)
       const refId = featureRefId ?? features.find((feature) => feature.id === held?.featureId)?.refId
-      if (!refId) throw invalidInput('Name the feature of each subscription entitlement, or the id of one that is held.', { path: 'subscriptionEntitlements' })
+      if (!refId)
+        throw invalidInput('Name the feature of each subscription entitlement, or the id of one that is held.', {
+          path: 'subscriptionEntitlements',
+        })
       return { ...own, featureRefId: refId }
     })
   }
 }
 
 /** What was published last of everything that the subscription holds. */
-export async function latestVersions(db: Db, catalog: CatalogService, { environmentId, plan, addons }: Subscription): Promise<LatestVersions> {
+export async function latestVersions(
+  db: Db,
+  catalog: CatalogService,
+  { environmentId, plan, addons }: Subscription,
+): Promise<LatestVersions> {
   const latest: LatestVersions & { addons: Map<string, Subscription['plan']> } = {
     plan: (await catalog.versionAt(db, environmentId, plan.packageId, null)) ?? plan,
     addons: new Map(),

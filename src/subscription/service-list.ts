@@ -1,5 +1,6 @@
 import type { CatalogService } from '../catalog/service.js'
 import type { EnvironmentTime } from '../environment/model.js'
+import type { EpochMs } from '../kernel/clock.js'
 import { withRecords } from '../platform/list/page.js'
 import type { ListRequest, Page } from '../platform/list/request.js'
 import { Prisma, type PrismaClient } from '../platform/postgres.js'
@@ -33,34 +34,36 @@ export class SubscriptionList {
 
   /** A page of all subscriptions of an environment, with their status of now. */
   async page(environmentId: string, request: ListRequest): Promise<Page<Subscription>> {
-    await this.#recordOverdue(environmentId)
-    const page = await pageOfSubscriptions(this.#prisma, environmentId, request)
-    return withRecords(page, (ids) => this.#byId(environmentId, ids))
-  }
-
-  async #byId(environmentId: string, ids: readonly string[]): Promise<Map<string, Subscription>> {
-    const stored = await loadSubscriptions(this.#prisma, this.#catalog, { environmentId, id: { in: [...ids] } })
-    // What is due depends on what else the customer holds.
-    const open = await this.#openOf(environmentId, new Set(stored.map(({ customerId }) => customerId)))
-    return new Map(stored.map((subscription) => [subscription.id, open.get(subscription.id) ?? subscription]))
-  }
-
-  /** By id. */
-  async #openOf(environmentId: string, customerIds: Iterable<string>): Promise<Map<string, Subscription>> {
-    const where = { environmentId, customerId: { in: [...customerIds] }, status: { notIn: ['CANCELED' as const, 'EXPIRED' as const] } }
-    const stored = await loadSubscriptions(this.#prisma, this.#catalog, where)
     const now = await this.#time.now(environmentId)
-    const all = [...byCustomer(stored).values()].flatMap((subscriptions) => advance(subscriptions, now).subscriptions)
-    return new Map(all.map((subscription) => [subscription.id, subscription]))
+    const wasOverdue = await this.#recordOverdue(environmentId, now)
+    const page = await pageOfSubscriptions(this.#prisma, environmentId, request)
+    return withRecords(page, async (ids) => {
+      const stored = await loadSubscriptions(this.#prisma, this.#catalog, { environmentId, id: { in: ids } })
+      const current = wasOverdue ? await this.#advanced(environmentId, stored, now) : stored
+      return new Map(current.map((subscription) => [subscription.id, subscription]))
+    })
   }
 
-  /** A list is filtered by what is recorded: what is due is recorded first, as the worker would have done a moment later. */
-  async #recordOverdue(environmentId: string): Promise<void> {
-    const now = new Date(await this.#time.now(environmentId)).toISOString()
+  /**
+   * A list is filtered by what is recorded: what is due is recorded first, as the worker would have done a moment later. Answers whether anything
+   * was due; some of it may be left, of customers that are just being changed or when there is too much.
+   */
+  async #recordOverdue(environmentId: string, now: EpochMs): Promise<boolean> {
     const overdue = await this.#prisma.$queryRaw<{ customer_id: string }[]>(Prisma.sql`
       SELECT DISTINCT customer_id FROM subscription
-      WHERE environment_id = ${environmentId}::uuid AND due_at <= ${now}::timestamptz LIMIT ${maxOverdueCustomers}`)
+      WHERE environment_id = ${environmentId}::uuid AND due_at <= ${new Date(now).toISOString()}::timestamptz LIMIT ${maxOverdueCustomers}`)
     for (const { customer_id } of overdue) await this.#applyDue(environmentId, customer_id)
+    return overdue.length > 0
+  }
+
+  /** As of now. What is due depends on what else the customer holds. */
+  async #advanced(environmentId: string, subscriptions: readonly Subscription[], now: EpochMs): Promise<Subscription[]> {
+    const customerIds = new Set(subscriptions.map(({ customerId }) => customerId))
+    const where = { environmentId, customerId: { in: [...customerIds] }, status: { notIn: ['CANCELED' as const, 'EXPIRED' as const] } }
+    const stored = await loadSubscriptions(this.#prisma, this.#catalog, where)
+    const all = [...byCustomer(stored).values()].flatMap((held) => advance(held, now).subscriptions)
+    const open = new Map(all.map((subscription) => [subscription.id, subscription]))
+    return subscriptions.map((subscription) => open.get(subscription.id) ?? subscription)
   }
 }
 

@@ -94,7 +94,8 @@ export class PackageMigrationService {
         const isHeld = subscription.addons.some(({ version }) => version.packageId === packageId)
         const newest = latest.addons.get(packageId)
         const addons = isHeld && newest ? latestAddons(subscription, { addons: new Map([[packageId, newest]]) }) : subscription.addons
-        if (plan.id === subscription.plan.id && addons.every(({ version }, index) => version.id === subscription.addons[index]!.version.id)) continue
+        if (plan.id === subscription.plan.id && addons.every(({ version }, index) => version.id === subscription.addons[index]!.version.id))
+          continue
         const after = { ...subscription, plan, addons, pricingType: plan.pricingType }
         await saveSubscription(db, subscription, after)
         await this.#billing.recordIn(db, customer, [{ before: subscription, after, at: now, isRenewal: false }])

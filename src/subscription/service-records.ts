@@ -68,12 +68,7 @@ export class SubscriptionRecords {
   }
 
   /** @throws Problem CUSTOMER_NOT_FOUND, ENTITY_IS_ARCHIVED */
-  async hold(
-    db: Db,
-    environmentId: string,
-    by: { refId: string } | { id: string },
-    { evenArchived = false } = {},
-  ): Promise<HeldCustomer> {
+  async hold(db: Db, environmentId: string, by: { refId: string } | { id: string }, { evenArchived = false } = {}): Promise<HeldCustomer> {
     const customer = await this.#findCustomer(db, environmentId, by)
     if (!customer) throw customerNotFound('refId' in by ? by.refId : by.id)
     const now = await lockCustomerState(db, environmentId, customer.id)
@@ -104,7 +99,7 @@ export class SubscriptionRecords {
     await this.#billing.recordIn(
       db,
       customer,
-      moved.map(({ trigger, ...change }) => ({ ...change, isRenewal: trigger === 'renewal' })),
+      moved.map(({ before, after, at, trigger }) => ({ before, after, at, isRenewal: trigger === 'renewal' })),
     )
     const isAccessChanged = started.length > 0 || moved.some(({ trigger }) => trigger !== 'renewal')
     return { all, open: all.filter(({ status }) => !isFinal(status)), changed, isAccessChanged }
@@ -117,7 +112,10 @@ export class SubscriptionRecords {
   async change(
     environmentId: string,
     refId: string,
-    decide: (subscription: Subscription, context: { db: Db; customer: HeldCustomer; held: HeldSubscriptions }) => Subscription | Promise<Subscription>,
+    decide: (
+      subscription: Subscription,
+      context: { db: Db; customer: HeldCustomer; held: HeldSubscriptions },
+    ) => Subscription | Promise<Subscription>,
     billing: BillingRequest = {},
   ): Promise<Subscription> {
     const { result, changed } = await inTransaction(this.#prisma, async (db) => {

@@ -14,7 +14,7 @@ import { onlyUnit } from './content.js'
 import type { HeldAddon, HeldQuantity, OwnEntitlement, TrialEndBehavior } from './model.js'
 import { addonNotFound, planNotFound } from './problems.js'
 import type { SubscriptionRequest } from './provision.js'
-import { ensureResource } from './repository.js'
+import { ensureResource, findResource } from './repository.js'
 import type { FindCustomer } from './service-records.js'
 
 /** An entitlement that is set on the subscription itself, in the caller's identifiers. */
@@ -126,18 +126,27 @@ export class References {
     return payer.id === customerId ? null : payer.id
   }
 
-  resource(db: Db, environmentId: string, customerId: string, refId: string): Promise<{ id: string; refId: string }> {
+  /** Of the customer; `isDryRun`: one that is not there is only made up. */
+  async resource(
+    db: Db,
+    environmentId: string,
+    customerId: string,
+    refId: string,
+    { isDryRun = false } = {},
+  ): Promise<{ id: string; refId: string }> {
+    if (isDryRun) return (await findResource(db, environmentId, customerId, refId)) ?? { id: newId(), refId }
     return ensureResource(db, environmentId, customerId, checkRefId(refId, 'resourceId'))
   }
 
-  async request(db: Db, customer: Customer, request: ProvisionSubscription): Promise<SubscriptionRequest> {
+  async request(db: Db, customer: Customer, request: ProvisionSubscription, { isDryRun = false } = {}): Promise<SubscriptionRequest> {
     const { environmentId } = customer
     const plan = await this.#catalog.latestVersion(db, environmentId, 'PLAN', request.planRefId)
     if (!plan) throw planNotFound(request.planRefId)
     const quantities = await this.quantities(db, environmentId, request.quantities ?? [])
     if (request.unitQuantity !== null && request.unitQuantity !== undefined) {
       const unit = onlyUnit(plan)
-      if (quantities.some(({ featureId }) => featureId === unit.featureId)) throw namedTwice('Feature', unit.featureRefId, { path: 'unitQuantity' })
+      if (quantities.some(({ featureId }) => featureId === unit.featureId))
+        throw namedTwice('Feature', unit.featureRefId, { path: 'unitQuantity' })
       quantities.push({ ...unit, quantity: request.unitQuantity })
     }
     const id = newId()
@@ -148,7 +157,7 @@ export class References {
       customerId: customer.id,
       payingCustomerId: await this.payer(db, environmentId, request.payingCustomerRefId ?? null, customer.id),
       timeZone: customer.timeZone ?? 'UTC',
-      resource: request.resourceRefId ? await this.resource(db, environmentId, customer.id, request.resourceRefId) : null,
+      resource: request.resourceRefId ? await this.resource(db, environmentId, customer.id, request.resourceRefId, { isDryRun }) : null,
       plan,
       product: (await this.#catalog.productRules(db, environmentId, plan.productId))!,
       addons: await this.addons(db, environmentId, request.addons ?? []),

@@ -1,7 +1,7 @@
 import type { Life } from '../platform/process.js'
 
-/** Customers per look at what is due. */
-const batchSize = 500
+/** Customers per look at what is due: who comes due meanwhile waits for the rest of one. */
+const batchSize = 100
 /** A customer that could not be worked on is left alone that long: others come first. */
 const pauseMs = 60_000
 

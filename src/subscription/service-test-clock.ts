@@ -4,8 +4,8 @@ import type { EnvironmentService } from '../environment/service.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { inTransaction, type PrismaClient } from '../platform/postgres.js'
 import { findNextDue } from './repository-due.js'
-import type { AfterCommit } from './service-records.js'
 import type { SubscriptionService } from './service.js'
+import type { AfterCommit } from './service-records.js'
 
 /** Customers whose states are made anew in one transaction. */
 const customersPerTransaction = 100

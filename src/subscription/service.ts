@@ -1,4 +1,5 @@
 import type { RecordedChange } from '../billing/ledger.js'
+import type { BillingRequest } from '../billing/request.js'
 import type { CatalogService } from '../catalog/service.js'
 import type { Customer } from '../customer/model.js'
 import { customerNotFound } from '../customer/problems.js'
@@ -12,12 +13,12 @@ import { advance } from './advance.js'
 import { type CancellationTime, decideCancellation } from './cancel.js'
 import { apply } from './lifecycle.js'
 import { givesAccess, type Subscription } from './model.js'
-import { subscriptionIdTaken, subscriptionNotFound } from './problems.js'
 import { awaitingPayment } from './payment.js'
+import { subscriptionIdTaken, subscriptionNotFound } from './problems.js'
 import { changesOf, decideProvision, type ProvisionDecision } from './provision.js'
 import { hasTrialedOrPaid, insertSubscription, loadOpenSubscriptions, recordTrial, saveSubscription } from './repository.js'
 import { findDueCustomers } from './repository-due.js'
-import { type AfterCommit, type FindCustomer, type RecordsParts, SubscriptionRecords } from './service-records.js'
+import { type AfterCommit, type FindCustomer, type HeldSubscriptions, type RecordsParts, SubscriptionRecords } from './service-records.js'
 import { type ProvisionSubscription, References } from './service-references.js'
 
 export type { AfterCommit, FindCustomer } from './service-records.js'
@@ -77,20 +78,31 @@ export class SubscriptionService {
     return result
   }
 
-  /** Provisions in the caller's transaction, which holds the customer's state row; the caller then calls `wake`. */
-  async provisionIn(db: Db, customer: HeldCustomer, request: ProvisionSubscription): Promise<Subscription> {
+  /** What the customer or the resource is entitled to that the subscription is bound to. */
+  stateOf(environmentId: string, { customerId, resource }: Subscription): Promise<EntitlementState> {
+    return inTransaction(this.#prisma, async (db) => {
+      const customer = (await this.#findCustomer(db, environmentId, { id: customerId }))!
+      return this.#entitlements.stateIn(db, environmentId, customer.refId, resource?.refId ?? null)
+    })
+  }
+
+  /**
+   * Provisions in the caller's transaction, which holds the customer's state row; the caller then calls `wake`. `isNew`: the transaction has made the
+   * customer and recorded that change of access, so there is nothing yet to be looked up, and nothing more to be told.
+   */
+  async provisionIn(db: Db, customer: HeldCustomer, request: ProvisionSubscription, { isNew = false } = {}): Promise<Subscription> {
     const { environmentId, now } = customer
     // load
     const named = request.subscriptionRefId ? await this.#records.byRefId(db, environmentId, request.subscriptionRefId) : null
     if (named && !isSamePlace(named, customer, request)) throw subscriptionIdTaken(named.refId)
-    const held = await this.#records.recordDue(db, customer)
+    const held = isNew ? nothingHeld : await this.#records.recordDue(db, customer)
     const known = named && (held.all.find(({ id }) => id === named.id) ?? named)
     if (known && known.status !== 'ACTIVE') {
       if (held.isAccessChanged) await recordAccessChange(db, customer)
       return known
     }
     const resolved = await this.#references.request(db, customer, request)
-    const isTrialUsed = await hasTrialedOrPaid(db, environmentId, customer.id, resolved.product.id)
+    const isTrialUsed = !isNew && (await hasTrialedOrPaid(db, environmentId, customer.id, resolved.product.id))
     // decide
     const decision = decideProvision({ request: resolved, held: held.open, isTrialUsed, now })
     if (known && decision.subscription.id !== known.id) throw subscriptionIdTaken(known.refId)
@@ -109,7 +121,7 @@ export class SubscriptionService {
     }
     await this.#billing.recordIn(db, customer, changes, request.billing)
     // record the change message
-    await recordAccessChange(db, customer)
+    if (!isNew) await recordAccessChange(db, customer)
     return subscription
   }
 
@@ -171,12 +183,18 @@ export class SubscriptionService {
   /** Not safe to repeat: what has ended already is refused, so that the caller learns of it. */
   cancel(
     environmentId: string,
-    request: { subscriptionRefId: string; time?: CancellationTime | null; endDate?: EpochMs | null; revokesEntitlements?: boolean },
+    request: {
+      subscriptionRefId: string
+      time?: CancellationTime | null
+      endDate?: EpochMs | null
+      revokesEntitlements?: boolean
+      billing?: BillingRequest
+    },
   ): Promise<Subscription> {
-    const { subscriptionRefId, time = null, endDate = null, revokesEntitlements } = request
-    return this.#records.change(environmentId, subscriptionRefId, (subscription, { customer: { now } }) =>
-      decideCancellation({ subscription, time, endDate, revokesEntitlements, now }),
-    )
+    const { subscriptionRefId, time = null, endDate = null, revokesEntitlements, billing } = request
+    const decide = (subscription: Subscription, { customer: { now } }: { customer: HeldCustomer }) =>
+      decideCancellation({ subscription, time, endDate, revokesEntitlements, now })
+    return this.#records.change(environmentId, subscriptionRefId, decide, billing)
   }
 
   /**
@@ -217,6 +235,8 @@ export class SubscriptionService {
     this.#records.wake(subscriptions)
   }
 }
+
+const nothingHeld: HeldSubscriptions = { all: [], open: [], changed: [], isAccessChanged: false }
 
 /** Whether the subscription that the request names is the one that it describes. */
 function isSamePlace(named: Subscription, customer: Customer, request: ProvisionSubscription): boolean {

@@ -42,7 +42,12 @@ export const isTrialUsed = Prisma.sql`(s.effective_end_date IS NULL OR s.effecti
   AND (t.subscription_id IS NOT NULL OR (s.pricing_type <> 'FREE' AND s.status <> 'NOT_STARTED'))`
 
 /** All that are not final as stored, and the newest `limit` of each customer. */
-export async function latestSubscriptionIds(db: Db, environmentId: string, customerIds: readonly string[], limit: number): Promise<string[]> {
+export async function latestSubscriptionIds(
+  db: Db,
+  environmentId: string,
+  customerIds: readonly string[],
+  limit: number,
+): Promise<string[]> {
   const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT latest.id FROM unnest(${customerIds}::uuid[]) AS customer (id)
     CROSS JOIN LATERAL (

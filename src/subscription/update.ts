@@ -102,7 +102,11 @@ function changeAddons(subscription: Subscription, wanted: HeldAddon[], when: (is
     if (held && asked && held.quantity === asked.quantity) continue
     // What is held keeps its version: another quantity is no migration.
     const addon = held ? { ...held, quantity: asked?.quantity ?? 0 } : asked!
-    const scheduled: ScheduledChange = { id: newId(), executeAt: when(addon.quantity < (held?.quantity ?? 0)), change: { type: 'Addon', addon } }
+    const scheduled: ScheduledChange = {
+      id: newId(),
+      executeAt: when(addon.quantity < (held?.quantity ?? 0)),
+      change: { type: 'Addon', addon },
+    }
     changed = scheduled.executeAt > now ? withScheduled(changed, scheduled) : execute(changed, scheduled, now)
   }
   return changed
@@ -141,13 +145,16 @@ export function decideMigration(input: {
   const refused = refusal(subscription, 'update', 'migrated')
   if (refused) throw refused
   const addons = latestAddons(subscription, latest)
-  const isLatest = latest.plan.id === subscription.plan.id && addons.every((addon, index) => addon.version.id === subscription.addons[index]!.version.id)
+  const isLatest =
+    latest.plan.id === subscription.plan.id && addons.every((addon, index) => addon.version.id === subscription.addons[index]!.version.id)
   if (isLatest) throw alreadyOnLatestPlan(subscription.refId)
   const { billingPeriod, quantities } = subscription
   const executeAt = subscription.status === 'ACTIVE' ? effectiveAt(subscription, time, now) : now
   const change = { type: 'MigrateToLatest' as const, plan: latest.plan, billingPeriod, addons, quantities }
   const scheduled: ScheduledChange = { id: newId(), executeAt, change }
-  return executeAt > now ? withScheduled(apply(subscription, 'update', now), scheduled) : execute(apply(subscription, 'update', now), scheduled, now)
+  return executeAt > now
+    ? withScheduled(apply(subscription, 'update', now), scheduled)
+    : execute(apply(subscription, 'update', now), scheduled, now)
 }
 
 export function latestAddons({ addons }: Pick<Subscription, 'addons'>, latest: Pick<LatestVersions, 'addons'>): HeldAddon[] {

@@ -5,6 +5,7 @@ import type { Clock, EpochMs } from '../kernel/clock.js'
 import { Counter, Gauge } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
+import { freshUntil } from './fresh-until.js'
 import type { HeldChange } from './held-change.js'
 import { withUsages } from './merge-state.js'
 import type { SharedStates } from './shared-states.js'
@@ -207,14 +208,4 @@ function bytesOf(ofCustomer: OfCustomer<HeldState>): number {
   let bytes = 0
   for (const { state } of ofCustomer.values()) bytes += bytesPerState + state.entitlements.length * bytesPerEntitlement
   return bytes
-}
-
-/** The next instant at which the answer may be another one without any change: a source begins or ends, or usage starts again. */
-export function freshUntil(state: EntitlementState): EpochMs {
-  let until = state.validUntil ?? Number.POSITIVE_INFINITY
-  for (const { feature, usage, usageRestartsAt, validUntil } of state.entitlements) {
-    const periodEnd = feature.meterType === 'Incremental' ? usage?.periodEnd : null
-    until = Math.min(until, periodEnd ?? until, usageRestartsAt ?? until, validUntil ?? until)
-  }
-  return until
 }

@@ -2,7 +2,7 @@ import type { EntitlementService } from '../entitlement/service.js'
 import type { EntitlementState } from '../entitlement/state.js'
 import type { EpochMs } from '../kernel/clock.js'
 import type { Logger } from '../platform/logger.js'
-import { freshUntil } from './held-states.js'
+import { freshUntil } from './fresh-until.js'
 import { mergeStates } from './merge-state.js'
 import type { StateCache } from './state-cache.js'
 

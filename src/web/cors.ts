@@ -19,14 +19,14 @@ const allowedHeaders: ReadonlySet<string> = new Set([
 const isAllowed = (name: string) => allowedHeaders.has(name) || name.startsWith('x-sdk-')
 
 /** Of every answer. No cookie is ever read, so the answer is the same for all pages. */
-export const openToBrowsers = [
-  ['access-control-allow-origin', '*'],
-  ['access-control-expose-headers', 'etag, retry-after, x-trace-id'],
-] as const
+export const openToBrowsers = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'etag, retry-after, x-trace-id',
+} as const
 
 /** Any page may call: what it may do is decided by its key, and no cookie is ever read. */
 export const allowBrowsers: Middleware = async (ctx, next) => {
-  for (const [name, value] of openToBrowsers) ctx.set(name, value)
+  ctx.set(openToBrowsers)
   if (ctx.method !== 'OPTIONS') return next()
   const asked = ctx.get('access-control-request-headers').toLowerCase().split(',')
   const granted = asked.map((name) => name.trim()).filter(isAllowed)

@@ -96,7 +96,7 @@ const json = 'application/json; charset=utf-8'
 const alwaysSent = {
   'cache-control': 'private, no-cache',
   vary: 'X-API-KEY, X-CUSTOMER-KEY',
-  ...Object.fromEntries(openToBrowsers),
+  ...openToBrowsers,
 }
 
 function refuse(res: ServerResponse, problem: Problem, log: Logger, facts: { environmentId?: string }): void {

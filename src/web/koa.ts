@@ -72,6 +72,7 @@ export function createFrontDoor({ app: services, life, queues, operatorKey, hasG
   })
   const app = { ...services, entitlements }
   const announce = entitlements.announce.bind(entitlements)
+  const heldState = entitlements.held.bind(entitlements)
   const rateLimits = new RateLimits(rates)
   const push = new Push({ app, schema, feed, stream, log, metrics })
   const koa = new Koa()
@@ -79,7 +80,7 @@ export function createFrontDoor({ app: services, life, queues, operatorKey, hasG
   const timeoutMs = operationTimeoutMs
   koa.use(serveEdge({ app, schema, rateLimits, timeoutMs, log }))
   if (hasGraphiql) koa.use(serveGraphiql())
-  koa.use(serveGraphql(new GraphqlDoor({ app, schema, rateLimits, timeoutMs, announce, log, metrics })))
+  koa.use(serveGraphql(new GraphqlDoor({ app, schema, rateLimits, operatorKey, timeoutMs, heldState, announce, log, metrics })))
   koa.use(serveHealth(life))
   koa.use(serveDocs([referencePage(schema)]))
   if (operatorKey) koa.use(serveQueueBoard({ life, environments: app.environments, queues, operatorKey }))
@@ -111,18 +112,16 @@ function serveGraphql(door: GraphqlDoor): Middleware {
 
 async function answerGraphql(door: GraphqlDoor, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { status, headers, body } = await readGraphql(request).then(
-    ({ json, length }) => door.answer(toGraphqlRequest(request, response, json, length)),
+    ({ json, text }) => door.answer(toGraphqlRequest(request, response, json, text)),
     (error: unknown) => door.refuse(Problem.from(error), isTooLarge(error) ? 413 : 400),
   )
-  response.statusCode = status
-  for (const [name, value] of openToBrowsers) response.setHeader(name, value)
-  for (const name in headers) response.setHeader(name, headers[name]!)
   // A body that was refused is not read to its end: the connection cannot be used again.
-  if (!request.complete) response.setHeader('connection', 'close')
-  response.end(body ?? '')
+  const ending = request.complete ? {} : { connection: 'close' }
+  const text = body ?? ''
+  response.writeHead(status, { ...openToBrowsers, ...headers, ...ending, 'content-length': Buffer.byteLength(text) }).end(text)
 }
 
-function toGraphqlRequest(request: IncomingMessage, response: ServerResponse, body: unknown, bodyLength: number): GraphqlRequest {
+function toGraphqlRequest(request: IncomingMessage, response: ServerResponse, body: unknown, bodyText: string): GraphqlRequest {
   const { method = 'GET', url = '', headers } = request
   let listeners: (() => void)[] | undefined
   const onHangUp = (listener: () => void) => {
@@ -132,21 +131,21 @@ function toGraphqlRequest(request: IncomingMessage, response: ServerResponse, bo
       if (!response.writableFinished) for (const heard of listeners!) heard()
     })
   }
-  return { method, url, headers, body, bodyLength, onHangUp }
+  return { method, url, headers, body, bodyText, onHangUp }
 }
 
 /** Undefined: the request carries no JSON, which is for graphql-http to judge. */
-async function readGraphql(request: IncomingMessage): Promise<{ json: unknown; length: number }> {
+async function readGraphql(request: IncomingMessage): Promise<{ json: unknown; text: string }> {
   if (request.method !== 'POST' || !/^application\/(?:[\w.+-]+\+)?json\b/i.test(request.headers['content-type'] ?? '')) return noBody
   const text = await readBody(request)
   try {
-    return { json: JSON.parse(text), length: text.length }
+    return { json: JSON.parse(text), text }
   } catch {
     throw invalidInput('The body is not JSON')
   }
 }
 
-const noBody = { json: undefined, length: 0 }
+const noBody = { json: undefined, text: '' }
 
 const isTooLarge = (error: unknown) => error instanceof Problem && error.details.limit !== undefined
 

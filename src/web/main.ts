@@ -1,4 +1,5 @@
-import { createApp } from '../app.js'
+import { createApp, usageParts } from '../app.js'
+import { backlogVariables, shardVariables } from '../metering/ingestion-config.js'
 import { UsageService } from '../metering/service.js'
 import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret } from '../platform/config.js'
 import { listen } from '../platform/health.js'
@@ -11,6 +12,8 @@ export const webConfig = {
   ...databaseVariables,
   ...redisVariables,
   PORT: port({ default: 4000, desc: 'Port of the HTTP server' }),
+  ...shardVariables,
+  ...backlogVariables,
   OPERATOR_KEY: secret({ default: undefined, desc: 'Key of the operator; without it the queue board is off' }),
   OPERATION_TIMEOUT_MS: positive({
     default: defaultLimits.operationTimeoutMs,
@@ -36,7 +39,18 @@ export const webConfig = {
 await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
   const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE })
   const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
-  const app = { ...createApp({ life, postgres, queues }), usage: new UsageService({ life, queues, pool: postgres.pool }) }
+  const services = createApp({ life, postgres, queues })
+  const app = {
+    ...services,
+    usage: new UsageService({
+      ...usageParts({ life, queues, postgres, app: services }),
+      shards: config.INGESTION_SHARDS,
+      limits: {
+        maxWaitingJobs: config.INGESTION_MAX_WAITING_JOBS,
+        maxRedisBytes: config.INGESTION_MAX_REDIS_MB === undefined ? null : config.INGESTION_MAX_REDIS_MB * 2 ** 20,
+      },
+    }),
+  }
   const limits = {
     operationTimeoutMs: config.OPERATION_TIMEOUT_MS,
     perKey: config.RATE_LIMIT_PER_KEY,

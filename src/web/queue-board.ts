@@ -4,6 +4,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import { KoaAdapter } from '@bull-board/koa'
 import { Queue } from 'bullmq'
 import type { Context, Middleware } from 'koa'
+import { runImport } from '../customer/jobs.js'
 import { aggregateEvents, ingestUsage } from '../metering/jobs.js'
 import type { Secret } from '../platform/config.js'
 import type { Life } from '../platform/process.js'
@@ -16,7 +17,7 @@ import type { Services } from './graphql/context.js'
 const path = '/queues'
 
 /** One queue per kind of work; each environment with a persistent cache has one of its own besides. */
-const sharedQueues = [ingestUsage, aggregateEvents, applyDueTransitions, deliverChanges].map(({ queue }) => queue)
+const sharedQueues = [ingestUsage, aggregateEvents, applyDueTransitions, runImport, deliverChanges].map(({ queue }) => queue)
 
 export interface QueueBoardOptions {
   life: Life

@@ -9,8 +9,9 @@ import { graphql, graphqlMemory } from './graphql.js'
 import { describeMachine } from './machine.js'
 import { report } from './report.js'
 import { sidecar } from './sidecar.js'
+import { sidecarMany } from './sidecar-many.js'
 
-const benchmarks: readonly Benchmark[] = [graphql, graphqlMemory, report, sidecar]
+const benchmarks: readonly Benchmark[] = [graphql, graphqlMemory, report, sidecar, sidecarMany]
 
 const usage = `Usage: npm run bench -- NAME [--json] [--seconds N]
 

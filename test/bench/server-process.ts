@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../src/kernel/problem.js'
@@ -7,6 +8,8 @@ import { Problem } from '../../src/kernel/problem.js'
 const probe = new URL('./cpu-probe.js', import.meta.url).href
 const startMs = 15_000
 const stopMs = 5_000
+/** Collecting the garbage of a large heap. */
+const collectMs = 60_000
 
 /** What a server's log line "listening" tells. */
 export interface Listening {
@@ -21,12 +24,22 @@ export class ServerProcess {
     readonly name: string,
     private readonly child: ChildProcess,
     readonly ports: Listening,
+    /** From its start until it listened. */
+    readonly readyMs: number,
   ) {}
 
   /** Starts a compiled script, given relative to this file, with nothing but the given environment, and waits until it listens. */
-  static async start(name: string, script: string, { args = [], env = {} }: { args?: string[]; env?: Record<string, string> }) {
+  static async start(
+    name: string,
+    script: string,
+    { args = [], env = {}, nodeArgs = [] }: { args?: string[]; env?: Record<string, string>; nodeArgs?: string[] | undefined },
+  ) {
     const path = fileURLToPath(new URL(script, import.meta.url))
-    const child = spawn(process.execPath, ['--import', probe, path, ...args], { env, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+    const startedAt = performance.now()
+    const child = spawn(process.execPath, [...nodeArgs, '--import', probe, path, ...args], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    })
     const output: string[] = []
     const ports = await new Promise<Listening>((resolve, reject) => {
       const fail = (what: string) => {
@@ -44,15 +57,30 @@ export class ServerProcess {
         resolve(listening)
       })
     })
-    return new ServerProcess(name, child, ports)
+    return new ServerProcess(name, child, ports, Math.round(performance.now() - startedAt))
+  }
+
+  /** What it keeps in memory now. Linux only. */
+  residentMegabytes(): number {
+    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'))?.[1]
+    return Math.round(Number(kilobytes) / 100) / 10
+  }
+
+  /** Bytes of its heap after its garbage was collected; needs `--expose-gc` among its node arguments. */
+  heapBytes(): Promise<number> {
+    return this.#ask('heap', collectMs)
   }
 
   /** CPU time of all its threads since it started. */
-  async cpuMicroseconds(): Promise<number> {
-    const answer = once(this.child, 'message', { signal: AbortSignal.timeout(stopMs) })
-    this.child.send('cpu')
-    const [microseconds] = (await answer) as [number]
-    return microseconds
+  cpuMicroseconds(): Promise<number> {
+    return this.#ask('cpu', stopMs)
+  }
+
+  async #ask(question: string, timeoutMs: number): Promise<number> {
+    const answer = once(this.child, 'message', { signal: AbortSignal.timeout(timeoutMs) })
+    this.child.send(question)
+    const [figure] = (await answer) as [number]
+    return figure
   }
 
   async stop(): Promise<void> {

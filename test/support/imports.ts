@@ -10,6 +10,8 @@ export interface SourceImport {
   isPackage: boolean
   /** Gone after compilation. An import of which every name is marked `type` is not: the file is still loaded. */
   isTypeOnly: boolean
+  /** Loaded when it is needed and not with the file. */
+  isDynamic: boolean
 }
 
 /** All imports of the TypeScript files in these folders. */
@@ -23,10 +25,14 @@ export function importsOf(file: string, text: string): SourceImport[] {
   const from = file.replace(/\.ts$/, '')
   const statements = text.matchAll(/^(?:import|export)\b(\s+type\b(?!\s*,|\s+from))?(?:[^'";]*?\bfrom)?\s*'([^']+)'/gm)
   const dynamic = text.matchAll(/\bimport\(()\s*'([^']+)'\s*\)/g)
-  return [...statements, ...dynamic].map(([, type, target]) => {
+  const all = [
+    ...[...statements].map((match) => ({ match, isDynamic: false })),
+    ...[...dynamic].map((match) => ({ match, isDynamic: true })),
+  ]
+  return all.map(({ match: [, type, target], isDynamic }) => {
     const isPackage = !target!.startsWith('.')
     const to = isPackage ? packageOf(target!) : normalize(join(dirname(file), target!)).replace(/\.js$/, '')
-    return { from, to, isPackage, isTypeOnly: Boolean(type) }
+    return { from, to, isPackage, isTypeOnly: Boolean(type), isDynamic }
   })
 }
 
@@ -61,12 +67,12 @@ export function findCycles(imports: readonly SourceImport[]): string[] {
   return cycles
 }
 
-/** Everything that is loaded when `file` is: files of the project and packages. */
+/** Everything that is loaded with `file`, and not only when it is needed: files of the project and packages. */
 export function loadedBy(file: string, imports: readonly SourceImport[]): Set<string> {
   const loaded = new Set<string>()
   const visit = (current: string) => {
-    for (const { from, to, isPackage, isTypeOnly } of imports) {
-      if (from !== current || isTypeOnly || loaded.has(to)) continue
+    for (const { from, to, isPackage, isTypeOnly, isDynamic } of imports) {
+      if (from !== current || isTypeOnly || isDynamic || loaded.has(to)) continue
       loaded.add(to)
       if (!isPackage) visit(to)
     }

@@ -1,5 +1,6 @@
 import {
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
   isInterfaceType,
@@ -7,7 +8,6 @@ import {
   isObjectType,
   isRequiredArgument,
   isUnionType,
-  type GraphQLNamedType,
 } from 'graphql'
 
 /**

@@ -166,6 +166,12 @@ BEGIN
     RAISE EXCEPTION 'outdated' USING ERRCODE = 'TG001';
   END IF;
 
+  INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events)
+  SELECT p_environment, p_customers[owner], feature_id, coalesce(resource_id, '00000000-0000-0000-0000-000000000000'),
+    date_bin('15 minutes', to_timestamp(v_versions[owner] / 1000.0), 'epoch'), sum(value), 0
+  FROM unnest(p_owners, p_resources, p_features, p_values) AS given (owner, resource_id, feature_id, value) GROUP BY owner, feature_id, resource_id
+  ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start) DO UPDATE SET usage = rollup.usage + excluded.usage;
+
   WITH given AS MATERIALIZED (
     SELECT * FROM unnest(p_series, p_starts, p_added, p_counted) WITH ORDINALITY AS given (series_id, period_start, value, owner, ord)
   ), added AS (

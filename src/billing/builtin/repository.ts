@@ -2,8 +2,7 @@ import type { Decimal } from '../../kernel/decimal.js'
 import { fromText } from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
 import { inTransaction, Prisma, type PrismaClient } from '../../platform/postgres.js'
-import type { Draft } from '../model.js'
-import type { InvoiceStatus } from '../provider.js'
+import type { Draft, InvoiceStatus } from '../model.js'
 
 export interface BuiltinInvoiceRow {
   id: string

@@ -7,7 +7,7 @@ import type { Comparison, Filter } from './request.js'
 const maxComparisons = 200
 const maxValues = 1_000
 
-/** The condition that a filter means; it is never null for a row. Fails with BAD_USER_INPUT when a comparison makes no sense. */
+/** The condition that a filter means; null, like false, for rows that do not pass. Fails with BAD_USER_INPUT when a comparison makes no sense. */
 export function filterCondition(filter: Filter | null | undefined, columns: Columns): Prisma.Sql {
   return new FilterReader().read(filter ?? {}, columns)
 }
@@ -76,24 +76,24 @@ function comparison(field: string, column: Column, operator: string, operand: un
   const not = (condition: Prisma.Sql) => Prisma.sql`NOT ${condition}`
   switch (operator) {
     case 'eq':
-      return Prisma.sql`coalesce(${equal(column, [operand])}, FALSE)`
+      return equal(column, [operand])
     case 'neq':
-      return Prisma.sql`coalesce(${not(equal(column, [operand]))}, FALSE)`
+      return not(equal(column, [operand]))
     case 'in':
-      return Prisma.sql`coalesce(${equal(column, values(field, operand))}, FALSE)`
+      return equal(column, values(field, operand))
     case 'notIn':
-      return Prisma.sql`coalesce(${not(equal(column, values(field, operand)))}, FALSE)`
+      return not(equal(column, values(field, operand)))
     case 'between':
     case 'notBetween': {
       const { lower, upper } = operand as { lower: unknown; upper: unknown }
       const within = Prisma.sql`(${sql} BETWEEN ${bind(kind, lower)} AND ${bind(kind, upper)})`
-      return Prisma.sql`coalesce(${operator === 'between' ? within : not(within)}, FALSE)`
+      return operator === 'between' ? within : not(within)
     }
   }
   const order = orders[operator]
-  if (order) return Prisma.sql`coalesce(${asText(column)} ${order} ${bind(kind === 'uuid' ? 'text' : kind, operand)}, FALSE)`
+  if (order) return Prisma.sql`${asText(column)} ${order} ${bind(kind === 'uuid' ? 'text' : kind, operand)}`
   const pattern = patterns[operator]
-  if (pattern) return Prisma.sql`coalesce(${asText(column)} ${pattern} ${escapeTrailing(String(operand))}, FALSE)`
+  if (pattern) return Prisma.sql`${asText(column)} ${pattern} ${escapeTrailing(String(operand))}`
   throw invalidInput(`"${field}" cannot be compared with "${operator}".`, { path: field })
 }
 

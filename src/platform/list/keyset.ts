@@ -76,13 +76,7 @@ export function orderBy(keys: readonly Key[], { isBackward }: Pick<Window, 'isBa
 
 /** Whether a row comes after a place in the order of the keys, or before it when the place is where to stop. */
 export function beyond(keys: readonly Key[], place: Place, side: 'after' | 'before'): Prisma.Sql {
-  const isOneWay = keys.every(({ column, isDescending }) => !column.isNullable && isDescending === keys[0]!.isDescending)
-  const isGreater = (key: Key) => (side === 'after') !== key.isDescending
-  if (isOneWay) {
-    // One comparison of rows is what an index over the same columns can follow.
-    const sides = [keys.map(({ column }) => column.sql), keys.map(({ column }, i) => bind(column.kind, place[i]))] as const
-    return Prisma.sql`((${Prisma.join(sides[0])}) ${isGreater(keys[0]!) ? Prisma.sql`>` : Prisma.sql`<`} (${Prisma.join(sides[1])}))`
-  }
+  if (isOneWay(keys)) return compareRows(keys, place, isGreater(keys[0]!, side) ? Prisma.sql`>` : Prisma.sql`<`)
   const ways = keys.map((key, i) => {
     const equals = keys.slice(0, i).map(({ column }, j) => isEqual(column, place[j]!))
     return Prisma.sql`(${Prisma.join([...equals, isBeyond(key, place[i]!, side)], ' AND ')})`
@@ -90,6 +84,24 @@ export function beyond(keys: readonly Key[], place: Place, side: 'after' | 'befo
   // Comparing with a missing value is neither true nor false.
   return Prisma.sql`coalesce(${Prisma.join(ways, ' OR ')}, FALSE)`
 }
+
+/** Whether a row is at the place or on its other side. */
+export function notBeyond(keys: readonly Key[], place: Place, side: 'after' | 'before'): Prisma.Sql {
+  if (isOneWay(keys)) return compareRows(keys, place, isGreater(keys[0]!, side) ? Prisma.sql`<=` : Prisma.sql`>=`)
+  return Prisma.sql`NOT ${beyond(keys, place, side)}`
+}
+
+/** One comparison of rows is what an index over the same columns can follow. */
+function compareRows(keys: readonly Key[], place: Place, operator: Prisma.Sql): Prisma.Sql {
+  const columns = Prisma.join(keys.map(({ column }) => column.sql))
+  const values = Prisma.join(keys.map(({ column }, i) => bind(column.kind, place[i])))
+  return Prisma.sql`((${columns}) ${operator} (${values}))`
+}
+
+const isOneWay = (keys: readonly Key[]) =>
+  keys.every(({ column, isDescending }) => !column.isNullable && isDescending === keys[0]!.isDescending)
+
+const isGreater = ({ isDescending }: Pick<Key, 'isDescending'>, side: 'after' | 'before') => (side === 'after') !== isDescending
 
 function isEqual({ sql, kind }: Column, value: Place[number]): Prisma.Sql {
   return value === null ? Prisma.sql`${sql} IS NULL` : Prisma.sql`${sql} = ${bind(kind, value)}`
@@ -102,8 +114,8 @@ function isBeyond(
 ): Prisma.Sql {
   const areNullsBeyond = areNullsFirst === (side === 'before')
   if (value === null) return areNullsBeyond ? Prisma.sql`FALSE` : Prisma.sql`${sql} IS NOT NULL`
-  const isGreater = (side === 'after') !== isDescending
-  const condition = Prisma.sql`${sql} ${isGreater ? Prisma.sql`>` : Prisma.sql`<`} ${bind(kind, value)}`
+  const operator = isGreater({ isDescending }, side) ? Prisma.sql`>` : Prisma.sql`<`
+  const condition = Prisma.sql`${sql} ${operator} ${bind(kind, value)}`
   return isNullable && areNullsBeyond ? Prisma.sql`(${condition} OR ${sql} IS NULL)` : condition
 }
 

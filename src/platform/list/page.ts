@@ -1,7 +1,7 @@
 import { type Db, Prisma } from '../postgres.js'
 import type { Column, Columns } from './columns.js'
 import { filterCondition } from './filter.js'
-import { beyond, type Key, orderBy, type Place, readOrder, readWindow, writeCursor } from './keyset.js'
+import { beyond, type Key, notBeyond, orderBy, type Place, readOrder, readWindow, writeCursor } from './keyset.js'
 import type { ListRequest, Page, SortKey } from './request.js'
 
 /** A list of an environment: what its rows are, and what they can be filtered and sorted by. */
@@ -38,7 +38,7 @@ export async function readPage(db: Db, list: List, scope: Prisma.Sql, { filter, 
   const start = window[ahead]
   const stop = window[behind]
   const isAny = async (place: Place | null, side: 'after' | 'before') =>
-    place !== null && (await exists(db, list, Prisma.sql`${where} AND NOT ${beyond(keys, place, side)}`))
+    place !== null && (await exists(db, list, Prisma.sql`${where} AND ${notBeyond(keys, place, side)}`))
   const hasBehind = await isAny(start, ahead)
   const hasAhead = hasMore || (await isAny(stop, behind))
   return {

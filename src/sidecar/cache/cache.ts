@@ -1,6 +1,6 @@
 import type { EntitlementState } from '../../entitlement/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import type { TermsList } from '../terms.js'
+import type { Holding } from '../terms.js'
 
 /**
  * What the sidecar remembers.
@@ -10,13 +10,9 @@ import type { TermsList } from '../terms.js'
  * suspect  something may have changed that no message told: refreshed at the next use, answered meanwhile
  */
 
-export interface CachedState extends Omit<EntitlementState, 'environmentId' | 'entitlements'> {
+export interface CachedState extends Omit<EntitlementState, 'environmentId' | 'entitlements'>, Holding {
   /** 0 when the answer tells no version (it has no entitlements). Likewise accessVersion. */
   version: EpochMs
-  /** What is held, but for what is the customer's own. */
-  terms: TermsList
-  /** The customer's own numbers, `numbersPerUsage` for each metered entitlement in the order of the terms. */
-  usages: readonly number[]
   /** The earliest instant from which another entitlement may hold; null: none is known. */
   validUntil: EpochMs | null
 }

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader'
 import type { App } from '../../app.js'
+import type { BillingView } from '../../billing/service-reads.js'
 import type { Customer } from '../../customer/model.js'
 import type { PromotionalEntitlement } from '../../entitlement/promotional.js'
 import type { EpochMs } from '../../kernel/clock.js'
@@ -15,10 +16,14 @@ import { type CatalogLoaders, createCatalogLoaders } from './catalog-loaders.js'
 /** The services that the front door calls. */
 export type Services = Pick<
   App,
+  | 'billing'
+  | 'billingProvider'
+  | 'billingReads'
   | 'catalog'
   | 'checks'
   | 'customers'
   | 'environments'
+  | 'estimates'
   | 'imports'
   | 'offers'
   | 'promotional'
@@ -38,22 +43,30 @@ export type Services = Pick<
 export interface RequestContext {
   app: Services
   identity: Identity
+  /** The request carries the operator key too. */
+  isOperator: boolean
   traceId: string
   /** Aborts when nobody waits for the answer any more. */
   signal: AbortSignal
   /** One instant for the whole answer. */
   now: EpochMs
   loaders: Loaders
+  /** Before each mutation of a document: what an earlier one had loaded may have changed. */
+  forgetLoaded(): void
   /** What subscriptions listen to: changes of these kinds that the identity may see, from now on, until `signal` aborts. */
   changes(kinds: readonly ChangeKind[]): AsyncIterable<ChangeMessage>
   /** What changed in the environment after a position of its change stream; null: the reader knows none. */
   missedSince(position: string | null): Promise<CatchUp>
 }
 
-/** Of one request: a record that an answer needs several times is loaded once. */
+/** Of one query or mutation: a record that an answer needs several times is loaded once. */
 interface Loaders extends CatalogLoaders {
   /** By our id. */
   customers: DataLoader<string, Customer | null>
+  /** The time in an environment (our id). */
+  timeOf: DataLoader<string, EpochMs>
+  /** By our id of the subscription. */
+  billingOfSubscription: DataLoader<string, BillingView>
   /** By our id of the coupon: the latest ten that have it. */
   customersOfCoupon: DataLoader<string, Customer[]>
   /** By our id of the customer: what is not final, and the latest ten of all; the newest first. */
@@ -69,6 +82,8 @@ interface Loaders extends CatalogLoaders {
 export interface ContextFacts {
   app: Services
   identity: Identity
+  /** Default false. */
+  isOperator?: boolean
   /** Both are asked for only when they are needed. */
   operation: Pick<RequestContext, 'traceId' | 'signal'>
   /** Absent: there is nothing to listen to. */
@@ -78,15 +93,17 @@ export interface ContextFacts {
 class OperationContext implements RequestContext {
   readonly app: Services
   readonly identity: Identity
+  readonly isOperator: boolean
   readonly now = Date.now()
   readonly changes: RequestContext['changes']
   readonly missedSince: RequestContext['missedSince']
   readonly #operation: ContextFacts['operation']
   #loaders: Loaders | undefined
 
-  constructor({ app, identity, operation, listening = notListening }: ContextFacts) {
+  constructor({ app, identity, isOperator = false, operation, listening = notListening }: ContextFacts) {
     this.app = app
     this.identity = identity
+    this.isOperator = isOperator
     this.#operation = operation
     this.changes = listening.changes
     this.missedSince = listening.missedSince
@@ -104,6 +121,10 @@ class OperationContext implements RequestContext {
     this.#loaders ??= createLoaders(this.app, this.identity.environmentId)
     return this.#loaders
   }
+
+  forgetLoaded(): void {
+    this.#loaders = undefined
+  }
 }
 
 export const createContext = (facts: ContextFacts): RequestContext => new OperationContext(facts)
@@ -120,6 +141,8 @@ function createLoaders(app: Services, environmentId: string): Loaders {
   return {
     ...createCatalogLoaders(app, environmentId),
     customers: new DataLoader((ids) => app.customers.byIds(environmentId, ids)),
+    timeOf: new DataLoader((ids) => Promise.all(ids.map((id) => app.environments.now(id)))),
+    billingOfSubscription: new DataLoader((ids) => app.billingReads.ofSubscriptions(environmentId, ids)),
     customersOfCoupon: new DataLoader((ids) => app.customers.ofCoupons(environmentId, ids, shownCustomers)),
     subscriptionsOfCustomer: new DataLoader((ids) => app.subscriptionReads.ofCustomers(environmentId, ids)),
     promotionalOfCustomer: new DataLoader((ids) => app.promotional.held(environmentId, ids)),

@@ -175,7 +175,7 @@ export class ImportCustomerInput extends CustomerFacts {
 
 @InputType({ description: 'Customers to import, in the background and in this order; each on its own.' })
 export class ImportCustomerBulkInput {
-  @Field(() => [ImportCustomerInput], { description: 'At most 10,000.' })
+  @Field(() => [ImportCustomerInput], { description: 'At most 1,000.' })
   customers!: ImportCustomerInput[]
 
   @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })

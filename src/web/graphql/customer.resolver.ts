@@ -1,5 +1,4 @@
 import { Arg, Ctx, FieldResolver, Float, Mutation, Query, Resolver, Root } from 'type-graphql'
-import { promotionalStatusAt } from '../../entitlement/promotional.js'
 import { givesAccess, type Subscription } from '../../subscription/model.js'
 import { shownSubscriptions } from '../../subscription/service-reads.js'
 import type { RequestContext } from './context.js'
@@ -17,7 +16,7 @@ import {
   UnarchiveCustomerInput,
   UpdateCustomerInput,
 } from './customer.inputs.js'
-import { Customer, CustomerStatistics, EligibleForTrial, toCustomer, TrialedPlan } from './customer.types.js'
+import { Customer, CustomerStatistics, EligibleForTrial, TrialedPlan, toCustomer } from './customer.types.js'
 import { PromotionalEntitlement, toPromotionalEntitlement } from './promotional.types.js'
 import { CustomerSubscription, ProvisionedCustomer, toCustomerSubscription, toProvisionedCustomer } from './subscription.types.js'
 
@@ -111,9 +110,9 @@ export class CustomerResolver {
   }
 
   @FieldResolver(() => [PromotionalEntitlement], { nullable: true, description: 'The latest 10, expired ones too; the newest first.' })
-  async promotionalEntitlements(@Root() { id }: Customer, @Ctx() { loaders, now }: RequestContext): Promise<PromotionalEntitlement[]> {
+  async promotionalEntitlements(@Root() { id }: Customer, @Ctx() { loaders }: RequestContext): Promise<PromotionalEntitlement[]> {
     const held = await loaders.promotionalOfCustomer.load(id)
-    return held.slice(0, shownPromotional).map((promotional) => toPromotionalEntitlement(promotional, now))
+    return held.slice(0, shownPromotional).map(toPromotionalEntitlement)
   }
 
   @FieldResolver(() => CustomerStatistics, { nullable: true })
@@ -129,8 +128,8 @@ export class CustomerResolver {
   }
 
   @FieldResolver(() => Float, { description: 'How many promotional entitlements count now.' })
-  async totalActivePromotionalEntitlements(@Root() { id }: Customer, @Ctx() { loaders, now }: RequestContext): Promise<number> {
-    return (await loaders.promotionalOfCustomer.load(id)).filter((promotional) => promotionalStatusAt(promotional, now) === 'Active').length
+  async totalActivePromotionalEntitlements(@Root() { id }: Customer, @Ctx() { loaders }: RequestContext): Promise<number> {
+    return (await loaders.promotionalOfCustomer.load(id)).filter(({ status }) => status === 'Active').length
   }
 
   @FieldResolver(() => Float, { description: 'How many subscriptions of the customer and its resources are in force.' })

@@ -74,9 +74,6 @@ export class Customer {
   @AlwaysNull(() => ExperimentInfo)
   experimentInfo?: null
 
-  @Field(() => Boolean, { simple: true, description: 'Whether the billing provider has one that can be charged.' })
-  hasPaymentMethod!: boolean
-
   @Field(() => String, { simple: true, description: 'Our identifier.' })
   id!: string
 
@@ -140,12 +137,11 @@ export function toCustomer({ archivedAt, timeZone: _, ...customer }: domain.Cust
   return { ...customer, ...ofBillingProvider, customerId: customer.refId, deletedAt: archivedAt }
 }
 
-/** There is no provider yet that could hold a payment method. */
+/** Cards are nothing that the builtin provider knows of: its payment methods are references. */
 const ofBillingProvider = {
   defaultPaymentExpirationMonth: null,
   defaultPaymentExpirationYear: null,
   defaultPaymentMethodId: null,
   defaultPaymentMethodLast4Digits: null,
   defaultPaymentMethodType: null,
-  hasPaymentMethod: false,
 }

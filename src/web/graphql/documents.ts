@@ -10,6 +10,7 @@ import {
   validate,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { questionVariableOf } from './kept-answers.js'
 import { type CostOf, checkCounts, maxTokens, prepareCost } from './limits.js'
 
 /** Most characters of documents that are kept parsed and validated: some thousand documents. */
@@ -25,6 +26,8 @@ export interface PreparedDocument {
   /** As the parser found them. */
   operations: readonly OperationDefinitionNode[]
   costOf: CostOf
+  /** See `questionVariableOf`. */
+  questionVariable: string | null
 }
 
 /** The operation that a request means; undefined: it does not say which, or names none of the document. */
@@ -63,7 +66,13 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
   const errors = validate(schema, document, specifiedRules, { maxErrors })
   if (errors.length > 0) return errors
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)
-  return { document, introspection: introspectionOf(document), operations, costOf: prepareCost(schema, document) }
+  return {
+    document,
+    introspection: introspectionOf(document),
+    operations,
+    costOf: prepareCost(schema, document),
+    questionVariable: questionVariableOf(operations),
+  }
 }
 
 function introspectionOf(document: DocumentNode): PreparedDocument['introspection'] {

@@ -2,18 +2,22 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { type ExecutionArgs, type ExecutionResult, execute, GraphQLError, type GraphQLSchema, type OperationDefinitionNode } from 'graphql'
 import { createHandler, type OperationArgs } from 'graphql-http'
+import type { EntitlementState } from '../../entitlement/state.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
+import type { Secret } from '../../platform/config.js'
 import type { Logger } from '../../platform/logger.js'
 import { Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
 import { withinSignal } from '../../platform/within-signal.js'
 import { collectChanges, type EnvironmentChange, type HeldChange } from '../../updates/held-change.js'
-import { credentialsOf, identify } from '../auth.js'
+import { credentialsOf, type Identity, identify, isOperatorKey } from '../auth.js'
 import type { RateLimits } from '../rate-limits.js'
 import { createContext, type RequestContext, type Services } from './context.js'
 import { Documents, operationOf } from './documents.js'
 import { codeOf, toProblem, toWireError } from './errors.js'
+import { KeptAnswers, readQuestion } from './kept-answers.js'
 import { findLongList, maxCost, maxListItems } from './limits.js'
 import { Operation } from './operation.js'
+import { checkText, mayHoldBrokenText } from './text.js'
 
 /** One generation of clients posts a list of operations and expects a list of answers. */
 export const maxBatch = 25
@@ -24,8 +28,10 @@ export interface GraphqlRequest {
   headers: IncomingHttpHeaders
   /** Parsed JSON; undefined: there was no body. */
   body: unknown
-  /** Characters of the body; 0: there was none. */
-  bodyLength: number
+  /** The body as it came; empty: there was none. */
+  bodyText: string
+  /** The body has further operations. */
+  isOfList?: boolean
   /** Calls the listener when the client hangs up before it is answered. */
   onHangUp(listener: () => void): void
 }
@@ -40,8 +46,12 @@ export interface GraphqlDoorOptions {
   app: Services
   schema: GraphQLSchema
   rateLimits: RateLimits
+  /** Absent: nobody is the operator. */
+  operatorKey?: Secret
   /** How long an operation may take. */
   timeoutMs: number
+  /** The state that is at hand, or null. */
+  heldState: (environmentId: string, customerId: string, resourceId: string | null) => EntitlementState | null
   /** Told of what a mutation changed before it is answered; answers when no process reads from before the changes any more. */
   announce: (environmentId: string, changes: HeldChange[]) => Promise<void>
   log: Logger
@@ -55,6 +65,7 @@ const longBodyLength = 4_000
 export class GraphqlDoor {
   readonly #options: GraphqlDoorOptions
   readonly #documents: Documents
+  readonly #kept = new KeptAnswers()
   readonly #seconds: Histogram
 
   constructor(options: GraphqlDoorOptions) {
@@ -79,7 +90,7 @@ export class GraphqlDoor {
     for (const operation of body) {
       // Others get their turn between two documents that may be costly to refuse.
       if (answers.length > 0) await setImmediate()
-      answers.push(this.#answerOne({ ...request, body: operation }))
+      answers.push(this.#answerOne({ ...request, body: operation, isOfList: true }))
     }
     const all = await Promise.all(answers)
     const refused = all.find((answer) => answer.body === null)
@@ -108,15 +119,23 @@ export class GraphqlDoor {
     let result: ExecutionResult
     try {
       const prepared = await this.#prepare(request, request.body, operation)
-      if ('document' in prepared) {
-        if (operation.kind !== 'query' && operation.kind !== 'mutation') return null
+      if (!('document' in prepared)) result = { errors: prepared }
+      else if (operation.kind !== 'query' && operation.kind !== 'mutation') return null
+      else {
+        const { state } = operation
+        const kept = state && this.#kept.find(state, request.bodyText)
+        if (kept) return { status: 200, headers: jsonHeaders, body: kept }
         result = await this.#execute(prepared, request, operation)
-      } else result = { errors: prepared }
+      }
     } catch (error) {
       result = { errors: [toGraphqlError(error)] }
     }
     if (result.errors) result = { ...result, errors: result.errors.map((error) => this.#report(toProblem(error), operation, error)) }
-    return { status: 200, headers: jsonHeaders, body: JSON.stringify(result) }
+    const body = JSON.stringify(result)
+    const { state } = operation
+    // The state that is held now may be a newer one than was read: then it does not know this answer.
+    if (state && !result.errors) this.#kept.keep(state, request.bodyText, body)
+    return { status: 200, headers: jsonHeaders, body }
   }
 
   async #answerAsSpecified(request: GraphqlRequest, operation: Operation): Promise<GraphqlAnswer> {
@@ -128,7 +147,7 @@ export class GraphqlDoor {
           return [toGraphqlError(error)]
         }
       },
-      execute: ((args: ExecutionArgs) => this.#execute(args, request, operation)) as typeof execute,
+      execute: (args: ExecutionArgs) => this.#execute(args, request, operation),
       formatError: (error) => this.#report(requestError(error), operation, error),
     })
     const { method, url, headers } = request
@@ -139,11 +158,11 @@ export class GraphqlDoor {
 
   /** Finds out who asks and what, and refuses what is not allowed. Nothing is executed yet. */
   async #prepare(
-    { headers, url, bodyLength }: GraphqlRequest,
+    { headers, url, bodyText, isOfList = false }: GraphqlRequest,
     { query, operationName, variables }: OperationParams,
     operation: Operation,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-    const { app, schema, rateLimits } = this.#options
+    const { app, schema, rateLimits, operatorKey } = this.#options
     const credentials = credentialsOf(headers)
     // Who sends no valid key is refused before anything is spent on the document.
     const asker = await identify(app.environments, credentials.apiKey ? credentials : { ...credentials, apiKey: urlKeyOf(url) })
@@ -158,35 +177,47 @@ export class GraphqlDoor {
     const definition = operationOf(prepared, operationName)
     operation.field = fieldOf(definition)
     operation.kind = definition?.operation
-    checkSize(prepared.costOf(variables ?? {}), bodyLength > longBodyLength ? findLongList(variables) : null)
-    const contextValue = createContext({ app, identity, operation })
+    if (mayHoldBrokenText(bodyText)) checkText(variables, prepared.document)
+    checkSize(prepared.costOf(variables ?? {}), bodyText.length > longBodyLength ? findLongList(variables) : null)
+    if (prepared.questionVariable !== null && !isOfList) operation.state = this.#stateOf(identity, variables?.[prepared.questionVariable])
+    const isOperator = isOperatorKey(headers['x-operator-key'], operatorKey)
+    const contextValue = createContext({ app, identity, isOperator, operation })
     return { schema, document: prepared.document, operationName, variableValues: variables, contextValue }
+  }
+
+  /** The state that the question is about, when it is at hand and may be asked for. */
+  #stateOf(identity: Identity, variable: unknown): EntitlementState | null {
+    const question = readQuestion(variable)
+    const isAllowed = identity.kind === 'SERVER' || identity.customerId === question?.customerId
+    // Whoever may not ask is refused when the field is resolved.
+    return question && isAllowed ? this.#options.heldState(identity.environmentId, question.customerId, question.resourceId) : null
   }
 
   /**
    * Ends with Timeout when the operation takes too long, and gives up its SQL then; queries are also given up when the client hangs up. A mutation
    * that is answered is seen by every later read, whichever process answers it.
    */
-  async #execute(args: ExecutionArgs, request: GraphqlRequest, operation: Operation): Promise<ExecutionResult> {
+  #execute(args: ExecutionArgs, request: GraphqlRequest, operation: Operation): Promise<ExecutionResult> | ExecutionResult {
     const { timeoutMs } = this.#options
     const run = () => withinSignal(operation, () => execute(args))
     const isQuery = operation.kind === 'query'
     const result = isQuery ? run() : this.#announced(run)
     if (!(result instanceof Promise)) return result
     if (isQuery) request.onHangUp(() => operation.giveUp(new Error('the client hung up')))
-    let timer: NodeJS.Timeout | undefined
-    const timedOut = new Promise<ExecutionResult>((resolve) => {
-      timer = setTimeout(() => {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
         const problem = new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The operation was not done within ${timeoutMs} ms.`)
         operation.giveUp(problem)
         resolve({ errors: [toGraphqlError(problem)] })
       }, timeoutMs)
+      const settled =
+        <T>(settle: (value: T) => void) =>
+        (value: T) => {
+          clearTimeout(timer)
+          settle(value)
+        }
+      result.then(settled(resolve), settled(reject))
     })
-    try {
-      return await Promise.race([result, timedOut])
-    } finally {
-      clearTimeout(timer)
-    }
   }
 
   async #announced(run: () => ExecutionResult | Promise<ExecutionResult>): Promise<ExecutionResult> {

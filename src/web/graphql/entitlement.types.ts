@@ -154,7 +154,18 @@ const nothingHeld: Held = {
   validUntil: null,
 }
 
-function held({ feature, usage, reset, usageLimit, validUntil, ...entitlement }: domain.Entitlement): Held {
+/** States are kept in memory and read over and over. */
+const known = new WeakMap<domain.Entitlement, Held>()
+
+function held(entitlement: domain.Entitlement): Held {
+  const before = known.get(entitlement)
+  if (before) return before
+  const made = toHeld(entitlement)
+  known.set(entitlement, made)
+  return made
+}
+
+function toHeld({ feature, usage, reset, usageLimit, validUntil, ...entitlement }: domain.Entitlement): Held {
   return {
     currentUsage: toNumber(usage?.currentUsage ?? null),
     displayNameOverride: entitlement.displayNameOverride ?? null,

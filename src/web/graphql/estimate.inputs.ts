@@ -1,8 +1,13 @@
 import { Field, Float, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
+import type { UpdateSubscription } from '../../subscription/service-changes.js'
+import type { ProvisionSubscription } from '../../subscription/service-references.js'
 import { SubscriptionBillingInfo } from './billing.inputs.js'
+import { fromBilling } from './billing-request.js'
 import * as enums from './enums.js'
+import { refuseNotHonoured } from './not-yet.js'
 import { DateTime } from './scalars.js'
+import { fromContent } from './subscription.inputs.js'
 import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
 import { SubscriptionContent, TrialOverrideConfigurationInput } from './subscription-parts.inputs.js'
 
@@ -121,4 +126,30 @@ export class PreviewNextInvoiceInput {
 
   @Field(() => String, { description: 'Your identifier of the subscription.' })
   subscriptionId!: string
+}
+
+export function fromEstimateSubscriptionInput(input: EstimateSubscriptionInput): ProvisionSubscription & { customerRefId: string } {
+  const { customerId, planId, billingCountryCode, billingPeriod, payingCustomerId, resourceId, skipTrial, startDate } = input
+  return {
+    customerRefId: customerId,
+    planRefId: planId,
+    payingCustomerRefId: payingCustomerId,
+    resourceRefId: resourceId,
+    billingCountryCode,
+    billingPeriod,
+    skipTrial,
+    startDate,
+    ...fromContent(input),
+    trialOverride: input.trialOverrideConfiguration,
+    billing: fromBilling(input),
+  }
+}
+
+export function fromPreviewSubscriptionInput(input: PreviewSubscriptionInput): ProvisionSubscription & { customerRefId: string } {
+  if (input.billingCycleAnchor === 'NOW') refuseNotHonoured(input, 'billingCycleAnchor')
+  return { ...fromEstimateSubscriptionInput(input), scheduleStrategy: input.scheduleStrategy }
+}
+
+export function fromEstimateSubscriptionUpdateInput(input: EstimateSubscriptionUpdateInput): UpdateSubscription {
+  return { subscriptionRefId: input.subscriptionId, ...fromContent(input), billing: fromBilling(input) }
 }

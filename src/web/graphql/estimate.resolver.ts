@@ -1,44 +1,52 @@
-import { Arg, Mutation, Resolver } from 'type-graphql'
+import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
+import type { RequestContext } from './context.js'
 import {
   EstimateSubscriptionInput,
   EstimateSubscriptionUpdateInput,
+  fromEstimateSubscriptionInput,
+  fromEstimateSubscriptionUpdateInput,
+  fromPreviewSubscriptionInput,
   PreviewNextInvoiceInput,
   PreviewSubscriptionInput,
 } from './estimate.inputs.js'
 import { SubscriptionPreview, SubscriptionPreviewV2 } from './estimate.types.js'
+import { toInvoicePreview, toSubscriptionPreview, toSubscriptionPreviewV2 } from './estimate-answers.js'
 import { SubscriptionInvoicePreview } from './invoice.types.js'
-import { notSupportedYet } from './not-yet.js'
 
 /** What a subscription or a change of one would cost. Mutations by name only: nothing changes. */
 @Resolver()
 export class EstimateResolver {
   @Mutation(() => SubscriptionPreview, { description: 'What a subscription would cost. Changes nothing.' })
-  estimateSubscription(
-    @Arg('input', () => EstimateSubscriptionInput, { description: 'The subscription.' }) _input: EstimateSubscriptionInput,
-  ): SubscriptionPreview {
-    throw notSupportedYet('estimateSubscription')
+  async estimateSubscription(
+    @Arg('input', () => EstimateSubscriptionInput, { description: 'The subscription.' }) input: EstimateSubscriptionInput,
+    @Ctx() { app, identity }: RequestContext,
+  ): Promise<SubscriptionPreview> {
+    return toSubscriptionPreview(await app.estimates.provision(identity.environmentId, fromEstimateSubscriptionInput(input)))
   }
 
   @Mutation(() => SubscriptionPreview, { description: 'What a change of a subscription would cost. Changes nothing.' })
-  estimateSubscriptionUpdate(
-    @Arg('input', () => EstimateSubscriptionUpdateInput, { description: 'The change.' }) _input: EstimateSubscriptionUpdateInput,
-  ): SubscriptionPreview {
-    throw notSupportedYet('estimateSubscriptionUpdate')
+  async estimateSubscriptionUpdate(
+    @Arg('input', () => EstimateSubscriptionUpdateInput, { description: 'The change.' }) input: EstimateSubscriptionUpdateInput,
+    @Ctx() { app, identity }: RequestContext,
+  ): Promise<SubscriptionPreview> {
+    return toSubscriptionPreview(await app.estimates.update(identity.environmentId, fromEstimateSubscriptionUpdateInput(input)))
   }
 
   @Mutation(() => SubscriptionPreviewV2, {
     description: 'What a subscription would cost at once and in each billing period. Changes nothing.',
   })
-  previewSubscription(
-    @Arg('input', () => PreviewSubscriptionInput, { description: 'The subscription.' }) _input: PreviewSubscriptionInput,
-  ): SubscriptionPreviewV2 {
-    throw notSupportedYet('previewSubscription')
+  async previewSubscription(
+    @Arg('input', () => PreviewSubscriptionInput, { description: 'The subscription.' }) input: PreviewSubscriptionInput,
+    @Ctx() { app, identity }: RequestContext,
+  ): Promise<SubscriptionPreviewV2> {
+    return toSubscriptionPreviewV2(await app.estimates.provision(identity.environmentId, fromPreviewSubscriptionInput(input)))
   }
 
   @Mutation(() => SubscriptionInvoicePreview, { description: 'The next invoice of a subscription, as of now. Changes nothing.' })
-  previewNextInvoice(
-    @Arg('input', () => PreviewNextInvoiceInput, { description: 'Which subscription.' }) _input: PreviewNextInvoiceInput,
-  ): SubscriptionInvoicePreview {
-    throw notSupportedYet('previewNextInvoice')
+  async previewNextInvoice(
+    @Arg('input', () => PreviewNextInvoiceInput, { description: 'Which subscription.' }) { subscriptionId }: PreviewNextInvoiceInput,
+    @Ctx() { app, identity }: RequestContext,
+  ): Promise<SubscriptionInvoicePreview> {
+    return toInvoicePreview(await app.estimates.nextInvoice(identity.environmentId, subscriptionId))
   }
 }

@@ -7,7 +7,10 @@ import { ImportItem, ImportJob, ImportJobInput, toImportJob } from './import.typ
 
 @Resolver(() => ImportJob)
 export class ImportResolver {
-  @Query(() => ImportJob, { nullable: true, description: 'How far an import is, and what became of each record; null when there is none of that id.' })
+  @Query(() => ImportJob, {
+    nullable: true,
+    description: 'How far an import is, and what became of each record; null when there is none of that id.',
+  })
   async importJob(
     @Arg('input', () => ImportJobInput, { description: 'Which import.' }) { id }: ImportJobInput,
     @Ctx() { app, identity }: RequestContext,
@@ -37,6 +40,10 @@ export class ImportResolver {
     status: keyof typeof enums.ImportItemStatus | null,
   ): Promise<ImportItem[]> {
     const items = await app.imports.items(identity.environmentId, id, { status, after: after ?? undefined, limit: first ?? undefined })
-    return items.map(({ position, errorReason, ...item }) => ({ ...item, index: position, errorCode: errorReason && codeOfStoredReason(errorReason) }))
+    return items.map(({ position, errorReason, ...item }) => ({
+      ...item,
+      index: position,
+      errorCode: errorReason && codeOfStoredReason(errorReason),
+    }))
   }
 }

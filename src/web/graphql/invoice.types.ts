@@ -1,5 +1,7 @@
 import { Field, Float, Int, ObjectType } from 'type-graphql'
+import type { Invoice } from '../../billing/model.js'
 import type { EpochMs } from '../../kernel/clock.js'
+import * as decimal from '../../kernel/decimal.js'
 import * as enums from './enums.js'
 import { SubscriptionPreviewCredits, SubscriptionPreviewDiscount, SubscriptionPreviewTaxDetails } from './estimate.types.js'
 import { Money, Price } from './price.types.js'
@@ -61,8 +63,34 @@ export class SubscriptionInvoice {
   @Field(() => Float, { nullable: true })
   totalExcludingTax!: number | null
 
-  @Field(() => DateTime, { description: 'A version never changes: the same as createdAt.' })
+  @Field(() => DateTime, { description: 'When its status last changed.' })
   updatedAt!: EpochMs
+}
+
+export function toInvoice(invoice: Invoice): SubscriptionInvoice {
+  const { subTotal, discount, tax, total, status } = invoice
+  const withoutTax = decimal.subtract(subTotal, discount)
+  return {
+    amountDue: status === 'OPEN' || status === 'FAILED' ? decimal.toNumber(invoice.amountDue) : 0,
+    attemptCount: invoice.attemptCount,
+    billingId: invoice.billingId!,
+    billingReason: invoice.reason,
+    createdAt: invoice.createdAt,
+    currency: invoice.currency,
+    dueDate: invoice.dueDate,
+    errorMessage: invoice.errorMessage,
+    paymentSecret: invoice.paymentSecret,
+    paymentUrl: invoice.paymentUrl,
+    pdfUrl: null,
+    requiresAction: invoice.requiresAction,
+    status,
+    subTotal: decimal.toNumber(subTotal),
+    subTotalExcludingTax: decimal.toNumber(subTotal),
+    tax: decimal.toNumber(tax),
+    total: decimal.toNumber(total),
+    totalExcludingTax: decimal.toNumber(withoutTax),
+    updatedAt: invoice.updatedAt,
+  }
 }
 
 @ObjectType({ simpleResolvers: true, description: 'What a line charges for; the end is exclusive.' })

@@ -1,4 +1,5 @@
 import type { OperationDefinitionNode } from 'graphql'
+import type { EntitlementState } from '../../entitlement/state.js'
 import { newId } from '../../kernel/id.js'
 
 /** An operation on its way, and what is known of it. What most operations never need is made when it is asked for. */
@@ -8,6 +9,8 @@ export class Operation {
   /** The first root field. Of the schema, so the values are few. */
   field: string | undefined
   kind: OperationDefinitionNode['operation'] | undefined
+  /** The one state that the answer depends on, as it is held; null: it is not at hand, or there is more to the answer. */
+  state: EntitlementState | null = null
   /** Of the first error. */
   code: string | undefined
   #traceId: string | undefined

@@ -3,7 +3,10 @@ import type { EpochMs } from '../../kernel/clock.js'
 import type { RequestContext } from './context.js'
 import { DateTime } from './scalars.js'
 
-@ObjectType({ simpleResolvers: true, description: 'A version that was published for ALL_CUSTOMERS, and how far existing subscriptions have moved to it.' })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'A version that was published for ALL_CUSTOMERS, and how far existing subscriptions have moved to it.',
+})
 export class PackageMigration {
   @Field(() => DateTime, { nullable: true, description: 'Null: some subscriptions are still to be moved.' })
   finishedAt!: EpochMs | null

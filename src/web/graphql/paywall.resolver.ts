@@ -1,4 +1,5 @@
 import { Arg, Ctx, Query, Resolver } from 'type-graphql'
+import type { Currency } from '../../catalog/currency.js'
 import { currencySymbol, offer, type PricePoint } from '../../catalog/paywall.js'
 import { customerNotFound } from '../../customer/problems.js'
 import * as decimal from '../../kernel/decimal.js'
@@ -34,6 +35,7 @@ export class PaywallResolver {
       buyer: { currency: customer?.billingCurrency ?? null, countryCode: billingCountryCode ?? null },
       isForAllCountries: input.fetchAllCountriesPrices ?? false,
     })
+    const shown = currency ?? (customer?.billingCurrency as Currency | null | undefined) ?? fallbackCurrency
     const resources = resourceId ? { resourceRefIds: [resourceId] } : {}
     const active = customer ? await app.subscriptions.active(environmentId, { customerRefId: customer.refId, ...resources }) : null
     const featureOf = async (refId: string | null): Promise<Feature | null> => {
@@ -42,15 +44,20 @@ export class PaywallResolver {
     }
     return {
       activeSubscriptions: active?.map(toCustomerSubscription) ?? null,
-      currency: { code: currency ?? fallbackCurrency, symbol: currencySymbol(currency ?? fallbackCurrency) },
+      currency: { code: shown, symbol: currencySymbol(shown) },
       customer: customer && toCustomer(customer),
       paywallCalculatedPricePoints: await Promise.all(
         pricePoints.map(async (point) => toPricePoint(point, await featureOf(point.featureRefId))),
       ),
       plans: plans.map((plan) => toPlan(environmentId, plan)),
-      resource: customer && resourceId ? { resourceId } : null,
+      resource: customer && resourceId && (await isKnown(context, customer.refId, resourceId)) ? { resourceId } : null,
     }
   }
+}
+
+async function isKnown({ app, identity }: RequestContext, customerId: string, resourceId: string): Promise<boolean> {
+  const { deniedReason } = await app.entitlements.state(identity.environmentId, customerId, resourceId)
+  return deniedReason !== 'CustomerResourceNotFound'
 }
 
 function toPricePoint({ planRefId, amount, featureRefId: _, ...point }: PricePoint, feature: Feature | null): PaywallPricePoint {

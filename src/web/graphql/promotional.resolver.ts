@@ -12,18 +12,18 @@ export class PromotionalResolver {
   async grantPromotionalEntitlements(
     @Arg('input', () => GrantPromotionalEntitlementsInput, { description: 'Who gets what, and for how long.' })
     { customerId, promotionalEntitlements }: GrantPromotionalEntitlementsInput,
-    @Ctx() { app, identity, now }: RequestContext,
+    @Ctx() { app, identity }: RequestContext,
   ) {
     const granted = await app.promotional.grant(identity.environmentId, customerId, promotionalEntitlements.map(fromGrantInput))
-    return granted.map((promotional) => toPromotionalEntitlement(promotional, now))
+    return granted.map(toPromotionalEntitlement)
   }
 
   @Mutation(() => PromotionalEntitlement, { description: 'Takes back what was granted of a feature, at once. Answers what was held.' })
   async revokePromotionalEntitlement(
     @Arg('input', () => RevokePromotionalEntitlementInput, { description: 'From whom, and what.' })
     { customerId, featureId }: RevokePromotionalEntitlementInput,
-    @Ctx() { app, identity, now }: RequestContext,
+    @Ctx() { app, identity }: RequestContext,
   ) {
-    return toPromotionalEntitlement(await app.promotional.revoke(identity.environmentId, customerId, featureId), now)
+    return toPromotionalEntitlement(await app.promotional.revoke(identity.environmentId, customerId, featureId))
   }
 }

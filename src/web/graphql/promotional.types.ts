@@ -1,5 +1,5 @@
 import { Field, Float, ObjectType } from 'type-graphql'
-import * as domain from '../../entitlement/promotional.js'
+import type * as domain from '../../entitlement/promotional.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { AlwaysNull } from './always-null.js'
 import * as enums from './enums.js'
@@ -67,15 +67,12 @@ export class PromotionalEntitlement {
   usageLimit!: number | null
 }
 
-/** What was just granted starts after the instant that its request came in: `now` may be before that. */
-export function toPromotionalEntitlement(promotional: domain.PromotionalEntitlement, now: EpochMs): PromotionalEntitlement {
-  const { customerId: _, revokedAt: __, resetRule: ___, feature, ...facts } = promotional
+export function toPromotionalEntitlement({ feature, ...facts }: domain.PromotionalEntitlement): PromotionalEntitlement {
   return {
     ...facts,
     enumValues: feature.featureType === 'ENUM' ? facts.enumValues : null,
     feature: toFeature(feature),
     featureId: feature.id,
-    status: domain.promotionalStatusAt(promotional, now),
     unlimited: facts.hasUnlimitedUsage,
     usageLimit: toNumber(facts.usageLimit),
   }

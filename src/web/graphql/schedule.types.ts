@@ -202,13 +202,20 @@ const toChanged = ({ addons, quantities, billingPeriod }: domain.PlanContent) =>
 function toVariables(change: domain.ScheduledChange['change']): typeof ScheduleVariables | null {
   switch (change.type) {
     case 'Plan':
-      return Object.assign(new PlanChangeVariables(), { ...toChanged(change), changeType: 'UPGRADE', planRefId: change.plan.refId } as const)
+      return Object.assign(new PlanChangeVariables(), {
+        ...toChanged(change),
+        changeType: 'UPGRADE',
+        planRefId: change.plan.refId,
+      } as const)
     case 'Downgrade':
       return Object.assign(new DowngradeChangeVariables(), { ...toChanged(change), downgradePlanRefId: change.plan.refId })
     case 'BillingPeriod':
       return Object.assign(new BillingPeriodChangeVariables(), { billingPeriod: change.billingPeriod })
     case 'UnitAmount':
-      return Object.assign(new UnitAmountChangeVariables(), { featureId: change.featureRefId, newUnitAmount: decimal.toNumber(change.quantity) })
+      return Object.assign(new UnitAmountChangeVariables(), {
+        featureId: change.featureRefId,
+        newUnitAmount: decimal.toNumber(change.quantity),
+      })
     case 'Addon':
       return Object.assign(new AddonChangeVariables(), { addonRefId: change.addon.version.refId, newQuantity: change.addon.quantity })
     // The contract has no variables for it: the target package says all.

@@ -2,6 +2,7 @@ import 'reflect-metadata'
 import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, lexicographicSortSchema } from 'graphql'
 import { buildSchemaSync } from 'type-graphql'
 import { authorize, type RootArguments } from '../auth.js'
+import { BillingResolver } from './billing.resolver.js'
 import { CatalogResolver } from './catalog.resolver.js'
 import { ConfigurationResolver } from './configuration.resolver.js'
 import type { RequestContext } from './context.js'
@@ -10,6 +11,7 @@ import { CustomerResolver } from './customer.resolver.js'
 import { CustomerListResolver } from './customer-list.resolver.js'
 import { EntitlementResolver } from './entitlement.resolver.js'
 import { EstimateResolver } from './estimate.resolver.js'
+import { describeFields } from './field-meanings.js'
 import { ImportResolver } from './import.resolver.js'
 import { AddonResolver, FeatureResolver, PlanResolver, PriceResolver, ProductResolver } from './package.resolver.js'
 import { PackageMigrationResolver } from './package-migration.resolver.js'
@@ -18,11 +20,13 @@ import { ProductListResolver } from './product.resolver.js'
 import { PromotionalResolver } from './promotional.resolver.js'
 import { StateChangesResolver } from './state-changes.resolver.js'
 import { SubscriptionResolver } from './subscription.resolver.js'
+import { CustomerBillingResolver, SubscriptionBillingResolver } from './subscription-billing.resolver.js'
 import { SubscriptionChangeResolver } from './subscription-change.resolver.js'
 import { SubscriptionQueryResolver } from './subscription-query.resolver.js'
 import { TestClockResolver } from './test-clock.resolver.js'
 import { UpdatesResolver } from './updates.resolver.js'
 import { UsageResolver } from './usage.resolver.js'
+import { UsageCorrectionResolver } from './usage-correction.resolver.js'
 import { UsageHistoryResolver } from './usage-history.resolver.js'
 
 /** The schema that the front door serves; every root field is guarded. Built once per process. */
@@ -30,28 +34,32 @@ export function createSchema(): GraphQLSchema {
   const schema = buildSchemaSync({
     resolvers: [
       AddonResolver,
-      FeatureResolver,
-      PlanResolver,
-      PriceResolver,
-      ProductResolver,
-      SubscriptionQueryResolver,
-      ProductListResolver,
-      PackageMigrationResolver,
-      PaywallResolver,
-      TestClockResolver,
-      CustomerListResolver,
-      CouponResolver,
+      BillingResolver,
       CatalogResolver,
       ConfigurationResolver,
+      CouponResolver,
+      CustomerBillingResolver,
+      CustomerListResolver,
       CustomerResolver,
       EntitlementResolver,
       EstimateResolver,
+      FeatureResolver,
       ImportResolver,
+      PackageMigrationResolver,
+      PaywallResolver,
+      PlanResolver,
+      PriceResolver,
+      ProductListResolver,
+      ProductResolver,
       PromotionalResolver,
       StateChangesResolver,
+      SubscriptionBillingResolver,
       SubscriptionChangeResolver,
+      SubscriptionQueryResolver,
       SubscriptionResolver,
+      TestClockResolver,
       UpdatesResolver,
+      UsageCorrectionResolver,
       UsageHistoryResolver,
       UsageResolver,
     ],
@@ -61,6 +69,7 @@ export function createSchema(): GraphQLSchema {
     pubSub: { publish: unused, subscribe: unused },
   })
   const sorted = lexicographicSortSchema(schema)
+  describeFields(Object.values(sorted.getTypeMap()))
   for (const root of [sorted.getQueryType(), sorted.getMutationType(), sorted.getSubscriptionType()]) {
     if (root) guard(root)
   }
@@ -74,6 +83,7 @@ function guard(root: GraphQLObjectType): void {
     const enter = field[entry]!
     field[entry] = (source, args, context, info) => {
       authorize(context.identity, { operation: root.name, field: field.name, args })
+      if (root.name === 'Mutation') context.forgetLoaded()
       return enter(source, args, context, info)
     }
   }

@@ -1,15 +1,16 @@
 import { Field, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
-import { SubscriptionBillingInfo } from './billing.inputs.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type { ImportSubscription } from '../../subscription/service.js'
 import type { UpdateSubscription } from '../../subscription/service-changes.js'
+import { SubscriptionBillingInfo } from './billing.inputs.js'
+import { fromBilling } from './billing-request.js'
 import * as enums from './enums.js'
 import { fromMetaData, sameId } from './input-fields.js'
-import { fromContent } from './subscription.inputs.js'
 import { refuseNotHonoured } from './not-yet.js'
 import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from './price.inputs.js'
 import { DateTime, Json } from './scalars.js'
+import { fromContent } from './subscription.inputs.js'
 import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
 import {
   fromSubscriptionEntitlements,
@@ -257,17 +258,17 @@ export function fromGetActiveSubscriptionsInput({ customerId, resourceId, resour
 
 export function fromCancellationInput(input: SubscriptionCancellationInput) {
   const { subscriptionRefId, subscriptionCancellationTime, subscriptionCancellationAction, prorate, endDate } = input
-  if (prorate) refuseNotHonoured(input, 'prorate')
   return {
     subscriptionRefId,
     time: subscriptionCancellationTime ?? null,
     endDate: endDate ?? null,
     revokesEntitlements: subscriptionCancellationAction === 'REVOKE_ENTITLEMENTS',
+    billing: { creditsUnused: prorate },
   }
 }
 
 export function fromUpdateSubscriptionInput(input: UpdateSubscriptionInput): UpdateSubscription {
-  refuseNotHonoured(input, 'appliedCoupon', 'budget', 'minimumSpend', 'priceOverrides', 'promotionCode')
+  refuseNotHonoured(input, 'budget')
   if (input.billingCycleAnchor === 'NOW') refuseNotHonoured(input, 'billingCycleAnchor')
   const { subscriptionId, refId, trialEndDate, billingPeriod, cancellationDate, scheduleStrategy, salesforceId } = input
   const subscriptionRefId = sameId({ subscriptionId, refId })
@@ -281,6 +282,7 @@ export function fromUpdateSubscriptionInput(input: UpdateSubscriptionInput): Upd
     billingPeriod,
     cancellationDate,
     scheduleStrategy,
+    billing: fromBilling(input),
     salesforceId,
   }
 }

@@ -1,4 +1,5 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
+import { collected, collectedProvision } from './collected.js'
 import type { RequestContext } from './context.js'
 import { toEntitlements } from './entitlement.types.js'
 import { toFeatureEntitlements } from './entitlement-v2.types.js'
@@ -10,13 +11,8 @@ import {
   ProvisionSubscription,
   SubscriptionInput,
 } from './subscription.inputs.js'
-import {
-  ApplySubscription,
-  CustomerSubscription,
-  ProvisionSubscriptionResult,
-  toCustomerSubscription,
-  toProvisionSubscriptionResult,
-} from './subscription.types.js'
+import { provision } from './subscription.resolver.js'
+import { ApplySubscription, CustomerSubscription, ProvisionSubscriptionResult, toCustomerSubscription } from './subscription.types.js'
 import {
   DelegateSubscriptionToCustomerInput,
   fromImportSubscriptionsBulkInput,
@@ -35,12 +31,9 @@ export class SubscriptionChangeResolver {
   @Mutation(() => ProvisionSubscriptionResult, { description: 'The older form of provisionSubscriptionV2.' })
   async provisionSubscription(
     @Arg('input', () => ProvisionSubscription, { description: 'The subscription.' }) input: ProvisionSubscription,
-    @Ctx() { app, identity, now }: RequestContext,
+    @Ctx() context: RequestContext,
   ) {
-    return toProvisionSubscriptionResult(
-      await app.subscriptions.provision(identity.environmentId, fromProvisionSubscriptionInput(input, null)),
-      now,
-    )
+    return provision(context, fromProvisionSubscriptionInput(input, null))
   }
 
   @Mutation(() => ApplySubscription, {
@@ -48,9 +41,11 @@ export class SubscriptionChangeResolver {
   })
   async applySubscription(
     @Arg('input', () => ApplySubscriptionInput, { description: 'The plan and what is bought with it.' }) input: ApplySubscriptionInput,
-    @Ctx() { app, identity, now }: RequestContext,
+    @Ctx() context: RequestContext,
   ): Promise<ApplySubscription> {
-    const { subscription, state } = await app.subscriptions.provision(identity.environmentId, fromApplySubscriptionInput(input))
+    const { app, identity, now } = context
+    const provisioned = await app.subscriptions.provision(identity.environmentId, fromApplySubscriptionInput(input))
+    const { subscription, state } = await collectedProvision(context, provisioned)
     return {
       subscription: toCustomerSubscription(subscription),
       entitlements: toEntitlements(state, now),
@@ -61,18 +56,21 @@ export class SubscriptionChangeResolver {
   @Mutation(() => CustomerSubscription, { description: 'Subscribes a customer to a plan; the oldest form of provisionSubscriptionV2.' })
   async createSubscription(
     @Arg('subscription', () => SubscriptionInput, { description: 'The subscription.' }) input: SubscriptionInput,
-    @Ctx() { app, identity }: RequestContext,
+    @Ctx() context: RequestContext,
   ) {
+    const { app, identity } = context
     const { subscription } = await app.subscriptions.provision(identity.environmentId, fromSubscriptionInput(input))
-    return toCustomerSubscription(subscription)
+    return toCustomerSubscription(await collected(context, subscription))
   }
 
   @Mutation(() => CustomerSubscription, { description: 'Changes what is bought with a subscription; not its plan.' })
   async updateOneSubscription(
     @Arg('input', () => UpdateSubscriptionInput, { description: 'What changes.' }) input: UpdateSubscriptionInput,
-    @Ctx() { app, identity }: RequestContext,
+    @Ctx() context: RequestContext,
   ) {
-    return toCustomerSubscription(await app.subscriptionChanges.update(identity.environmentId, fromUpdateSubscriptionInput(input)))
+    const { app, identity } = context
+    const updated = await app.subscriptionChanges.update(identity.environmentId, fromUpdateSubscriptionInput(input))
+    return toCustomerSubscription(await collected(context, updated))
   }
 
   @Mutation(() => String, {
@@ -92,10 +90,12 @@ export class SubscriptionChangeResolver {
   async migrateSubscriptionToLatest(
     @Arg('input', () => SubscriptionMigrationInput, { description: 'Which subscription, and when.' })
     { subscriptionId, subscriptionMigrationTime }: SubscriptionMigrationInput,
-    @Ctx() { app, identity }: RequestContext,
+    @Ctx() context: RequestContext,
   ) {
+    const { app, identity } = context
     const time = subscriptionMigrationTime ?? 'END_OF_BILLING_PERIOD'
-    return toCustomerSubscription(await app.subscriptionChanges.migrateToLatest(identity.environmentId, subscriptionId, time))
+    const migrated = await app.subscriptionChanges.migrateToLatest(identity.environmentId, subscriptionId, time)
+    return toCustomerSubscription(await collected(context, migrated))
   }
 
   @Mutation(() => CustomerSubscription, {

@@ -4,13 +4,18 @@ import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type * as domain from '../../subscription/service.js'
 import { CheckoutOptions, SubscriptionBillingInfo } from './billing.inputs.js'
+import { fromBilling } from './billing-request.js'
 import * as enums from './enums.js'
 import { fromMetaData, sameId } from './input-fields.js'
 import { refuseNotHonoured } from './not-yet.js'
 import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from './price.inputs.js'
 import { DateTime, Json } from './scalars.js'
 import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
-import { fromSubscriptionEntitlements, SubscriptionEntitlementInput, SubscriptionEntitlementInputV2 } from './subscription-entitlement.inputs.js'
+import {
+  fromSubscriptionEntitlements,
+  SubscriptionEntitlementInput,
+  SubscriptionEntitlementInputV2,
+} from './subscription-entitlement.inputs.js'
 import { SubscriptionContent, TrialOverrideConfigurationInput } from './subscription-parts.inputs.js'
 
 /** What a subscription is asked for with, whoever it is for. Not a type of the schema. */
@@ -220,15 +225,7 @@ type Params = SubscriptionParams & {
 }
 
 export function fromSubscriptionParams(params: Params): domain.ProvisionSubscription {
-  refuseNotHonoured(
-    params,
-    'appliedCoupon',
-    'budget',
-    'minimumSpend',
-    'paymentCollectionMethod',
-    'priceOverrides',
-    'promotionCode',
-  )
+  refuseNotHonoured(params, 'budget')
   if (params.billingCycleAnchor === 'NOW') refuseNotHonoured(params, 'billingCycleAnchor')
   const { planId, refId, subscriptionId, resourceId, billingPeriod, billingCountryCode, startDate, billingId, salesforceId } = params
   return {
@@ -242,6 +239,7 @@ export function fromSubscriptionParams(params: Params): domain.ProvisionSubscrip
     ownEntitlements: fromSubscriptionEntitlements(params),
     trialOverride: params.trialOverrideConfiguration,
     additionalMetaData: fromMetaData(params.additionalMetaData),
+    billing: fromBilling(params),
     billingId,
     salesforceId,
   }
@@ -273,7 +271,6 @@ export function fromProvisionSubscriptionInput(
 ): domain.ProvisionSubscription & { customerRefId: string } {
   const given = input ?? subscription
   if (!given || (input && subscription)) throw invalidInput('Send exactly one of the arguments input and subscription')
-  refuseNotHonoured(given, 'priceUnitAmount')
   return { ...fromSubscriptionParams(given), ...fromLife(given), skipTrial: given.skipTrial }
 }
 
@@ -299,7 +296,6 @@ export function fromApplySubscriptionInput(input: ApplySubscriptionInput): domai
 
 /** In the oldest form the trial's override is spread over the input. */
 export function fromSubscriptionInput(input: SubscriptionInput): domain.ProvisionSubscription & { customerRefId: string } {
-  refuseNotHonoured(input, 'priceUnitAmount')
   if (input.isCustomPriceSubscription) refuseNotHonoured(input, 'isCustomPriceSubscription')
   const { crmId, endDate, isTrial, trialEndBehavior } = input
   const trialOverride = isTrial === null || isTrial === undefined ? null : { isTrial, trialEndBehavior }

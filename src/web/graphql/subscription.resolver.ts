@@ -3,6 +3,8 @@ import type * as customers from '../../customer/model.js'
 import { customerNotFound } from '../../customer/problems.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { currentBillingPeriod } from '../../subscription/billing-period.js'
+import type { ProvisionSubscription } from '../../subscription/service.js'
+import { checkoutOf, collected, collectedProvision } from './collected.js'
 import type { RequestContext } from './context.js'
 import { Customer, toCustomer } from './customer.types.js'
 import { DateTime } from './scalars.js'
@@ -49,21 +51,20 @@ export class SubscriptionResolver {
     input: ProvisionSubscriptionInput | null,
     @Arg('subscription', () => ProvisionSubscriptionInput, { nullable: true, description: 'The same as input.' })
     subscription: ProvisionSubscriptionInput | null,
-    @Ctx() { app, identity, now }: RequestContext,
+    @Ctx() context: RequestContext,
   ) {
-    return toProvisionSubscriptionResult(
-      await app.subscriptions.provision(identity.environmentId, fromProvisionSubscriptionInput(input, subscription)),
-      now,
-    )
+    return provision(context, fromProvisionSubscriptionInput(input, subscription))
   }
 
   @Mutation(() => CustomerSubscription, { description: 'Ends a subscription, now or at a later date.' })
   async cancelSubscription(
     @Arg('input', () => SubscriptionCancellationInput, { description: 'Which subscription, and when.' })
     input: SubscriptionCancellationInput,
-    @Ctx() { app, identity }: RequestContext,
+    @Ctx() context: RequestContext,
   ) {
-    return toCustomerSubscription(await app.subscriptions.cancel(identity.environmentId, fromCancellationInput(input)))
+    const { app, identity } = context
+    const canceled = await app.subscriptions.cancel(identity.environmentId, fromCancellationInput(input))
+    return toCustomerSubscription(await collected(context, canceled))
   }
 
   @FieldResolver(() => Customer, {
@@ -102,6 +103,16 @@ export class SubscriptionResolver {
   currentBillingPeriodStart(@Root() { source }: CustomerSubscription): EpochMs | null {
     return currentBillingPeriod(source)?.start ?? null
   }
+}
+
+/** Provisions, has the billing provider make the invoice, and tells where to pay when the payment comes first. */
+export async function provision(
+  context: RequestContext,
+  request: ProvisionSubscription & { customerRefId: string },
+): Promise<ProvisionSubscriptionResult> {
+  const { app, identity, now } = context
+  const provisioned = await collectedProvision(context, await app.subscriptions.provision(identity.environmentId, request))
+  return { ...toProvisionSubscriptionResult(provisioned, now), ...(await checkoutOf(context, provisioned.subscription)) }
 }
 
 async function loadCustomer({ loaders }: RequestContext, id: string): Promise<customers.Customer> {

@@ -1,5 +1,4 @@
 import { Field, Float, ObjectType } from 'type-graphql'
-import { currencyFor, pricesFor } from '../../catalog/price-choice.js'
 import type * as customers from '../../customer/service.js'
 import type { EntitlementState } from '../../entitlement/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
@@ -9,9 +8,8 @@ import { Customer, toCustomer } from './customer.types.js'
 import { Entitlement, toEntitlements } from './entitlement.types.js'
 import { EntitlementUnion, type FeatureEntitlement, toFeatureEntitlements } from './entitlement-v2.types.js'
 import * as enums from './enums.js'
-import { SubscriptionInvoice } from './invoice.types.js'
 import { Addon, Plan, toAddon, toPlan } from './package.types.js'
-import { Money, Price, toNumber, toPrice } from './price.types.js'
+import { Money, Price } from './price.types.js'
 import { DateTime, Json } from './scalars.js'
 import { SubscriptionFutureUpdate, SubscriptionScheduledUpdate, toScheduledUpdate } from './schedule.types.js'
 
@@ -90,9 +88,6 @@ export class CustomerSubscription {
   @Field(() => enums.BillingPeriod, { nullable: true, simple: true })
   billingPeriod!: string | null
 
-  @Field(() => String, { nullable: true, simple: true, description: 'Why the billing provider does not have the subscription as it is.' })
-  billingSyncError!: string | null
-
   @Field(() => Boolean, { nullable: true, simple: true, description: 'Whether the budget of the billing period is used up.' })
   budgetExceeded!: boolean | null
 
@@ -129,12 +124,6 @@ export class CustomerSubscription {
   @Field(() => String, { simple: true, description: 'Our identifier.' })
   id!: string
 
-  @Field(() => Boolean, { nullable: true, simple: true, description: 'Whether prices were agreed for this subscription only.' })
-  isCustomPriceSubscription!: boolean | null
-
-  @Field(() => SubscriptionInvoice, { nullable: true, simple: true })
-  latestInvoice!: SubscriptionInvoice | null
-
   @AlwaysNull(() => String)
   oldBillingId?: null
 
@@ -144,14 +133,8 @@ export class CustomerSubscription {
   @Field(() => enums.PaymentCollection, { simple: true })
   paymentCollection!: string
 
-  @Field(() => enums.PaymentCollectionMethod, { nullable: true, simple: true })
-  paymentCollectionMethod!: keyof typeof enums.PaymentCollectionMethod | null
-
   @Field(() => Plan, { simple: true })
   plan!: Plan
-
-  @Field(() => [SubscriptionPrice], { nullable: true, simple: true, description: 'What it is charged by in its billing period.' })
-  prices!: SubscriptionPrice[] | null
 
   @Field(() => enums.PricingType, { simple: true })
   pricingType!: string
@@ -180,9 +163,6 @@ export class CustomerSubscription {
   @Field(() => String, { simple: true, description: 'The host application’s identifier; ours when it gave none.' })
   subscriptionId!: string
 
-  @Field(() => CustomerSubscriptionTotalPrice, { nullable: true, simple: true, description: 'Of a billing period, without usage.' })
-  totalPrice!: CustomerSubscriptionTotalPrice | null
-
   @Field(() => TrialConfiguration, { nullable: true, simple: true })
   trialConfiguration!: TrialConfiguration | null
 
@@ -206,7 +186,6 @@ export function toCustomerSubscription(source: domain.Subscription): CustomerSub
     billingCycleAnchor: new Date(source.billingAnchor).toISOString(),
     billingId: source.billingId,
     billingPeriod: source.billingPeriod,
-    billingSyncError: null,
     budgetExceeded: false,
     cancelReason: source.cancelReason,
     cancellationDate: source.cancellationDate,
@@ -215,12 +194,8 @@ export function toCustomerSubscription(source: domain.Subscription): CustomerSub
     effectiveEndDate: source.effectiveEndDate,
     endDate: source.endDate,
     futureUpdates: source.scheduled.map(toScheduledUpdate),
-    isCustomPriceSubscription: false,
-    latestInvoice: null,
     paymentCollection: source.paymentCollection,
-    paymentCollectionMethod: null,
     plan: toPlan(environmentId, source.plan),
-    prices: toSubscriptionPrices(source),
     pricingType: source.pricingType,
     resource: resource && { resourceId: resource.refId },
     resourceId: resource?.refId ?? null,
@@ -228,7 +203,6 @@ export function toCustomerSubscription(source: domain.Subscription): CustomerSub
     scheduledUpdates: source.scheduled.map(toScheduledUpdate),
     startDate: source.startDate,
     status: source.status,
-    totalPrice: null,
     trialConfiguration: trialEndBehavior && { trialEndBehavior },
     trialEndDate: source.trialEndDate,
     wasInTrial: source.trialEndDate !== null,
@@ -319,26 +293,4 @@ export function toProvisionedCustomer(
     subscription: subscription && toCustomerSubscription(subscription),
     subscriptionDecisionStrategy: decision,
   }
-}
-
-/** Those of the plan and the add-ons in the subscription's billing period, in the currency that its country is quoted. */
-function toSubscriptionPrices({
-  environmentId,
-  plan,
-  addons,
-  quantities,
-  billingPeriod,
-  billingCountryCode,
-}: domain.Subscription): SubscriptionPrice[] {
-  const packages = [plan, ...addons.map(({ version }) => version)]
-  const all = packages.flatMap(({ prices }) => prices)
-  const buyer = { currency: null, countryCode: billingCountryCode }
-  const currency = currencyFor(all, buyer)
-  return packages.flatMap(({ id, prices }) =>
-    pricesFor(prices, { ...buyer, currency }, billingPeriod).map((price) => ({
-      billingModel: price.billingModel,
-      price: toPrice(environmentId, id, price),
-      usageLimit: toNumber(quantities.find(({ featureId }) => featureId === price.featureId)?.quantity ?? null),
-    })),
-  )
 }

@@ -13,7 +13,8 @@ export class TestClockInput {
 
 @ObjectType({
   simpleResolvers: true,
-  description: 'The clock of a test environment. Time stands still at it until it is moved on; once the real time has passed it, the real time counts.',
+  description:
+    'The clock of a test environment. Time stands still at it until it is moved on; once the real time has passed it, the real time counts.',
 })
 export class TestClock {
   @Field(() => DateTime, { description: 'The time in the environment.' })

@@ -1,5 +1,7 @@
 import { Field, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
+import type { HistoryQuestion } from '../../metering/service-history.js'
+import type { ResetRule } from '../../metering/usage-period.js'
 import { CursorPaging } from './list.inputs.js'
 import { ResetPeriodInput } from './reset-period.inputs.js'
 import { DateTime } from './scalars.js'
@@ -56,4 +58,36 @@ export class UsageHistoryV2Input {
 
   @Field(() => DateTime)
   startDate!: EpochMs
+}
+
+export function fromUsageHistoryInput(input: UsageHistoryInput, now: EpochMs): HistoryQuestion {
+  const { customerRefId, featureRefId, resourceRefId, startDate, endDate, groupBy, resetPeriod } = input
+  return {
+    customerId: customerRefId,
+    featureId: featureRefId,
+    resourceId: resourceRefId ?? null,
+    start: startDate,
+    end: endDate ?? now,
+    groupBy: groupBy ?? [],
+    reset: resetPeriod ? { period: resetPeriod, rule: ruleOf(input) } : null,
+  }
+}
+
+export function fromUsageHistoryV2Input(input: UsageHistoryV2Input, now: EpochMs): HistoryQuestion {
+  const { customerId, featureId, resourceId, startDate, endDate, groupBy } = input
+  return {
+    customerId,
+    featureId,
+    resourceId: resourceId ?? null,
+    start: startDate,
+    end: endDate ?? now,
+    groupBy: groupBy ?? [],
+    reset: null,
+  }
+}
+
+function ruleOf(input: UsageHistoryInput): ResetRule | null {
+  const { resetPeriod, monthlyResetPeriodConfiguration: month, weeklyResetPeriodConfiguration: week } = input
+  if (resetPeriod === 'MONTH') return month?.accordingTo ?? null
+  return resetPeriod === 'WEEK' ? (week?.accordingTo ?? null) : null
 }

@@ -1,5 +1,8 @@
 import { Field, Float, ObjectType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
+import * as decimal from '../../kernel/decimal.js'
+import type { HistoryPoint } from '../../metering/history.js'
+import type { History } from '../../metering/service-history.js'
 import * as enums from './enums.js'
 import { DateTime } from './scalars.js'
 
@@ -98,3 +101,34 @@ export class UsageHistoryV2 {
   @Field(() => [UsageHistorySeries], { nullable: true })
   series!: UsageHistorySeries[] | null
 }
+
+export function toUsageHistory(
+  { lines, resets }: History,
+  { groupBy, start, end }: { groupBy: string[]; start: EpochMs; end: EpochMs },
+): UsageHistory {
+  const isGrouped = groupBy.length > 0
+  return {
+    startDate: start,
+    endDate: end,
+    markers: resets.map(toMarker),
+    groups: isGrouped ? lines.map(({ tags, points }) => ({ groupInfo: tags, usageMeasurements: points.map(toMeasurementPoint) })) : [],
+    usageMeasurements: isGrouped ? [] : lines.flatMap(({ points }) => points.map(toMeasurementPoint)),
+  }
+}
+
+export function toUsageHistoryV2({ lines, resets }: History): UsageHistoryV2 {
+  return {
+    markers: resets.map(toMarker),
+    series: lines.map(({ tags, points }) => ({
+      tags,
+      points: points.map(({ at, value, isReset }) => ({ timestamp: at, value: decimal.toNumber(value), isResetPoint: isReset })),
+    })),
+  }
+}
+
+const toMarker = (timestamp: EpochMs): UsageMarker => ({ timestamp, type: 'PERIODIC_RESET' })
+const toMeasurementPoint = ({ at, value, isReset }: HistoryPoint): UsageMeasurementPoint => ({
+  date: at,
+  value: decimal.toNumber(value),
+  isResetPoint: isReset,
+})

@@ -1,5 +1,7 @@
 import { Field, Float, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
+import { Problem } from '../../kernel/problem.js'
+import { type RefusedItem, refusedItem, withItems } from '../../metering/problems.js'
 import type { Dimensions, UsageEvent, UsageReport } from '../../metering/report.js'
 import { checkUsageValue } from '../../metering/usage-value.js'
 import * as enums from './enums.js'
@@ -48,6 +50,24 @@ export class ReportUsageBulkInput {
 
   @Field(() => [ReportUsageBaseInput])
   usages!: ReportUsageBaseInput[]
+}
+
+/** Values that cannot be kept are named with their place, like everything that is found wrong later. */
+export function fromReportUsageBulkInput({ usages }: ReportUsageBulkInput): UsageReport[] {
+  const refused: RefusedItem[] = []
+  let first: Problem | undefined
+  const reports = usages.flatMap((usage, index) => {
+    try {
+      return [fromReportUsageInput(usage)]
+    } catch (error) {
+      const problem = Problem.from(error)
+      first ??= problem
+      refused.push(refusedItem(index, problem))
+      return []
+    }
+  })
+  if (first) throw withItems(first, refused)
+  return reports
 }
 
 export function fromReportUsageInput(input: ReportUsageBaseInput): UsageReport {

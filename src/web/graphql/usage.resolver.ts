@@ -1,7 +1,7 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
 import type { RequestContext } from './context.js'
-import { notSupportedYet } from './not-yet.js'
 import {
+  fromReportUsageBulkInput,
   fromReportUsageInput,
   fromUsageEvents,
   ReportUsageBulkInput,
@@ -27,19 +27,23 @@ export class UsageResolver {
 
   @Mutation(() => [UsageMeasurementWithCurrentUsage], {
     nullable: true,
-    description: 'Reports usage of several features or customers, all or none.',
+    description:
+      'Reports usage of several features or customers, all or none: when some are refused none is counted, and the error names them in `extensions.items`.',
   })
-  reportUsageBulk(
-    @Arg('input', () => ReportUsageBulkInput, { description: 'The usages.' }) _input: ReportUsageBulkInput,
-  ): UsageMeasurementWithCurrentUsage[] | null {
-    throw notSupportedYet('reportUsageBulk')
+  async reportUsageBulk(
+    @Arg('input', () => ReportUsageBulkInput, { description: 'The usages.' }) input: ReportUsageBulkInput,
+    @Ctx() { app, identity, signal }: RequestContext,
+  ) {
+    const usages = await app.usage.report(identity.environmentId, fromReportUsageBulkInput(input), { signal })
+    return usages.map(toUsageMeasurement)
   }
 
   @Mutation(() => UsageMeasurementWithCurrentUsage, { description: 'The older form of reportUsage.' })
   createUsageMeasurement(
-    @Arg('usageMeasurement', () => UsageMeasurementCreateInput, { description: 'The usage.' }) _usage: UsageMeasurementCreateInput,
-  ): UsageMeasurementWithCurrentUsage {
-    throw notSupportedYet('createUsageMeasurement')
+    @Arg('usageMeasurement', () => UsageMeasurementCreateInput, { description: 'The usage.' }) usage: UsageMeasurementCreateInput,
+    @Ctx() context: RequestContext,
+  ) {
+    return this.reportUsage(usage, context)
   }
 
   @Mutation(() => String, {

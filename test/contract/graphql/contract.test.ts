@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import {
   buildSchema,
@@ -13,6 +16,7 @@ import {
   isNonNullType,
   isObjectType,
   isUnionType,
+  printSchema,
 } from 'graphql'
 import { createSchema } from '../../../src/web/graphql/schema.js'
 import { packageRoot } from '../../../src/web/package-files.js'
@@ -23,29 +27,50 @@ const ours = createSchema()
 
 /** Everything of ours that is not in the contract: `Type`, `Type.field` or `Enum.VALUE`. */
 const additions = [
+  'BillingCall',
   'CatalogAction',
   'CatalogChange',
   'CatalogFieldChange',
   'CatalogKind',
   'ChangedUsage',
   'EntitlementsStateAccessDeniedReason.CustomerResourceNotFound',
+  'FailedInvoiceInput',
   'ImportItem',
   'ImportItemStatus',
   'ImportJob',
   'ImportJobInput',
+  'InvoiceInput',
   'Mutation.advanceTestClock',
   'Mutation.applyCatalog',
   'Mutation.createTestClock',
+  'Mutation.markInvoiceFailed',
+  'Mutation.markInvoicePaid',
+  'Mutation.recomputeUsage',
+  'Mutation.removeUsageEvent',
+  'Mutation.removeUsageMeasurement',
+  'Mutation.replaceUsageEvent',
+  'Mutation.replaceUsageMeasurement',
+  'Mutation.requirePaymentAction',
+  'Mutation.setPaymentMethod',
   'PackageMigration',
+  'PaymentMethodInput',
+  'Query.billingCalls',
   'Query.catalog',
   'Query.importJob',
   'Query.packageMigrations',
   'Query.testClock',
+  'Query.usageRecomputation',
+  'RecomputeUsageInput',
   'StateChange',
   'StateChangeKind',
   'Subscription.stateChanges',
   'TestClock',
   'TestClockInput',
+  'UsageEventNameInput',
+  'UsageEventReplacementInput',
+  'UsageMeasurementNameInput',
+  'UsageMeasurementReplacementInput',
+  'UsageRecomputation',
 ]
 
 const typesOf = (schema: GraphQLSchema) => Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))
@@ -117,6 +142,13 @@ describe('GraphQL contract', () => {
       expect(namesOf(type.getTypes())).to.deep.equal(namesOf(theirs(type).getTypes()))
     })
   }
+
+  it('is printed by its command, and nothing else is', async () => {
+    const printer = fileURLToPath(new URL('../../../src/web/graphql/print-schema.js', import.meta.url))
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [printer], { maxBuffer: 4 * 1024 * 1024 })
+    expect(stderr).to.equal('')
+    expect(stdout).to.equal(`${printSchema(ours)}\n`)
+  })
 
   it('describes every root field, argument, input and enum', () => {
     const undescribed: string[] = []

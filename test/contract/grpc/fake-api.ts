@@ -107,6 +107,8 @@ export class FakeApi {
   port = 0
   /** TCP connections ever accepted. */
   connections = 0
+  /** False: closes real-time connections at once. */
+  acceptsSockets = true
   /** False: leaves pings of the protocol unanswered, as a half-open connection does. */
   answersPings = true
   /** How the edge API behaves; its reads are in `edgeReads` and not among the operations. */
@@ -241,6 +243,7 @@ export class FakeApi {
   }
 
   #converse(socket: WebSocket): void {
+    if (!this.acceptsSockets) return void socket.close(1013, 'Try again later')
     this.#sockets.set(socket, null)
     socket.on('close', () => this.#sockets.delete(socket))
     socket.on('error', () => {})

@@ -1,13 +1,12 @@
-import { type App, createApp } from '../../../src/app.js'
-import type { FrozenClock } from '../../../src/kernel/clock.js'
-import { silentLogger } from '../../../src/platform/logger.js'
-import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
-import { Life } from '../../../src/platform/process.js'
-import { createTestDatabase } from '../../support/database.js'
-import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
+import type { Invoice } from '../../../src/billing/model.js'
+import { findInvoices } from '../../../src/billing/repository.js'
+import * as decimal from '../../../src/kernel/decimal.js'
+import type { Bench } from '../subscription/bench.js'
+
+export { type Bench, openBench, reasonOf } from '../subscription/bench.js'
 
 /** Plans in two currencies, with seats, calls in arrears, a trial and an add-on. */
-const catalogText = `
+export const catalog = `
 features:
   - { refId: seats, type: NUMBER, meter: Fluctuating }
   - { refId: calls, type: NUMBER, meter: Incremental }
@@ -29,45 +28,38 @@ plans:
   - refId: business
     product: cloud
     compatibleAddons: [support]
-    defaultTrial: { duration: 14, units: DAY, endBehavior: CONVERT_TO_PAID }
     prices:
       - { billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 100 }
       - { billingModel: PER_UNIT, billingPeriod: MONTHLY, currency: USD, amount: 20, feature: seats }
       - { billingModel: USAGE_BASED, billingPeriod: MONTHLY, currency: USD, amount: 0.0001, feature: calls }
+  - refId: tried
+    product: cloud
+    defaultTrial: { duration: 14, units: DAY, endBehavior: CONVERT_TO_PAID }
+    prices: [{ billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 55.5 }]
 addons:
   - refId: support
     product: cloud
-    prices:
-      - { billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 49.99 }
+    prices: [{ billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 49.99 }]
 coupons:
   - { refId: tenth, name: Ten percent, percentOff: 10 }
 `
 
-export interface Bench extends Postgres, App {
-  clock?: FrozenClock
-  /** Real or test; with the catalog above applied. */
-  createEnvironment(): Promise<string>
-  close(): Promise<Error[]>
+/** Far ahead of the real clock, so that the test clock rules every instant. */
+export const start = Date.parse('2027-04-01T00:00:00Z')
+export const at = (text: string): number => Date.parse(`${text}Z`)
+export const units = (value: number) => decimal.fromNumber(value)
+
+/** A test environment whose clock stands at `start`, with the customer acme. */
+export async function newAcme(bench: Bench): Promise<string> {
+  const environmentId = await bench.createEnvironment({ isTest: true, catalog })
+  await bench.testClocks.create(environmentId, start)
+  await bench.customers.provision(environmentId, { refId: 'acme' })
+  return environmentId
 }
 
-export async function openBench(): Promise<Bench> {
-  const database = await createTestDatabase()
-  const life = new Life('test', silentLogger())
-  const postgres = openPostgres(life, database.url, { poolSize: 20 })
-  const app = createApp({ life, postgres, queues: { redisUrl: testRedisUrl(), prefix: testRedisPrefix() } })
-  let count = 0
-  return {
-    ...postgres,
-    ...app,
-    createEnvironment: async () => {
-      const { id } = await app.environments.create({ refId: `billing-${++count}`, displayName: 'Billing', isTest: true })
-      await app.catalog.apply(id, catalogText, { dryRun: false, archiveMissing: false })
-      return id
-    },
-    close: async () => {
-      const failures = await life.close()
-      await database.drop()
-      return failures
-    },
-  }
+/** Of a subscription (our id) as they are mirrored, the oldest first. */
+export async function invoicesOf(bench: Bench, environmentId: string, subscriptionId: string): Promise<Invoice[]> {
+  return (await findInvoices(bench.prisma, environmentId, [subscriptionId])).reverse()
 }
+
+export const amounts = ({ lines }: Invoice) => lines.map(({ description, quantity, amount }) => [description, quantity, amount])

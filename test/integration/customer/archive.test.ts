@@ -11,12 +11,19 @@ describe('archiving a customer', () => {
   after(async () => expect(await bench.close()).to.deep.equal([]))
   beforeEach(async () => {
     environmentId = await bench.createEnvironment()
-    await bench.customers.provision(environmentId, { refId: 'acme', name: 'Acme', email: 'a@acme.test', crmId: 'c-1', additionalMetaData: { a: 1 } })
+    await bench.customers.provision(environmentId, {
+      refId: 'acme',
+      name: 'Acme',
+      email: 'a@acme.test',
+      crmId: 'c-1',
+      additionalMetaData: { a: 1 },
+    })
   })
 
   const archive = () => bench.customers.archive(environmentId, 'acme')
   const unarchive = () => bench.customers.unarchive(environmentId, 'acme')
-  const stateReason = async (resource: string | null = null) => (await bench.entitlements.state(environmentId, 'acme', resource)).deniedReason
+  const stateReason = async (resource: string | null = null) =>
+    (await bench.entitlements.state(environmentId, 'acme', resource)).deniedReason
 
   it('forgets name and email, keeps the rest, and hides it', async () => {
     const archived = await archive()

@@ -15,11 +15,10 @@ describe('writing a customer', () => {
 
   const messages = () => bench.prisma.outboxMessage.count({ where: { environmentId } })
   const addCoupons = () =>
-    bench.catalog.apply(
-      environmentId,
-      'coupons: [{ refId: half, percentOff: 50 }, { refId: old, percentOff: 10 }]',
-      { dryRun: false, archiveMissing: false },
-    )
+    bench.catalog.apply(environmentId, 'coupons: [{ refId: half, percentOff: 50 }, { refId: old, percentOff: 10 }]', {
+      dryRun: false,
+      archiveMissing: false,
+    })
   const archiveCoupon = (refId: string) => bench.prisma.coupon.updateMany({ where: { environmentId, refId }, data: { status: 'ARCHIVED' } })
 
   describe('creating', () => {
@@ -32,7 +31,9 @@ describe('writing a customer', () => {
     })
     it('refuses an identifier that is taken, by an archived customer too', async () => {
       await bench.customers.create(environmentId, { refId: 'acme', name: 'Acme' })
-      expect(await reasonOf(bench.customers.create(environmentId, { refId: 'acme', name: 'Other' }))).to.equal('DUPLICATED_ENTITY_NOT_ALLOWED')
+      expect(await reasonOf(bench.customers.create(environmentId, { refId: 'acme', name: 'Other' }))).to.equal(
+        'DUPLICATED_ENTITY_NOT_ALLOWED',
+      )
       expect((await bench.customers.get(environmentId, 'acme'))!.name).to.equal('Acme')
       await bench.customers.archive(environmentId, 'acme')
       expect(await reasonOf(bench.customers.create(environmentId, { refId: 'acme' }))).to.equal('DUPLICATED_ENTITY_NOT_ALLOWED')
@@ -70,7 +71,9 @@ describe('writing a customer', () => {
       expect(await bench.customers.get(environmentId, 'acme')).to.deep.equal(after)
     })
     it('merges metadata key by key, also of many at once', async () => {
-      await atOnce((index) => bench.customers.update(environmentId, 'acme', { additionalMetaData: { [`key${index}`]: index, seats: null } }))
+      await atOnce((index) =>
+        bench.customers.update(environmentId, 'acme', { additionalMetaData: { [`key${index}`]: index, seats: null } }),
+      )
       const { additionalMetaData } = (await bench.customers.get(environmentId, 'acme'))!
       expect(additionalMetaData).to.deep.equal({ region: 'eu', ...Object.fromEntries([...'01234567'].map((n) => [`key${n}`, Number(n)])) })
       expect((await bench.customers.update(environmentId, 'acme', { additionalMetaData: null })).additionalMetaData).to.equal(null)

@@ -104,9 +104,9 @@ describe('promotional entitlements', () => {
     expect(await held()).to.deep.equal([])
   })
   it('are refused to an unknown customer', async () =>
-    expect(
-      await reasonOf(bench.promotional.grant(environmentId, 'nobody', [{ featureRefId: 'sso', period: 'LIFETIME' }])),
-    ).to.equal('CUSTOMER_NOT_FOUND'))
+    expect(await reasonOf(bench.promotional.grant(environmentId, 'nobody', [{ featureRefId: 'sso', period: 'LIFETIME' }]))).to.equal(
+      'CUSTOMER_NOT_FOUND',
+    ))
 
   describe('revoked', () => {
     it('give nothing from then on, and are not held any more', async () => {
@@ -140,7 +140,10 @@ describe('promotional entitlements', () => {
 
   describe('at their end', () => {
     beforeEach(async () => {
-      await grant({ featureRefId: 'sso', period: 'ONE_WEEK' }, { featureRefId: 'calls', usageLimit: 99, period: 'CUSTOM', customEndDate: Date.now() + 2 * day })
+      await grant(
+        { featureRefId: 'sso', period: 'ONE_WEEK' },
+        { featureRefId: 'calls', usageLimit: 99, period: 'CUSTOM', customEndDate: Date.now() + 2 * day },
+      )
     })
     it('are known beforehand: a reader needs no message', async () => {
       const [sso] = (await held()).filter(({ feature }) => feature.refId === 'sso')
@@ -180,6 +183,21 @@ describe('promotional entitlements', () => {
       expect((await ask('sso')).granted).to.equal(true)
       expect(await held()).to.have.length(2)
     })
+  })
+
+  it('end by the test clock of an environment that has one', async () => {
+    await bench.prisma.environment.update({ where: { id: environmentId }, data: { isTest: true } })
+    const { now } = await bench.testClocks.create(environmentId, Date.now() + 10 * day)
+    await grant({ featureRefId: 'sso', period: 'ONE_WEEK' })
+    expect((await held())[0]).to.deep.include({ status: 'Active', startDate: now, endDate: now + 7 * day })
+    await bench.testClocks.advance(environmentId, now + 7 * day - 1)
+    expect([(await ask('sso')).granted, (await held())[0]!.status]).to.deep.equal([true, 'Active'])
+    const before = (await messages()).length
+    await bench.testClocks.advance(environmentId, now + 7 * day)
+    expect([(await ask('sso')).granted, (await held())[0]!.status]).to.deep.equal([false, 'Expired'])
+    expect((await messages()).length).to.be.greaterThan(before)
+    expect(await due()).to.deep.equal([{ environmentId, customerId }])
+    expect(await bench.promotional.applyDue(environmentId, customerId)).to.equal(true)
   })
 
   it('of another environment are neither seen nor revoked', async () => {

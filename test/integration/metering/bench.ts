@@ -1,12 +1,12 @@
 import type pg from 'pg'
-import { type App, createApp } from '../../../src/app.js'
+import { type App, createApp, usageParts } from '../../../src/app.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import { Bindings, type LoadHoldings } from '../../../src/metering/bindings.js'
 import { EventAggregation } from '../../../src/metering/event-aggregation.js'
 import { countingSession, Ingestion } from '../../../src/metering/ingestion.js'
-import { type AggregationJob, aggregateEvents, type IngestionJob, ingestUsage } from '../../../src/metering/jobs.js'
+import { type AggregationJob, aggregateEvents, type IngestionJob, ingestionShard, ingestUsage } from '../../../src/metering/jobs.js'
 import type { UsageEvent, UsageReport } from '../../../src/metering/report.js'
 import { UsageService } from '../../../src/metering/service.js'
 import { silentLogger } from '../../../src/platform/logger.js'
@@ -34,7 +34,7 @@ export interface MeteringBench extends Postgres {
   close(): Promise<Error[]>
 }
 
-export async function openMeteringBench(): Promise<MeteringBench> {
+export async function openMeteringBench({ shards = 2 }: { shards?: number } = {}): Promise<MeteringBench> {
   const database = await createTestDatabase()
   const life = new Life('test', silentLogger())
   const postgres = openPostgres(life, database.url, { poolSize: 10, session: countingSession })
@@ -70,18 +70,23 @@ export async function openMeteringBench(): Promise<MeteringBench> {
     life,
     app,
     queues,
-    usage: new UsageService({ life, queues, pool: postgres.pool }),
+    usage: new UsageService({
+      ...usageParts({ life, queues, postgres, app }),
+      shards,
+      limits: { maxWaitingJobs: 1_000, maxRedisBytes: null },
+    }),
     ingestionQueue: openQueue(life, queues, ingestUsage),
     aggregationQueue,
     newIngestion,
     newAggregation,
     startIngestion: () => {
       const ingestion = newIngestion()
-      consume(life, queues, ingestUsage, {
-        concurrency: 3,
-        lockMs: 2_000,
-        handler: (job, { job: { attemptsStarted } }) => ingestion.ingest(job, attemptsStarted > 1),
-      })
+      for (let shard = 0; shard < shards; shard++)
+        consume(life, queues, ingestionShard(shard), {
+          concurrency: 3,
+          lockMs: 2_000,
+          handler: (job, { job: { attemptsStarted } }) => ingestion.ingest(job, attemptsStarted > 1),
+        })
     },
     startAggregation: () => {
       const aggregation = newAggregation()

@@ -1,9 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { ingestUsage } from '../../../src/metering/jobs.js'
+import { newId } from '../../../src/kernel/id.js'
+import type { Problem } from '../../../src/kernel/problem.js'
+import { type IngestionJob, ingestUsage } from '../../../src/metering/jobs.js'
 import { consume } from '../../../src/platform/queue.js'
-import { createEnvironment, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './bench.js'
+import { createEnvironment, eventually, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './bench.js'
 
 const workerPath = fileURLToPath(new URL('../../../workers/usage-ingestion.js', import.meta.url))
 
@@ -12,7 +14,7 @@ describe('the door of usage', () => {
   let environmentId: string
 
   beforeEach(async () => {
-    bench = await openMeteringBench()
+    bench = await openMeteringBench({ shards: 1 })
     environmentId = await createEnvironment(bench)
     await bench.app.customers.provision(environmentId, { refId: 'customer', subscription: { planRefId: 'free' } })
   })
@@ -76,6 +78,30 @@ describe('the door of usage', () => {
     await Promise.all(Array.from({ length: 200 }, () => send()))
     expect(jobs).to.be.below(20)
     expect(await usage()).to.equal('200')
+  })
+
+  it('refuses quickly while too many jobs wait, and takes usage again once they are worked off', async () => {
+    const isRefused = () =>
+      send().then(
+        () => false,
+        (error: Problem) => error.code === 'RESOURCE_EXHAUSTED' && error.isRetryable,
+      )
+    // given more jobs than the mark, of a kind that ends at once
+    const data: IngestionJob = {
+      v: 1,
+      environmentId,
+      door: 'nobody',
+      batchId: newId(),
+      isRepeat: false,
+      batch: { kind: 'events', calls: [] },
+    }
+    await Promise.all(Array.from({ length: 1_001 }, () => bench.ingestionQueue.add(data)))
+    const startedAt = performance.now()
+    await eventually(isRefused, (refused) => refused)
+    expect(performance.now() - startedAt).to.be.below(9_000)
+    bench.startIngestion()
+    await eventually(isRefused, (refused) => !refused)
+    expect(await usage()).to.equal('1')
   })
 
   it('stops waiting when the caller does', async () => {

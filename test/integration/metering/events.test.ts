@@ -173,7 +173,13 @@ describe('reporting events', () => {
       ),
     ).to.equal('5')
     const messages = await bench.prisma.outboxMessage.findMany({ where: { environmentId, customerId, kind: 'usage' } })
-    expect(messages.map(({ payload }) => (payload as { featureId: string }).featureId).sort()).to.deep.equal(['avg', 'max', 'min', 'requests', 'tokens'])
+    expect(messages.map(({ payload }) => (payload as { featureId: string }).featureId).sort()).to.deep.equal([
+      'avg',
+      'max',
+      'min',
+      'requests',
+      'tokens',
+    ])
   })
 
   it('equals what a recomputation from the stored events gives, whatever came late, twice and at once', async function () {

@@ -1,4 +1,3 @@
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { toWritableState } from '../../../src/updates/external-cache/state-json.js'
@@ -6,13 +5,14 @@ import { ExternalCacheWriter } from '../../../src/updates/external-cache/writer.
 import { at, boolean, FakeApi, holding, metered } from '../../contract/grpc/fake-api.js'
 import { type Answer, type RunningSidecar, runSidecar, until } from '../../contract/grpc/harness.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
+import { TcpProxy } from '../../support/tcp-proxy.js'
 
 /** What sidecars with an external cache have in common with each other and with the persistent-cache-service. */
 describe('sidecar with an external cache', () => {
   let api: FakeApi
   let redis: Redis
   let prefix: string
-  let proxy: RedisProxy
+  let proxy: TcpProxy
   const sidecars: RunningSidecar[] = []
 
   before(async () => {
@@ -21,7 +21,7 @@ describe('sidecar with an external cache', () => {
   after(() => redis.disconnect())
   beforeEach(async () => {
     api = await FakeApi.start()
-    proxy = await RedisProxy.start()
+    proxy = await TcpProxy.start(testRedisUrl())
     prefix = testRedisPrefix()
   })
   afterEach(async () => {
@@ -170,60 +170,3 @@ describe('sidecar with an external cache', () => {
     })
   })
 })
-
-/** A way to Redis that can be cut, or made to hang. */
-class RedisProxy {
-  #state: 'open' | 'cut' | 'frozen' = 'open'
-  readonly #pairs = new Set<[Socket, Socket]>()
-
-  private constructor(private readonly server: Server) {}
-
-  static async start(): Promise<RedisProxy> {
-    const server = createServer()
-    const proxy = new RedisProxy(server)
-    server.on('connection', (client) => proxy.#join(client))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    return proxy
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port
-  }
-
-  cut(): void {
-    this.#state = 'cut'
-    for (const pair of this.#pairs) for (const socket of pair) socket.destroy()
-  }
-
-  freeze(): void {
-    this.#state = 'frozen'
-    for (const [client] of this.#pairs) client.unpipe()
-  }
-
-  mend(): void {
-    this.#state = 'open'
-  }
-
-  async stop(): Promise<void> {
-    this.cut()
-    await new Promise((resolve) => this.server.close(resolve))
-  }
-
-  #join(client: Socket): void {
-    client.on('error', () => {})
-    if (this.#state === 'cut') return void client.destroy()
-    const { hostname, port } = new URL(testRedisUrl())
-    const redis = connect({ host: hostname, port: Number(port) })
-    const pair: [Socket, Socket] = [client, redis]
-    this.#pairs.add(pair)
-    redis.on('error', () => {})
-    for (const socket of pair) {
-      socket.on('close', () => {
-        this.#pairs.delete(pair)
-        for (const other of pair) other.destroy()
-      })
-    }
-    redis.pipe(client)
-    if (this.#state === 'open') client.pipe(redis)
-  }
-}

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
+import { findCustomer } from '../../../src/customer/repository.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { PrismaClient } from '../../../src/platform/postgres.js'
 import { SubscriptionService } from '../../../src/subscription/service.js'
 import { sweepDue } from '../../../src/subscription/service-sweep.js'
-import { findCustomer } from '../../../src/customer/repository.js'
 import { atOnce, type Bench, openBench } from './bench.js'
 import { seatsCatalog } from './seats-catalog.js'
 
@@ -32,16 +32,22 @@ describe('renewing', () => {
     })
   })
 
-  /** As if the platform had been down that long. */
-  const elapse = (days: number) =>
-    bench.pool.query(
-      `WITH s AS (
-         UPDATE subscription SET start_date = start_date - $2::interval, billing_anchor = billing_anchor - $2::interval, usage_anchor = usage_anchor - $2::interval,
-           current_period_start = current_period_start - $2::interval, current_period_end = current_period_end - $2::interval,
-           effective_end_date = effective_end_date - $2::interval, due_at = due_at - $2::interval WHERE environment_id = $1)
-       UPDATE scheduled_update SET execute_at = execute_at - $2::interval WHERE environment_id = $1`,
+  /** As if it had begun that much earlier and the platform had been down since. */
+  const elapse = async (days: number) => {
+    await bench.pool.query(
+      `UPDATE subscription SET start_date = start_date - $2::interval, billing_anchor = billing_anchor - $2::interval, usage_anchor = usage_anchor - $2::interval,
+         current_period_start = billing_anchor - $2::interval, current_period_end = (billing_anchor - $2::interval) + interval '1 month',
+         due_at = (billing_anchor - $2::interval) + interval '1 month',
+         effective_end_date = CASE WHEN effective_end_date IS NOT NULL THEN (billing_anchor - $2::interval) + interval '1 month' END
+       WHERE environment_id = $1`,
       [environmentId, `${days} days`],
     )
+    await bench.pool.query(
+      `UPDATE scheduled_update u SET execute_at = s.current_period_end FROM subscription s
+       WHERE s.environment_id = $1 AND u.environment_id = s.environment_id AND u.subscription_id = s.id`,
+      [environmentId],
+    )
+  }
   const renewals = async () =>
     (await bench.prisma.subscriptionRenewal.findMany({ where: { environmentId }, orderBy: { periodStart: 'asc' } })).map(
       ({ periodStart, periodEnd }) => [periodStart.getTime(), periodEnd.getTime()],
@@ -148,7 +154,12 @@ describe('renewing', () => {
     it('who came due last has its turn in the first batch', async () => {
       for (let n = 0; n < 12; n += 1) {
         await bench.customers.provision(environmentId, { refId: `customer-${n}` })
-        await bench.subscriptions.provision(environmentId, { customerRefId: `customer-${n}`, planRefId: 'plus', quantities: seats(1), skipTrial: true })
+        await bench.subscriptions.provision(environmentId, {
+          customerRefId: `customer-${n}`,
+          planRefId: 'plus',
+          quantities: seats(1),
+          skipTrial: true,
+        })
       }
       await elapse(40)
       await bench.prisma.subscription.updateMany({ where: { environmentId, customerId }, data: { dueAt: new Date(Date.now() - 1) } })
@@ -163,8 +174,8 @@ describe('renewing', () => {
       catalog: bench.catalog,
       entitlements: bench.entitlements,
       findCustomer,
-      billing: bench.ledger,
       time: bench.environments,
+      billing: bench.ledger,
       after: { changed: () => undefined, dueAt: () => undefined },
     })
   const everything = async () => [
@@ -176,4 +187,3 @@ describe('renewing', () => {
     await bench.prisma.outboxMessage.count({ where: { environmentId } }),
   ]
 })
-

@@ -87,8 +87,25 @@ describe('paywall, coupons and whole answers', () => {
       const { customer, activeSubscriptions } = await paywall({ customerId, productId: 'acme-cloud' })
       expect(customer).to.deep.equal({ customerId })
       expect(activeSubscriptions).to.deep.equal([
-        { subscriptionId: 'sub-1', totalPrice: null, prices: [{ price: { price: { amount: 29 } } }, { price: { price: { amount: 5 } } }] },
+        {
+          subscriptionId: 'sub-1',
+          totalPrice: { total: { amount: 39 } },
+          prices: [{ price: { price: { amount: 29 } } }, { price: { price: { amount: 5 } } }],
+        },
       ])
+    })
+
+    it('knows the resource, when there is one', async () => {
+      const sites = {
+        products: [{ refId: 'sites', displayName: 'Sites', settings: { multipleSubscriptions: true } }],
+        plans: [{ refId: 'site', product: 'sites', displayName: 'Site' }],
+      }
+      await door.app.catalog.apply(door.environmentId, sites, { dryRun: false, archiveMissing: false })
+      await door.app.subscriptions.provision(door.environmentId, { customerRefId: customerId, planRefId: 'site', resourceRefId: 'site' })
+      const own = await paywall({ customerId, resourceId: 'site', productId: 'sites' })
+      expect(own.resource).to.deep.equal({ resourceId: 'site' })
+      expect(own.activeSubscriptions).to.have.length(1)
+      expect(await paywall({ customerId, resourceId: 'nowhere' })).to.deep.include({ resource: null, activeSubscriptions: [] })
     })
 
     it('is public, but not what a customer has', async () => {
@@ -194,6 +211,21 @@ describe('paywall, coupons and whole answers', () => {
     expect(metrics).to.match(/tollgate_reported_checks_total\{[^}]*result="RequestedUsageExceedingLimit"[^}]*\} 1/)
     // The one of shouldTrack.
     expect(metrics).to.match(/tollgate_reported_checks_total\{[^}]*result="RequestedValuesMismatch"[^}]*\} 1/)
+  })
+
+  it('what one mutation has loaded is not what the next one of the document answers', async () => {
+    const document = `mutation {
+      first: createOneCustomer(input: {customerId: "renamed", name: "before"}) { name }
+      second: provisionSubscriptionV2(input: {customerId: "renamed", planId: "free", subscriptionId: "sub-2"}) { subscription { customer { name } } }
+      third: updateOneCustomer(input: {customerId: "renamed", name: "after"}) { name }
+      fourth: cancelSubscription(input: {subscriptionRefId: "sub-2", subscriptionCancellationTime: IMMEDIATE}) { customer { name } }
+    }`
+    expect(await data(document)).to.deep.equal({
+      first: { name: 'before' },
+      second: { subscription: { customer: { name: 'before' } } },
+      third: { name: 'after' },
+      fourth: { customer: { name: 'after' } },
+    })
   })
 
   /** Every field of every answer, as deep as documents may nest: a declared field that nobody fills in fails here. */

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type PrismaClient } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { countStatements } from '../../support/statements.js'
 import { type FrontDoor, openFrontDoor } from './front-door.js'
 
 describe('customers over GraphQL', () => {
@@ -25,16 +26,24 @@ describe('customers over GraphQL', () => {
 
   type Answer = Record<string, unknown>
   const mutate = async (operation: string, type: string, input: object, selection = '') => {
-    const body = await door.ask<Record<string, Answer>>(
-      `mutation ($input: ${type}!) { ${operation}(input: $input) ${selection} }`,
-      { input },
-    )
-    return { answer: body.data?.[operation] ?? null, code: body.errors?.[0]?.extensions.code ?? null, message: body.errors?.[0]?.message ?? '' }
+    const body = await door.ask<Record<string, Answer>>(`mutation ($input: ${type}!) { ${operation}(input: $input) ${selection} }`, {
+      input,
+    })
+    return {
+      answer: body.data?.[operation] ?? null,
+      code: body.errors?.[0]?.extensions.code ?? null,
+      message: body.errors?.[0]?.message ?? '',
+    }
   }
   const facts =
     '{ id refId customerId name email createdAt updatedAt deletedAt billingId billingCurrency crmId salesforceId awsMarketplaceCustomerId hasPaymentMethod additionalMetaData environmentId coupon { refId discountValue type } }'
   const provision = (input: object) =>
-    mutate('provisionCustomer', 'ProvisionCustomerInput', { customerId, ...input }, `{ subscriptionDecisionStrategy customer ${facts} subscription { refId status plan { refId } } }`)
+    mutate(
+      'provisionCustomer',
+      'ProvisionCustomerInput',
+      { customerId, ...input },
+      `{ subscriptionDecisionStrategy customer ${facts} subscription { refId status plan { refId } } }`,
+    )
   const create = (input: object) => mutate('createOneCustomer', 'CustomerInput', { customerId, ...input }, facts)
   const update = (input: object) => mutate('updateOneCustomer', 'UpdateCustomerInput', { customerId, ...input }, facts)
   const read = async (selection: string) => {
@@ -76,7 +85,15 @@ describe('customers over GraphQL', () => {
     const { customer, ...first } = answer as { customer: Answer }
     expect(first).to.deep.nested.include({ subscriptionDecisionStrategy: 'PREDEFINED_FREE_PLAN', 'subscription.status': 'ACTIVE' })
     const coupon = { refId: 'half', discountValue: 50, type: 'PERCENTAGE' }
-    expect(customer).to.deep.include({ ...sent, refId: customerId, customerId, billingCurrency: 'EUR', coupon, hasPaymentMethod: false, deletedAt: null })
+    expect(customer).to.deep.include({
+      ...sent,
+      refId: customerId,
+      customerId,
+      billingCurrency: 'EUR',
+      coupon,
+      hasPaymentMethod: false,
+      deletedAt: null,
+    })
     expect(await read(facts.slice(1, -1))).to.deep.equal(customer)
   })
   it('keeps nothing of the billing information but currency and time zone', async () => {
@@ -120,6 +137,8 @@ describe('customers over GraphQL', () => {
     ['an unknown time zone', { billingInformation: { timezone: 'Mars/Olympus' } }, 'BadUserInput'],
     ['metadata that is no object', { additionalMetaData: [1] }, 'BadUserInput'],
     ['an unknown field', { nmae: 'Acme' }, 'BadUserInput'],
+    ['text that no database can hold', { name: 'a\0b' }, 'BadUserInput'],
+    ['metadata that no database can hold', { additionalMetaData: { a: ['\ud800'] } }, 'BadUserInput'],
   ]
   for (const [title, input, code] of refusals)
     it(`refuses ${title} with ${code}`, async () => {
@@ -128,7 +147,10 @@ describe('customers over GraphQL', () => {
     })
   it('answers CustomerNotFound for a change of a customer that is not there', async () => {
     expect((await update({ name: 'X' })).code).to.equal('CustomerNotFound')
-    for (const [operation, type] of [['archiveCustomer', 'ArchiveCustomerInput'], ['unarchiveCustomer', 'UnarchiveCustomerInput']] as const)
+    for (const [operation, type] of [
+      ['archiveCustomer', 'ArchiveCustomerInput'],
+      ['unarchiveCustomer', 'UnarchiveCustomerInput'],
+    ] as const)
       expect((await mutate(operation, type, { customerId }, '{ id }')).code).to.equal('CustomerNotFound')
   })
 
@@ -151,7 +173,9 @@ describe('customers over GraphQL', () => {
   it('answers what the customer holds and has held', async () => {
     await provision({})
     const trial = { customerId, planId: 'team', subscriptionId: `${customerId}-trial` }
-    const { errors } = await door.ask('mutation ($input: ProvisionSubscriptionInput) { provisionSubscriptionV2(input: $input) { id } }', { input: trial })
+    const { errors } = await door.ask('mutation ($input: ProvisionSubscriptionInput) { provisionSubscriptionV2(input: $input) { id } }', {
+      input: trial,
+    })
     expect(errors).to.equal(undefined)
     const customer = (await read(
       `hasActiveSubscription hasActiveResource totalActiveSubscription statistics { activeSubscriptionsByPricingType { pricingType totalCount } }
@@ -169,6 +193,32 @@ describe('customers over GraphQL', () => {
     const counts = (customer.statistics as { activeSubscriptionsByPricingType: { totalCount: number }[] }).activeSubscriptionsByPricingType
     expect(counts.reduce((sum, { totalCount }) => sum + totalCount, 0)).to.equal(active.length)
     expect((customer.eligibleForTrial as Answer[]).every(({ eligible }) => eligible === false)).to.equal(true)
+  })
+
+  it('costs a number of statements that does not depend on how many customers a list has', async () => {
+    for (let index = 0; index < 20; index += 1) {
+      const { customer } = await door.app.customers.provision(door.environmentId, { refId: `many-${index}`, couponRefId: 'half' })
+      await door.app.promotional.grant(door.environmentId, customer.refId, [{ featureRefId: 'sso', period: 'LIFETIME' }])
+    }
+    const query = (first: number) => `{ customers(filter: { name: { is: null } }, paging: { first: ${first} }) { edges { node {
+      customerId hasActiveSubscription hasActiveResource totalActiveSubscription totalActivePromotionalEntitlements coupon { refId }
+      promotionalEntitlements { status feature { refId } } statistics { activeSubscriptionsByPricingType { pricingType totalCount } }
+      subscriptions { status plan { refId } customer { refId } } trialedPlans { planRefId } eligibleForTrial { eligible productRefId } } } } }`
+    const cost = async (first: number) => {
+      const counted = countStatements()
+      try {
+        const { data, errors } = await door.ask<{ customers: { edges: unknown[] } }>(query(first))
+        expect(errors).to.equal(undefined)
+        expect(data!.customers.edges).to.have.length(first)
+      } finally {
+        counted.stop()
+      }
+      return counted.texts.length
+    }
+    await cost(20)
+    const [few, many] = [await cost(2), await cost(20)]
+    expect(many).to.be.at.most(30)
+    expect(many - few).to.be.at.most(2)
   })
 
   describe('imports', () => {
@@ -191,7 +241,9 @@ describe('customers over GraphQL', () => {
         { index: 0, status: 'DONE', refId: customerId, errorCode: null, errorMessage: null },
         { index: 1, status: 'FAILED', refId: null, errorCode: 'BadUserInput', errorMessage: 'customerId must not be empty' },
       ])
-      expect((await door.ask('query ($input: ImportJobInput!) { importJob(input: $input) { id } }', { input: { id: 'none' } })).data).to.deep.equal({ importJob: null })
+      expect(
+        (await door.ask('query ($input: ImportJobInput!) { importJob(input: $input) { id } }', { input: { id: 'none' } })).data,
+      ).to.deep.equal({ importJob: null })
     })
     it('refuse what can be refused by reading it, and say which', async () => {
       const customers = [{ customerId }, { customerId: 'a', refId: 'b' }]
@@ -224,7 +276,15 @@ describe('customers over GraphQL', () => {
       })
       expect(message).to.equal('')
       const [granted] = answer as unknown as Answer[]
-      expect(granted).to.deep.include({ status: 'Active', usageLimit: 123_456_789, hasUnlimitedUsage: false, resetPeriod: 'MONTH', isVisible: false, period: 'ONE_MONTH', enumValues: null })
+      expect(granted).to.deep.include({
+        status: 'Active',
+        usageLimit: 123_456_789,
+        hasUnlimitedUsage: false,
+        resetPeriod: 'MONTH',
+        isVisible: false,
+        period: 'ONE_MONTH',
+        enumValues: null,
+      })
       expect(granted!.feature).to.deep.include({ refId: featureId })
       expect(await read(`totalActivePromotionalEntitlements promotionalEntitlements ${selection}`)).to.deep.equal({
         totalActivePromotionalEntitlements: 1,

@@ -17,7 +17,23 @@ type Outcome = 'refused' | 'nothing' | 'own'
 /** Each has one customer with everything, called alike in both but for the beginning of the names. */
 const catalogOf = (name: string) => ({
   features: [
-    { refId: `${name}-calls`, displayName: `${name} hidden calls`, type: 'NUMBER', meter: 'Incremental', units: 'call', unitsPlural: 'calls' },
+    {
+      refId: `${name}-calls`,
+      displayName: `${name} hidden calls`,
+      type: 'NUMBER',
+      meter: 'Incremental',
+      units: 'call',
+      unitsPlural: 'calls',
+    },
+    {
+      refId: `${name}-requests`,
+      displayName: `${name} hidden requests`,
+      type: 'NUMBER',
+      meter: 'Incremental',
+      units: 'request',
+      unitsPlural: 'requests',
+      events: { aggregation: 'COUNT', filters: [[{ field: 'eventName', operation: 'EQUALS', value: `${name}-event` }]] },
+    },
     { refId: `${name}-sso`, displayName: `${name} hidden sso`, type: 'BOOLEAN' },
   ],
   products: [{ refId: `${name}-product`, displayName: `${name} hidden product`, settings: { multipleSubscriptions: true } }],
@@ -57,13 +73,21 @@ describe('an operation with the identifiers of another environment', function ()
     platform = await openWholePlatform()
     theirs = await platform.createEnvironment('theirs', catalogOf('their'))
     ours = await platform.createEnvironment('ours', catalogOf('our'))
-    for (const [environment, name] of [[theirs, 'their'], [ours, 'our']] as const) await fill(environment, name)
+    for (const [environment, name] of [
+      [theirs, 'their'],
+      [ours, 'our'],
+    ] as const)
+      await fill(environment, name)
     const where = { where: { environmentId: theirs.id } }
     ids.customer = (await platform.prisma.customer.findFirstOrThrow(where)).id
     ids.subscription = (await platform.prisma.subscription.findFirstOrThrow(where)).id
     ids.feature = (await platform.prisma.feature.findFirstOrThrow(where)).id
     ids.import = (await platform.prisma.importJob.findFirstOrThrow(where)).id
     ids.resource = (await platform.prisma.customerResource.findFirstOrThrow(where)).id
+    ids.measurement = (await platform.prisma.usageMeasurement.findFirstOrThrow(where)).id
+    const recompute = 'mutation ($input: RecomputeUsageInput!) { recomputeUsage(input: $input) { id } }'
+    const { recomputeUsage } = await must(theirs, recompute, { input: { featureId: 'their-requests' } })
+    ids.recomputation = (recomputeUsage as { id: string }).id
     ids.plan = (await platform.prisma.package.findFirstOrThrow({ where: { environmentId: theirs.id, kind: 'PLAN' } })).id
   })
   after(async () => expect(await platform.close()).to.deep.equal([]))
@@ -75,22 +99,41 @@ describe('an operation with the identifiers of another environment', function ()
   }
   async function fill(environment: TestEnvironment, name: string): Promise<void> {
     const customerId = `${name}-customer`
-    const facts = { name: `${name} hidden name`, email: `${name}@hidden.test`, additionalMetaData: { note: `${name} hidden note` }, couponRefId: `${name}-coupon` }
-    await must(environment, 'mutation ($input: CustomerInput!) { createOneCustomer(input: $input) { id } }', { input: { customerId, ...facts } })
+    const facts = {
+      name: `${name} hidden name`,
+      email: `${name}@hidden.test`,
+      additionalMetaData: { note: `${name} hidden note` },
+      couponRefId: `${name}-coupon`,
+    }
+    await must(environment, 'mutation ($input: CustomerInput!) { createOneCustomer(input: $input) { id } }', {
+      input: { customerId, ...facts },
+    })
     const provision = 'mutation ($input: ProvisionSubscriptionInput) { provisionSubscriptionV2(input: $input) { id } }'
     const plan = { customerId, planId: `${name}-plan`, billingPeriod: 'MONTHLY' }
-    await must(environment, provision, { input: { ...plan, subscriptionId: `${name}-subscription`, addons: [{ addonId: `${name}-addon`, quantity: 1 }] } })
-    await must(environment, provision, { input: { ...plan, resourceId: `${name}-resource`, subscriptionId: `${name}-resource-subscription` } })
-    await must(environment, 'mutation ($input: GrantPromotionalEntitlementsInput!) { grantPromotionalEntitlements(input: $input) { id } }', {
-      input: { customerId, promotionalEntitlements: [{ featureId: `${name}-sso`, period: 'ONE_YEAR' }] },
+    await must(environment, provision, {
+      input: { ...plan, subscriptionId: `${name}-subscription`, addons: [{ addonId: `${name}-addon`, quantity: 1 }] },
     })
+    await must(environment, provision, {
+      input: { ...plan, resourceId: `${name}-resource`, subscriptionId: `${name}-resource-subscription` },
+    })
+    await must(
+      environment,
+      'mutation ($input: GrantPromotionalEntitlementsInput!) { grantPromotionalEntitlements(input: $input) { id } }',
+      {
+        input: { customerId, promotionalEntitlements: [{ featureId: `${name}-sso`, period: 'ONE_YEAR' }] },
+      },
+    )
     await must(environment, 'mutation ($input: ReportUsageInput!) { reportUsage(input: $input) { id } }', {
       input: { customerId, featureId: `${name}-calls`, value: 3, idempotencyKey: `${name}-key` },
+    })
+    await must(environment, 'mutation ($events: UsageEventsReportInput!) { reportEvent(events: $events) }', {
+      events: { usageEvents: [{ customerId, eventName: `${name}-event`, idempotencyKey: `${name}-event-key` }] },
     })
     const bulk = { customers: [{ customerId: `${name}-imported`, name: `${name} hidden import` }] }
     await must(environment, 'mutation ($input: ImportCustomerBulkInput!) { importCustomersBulk(input: $input) }', { input: bulk })
     const isSettled = async () =>
       (await platform.prisma.importJob.count({ where: { environmentId: environment.id, finishedAt: null } })) === 0 &&
+      (await platform.prisma.pendingBatch.count({ where: { environmentId: environment.id } })) === 0 &&
       (await platform.prisma.outboxMessage.count({ where: { environmentId: environment.id } })) === 0
     await eventually('everything to be worked off', isSettled)
   }
@@ -102,9 +145,16 @@ describe('an operation with the identifiers of another environment', function ()
        JOIN pg_attribute a ON a.attrelid = t.oid AND a.attname = CASE t.relname WHEN 'environment' THEN 'id' ELSE 'environment_id' END
        WHERE t.relkind IN ('r', 'p') AND NOT t.relispartition AND t.relnamespace = 'public'::regnamespace ORDER BY 1`,
     )
-    expect(tables.rows.map(({ name }) => name)).to.include.members(['customer', 'subscription', 'environment', 'raw_event', 'usage_counter'])
+    expect(tables.rows.map(({ name }) => name)).to.include.members([
+      'customer',
+      'subscription',
+      'environment',
+      'raw_event',
+      'usage_counter',
+    ])
     const each = tables.rows.map(
-      ({ name, column }) => `SELECT '${name}' AS name, md5(string_agg(t::text, '|' ORDER BY t::text)) AS hash FROM "${name}" t WHERE "${column}" = $1::uuid`,
+      ({ name, column }) =>
+        `SELECT '${name}' AS name, md5(string_agg(t::text, '|' ORDER BY t::text)) AS hash FROM "${name}" t WHERE "${column}" = $1::uuid`,
     )
     const { rows } = await platform.pool.query<{ name: string; hash: string }>(each.join(' UNION ALL '), [theirs.id])
     return rows.map(({ name, hash }) => `${name} ${hash}`).join('\n')
@@ -115,6 +165,7 @@ describe('an operation with the identifiers of another environment', function ()
   const startDate = new Date(Date.now() - 86_400_000).toISOString()
   const later = new Date(Date.now() + 86_400_000).toISOString()
   const checkResult = { hasAccess: true }
+  const theirEvent = { customerId: 'their-customer', eventName: 'their-event', idempotencyKey: 'their-event-key' }
   const theirGrant = [{ featureId: 'their-sso', period: 'LIFETIME' }]
 
   /** Of every operation: variables that name what is theirs, and what comes of it. Ids of ours are known only when the test runs. */
@@ -124,7 +175,10 @@ describe('an operation with the identifiers of another environment', function ()
       ['nothing', () => ({ query: { ...our, resourceId: 'their-resource' } })],
     ],
     'Query.catalog': [['own', () => ({})]],
-    'Query.coupons': [['nothing', () => ({ filter: { refId: { eq: 'their-coupon' } } })], ['own', () => ({})]],
+    'Query.coupons': [
+      ['nothing', () => ({ filter: { refId: { eq: 'their-coupon' } } })],
+      ['own', () => ({})],
+    ],
     'Query.customers': [
       ['nothing', () => ({ filter: { customerId: { eq: 'their-customer' } } })],
       ['nothing', () => ({ filter: { or: [{ id: { eq: ids.customer } }, { environmentId: { eq: theirs.id } }] } })],
@@ -135,12 +189,18 @@ describe('an operation with the identifiers of another environment', function ()
       ['own', () => ({ query: { ...our, featureId: 'their-calls' } })],
     ],
     'Query.entitlementV2': [['own', () => ({ query: { ...their, featureId: 'their-calls' } })]],
-    'Query.entitlementsState': [['own', () => ({ query: their })], ['own', () => ({ query: { ...our, resourceId: 'their-resource' } })]],
+    'Query.entitlementsState': [
+      ['own', () => ({ query: their })],
+      ['own', () => ({ query: { ...our, resourceId: 'their-resource' } })],
+    ],
     'Query.getActiveSubscriptions': [
       ['refused', () => ({ input: their })],
       ['nothing', () => ({ input: { ...our, resourceIds: ['their-resource'] } })],
     ],
-    'Query.getCustomerByRefId': [['nothing', () => ({ input: their })], ['nothing', () => ({ input: { customerId: ids.customer } })]],
+    'Query.getCustomerByRefId': [
+      ['nothing', () => ({ input: their })],
+      ['nothing', () => ({ input: { customerId: ids.customer } })],
+    ],
     'Query.getSubscription': [
       ['refused', () => ({ input: { subscriptionId: 'their-subscription' } })],
       ['refused', () => ({ input: { subscriptionId: ids.subscription } })],
@@ -151,14 +211,18 @@ describe('an operation with the identifiers of another environment', function ()
       ['refused', () => ({ input: { productId: 'their-product' } })],
       ['refused', () => ({ input: { productId: 'our-product', ...their } })],
     ],
-    'Query.products': [['nothing', () => ({ filter: { refId: { eq: 'their-product' } } })], ['own', () => ({})]],
+    'Query.products': [
+      ['nothing', () => ({ filter: { refId: { eq: 'their-product' } } })],
+      ['own', () => ({})],
+    ],
     'Query.sdkConfiguration': [['own', () => ({})]],
     'Query.subscriptions': [
       ['nothing', () => ({ filter: { subscriptionId: { eq: 'their-subscription' } } })],
       ['nothing', () => ({ filter: { customer: { customerId: { eq: 'their-customer' } } } })],
-      ['refused', () => ({ filter: { environmentId: { eq: theirs.id } } })],
+      ['nothing', () => ({ filter: { environmentId: { eq: theirs.id } } })],
     ],
     'Query.testClock': [['nothing', () => ({})]],
+    'Query.usageRecomputation': [['refused', () => ({ id: ids.recomputation })]],
     'Query.usageHistory': [
       ['refused', () => ({ usageHistoryInput: { customerRefId: 'their-customer', featureRefId: 'their-calls', startDate } })],
       ['refused', () => ({ usageHistoryInput: { customerRefId: 'our-customer', featureRefId: 'their-calls', startDate } })],
@@ -176,7 +240,10 @@ describe('an operation with the identifiers of another environment', function ()
       ['refused', () => ({ input: { ...their, planId: 'our-plan' } })],
       ['refused', () => ({ input: { ...our, planId: 'their-plan' } })],
     ],
-    'Mutation.archiveCustomer': [['refused', () => ({ input: their })], ['refused', () => ({ input: { customerId: ids.customer } })]],
+    'Mutation.archiveCustomer': [
+      ['refused', () => ({ input: their })],
+      ['refused', () => ({ input: { customerId: ids.customer } })],
+    ],
     'Mutation.cancelSchedule': [['refused', () => ({ input: { subscriptionId: 'their-subscription' } })]],
     'Mutation.cancelSubscription': [
       ['refused', () => ({ input: { subscriptionRefId: 'their-subscription' } })],
@@ -204,12 +271,17 @@ describe('an operation with the identifiers of another environment', function ()
     'Mutation.estimateSubscription': [['refused', () => ({ input: { ...our, planId: 'their-plan' } })]],
     'Mutation.estimateSubscriptionUpdate': [['refused', () => ({ input: { subscriptionId: 'their-subscription' } })]],
     'Mutation.grantPromotionalEntitlements': [
-      ['refused', () => ({ input: { customerId: 'their-imported', promotionalEntitlements: [{ featureId: 'our-sso', period: 'LIFETIME' }] } })],
+      [
+        'refused',
+        () => ({ input: { customerId: 'their-imported', promotionalEntitlements: [{ featureId: 'our-sso', period: 'LIFETIME' }] } }),
+      ],
       ['refused', () => ({ input: { ...our, promotionalEntitlements: theirGrant } })],
     ],
     'Mutation.importCustomersBulk': [['own', () => ({ input: { customers: [{ ...their, name: 'Ours' }] } })]],
     'Mutation.importOneCustomer': [['own', () => ({ input: { ...their, name: 'Ours' } })]],
-    'Mutation.importSubscriptionsBulk': [['own', () => ({ input: { subscriptions: [{ customerId: 'their-imported', planId: 'their-plan' }] } })]],
+    'Mutation.importSubscriptionsBulk': [
+      ['own', () => ({ input: { subscriptions: [{ customerId: 'their-imported', planId: 'their-plan' }] } })],
+    ],
     'Mutation.migrateSubscriptionToLatest': [['refused', () => ({ input: { subscriptionId: 'their-subscription' } })]],
     'Mutation.previewNextInvoice': [['refused', () => ({ input: { subscriptionId: 'their-subscription' } })]],
     'Mutation.previewSubscription': [['refused', () => ({ input: { ...our, planId: 'their-plan' } })]],
@@ -223,6 +295,20 @@ describe('an operation with the identifiers of another environment', function ()
       ['refused', () => ({ input: { ...our, planId: 'their-plan' } })],
       ['refused', () => ({ subscription: { ...our, planId: 'our-plan', resourceId: 'r', addons: [{ addonId: 'their-addon' }] } })],
     ],
+    'Mutation.recomputeUsage': [
+      ['refused', () => ({ input: { featureId: 'their-requests' } })],
+      ['refused', () => ({ input: { featureId: 'our-requests', customerId: 'their-imported' } })],
+    ],
+    'Mutation.removeUsageEvent': [['refused', () => ({ input: theirEvent })]],
+    'Mutation.removeUsageMeasurement': [
+      ['refused', () => ({ input: { id: ids.measurement } })],
+      ['refused', () => ({ input: { idempotencyKey: 'their-key' } })],
+    ],
+    'Mutation.replaceUsageEvent': [['refused', () => ({ input: { ...theirEvent, dimensions: { a: 1 } } })]],
+    'Mutation.replaceUsageMeasurement': [
+      ['refused', () => ({ input: { id: ids.measurement, value: 1 } })],
+      ['refused', () => ({ input: { idempotencyKey: 'their-key', value: 1 } })],
+    ],
     'Mutation.reportEntitlementCheckRequested': [
       ['own', () => ({ entitlementCheckRequested: { ...their, featureId: 'their-calls', entitlementCheckResult: checkResult } })],
     ],
@@ -235,7 +321,17 @@ describe('an operation with the identifiers of another environment', function ()
       ['own', () => ({ input: { ...our, featureId: 'our-calls', value: 99, idempotencyKey: 'their-key' } })],
     ],
     'Mutation.reportUsageBulk': [
-      ['refused', () => ({ input: { usages: [{ ...our, featureId: 'our-calls', value: 1 }, { ...our, featureId: 'their-calls', value: 1 }] } })],
+      [
+        'refused',
+        () => ({
+          input: {
+            usages: [
+              { ...our, featureId: 'our-calls', value: 1 },
+              { ...our, featureId: 'their-calls', value: 1 },
+            ],
+          },
+        }),
+      ],
     ],
     'Mutation.revokePromotionalEntitlement': [
       ['refused', () => ({ input: { customerId: 'their-imported', featureId: 'their-sso' } })],
@@ -313,11 +409,19 @@ describe('an operation with the identifiers of another environment', function ()
       await must(environment, 'mutation ($input: ReportUsageInput!) { reportUsage(input: $input) { id } }', {
         input: { customerId: `${name}-customer`, featureId: `${name}-calls`, value: 1 },
       })
-      await must(environment, 'mutation ($input: GrantPromotionalEntitlementsInput!) { grantPromotionalEntitlements(input: $input) { id } }', {
-        input: { customerId: `${name}-customer`, promotionalEntitlements: [{ featureId: `${name}-sso`, period: 'LIFETIME' }] },
-      })
+      await must(
+        environment,
+        'mutation ($input: GrantPromotionalEntitlementsInput!) { grantPromotionalEntitlements(input: $input) { id } }',
+        {
+          input: { customerId: `${name}-customer`, promotionalEntitlements: [{ featureId: `${name}-sso`, period: 'LIFETIME' }] },
+        },
+      )
       const limit = 1_000 + count
-      const plan = { refId: `${name}-plan`, product: `${name}-product`, entitlements: [{ feature: `${name}-calls`, limit, resetPeriod: 'MONTH' }] }
+      const plan = {
+        refId: `${name}-plan`,
+        product: `${name}-product`,
+        entitlements: [{ feature: `${name}-calls`, limit, resetPeriod: 'MONTH' }],
+      }
       await must(environment, 'mutation ($input: JSON!) { applyCatalog(input: $input) { action } }', { input: { plans: [plan] } })
     }
     let count = 0
@@ -327,7 +431,11 @@ describe('an operation with the identifiers of another environment', function ()
         const query = operationDocument(schema.getSubscriptionType()!, field)
         const unsubscribe = client.subscribe(
           { query },
-          { next: (message) => received.push(JSON.stringify(message)), error: (error) => received.push(String(error)), complete: () => undefined },
+          {
+            next: (message) => received.push(JSON.stringify(message)),
+            error: (error) => received.push(String(error)),
+            complete: () => undefined,
+          },
         )
         count += 1
         await change(theirs, 'their', count)
@@ -335,7 +443,9 @@ describe('an operation with the identifiers of another environment', function ()
         await eventually(
           'a change of ours',
           async () => {
-            if (received.length === 0) await change(ours, 'our', (count += 1))
+            if (received.length > 0) return true
+            count += 1
+            await change(ours, 'our', count)
             return received.length > 0
           },
           30_000,

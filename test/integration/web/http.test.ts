@@ -236,6 +236,13 @@ describe('the front door over HTTP', () => {
       expect(response.headers.get('content-security-policy')).to.include("default-src 'self'")
     })
 
+    it('have a reference made from the schema, whose links all lead somewhere', async () => {
+      const html = await (await fetch(`${door.url}/docs/reference`)).text()
+      expect(html).to.include('<h3 id="provisioncustomer">provisionCustomer</h3>').and.to.include('<h3 id="type-Customer">Customer</h3>')
+      const places = new Set(Array.from(html.matchAll(/ id="([\w-]+)"/g), ([, id]) => id))
+      expect(Array.from(html.matchAll(/href="#([\w-]+)"/g), ([, id]) => id).filter((id) => !places.has(id))).to.deep.equal([])
+    })
+
     it('say so when there is no such page', async () => {
       for (const path of ['/docs/nope', '/docs/..%2f..%2fpackage.json']) expect((await fetch(door.url + path)).status, path).to.equal(404)
     })

@@ -332,11 +332,6 @@ describe('a catalog document that is refused', () => {
         'plans[0].defaultTrial.duration: must be a whole number from 1 to 1000',
         'plans[0].defaultTrial.units: must be one of DAY, MONTH',
       ],
-      [
-        'publishing for existing customers is not there yet',
-        documentWith({ plans: [planWith({ publish: 'ALL_CUSTOMERS' })] }),
-        'plans[0].publish: ALL_CUSTOMERS is not supported yet: publish for NEW_CUSTOMERS, existing subscriptions keep their version',
-      ],
       ['FREE_PLAN has a plan', settings({ newCustomer: 'FREE_PLAN' }), 'products[0].settings.newCustomerPlan: is required with FREE_PLAN'],
       [
         'FREE_PLAN is free',

@@ -13,8 +13,7 @@ describe('customer metadata', () => {
     ['clears all', { a: 1 }, null, null],
     ['begins with nothing', null, { a: 1, b: null }, { a: 1 }],
   ]
-  for (const [title, current, change, expected] of cases)
-    it(title, () => expect(mergeMetaData(current, change)).to.deep.equal(expected))
+  for (const [title, current, change, expected] of cases) it(title, () => expect(mergeMetaData(current, change)).to.deep.equal(expected))
 
   it('is not written when it is absent from the change', () =>
     expect(toWritten({ additionalMetaData: { a: 1 } } as never, { name: 'Acme' })).to.deep.equal({ name: 'Acme' }))

@@ -92,7 +92,12 @@ describe('a promotional grant', () => {
     ['the largest exact limit', seats, { usageLimit: 2 ** 53 - 1 }, { usageLimit: '9007199254740991' }],
     ['a value', projects, { usageLimit: 2 ** 31 - 1 }, { usageLimit: '2147483647' }],
     ['some values, each once', regions, { enumValues: ['us', 'eu', 'us'] }, { enumValues: ['us', 'eu'] }],
-    ['a reset, by default from the start', calls, { usageLimit: 1, resetPeriod: 'DAY' }, { usageLimit: '1', resetPeriod: 'DAY', resetRule: 'SubscriptionStart' }],
+    [
+      'a reset, by default from the start',
+      calls,
+      { usageLimit: 1, resetPeriod: 'DAY' },
+      { usageLimit: '1', resetPeriod: 'DAY', resetRule: 'SubscriptionStart' },
+    ],
     [
       'a reset by the calendar',
       calls,
@@ -121,7 +126,12 @@ describe('a promotional grant', () => {
     ['values of a NUMBER', calls, { usageLimit: 1, enumValues: ['eu'] }, 'enumValues'],
     ['a reset of seats', seats, { usageLimit: 1, resetPeriod: 'MONTH' }, 'resetPeriod'],
     ['a reset of what has no meter', projects, { usageLimit: 1, resetPeriod: 'MONTH' }, 'resetPeriod'],
-    ['the configuration of another reset', calls, { usageLimit: 1, resetPeriod: 'DAY', resetRules: { WEEK: 'EverySunday' } }, 'resetPeriod'],
+    [
+      'the configuration of another reset',
+      calls,
+      { usageLimit: 1, resetPeriod: 'DAY', resetRules: { WEEK: 'EverySunday' } },
+      'resetPeriod',
+    ],
     ['the configuration of a reset that is not asked for', calls, { usageLimit: 1, resetRules: { WEEK: 'EverySunday' } }, 'resetPeriod'],
   ]
   for (const [title, to, grant, path] of refused)

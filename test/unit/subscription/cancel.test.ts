@@ -46,7 +46,13 @@ describe('cancelling', () => {
   })
 
   it('takes entitlements away now when it is asked to, and gives them back when it is undone', () => {
-    const one = decideCancellation({ subscription: subscription(), time: 'SPECIFIC_DATE', endDate: now + day, revokesEntitlements: true, now })
+    const one = decideCancellation({
+      subscription: subscription(),
+      time: 'SPECIFIC_DATE',
+      endDate: now + day,
+      revokesEntitlements: true,
+      now,
+    })
     expect(one).to.include({ status: 'ACTIVE', entitlementsRevokedAt: now, effectiveEndDate: now + day })
     expect(undoCancellation(one)).to.deep.equal(subscription())
   })

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import {
@@ -86,7 +87,9 @@ describe('lifecycle table', () => {
   }
 
   it('gives every end a reason and a date, takes back what waited, and does so at no other time', () => {
-    const waiting = [{ id: 'later', executeAt: t0 + 9 * day, change: { type: 'BillingPeriod' as const, billingPeriod: 'ANNUALLY' as const } }]
+    const waiting = [
+      { id: 'later', executeAt: t0 + 9 * day, change: { type: 'BillingPeriod' as const, billingPeriod: 'ANNUALLY' as const } },
+    ]
     for (const [status, trigger] of transitions) {
       const moved = apply(subscription({ status, scheduled: waiting }), trigger, t0 + day)
       expect(moved.cancelReason !== null, trigger).to.equal(isFinal(moved.status))
@@ -102,10 +105,17 @@ describe('lifecycle table', () => {
     expect(apply(scheduled, 'replace', t0 + day)).to.include({ cancellationDate: t0, effectiveEndDate: t0 + day })
   })
 
-  it('is printed whole: one row a trigger, one column a status', () => {
+  it('is printed whole, one row a trigger and one column a status, and is so in the docs', () => {
     const file = fileURLToPath(new URL('../../../src/subscription/print-lifecycle.js', import.meta.url))
-    const [head, , ...rows] = execFileSync(process.execPath, [file], { encoding: 'utf8' }).trimEnd().split('\n')
-    const cells = (line: string) => line.split('|').slice(1, -1).map((cell) => cell.trim())
+    const printedTable = execFileSync(process.execPath, [file], { encoding: 'utf8' }).trimEnd()
+    const page = readFileSync('src/web/docs/subscriptions.md', 'utf8')
+    expect(page, 'the page has the table').to.include(`npm run -s lifecycle -->\n\n${printedTable}\n\n<!-- end`)
+    const [head, , ...rows] = printedTable.split('\n')
+    const cells = (line: string) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim())
     expect(cells(head!)).to.deep.equal(['trigger', ...subscriptionStatuses])
     expect(rows.map((row) => cells(row)[0])).to.deep.equal([...triggers])
     const printed = cells(rows[triggers.indexOf('cancelLater')]!)

@@ -153,7 +153,7 @@ describe('provisioning decides', () => {
 describe('provisioning again', () => {
   const extra = addon('extra')
   const basicWithExtra = plan('basic', { compatibleAddonIds: ['extra', 'other'] })
-  const active = subscription({ addons: [held(extra, 2), held(addon('other'))] })
+  const active = subscription({ plan: basicWithExtra, addons: [held(extra, 2), held(addon('other'))] })
 
   it('answers what is active already, whatever order the add-ons are named in', () => {
     const decision = decide({ plan: basicWithExtra, addons: [held(addon('other')), held(extra, 2)] }, [active])

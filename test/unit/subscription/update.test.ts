@@ -179,7 +179,8 @@ describe('another plan of the product', () => {
     ['to another currency', big, plan('euro', { prices: [price({ currency: 'EUR', amount: decimal.fromNumber(1) })] }), 'now'],
     ['to a price in tiers', big, plan('tiers', { prices: [price({ amount: null, tiers: [] })] }), 'now'],
   ] as const) {
-    it(`${name} is there ${type}`, () => expect(provision(current({ plan: from }), { plan: to }).kind).to.equal(type === 'now' ? 'create' : 'update'))
+    it(`${name} is there ${type}`, () =>
+      expect(provision(current({ plan: from }), { plan: to }).kind).to.equal(type === 'now' ? 'create' : 'update'))
   }
   it('comes after a cancellation at the same instant: there is nothing left to change', () => {
     const { subscription: waiting } = provision(current({ cancellationDate: t0, effectiveEndDate: periodEnd }), { plan: small })

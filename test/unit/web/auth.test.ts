@@ -76,6 +76,8 @@ describe('what a key may ask', () => {
   it('an input may name the environment of the key by either identifier, and no other', () => {
     for (const environmentId of ['env-id', 'production', null, undefined])
       expect(reasonOf(server, 'Query', 'entitlement', { environmentId })).to.equal(null)
+    // Of a list's filter.
+    expect(reasonOf(server, 'Query', 'customers', { environmentId: { eq: 'staging' } })).to.equal(null)
     expect(reasonOf(server, 'Query', 'entitlement', { environmentId: 'staging' })).to.equal('IDENTITY_FORBIDDEN')
   })
 })

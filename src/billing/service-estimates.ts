@@ -1,0 +1,139 @@
+import type { EpochMs } from '../kernel/clock.js'
+import * as decimal from '../kernel/decimal.js'
+import { type Db, Prisma, type PrismaClient } from '../platform/postgres.js'
+import { advance } from '../subscription/advance.js'
+import { billingPeriodAt, firstPeriod } from '../subscription/billing-period.js'
+import { isSameSlot } from '../subscription/coexistence.js'
+import type { Subscription } from '../subscription/model.js'
+import { planChangeType } from '../subscription/plan-change.js'
+import { invalidSubscriptionStatus } from '../subscription/problems.js'
+import type { UpdateSubscription } from '../subscription/service-changes.js'
+import { type Preview, type SubscriptionPreviews, toChanges } from '../subscription/service-previews.js'
+import type { ProvisionSubscription } from '../subscription/service-references.js'
+import { type Account, newAccount } from './account.js'
+import { currencyOf } from './charges.js'
+import { type Estimate, estimateOf } from './estimate.js'
+import { totalled } from './invoice.js'
+import type { BilledSubscription, BillingLedger, RecordedChange } from './ledger.js'
+import type { Draft } from './model.js'
+import { findAccounts, findBalance } from './repository.js'
+import { usualTerms } from './request.js'
+
+export interface ChangeEstimate extends Estimate {
+  /** Whether it leads to a cheaper plan; null: there is no plan before it. */
+  isPlanDowngrade: boolean | null
+  /** Whether changes of the subscription are yet to come. */
+  hasScheduledUpdates: boolean
+}
+
+/** An answer about what is not sold for money has to name one. */
+const fallbackCurrency = 'USD'
+
+/** Answers what changes would cost. Everything is read in a transaction that cannot write. */
+export class EstimateService {
+  readonly #prisma: PrismaClient
+  readonly #previews: SubscriptionPreviews
+  readonly #ledger: BillingLedger
+
+  constructor({ prisma, previews, ledger }: { prisma: PrismaClient; previews: SubscriptionPreviews; ledger: BillingLedger }) {
+    this.#prisma = prisma
+    this.#previews = previews
+    this.#ledger = ledger
+  }
+
+  /** Of a new subscription, or of what provisioning changes about the one that is there. */
+  provision(environmentId: string, request: ProvisionSubscription & { customerRefId: string }): Promise<ChangeEstimate> {
+    return this.#read(async (db) => {
+      const preview = await this.#previews.provision(db, environmentId, request)
+      const { subscription, now } = preview
+      if (subscription.status !== 'NOT_STARTED' || preview.decision.kind !== 'create') return this.#estimate(db, preview, request.billing)
+      // It is charged when it starts: what it would cost then, with what is held now.
+      const { startDate } = subscription
+      const started: Subscription = { ...subscription, status: 'ACTIVE', currentPeriod: firstPeriod(subscription, startDate) }
+      const inForce =
+        (await this.#openAt(db, preview, startDate)).find((other) => other.status === 'ACTIVE' && isSameSlot(other, started)) ?? null
+      const change: RecordedChange = { before: null, after: started, at: Math.max(startDate, now), isRenewal: false, inForce }
+      return this.#estimate(db, { ...preview, changes: [change], subscription: started, before: inForce }, request.billing)
+    })
+  }
+
+  update(environmentId: string, request: UpdateSubscription): Promise<ChangeEstimate> {
+    return this.#read(async (db) => this.#estimate(db, await this.#previews.update(db, environmentId, request), request.billing))
+  }
+
+  /** The invoice that the end of the running period makes, with the usage of now. */
+  nextInvoice(environmentId: string, subscriptionRefId: string): Promise<{ draft: Draft; balance: decimal.Decimal; at: EpochMs }> {
+    return this.#read(async (db) => {
+      const { customer, due, open, subscription, now } = await this.#previews.held(db, environmentId, subscriptionRefId)
+      const period = billingPeriodAt(subscription, now)
+      if (!period) throw invalidSubscriptionStatus(subscriptionRefId, subscription.status, 'invoiced')
+      const billed = await this.#ledger.draftIn(db, customer, [...due, ...toChanges(advance(open, period.end))])
+      const drafts = billed
+        .filter(({ subscription: { id }, at }) => id === subscription.id && at === period.end)
+        .flatMap((one) => one.drafts)
+      const currency = drafts[0]?.currency ?? currencyOf(subscription, customer.billingCurrency) ?? fallbackCurrency
+      const payerId = subscription.payingCustomerId ?? customer.id
+      return {
+        draft:
+          drafts.at(-1) ?? totalled({ reason: 'BILLING_CYCLE', currency, period, lines: [], discount: decimal.zero, taxPercentage: null }),
+        balance: await findBalance(db, environmentId, payerId, currency),
+        at: now,
+      }
+    })
+  }
+
+  async #estimate(
+    db: Db,
+    { customer, now, due, changes, subscription, before }: Preview,
+    billing: ProvisionSubscription['billing'],
+  ): Promise<ChangeEstimate> {
+    const { environmentId } = subscription
+    const billed = await this.#ledger.draftIn(db, customer, [...due, ...changes], billing)
+    const isAsked = (one: BilledSubscription) => changes.some(({ after }) => after === one.subscription)
+    const own = billed.filter((one) => one.subscription.id === subscription.id && isAsked(one)).at(-1)
+    const account = own?.account ?? (await this.#account(db, customer, subscription))
+    const draft = own?.drafts.at(-1) ?? null
+    const at = changes.at(-1)?.at ?? now
+    const payerId = subscription.payingCustomerId ?? customer.id
+    const currency = draft?.currency ?? account.terms.currency
+    const balance = currency === null ? decimal.zero : await findBalance(db, environmentId, payerId, currency)
+    const estimate = estimateOf({
+      account,
+      draft,
+      content: subscription,
+      period: billingPeriodAt(subscription, at) ?? firstPeriod(subscription, at),
+      at,
+      balance,
+      timeZone: subscription.timeZone,
+      fallbackCurrency: customer.billingCurrency ?? fallbackCurrency,
+    })
+    const planned = subscription.scheduled.flatMap(({ change }) => ('plan' in change ? [change] : [])).at(-1) ?? subscription
+    const isPlanDowngrade =
+      before && before.plan.packageId !== planned.plan.packageId ? planChangeType(before, planned) === 'DOWNGRADE' : null
+    return { ...estimate, isPlanDowngrade: before && (isPlanDowngrade ?? false), hasScheduledUpdates: subscription.scheduled.length > 0 }
+  }
+
+  async #account(db: Db, customer: Preview['customer'], subscription: Subscription): Promise<Account> {
+    const stored = await findAccounts(db, subscription.environmentId, [subscription.id])
+    return (
+      stored.get(subscription.id)?.account ?? newAccount({ ...usualTerms, currency: currencyOf(subscription, customer.billingCurrency) })
+    )
+  }
+
+  async #openAt(db: Db, { subscription, changes, customer }: Preview, at: EpochMs): Promise<Subscription[]> {
+    const held = await this.#previews.open(db, customer)
+    const ended = new Set(changes.filter(({ after }) => after.id !== subscription.id).map(({ after }) => after.id))
+    const left = held.filter(({ id }) => !ended.has(id))
+    return advance(left, at).subscriptions
+  }
+
+  #read<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    return this.#prisma.$transaction(
+      async (db) => {
+        await db.$executeRaw(Prisma.sql`SET TRANSACTION READ ONLY`)
+        return work(db)
+      },
+      { isolationLevel: 'RepeatableRead' },
+    )
+  }
+}

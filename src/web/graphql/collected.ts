@@ -1,0 +1,37 @@
+import type { EntitlementState } from '../../entitlement/state.js'
+import type { Subscription } from '../../subscription/model.js'
+import type { RequestContext } from './context.js'
+
+/**
+ * The subscription after the billing provider has been told of its change, so that the answer carries the invoice and what became of the payment. A
+ * provider that is slow or away delays nothing but this answer: what is left is done by the billing worker.
+ */
+export async function collected({ app, identity, signal, loaders }: RequestContext, subscription: Subscription): Promise<Subscription> {
+  if (subscription.pricingType !== 'PAID') return subscription
+  await app.billing.deliverAll(identity.environmentId, subscription.id, signal)
+  loaders.billingOfSubscription.clear(subscription.id)
+  return app.subscriptions.get(identity.environmentId, subscription.refId)
+}
+
+export interface Provisioned {
+  subscription: Subscription
+  state: EntitlementState
+}
+
+/** The same of a subscription that was provisioned, with what it entitles to. */
+export async function collectedProvision(context: RequestContext, provisioned: Provisioned): Promise<Provisioned> {
+  const { app, identity } = context
+  const subscription = await collected(context, provisioned.subscription)
+  if (subscription.status === provisioned.subscription.status) return { ...provisioned, subscription }
+  return { subscription, state: await app.subscriptions.stateOf(identity.environmentId, subscription) }
+}
+
+/** Where the customer pays for a subscription that waits for it; null: it does not wait, or the provider has no invoice yet. */
+export async function checkoutOf(
+  { loaders }: RequestContext,
+  { id, status }: Subscription,
+): Promise<{ checkoutUrl: string | null; checkoutBillingId: string | null }> {
+  if (status !== 'PAYMENT_PENDING') return { checkoutUrl: null, checkoutBillingId: null }
+  const { latestInvoice } = await loaders.billingOfSubscription.load(id)
+  return { checkoutUrl: latestInvoice?.paymentUrl ?? null, checkoutBillingId: latestInvoice?.billingId ?? null }
+}

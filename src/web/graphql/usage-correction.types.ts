@@ -1,0 +1,27 @@
+import { Field, Int, ObjectType } from 'type-graphql'
+import type { EpochMs } from '../../kernel/clock.js'
+import { DateTime } from './scalars.js'
+
+@ObjectType({ simpleResolvers: true, description: 'Usage that is being counted anew, and how far that is.' })
+export class UsageRecomputation {
+  @Field(() => DateTime)
+  createdAt!: EpochMs
+
+  @Field(() => String, { nullable: true, description: 'Null: all customers.' })
+  customerId!: string | null
+
+  @Field(() => Int)
+  customersDone!: number
+
+  @Field(() => Int, { description: 'With usage of the feature when it was asked for.' })
+  customersTotal!: number
+
+  @Field(() => String)
+  featureId!: string
+
+  @Field(() => DateTime, { nullable: true, description: 'Null: it is not finished.' })
+  finishedAt!: EpochMs | null
+
+  @Field(() => String)
+  id!: string
+}

@@ -1,0 +1,242 @@
+import { expect } from 'chai'
+import type { BillingProvider } from '../../../src/billing/provider.js'
+import { BillingSync } from '../../../src/billing/sync.js'
+import { findCustomer } from '../../../src/customer/repository.js'
+import { unavailable } from '../../../src/kernel/problem.js'
+import { settlePayments } from '../../../src/subscription/service-payments.js'
+import { at, type Bench, invoicesOf, newAcme, openBench, start } from './bench.js'
+
+const hour = 3_600_000
+
+describe('payments', () => {
+  let bench: Bench
+  let environmentId: string
+  let customerId: string
+
+  before(async () => {
+    bench = await openBench()
+  })
+  after(async () => expect(await bench.close()).to.deep.equal([]))
+  beforeEach(async () => {
+    environmentId = await newAcme(bench)
+    customerId = (await bench.customers.get(environmentId, 'acme'))!.id
+  })
+
+  type Request = Parameters<Bench['subscriptions']['provision']>[1]
+  const provision = async (planRefId: string, { billing = {}, ...request }: Partial<Request> = {}) =>
+    (
+      await bench.subscriptions.provision(environmentId, {
+        customerRefId: 'acme',
+        planRefId,
+        subscriptionRefId: planRefId,
+        billing: { collectionMethod: 'CHARGE', ...billing },
+        ...request,
+      })
+    ).subscription
+  /** Provisions and makes the calls, as a mutation does. */
+  const buy = async (planRefId: string, request: Partial<Request> = {}) => {
+    const { id } = await provision(planRefId, request)
+    await bench.billing.deliverAll(environmentId, id)
+    return id
+  }
+  const subscription = (refId: string) => bench.subscriptions.get(environmentId, refId)
+  const standing = async (refId: string) => {
+    const { status, paymentCollection, cancelReason } = await subscription(refId)
+    return [status, paymentCollection, cancelReason]
+  }
+  const latest = async (id: string) => (await invoicesOf(bench, environmentId, id)).at(-1)!
+  const tell = async (id: string, news: Parameters<typeof bench.billingProvider.tell>[2]) =>
+    bench.billing.hear(environmentId, (await bench.billingProvider.tell(environmentId, (await latest(id)).billingId!, news))!)
+  const putCard = () => bench.billingProvider.setPaymentMethod({ environmentId, customerId }, 'card')
+  const statusOfBuiltin = async () => (await bench.prisma.builtinInvoice.findMany({ where: { environmentId } })).map(({ status }) => status)
+
+  describe('of a beginning', () => {
+    it('gives access at once where an invoice is sent', async () => {
+      await buy('team', { billing: { collectionMethod: 'INVOICE' } })
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
+    })
+
+    it('gives access at once where a payment method is charged', async () => {
+      await putCard()
+      const id = await buy('team')
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
+      expect(await latest(id)).to.deep.include({ status: 'PAID', attemptCount: 1, paymentUrl: null })
+    })
+
+    it('gives access at once where nobody waits for the payment', async () => {
+      await buy('team', { billing: { awaitsPayment: false } })
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'PROCESSING', null])
+    })
+
+    it('waits for the payment, tells where to pay, and leaves the plan before as it is until then', async () => {
+      await buy('team', { billing: { collectionMethod: 'INVOICE' } })
+      const id = await buy('business')
+      expect(await standing('business')).to.deep.equal(['PAYMENT_PENDING', 'ACTION_REQUIRED', null])
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
+      const invoice = await latest(id)
+      expect(invoice).to.deep.include({ status: 'OPEN' })
+      expect(invoice.paymentUrl).to.match(/^https:/)
+      expect(invoice.paymentSecret).to.match(/_secret_/)
+
+      await tell(id, { status: 'PAID' })
+      expect(await standing('business')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
+      expect(await standing('team')).to.deep.equal(['CANCELED', 'NOT_REQUIRED', 'UpgradeOrDowngrade'])
+      // The credit for the other plan was on that invoice: there is no second one.
+      expect(await invoicesOf(bench, environmentId, id)).to.have.length(1)
+    })
+
+    it('ends when the payment is refused, after the invoice was taken back', async () => {
+      const id = await buy('team')
+      await tell(id, { status: 'FAILED', errorMessage: 'Card declined.' })
+      expect(await standing('team')).to.deep.equal(['CANCELED', 'FAILED', 'PendingPaymentExpired'])
+      expect(await latest(id)).to.deep.include({ status: 'CANCELED' })
+    })
+
+    it('ends when nobody pays in time', async () => {
+      const id = await buy('team')
+      await bench.testClocks.advance(environmentId, start + 22 * hour)
+      expect(await bench.billing.sweepDeadlines()).to.equal(0)
+      await bench.testClocks.advance(environmentId, start + 24 * hour)
+      expect(await bench.billing.sweepDeadlines()).to.equal(1)
+      await bench.billing.deliverAll(environmentId, id)
+      expect(await standing('team')).to.deep.equal(['CANCELED', 'ACTION_REQUIRED', 'PendingPaymentExpired'])
+      expect((await bench.subscriptions.active(environmentId, { customerRefId: 'acme' })).map(({ plan }) => plan.refId)).to.deep.equal([])
+    })
+
+    it('is active when it was paid just before the invoice was taken back', async () => {
+      const id = await buy('team')
+      await bench.billingProvider.tell(environmentId, (await latest(id)).billingId!, { status: 'PAID' })
+      await bench.testClocks.advance(environmentId, start + 24 * hour)
+      await bench.billing.sweepDeadlines()
+      await bench.billing.deliverAll(environmentId, id)
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
+    })
+
+    it('gives a payment back that comes too late, and says so', async () => {
+      const id = await buy('team')
+      await tell(id, { status: 'FAILED', errorMessage: 'Card declined.' })
+      await tell(id, { status: 'PAID' })
+      expect(await standing('team')).to.deep.equal(['CANCELED', 'FAILED', 'PendingPaymentExpired'])
+      expect(await latest(id)).to.deep.include({ status: 'PAID', refundedAmount: '42' })
+      const { syncError } = await bench.prisma.subscriptionBilling.findFirstOrThrow({ where: { environmentId } })
+      expect(syncError).to.match(/given back/)
+    })
+
+    it('takes the invoice back of what is canceled while it waits', async () => {
+      const id = await buy('team')
+      await bench.subscriptions.cancel(environmentId, { subscriptionRefId: 'team' })
+      await bench.billing.deliverAll(environmentId, id)
+      expect(await statusOfBuiltin()).to.deep.equal(['CANCELED'])
+    })
+  })
+
+  describe('of a running subscription', () => {
+    it('is tried again on a schedule when it fails, and clears when it succeeds', async () => {
+      await putCard()
+      const id = await buy('team')
+      await bench.billingProvider.setPaymentMethod({ environmentId, customerId }, null)
+      await bench.testClocks.advance(environmentId, at('2027-05-01T00:00:00'))
+      await bench.billing.deliverAll(environmentId, id)
+      await tell(id, { status: 'FAILED', errorMessage: 'Card expired.' })
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'FAILED', null])
+      expect(await latest(id)).to.deep.include({ status: 'FAILED', errorMessage: 'Card expired.' })
+      await putCard()
+      expect(await bench.billing.deliver({ of: { environmentId, subscriptionId: id } })).to.equal(0)
+      await bench.testClocks.advance(environmentId, at('2027-05-02T00:00:01'))
+      await bench.billing.deliverAll(environmentId, id)
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
+      expect(await latest(id)).to.deep.include({ status: 'PAID', errorMessage: null })
+    })
+
+    it('cancels the subscription when it is missing for 14 days', async () => {
+      await putCard()
+      const id = await buy('team')
+      await bench.billingProvider.setPaymentMethod({ environmentId, customerId }, null)
+      await bench.testClocks.advance(environmentId, at('2027-05-01T00:00:00'))
+      await bench.billing.deliverAll(environmentId, id)
+      await tell(id, { requiresAction: true })
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'ACTION_REQUIRED', null])
+      await bench.testClocks.advance(environmentId, at('2027-05-16T00:00:00'))
+      expect(await bench.billing.sweepDeadlines()).to.equal(1)
+      await bench.billing.deliverAll(environmentId, id)
+      expect((await standing('team')).at(0)).to.equal('CANCELED')
+      expect((await standing('team')).at(2)).to.equal('CancelledByBilling')
+    })
+  })
+
+  describe('with a provider that', () => {
+    /** The builtin one, with a fault in its way. */
+    const syncWith = (faulty: Partial<BillingProvider>) => {
+      const { prisma, catalog, entitlements, ledger, environments, after, billingProvider } = bench
+      const provider = Object.assign(Object.create(billingProvider) as BillingProvider, faulty)
+      const parts = { prisma, catalog, entitlements, findCustomer, billing: ledger, time: environments, after }
+      return new BillingSync({ prisma, provider, settle: settlePayments(parts) })
+    }
+    const waiting = () => bench.prisma.billingIntent.findFirstOrThrow({ where: { environmentId, state: 'WAITING' } })
+    const again = () =>
+      bench.prisma.billingIntent.updateMany({ where: { environmentId }, data: { nextAttemptAt: new Date(0), leasedUntil: null } })
+
+    it('is down: the subscription waits, says why, and the call is made when it is back', async () => {
+      const { id } = await provision('team')
+      await syncWith({ createInvoice: () => Promise.reject(unavailable('no route')) }).deliverAll(environmentId, id)
+      expect(await standing('team')).to.deep.equal(['PAYMENT_PENDING', 'PROCESSING', null])
+      expect(await waiting()).to.deep.include({ attempts: 1, lastError: 'no route' })
+      const { syncError } = await bench.prisma.subscriptionBilling.findFirstOrThrow({ where: { environmentId } })
+      expect(syncError).to.match(/could not be reached/)
+      expect((await bench.billing.counts()).waiting).to.be.at.least(1)
+
+      await again()
+      await bench.billing.deliverAll(environmentId, id)
+      expect(await statusOfBuiltin()).to.deep.equal(['OPEN'])
+      expect((await bench.prisma.subscriptionBilling.findFirstOrThrow({ where: { environmentId } })).syncError).to.equal(null)
+    })
+
+    it('made the invoice and died before it answered: nothing is charged twice', async () => {
+      await putCard()
+      const { id } = await provision('team')
+      const dies = syncWith({
+        createInvoice: async (...call) => {
+          await bench.billingProvider.createInvoice(...call)
+          throw unavailable('connection reset')
+        },
+      })
+      await dies.deliverAll(environmentId, id)
+      await again()
+      await bench.billing.deliverAll(environmentId, id)
+      expect(await statusOfBuiltin()).to.deep.equal(['PAID'])
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
+    })
+
+    it('is slow: the call is given up and made again with the same key', async () => {
+      const { id } = await provision('team')
+      const keys: string[] = []
+      const slow = syncWith({
+        createInvoice: (call) => {
+          keys.push(call.idempotencyKey)
+          return new Promise((_, reject) => call.signal.addEventListener('abort', () => reject(unavailable('timed out'))))
+        },
+      })
+      await slow.deliver({ of: { environmentId, subscriptionId: id }, signal: AbortSignal.timeout(50) })
+      await again()
+      await slow.deliver({ of: { environmentId, subscriptionId: id }, signal: AbortSignal.timeout(50) })
+      expect(new Set(keys).size).to.equal(1)
+      expect(keys).to.have.length(2)
+    })
+
+    it('answers twice and out of order: what is newest stays', async () => {
+      const id = await buy('team')
+      const { billingId } = await latest(id)
+      const open = (await bench.billingProvider.tell(environmentId, billingId!, { requiresAction: true }))!
+      const paid = (await bench.billingProvider.tell(environmentId, billingId!, { status: 'PAID' }))!
+      for (const news of [paid, open, paid]) await bench.billing.hear(environmentId, news)
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
+      expect(await latest(id)).to.deep.include({ status: 'PAID', requiresAction: false })
+    })
+
+    it('is called by eight workers at once: one invoice', async () => {
+      const { id } = await provision('team')
+      await Promise.all(Array.from({ length: 8 }, () => bench.billing.deliverAll(environmentId, id)))
+      expect(await statusOfBuiltin()).to.deep.equal(['OPEN'])
+    })
+  })
+})

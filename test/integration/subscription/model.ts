@@ -1,0 +1,205 @@
+/**
+ * What a customer should hold, told again in the fewest words: one product, three plans, and for each place (the customer, or a resource) at most one
+ * paid or free subscription, one trial, and one that is yet to start.
+ */
+export const plans = ['free', 'basic', 'top'] as const
+export type Plan = (typeof plans)[number]
+
+export interface Rules {
+  downgradesToFree: boolean
+  downgradesLater: boolean
+  cancelsLater: boolean
+  allowsSeveral: boolean
+  trialDays: Record<Plan, number | null>
+  trialConverts: boolean
+}
+
+interface Held {
+  plan: Plan
+  start: number
+  /** What months are counted from. */
+  anchor: number
+  isTrial: boolean
+  hadTrial: boolean
+  trialEnd: number
+  endsAt: number | null
+  change: { plan: Plan; at: number } | null
+}
+
+interface Place {
+  active: Held | null
+  trial: Held | null
+  upcoming: Held | null
+}
+
+type Kind = keyof Place
+
+/** Thrown for what has to be refused. */
+export class Refused extends Error {}
+
+const day = 86_400_000
+const rank = (plan: Plan) => plans.indexOf(plan)
+
+function monthEnd(anchor: number, now: number): number {
+  for (let n = 1; ; n += 1) {
+    const date = new Date(anchor)
+    date.setUTCMonth(date.getUTCMonth() + n, 1)
+    const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
+    date.setUTCDate(Math.min(new Date(anchor).getUTCDate(), last))
+    if (date.getTime() > now) return date.getTime()
+  }
+}
+
+export class Model {
+  readonly places = new Map<string | null, Place>()
+  /** Whether each of those that ever had a trial, or was paid, ended after it began: see `isTrialUsed`. */
+  readonly #ever: { held: Held; endedAt: number | null }[] = []
+
+  constructor(
+    readonly rules: Rules,
+    public now: number,
+  ) {}
+
+  place(resource: string | null): Place {
+    const place = this.places.get(resource) ?? { active: null, trial: null, upcoming: null }
+    this.places.set(resource, place)
+    return place
+  }
+
+  pass(until: number): void {
+    for (;;) {
+      const due = [...this.places].flatMap(([resource, { active, trial, upcoming }]) => [
+        ...(active?.endsAt ? [{ at: active.endsAt, order: 0, run: (at: number) => this.#end(resource, 'active', at, true) }] : []),
+        ...(trial && !this.rules.trialConverts
+          ? [{ at: trial.trialEnd, order: 1, run: (at: number) => this.#end(resource, 'trial', at, true) }]
+          : []),
+        ...(trial && this.rules.trialConverts
+          ? [{ at: trial.trialEnd, order: 2, run: (at: number) => this.#convert(resource, trial, at) }]
+          : []),
+        ...(upcoming ? [{ at: upcoming.start, order: 3, run: (at: number) => this.#start(resource, upcoming, at) }] : []),
+        ...(active?.change ? [{ at: active.change.at, order: 4, run: (at: number) => this.#change(resource, active, at) }] : []),
+      ])
+      const [next] = due.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at || a.order - b.order)
+      if (!next) break
+      next.run(next.at)
+    }
+    this.now = until
+  }
+
+  provision(plan: Plan, resource: string | null, { skipTrial, startAt }: { skipTrial: boolean; startAt: number | null }): void {
+    const { rules, now } = this
+    const others = [...this.places].filter(([other]) => other !== resource)
+    if (!rules.allowsSeveral && others.some(([, { active, trial }]) => active || trial)) throw new Refused()
+    const place = this.place(resource)
+    const { active } = place
+    if (active?.plan === plan && startAt === null) return
+    const days = rules.trialDays[plan]
+    const isTrial = days !== null && !skipTrial && !this.#isTrialUsed()
+    if (isTrial && active?.plan === plan) throw new Refused()
+    if (active && !isTrial && startAt === null && rank(plan) < rank(active.plan) && rules.downgradesLater && active.plan !== 'free') {
+      active.change = { plan, at: monthEnd(active.anchor, now) }
+      return
+    }
+    const start = startAt ?? now
+    const held: Held = {
+      plan,
+      start,
+      anchor: start,
+      isTrial,
+      hadTrial: isTrial,
+      trialEnd: isTrial ? start + days * day : 0,
+      endsAt: null,
+      change: null,
+    }
+    if (startAt !== null) {
+      if (place.upcoming) this.#end(resource, 'upcoming', now, false)
+      place.upcoming = held
+      this.#ever.push({ held, endedAt: null })
+      return
+    }
+    this.#ever.push({ held, endedAt: null })
+    this.#takePlace(resource, held, now)
+  }
+
+  cancel(resource: string | null, kind: Kind, time: 'IMMEDIATE' | 'END_OF_BILLING_PERIOD' | null): void {
+    const held = this.place(resource)[kind]
+    if (!held) throw new Refused()
+    const isPaid = kind === 'active' && held.plan !== 'free'
+    const isLater = time === null ? isPaid && this.rules.cancelsLater : time === 'END_OF_BILLING_PERIOD'
+    if (isLater && !isPaid) throw new Refused()
+    if (isLater) held.endsAt = monthEnd(held.anchor, this.now)
+    else this.#end(resource, kind, this.now, true)
+  }
+
+  undo(resource: string | null): void {
+    const { active } = this.place(resource)
+    if (!active) throw new Refused()
+    active.endsAt = null
+    active.change = null
+  }
+
+  inForce(): string[] {
+    return [...this.places].flatMap(([resource, { active, trial }]) => [
+      ...(active ? [`${resource} ${active.plan} ACTIVE`] : []),
+      ...(trial ? [`${resource} ${trial.plan} IN_TRIAL`] : []),
+    ])
+  }
+
+  /** The best plan that counts for a place; null: none gives access. */
+  bestPlan(resource: string | null): Plan | null {
+    const own = resource === null ? [] : [this.place(resource)]
+    const held = [this.place(null), ...own].flatMap(({ active, trial }) => [active, trial].flatMap((one) => (one ? [one.plan] : [])))
+    return held.sort((a, b) => rank(b) - rank(a))[0] ?? null
+  }
+
+  #isTrialUsed(): boolean {
+    return this.#ever.some(({ held, endedAt }) => {
+      const hasBegun = endedAt === null || endedAt > held.start
+      return hasBegun && (held.hadTrial || (held.plan !== 'free' && held.start <= this.now))
+    })
+  }
+
+  #end(resource: string | null, kind: Kind, at: number, isFollowed: boolean): void {
+    const place = this.place(resource)
+    const held = place[kind]!
+    place[kind] = null
+    for (const ever of this.#ever) if (ever.held === held) ever.endedAt = at
+    if (!isFollowed || !this.rules.downgradesToFree || held.plan === 'free') return
+    const serving = resource === null ? [place] : [place, this.place(null)]
+    if (serving.some(({ active, trial, upcoming }) => active || trial || (upcoming && upcoming.start <= at))) return
+    place.active = { plan: 'free', start: at, anchor: at, isTrial: false, hadTrial: false, trialEnd: 0, endsAt: null, change: null }
+  }
+
+  /** What begins now takes the place of its like, and of a trial of its plan. */
+  #takePlace(resource: string | null, held: Held, at: number): void {
+    const place = this.place(resource)
+    if (held.isTrial) {
+      if (place.trial) this.#end(resource, 'trial', at, false)
+      place.trial = held
+      return
+    }
+    if (place.active) this.#end(resource, 'active', at, false)
+    if (place.trial?.plan === held.plan) this.#end(resource, 'trial', at, false)
+    place.active = held
+  }
+
+  #convert(resource: string | null, trial: Held, at: number): void {
+    this.place(resource).trial = null
+    Object.assign(trial, { isTrial: false, anchor: at })
+    this.#takePlace(resource, trial, at)
+  }
+
+  #start(resource: string | null, upcoming: Held, at: number): void {
+    this.place(resource).upcoming = null
+    this.#takePlace(resource, upcoming, at)
+  }
+
+  #change(resource: string | null, active: Held, at: number): void {
+    const { plan } = active.change!
+    // Billing goes on from its anchor unless there is none any more.
+    Object.assign(active, { plan, change: null, anchor: plan === 'free' ? at : active.anchor })
+    const { trial } = this.place(resource)
+    if (trial?.plan === plan) this.#end(resource, 'trial', at, false)
+    for (const ever of [...this.#ever]) if (ever.held === active) this.#ever.push({ held: { ...active }, endedAt: null })
+  }
+}
