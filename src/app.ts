@@ -98,6 +98,7 @@ export function createApp({
         (await subscriptions.importIn(db, environmentId, input as ImportSubscription)).refId,
     },
     changed: after.changed,
+    unexpected: (error, record) => life.log.error({ err: error, ...record }, 'record could not be imported'),
     wake: after.importDue,
   })
   return {

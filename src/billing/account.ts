@@ -27,6 +27,8 @@ export interface Account {
   pending: { lines: Line[]; discount: decimal.Decimal } | null
   /** The start of the other's period that the first invoice has credited already, before the other ended; null: none. */
   creditedPeriodStart: EpochMs | null
+  /** Unused time was asked back for an end that is yet to come. */
+  creditsUnusedAtEnd: boolean
 }
 
 export const newAccount = (terms: Terms): Account => ({
@@ -36,6 +38,7 @@ export const newAccount = (terms: Terms): Account => ({
   usageCharged: [],
   pending: null,
   creditedPeriodStart: null,
+  creditsUnusedAtEnd: false,
 })
 
 export interface BilledChange {
@@ -103,6 +106,7 @@ export function bill({
   if (standing && before && change.isRenewal) return endPeriod({ account, before, next: target, at, usage })
   if (before?.status === 'PAYMENT_PENDING' && !target) return { account: newAccount(account.terms), drafts: [] }
   if (standing && !target) return end({ account, change, usage })
+  if (change.creditsUnused) return { account: { ...account, creditsUnusedAtEnd: true }, drafts: [] }
   if (standing && before && at >= standing.period.end && target!.period.end <= at) {
     // A change at the instant of the renewal, which comes next: what is sold from then on is charged by it.
     return endPeriod({ account, before, next: null, at, usage })
@@ -227,11 +231,12 @@ function endPeriod({
 
 /** Nothing is charged from now on. What was not used is given back when that was asked; a successor does it with its own invoice. */
 function end({ account, change, usage }: { account: Account; change: BilledChange; usage: readonly MeasuredUsage[] }): Billed {
-  const { before, at, creditsUnused } = change
+  const { before, at } = change
   const { standing, terms } = account
-  const credit = creditsUnused
-    ? changeDraft({ reason: 'SUBSCRIPTION_UPDATE', before: standing, after: null, taxPercentage: terms.taxPercentage, at })
-    : null
+  const credit =
+    change.creditsUnused || (account.creditsUnusedAtEnd && !isReplaced(change.after))
+      ? changeDraft({ reason: 'SUBSCRIPTION_UPDATE', before: standing, after: null, taxPercentage: terms.taxPercentage, at })
+      : null
   const closed = before ? endPeriod({ account, before, next: null, at, usage }) : { account, drafts: [] }
   const ended = { ...closed.account, standing: null }
   return { account: ended, drafts: [...closed.drafts, ...(credit && !isEmpty(credit) ? [credit] : [])] }

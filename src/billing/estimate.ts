@@ -50,7 +50,8 @@ export function estimateOf({
 }): Estimate {
   const { terms } = account
   const total = draft?.total ?? decimal.zero
-  const standing = period && standingOf({ content, terms, period, timeZone, chargedAt: at })
+  // The draft has just worked it out.
+  const standing = draft ? account.standing : period && standingOf({ content, terms, period, timeZone, chargedAt: at })
   const used = decimal.compare(balance, total) > 0 ? decimal.max(total, decimal.zero) : balance
   return {
     currency: draft?.currency ?? terms.currency ?? fallbackCurrency,

@@ -139,6 +139,8 @@ export interface CouponDefinition {
   amountsOff: { amount: Decimal; currency: Currency }[] | null
   /** Null: for ever. */
   durationInMonths: number | null
+  /** How many subscriptions may be given it. Null: any number. */
+  maxRedemptions: number | null
   additionalMetaData: MetaData
 }
 

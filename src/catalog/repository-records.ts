@@ -217,7 +217,7 @@ export function toFrozenVersion(row: VersionRow): FrozenVersion {
 }
 
 export function toCouponDefinition(row: CouponRow): CouponDefinition {
-  const { refId, name, description, percentOff, durationInMonths } = row
+  const { refId, name, description, percentOff, durationInMonths, maxRedemptions } = row
   return {
     refId,
     name,
@@ -225,6 +225,7 @@ export function toCouponDefinition(row: CouponRow): CouponDefinition {
     percentOff: decimalOrNull(percentOff),
     amountsOff: row.amountsOff as unknown as CouponDefinition['amountsOff'],
     durationInMonths,
+    maxRedemptions,
     additionalMetaData: row.additionalMetaData as MetaData,
   }
 }

@@ -289,6 +289,7 @@ class CatalogWriter {
     percentOff,
     amountsOff,
     durationInMonths,
+    maxRedemptions,
     additionalMetaData,
   }: CouponDefinition): Promise<void> {
     const { environmentId } = this
@@ -299,6 +300,7 @@ class CatalogWriter {
       percentOff,
       amountsOff: amountsOff === null ? Prisma.DbNull : (amountsOff as unknown as Prisma.InputJsonValue),
       durationInMonths,
+      maxRedemptions,
       status: 'ACTIVE' as const,
       additionalMetaData: toJson(additionalMetaData),
     }

@@ -255,5 +255,6 @@ export const couponShape = map({
   amountsOff: optional(list(map({ amount, currency }))),
   // A hundred years: a longer one is for ever.
   durationInMonths: optional(wholeNumber(1, 1200)),
+  maxRedemptions: optional(wholeNumber(1, 2_147_483_647)),
   additionalMetaData: metaData,
 }).transform((coupon) => ({ ...coupon, name: coupon.name ?? coupon.refId }))

@@ -102,14 +102,17 @@ export async function releaseImport(db: Db, environmentId: string, importId: str
   return rows[0]?.is_open ?? false
 }
 
-export async function findPending(db: Db, environmentId: string, importId: string, limit: number): Promise<number[]> {
-  const rows = await db.importItem.findMany({
-    where: { environmentId, importId, status: 'PENDING' },
-    select: { position: true },
-    orderBy: { position: 'asc' },
-    take: limit,
-  })
-  return rows.map(({ position }) => position)
+/** The next records, and whose they are: what is of one customer is imported in its order. */
+export async function findPending(
+  db: Db,
+  environmentId: string,
+  importId: string,
+  limit: number,
+): Promise<{ position: number; customer: string }[]> {
+  return db.$queryRaw(Prisma.sql`
+    SELECT position, coalesce(input->>'customerRefId', input->>'refId', position::text) AS customer FROM import_item
+    WHERE environment_id = ${environmentId}::uuid AND import_id = ${importId}::uuid AND status = 'PENDING'
+    ORDER BY position LIMIT ${limit}`)
 }
 
 /** Takes one record for this transaction. Null: it was imported meanwhile, or somebody is at it. */

@@ -19,6 +19,8 @@ export interface ImportsOptions {
   importers: Partial<Record<repository.ImportKind, Importer>>
   /** Called after each slice that changed something. */
   changed: (environmentId: string) => void
+  /** Told of a record that failed by our own fault, for somebody to look at it. */
+  unexpected: (error: unknown, record: { environmentId: string; importId: string; position: number }) => void
   /** Wakes a worker for an import; losing it loses nothing. */
   wake: (environmentId: string, importId: string) => void
 }
@@ -32,22 +34,26 @@ const sliceMs = 2_000
 /** How long a killed worker keeps an import from others. */
 const leaseMs = 5_000
 const itemsPerLease = 50
+/** Records that are imported at the same time. Of a database's work most is waiting for it; more would take the connections of transitions. */
+const lanes = 4
 const retentionDays = 30
 
 export class ImportService {
   readonly #prisma: PrismaClient
   readonly #importers: ImportsOptions['importers']
   readonly #changed: ImportsOptions['changed']
+  readonly #unexpected: ImportsOptions['unexpected']
   readonly #wake: ImportsOptions['wake']
 
-  constructor({ prisma, importers, changed, wake }: ImportsOptions) {
+  constructor({ prisma, importers, changed, unexpected, wake }: ImportsOptions) {
     this.#prisma = prisma
     this.#importers = importers
     this.#changed = changed
+    this.#unexpected = unexpected
     this.#wake = wake
   }
 
-  /** Accepts the records and answers the import's id. They are imported later, in their order; each on its own, so a refused one hinders no other. */
+  /** Accepts the records and answers the import's id. They are imported later, each on its own, so a refused one hinders no other; those of one customer in their order. */
   async start(environmentId: string, kind: repository.ImportKind, inputs: readonly object[]): Promise<string> {
     if (inputs.length === 0 || inputs.length > maxImportItems) throw invalidInput(`Give 1 to ${maxImportItems} records.`, { path: 'input' })
     const importId = await inTransaction(this.#prisma, (db) => repository.insertImport(db, environmentId, kind, inputs))
@@ -83,12 +89,11 @@ export class ImportService {
     const isOver = () => signal.aborted || performance.now() > until
     try {
       for (let isHeld = true; isHeld && !isOver(); isHeld = await repository.extendLease(this.#prisma, environmentId, importId, leaseMs)) {
-        const positions = await repository.findPending(this.#prisma, environmentId, importId, itemsPerLease)
-        if (positions.length === 0) break
-        for (const position of positions) {
-          if (isOver()) break
-          await this.#importItem(importer, environmentId, importId, position)
-        }
+        const pending = await repository.findPending(this.#prisma, environmentId, importId, itemsPerLease)
+        if (pending.length === 0) break
+        await inLanes(chainsOf(pending), async (chain) => {
+          for (const { position } of chain) if (!isOver()) await this.#importItem(importer, environmentId, importId, position)
+        })
       }
     } finally {
       if (await repository.releaseImport(this.#prisma, environmentId, importId)) this.#wake(environmentId, importId)
@@ -114,10 +119,28 @@ export class ImportService {
       })
     } catch (error) {
       // A database that is away fails this too, and the record stays to be imported. Whatever else it was, it must not keep the others waiting.
-      const { reason: errorReason, message: errorMessage } = Problem.from(error)
+      const { code, reason: errorReason, message: errorMessage } = Problem.from(error)
       await repository.settleItem(this.#prisma, environmentId, importId, position, { errorReason, errorMessage })
+      if (code === 'INTERNAL') this.#unexpected(error, { environmentId, importId, position })
     }
   }
 }
 
 const isUuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** What belongs to one customer stays in its order; customers do not wait for each other. */
+function chainsOf<T extends { customer: string }>(pending: readonly T[]): T[][] {
+  const chains = new Map<string, T[]>()
+  for (const item of pending) chains.set(item.customer, [...(chains.get(item.customer) ?? []), item])
+  return [...chains.values()]
+}
+
+/** Fails when all lanes have come to their end, with the first failure. */
+async function inLanes<T>(chains: T[], work: (chain: T) => Promise<void>): Promise<void> {
+  const waiting = [...chains]
+  const lane = async () => {
+    for (let chain = waiting.shift(); chain; chain = waiting.shift()) await work(chain)
+  }
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, lane))
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
+}

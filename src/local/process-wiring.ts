@@ -27,6 +27,7 @@ export const usualPorts: Readonly<Record<string, number>> = {
   'subscription-transitions': 4103,
   'cache-invalidation': 4104,
   'queue-consumption': 4105,
+  'billing-sync': 4106,
 }
 export const usualSidecarHttpPort = 8080
 

@@ -33,19 +33,25 @@ const one = decimal.fromNumber(1)
 /** What stands for a member where many are kept. */
 export const memberHash = (member: Share): Buffer => createHash('sha256').update(member).digest().subarray(0, 16)
 
+const none: ReadonlySet<Share> = new Set()
+
 /** Shares of one meter, added up. */
 export class Tally {
   events = 0
   /** COUNT, SUM and AVG: their sum. MAX, MIN: the largest, the smallest; 0 when there are none. */
   value: decimal.Decimal = decimal.zero
-  /** UNIQUE: the members. */
-  readonly members = new Set<Share>()
+  /** UNIQUE: the members; of others none. */
+  readonly members: ReadonlySet<Share>
+  readonly #members: Set<Share> | null
 
-  constructor(readonly aggregation: Aggregation) {}
+  constructor(readonly aggregation: Aggregation) {
+    this.#members = aggregation === 'UNIQUE' ? new Set() : null
+    this.members = this.#members ?? none
+  }
 
   add(share: Share): void {
     this.events += 1
-    if (this.aggregation === 'UNIQUE') this.members.add(share)
+    if (this.#members) this.#members.add(share)
     else this.value = this.events === 1 ? (share as decimal.Decimal) : combine(this.aggregation, this.value, share as decimal.Decimal)
   }
 }

@@ -20,8 +20,8 @@ import {
   type UsageMessage,
   writeCounters,
 } from './counter-repository.js'
-import { type FeatureMeter, type MeteredEvent, type MeterVersion, versionAt } from './meter.js'
-import { addToRollups, bucketOf, type RollupBucket } from './rollup-repository.js'
+import { type Aggregation, type FeatureMeter, type MeteredEvent, type MeterVersion, versionAt } from './meter.js'
+import { addToRollups, bucketOf, type RollupChange } from './rollup-repository.js'
 import { seriesKey } from './series.js'
 
 /** Where usage of a feature belongs: to the customer's series, and to the resource's when its own subscription is what entitles it. */
@@ -42,7 +42,7 @@ interface CounterChange {
   value: decimal.Decimal
   /** Of 'tally'; a UNIQUE one has the time of each member's first event. */
   tally: Tally | null
-  firstAt: Map<Share, EpochMs>
+  firstAt: Map<Share, EpochMs> | null
 }
 
 /** Late usage reaches a few periods back, and hourly ones would pile up. */
@@ -63,7 +63,9 @@ export class CounterBatch {
   readonly #tracked = new Map<BindingDecision, Map<string, TrackedSeries | null>>()
   readonly #messages = new Map<string, { change: CounterChange; route: Route; resourceRefId: string | null }>()
   readonly #datedAhead = new Map<TrackedSeries, EpochMs>()
-  readonly #rollups = new Map<string, RollupBucket & { tally: Tally }>()
+  readonly #rollups = new Map<Route, Map<EpochMs, Tally>>()
+  readonly #told = new Set<Route>()
+  readonly #series = new Map<Route, TrackedSeries[]>()
   #withResources: ReadonlySet<string> = new Set()
   #computed: ReadonlyMap<CounterChange, ComputedUsage> = new Map()
 
@@ -107,22 +109,18 @@ export class CounterBatch {
   }
 
   /**
-   * Adds an event, which may come in any order. Each counter measures it with the meter that it began with.
+   * Adds an event, which may come in any order; the events of one place and feature come with one route. Each counter measures it with the meter that it began with.
    */
   addEvent(route: Route, meter: FeatureMeter, event: MeteredEvent, at: EpochMs): void {
-    const measured = new Map<MeterVersion, Share | null>()
-    let isCounted = false
+    let measured: MeterVersion | undefined
+    let share: Share | null = null
     for (const tracked of this.#seriesOf(route)) {
       if (tracked.series.anchor !== null && at < tracked.series.anchor) continue
       const period = periodAt(tracked, at)
-      const version = meter.versions.find((known) => known.version === period.meterVersion) ?? versionAt(meter, period.start)
-      let share = measured.get(version)
-      if (share === undefined) {
-        share = measure(version, event)
-        measured.set(version, share)
-      }
+      const version = versionOf(meter, period)
+      if (version !== measured) share = measure(version, event)
+      measured = version
       if (share === null) continue
-      isCounted = true
       const change = this.#changeOf(route, tracked, period)
       // A counter of the time before the feature had a meter is not one that events can be added to.
       if (!period.isComplete || period.meterVersion === null) change.how = 'compute'
@@ -130,28 +128,26 @@ export class CounterBatch {
       change.how = 'tally'
       change.tally ??= new Tally(version.aggregation)
       change.tally.add(share)
-      if (version.aggregation === 'UNIQUE') change.firstAt.set(share, Math.min(at, change.firstAt.get(share) ?? at))
+      if (version.aggregation !== 'UNIQUE') continue
+      change.firstAt ??= new Map()
+      const first = change.firstAt.get(share)
+      if (first === undefined || at < first) change.firstAt.set(share, at)
     }
-    if (isCounted) this.#tell(route)
-    this.#rollUp(route, meter, event, at, measured)
+    const version = measured ?? versionAt(meter, at)
+    if (!measured) share = measure(version, event)
+    if (share === null) return
+    if (measured) this.#tell(route)
+    if (version.aggregation !== 'UNIQUE') this.#rollUp(route, version.aggregation, share, at)
   }
 
   /** History does not ask who was entitled, so what is before the anchor of a series is in it too. */
-  #rollUp(route: Route, meter: FeatureMeter, event: MeteredEvent, at: EpochMs, measured: ReadonlyMap<MeterVersion, Share | null>): void {
-    const version = measured.keys().next().value ?? versionAt(meter, at)
-    if (version.aggregation === 'UNIQUE') return
-    const share = measured.get(version) ?? measure(version, event)
-    if (share === null) return
-    const bucket = {
-      customerId: route.customer.customerId,
-      featureId: meter.featureId,
-      resourceId: route.resource?.resourceId ?? null,
-      bucket: bucketOf(at),
-    }
-    const key = `${bucket.customerId}|${bucket.featureId}|${bucket.resourceId}|${bucket.bucket}`
-    const rollup = this.#rollups.get(key) ?? { ...bucket, tally: new Tally(version.aggregation) }
-    this.#rollups.set(key, rollup)
-    rollup.tally.add(share)
+  #rollUp(route: Route, aggregation: Aggregation, share: Share, at: EpochMs): void {
+    const buckets = this.#rollups.get(route) ?? new Map<EpochMs, Tally>()
+    if (buckets.size === 0) this.#rollups.set(route, buckets)
+    const bucket = bucketOf(at)
+    const tally = buckets.get(bucket) ?? new Tally(aggregation)
+    if (tally.events === 0) buckets.set(bucket, tally)
+    tally.add(share)
   }
 
   /** Has the counters computed anew that contain `at`, of both the customer and the resource: something stored has been taken back. */
@@ -194,15 +190,7 @@ export class CounterBatch {
 
   /** Writes everything; answers the usage of each change. Fails when a counter has vanished: then what was known of its series is outdated. */
   async write(compute: ComputeUsage): Promise<Map<CounterChange, CounterValue>> {
-    if (this.#rollups.size > 0) {
-      const rollups = [...this.#rollups.values()].map(({ tally: { aggregation, value, events }, ...bucket }) => ({
-        ...bucket,
-        aggregation,
-        value,
-        events,
-      }))
-      await addToRollups(this.db, this.environmentId, rollups)
-    }
+    if (this.#rollups.size > 0) await addToRollups(this.db, this.environmentId, this.#rollupChanges())
     const changes = [...this.#changes.values()]
     if (changes.length === 0) return new Map()
     const toCompute = changes.filter(({ how }) => how === 'compute')
@@ -231,6 +219,13 @@ export class CounterBatch {
     )
   }
 
+  #rollupChanges(): RollupChange[] {
+    return [...this.#rollups].flatMap(([{ customer, resource, feature }, buckets]) => {
+      const place = { customerId: customer.customerId, featureId: feature.id, resourceId: resource?.resourceId ?? null }
+      return [...buckets].map(([bucket, { aggregation, value, events }]) => ({ ...place, bucket, aggregation, value, events }))
+    })
+  }
+
   /** Remembers for the next batch what is true now that it is committed. */
   committed(): void {
     for (const [decision, ofDecision] of this.#tracked)
@@ -257,6 +252,8 @@ export class CounterBatch {
 
   /** Announces the current usage of the customer and of the resource, once however often it changes in the batch. */
   #tell(route: Route): void {
+    if (this.#told.has(route)) return
+    this.#told.add(route)
     for (const place of route.resource ? [null, route.resource] : [null]) {
       const { change, tracked } = this.current({ ...route, resource: place })
       const key = `${route.customer.customerId}|${place?.resourceId}|${route.feature.id}`
@@ -283,9 +280,13 @@ export class CounterBatch {
 
   /** The series that usage of the route counts in. */
   #seriesOf(route: Route): TrackedSeries[] {
+    const known = this.#series.get(route)
+    if (known) return known
     const own = route.resource && this.#find(route, route.resource)
     const total = this.#find(route, route.customer)!
-    return own ? [total, own] : [total]
+    const series = own ? [total, own] : [total]
+    this.#series.set(route, series)
+    return series
   }
 
   /** The series that the route's usage is read from. */
@@ -360,6 +361,14 @@ function rangeOf({ tracked: { series }, period }: CounterChange): ComputedRange 
   return { customerId, resourceId, featureId, from: startOfRange(series, period), to, periodStart, meterVersion }
 }
 
+/** What counts the events of a period: the version that its counter began with. */
+function versionOf(meter: FeatureMeter, { meterVersion, start }: TrackedPeriod): MeterVersion {
+  const { versions } = meter
+  const latest = versions[versions.length - 1]!
+  if (latest.version === meterVersion) return latest
+  return versions.find(({ version }) => version === meterVersion) ?? versionAt(meter, start)
+}
+
 const tallied = { COUNT: 'add', SUM: 'add', MAX: 'max', MIN: 'min', AVG: 'avg', UNIQUE: 'unique' } as const
 
 function toWrite({ tracked, period, how, value, version, tally }: CounterChange, computed: ComputedUsage | undefined): CounterWrite {
@@ -371,5 +380,5 @@ function toWrite({ tracked, period, how, value, version, tally }: CounterChange,
 
 function membersOf({ tally, firstAt }: CounterChange, computed: ComputedUsage | undefined): { hash: Buffer; firstAt: EpochMs }[] {
   if (computed) return computed.members
-  return tally?.aggregation === 'UNIQUE' ? [...firstAt].map(([member, at]) => ({ hash: memberHash(member), firstAt: at })) : []
+  return firstAt && tally ? [...firstAt].map(([member, at]) => ({ hash: memberHash(member), firstAt: at })) : []
 }

@@ -1,6 +1,7 @@
 import { newId } from '../kernel/id.js'
 import { Problem, timedOut, unavailable } from '../kernel/problem.js'
 import type { Secret } from '../platform/config.js'
+import type { ApiClock } from './api-clock.js'
 import { documents, type Owner, parseAnswer, type ReportUsageJson, type StateJson } from './api-messages.js'
 import { EdgeClient } from './edge-client.js'
 import { fromApiError } from './errors.js'
@@ -36,6 +37,8 @@ export interface ApiClientOptions {
   /** Longest that one call may take. */
   timeoutMs: number
   metrics: SidecarMetrics
+  /** Corrected by what the API's answers tell. */
+  clock: ApiClock
 }
 
 /** Enough to fill a cold cache quickly; few enough that a thousand sidecars do not exhaust the API. */
@@ -52,7 +55,7 @@ export class ApiClient {
   constructor(private readonly options: ApiClientOptions) {
     const limits = { connections, largestAnswerBytes }
     this.#http = new HttpClient(options.url, limits)
-    this.#edge = options.edgeUrl === null ? null : new EdgeClient(new HttpClient(options.edgeUrl, limits), options.apiKey)
+    this.#edge = options.edgeUrl === null ? null : new EdgeClient(new HttpClient(options.edgeUrl, limits), options.apiKey, options.clock)
   }
 
   /** The state of a customer or resource, an unknown one included. During an outage it fails at once. Safe to repeat. */
@@ -114,7 +117,8 @@ export class ApiClient {
   }
 
   async #post<Data>(body: string, signal: AbortSignal): Promise<Data> {
-    const { status, text } = await this.#http.send({
+    const sentAt = Date.now()
+    const { status, date, text } = await this.#http.send({
       method: 'POST',
       path: '/graphql',
       headers: {
@@ -126,6 +130,7 @@ export class ApiClient {
       body,
       signal,
     })
+    this.options.clock.learn(date, sentAt)
     const answer = parseAnswer<Data>(text)
     const error = answer?.errors?.[0]
     if (error) throw fromApiError(error)

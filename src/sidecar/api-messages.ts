@@ -18,12 +18,12 @@ export type { EntitlementJson, StateJson }
 export { fromTime }
 
 const reportedFields = 'id customerId resourceId featureId currentUsage timestamp usagePeriodStart usagePeriodEnd'
-const changeFields = `id kind customerId resourceId accessDeniedReason entitlements { ${entitlementFields} }
+const changeFields = `id kind customerId resourceId accessDeniedReason validUntil entitlements { ${entitlementFields} }
     usage { featureId currentUsage usagePeriodStart usagePeriodEnd updatedAt }`
 
 export const documents = {
   entitlementsState: `query EntitlementsState($query: FetchEntitlementsQuery!) {
-  entitlementsState(query: $query) { accessDeniedReason entitlements { ${entitlementFields} } }
+  entitlementsState(query: $query) { accessDeniedReason validUntil entitlements { ${entitlementFields} } }
 }`,
   reportUsage: `mutation ReportUsage($input: ReportUsageInput!) { reportUsage(input: $input) { ${reportedFields} } }`,
   reportUsageBulk: `mutation ReportUsageBulk($input: ReportUsageBulkInput!) { reportUsageBulk(input: $input) { ${reportedFields} } }`,
@@ -40,6 +40,7 @@ export interface StateChangeJson {
   customerId: string | null
   resourceId: string | null
   accessDeniedReason: string | null
+  validUntil?: number | null
   /** Null when the change was missed: what is held now is to be fetched. */
   entitlements: EntitlementJson[] | null
   usage: {
@@ -92,7 +93,7 @@ export class StateReader {
   state({ customerId, resourceId }: Owner, json: StateJson): CachedState {
     let accessVersion = 0
     let version = 0
-    let validUntil: number | null = null
+    let validUntil: number | null = json.validUntil ?? null
     const terms: Omit<Terms, 'encoded'>[] = []
     const usages: HeldUsage[] = []
     for (const entitlement of json.entitlements ?? []) {

@@ -1,5 +1,6 @@
 import { Problem } from '../kernel/problem.js'
 import type { Secret } from '../platform/config.js'
+import type { ApiClock } from './api-clock.js'
 import { type Owner, parseAnswer, type StateJson } from './api-messages.js'
 import { fromApiError } from './errors.js'
 import type { HttpClient } from './http-client.js'
@@ -14,6 +15,7 @@ export class EdgeClient {
   constructor(
     private readonly http: HttpClient,
     private readonly apiKey: Secret,
+    private readonly clock: ApiClock,
   ) {}
 
   /** False for a while after it could not answer. */
@@ -29,12 +31,14 @@ export class EdgeClient {
     const { customerId, resourceId } = owner
     const query = resourceId === null ? '' : `?resourceId=${encodeURIComponent(resourceId)}`
     try {
-      const { status, text } = await this.http.send({
+      const sentAt = Date.now()
+      const { status, date, text } = await this.http.send({
         method: 'GET',
         path: `/v1/c/${encodeURIComponent(customerId)}/entitlements-state.json${query}`,
         headers: { accept: 'application/json', 'x-api-key': this.apiKey.reveal() },
         signal: AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, patienceMs))]),
       })
+      if (status === 200) this.clock.learn(date, sentAt)
       if (status === 429) throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', 'The API answers no more requests at the moment')
       const answer = parseAnswer<{ entitlementsState: StateJson }>(text)
       const [error] = answer?.errors ?? []

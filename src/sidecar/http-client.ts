@@ -32,7 +32,7 @@ export class HttpClient {
       bytes += chunk.length
       if (bytes > this.limits.largestAnswerBytes) response.destroy(new RangeError('the answer is too large'))
     })
-    return { status: response.statusCode ?? 0, text: await text(response) }
+    return { status: response.statusCode ?? 0, date: response.headers.date, text: await text(response) }
   }
 
   close(): void {
@@ -50,5 +50,7 @@ export interface HttpRequest {
 
 export interface HttpAnswer {
   status: number
+  /** The server's clock. */
+  date: string | undefined
   text: string
 }

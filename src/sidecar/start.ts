@@ -1,9 +1,9 @@
 import { freemem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { ServerCredentials } from '@grpc/grpc-js'
-import { systemClock } from '../kernel/clock.js'
 import type { Life } from '../platform/process.js'
 import { ApiClient } from './api-client.js'
+import { ApiClock } from './api-clock.js'
 import { StateReader } from './api-messages.js'
 import { MemoryCache } from './cache/memory.js'
 import type { SidecarConfig } from './config.js'
@@ -33,11 +33,12 @@ export interface SidecarPorts {
  */
 export async function startSidecar(config: SidecarConfig, life: Life): Promise<SidecarPorts> {
   const metrics = new SidecarMetrics(life.metrics)
-  const source = config.OFFLINE ? offlineSource : await connectedSource(config, life, metrics)
+  const clock = new ApiClock()
+  const source = config.OFFLINE ? offlineSource : await connectedSource(config, life, metrics, clock)
   const handlers = sidecarHandlers({
     source,
     fallbacks: config.ENTITLEMENTS_FALLBACK ?? new Map(),
-    clock: systemClock,
+    clock,
     timeoutMs: config.REQUEST_TIMEOUT_MS,
     metrics,
   })
@@ -67,7 +68,7 @@ async function credentials({ TLS_CERT_FILE, TLS_KEY_FILE, TLS_CLIENT_CA_FILE }: 
   return tlsCredentials(life, { cert: TLS_CERT_FILE, key: TLS_KEY_FILE, clientCa: TLS_CLIENT_CA_FILE ?? null })
 }
 
-async function connectedSource(config: SidecarConfig, life: Life, metrics: SidecarMetrics): Promise<EntitlementSource> {
+async function connectedSource(config: SidecarConfig, life: Life, metrics: SidecarMetrics, clock: ApiClock): Promise<EntitlementSource> {
   const { API_URL: url, SERVER_API_KEY: apiKey } = config
   if (apiKey === undefined) throw new Error('a connected sidecar needs SERVER_API_KEY')
   const { log } = life
@@ -80,12 +81,14 @@ async function connectedSource(config: SidecarConfig, life: Life, metrics: Sidec
   const cache = new MemoryCache(config.CACHE_MAX_SIZE_BYTES ?? defaultCacheBytes())
   metrics.watch(cache, life.metrics)
   const edgeUrl = config.EDGE_ENABLED ? (config.EDGE_API_URL ?? url) : null
-  const api = life.open('API client', new ApiClient({ url, edgeUrl, apiKey, timeoutMs: config.REQUEST_TIMEOUT_MS, metrics }), (client) =>
-    client.close(),
+  const api = life.open(
+    'API client',
+    new ApiClient({ url, edgeUrl, apiKey, timeoutMs: config.REQUEST_TIMEOUT_MS, metrics, clock }),
+    (client) => client.close(),
   )
   const usage =
     config.QUEUE_REDIS_URL === undefined ? api : (await import('./direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, apiKey)
-  const parts = { cache, api, usage, states, judge, clock: systemClock, metrics, log }
+  const parts = { cache, api, usage, states, judge, clock, metrics, log }
   if (config.REDIS_ENVIRONMENT_PREFIX !== undefined) {
     const { openExternalSource } = await import('./external-source.js')
     return openExternalSource(life, { config, prefix: config.REDIS_ENVIRONMENT_PREFIX, pool, parts })
@@ -101,7 +104,7 @@ async function connectedSource(config: SidecarConfig, life: Life, metrics: Sidec
       onState: (state) => resolver.applyState(state),
       onUsage: (change) => resolver.applyUsage(change),
       onUnknown: (customerId) => resolver.applyUnknown(customerId),
-      clock: systemClock,
+      clock,
       metrics,
       log,
     })

@@ -5,13 +5,16 @@ import { silentLogger } from '../../src/platform/logger.js'
 import { Life } from '../../src/platform/process.js'
 import type { Benchmark } from './benchmark.js'
 import type { Comparison } from './compare.js'
+import { estimateBenchmark } from './estimate.js'
 import { graphql, graphqlMemory } from './graphql.js'
+import { ingest } from './ingest.js'
 import { describeMachine } from './machine.js'
 import { report } from './report.js'
 import { sidecar } from './sidecar.js'
+import { sidecarChanges } from './sidecar-changes.js'
 import { sidecarMany } from './sidecar-many.js'
 
-const benchmarks: readonly Benchmark[] = [graphql, graphqlMemory, report, sidecar, sidecarMany]
+const benchmarks: readonly Benchmark[] = [ingest, estimateBenchmark, graphql, graphqlMemory, report, sidecar, sidecarMany, sidecarChanges]
 
 const usage = `Usage: npm run bench -- NAME [--json] [--seconds N]
 

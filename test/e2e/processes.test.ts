@@ -37,6 +37,7 @@ const wrongIn: Record<string, string[]> = {
   'event-aggregation': [...common, 'PORT', ...stores],
   'subscription-transitions': [...common, 'PORT', ...stores],
   'cache-invalidation': [...common, 'PORT', ...stores],
+  'billing-sync': [...common, 'PORT', ...stores],
   // Two are missing.
   'queue-consumption': [...common, 'PORT', 'API_URL', 'QUEUE_URL', 'SERVER_API_KEY', 'REDIS_HOST'],
 }

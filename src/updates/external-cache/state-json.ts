@@ -20,6 +20,8 @@ export const entitlementFields = `isGranted accessDeniedReason usageLimit hasUnl
 export interface StateJson {
   accessDeniedReason: string | null
   entitlements: EntitlementJson[] | null
+  /** Epoch milliseconds, from which on time alone may have changed what is held, also where that is nothing. Absent: not asked for. */
+  validUntil?: number | null
 }
 
 export interface EntitlementJson {

@@ -173,7 +173,7 @@ export class ImportCustomerInput extends CustomerFacts {
   updatedAt?: EpochMs | null
 }
 
-@InputType({ description: 'Customers to import, in the background and in this order; each on its own.' })
+@InputType({ description: 'Customers to import, in the background, each on its own; records of one customer in this order.' })
 export class ImportCustomerBulkInput {
   @Field(() => [ImportCustomerInput], { description: 'At most 1,000.' })
   customers!: ImportCustomerInput[]

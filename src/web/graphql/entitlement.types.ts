@@ -197,8 +197,15 @@ export class HeldEntitlements {
 
   @Field(() => [Entitlement], { nullable: true })
   entitlements!: Entitlement[] | null
+
+  @Field(() => Float, {
+    nullable: true,
+    description:
+      'Epoch milliseconds: from then on time alone may have changed what is held, also where that is nothing now. Null: no such instant is known.',
+  })
+  validUntil!: number | null
 }
 
 export function toHeldEntitlements(state: domain.EntitlementState, now: EpochMs): HeldEntitlements {
-  return { accessDeniedReason: state.deniedReason, entitlements: toEntitlements(state, now) }
+  return { accessDeniedReason: state.deniedReason, entitlements: toEntitlements(state, now), validUntil: state.validUntil ?? null }
 }

@@ -61,6 +61,12 @@ export class StateChange {
   @Field(() => ChangedUsage, { nullable: true, description: 'USAGE: null in a change that was missed.' })
   usage!: ChangedUsage | null
 
+  @Field(() => Float, {
+    nullable: true,
+    description: 'STATE: epoch milliseconds, from which on time alone may have changed what is held. Null: no such instant is known.',
+  })
+  validUntil!: EpochMs | null
+
   @Field(() => Float, { nullable: true, description: 'Version of the state that the change made: epoch milliseconds.' })
   version!: EpochMs | null
 }
@@ -69,7 +75,15 @@ export class StateChange {
 export type StateChangeEvent = { live: ChangeMessage } | { missed: MissedChange } | { end: CatchUp }
 
 const kinds = { entitlements: 'STATE', usage: 'USAGE', purge: 'PURGE', package: 'PACKAGE' } as const
-const nothing = { accessDeniedReason: null, customerId: null, entitlements: null, resourceId: null, usage: null, version: null }
+const nothing = {
+  accessDeniedReason: null,
+  customerId: null,
+  entitlements: null,
+  resourceId: null,
+  usage: null,
+  validUntil: null,
+  version: null,
+}
 
 /** `state`: what is held after a change that happens now and whose message does not say. */
 export function toStateChange(event: StateChangeEvent, state: EntitlementState | null, now: EpochMs): StateChange {

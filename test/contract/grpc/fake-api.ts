@@ -101,6 +101,8 @@ export class FakeApi {
   /** Answers wait for this before they are sent. */
   gate: Promise<void> = Promise.resolve()
   acceptedKey = 'server-test-key'
+  /** How far its clock is ahead of ours. */
+  aheadMs = 0
   /** `customer` or `customer/resource` to what it holds; others are unknown. */
   readonly states = new Map<string, StateJson>()
   readonly operations: Operation[] = []
@@ -219,6 +221,7 @@ export class FakeApi {
     const data = behaviour === 'ok' ? structuredClone(execute()) : null
     await this.gate
     if (behaviour === 'hangs') return
+    response.setHeader('date', new Date(Date.now() + this.aheadMs).toUTCString())
     if (behaviour === 'breaks') return void request.socket.destroy()
     if (behaviour !== 'ok' && 'status' in behaviour) return void response.writeHead(behaviour.status).end('<h1>no GraphQL here</h1>')
     const errorCode = behaviour !== 'ok' ? behaviour.code : request.headers['x-api-key'] !== this.acceptedKey ? 'Unauthenticated' : null

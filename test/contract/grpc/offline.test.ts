@@ -27,6 +27,12 @@ describe('sidecar offline', () => {
       SERVER_API_KEY: 'whatever',
       API_URL: api.url,
       WS_ENABLED: 'TRUE',
+      EDGE_ENABLED: 'TRUE',
+      EDGE_API_URL: api.url,
+      REDIS_ENVIRONMENT_PREFIX: 'production',
+      REDIS_HOST: '127.0.0.1',
+      REDIS_PORT: String(api.port),
+      QUEUE_REDIS_URL: `redis://127.0.0.1:${api.port}/0?environment=e`,
       ENTITLEMENTS_FALLBACK: fallback,
     })
   })

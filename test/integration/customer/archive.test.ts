@@ -63,11 +63,11 @@ describe('archiving a customer', () => {
     await archive()
     const { subscriptions, promotional } = bench
     const refused = {
-      subscription: subscriptions.provision(environmentId, { customerRefId: 'acme', planRefId: 'business' }),
-      provision: bench.customers.provision(environmentId, { refId: 'acme' }),
-      promotional: promotional.grant(environmentId, 'acme', [{ featureRefId: 'sso', period: 'LIFETIME' }]),
+      subscription: () => subscriptions.provision(environmentId, { customerRefId: 'acme', planRefId: 'business' }),
+      provision: () => bench.customers.provision(environmentId, { refId: 'acme' }),
+      promotional: () => promotional.grant(environmentId, 'acme', [{ featureRefId: 'sso', period: 'LIFETIME' }]),
     }
-    for (const [name, work] of Object.entries(refused)) expect(await reasonOf(work), name).to.equal('ENTITY_IS_ARCHIVED')
+    for (const [name, work] of Object.entries(refused)) expect(await reasonOf(work()), name).to.equal('ENTITY_IS_ARCHIVED')
   })
   it('refuses an unknown customer', async () => {
     expect(await reasonOf(bench.customers.archive(environmentId, 'nobody'))).to.equal('CUSTOMER_NOT_FOUND')

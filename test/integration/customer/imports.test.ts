@@ -99,6 +99,7 @@ describe('importing many customers', () => {
         },
       },
       changed: () => undefined,
+      unexpected: () => undefined,
       wake: () => undefined,
     })
     return { service, signal: stop.signal }
@@ -107,7 +108,10 @@ describe('importing many customers', () => {
     const id = await start(Array.from({ length: 20 }, (_, index) => ({ refId: null, name: `Customer ${index}` })))
     const { service, signal } = dyingAfter(7)
     await service.run(environmentId, id, signal)
-    expect(await find(id)).to.deep.include({ done: 7, finishedAt: null })
+    const stopped = await find(id)
+    // Those that were on their way are done too.
+    expect(stopped.done).to.be.within(7, 10)
+    expect(stopped.finishedAt).to.equal(null)
     await bench.imports.run(environmentId, id, never)
     expect(await find(id)).to.deep.include({ done: 20, failed: 0 })
     expect(await names()).to.have.length(20)
@@ -126,6 +130,31 @@ describe('importing many customers', () => {
     expect((await bench.customers.get(environmentId, 'acme'))!.name).to.equal('Acme 8')
   })
 
+  it('hides the text of our own failures, tells them to whoever runs it, and goes on', async () => {
+    const told: unknown[] = []
+    const service = new ImportService({
+      prisma: bench.prisma,
+      importers: {
+        CUSTOMERS: async (_, __, input) => {
+          if ((input as { refId: string }).refId === 'bad') throw new Error('secret of ours')
+          return 'good'
+        },
+      },
+      changed: () => undefined,
+      unexpected: (error, { position }) => told.push([(error as Error).message, position]),
+      wake: () => undefined,
+    })
+    const id = await start([{ refId: 'bad' }, { refId: 'good' }], service)
+    await service.run(environmentId, id, never)
+    const outcomes = await items(id)
+    expect(outcomes.map(({ status, errorReason }) => [status, errorReason])).to.deep.equal([
+      ['FAILED', 'INTERNAL'],
+      ['DONE', null],
+    ])
+    expect(JSON.stringify(outcomes)).to.not.include('secret')
+    expect(told).to.deep.equal([['secret of ours', 0]])
+  })
+
   describe('with a worker', () => {
     it('is worked off soon', async () => {
       consume(bench.life, bench.queues, runImport, {
@@ -137,7 +166,13 @@ describe('importing many customers', () => {
       expect(await names()).to.deep.equal(['a', 'b'])
     })
     it('is found by the sweep when its job was lost, and forgotten a month after its end', async () => {
-      const lost = new ImportService({ prisma: bench.prisma, importers: {}, changed: () => undefined, wake: () => undefined })
+      const lost = new ImportService({
+        prisma: bench.prisma,
+        importers: {},
+        changed: () => undefined,
+        unexpected: () => undefined,
+        wake: () => undefined,
+      })
       const id = await start([{ refId: 'a' }], lost)
       await bench.prisma.importJob.updateMany({ where: { environmentId }, data: { createdAt: new Date(Date.now() - 20_000) } })
       expect(await bench.imports.sweep()).to.equal(1)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
+import { usagePeriodAt } from '../../../src/metering/usage-period.js'
 import { type Bench, day, openBench } from '../subscription/bench.js'
 
 describe('what a customer may use', () => {
@@ -40,8 +41,16 @@ describe('what a customer may use', () => {
     await bench.prisma.usageSeries.create({
       data: { environmentId, id: seriesId, ...ofSeries, ...reset, anchor: anchor === null ? null : new Date(anchor) },
     })
-    const period = { periodStart: new Date(Date.now() - 20 * day), periodEnd: new Date(Date.now() + 20 * day) }
-    await bench.prisma.usageCounter.create({ data: { environmentId, seriesId, ...period, usage, version: BigInt(Date.now()) } })
+    // Usage that is never reset has one period, as long as time.
+    const { start, end } =
+      anchor === null || resetPeriod === null
+        ? { start: null, end: null }
+        : usagePeriodAt({ period: resetPeriod, rule: 'SubscriptionStart', anchor, timeZone: 'UTC', at: Date.now() })
+    const [from, to] = [start, end].map((at) => (at === null ? null : new Date(at)))
+    await bench.prisma.$executeRaw`
+      INSERT INTO usage_counter (environment_id, series_id, period_start, period_end, usage, version)
+      VALUES (${environmentId}::uuid, ${seriesId}::uuid, coalesce(${from}::timestamptz, '-infinity'), coalesce(${to}::timestamptz, 'infinity'),
+        ${usage}::numeric, ${BigInt(Date.now())})`
   }
 
   it('is granted up to the limit and not beyond, counting what was used', async () => {

@@ -109,6 +109,14 @@ describe('sidecar cache', () => {
     expect(api.operations).to.have.length(2)
   })
 
+  it("ends usage periods by the API's clock when its own is wrong", async () => {
+    await start()
+    api.aheadMs = 3_600_000
+    const inHalfAnHour = new Date(Date.now() + 1_800_000).toISOString()
+    api.states.set('c', holding(metered('api-calls', { currentUsage: 10, usagePeriodEnd: inHalfAnHour })))
+    expect(await usageOf('c')).to.equal(0)
+  })
+
   it('asks again past validUntil', async () => {
     await start()
     const validUntil = Date.now() + 150

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
+import type { Invoice } from '../../../src/billing/model.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { Subscription } from '../../../src/subscription/model.js'
+import { invoiceTable } from '../billing/invoice-tables.js'
 import { type Bench, openBench } from './bench.js'
 import { seatsCatalog } from './seats-catalog.js'
 
@@ -86,7 +88,18 @@ describe('the worked example of a year', () => {
       ['instant', 'what happens', 'subscription', 'state', 'seats', 'billing period ends', 'waiting', 'calls', 'seat limit'],
       ...rows,
     ]
-    const written = `${toMarkdown(table)}\n\n${renewals} renewals were recorded, each once.`
+    const invoices = []
+    for (const name of ['desk-1', 'desk-2']) {
+      const { id } = await subscriptions.get(environmentId, name)
+      for (const invoice of await bench.billingReads.invoices(environmentId, id)) invoices.push({ name, invoice })
+    }
+    const written = [
+      toMarkdown(table),
+      `${renewals} renewals were recorded, each once.`,
+      '## Its invoices',
+      `The same year in money: ${invoices.length} invoices, which add up to ${totalOf(invoices)} USD. Of the trial and of the free plan there is none.`,
+      toMarkdown(invoiceTable(invoices)),
+    ].join('\n\n')
     const text = readFileSync(page, 'utf8')
     const [head, rest] = text.split(begins) as [string, string]
     const [shown, tail] = rest.split(ends) as [string, string]
@@ -132,6 +145,8 @@ function waitingOf({ scheduled, status, effectiveEndDate }: Subscription): strin
   if (status === 'ACTIVE' && effectiveEndDate !== null) waiting.push(`cancellation at ${shown(effectiveEndDate)}`)
   return waiting.join(', ') || '–'
 }
+
+const totalOf = (invoices: { invoice: Invoice }[]) => invoices.reduce((sum, { invoice }) => decimal.add(sum, invoice.total), decimal.zero)
 
 const toMarkdown = ([head, ...body]: string[][]) =>
   [head!, head!.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n')

@@ -89,12 +89,10 @@ describe('delivering changes', () => {
       const found = await db.usageSeries.findFirst({ where: ofSeries })
       // Seats: one series that is never reset, whatever the plan.
       const { id: seriesId } = found ?? (await db.usageSeries.create({ data: { ...ofSeries, id: newId() } }))
-      const period = { periodStart: new Date('1970-01-01T00:00:00Z'), periodEnd: new Date('9999-01-01T00:00:00Z') }
-      await db.usageCounter.upsert({
-        where: { environmentId_seriesId_periodStart: { environmentId, seriesId, periodStart: period.periodStart } },
-        create: { environmentId, seriesId, ...period, usage, version },
-        update: { usage, version },
-      })
+      await db.$executeRaw`
+        INSERT INTO usage_counter (environment_id, series_id, period_start, period_end, usage, version)
+        VALUES (${environmentId}::uuid, ${seriesId}::uuid, '-infinity', 'infinity', ${usage}::numeric, ${version})
+        ON CONFLICT (environment_id, series_id, period_start) DO UPDATE SET usage = excluded.usage, version = excluded.version`
       const payload = {
         featureId: refId,
         usage: { currentUsage: String(usage), periodStart: null, periodEnd: null, updatedAt: Number(version) },

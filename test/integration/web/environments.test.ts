@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import { createSchema } from '../../../src/web/graphql/schema.js'
 import { eventually } from '../../support/eventually.js'
 import { operationDocument } from '../../support/operation-document.js'
+import { operatorKey } from './front-door.js'
 import { openWholePlatform, type TestEnvironment, type WholePlatform } from './whole-platform.js'
 
 /**
@@ -88,6 +89,8 @@ describe('an operation with the identifiers of another environment', function ()
     const recompute = 'mutation ($input: RecomputeUsageInput!) { recomputeUsage(input: $input) { id } }'
     const { recomputeUsage } = await must(theirs, recompute, { input: { featureId: 'their-requests' } })
     ids.recomputation = (recomputeUsage as { id: string }).id
+    while ((await platform.app.billing.deliver({})) > 0);
+    ids.invoice = (await platform.prisma.invoice.findFirstOrThrow(where)).billingId!
     ids.plan = (await platform.prisma.package.findFirstOrThrow({ where: { environmentId: theirs.id, kind: 'PLAN' } })).id
   })
   after(async () => expect(await platform.close()).to.deep.equal([]))
@@ -174,6 +177,7 @@ describe('an operation with the identifiers of another environment', function ()
       ['nothing', () => ({ query: their })],
       ['nothing', () => ({ query: { ...our, resourceId: 'their-resource' } })],
     ],
+    'Query.billingCalls': [['nothing', () => ({})]],
     'Query.catalog': [['own', () => ({})]],
     'Query.coupons': [
       ['nothing', () => ({ filter: { refId: { eq: 'their-coupon' } } })],
@@ -282,6 +286,8 @@ describe('an operation with the identifiers of another environment', function ()
     'Mutation.importSubscriptionsBulk': [
       ['own', () => ({ input: { subscriptions: [{ customerId: 'their-imported', planId: 'their-plan' }] } })],
     ],
+    'Mutation.markInvoiceFailed': [['refused', () => ({ input: { billingId: ids.invoice } })]],
+    'Mutation.markInvoicePaid': [['refused', () => ({ input: { billingId: ids.invoice } })]],
     'Mutation.migrateSubscriptionToLatest': [['refused', () => ({ input: { subscriptionId: 'their-subscription' } })]],
     'Mutation.previewNextInvoice': [['refused', () => ({ input: { subscriptionId: 'their-subscription' } })]],
     'Mutation.previewSubscription': [['refused', () => ({ input: { ...our, planId: 'their-plan' } })]],
@@ -333,10 +339,12 @@ describe('an operation with the identifiers of another environment', function ()
         }),
       ],
     ],
+    'Mutation.requirePaymentAction': [['refused', () => ({ input: { billingId: ids.invoice } })]],
     'Mutation.revokePromotionalEntitlement': [
       ['refused', () => ({ input: { customerId: 'their-imported', featureId: 'their-sso' } })],
       ['refused', () => ({ input: { ...our, featureId: 'their-sso' } })],
     ],
+    'Mutation.setPaymentMethod': [['refused', () => ({ input: { customerId: 'their-imported', reference: 'card' } })]],
     'Mutation.transferSubscription': [
       ['refused', () => ({ input: { customerId: 'their-imported', sourceResourceId: 'their-resource', destinationResourceId: 'r' } })],
       ['refused', () => ({ input: { ...our, sourceResourceId: 'their-resource', destinationResourceId: 'r' } })],
@@ -374,7 +382,7 @@ describe('an operation with the identifiers of another environment', function ()
       const before = await fingerprint()
       for (const [outcome, variables] of tries) {
         const sent = variables()
-        const body = await ours.ask(operationDocument(root, field), sent)
+        const body = await ours.ask(operationDocument(root, field), sent, { 'x-operator-key': operatorKey })
         const shown = JSON.stringify(body)
         expect(outcomeOf(body.data?.[field] ?? null, body.errors !== undefined), `${JSON.stringify(sent)}: ${shown}`).to.equal(outcome)
         // What was sent may come back in a message; nothing else of theirs may.

@@ -1,4 +1,5 @@
 import { runImport } from '../../../src/customer/jobs.js'
+import { Secret } from '../../../src/platform/config.js'
 import { listen } from '../../../src/platform/health.js'
 import { consume } from '../../../src/platform/queue.js'
 import { openRedis } from '../../../src/platform/redis.js'
@@ -9,7 +10,7 @@ import { changeSinks } from '../../../src/updates/sinks.js'
 import { StateCache } from '../../../src/updates/state-cache.js'
 import { createFrontDoor } from '../../../src/web/koa.js'
 import { type MeteringBench, openMeteringBench } from '../metering/bench.js'
-import { type GraphqlBody, post } from './front-door.js'
+import { type GraphqlBody, operatorKey, post } from './front-door.js'
 
 /** The front door and what the workers do, in one process: what is asked is answered as on a running platform. */
 export interface WholePlatform extends MeteringBench {
@@ -21,7 +22,7 @@ export interface WholePlatform extends MeteringBench {
 export interface TestEnvironment {
   id: string
   serverKey: string
-  ask<Data = Record<string, unknown>>(query: string, variables?: object): Promise<GraphqlBody<Data>>
+  ask<Data = Record<string, unknown>>(query: string, variables?: object, headers?: Record<string, string>): Promise<GraphqlBody<Data>>
 }
 
 export async function openWholePlatform(): Promise<WholePlatform> {
@@ -49,7 +50,7 @@ export async function openWholePlatform(): Promise<WholePlatform> {
     concurrency: 1,
     handler: ({ environmentId, importId }, { signal }) => app.imports.run(environmentId, importId, signal),
   })
-  const server = createFrontDoor({ app: { ...app, usage }, life, queues, operatorKey: undefined, hasGraphiql: false })
+  const server = createFrontDoor({ app: { ...app, usage }, life, queues, operatorKey: new Secret(operatorKey), hasGraphiql: false })
   const url = `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}`
   return {
     ...bench,
@@ -61,8 +62,8 @@ export async function openWholePlatform(): Promise<WholePlatform> {
       return {
         id: environment.id,
         serverKey: key,
-        ask: async <Data>(query: string, variables: object = {}) =>
-          (await (await post(url, { query, variables }, { 'x-api-key': key })).json()) as GraphqlBody<Data>,
+        ask: async <Data>(query: string, variables: object = {}, headers: Record<string, string> = {}) =>
+          (await (await post(url, { query, variables }, { 'x-api-key': key, ...headers })).json()) as GraphqlBody<Data>,
       }
     },
   }

@@ -140,6 +140,7 @@ export const documents: fc.Arbitrary<Record<string, unknown>> = fc
                 { minLength: 1 },
               ),
               durationInMonths: fc.integer({ min: 1, max: 12 }),
+              maxRedemptions: fc.integer({ min: 1, max: 1000 }),
             }),
           ),
         ),

@@ -71,6 +71,7 @@ describe('a catalog document that is right', () => {
       percentOff: '10',
       amountsOff: null,
       durationInMonths: null,
+      maxRedemptions: null,
       additionalMetaData: null,
     })
   })
