@@ -118,7 +118,7 @@ export function bill({
   }
   if (standing && before?.status === 'PAYMENT_PENDING' && after.status === 'ACTIVE') return payOff({ account, replaced, at })
   const billed = charge({ account, target, replaced, change })
-  const waits = before === null && after.status === 'PAYMENT_PENDING'
+  const waits = before?.status !== 'PAYMENT_PENDING' && after.status === 'PAYMENT_PENDING'
   return waits ? { ...billed, account: { ...billed.account, creditedPeriodStart: replaced?.period.start ?? null } } : billed
 }
 

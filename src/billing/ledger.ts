@@ -65,8 +65,8 @@ export class BillingLedger {
   async recordIn(db: Db, customer: Payer, changes: readonly RecordedChange[], request: BillingRequest = {}): Promise<void> {
     const billed = await this.#billAll(db, customer, changes, request, { isDryRun: false })
     for (const { before, after } of changes) if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status)) await takeBack(db, after)
-    for (const { subscription, at, account, drafts, isNew } of billed) {
-      const waits = subscription.status === 'PAYMENT_PENDING' && isNew
+    for (const { subscription, at, account, drafts, beginsToWait } of billed) {
+      const waits = subscription.status === 'PAYMENT_PENDING' && beginsToWait
       await saveAccount(db, customer.environmentId, subscription.id, { account, ...(waits && { paymentDueAt: at + paymentDeadlineMs }) })
       for (const draft of drafts) await this.#invoice(db, subscription, account.terms, draft, at)
     }
@@ -120,7 +120,7 @@ export class BillingLedger {
       if (account.standing && !result.account.standing && isReplaced(after))
         released.push({ subscription: after, standing: account.standing, at })
       accounts.set(after.id, result.account)
-      results.push({ ...result, subscription: after, at, isNew: !known })
+      results.push({ ...result, subscription: after, at, beginsToWait: before?.status !== 'PAYMENT_PENDING' })
     }
     return results
   }
@@ -194,8 +194,8 @@ async function takeBack(db: Db, { environmentId, id: subscriptionId }: Subscript
 export interface BilledSubscription extends Billed {
   subscription: Subscription
   at: EpochMs
-  /** Nothing was charged for it before. */
-  isNew: boolean
+  /** It did not wait for a payment before. */
+  beginsToWait: boolean
 }
 
 /** Whether billing has anything to remember of it. */

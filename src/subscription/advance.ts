@@ -8,6 +8,7 @@ import { replacementTrigger, usageAnchorAfter } from './coexistence.js'
 import { freeFollowUp } from './follow-up.js'
 import { apply, type Transition, type Trigger, transition } from './lifecycle.js'
 import { type BillingPeriodWindow, isFinal, type ScheduledChange, type Subscription } from './model.js'
+import { awaitingPayment } from './payment.js'
 import { execute, firstScheduled } from './scheduled.js'
 
 export interface DueTrigger {
@@ -23,13 +24,14 @@ const order: readonly Trigger[] = [
   'trialConverts',
   'start',
   'startTrial',
+  'startUnpaid',
   'scheduledUpdate',
   'renewal',
 ]
 
 /** What time will do to the subscription by itself, first things first. */
 function dueTriggers(subscription: Subscription): DueTrigger[] {
-  const { status, startDate, trialEndDate, trialEndBehavior, effectiveEndDate, endDate, currentPeriod } = subscription
+  const { status, startDate, awaitsPayment, trialEndDate, trialEndBehavior, effectiveEndDate, endDate, currentPeriod } = subscription
   if (isFinal(status)) return []
   const due: DueTrigger[] = []
   const add = (trigger: Trigger, at: EpochMs | null | undefined) => {
@@ -38,7 +40,7 @@ function dueTriggers(subscription: Subscription): DueTrigger[] {
   add('cancellationDue', effectiveEndDate)
   add('endDate', endDate)
   add(trialEndBehavior === 'CONVERT_TO_PAID' ? 'trialConverts' : 'trialEnd', trialEndDate)
-  add(trialEndDate === null ? 'start' : 'startTrial', startDate)
+  add(trialEndDate !== null ? 'startTrial' : awaitsPayment ? 'startUnpaid' : 'start', startDate)
   add('scheduledUpdate', firstScheduled(subscription)?.executeAt)
   add('renewal', currentPeriod?.end)
   return due.sort((a, b) => a.at - b.at || order.indexOf(a.trigger) - order.indexOf(b.trigger))
@@ -134,6 +136,7 @@ function begin(
     // The paid life of a trial begins its usage and its billing anew, whatever it replaces.
     const begun = trigger === 'trialConverts' ? { ...moved, billingAnchor: at, usageAnchor: at } : moved
     if (trigger !== 'trialConverts') begun.usageAnchor = usageAnchorAfter(replaced, beginning.billingPeriod, at)
+    if (begun.status === 'PAYMENT_PENDING') return awaitingPayment(begun)
     return begun.status === 'ACTIVE' ? { ...begun, currentPeriod: firstPeriod(begun, at) } : begun
   })
 }

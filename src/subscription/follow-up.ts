@@ -57,6 +57,7 @@ function startFollowUp(ended: Subscription, plan: Subscription['plan'], startDat
     usageAnchor: usageAnchorAfter(ended, null, startDate),
     entitlementsRevokedAt: null,
     scheduled: [],
+    awaitsPayment: false,
     paymentCollection: 'NOT_REQUIRED',
     additionalMetaData: null,
     billingId: null,

@@ -132,6 +132,8 @@ export interface Subscription {
   entitlementsRevokedAt: EpochMs | null
   /** Changes that wait for their instant, in no order. */
   scheduled: ScheduledChange[]
+  /** Its first payment comes before access: when it starts, it waits for it. */
+  awaitsPayment: boolean
   paymentCollection: 'NOT_REQUIRED' | 'PROCESSING' | 'ACTION_REQUIRED' | 'FAILED'
   additionalMetaData: Record<string, unknown> | null
   /** The caller's identifiers of it elsewhere; we only keep them. */

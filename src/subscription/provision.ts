@@ -153,7 +153,8 @@ export function decideProvision(input: {
     usageAnchor: usageAnchorAfter(inForce, billingPeriod, billingAnchor),
     entitlementsRevokedAt: null,
     scheduled: [],
-    // No billing provider collects yet, so there is nothing to wait for.
+    // Whether there is something to wait for is billing's to say; see payment.ts.
+    awaitsPayment: false,
     paymentCollection: 'NOT_REQUIRED',
     additionalMetaData: request.additionalMetaData,
     billingId: request.billingId,

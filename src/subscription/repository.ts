@@ -104,6 +104,7 @@ function fromRow(row: Row, product: Subscription['product'], versions: LoadedVer
       toScheduledChange(scheduled, { ...content, billingPeriod: row.billingPeriod }, scheduledVersions),
     ),
     entitlementsRevokedAt: row.entitlementsRevokedAt?.getTime() ?? null,
+    awaitsPayment: row.awaitsPayment,
     paymentCollection: row.paymentCollection,
     additionalMetaData: row.additionalMetaData as Subscription['additionalMetaData'],
     billingId: row.billingId,
@@ -157,6 +158,7 @@ export async function insertSubscription(db: Db, subscription: Subscription): Pr
       createdAt: new Date(subscription.createdAt),
       startDate: new Date(subscription.startDate),
       trialEndBehavior: subscription.trialEndBehavior,
+      awaitsPayment: subscription.awaitsPayment,
     },
   })
   await insertAddons(db, subscription)

@@ -5,7 +5,8 @@ import type { Customer } from '../customer/model.js'
 import { customerArchived, customerNotFound } from '../customer/problems.js'
 import { type HeldCustomer, lockCustomerState, nextAccessVersion, recordAccessChange } from '../customer/state-version.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
-import { advance, nextDue } from './advance.js'
+import { advance, type Moved, nextDue } from './advance.js'
+import { isSameSlot } from './coexistence.js'
 import { freeFollowUp } from './follow-up.js'
 import { isFinal, type Subscription } from './model.js'
 import { subscriptionNotFound } from './problems.js'
@@ -99,7 +100,7 @@ export class SubscriptionRecords {
     await this.#billing.recordIn(
       db,
       customer,
-      moved.map(({ before, after, at, trigger }) => ({ before, after, at, isRenewal: trigger === 'renewal' })),
+      moved.map(({ before, after, at, trigger }) => ({ before, after, at, isRenewal: trigger === 'renewal', inForce: inForceOf(all, after, trigger) })),
     )
     const isAccessChanged = started.length > 0 || moved.some(({ trigger }) => trigger !== 'renewal')
     return { all, open: all.filter(({ status }) => !isFinal(status)), changed, isAccessChanged }
@@ -150,4 +151,10 @@ export class SubscriptionRecords {
       if (due) this.#after.dueAt(subscription.environmentId, subscription.customerId, due.at)
     }
   }
+}
+
+/** Of a start that waits for its payment: the subscription whose place it takes when it is paid. */
+function inForceOf(all: readonly Subscription[], starting: Subscription, trigger: Moved['trigger']): Subscription | null {
+  if (trigger !== 'startUnpaid') return null
+  return all.find((other) => other.status === 'ACTIVE' && isSameSlot(other, starting)) ?? null
 }

@@ -10,6 +10,7 @@ import type { EnvironmentTime } from '../environment/model.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
 import { advance } from './advance.js'
+import { firstPeriod } from './billing-period.js'
 import { type CancellationTime, decideCancellation } from './cancel.js'
 import { apply } from './lifecycle.js'
 import { givesAccess, type Subscription } from './model.js'
@@ -140,6 +141,12 @@ export class SubscriptionService {
   ): Promise<{ subscription: Subscription; changes: RecordedChange[] }> {
     const changes = changesOf(decision, held, customer.now)
     const { subscription } = decision
+    if (decision.kind === 'create' && subscription.status === 'NOT_STARTED' && subscription.trialEndDate === null) {
+      const started: Subscription = { ...subscription, status: 'ACTIVE', currentPeriod: firstPeriod(subscription, subscription.startDate) }
+      const start = { before: null, after: started, at: subscription.startDate, isRenewal: false }
+      const later = { ...subscription, awaitsPayment: await this.#billing.isPaymentFirst(db, customer, [start], request.billing) }
+      return { subscription: later, changes: [...changes.slice(0, -1), { ...changes.at(-1)!, after: later }] }
+    }
     if (decision.kind === 'update' || subscription.status !== 'ACTIVE') return { subscription, changes }
     if (!(await this.#billing.isPaymentFirst(db, customer, changes, request.billing))) return { subscription, changes }
     const waiting = awaitingPayment(subscription)

@@ -151,6 +151,7 @@ export function subscription(fields: Partial<Subscription> = {}): Subscription {
     usageAnchor: startDate,
     entitlementsRevokedAt: null,
     scheduled: [],
+    awaitsPayment: false,
     paymentCollection: 'NOT_REQUIRED',
     additionalMetaData: null,
     billingId: null,
