@@ -184,16 +184,17 @@ export class EnvironmentService implements EnvironmentTime {
   /** Whom the key speaks for. Fails with UNAUTHENTICATED when it is unknown, expired or revoked. */
   async authenticate(key: string): Promise<KeyIdentity> {
     if (!isWellFormedKey(key)) throw unauthenticated('API key')
-    return this.#identity(key, hashKey(key))
+    return this.#identity(key, () => hashKey(key))
   }
 
   /** The same for who shows the SHA-256 of the key instead of the key itself. */
   authenticateHash(hash: Buffer): Promise<KeyIdentity> {
-    return this.#identity(hash.toString('base64'), hash)
+    return this.#identity(hash.toString('base64'), () => hash)
   }
 
-  async #identity(name: string, hash: Buffer): Promise<KeyIdentity> {
-    const stored = await this.#identities.get(name, () => repository.findIdentity(this.#prisma, hash))
+  /** Hashed only when it has to be looked up: every request comes this way. */
+  async #identity(name: string, hash: () => Buffer): Promise<KeyIdentity> {
+    const stored = await this.#identities.get(name, () => repository.findIdentity(this.#prisma, hash()))
     if (!stored || !isValidKey(stored, this.#clock.now())) throw unauthenticated('API key')
     const { expiresAt, revokedAt, ...identity } = stored
     return identity

@@ -9,9 +9,12 @@ import type { CatalogService } from '../catalog/service.js'
 import { type ApiKey, type Environment, isValidKey, type KeyKind, keyKinds } from '../environment/model.js'
 import type { CreatedKey, EnvironmentService } from '../environment/service.js'
 import type { Clock, EpochMs } from '../kernel/clock.js'
+import type { DeadLetter, DeadLetters } from '../platform/dead-letters.js'
 import { durationMs, instantOf, UsageError } from './admin-input.js'
 
 export interface AdminContext {
+  /** Connects when it is asked for. */
+  deadLetters(): DeadLetters
   environments: EnvironmentService
   catalog: CatalogService
   clock: Clock
@@ -195,7 +198,55 @@ export const commands: readonly Command[] = [
       return { text: stringify(document, { lineWidth: 140 }).trimEnd(), json: document }
     },
   },
+  {
+    name: 'dead-letters list',
+    argument: null,
+    summary: 'Lists the jobs that failed for good, in all queues, the latest first',
+    options: {},
+    async run({ deadLetters }) {
+      const letters = (await deadLetters().list()).map(shownLetter)
+      const rows = letters.map(({ id, attempts, failedAt, reason }) => [
+        id,
+        String(attempts),
+        failedAt ?? '',
+        reason.split('\n')[0]!.slice(0, 80),
+      ])
+      return { text: rows.length === 0 ? 'No job has failed for good' : table(['ID', 'TRIES', 'FAILED', 'REASON'], rows), json: letters }
+    },
+  },
+  {
+    name: 'dead-letters show',
+    argument: 'id',
+    summary: 'Prints a failed job with what it carries',
+    options: {},
+    async run({ deadLetters }, _values, id) {
+      const letter = shownLetter(await deadLetters().show(id))
+      return { text: stringify(letter, { lineWidth: 140 }).trimEnd(), json: letter }
+    },
+  },
+  {
+    name: 'dead-letters retry',
+    argument: 'id',
+    summary: 'Gives a failed job to a worker once more',
+    options: {},
+    async run({ deadLetters }, _values, id) {
+      await deadLetters().retry(id)
+      return { text: `Job ${id} waits for a worker again`, json: { id, retried: true } }
+    },
+  },
+  {
+    name: 'dead-letters discard',
+    argument: 'id',
+    summary: 'Deletes a failed job',
+    options: {},
+    async run({ deadLetters }, _values, id) {
+      await deadLetters().discard(id)
+      return { text: `Deleted job ${id}`, json: { id, discarded: true } }
+    },
+  },
 ]
+
+const shownLetter = ({ failedAt, ...letter }: DeadLetter) => ({ ...letter, failedAt: failedAt === null ? null : isoOf(failedAt) })
 
 const text = (value: string | boolean | undefined) => (typeof value === 'string' ? value : undefined)
 

@@ -8,10 +8,12 @@ import { EnvironmentService } from '../environment/service.js'
 import { systemClock } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
 import { explainDatabaseError } from '../platform/database.js'
+import { DeadLetters } from '../platform/dead-letters.js'
 import { StartError } from '../platform/health.js'
 import { silentLogger } from '../platform/logger.js'
 import { openPostgres } from '../platform/postgres.js'
 import { Life } from '../platform/process.js'
+import { openRedis } from '../platform/redis.js'
 import { type AdminContext, type Answer, type Command, commands } from './admin-commands.js'
 import { UsageError } from './admin-input.js'
 import { readPlatform } from './platform-file.js'
@@ -21,6 +23,10 @@ export interface AdminOptions {
   args: string[]
   /** Null: there is no database to work on. */
   databaseUrl: string | null
+  /** Null or absent: there is no Redis to work on. */
+  redisUrl?: string | null
+  /** Of all queue keys. */
+  queuePrefix?: string
   /** Where file names start from. */
   folder: string
   print: (text: string) => void
@@ -28,7 +34,15 @@ export interface AdminOptions {
 }
 
 /** Runs one command. Answers the exit code: 0 done, 1 refused or failed, 2 the command line is wrong. */
-export async function runAdmin({ args, databaseUrl, folder, print, printError }: AdminOptions): Promise<0 | 1 | 2> {
+export async function runAdmin({
+  args,
+  databaseUrl,
+  redisUrl,
+  queuePrefix = '{tollgate}',
+  folder,
+  print,
+  printError,
+}: AdminOptions): Promise<0 | 1 | 2> {
   const isJson = args.includes('--json')
   try {
     const typed = readCommand(args)
@@ -37,7 +51,9 @@ export async function runAdmin({ args, databaseUrl, folder, print, printError }:
       return 0
     }
     if (databaseUrl === null) throw new UsageError('no database: set DATABASE_URL, or start the platform (npm start) and try again')
-    const answer = await withServices(databaseUrl, folder, (context) => typed.command.run(context, typed.values, typed.argument))
+    const answer = await withServices({ databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, folder }, (context) =>
+      typed.command.run(context, typed.values, typed.argument),
+    )
     print(isJson ? JSON.stringify(answer.json, null, 2) : answer.text)
     return 0
   } catch (error) {
@@ -108,7 +124,10 @@ ${options.join('\n')}`
 }
 
 /** Opens the database for one command. The deliverer of changes finds by itself what a command has changed, within its sweep. */
-async function withServices(databaseUrl: string, folder: string, work: (context: AdminContext) => Promise<Answer>): Promise<Answer> {
+async function withServices(
+  { databaseUrl, redisUrl, queuePrefix, folder }: { databaseUrl: string; redisUrl: string | null; queuePrefix: string; folder: string },
+  work: (context: AdminContext) => Promise<Answer>,
+): Promise<Answer> {
   const life = new Life('admin', silentLogger())
   const clock = systemClock
   try {
@@ -120,7 +139,11 @@ async function withServices(databaseUrl: string, folder: string, work: (context:
     })
     const environments = new EnvironmentService({ prisma, clock })
     const catalog = new CatalogService({ prisma, clock, nudge: () => undefined })
-    return await work({ environments, catalog, clock, folder })
+    const deadLetters = () => {
+      if (redisUrl === null) throw new UsageError('no Redis: set REDIS_URL, or start the platform (npm start) and try again')
+      return new DeadLetters(openRedis(life, redisUrl, 'request'), queuePrefix)
+    }
+    return await work({ environments, catalog, clock, folder, deadLetters })
   } finally {
     await life.stop()
   }
@@ -144,9 +167,12 @@ function errorAsJson(error: unknown) {
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL('../../../', import.meta.url))
+  const platform = readPlatform(join(root, '.data'))
   process.exitCode = await runAdmin({
     args: process.argv.slice(2),
-    databaseUrl: process.env.DATABASE_URL || (readPlatform(join(root, '.data'))?.databaseUrl ?? null),
+    databaseUrl: process.env.DATABASE_URL || (platform?.databaseUrl ?? null),
+    redisUrl: process.env.REDIS_URL || (platform?.redisUrl ?? null),
+    queuePrefix: process.env.QUEUE_PREFIX || undefined,
     // npm runs scripts in the project's folder and says here where it was called.
     folder: process.env.INIT_CWD ?? process.cwd(),
     print: (text) => console.log(text),

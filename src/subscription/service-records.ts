@@ -100,7 +100,13 @@ export class SubscriptionRecords {
     await this.#billing.recordIn(
       db,
       customer,
-      moved.map(({ before, after, at, trigger }) => ({ before, after, at, isRenewal: trigger === 'renewal', inForce: inForceOf(all, after, trigger) })),
+      moved.map(({ before, after, at, trigger }) => ({
+        before,
+        after,
+        at,
+        isRenewal: trigger === 'renewal',
+        inForce: inForceOf(all, after, trigger),
+      })),
     )
     const isAccessChanged = started.length > 0 || moved.some(({ trigger }) => trigger !== 'renewal')
     return { all, open: all.filter(({ status }) => !isFinal(status)), changed, isAccessChanged }

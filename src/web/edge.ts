@@ -30,7 +30,9 @@ export interface EdgeStates {
 
 /** An answer as it goes over the wire. */
 interface Page {
-  body: Buffer
+  /** Characters of one byte each, which Node sends in one piece with the headers, or bytes. */
+  body: string | Buffer
+  bytes: number
   etag: string
 }
 
@@ -84,8 +86,8 @@ async function answer(ctx: Context, pages: Pages, { app, rateLimits, log }: Edge
     const isKnown = matches(req.headers['if-none-match'], page.etag)
     if (isKnown) res.writeHead(304, { ...alwaysSent, etag: page.etag }).end()
     else {
-      res.writeHead(200, { ...alwaysSent, etag: page.etag, 'content-type': json, 'content-length': page.body.length })
-      res.end(ctx.method === 'HEAD' ? undefined : page.body)
+      res.writeHead(200, { ...alwaysSent, etag: page.etag, 'content-type': json, 'content-length': page.bytes })
+      res.end(ctx.method === 'HEAD' ? undefined : page.body, 'latin1')
     }
   } catch (error) {
     refuse(res, Problem.from(error), log, facts)
@@ -162,8 +164,10 @@ function variablesOf(document: EdgeDocument, input: EdgeRoute['input'], resource
 }
 
 function toPage(data: unknown): Page {
-  const body = Buffer.from(JSON.stringify({ data }))
-  return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` }
+  const text = JSON.stringify({ data })
+  const encoded = Buffer.from(text)
+  const isAscii = encoded.length === text.length
+  return { body: isAscii ? text : encoded, bytes: encoded.length, etag: `"${createHash('sha256').update(encoded).digest('base64url')}"` }
 }
 
 /** As RFC 9110 compares for GET: weak and strong alike. */

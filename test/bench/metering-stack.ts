@@ -100,7 +100,7 @@ const scripts = {
   'cache-invalidation': 'workers/cache-invalidation.js',
 } as const
 
-/** Starts the services (those of BENCH_DATABASE_URL and BENCH_REDIS_URL when set), migrates and applies the catalog. All ends with `life`. */
+/** Starts the services (those of BENCH_DATABASE_URL and BENCH_REDIS_URL, else of a test run, when set), migrates and applies the catalog. All ends with `life`. */
 export async function startStack(life: Life, catalog: object): Promise<Stack> {
   const data = join(root, '.data')
   mkdirSync(data, { recursive: true })
@@ -109,8 +109,8 @@ export async function startStack(life: Life, catalog: object): Promise<Stack> {
   const services = await startServices({
     root,
     dataFolder: folder,
-    databaseUrl: process.env.BENCH_DATABASE_URL,
-    redisUrl: process.env.BENCH_REDIS_URL,
+    databaseUrl: process.env.BENCH_DATABASE_URL ?? process.env.TEST_DATABASE_URL,
+    redisUrl: process.env.BENCH_REDIS_URL ?? process.env.TEST_REDIS_URL,
     children,
     ports: new Ports(),
     isDurable: true,

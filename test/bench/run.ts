@@ -13,8 +13,19 @@ import { report } from './report.js'
 import { sidecar } from './sidecar.js'
 import { sidecarChanges } from './sidecar-changes.js'
 import { sidecarMany } from './sidecar-many.js'
+import { soak } from './soak.js'
 
-const benchmarks: readonly Benchmark[] = [ingest, estimateBenchmark, graphql, graphqlMemory, report, sidecar, sidecarMany, sidecarChanges]
+const benchmarks: readonly Benchmark[] = [
+  ingest,
+  estimateBenchmark,
+  graphql,
+  graphqlMemory,
+  report,
+  sidecar,
+  sidecarMany,
+  sidecarChanges,
+  soak,
+]
 
 const usage = `Usage: npm run bench -- NAME [--json] [--seconds N]
 

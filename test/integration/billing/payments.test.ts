@@ -122,6 +122,23 @@ describe('payments', () => {
       expect(syncError).to.match(/given back/)
     })
 
+    it('waits when it starts, where that is later, and leaves what is held until it is paid', async () => {
+      await buy('team', { billing: { collectionMethod: 'INVOICE' } })
+      const id = await buy('business', { startDate: at('2027-04-10T00:00:00') })
+      expect(await standing('business')).to.deep.equal(['NOT_STARTED', 'NOT_REQUIRED', null])
+      await bench.testClocks.advance(environmentId, at('2027-04-11T00:00:00'))
+      await bench.billing.deliverAll(environmentId, id)
+      expect(await standing('business')).to.deep.equal(['PAYMENT_PENDING', 'ACTION_REQUIRED', null])
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
+      // 21 of 30 days of the other plan are credited: the start counts, not the instant of the payment.
+      expect(await latest(id)).to.deep.include({ total: '90.6' })
+      await tell(id, { status: 'PAID' })
+      expect(await standing('business')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
+      expect((await standing('team')).at(0)).to.equal('CANCELED')
+      await bench.testClocks.advance(environmentId, at('2027-04-13T00:00:00'))
+      expect(await bench.billing.sweepDeadlines()).to.equal(0)
+    })
+
     it('takes the invoice back of what is canceled while it waits', async () => {
       const id = await buy('team')
       await bench.subscriptions.cancel(environmentId, { subscriptionRefId: 'team' })

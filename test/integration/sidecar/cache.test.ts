@@ -222,7 +222,7 @@ describe('sidecar cache', () => {
       await start()
       api.states.set('c', holding(metered('api-calls')))
       const open = closeGate()
-      const left = await sidecar.call('GetMeteredEntitlement', { customer_id: 'c', feature_id: 'api-calls' }, 100)
+      const left = await sidecar.call('GetMeteredEntitlement', { customer_id: 'c', feature_id: 'api-calls' }, 400)
       expect(left).to.deep.include({ is_fallback: true })
       open()
       await until(async () => (await sidecar.metric('sidecar_cache_entries')) === 1, 'the answer has arrived')

@@ -1,10 +1,17 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { PackageVersion } from '../../../src/catalog/model.js'
 import { advance, nextDue } from '../../../src/subscription/advance.js'
-import { isFinal, type Subscription } from '../../../src/subscription/model.js'
+import { firstPeriod } from '../../../src/subscription/billing-period.js'
+import { isFinal, type ScheduledChange, type Subscription } from '../../../src/subscription/model.js'
 import { basic, day, downgrading, freePlan, plan, product, subscription, t0, top, trial } from './support.js'
 
 const later = t0 + 30 * day
+const planChange = (to: PackageVersion, executeAt: number): ScheduledChange => ({
+  id: `to-${to.refId}`,
+  executeAt,
+  change: { type: 'Downgrade', plan: to, billingPeriod: to.prices[0]?.billingPeriod ?? null, addons: [], quantities: [] },
+})
 const statuses = (subscriptions: readonly Subscription[]) => subscriptions.map(({ id, status, cancelReason }) => [id, status, cancelReason])
 
 describe('what time does to subscriptions', () => {
@@ -191,8 +198,12 @@ describe('what time does to subscriptions', () => {
         trialEndBehavior: fc.constantFrom('CONVERT_TO_PAID' as const, 'CANCEL_SUBSCRIPTION' as const),
         endsAt: orNull(instants),
         endDate: orNull(instants),
+        changesTo: fc.constantFrom(basic, top, freePlan),
+        changesAt: orNull(instants),
+        timeZone: fc.constantFrom('UTC', 'America/New_York'),
       })
-      .map(({ place, rules, hasTrial, trialDays, endsAt, endDate, ...fields }): Subscription => {
+      .map(({ place, rules, hasTrial, trialDays, endsAt, endDate, changesTo, changesAt, ...fields }): Subscription => {
+        const one = { billingPeriod: fields.plan.prices[0]?.billingPeriod ?? null, timeZone: fields.timeZone }
         const isTrial = place === 'IN_TRIAL' || (place === 'NOT_STARTED' && hasTrial)
         return subscription({
           ...fields,
@@ -202,6 +213,8 @@ describe('what time does to subscriptions', () => {
           trialEndDate: isTrial ? fields.startDate + trialDays * day : null,
           effectiveEndDate: place === 'ACTIVE' ? endsAt : null,
           endDate: endDate !== null && endDate > fields.startDate ? endDate : null,
+          currentPeriod: place === 'ACTIVE' ? firstPeriod({ ...one, billingAnchor: fields.startDate }, fields.startDate) : null,
+          scheduled: place === 'ACTIVE' && changesAt !== null && changesAt >= fields.startDate ? [planChange(changesTo, changesAt)] : [],
         })
       })
     // As the database has it: one of each status in each place.
@@ -228,6 +241,24 @@ describe('what time does to subscriptions', () => {
           const open = advance(held, now).subscriptions.filter(({ status }) => !isFinal(status))
           const places = open.map(({ status, resource }) => `${status} ${resource?.id}`)
           expect(new Set(places).size).to.equal(places.length)
+        }),
+      )
+    })
+
+    it('renews period after period, without a gap and none twice, in one step or in two', () => {
+      fc.assert(
+        fc.property(holdings, instants, instants, (held, a, b) => {
+          const [first, second] = [Math.min(a, b), Math.max(a, b)]
+          const halfway = advance(held, first)
+          const renewals = [...halfway.renewals, ...advance(halfway.subscriptions, second).renewals]
+          const key = ({ subscriptionId, start, end }: (typeof renewals)[number]) => `${subscriptionId} ${start} ${end}`
+          expect(renewals.map(key).sort()).to.deep.equal(advance(held, second).renewals.map(key).sort())
+          for (const { id } of held) {
+            const own = renewals.filter(({ subscriptionId }) => subscriptionId === id)
+            // A change of plan may begin a period of its own in between.
+            for (const [index, { start }] of own.slice(1).entries()) expect(start).to.be.at.least(own[index]!.end - 31 * day)
+            expect(new Set(own.map(({ start }) => start)).size).to.equal(own.length)
+          }
         }),
       )
     })

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import * as decimal from '../../../../src/kernel/decimal.js'
 import { entryKey } from '../../../../src/sidecar/cache/cache.js'
 import { MemoryCache } from '../../../../src/sidecar/cache/memory.js'
 import { toEntry } from '../../../../src/sidecar/cached-state.js'
@@ -52,6 +53,21 @@ describe('memory cache', () => {
     expect(cache.sizeBytes).to.be.at.most(5_000)
     expect(resourcesOf(cache, 'c')).to.have.length(cache.entryCount)
     expect(resourcesOf(cache, 'c').at(-1)).to.equal('r99')
+  })
+
+  it('counts what many customers hold once, and what only one holds for that one', () => {
+    const sizeOf = (limit: (n: number) => number) => {
+      const cache = new MemoryCache(10_000_000)
+      for (let n = 0; n < 100; n++) {
+        const entitlements = Array.from({ length: 20 }, (_, feature) =>
+          held(`f${feature}`, 1, 1, { usageLimit: decimal.fromNumber(limit(n)) }),
+        )
+        cache.set(entryKey(`c${n}`, null), toEntry(state(1, entitlements, { customerId: `c${n}` }), 0, 0))
+      }
+      return cache.sizeBytes / 100
+    }
+    expect(sizeOf(() => 5)).to.be.below(2_048)
+    expect(sizeOf((n) => n)).to.be.above(8_000)
   })
 
   it('does not keep an entry that is larger than itself, nor what it replaced', () => {
