@@ -97,6 +97,13 @@ export async function postponeIntent(db: Db, { environmentId, id }: Intent, last
     WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid`)
 }
 
+/** Those that were given up are made again; answers how many. */
+export async function reviveIntents(db: Db, environmentId: string): Promise<number> {
+  const revived = { state: 'WAITING' as const, attempts: 0, leasedUntil: null }
+  const { count } = await db.billingIntent.updateMany({ where: { environmentId, state: 'GIVEN_UP' }, data: revived })
+  return count
+}
+
 /** How many calls wait, and how many were given up; for metrics. */
 export async function countIntents(db: Db): Promise<{ waiting: number; givenUp: number }> {
   const rows = await db.$queryRaw<{ waiting: bigint; given_up: bigint }[]>(Prisma.sql`

@@ -57,6 +57,16 @@ export async function clearPaymentDeadline(db: Db, environmentId: string, subscr
   await db.subscriptionBilling.updateMany({ where: { environmentId, subscriptionId }, data: { paymentDueAt: null } })
 }
 
+/** How the payment of a running subscription is missing, for whichever of its invoices; null: it is not. */
+export async function findTrouble(db: Db, environmentId: string, subscriptionId: string): Promise<'FAILED' | 'ACTION_REQUIRED' | null> {
+  const missing = await db.invoice.findMany({
+    where: { environmentId, subscriptionId, failedSince: { not: null } },
+    select: { status: true },
+  })
+  if (missing.length === 0) return null
+  return missing.some(({ status }) => status === 'FAILED') ? 'FAILED' : 'ACTION_REQUIRED'
+}
+
 /** It is being taken back: its payment is not missed any more. */
 export async function clearFailure(db: Db, environmentId: string, invoiceId: string): Promise<void> {
   await db.invoice.updateMany({ where: { environmentId, id: invoiceId }, data: { failedSince: null } })

@@ -11,13 +11,14 @@ import {
   type Intent,
   insertIntent,
   postponeIntent,
+  reviveIntents,
   voidOf,
 } from './intent-repository.js'
 import type { Draft, Invoice } from './model.js'
 import { collectionDays, consequenceOf, type PaymentConsequence } from './payment-collection.js'
 import { invoiceNotFound } from './problems.js'
 import type { BillingProvider, Call, ProviderInvoice } from './provider.js'
-import { clearFailure, clearPaymentDeadline, findInvoice, mirrorInvoice, saveSyncError } from './repository.js'
+import { clearFailure, clearPaymentDeadline, findInvoice, findTrouble, mirrorInvoice, saveSyncError } from './repository.js'
 
 /**
  * Changes a subscription (our id) by what became of a payment, in one transaction under its customer's state row. `decide` gets it with its status of
@@ -79,6 +80,11 @@ export class BillingSync {
     if (!invoice) throw invoiceNotFound(news.billingId)
     await this.#take(invoice, news, null)
     await this.deliverAll(environmentId, invoice.subscriptionId)
+  }
+
+  /** Has calls made again that the provider refused, when somebody has put right why; answers how many. The billing worker makes them. */
+  retry(environmentId: string): Promise<number> {
+    return reviveIntents(this.#prisma, environmentId)
   }
 
   /** Ends what nobody has paid in time: writes down that its invoice is taken back, which comes first. */
@@ -146,7 +152,9 @@ export class BillingSync {
         const notBefore = next.kind === 'COLLECT' ? now + next.delayMs : null
         await insertIntent(db, { environmentId, subscriptionId, customerId, kind: next.kind, idempotencyKey, invoiceId: id }, { notBefore })
       }
-      return consequence
+      // An older invoice may be in trouble still: it says how payment stands, whatever became of this one.
+      const paymentCollection = (await findTrouble(db, environmentId, subscriptionId)) ?? consequence.paymentCollection
+      return { trigger, paymentCollection }
     })
   }
 }

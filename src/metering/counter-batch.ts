@@ -6,8 +6,6 @@ import { type Binding, type BindingDecision, periodAt, type TrackedPeriod, type 
 import type { ComputedRange, ComputedUsage } from './compute-usage.js'
 import {
   type Connection,
-  type CounterValue,
-  type CounterWrite,
   dropCounters,
   findCounters,
   findDatedAhead,
@@ -17,9 +15,8 @@ import {
   type LockedCustomer,
   type StoredSeries,
   startOfRange,
-  type UsageMessage,
-  writeCounters,
 } from './counter-repository.js'
+import { type CounterValue, type CounterWrite, type UsageMessage, writeCounters } from './counter-write-repository.js'
 import { type Aggregation, type FeatureMeter, type MeteredEvent, type MeterVersion, versionAt } from './meter.js'
 import { addToRollups, bucketOf, type RollupChange } from './rollup-repository.js'
 import { seriesKey } from './series.js'

@@ -1,5 +1,5 @@
 /** Changes of one environment within that time are announced together: each announcement costs a job, and each delivery a round of its own. */
-const pauseMs = 25
+const pauseMs = 50
 
 /**
  * Announces that an environment has changed: the first time at once, then at most once per pause, never less than once after the last change. One

@@ -15,4 +15,9 @@ export function withinSignal<T>(abortable: Abortable, work: () => T): T {
   return current.run(abortable, work)
 }
 
+/** For work that others wait for too: it goes on when the one that began it gives up. */
+export function beyondSignal<T>(work: () => T): T {
+  return current.exit(work)
+}
+
 export const currentSignal = (): AbortSignal | undefined => current.getStore()?.signal

@@ -1,12 +1,11 @@
 import { rm, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity, type UntypedServiceImplementation } from '@grpc/grpc-js'
-import { ReflectionService } from '@grpc/reflection'
 import { HealthImplementation } from 'grpc-health-check'
 import { listenError, StartError } from '../platform/health.js'
 import type { Life } from '../platform/process.js'
 import { serviceName, serviceNamed } from './proto.js'
-import { reflectedPackage } from './reflection.js'
+import { addReflection } from './reflection-service.js'
 
 /** A batch of 1,000 events with their dimensions; the API has its own limits. */
 const largestRequestBytes = 32 * 1024 * 1024
@@ -48,18 +47,8 @@ export async function serveGrpc(life: Life, options: GrpcServerOptions): Promise
   for (const name of names) server.addService(serviceNamed(name), handlers)
   const health = new HealthImplementation(Object.fromEntries(['', ...names].map((name) => [name, 'SERVING'])))
   health.addToServer(server)
-  new ReflectionService(reflectedPackage()).addToServer(server)
+  addReflection(server)
 
-  const bind = (address: string, secured: ServerCredentials) =>
-    new Promise<number>((resolve, reject) => {
-      server.bindAsync(address, secured, (error, bound) => (error ? reject(toListenError(error, options)) : resolve(bound)))
-    })
-  const port = await bind(`${host.includes(':') ? `[${host}]` : host}:${options.port}`, credentials)
-  if (socketPath !== null) {
-    await removeStaleSocket(socketPath)
-    // Who may open the socket is for the permissions of its folder to say.
-    await bind(`unix:${socketPath}`, ServerCredentials.createInsecure())
-  }
   life.onStop('gRPC server', async () => {
     for (const name of ['', ...names]) health.setStatus(name, 'NOT_SERVING')
     await new Promise<void>((resolve) => {
@@ -73,6 +62,17 @@ export async function serveGrpc(life: Life, options: GrpcServerOptions): Promise
       })
     })
   })
+
+  const bind = (address: string, secured: ServerCredentials) =>
+    new Promise<number>((resolve, reject) => {
+      server.bindAsync(address, secured, (error, bound) => (error ? reject(toListenError(error, options)) : resolve(bound)))
+    })
+  const port = await bind(`${host.includes(':') ? `[${host}]` : host}:${options.port}`, credentials)
+  if (socketPath !== null) {
+    await removeStaleSocket(socketPath)
+    // Who may open the socket is for the permissions of its folder to say.
+    await bind(`unix:${socketPath}`, ServerCredentials.createInsecure())
+  }
   return port
 }
 

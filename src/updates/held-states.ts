@@ -5,6 +5,7 @@ import type { Clock, EpochMs } from '../kernel/clock.js'
 import { Counter, Gauge } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
+import { beyondSignal } from '../platform/within-signal.js'
 import { freshUntil } from './fresh-until.js'
 import type { HeldChange } from './held-change.js'
 import { withUsages } from './merge-state.js'
@@ -119,7 +120,7 @@ export class HeldStates {
       this.#reads.inc({ source: 'another reader' })
       return underWay.answer
     }
-    const load: Load = { isOutdated: false, answer: read() }
+    const load: Load = { isOutdated: false, answer: beyondSignal(read) }
     this.#loads.set(key, ofCustomer.set(resource, load))
     const finish = (state: EntitlementState | null) => {
       if (load.isOutdated) return
@@ -190,7 +191,7 @@ export class HeldStates {
     if (!this.#bus.isTrusted(environmentId)) return this.#source.featureRefIds(environmentId)
     const known = this.#features.get(environmentId)
     if (known) return known
-    const asked = this.#source.featureRefIds(environmentId)
+    const asked = beyondSignal(() => this.#source.featureRefIds(environmentId))
     this.#features.set(environmentId, asked)
     asked.catch(() => {
       if (this.#features.get(environmentId) === asked) this.#features.delete(environmentId)

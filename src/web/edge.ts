@@ -152,6 +152,7 @@ class Pages {
     const { data, errors } = await withinSignal(operation, async () =>
       execute({ schema, document, variableValues: variables, contextValue }),
     )
+    if (operation.signal.aborted) throw new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The answer was not ready within ${timeoutMs} ms.`)
     if (errors?.[0]) throw toProblem(errors[0])
     return data
   }

@@ -1,6 +1,22 @@
 import { Client } from 'undici'
-import type { Benchmark } from './benchmark.js'
-import { addCustomers, startStack } from './metering-stack.js'
+import * as decimal from '../../src/kernel/decimal.js'
+import { newId } from '../../src/kernel/id.js'
+import { Problem } from '../../src/kernel/problem.js'
+import { Bindings } from '../../src/metering/bindings.js'
+import { readTime } from '../../src/metering/counter-repository.js'
+import { DatabaseClock } from '../../src/metering/database-clock.js'
+import { Gatherer } from '../../src/metering/gatherer.js'
+import { countingSession } from '../../src/metering/ingestion.js'
+import { createIngestionMetrics } from '../../src/metering/ingestion-metrics.js'
+import type { Call, ReportAnswer } from '../../src/metering/jobs.js'
+import { checkReport, type ReportItem } from '../../src/metering/report.js'
+import { ReportIngestion } from '../../src/metering/report-ingestion.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import { openPostgres } from '../../src/platform/postgres.js'
+import { Life } from '../../src/platform/process.js'
+import type { Benchmark, BenchmarkContext } from './benchmark.js'
+import { compare, type Sample } from './compare.js'
+import { addCustomers, type Stack, startStack } from './metering-stack.js'
 
 const catalog = {
   features: [{ refId: 'calls', displayName: 'Calls', type: 'NUMBER', meter: 'Incremental', units: 'call', unitsPlural: 'calls' }],
@@ -16,58 +32,139 @@ const catalog = {
   ],
 }
 const customers = 100
+const callers = 64
+const aloneMs = 1_500
+const togetherMs = 2_500
 const mutation = 'mutation ($input: ReportUsageInput!) { reportUsage(input: $input) { id currentUsage } }'
 
-/** Acknowledged reports through GraphQL. */
+type Measure = 'alone' | 'rate' | 'p99'
+type Report = (caller: number) => Promise<void>
+
+/** Acknowledged reports through GraphQL, the queue and a worker; beside it the same counting in one process, so that the price of the way is seen. */
 export const report: Benchmark = {
   name: 'report',
-  about: 'reportUsage through GraphQL, acknowledged',
+  about: 'reportUsage through GraphQL, acknowledged, alone and 64 at once; reference: the same gathering and SQL without door and queue',
   async run({ seconds, life, note }) {
     const stack = await startStack(life, catalog)
     await addCustomers(stack, customers, 'free')
-    const web = await stack.start('web')
+    const web = await stack.start('web', { RATE_LIMIT_PER_KEY: '1000000' })
     const processes = [web, await stack.start('usage-ingestion'), await stack.start('cache-invalidation')]
-    const headers = { 'content-type': 'application/json', 'x-api-key': stack.serverKey }
-    let serial = 0
-    const call = async (client: Client): Promise<number> => {
-      const customerId = `customer-${serial++ % customers}`
-      const began = performance.now()
-      const { body } = await client.request({
-        path: '/graphql',
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ query: mutation, variables: { input: { customerId, featureId: 'calls', value: 1 } } }),
-      })
-      const text = await body.text()
-      if (!text.startsWith('{"data":{"reportUsage":{"id"')) throw new Error(text)
-      return performance.now() - began
-    }
-    const load = async (callers: number, ms: number) => {
-      const clients = Array.from({ length: callers }, () => new Client(web.url))
-      const times: number[] = []
-      const cpu = await Promise.all(processes.map((p) => p.cpuMicroseconds()))
-      const began = performance.now()
-      await Promise.all(
-        clients.map(async (client) => {
-          while (performance.now() - began < ms) times.push(await call(client))
-          await client.close()
-        }),
-      )
-      const elapsed = performance.now() - began
-      const after = await Promise.all(processes.map((p) => p.cpuMicroseconds()))
-      times.sort((a, b) => a - b)
-      const at = (share: number) => times[Math.floor(times.length * share)]!.toFixed(2)
-      note(
-        `${callers} callers: ${Math.round((times.length / elapsed) * 1000)}/s p50 ${at(0.5)} p99 ${at(0.99)} ms; CPU per report: ${processes
-          .map((p, i) => `${p.name} ${Math.round((after[i]! - cpu[i]!) / times.length)} µs`)
-          .join(', ')}`,
-      )
-    }
-    await load(64, 3_000)
-    for (let i = 0; i < 2; i++) {
-      await load(1, (seconds * 1000) / 8)
-      if (!process.env.LONE) await load(64, (seconds * 1000) / 4)
-    }
-    return []
+    const through = overGraphql(life, stack, web.url)
+    const direct = straight(life, stack)
+    for (const side of [through, direct]) await measure(side)
+    const cpu = async () => Promise.all(processes.map((p) => p.cpuMicroseconds()))
+    return compare<Measure>({
+      subject: async () => {
+        const before = await cpu()
+        const { reports, ...sample } = await measure(through)
+        const after = await cpu()
+        note(processes.map(({ name }, i) => `${name} ${Math.round((after[i]! - before[i]!) / reports)} µs`).join(', '))
+        return sample
+      },
+      reference: async () => measure(direct),
+      measures: {
+        alone: { name: 'report-alone-p50', unit: 'ms' },
+        rate: { name: 'report-64-rate', unit: 'reports/s' },
+        p99: { name: 'report-64-p99', unit: 'ms' },
+      },
+      rounds: 20,
+      seconds,
+      onRound: (round, { rate, alone }, bare) =>
+        note(
+          `round ${round}: ${Math.round(rate)} and ${Math.round(bare.rate)} reports/s; alone ${alone.toFixed(2)} and ${bare.alone.toFixed(2)} ms`,
+        ),
+    })
   },
+}
+
+async function measure(report: Report): Promise<Sample<Measure> & { reports: number }> {
+  const alone = await load(report, 1, aloneMs)
+  const together = await load(report, callers, togetherMs)
+  return {
+    alone: at(alone.times, 0.5),
+    rate: together.rate,
+    p99: at(together.times, 0.99),
+    reports: alone.times.length + together.times.length,
+  }
+}
+
+const at = (sorted: number[], share: number) => sorted[Math.floor(sorted.length * share)]!
+
+async function load(report: Report, count: number, forMs: number): Promise<{ times: number[]; rate: number }> {
+  const times: number[] = []
+  const began = performance.now()
+  await Promise.all(
+    Array.from({ length: count }, async (_, caller) => {
+      while (performance.now() - began < forMs) {
+        const startedAt = performance.now()
+        await report(caller)
+        times.push(performance.now() - startedAt)
+      }
+    }),
+  )
+  times.sort((a, b) => a - b)
+  return { times, rate: (times.length / (performance.now() - began)) * 1_000 }
+}
+
+let serial = 0
+const nextCustomer = () => `customer-${serial++ % customers}`
+
+function overGraphql(life: BenchmarkContext['life'], { serverKey }: Stack, url: string): Report {
+  const clients = life.open(
+    'clients',
+    Array.from({ length: callers }, () => new Client(url)),
+    (all) => Promise.all(all.map((client) => client.close())),
+  )
+  return async (caller) => {
+    const variables = { input: { customerId: nextCustomer(), featureId: 'calls', value: 1 } }
+    const { body } = await clients[caller]!.request({
+      path: '/graphql',
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': serverKey },
+      body: JSON.stringify({ query: mutation, variables }),
+    })
+    const text = await body.text()
+    if (!text.startsWith('{"data":{"reportUsage":{"id"')) throw new Problem('ABORTED', 'WRONG_ANSWERS', text.slice(0, 500))
+  }
+}
+
+interface DirectCall {
+  call: Call<ReportItem>
+  answer?: ReportAnswer
+}
+
+function straight(life: BenchmarkContext['life'], { app, databaseUrl, environmentId }: Stack): Report {
+  const { pool, prisma } = openPostgres(life, databaseUrl, { poolSize: 5, session: countingSession })
+  const ingestion = new ReportIngestion({
+    pool,
+    bindings: new Bindings((id, places) =>
+      prisma.$transaction((db) => app.entitlements.holdings(db, id, places), { isolationLevel: 'RepeatableRead' }),
+    ),
+    metrics: createIngestionMetrics(new Life('reference', silentLogger()).metrics),
+    log: silentLogger(),
+    clock: new DatabaseClock(() => readTime(pool)),
+  })
+  const gatherer = new Gatherer<DirectCall>(500, async (_, calls) => {
+    const answers = await ingestion.ingest(
+      environmentId,
+      calls.map(({ call }) => call),
+      false,
+    )
+    for (const [index, call] of calls.entries()) call.answer = answers[index]!
+  })
+  return async () => {
+    const usage = {
+      customerId: nextCustomer(),
+      resourceId: null,
+      featureId: 'calls',
+      value: decimal.fromNumber(1),
+      behavior: 'DELTA' as const,
+      timestamp: null,
+      idempotencyKey: null,
+      dimensions: null,
+    }
+    const call: DirectCall = { call: { deadline: Date.now() + 4_000, items: [checkReport(usage, newId(), Date.now())] } }
+    await gatherer.add(environmentId, call)
+    if (!call.answer || 'problem' in call.answer) throw new Problem('ABORTED', 'WRONG_ANSWERS', JSON.stringify(call.answer))
+  }
 }

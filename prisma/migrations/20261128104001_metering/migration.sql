@@ -119,6 +119,8 @@ CREATE FUNCTION count_reports_v1(
 ) RETURNS TABLE (usage text, version bigint) LANGUAGE plpgsql AS $$
 DECLARE
   v_now bigint;
+  -- Usage has the time of the environment, which a test clock may have moved on; deadlines have ours.
+  v_time bigint;
   v_versions bigint[];
   v_found bigint;
   v_true boolean;
@@ -138,7 +140,8 @@ BEGIN
     OR NOT EXISTS (SELECT FROM environment WHERE id = p_environment AND catalog_version = p_catalog) THEN
     RAISE EXCEPTION 'outdated' USING ERRCODE = 'TG001';
   END IF;
-  SELECT array_agg(greatest(v_now, given.version + 1) ORDER BY ord) INTO v_versions FROM unnest(v_versions) WITH ORDINALITY AS given (version, ord);
+  v_time := environment_clock(p_environment);
+  SELECT array_agg(greatest(v_time, given.version + 1) ORDER BY ord) INTO v_versions FROM unnest(v_versions) WITH ORDINALITY AS given (version, ord);
   IF EXISTS (
     SELECT FROM unnest(v_versions, p_from, p_until) AS given (version, valid_from, valid_until)
     WHERE given.version < valid_from OR given.version >= valid_until

@@ -86,6 +86,14 @@ export class BillingResolver {
     return tell(context, billingId, { requiresAction: true })
   }
 
+  @Mutation(() => Int, {
+    description: 'Has calls of the billing provider made again that were given up. Answers how many. Needs the operator key.',
+  })
+  async retryBillingCalls(@Ctx() context: RequestContext): Promise<number> {
+    const { app, identity } = requireOperator(context)
+    return app.billing.retry(identity.environmentId)
+  }
+
   @Mutation(() => Boolean, {
     description: 'Says what is charged of a customer. Answers whether there is something. Needs the operator key.',
   })

@@ -1,6 +1,7 @@
 import { Arg, Ctx, FieldResolver, Float, Mutation, Query, Resolver, Root } from 'type-graphql'
 import { givesAccess, type Subscription } from '../../subscription/model.js'
 import { shownSubscriptions } from '../../subscription/service-reads.js'
+import { collectedProvision } from './collected.js'
 import type { RequestContext } from './context.js'
 import { Coupon, toCoupon } from './coupon.types.js'
 import {
@@ -37,9 +38,13 @@ export class CustomerResolver {
   })
   async provisionCustomer(
     @Arg('input', () => ProvisionCustomerInput, { description: 'The customer.' }) input: ProvisionCustomerInput,
-    @Ctx() { app, identity, now }: RequestContext,
+    @Ctx() context: RequestContext,
   ) {
-    return toProvisionedCustomer(await app.customers.provision(identity.environmentId, fromProvisionCustomerInput(input)), now)
+    const { app, identity, now } = context
+    const provisioned = await app.customers.provision(identity.environmentId, fromProvisionCustomerInput(input))
+    const { subscription, state } = provisioned
+    const paid = subscription ? await collectedProvision(context, { subscription, state }) : provisioned
+    return toProvisionedCustomer({ ...provisioned, ...paid }, now)
   }
 
   @Mutation(() => Customer, { description: 'Creates a customer without a subscription. Refused when the identifier is taken.' })

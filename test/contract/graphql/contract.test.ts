@@ -53,6 +53,7 @@ const additions = [
   'Mutation.replaceUsageEvent',
   'Mutation.replaceUsageMeasurement',
   'Mutation.requirePaymentAction',
+  'Mutation.retryBillingCalls',
   'Mutation.setPaymentMethod',
   'PackageMigration',
   'PaymentMethodInput',

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { BillingProvider } from '../../../src/billing/provider.js'
 import { BillingSync } from '../../../src/billing/sync.js'
 import { findCustomer } from '../../../src/customer/repository.js'
-import { unavailable } from '../../../src/kernel/problem.js'
+import { invalidInput, unavailable } from '../../../src/kernel/problem.js'
 import { settlePayments } from '../../../src/subscription/service-payments.js'
 import { at, type Bench, invoicesOf, newAcme, openBench, start } from './bench.js'
 
@@ -47,7 +47,8 @@ describe('payments', () => {
   const latest = async (id: string) => (await invoicesOf(bench, environmentId, id)).at(-1)!
   const tell = async (id: string, news: Parameters<typeof bench.billingProvider.tell>[2]) =>
     bench.billing.hear(environmentId, (await bench.billingProvider.tell(environmentId, (await latest(id)).billingId!, news))!)
-  const putCard = () => bench.billingProvider.setPaymentMethod({ environmentId, customerId }, 'card')
+  const removeCard = () => bench.billingProvider.setPaymentMethod({ environmentId, customerId }, null)
+  const chargeCard = () => bench.billingProvider.setPaymentMethod({ environmentId, customerId }, 'card')
   const statusOfBuiltin = async () => (await bench.prisma.builtinInvoice.findMany({ where: { environmentId } })).map(({ status }) => status)
 
   describe('of a beginning', () => {
@@ -57,7 +58,7 @@ describe('payments', () => {
     })
 
     it('gives access at once where a payment method is charged', async () => {
-      await putCard()
+      await chargeCard()
       const id = await buy('team')
       expect(await standing('team')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
       expect(await latest(id)).to.deep.include({ status: 'PAID', attemptCount: 1, paymentUrl: null })
@@ -149,15 +150,15 @@ describe('payments', () => {
 
   describe('of a running subscription', () => {
     it('is tried again on a schedule when it fails, and clears when it succeeds', async () => {
-      await putCard()
+      await chargeCard()
       const id = await buy('team')
-      await bench.billingProvider.setPaymentMethod({ environmentId, customerId }, null)
+      await removeCard()
       await bench.testClocks.advance(environmentId, at('2027-05-01T00:00:00'))
       await bench.billing.deliverAll(environmentId, id)
       await tell(id, { status: 'FAILED', errorMessage: 'Card expired.' })
       expect(await standing('team')).to.deep.equal(['ACTIVE', 'FAILED', null])
       expect(await latest(id)).to.deep.include({ status: 'FAILED', errorMessage: 'Card expired.' })
-      await putCard()
+      await chargeCard()
       expect(await bench.billing.deliver({ of: { environmentId, subscriptionId: id } })).to.equal(0)
       await bench.testClocks.advance(environmentId, at('2027-05-02T00:00:01'))
       await bench.billing.deliverAll(environmentId, id)
@@ -165,10 +166,24 @@ describe('payments', () => {
       expect(await latest(id)).to.deep.include({ status: 'PAID', errorMessage: null })
     })
 
-    it('cancels the subscription when it is missing for 14 days', async () => {
-      await putCard()
+    it('is told to be missing as long as one invoice is not paid, whatever a newer one says', async () => {
+      await chargeCard()
       const id = await buy('team')
-      await bench.billingProvider.setPaymentMethod({ environmentId, customerId }, null)
+      await removeCard()
+      await bench.testClocks.advance(environmentId, at('2027-05-01T00:00:00'))
+      await bench.billing.deliverAll(environmentId, id)
+      await tell(id, { status: 'FAILED', errorMessage: 'Card expired.' })
+      await chargeCard()
+      await bench.subscriptionChanges.update(environmentId, { subscriptionRefId: 'team', addons: [{ addonRefId: 'support', quantity: 1 }] })
+      await bench.billing.deliverAll(environmentId, id)
+      expect(await latest(id)).to.deep.include({ status: 'PAID' })
+      expect(await standing('team')).to.deep.equal(['ACTIVE', 'FAILED', null])
+    })
+
+    it('cancels the subscription when it is missing for 14 days', async () => {
+      await chargeCard()
+      const id = await buy('team')
+      await removeCard()
       await bench.testClocks.advance(environmentId, at('2027-05-01T00:00:00'))
       await bench.billing.deliverAll(environmentId, id)
       await tell(id, { requiresAction: true })
@@ -208,8 +223,22 @@ describe('payments', () => {
       expect((await bench.prisma.subscriptionBilling.findFirstOrThrow({ where: { environmentId } })).syncError).to.equal(null)
     })
 
+    it('refuses: the call is given up, is told, and is made again when somebody says so', async () => {
+      const { id } = await provision('team')
+      const refuses = syncWith({ createInvoice: () => Promise.reject(invalidInput('No such tax rate.')) })
+      await refuses.deliverAll(environmentId, id)
+      const [call] = await bench.billingReads.unfinishedCalls(environmentId)
+      expect(call).to.include({ kind: 'CREATE_INVOICE', subscriptionId: 'team', isGivenUp: true, lastError: 'No such tax rate.' })
+      await bench.billing.deliverAll(environmentId, id)
+      expect(await statusOfBuiltin()).to.deep.equal([])
+      expect(await bench.billing.retry(environmentId)).to.equal(1)
+      await bench.billing.deliverAll(environmentId, id)
+      expect(await statusOfBuiltin()).to.deep.equal(['OPEN'])
+      expect(await bench.billingReads.unfinishedCalls(environmentId)).to.deep.equal([])
+    })
+
     it('made the invoice and died before it answered: nothing is charged twice', async () => {
-      await putCard()
+      await chargeCard()
       const { id } = await provision('team')
       const dies = syncWith({
         createInvoice: async (...call) => {

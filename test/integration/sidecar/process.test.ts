@@ -41,14 +41,14 @@ describe('sidecar process', () => {
 
   it('starts without an API, serves, and stops in order on SIGTERM', async () => {
     sidecar = new SidecarProcess({ SERVER_API_KEY: 'server-secret-key', API_URL: 'http://127.0.0.1:9', LOG_LEVEL: 'info' })
-    await until(() => sidecar.output.includes('"msg":"started"'), 'it has started')
+    await until(() => sidecar.output.includes('"msg":"started"'), 'it has started', 10_000)
     const { httpPort } = JSON.parse(sidecar.output.split('\n')[0] ?? '') as { httpPort: number }
     expect(await (await fetch(`http://127.0.0.1:${httpPort}/readyz`)).json()).to.include({ status: 'UP' })
     sidecar.signal('SIGTERM')
     expect(await sidecar.exitCode()).to.equal(0)
     expect(sidecar.output).to.include('"msg":"stopped"')
     expect(sidecar.output).to.not.include('secret')
-  })
+  }).timeout(15_000)
 
   it('lists every problem of its configuration and exits with 1', async () => {
     sidecar = new SidecarProcess({ LOG_LEVEL: 'loud', ENTITLEMENTS_FALLBACK: '{"a": 1}' })

@@ -7,6 +7,7 @@ import type { Entitlement, EntitlementState } from '../../../src/entitlement/sta
 import { fromText } from '../../../src/kernel/decimal.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
+import { currentSignal, withinSignal } from '../../../src/platform/within-signal.js'
 import type { HeldChange } from '../../../src/updates/held-change.js'
 import { HeldStates } from '../../../src/updates/held-states.js'
 import type { SharedStates } from '../../../src/updates/shared-states.js'
@@ -23,11 +24,14 @@ class Records {
   reads = 0
   usage = '0'
   validUntil: number | null = null
+  /** Of whoever began the last read. */
+  signal: AbortSignal | undefined
   /** Resolves when a read may go on. */
   gate: Promise<void> = Promise.resolve()
 
   async state(_: string, customerId: string, resourceId: string | null): Promise<EntitlementState> {
     this.reads += 1
+    this.signal = currentSignal()
     const { version, usage, validUntil } = this
     await this.gate
     const deniedReason = null
@@ -104,6 +108,14 @@ describe('states held in memory', () => {
     const held = await open()
     await Promise.all(Array.from({ length: 10 }, () => read(held)))
     expect(records.reads).to.equal(1)
+  })
+
+  it('are read for all, also when the first that asked gives up', async () => {
+    const held = await open()
+    const { signal } = new AbortController()
+    await withinSignal({ signal }, () => read(held))
+    expect(records.reads).to.equal(1)
+    expect(records.signal).to.equal(undefined)
   })
 
   it('are gone in every process when an announcement has been answered', async () => {

@@ -31,7 +31,7 @@ describe('reads through one web process after a mutation through another', () =>
   const metric = async (door: FrontDoor, pattern: RegExp) => Number(pattern.exec(await door.life.metrics.metrics())?.[1] ?? 0)
 
   it('are right a thousand times', async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     const [one] = await Promise.all([reasonOf(first, 'warm-up'), reasonOf(second, 'warm-up')])
     expect(one).to.equal('CustomerNotFound')
     let next = 0

@@ -7,7 +7,7 @@ import type { Entitlement, EntitlementState } from '../../../src/entitlement/sta
 import { fromText } from '../../../src/kernel/decimal.js'
 import { type ChangeMessage, changeChannel } from '../../../src/updates/change-message.js'
 import { testRedisUrl } from '../../support/redis.js'
-import { type FrontDoor, openFrontDoor } from './front-door.js'
+import { type FrontDoor, openFrontDoor, openTwin } from './front-door.js'
 
 const usageSubscription = `subscription { usageUpdated {
   usage { customerId resourceId featureId currentUsage usagePeriodStart usagePeriodEnd nextResetDate }
@@ -60,8 +60,8 @@ describe('live updates', () => {
     readonly #messages: Record<string, unknown>[] = []
     #wake: () => void = () => {}
 
-    constructor() {
-      this.socket = new WebSocket(`${door.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
+    constructor(url = door.url) {
+      this.socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
       sockets.push(this.socket)
       this.socket.on('message', (text) => {
         this.#messages.push(JSON.parse(String(text)))
@@ -94,8 +94,8 @@ describe('live updates', () => {
     }
   }
 
-  async function connect(headers: Record<string, string> = { 'X-API-KEY': door.serverKey }): Promise<Client> {
-    const client = new Client()
+  async function connect(headers: Record<string, string> = { 'X-API-KEY': door.serverKey }, url?: string): Promise<Client> {
+    const client = new Client(url)
     await once(client.socket, 'open')
     client.send({ type: 'connection_init', payload: { headers } })
     expect(await client.next()).to.deep.equal({ type: 'connection_ack' })
@@ -253,7 +253,16 @@ describe('live updates', () => {
     expect((await executions()) - before).to.equal(2)
   })
 
-  it('reach every web process, and no other environment', async () => {
+  it('reach the sockets of every web process', async () => {
+    const twin = await openTwin(door)
+    const clients = [await connect(), await connect(undefined, twin.url)]
+    for (const client of clients) await client.subscribe('1', usageSubscription)
+    await publish(usageChange('6'))
+    for (const client of clients) expect(await client.next()).to.have.nested.property('payload.data.usageUpdated.usage.currentUsage', 6)
+    expect(await twin.close()).to.deep.equal([])
+  })
+
+  it('reach no other environment', async () => {
     const { environment } = await door.app.environments.create({ refId: 'other' })
     const { key } = await door.app.environments.createKey({ environment: 'other', kind: 'SERVER', name: 'k', expiresAt: null })
     const [mine, theirs] = [await connect(), await connect({ 'X-API-KEY': key })]

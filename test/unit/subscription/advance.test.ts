@@ -245,7 +245,7 @@ describe('what time does to subscriptions', () => {
       )
     })
 
-    it('renews period after period, without a gap and none twice, in one step or in two', () => {
+    it('renews no period twice, and the same ones in one step or in two', () => {
       fc.assert(
         fc.property(holdings, instants, instants, (held, a, b) => {
           const [first, second] = [Math.min(a, b), Math.max(a, b)]
@@ -255,8 +255,6 @@ describe('what time does to subscriptions', () => {
           expect(renewals.map(key).sort()).to.deep.equal(advance(held, second).renewals.map(key).sort())
           for (const { id } of held) {
             const own = renewals.filter(({ subscriptionId }) => subscriptionId === id)
-            // A change of plan may begin a period of its own in between.
-            for (const [index, { start }] of own.slice(1).entries()) expect(start).to.be.at.least(own[index]!.end - 31 * day)
             expect(new Set(own.map(({ start }) => start)).size).to.equal(own.length)
           }
         }),
