@@ -8,9 +8,9 @@ import type { DatabaseClock } from './database-clock.js'
 import { type Call, type IngestionJob, type IngestionReply, replyChannel, shardOf } from './jobs.js'
 import { notCountedInTime, tooMuchWaiting } from './problems.js'
 
-/** From a call to its deadline in the worker; the door waits a second longer, so what it calls "not counted" is not. */
+/** From a call to its deadline in the worker; the door waits two seconds longer, so what it calls "not counted" is not. */
 const deadlineMs = 4_000
-const answerMs = 5_000
+const answerMs = 6_000
 /** Without a reply in that time the batch is added once more: its job, its worker or the reply may be lost, and counting is safe to repeat. */
 const repeatMs = 500
 /** Of one lane. Two keep the worker busy while the next is gathered; more would only make batches smaller. */

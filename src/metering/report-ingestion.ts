@@ -27,7 +27,7 @@ class Outdated extends Error {
   override readonly name = 'Outdated'
 }
 
-/** The door waits a second longer than the deadline; half of it is left for the commit and the reply. */
+/** The door waits two seconds longer than the deadline; half a second is left for the commit and the reply. */
 const commitGraceMs = 500
 
 /** Features with a meter on raw events refuse reports. */

@@ -10,6 +10,7 @@ import { type AggregationJob, aggregateEvents, type IngestionJob, ingestionShard
 import type { UsageEvent, UsageReport } from '../../../src/metering/report.js'
 import { UsageService } from '../../../src/metering/service.js'
 import { silentLogger } from '../../../src/platform/logger.js'
+import { createMetrics } from '../../../src/platform/metrics.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { consume, type JobQueue, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
@@ -50,7 +51,7 @@ export async function openMeteringBench({ shards = 2 }: { shards?: number } = {}
       redis,
       prefix: queues.prefix,
       loadHoldings,
-      metrics: new Life('ingestion', silentLogger()).metrics,
+      metrics: createMetrics('ingestion'),
       log: life.log,
       changed: app.after.changed,
       stored: (job) => {
@@ -61,7 +62,7 @@ export async function openMeteringBench({ shards = 2 }: { shards?: number } = {}
     new EventAggregation({
       pool: postgres.pool,
       bindings: new Bindings(loadHoldings),
-      metrics: new Life('aggregation', silentLogger()).metrics,
+      metrics: createMetrics('aggregation'),
       changed: app.after.changed,
     })
   return {

@@ -340,6 +340,7 @@ describe('an operation with the identifiers of another environment', function ()
       ],
     ],
     'Mutation.requirePaymentAction': [['refused', () => ({ input: { billingId: ids.invoice } })]],
+    'Mutation.retryBillingCalls': [['nothing', () => ({})]],
     'Mutation.revokePromotionalEntitlement': [
       ['refused', () => ({ input: { customerId: 'their-imported', featureId: 'their-sso' } })],
       ['refused', () => ({ input: { ...our, featureId: 'their-sso' } })],
