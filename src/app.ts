@@ -89,7 +89,15 @@ export function createApp({
   const billingProvider = new BuiltinProvider(new BuiltinRepository(prisma))
   const previews = new SubscriptionPreviews({ catalog, findCustomer, time: environments, changes: subscriptionChanges })
   const promotional = new PromotionalService({ prisma, catalog, time: environments, after })
-  const customers = new CustomerService({ prisma, catalog, subscriptions, promotional, entitlements, changed: after.changed })
+  const customers = new CustomerService({
+    prisma,
+    catalog,
+    subscriptions,
+    promotional,
+    entitlements,
+    billing: billingProvider,
+    changed: after.changed,
+  })
   const imports = new ImportService({
     prisma,
     importers: {

@@ -36,6 +36,13 @@ export interface BilledCustomer {
   customerId: string
 }
 
+/** What the host application says about a customer for its invoices (addresses, tax ids, language …): passed on, and kept nowhere on our side. */
+export interface BillingInformation {
+  /** The provider's reference of what is to be charged from now on. */
+  paymentMethodId?: string | null
+  [fact: string]: unknown
+}
+
 export interface Call extends BilledCustomer {
   idempotencyKey: string
   signal: AbortSignal
@@ -55,6 +62,8 @@ export interface BillingProvider {
   voidInvoice(call: Call, invoice: { billingId: string }): Promise<ProviderInvoice>
   /** Gives back what was paid. One that was not paid stays as it is. */
   refund(call: Call, invoice: { billingId: string }): Promise<ProviderInvoice>
+  /** Takes over what is said about a customer, as a whole each time. Safe to repeat. */
+  describeCustomer(customer: BilledCustomer, information: BillingInformation): Promise<void>
   /** Whether there is something that can be charged. */
   hasPaymentMethod(customer: BilledCustomer): Promise<boolean>
 }

@@ -1,3 +1,4 @@
+import type { BillingInformation, BillingProvider } from '../billing/provider.js'
 import type { CatalogService } from '../catalog/service.js'
 import type { EntitlementService } from '../entitlement/service.js'
 import type { PromotionalService } from '../entitlement/service-promotional.js'
@@ -27,7 +28,12 @@ export interface CreateCustomer extends CustomerChange {
   createdAt?: EpochMs | null
 }
 
-export interface ProvisionCustomer extends CreateCustomer {
+/** Beside a change: what is passed on to the billing provider and kept nowhere. Absent or null: nothing is said. */
+interface WithBillingInformation {
+  billingInformation?: BillingInformation | null
+}
+
+export interface ProvisionCustomer extends CreateCustomer, WithBillingInformation {
   /** The plan that the host application wants the new customer to start with; absent: the default product decides. */
   subscription?: ProvisionSubscription | null
 }
@@ -59,6 +65,7 @@ export class CustomerService {
   readonly #subscriptions: SubscriptionService
   readonly #promotional: PromotionalService
   readonly #entitlements: EntitlementService
+  readonly #billing: Pick<BillingProvider, 'describeCustomer'>
   readonly #changed: (environmentId: string) => void
 
   constructor(parts: {
@@ -67,6 +74,7 @@ export class CustomerService {
     subscriptions: SubscriptionService
     promotional: PromotionalService
     entitlements: EntitlementService
+    billing: Pick<BillingProvider, 'describeCustomer'>
     /** Called after a commit that changed something. */
     changed: (environmentId: string) => void
   }) {
@@ -75,13 +83,17 @@ export class CustomerService {
     this.#subscriptions = parts.subscriptions
     this.#promotional = parts.promotional
     this.#entitlements = parts.entitlements
+    this.#billing = parts.billing
     this.#changed = parts.changed
   }
 
   /**
    * Creates the customer with its first subscription, in one transaction; repeated, it updates what is sent and creates no second subscription.
    */
-  async provision(environmentId: string, { subscription: wanted, ...request }: ProvisionCustomer): Promise<ProvisionedCustomer> {
+  async provision(
+    environmentId: string,
+    { subscription: wanted, billingInformation, ...request }: ProvisionCustomer,
+  ): Promise<ProvisionedCustomer> {
     const result = await inTransaction(this.#prisma, async (db) => {
       const { customer, isNew, version } = await this.#createOrUpdate(db, environmentId, request)
       if (!isNew) return { customer, ...skipped, state: await this.#entitlements.stateIn(db, environmentId, customer.refId, null) }
@@ -90,11 +102,12 @@ export class CustomerService {
     })
     if (result.subscription) this.#subscriptions.wake([result.subscription])
     else this.#changed(environmentId)
+    await this.#passOn(result.customer, billingInformation)
     return result
   }
 
   /** Creates the customer, without a subscription. Not safe to repeat: an identifier that is taken, also by an archived customer, is refused. */
-  async create(environmentId: string, request: CreateCustomer): Promise<Customer> {
+  async create(environmentId: string, { billingInformation, ...request }: CreateCustomer & WithBillingInformation): Promise<Customer> {
     const customer = await inTransaction(this.#prisma, async (db) => {
       const created = await this.#insert(db, environmentId, request)
       if (!created.isNew) throw customerExists(created.customer.refId)
@@ -102,11 +115,16 @@ export class CustomerService {
       return created.customer
     })
     this.#changed(environmentId)
+    await this.#passOn(customer, billingInformation)
     return customer
   }
 
   /** Changes what is sent. Safe to repeat. */
-  async update(environmentId: string, refId: string, change: CustomerChange): Promise<Customer> {
+  async update(
+    environmentId: string,
+    refId: string,
+    { billingInformation, ...change }: CustomerChange & WithBillingInformation,
+  ): Promise<Customer> {
     checkFields(change)
     const { before, after } = await inTransaction(this.#prisma, async (db) => {
       const fields = await this.#resolve(db, environmentId, change)
@@ -117,7 +135,13 @@ export class CustomerService {
       return { before, after }
     })
     if (before.timeZone !== after.timeZone) this.#changed(environmentId)
+    await this.#passOn(after, billingInformation)
     return after
+  }
+
+  /** After the commit: a provider that is away fails the call, the change stays, and the caller sends the information again. */
+  async #passOn({ environmentId, id }: Customer, information: BillingInformation | null | undefined): Promise<void> {
+    if (information) await this.#billing.describeCustomer({ environmentId, customerId: id }, information)
   }
 
   /** Creates the customer, without a subscription, or changes what is sent. Safe to repeat, and in any order when `updatedAt` is given. */

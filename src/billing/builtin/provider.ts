@@ -5,7 +5,7 @@
 import * as decimal from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
-import type { BilledCustomer, BillingProvider, Call, ProviderInvoice } from '../provider.js'
+import type { BilledCustomer, BillingInformation, BillingProvider, Call, ProviderInvoice } from '../provider.js'
 import type { BuiltinInvoiceRow, BuiltinRepository } from './repository.js'
 
 // Made up, and never resolves: there is no page on which anybody could pay.
@@ -59,6 +59,11 @@ export class BuiltinProvider implements BillingProvider {
 
   refund(call: Call, { billingId }: { billingId: string }): Promise<ProviderInvoice> {
     return this.#change(call, billingId, (row) => (row.status === 'PAID' ? { ...row, refundedAmount: row.amountDue } : row))
+  }
+
+  /** Its invoices carry no addresses and no tax ids, so it keeps nothing but the reference of a payment method. */
+  async describeCustomer(customer: BilledCustomer, { paymentMethodId }: BillingInformation): Promise<void> {
+    if (paymentMethodId) await this.setPaymentMethod(customer, paymentMethodId)
   }
 
   hasPaymentMethod({ environmentId, customerId }: BilledCustomer): Promise<boolean> {

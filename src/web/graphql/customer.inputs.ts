@@ -1,5 +1,5 @@
 import { Field, InputType } from 'type-graphql'
-import type { CreateCustomer, CustomerChange, ImportCustomer, ProvisionCustomer } from '../../customer/service.js'
+import type { ImportCustomer, ProvisionCustomer } from '../../customer/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import { TaxExempt } from './billing.inputs.js'
@@ -204,8 +204,8 @@ function fromFacts({ additionalMetaData, billingId, email, name, salesforceId }:
   return { additionalMetaData: fromMetaData(additionalMetaData), billingId, email, name, salesforceId }
 }
 
-/** Of the billing information only these two are ours; the rest is the billing provider's, and there is none yet to pass it to. */
-function fromChangeFacts(input: CustomerChangeFacts): CustomerChange {
+/** Of the billing information only time zone and currency are kept; the billing provider is told all of it. */
+function fromChangeFacts(input: CustomerChangeFacts) {
   const { awsMarketplaceCustomerId, billingInformation, couponRefId, crmId } = input
   return {
     ...fromFacts(input),
@@ -214,10 +214,11 @@ function fromChangeFacts(input: CustomerChangeFacts): CustomerChange {
     crmId,
     timeZone: billingInformation?.timezone,
     billingCurrency: billingInformation?.currency,
+    billingInformation: billingInformation && { ...billingInformation },
   }
 }
 
-export function fromCustomerInput({ createdAt, ...input }: CustomerInput): CreateCustomer {
+export function fromCustomerInput({ createdAt, ...input }: CustomerInput) {
   return { ...fromChangeFacts(input), refId: idOf(input), createdAt }
 }
 
@@ -226,7 +227,7 @@ export function fromProvisionCustomerInput({ subscriptionParams, ...input }: Pro
 }
 
 /** @throws Problem BAD_USER_INPUT when no customer is named */
-export function fromUpdateCustomerInput(input: UpdateCustomerInput): { refId: string; change: CustomerChange } {
+export function fromUpdateCustomerInput(input: UpdateCustomerInput) {
   const refId = idOf(input)
   if (refId === null) throw invalidInput('customerId is required: which customer is to be changed?', { path: 'customerId' })
   return { refId, change: fromChangeFacts(input) }

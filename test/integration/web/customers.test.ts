@@ -91,14 +91,16 @@ describe('customers over GraphQL', () => {
       customerId,
       billingCurrency: 'EUR',
       coupon,
-      hasPaymentMethod: false,
+      hasPaymentMethod: true,
       deletedAt: null,
     })
     expect(await read(facts.slice(1, -1))).to.deep.equal(customer)
   })
-  it('keeps nothing of the billing information but currency and time zone', async () => {
-    await provision({ billingInformation })
+  it('passes the billing information on to the provider, and keeps nothing of it but currency and time zone', async () => {
+    await provision({ billingInformation: { ...billingInformation, paymentMethodId: null } })
+    expect(await read('hasPaymentMethod')).to.deep.equal({ hasPaymentMethod: false })
     await update({ billingInformation })
+    expect(await read('hasPaymentMethod')).to.deep.equal({ hasPaymentMethod: true })
     const everything = JSON.stringify(
       await Promise.all([prisma.customer.findMany(), prisma.outboxMessage.findMany(), prisma.subscription.findMany()]),
       (_, value) => (typeof value === 'bigint' ? String(value) : value),
