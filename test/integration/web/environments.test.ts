@@ -340,7 +340,7 @@ describe('an operation with the identifiers of another environment', function ()
       ],
     ],
     'Mutation.requirePaymentAction': [['refused', () => ({ input: { billingId: ids.invoice } })]],
-    'Mutation.retryBillingCalls': [['nothing', () => ({})]],
+    'Mutation.retryBillingCalls': [['own', () => ({})]],
     'Mutation.revokePromotionalEntitlement': [
       ['refused', () => ({ input: { customerId: 'their-imported', featureId: 'their-sso' } })],
       ['refused', () => ({ input: { ...our, featureId: 'their-sso' } })],
