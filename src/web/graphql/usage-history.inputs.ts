@@ -1,5 +1,6 @@
 import { Field, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
+import { invalidInput } from '../../kernel/problem.js'
 import type { HistoryQuestion } from '../../metering/service-history.js'
 import type { ResetRule } from '../../metering/usage-period.js'
 import { CursorPaging } from './list.inputs.js'
@@ -47,7 +48,10 @@ export class UsageHistoryV2Input {
   @Field(() => [String], { nullable: true, description: 'Dimensions: one series for each combination of their values.' })
   groupBy?: string[] | null
 
-  @Field(() => Boolean, { nullable: true, description: 'Also usage under subscriptions that have ended.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Usage under subscriptions that have ended is always part of the history: leave it out or send true; false is refused.',
+  })
   includeInactiveSubscriptions?: boolean | null
 
   @Field(() => CursorPaging, { nullable: true, description: 'Of the series.' })
@@ -74,7 +78,14 @@ export function fromUsageHistoryInput(input: UsageHistoryInput, now: EpochMs): H
 }
 
 export function fromUsageHistoryV2Input(input: UsageHistoryV2Input, now: EpochMs): HistoryQuestion {
-  const { customerId, featureId, resourceId, startDate, endDate, groupBy } = input
+  const { customerId, featureId, resourceId, startDate, endDate, groupBy, includeInactiveSubscriptions } = input
+  if (includeInactiveSubscriptions === false)
+    throw invalidInput(
+      'includeInactiveSubscriptions: false is not supported yet: leave it out, and usage under ended subscriptions is included.',
+      {
+        path: 'input.includeInactiveSubscriptions',
+      },
+    )
   return {
     customerId,
     featureId,
