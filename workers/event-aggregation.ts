@@ -1,12 +1,13 @@
 import { createApp } from '../src/app.js'
-import { ensurePartitions, sweepBatches } from '../src/metering/batch-sweep.js'
-import { Bindings } from '../src/metering/bindings.js'
+import { sweepBatches } from '../src/metering/batch-sweep.js'
+import { Bindings, type LoadHoldings } from '../src/metering/bindings.js'
 import { EventAggregation } from '../src/metering/event-aggregation.js'
+import { EventRetention } from '../src/metering/event-retention.js'
 import { countingSession } from '../src/metering/ingestion.js'
-import { aggregateEvents } from '../src/metering/jobs.js'
-import { createNudges } from '../src/metering/nudges.js'
+import { aggregateEvents, fillUsage } from '../src/metering/jobs.js'
 import { RecomputationWorker } from '../src/metering/recomputation.js'
-import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import { UsageFilling } from '../src/metering/usage-filling.js'
+import { databaseVariables, integer, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume, openQueue } from '../src/platform/queue.js'
@@ -17,11 +18,16 @@ export const eventAggregationConfig = {
   ...databaseVariables,
   ...redisVariables,
   PORT: port({ default: 4102, desc: 'Port of health and metrics' }),
-  CONCURRENCY: positive({ default: 16, desc: 'Batches of events in work at once; those of one environment are counted together' }),
+  CONCURRENCY: positive({ default: 64, desc: 'Batches of events in work at once; those of one environment are counted together' }),
   SWEEP_INTERVAL_MS: positive({ default: 3_000, desc: 'How often stored batches of events without a job are looked for' }),
+  EVENTS_KEPT_DAYS: integer({
+    default: 0,
+    desc: 'Raw events are kept for at least so many days; for the longest usage period of the catalog and 41 days in any case',
+  }),
 }
 
-const partitionsIntervalMs = 6 * 3_600_000
+/** The months that are needed next are made two months ahead. */
+const retentionIntervalMs = 3_600_000
 
 /**
  * Counts raw events through the meters into current usage. Several copies may run: a batch is claimed, counted and forgotten in one transaction, and
@@ -34,20 +40,24 @@ await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig }, as
   })
   const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
   const { entitlements, after } = createApp({ life, postgres, queues })
+  const loadHoldings: LoadHoldings = (environmentId, places) =>
+    postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' })
   const counting = {
     pool: postgres.pool,
-    bindings: new Bindings((environmentId, places) =>
-      postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' }),
-    ),
-    changed: createNudges(after.changed),
+    bindings: new Bindings(loadHoldings),
+    changed: after.changed,
   }
   const aggregation = new EventAggregation({ ...counting, metrics: life.metrics })
   const recomputations = new RecomputationWorker(counting)
   every(life, 'recomputations', config.SWEEP_INTERVAL_MS, () => recomputations.run(life.signal))
   consume(life, queues, aggregateEvents, { concurrency: config.CONCURRENCY, handler: (job) => aggregation.aggregate(job) })
+  const filling = new UsageFilling({ pool: postgres.pool, loadHoldings })
+  consume(life, queues, fillUsage, { concurrency: 2, handler: (job) => filling.fill(job) })
   const queue = openQueue(life, queues, aggregateEvents)
   every(life, 'sweep of waiting batches', config.SWEEP_INTERVAL_MS, () => sweepBatches(postgres.pool, queue))
-  await ensurePartitions(postgres.pool)
-  every(life, 'partitions of raw events', partitionsIntervalMs, () => ensurePartitions(postgres.pool))
+  const retention = new EventRetention({ pool: postgres.pool, log: life.log, metrics: life.metrics, keptDays: config.EVENTS_KEPT_DAYS })
+  // At once too: the platform may have been down for months. What fails is done by the next run.
+  await retention.run(life.signal).catch((error: unknown) => life.log.warn({ err: error }, 'months of raw events not tended yet'))
+  every(life, 'months of raw events', retentionIntervalMs, () => retention.run(life.signal))
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
 })

@@ -18,6 +18,7 @@ const maxShortLength = 15
 /** No double and no column of ours needs more; without a bound a few characters ("1e999999999") would fill the memory. */
 const maxTextLength = 1_000
 const maxExponent = 400
+const canonicalWhole = /^(?:0|-?[1-9]\d{0,17})$/
 
 export const zero = '0' as Decimal
 
@@ -38,6 +39,7 @@ export function fromNumber(value: number): Decimal {
  * Fails with INVALID_ARGUMENT on anything else, on more than 1,000 characters and on exponents above 400.
  */
 export function fromText(text: string): Decimal {
+  if (canonicalWhole.test(text)) return text as Decimal
   const match = text.length <= maxTextLength ? /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) : null
   const [, sign = '', whole = '', fraction = '', exponentText = '0'] = match ?? []
   const exponent = Number(exponentText)

@@ -4,7 +4,7 @@
  * share   what one event brings: a number, or for UNIQUE the member that it names
  * tally   shares added up; any order and any split of the events ends the same
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import * as decimal from '../kernel/decimal.js'
 import { type Aggregation, asNumber, fieldOf, type Meter, type MeteredEvent, matches } from './meter.js'
 import { maxMagnitude } from './usage-value.js'
@@ -31,7 +31,7 @@ export function measure(meter: Pick<Meter, 'aggregation' | 'field' | 'filters'>,
 const one = decimal.fromNumber(1)
 
 /** What stands for a member where many are kept. */
-export const memberHash = (member: Share): Buffer => createHash('sha256').update(member).digest().subarray(0, 16)
+export const memberHash = (member: Share): Buffer => hash('sha256', member, 'buffer').subarray(0, 16)
 
 const none: ReadonlySet<Share> = new Set()
 

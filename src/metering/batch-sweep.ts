@@ -15,11 +15,6 @@ export async function sweepBatches(db: Connection, queue: JobQueue<AggregationJo
   const batches = await findWaitingBatches(db, isBusy ? lostAfterSecondsWhenBusy : lostAfterSeconds, batchesPerSweep)
   // One job per batch at a time, whoever sweeps.
   for (const { environmentId, batchId } of batches)
-    await queue.add({ v: 1, environmentId, batchId, events: null }, { jobId: `sweep-${batchId}` })
+    await queue.add({ v: 1, environmentId, batchId, stored: null }, { jobId: `sweep-${batchId}` })
   return batches.length
-}
-
-/** Makes sure that the months in which events may be stored have their partitions. */
-export async function ensurePartitions(db: Connection): Promise<void> {
-  await db.query("SELECT ensure_raw_event_partitions(now() - interval '36 days', now() + interval '62 days')")
 }

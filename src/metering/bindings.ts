@@ -7,10 +7,10 @@
  */
 import { LRUCache } from 'lru-cache'
 import { customerArchived, customerNotFound, customerResourceNotFound } from '../customer/problems.js'
-import { decideWinners, type Holdings, type Winner, winnerPeriodAt } from '../entitlement/holdings.js'
+import { budgetsAt, decideWinners, type Holdings, type Winner, winnerPeriodAt } from '../entitlement/holdings.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
-import { type SeriesPeriod, seriesPeriodAt, type UsageSeries, unentitledSeries } from './series.js'
+import { type SeriesPeriod, seriesKey, seriesPeriodAt, type UsageSeries, unentitledSeries } from './series.js'
 
 /** Answers what the customers (refIds), or their resources, hold, in the order of the places; version and facts belong together. */
 export type LoadHoldings = (environmentId: string, places: { customerRefId: string; resourceRefId: string | null }[]) => Promise<Holdings[]>
@@ -40,6 +40,8 @@ export interface BindingDecision {
   winners: ReadonlyMap<string, Winner>
   /** By feature id (ours); null: the resource has no series of its own for it. */
   tracked: Map<string, TrackedSeries | null>
+  /** By feature id (ours): series that are counted for budgets besides. */
+  budgeted: Map<string, TrackedSeries[]>
 }
 
 export class Binding {
@@ -63,8 +65,21 @@ export class Binding {
       until: nextChangeAfter(this.holdings, winners, at),
       winners: new Map(winners.map((winner) => [winner.entitlement.feature.id, winner])),
       tracked: new Map(),
+      budgeted: new Map(),
     }
     return this.#decision
+  }
+
+  /** Whether usage may be charged within a budget: then more is counted than what the winners ask for. */
+  get hasBudget(): boolean {
+    return this.holdings.budgets !== undefined
+  }
+
+  /** The series of the feature that budgets of the customer's, or the resource's, own subscriptions are measured by at `at`. */
+  budgetSeriesOf(featureId: string, at: EpochMs): UsageSeries[] {
+    const charges = budgetsAt(this.holdings, at).flatMap((budget) => budget.charges)
+    const own = charges.filter(({ series }) => series.featureId === featureId && series.resourceId === this.resourceId)
+    return [...new Map(own.map(({ series }) => [seriesKey(series), series])).values()]
   }
 
   /**
@@ -98,6 +113,8 @@ function nextChangeAfter({ subscriptions, promotional }: Holdings, winners: Winn
       effectiveEndDate,
       entitlementsRevokedAt,
     ]),
+    // Its budget is a new one then.
+    ...subscriptions.map(({ budget, currentPeriod }) => (budget && currentPeriod ? currentPeriod.end : null)),
     ...promotional.flatMap(({ startDate, endDate }) => [startDate, endDate]),
     ...winners.flatMap(({ entitlement }) => [entitlement.usageRestartsAt, entitlement.validUntil]),
   ]
@@ -110,7 +127,8 @@ export interface Place {
   resourceId: string | null
 }
 
-export const placeKey = ({ customerId, resourceId }: Place): string => JSON.stringify([customerId, resourceId])
+/** No id contains U+0000. */
+export const placeKey = ({ customerId, resourceId }: Place): string => (resourceId === null ? customerId : `${customerId}\0${resourceId}`)
 
 /** Some kilobytes each. */
 const maxBindings = 50_000

@@ -12,6 +12,8 @@ export interface ComputedUsage {
   /** COUNT, SUM, AVG: the sum; MAX, MIN: the largest, the smallest; UNIQUE: 0, the members tell. */
   value: decimal.Decimal
   events: number
+  /** Raw events that were read for it, whether the meter wants them or not. */
+  eventsRead: number
   /** What the counter says then. */
   usage: decimal.Decimal
   /** UNIQUE: the members, each with the time of its first event. */
@@ -39,14 +41,16 @@ export async function computeUsage(
   const tallies = ranges.map((range) => {
     const meter = meters.get(range.featureId)
     const version = meter && (meter.versions.find((known) => known.version === range.meterVersion) ?? versionAt(meter, range.periodStart))
-    return version ? { version, tally: new Tally(version.aggregation), firstAt: new Map<string, EpochMs>() } : null
+    return version ? { version, tally: new Tally(version.aggregation), firstAt: new Map<string, EpochMs>(), eventsRead: 0 } : null
   })
   const metered = ranges.flatMap((range, index) => (tallies[index] ? [{ range, index }] : []))
   if (metered.length > 0) {
     const read = metered.map(({ range }) => range)
     await readEvents(db, environmentId, read, (page) => {
       for (const event of page) {
-        const { version, tally, firstAt } = tallies[metered[event.range]!.index]!
+        const counted = tallies[metered[event.range]!.index]!
+        const { version, tally, firstAt } = counted
+        counted.eventsRead += 1
         const share = measure(version, event)
         if (share === null) continue
         tally.add(share)
@@ -56,14 +60,15 @@ export async function computeUsage(
   }
   return tallies.map((counted, index) => {
     const sum = sums[index]!
-    if (!counted) return { meter: null, value: sum, events: 0, usage: sum, members: [] }
-    const { version, tally, firstAt } = counted
+    if (!counted) return { meter: null, value: sum, events: 0, eventsRead: 0, usage: sum, members: [] }
+    const { version, tally, firstAt, eventsRead } = counted
     const isAdditive = version.aggregation === 'COUNT' || version.aggregation === 'SUM'
     const value = isAdditive ? decimal.add(sum, tally.value) : tally.value
     return {
       meter: version,
       value,
       events: tally.events,
+      eventsRead,
       usage: usageOf(tally, value),
       members: [...firstAt].map(([member, at]) => ({ hash: memberHash(member), firstAt: at })),
     }

@@ -128,6 +128,8 @@ export async function findRefIds(
 /** A counter with what it counts. */
 export interface KeptCounter extends CounterPeriod, SeriesScope {
   anchor: EpochMs | null
+  /** Of the customer's state when it was written last. */
+  version: EpochMs
 }
 
 /** All counters of a feature of the customers whose periods touch [from, to), whether their series win now or not. */
@@ -143,9 +145,10 @@ export async function findCountersOf(
     anchor: Date | null
     period_start: string | null
     period_end: string | null
+    version: string
   }>({
     text: `
-      SELECT series.id AS series_id, series.customer_id, series.resource_id, series.anchor,
+      SELECT series.id AS series_id, series.customer_id, series.resource_id, series.anchor, counter.version,
         CASE WHEN isfinite(counter.period_start) THEN floor(extract(epoch FROM counter.period_start) * 1000) END AS period_start,
         CASE WHEN isfinite(counter.period_end) THEN floor(extract(epoch FROM counter.period_end) * 1000) END AS period_end
       FROM unnest($3::uuid[]) AS asked (customer_id)
@@ -164,5 +167,6 @@ export async function findCountersOf(
     anchor: row.anchor?.getTime() ?? null,
     start: row.period_start === null ? null : Number(row.period_start),
     end: row.period_end === null ? null : Number(row.period_end),
+    version: Number(row.version),
   }))
 }

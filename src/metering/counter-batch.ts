@@ -1,45 +1,44 @@
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
-import { newId } from '../kernel/id.js'
-import { measure, memberHash, type Share, Tally } from './aggregate.js'
-import { type Binding, type BindingDecision, periodAt, type TrackedPeriod, type TrackedSeries } from './bindings.js'
+import { memberHash, type Share, Tally } from './aggregate.js'
+import { type Binding, periodAt, type TrackedPeriod, type TrackedSeries } from './bindings.js'
+import { findCrossed } from './budget-check.js'
 import type { ComputedRange, ComputedUsage } from './compute-usage.js'
+import { type Connection, findCounters, findWithResources, type LockedCustomer, startOfRange } from './counter-repository.js'
 import {
-  type Connection,
-  dropCounters,
-  findCounters,
-  findDatedAhead,
-  findSeries,
-  findWithResources,
-  insertSeries,
-  type LockedCustomer,
-  type StoredSeries,
-  startOfRange,
-} from './counter-repository.js'
-import { type CounterValue, type CounterWrite, type UsageMessage, writeCounters } from './counter-write-repository.js'
-import { type Aggregation, type FeatureMeter, type MeteredEvent, type MeterVersion, versionAt } from './meter.js'
+  type CounterValue,
+  type CounterWrite,
+  type ToldCounter,
+  tellUsage,
+  writeCounters,
+  writeVersions,
+} from './counter-write-repository.js'
+import { KnownMembers } from './known-members.js'
+import { type Aggregation, type FeatureMeter, type MeterVersion, versionAt } from './meter.js'
+import { tellCustomers } from './recomputation-repository.js'
 import { addToRollups, bucketOf, type RollupChange } from './rollup-repository.js'
-import { seriesKey } from './series.js'
+import { type Route, SeriesTracker } from './series-tracker.js'
 
-/** Where usage of a feature belongs: to the customer's series, and to the resource's when its own subscription is what entitles it. */
-export interface Route {
-  customer: Binding
-  /** Null: the usage is the customer's own. */
-  resource: Binding | null
-  feature: { id: string; refId: string }
-}
+export type { Route } from './series-tracker.js'
 
 /** What is done to one counter, collected over a batch. */
 interface CounterChange {
   tracked: TrackedSeries
   period: TrackedPeriod
   version: EpochMs
-  /** read: nothing yet · add, set: `value` · tally: events · compute: add up what is stored */
-  how: 'read' | 'add' | 'set' | 'tally' | 'compute'
+  /** read: nothing yet · add, set: `value` · tally, members: events · compute: add up what is stored */
+  how: 'read' | 'add' | 'set' | 'tally' | 'members' | 'compute'
   value: decimal.Decimal
-  /** Of 'tally'; a UNIQUE one has the time of each member's first event. */
+  /** Of 'tally'. */
   tally: Tally | null
+  /** Of 'members', the way of UNIQUE: those that may be new, with the time of their first event. */
   firstAt: Map<Share, EpochMs> | null
+}
+
+/** What one version of a meter makes of an event that it wants. */
+export interface MeasuredEvent {
+  at: EpochMs
+  share: Share
 }
 
 /** Late usage reaches a few periods back, and hourly ones would pile up. */
@@ -56,100 +55,135 @@ export type ComputeUsage = (ranges: ComputedRange[]) => Promise<ComputedUsage[]>
  * what is stored, and so is one whose measurements are not in the order of their arrival.
  */
 export class CounterBatch {
+  readonly #tracker: SeriesTracker
   readonly #changes = new Map<TrackedPeriod, CounterChange>()
-  readonly #tracked = new Map<BindingDecision, Map<string, TrackedSeries | null>>()
   readonly #messages = new Map<string, { change: CounterChange; route: Route; resourceRefId: string | null }>()
   readonly #datedAhead = new Map<TrackedSeries, EpochMs>()
   readonly #rollups = new Map<Route, Map<EpochMs, Tally>>()
   readonly #told = new Set<Route>()
-  readonly #series = new Map<Route, TrackedSeries[]>()
+  /** By customer (our id). */
+  readonly #crossed = new Map<string, Binding>()
   #withResources: ReadonlySet<string> = new Set()
   #computed: ReadonlyMap<CounterChange, ComputedUsage> = new Map()
 
+  /** `members`: those that this process knows; without them all are looked up. */
   constructor(
     private readonly db: Connection,
     private readonly environmentId: string,
     private readonly locked: ReadonlyMap<string, LockedCustomer>,
-  ) {}
+    private readonly members: KnownMembers = new KnownMembers(),
+  ) {
+    this.#tracker = new SeriesTracker(db, environmentId, locked)
+  }
 
-  /** The version that this transaction gives the customer's state; also the time of usage that came without one. */
   versionOf(route: Route): EpochMs {
-    return this.locked.get(route.customer.customerId)!.version
+    return this.#tracker.versionOf(route)
   }
 
   /** Finds or creates the series of the routes and the periods that contain `at` and now. `hasSet`: of some, usage will be set. */
   async prepare(needs: { route: Route; at: EpochMs | null }[], { hasSet = false }: { hasSet?: boolean } = {}): Promise<void> {
-    await this.#track(needs.map(({ route }) => route))
-    // Only here: from now on a period must stay the one object that its change is found by.
-    for (const { route } of needs)
-      for (const { periods } of this.#seriesOf(route)) periods.length = Math.min(periods.length, maxPeriodsKept)
-    const unknown = new Map<TrackedPeriod, TrackedSeries>()
-    for (const { route, at } of needs) {
-      const now = this.versionOf(route)
-      for (const tracked of this.#seriesOf(route)) {
-        for (const period of [periodAt(tracked, now), periodAt(tracked, at ?? now)]) if (!period.isComplete) unknown.set(period, tracked)
-      }
-    }
-    if (unknown.size > 0) {
-      const periods = [...unknown.keys()]
-      const found = await findCounters(
-        this.db,
-        this.environmentId,
-        periods.map((period) => ({ seriesId: unknown.get(period)!.id, start: period.start, end: period.end })),
-      )
-      for (const [index, period] of periods.entries()) {
-        period.isComplete = found.has(index)
-        period.meterVersion = found.get(index) ?? null
-      }
-    }
+    await this.prepareTimes(needs.map(({ route, at }) => ({ route, times: at === null ? [] : [at] })))
     if (hasSet) this.#withResources = await findWithResources(this.db, this.environmentId, [...this.locked.keys()])
   }
 
+  /** The same for routes that many times belong to. */
+  async prepareTimes(needs: readonly { route: Route; times: Iterable<EpochMs> }[]): Promise<void> {
+    await this.#tracker.track(needs.map(({ route }) => route))
+    // Only here: from now on a period must stay the one object that its change is found by.
+    for (const { route } of needs)
+      for (const { periods } of this.#tracker.seriesOf(route)) if (periods.length > maxPeriodsKept) periods.length = maxPeriodsKept
+    const unknown = new Map<TrackedPeriod, TrackedSeries>()
+    for (const { route, times } of needs) {
+      for (const tracked of this.#tracker.seriesOf(route)) {
+        const current = periodAt(tracked, this.versionOf(route))
+        if (!current.isComplete) unknown.set(current, tracked)
+        for (const at of times) {
+          const period = periodAt(tracked, at)
+          if (!period.isComplete) unknown.set(period, tracked)
+        }
+      }
+    }
+    if (unknown.size === 0) return
+    const periods = [...unknown.keys()]
+    const found = await findCounters(
+      this.db,
+      this.environmentId,
+      periods.map((period) => ({ seriesId: unknown.get(period)!.id, start: period.start, end: period.end })),
+    )
+    for (const [index, period] of periods.entries()) {
+      period.isComplete = found.has(index)
+      period.meterVersion = found.get(index) ?? null
+    }
+  }
+
   /**
-   * Adds an event, which may come in any order; the events of one place and feature come with one route. Each counter measures it with the meter that it began with.
+   * Adds events of one place and feature, which may come in any order: what a version of the meter makes of them. It is the events' version in the
+   * counters that began with it; the others are told of the same events under theirs.
    */
-  addEvent(route: Route, meter: FeatureMeter, event: MeteredEvent, at: EpochMs): void {
-    let measured: MeterVersion | undefined
-    let share: Share | null = null
-    for (const tracked of this.#seriesOf(route)) {
-      if (tracked.series.anchor !== null && at < tracked.series.anchor) continue
-      const period = periodAt(tracked, at)
-      const version = versionOf(meter, period)
-      if (version !== measured) share = measure(version, event)
-      measured = version
-      if (share === null) continue
-      const change = this.#changeOf(route, tracked, period)
-      // A counter of the time before the feature had a meter is not one that events can be added to.
-      if (!period.isComplete || period.meterVersion === null) change.how = 'compute'
-      if (change.how === 'compute') continue
-      change.how = 'tally'
-      change.tally ??= new Tally(version.aggregation)
-      change.tally.add(share)
-      if (version.aggregation !== 'UNIQUE') continue
+  addEvents(route: Route, meter: FeatureMeter, version: MeterVersion, events: readonly MeasuredEvent[]): void {
+    const isOnly = meter.versions.length === 1
+    let hasChanged = false
+    for (const tracked of this.#tracker.seriesOf(route)) {
+      const { anchor } = tracked.series
+      for (const event of events) {
+        if (anchor !== null && event.at < anchor) continue
+        const period = periodAt(tracked, event.at)
+        if (!isOnly && versionOf(meter, period) !== version) continue
+        if (this.#addEvent(route, tracked, period, version.aggregation, event)) hasChanged = true
+      }
+    }
+    if (hasChanged) this.#tell(route)
+    if (version.aggregation === 'UNIQUE' && !meter.isGrouped) return
+    for (const { at, share } of events)
+      if (isOnly || this.#rolledUpBy(route, meter, at) === version) this.#rollUp(route, version.aggregation, share, at)
+  }
+
+  /** Whether it may change the counter. */
+  #addEvent(route: Route, tracked: TrackedSeries, period: TrackedPeriod, aggregation: Aggregation, { at, share }: MeasuredEvent): boolean {
+    // A counter of the time before the feature had a meter is not one that events can be added to.
+    const isAddedTo = period.isComplete && period.meterVersion !== null
+    if (isAddedTo && aggregation === 'UNIQUE' && this.members.of(period).has(share)) return false
+    const change = this.#changeOf(route, tracked, period)
+    if (!isAddedTo) change.how = 'compute'
+    if (change.how === 'compute') return true
+    if (aggregation === 'UNIQUE') {
+      change.how = 'members'
       change.firstAt ??= new Map()
       const first = change.firstAt.get(share)
       if (first === undefined || at < first) change.firstAt.set(share, at)
+    } else {
+      change.how = 'tally'
+      change.tally ??= new Tally(aggregation)
+      change.tally.add(share)
     }
-    const version = measured ?? versionAt(meter, at)
-    if (!measured) share = measure(version, event)
-    if (share === null) return
-    if (measured) this.#tell(route)
-    if (version.aggregation !== 'UNIQUE') this.#rollUp(route, version.aggregation, share, at)
+    return true
+  }
+
+  /** The version that history counts the event with: that of the counter, also where nothing is counted because it is before the anchor. */
+  #rolledUpBy(route: Route, meter: FeatureMeter, at: EpochMs): MeterVersion {
+    const counting = this.#tracker.seriesOf(route).findLast(({ series }) => series.anchor === null || at >= series.anchor)
+    return counting ? versionOf(meter, periodAt(counting, at)) : versionAt(meter, at)
   }
 
   /** History does not ask who was entitled, so what is before the anchor of a series is in it too. */
   #rollUp(route: Route, aggregation: Aggregation, share: Share, at: EpochMs): void {
-    const buckets = this.#rollups.get(route) ?? new Map<EpochMs, Tally>()
-    if (buckets.size === 0) this.#rollups.set(route, buckets)
+    let buckets = this.#rollups.get(route)
+    if (!buckets) {
+      buckets = new Map()
+      this.#rollups.set(route, buckets)
+    }
     const bucket = bucketOf(at)
-    const tally = buckets.get(bucket) ?? new Tally(aggregation)
-    if (tally.events === 0) buckets.set(bucket, tally)
+    let tally = buckets.get(bucket)
+    if (!tally) {
+      tally = new Tally(aggregation)
+      buckets.set(bucket, tally)
+    }
     tally.add(share)
   }
 
   /** Has the counters computed anew that contain `at`, of both the customer and the resource: something stored has been taken back. */
   recompute(route: Route, at: EpochMs): void {
-    for (const tracked of this.#seriesOf(route)) {
+    for (const tracked of this.#tracker.seriesOf(route)) {
       if (tracked.series.anchor !== null && at < tracked.series.anchor) continue
       this.#changeOf(route, tracked, periodAt(tracked, at)).how = 'compute'
     }
@@ -163,7 +197,7 @@ export class CounterBatch {
   ): void {
     const now = this.versionOf(route)
     const at = timestamp ?? now
-    for (const tracked of this.#seriesOf(route)) {
+    for (const tracked of this.#tracker.seriesOf(route)) {
       if (at > now) this.#datedAhead.set(tracked, Math.max(at, this.#datedAhead.get(tracked) ?? 0))
       if (tracked.series.anchor !== null && at < tracked.series.anchor) continue
       const change = this.#changeOf(route, tracked, periodAt(tracked, at))
@@ -179,7 +213,10 @@ export class CounterBatch {
 
   /** The change (so far, none) of the current counter that answers for the route. */
   current(route: Route): { change: CounterChange; tracked: TrackedSeries; period: TrackedPeriod } {
-    const tracked = this.#answering(route)
+    return this.#currentOf(route, this.#tracker.answering(route, 'resource'))
+  }
+
+  #currentOf(route: Route, tracked: TrackedSeries): { change: CounterChange; tracked: TrackedSeries; period: TrackedPeriod } {
     const change = this.#changeOf(route, tracked, periodAt(tracked, this.versionOf(route)))
     if (!change.period.isComplete) change.how = 'compute'
     return { change, tracked, period: change.period }
@@ -194,26 +231,21 @@ export class CounterBatch {
     const results = toCompute.length === 0 ? [] : await compute(toCompute.map(rangeOf))
     const computed = new Map(toCompute.map((change, index) => [change, results[index]!]))
     this.#computed = computed
-    const changedCustomers = new Set(changes.filter(({ how }) => how !== 'read').map(({ tracked }) => tracked.series.customerId))
-    const datedAhead = new Set([...this.#datedAhead.keys()].map(({ series }) => series.customerId))
-    const values = await writeCounters(this.db, this.environmentId, {
+    const written = await writeCounters(this.db, this.environmentId, {
       counters: changes.map((change) => toWrite(change, computed.get(change))),
       members: changes.flatMap((change, counter) => membersOf(change, computed.get(change)).map((member) => ({ ...member, counter }))),
-      messages: this.#outbox(changes),
-      // Other workers must learn that order matters for a while: a new access version makes them look again.
-      versions: [...changedCustomers].map((customerId) => ({
-        customerId,
-        version: this.locked.get(customerId)!.version,
-        isAccess: datedAhead.has(customerId),
-      })),
     })
-    return new Map(
+    const values = new Map(
       changes.map((change, index) => {
-        const value = values.get(index)
+        const value = written.get(index)
         if (!value) throw new OutdatedSeries(change.tracked.series.customerId)
         return [change, value]
       }),
     )
+    await this.#writeVersions(changes)
+    await this.#checkBudgets()
+    await tellUsage(this.db, this.environmentId, this.#toldCounters(values))
+    return values
   }
 
   #rollupChanges(): RollupChange[] {
@@ -223,26 +255,68 @@ export class CounterBatch {
     })
   }
 
+  /** Where other workers must look again, a new access version makes them: order matters for a while, or members that they know may be gone. */
+  async #writeVersions(changes: CounterChange[]): Promise<void> {
+    const access = new Set([...this.#datedAhead.keys()].map(({ series }) => series.customerId))
+    for (const [{ tracked, period }, { meter }] of this.#computed)
+      if (period.isComplete && meter?.aggregation === 'UNIQUE') access.add(tracked.series.customerId)
+    const changed = new Set(changes.filter(({ how }) => how !== 'read').map(({ tracked }) => tracked.series.customerId))
+    const versions = [...changed].flatMap((customerId) => {
+      const { version, isWritten } = this.locked.get(customerId)!
+      const isAccess = access.has(customerId)
+      return isWritten && !isAccess ? [] : [{ customerId, version, isAccess }]
+    })
+    if (versions.length > 0) await writeVersions(this.db, this.environmentId, versions)
+  }
+
+  /** Where a budget is used up now, or is not any more, other things are held: a change of access, which is told. */
+  async #checkBudgets(): Promise<void> {
+    const bindings = new Set([...this.#told].flatMap(({ customer, resource }) => (resource ? [customer, resource] : [customer])))
+    const budgeted = [...bindings].filter(({ hasBudget }) => hasBudget)
+    if (budgeted.length === 0) return
+    const versionOf = ({ customerId }: Binding) => this.locked.get(customerId)!.version
+    for (const crossed of await findCrossed(this.db, this.environmentId, budgeted, versionOf))
+      this.#crossed.set(crossed.customerId, crossed)
+    const changed = [...this.#crossed.values()].map((binding) => ({ binding, version: versionOf(binding) }))
+    if (changed.length === 0) return
+    const versions = changed.map(({ binding, version }) => ({ customerId: binding.customerId, version, isAccess: true }))
+    await writeVersions(this.db, this.environmentId, versions)
+    const told = changed.map(({ binding, version }) => ({ refId: binding.holdings.customerRefId, version }))
+    await tellCustomers(this.db, this.environmentId, told)
+  }
+
+  /** Whether what was counted has changed more than usage for the customer: a budget is used up, or is not any more. */
+  hasChangedAccess(customerId: string): boolean {
+    return this.#crossed.has(customerId)
+  }
+
+  #toldCounters(values: ReadonlyMap<CounterChange, CounterValue>): ToldCounter[] {
+    return [...this.#messages.values()].flatMap(({ change, route, resourceRefId }) => {
+      if (change.how === 'read') return []
+      const { customerRefId } = route.customer.holdings
+      const { start, end } = change.period
+      return [{ customerRefId, resourceRefId, featureRefId: route.feature.refId, start, end, ...values.get(change)! }]
+    })
+  }
+
   /** Remembers for the next batch what is true now that it is committed. */
   committed(): void {
-    for (const [decision, ofDecision] of this.#tracked)
-      for (const [featureId, tracked] of ofDecision) decision.tracked.set(featureId, tracked)
-    for (const { period } of this.#changes.values()) period.isComplete = true
-    for (const [{ period }, { meter }] of this.#computed) period.meterVersion = meter?.version ?? null
+    this.#tracker.committed()
+    for (const { period, firstAt } of this.#changes.values()) {
+      period.isComplete = true
+      if (firstAt) this.members.add(period, firstAt.keys())
+    }
+    for (const [{ period }, { meter }] of this.#computed) {
+      period.meterVersion = meter?.version ?? null
+      this.members.forget(period)
+    }
   }
 
   #changeOf(route: Route, tracked: TrackedSeries, period: TrackedPeriod): CounterChange {
     const existing = this.#changes.get(period)
     if (existing) return existing
-    const change: CounterChange = {
-      tracked,
-      period,
-      version: this.versionOf(route),
-      how: 'read',
-      value: decimal.zero,
-      tally: null,
-      firstAt: new Map(),
-    }
+    const version = this.versionOf(route)
+    const change: CounterChange = { tracked, period, version, how: 'read', value: decimal.zero, tally: null, firstAt: null }
     this.#changes.set(period, change)
     return change
   }
@@ -251,96 +325,15 @@ export class CounterBatch {
   #tell(route: Route): void {
     if (this.#told.has(route)) return
     this.#told.add(route)
-    for (const place of route.resource ? [null, route.resource] : [null]) {
-      const { change, tracked } = this.current({ ...route, resource: place })
-      const key = `${route.customer.customerId}|${place?.resourceId}|${route.feature.id}`
-      if (tracked.winner) this.#messages.set(key, { change, route, resourceRefId: place?.holdings.resourceRefId ?? null })
+    const { customer, resource, feature } = route
+    for (const of of ['customer', 'resource'] as const) {
+      if (of === 'resource' && !resource) continue
+      const { change, tracked } = this.#currentOf(route, this.#tracker.answering(route, of))
+      if (!tracked.winner) continue
+      const told = of === 'resource' ? resource : null
+      const key = `${customer.customerId}|${told?.resourceId}|${feature.id}`
+      this.#messages.set(key, { change, route, resourceRefId: told?.holdings.resourceRefId ?? null })
     }
-  }
-
-  #outbox(changes: CounterChange[]): UsageMessage[] {
-    const indexes = new Map(changes.map((change, index) => [change, index]))
-    return [...this.#messages.values()].flatMap(({ change, route, resourceRefId }) =>
-      change.how === 'read'
-        ? []
-        : [
-            {
-              id: newId(),
-              counter: indexes.get(change)!,
-              customerRefId: route.customer.holdings.customerRefId,
-              resourceRefId,
-              featureRefId: route.feature.refId,
-            },
-          ],
-    )
-  }
-
-  /** The series that usage of the route counts in. */
-  #seriesOf(route: Route): TrackedSeries[] {
-    const known = this.#series.get(route)
-    if (known) return known
-    const own = route.resource && this.#find(route, route.resource)
-    const total = this.#find(route, route.customer)!
-    const series = own ? [total, own] : [total]
-    this.#series.set(route, series)
-    return series
-  }
-
-  /** The series that the route's usage is read from. */
-  #answering(route: Route): TrackedSeries {
-    return (route.resource && this.#find(route, route.resource)) ?? this.#find(route, route.customer)!
-  }
-
-  #find(route: Route, binding: Binding): TrackedSeries | null {
-    const decision = binding.decisionAt(this.versionOf(route))
-    return decision.tracked.get(route.feature.id) ?? this.#tracked.get(decision)?.get(route.feature.id) ?? null
-  }
-
-  /** Looks up the series that are new to this process, creates those that are new, and retires those that have stopped winning. */
-  async #track(routes: Route[]): Promise<void> {
-    const wanted = new Map<string, { binding: Binding; decision: BindingDecision; featureId: string; at: EpochMs }>()
-    for (const route of routes) {
-      for (const binding of route.resource ? [route.customer, route.resource] : [route.customer]) {
-        const at = this.versionOf(route)
-        const decision = binding.decisionAt(at)
-        const featureId = route.feature.id
-        if (!decision.tracked.has(featureId))
-          wanted.set(`${binding.customerId}|${binding.resourceId}|${featureId}`, { binding, decision, featureId, at })
-      }
-    }
-    if (wanted.size === 0) return
-    const asked = [...wanted.values()].map((want) => ({
-      ...want,
-      customerId: want.binding.customerId,
-      resourceId: want.binding.resourceId,
-    }))
-    const stored = await findSeries(this.db, this.environmentId, asked)
-    const datedAhead = await findDatedAhead(this.db, this.environmentId, asked)
-    const byKey = new Map(stored.map((series) => [seriesKey(series), series]))
-    const created: StoredSeries[] = []
-    for (const [index, { binding, decision, featureId }] of asked.entries()) {
-      const found = binding.seriesOf(decision, featureId)
-      let tracked: TrackedSeries | null = null
-      if (found) {
-        const key = seriesKey(found.series)
-        let id = byKey.get(key)?.id
-        if (id === undefined) {
-          id = newId()
-          created.push({ ...found.series, id })
-        }
-        byKey.delete(key)
-        tracked = { id, ...found, periods: [], datedAheadUntil: datedAhead.get(index) ?? 0 }
-      }
-      const ofDecision = this.#tracked.get(decision) ?? new Map<string, TrackedSeries | null>()
-      this.#tracked.set(decision, ofDecision.set(featureId, tracked))
-    }
-    if (created.length > 0) await insertSeries(this.db, this.environmentId, created)
-    if (byKey.size > 0)
-      await dropCounters(
-        this.db,
-        this.environmentId,
-        [...byKey.values()].map(({ id }) => id),
-      )
   }
 }
 
@@ -371,11 +364,12 @@ const tallied = { COUNT: 'add', SUM: 'add', MAX: 'max', MIN: 'min', AVG: 'avg', 
 function toWrite({ tracked, period, how, value, version, tally }: CounterChange, computed: ComputedUsage | undefined): CounterWrite {
   const counter = { seriesId: tracked.id, start: period.start, end: period.end, version }
   if (computed) return { ...counter, how: 'replace', value: computed.value, events: computed.events, meter: computed.meter }
+  if (how === 'members') return { ...counter, how: 'unique', value, events: 0, meter: null }
   if (tally) return { ...counter, how: tallied[tally.aggregation], value: tally.value, events: tally.events, meter: null }
   return { ...counter, how: how === 'set' ? 'replace' : how === 'add' ? 'add' : 'read', value, events: 0, meter: null }
 }
 
-function membersOf({ tally, firstAt }: CounterChange, computed: ComputedUsage | undefined): { hash: Buffer; firstAt: EpochMs }[] {
+function membersOf({ firstAt }: CounterChange, computed: ComputedUsage | undefined): { hash: Buffer; firstAt: EpochMs }[] {
   if (computed) return computed.members
-  return firstAt && tally ? [...firstAt].map(([member, at]) => ({ hash: memberHash(member), firstAt: at })) : []
+  return firstAt ? [...firstAt].map(([member, at]) => ({ hash: memberHash(member), firstAt: at })) : []
 }

@@ -1,7 +1,7 @@
 import type { Usage } from '../entitlement/state.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
-import { type Db, Prisma } from '../platform/postgres.js'
+import type { Db } from '../platform/postgres.js'
 import { computeUsage } from './compute-usage.js'
 import { type Connection, startOfRange } from './counter-repository.js'
 import { loadMeters } from './event-repository.js'
@@ -10,6 +10,7 @@ import { type SeriesPeriod, seriesKey, type UsageSeries } from './series.js'
 import type { ResetPeriod, ResetRule } from './usage-period.js'
 
 interface CounterRow {
+  customer_id: string
   resource_id: string | null
   feature_id: string
   reset_period: ResetPeriod | null
@@ -22,30 +23,43 @@ interface CounterRow {
   period_end: number | null
 }
 
-/** A series whose usage is asked for, with its period that contains the instant in question. */
+/** A series whose usage is asked for, with its period that contains `at`. */
 export interface AskedSeries {
   series: UsageSeries
   period: SeriesPeriod
+  /** The same for all series of a customer. */
+  at: EpochMs
 }
 
 /**
- * The usage of a customer's series in their periods that contain `at`, by `seriesKey`. A series without a counter (it has just begun to win, or
- * nothing was reported in the period yet) is computed from what is stored: two index look-ups when that is nothing. The period itself is left to the
- * caller, who knows the entitlement. Needs a transaction that reads one snapshot or holds the customer's lock.
+ * The usage of series in their periods that contain `at`, by `seriesKey`. A series without a counter (it has just begun to win, or nothing was
+ * reported in the period yet) is computed from what is stored: two index look-ups when that is nothing. The period itself is left to the caller, who
+ * knows the entitlement. `computed` is told of each that was computed from something: it should get a counter, so that the next reading finds one. Needs
+ * a transaction that reads one snapshot or holds the customers' locks.
  */
-export async function readCurrentUsage(
+export function readCurrentUsage(
   db: Db,
   environmentId: string,
-  customerId: string,
-  asked: AskedSeries[],
-  at: EpochMs,
+  asked: readonly AskedSeries[],
+  computed?: (series: UsageSeries) => void,
+): Promise<Map<string, Usage>> {
+  return asked.length === 0 ? Promise.resolve(new Map()) : readUsages(asConnection(db), environmentId, asked, computed)
+}
+
+/** The same on a connection of counting. */
+export async function readUsages(
+  connection: Connection,
+  environmentId: string,
+  asked: readonly AskedSeries[],
+  computed?: (series: UsageSeries) => void,
 ): Promise<Map<string, Usage>> {
   const usages = new Map<string, Usage>()
   if (asked.length === 0) return usages
   const missing = new Map(asked.map((one) => [seriesKey(one.series), one]))
-  for (const row of await findCurrentCounters(db, environmentId, customerId, at)) {
+  const customers = new Map(asked.map(({ series, at }) => [series.customerId, at]))
+  for (const row of await findCurrentCounters(connection, environmentId, customers)) {
     const key = seriesKey({
-      customerId,
+      customerId: row.customer_id,
       resourceId: row.resource_id,
       featureId: row.feature_id,
       resetPeriod: row.reset_period,
@@ -60,7 +74,6 @@ export async function readCurrentUsage(
     usages.set(key, { currentUsage: decimal.fromText(row.usage), periodStart: null, periodEnd: null, updatedAt: Number(row.version) })
   }
   if (missing.size === 0) return usages
-  const connection = asConnection(db)
   const ranges = [...missing.values()].map(({ series, period }) => ({
     ...series,
     from: startOfRange(series, period),
@@ -68,9 +81,10 @@ export async function readCurrentUsage(
     periodStart: period.start,
     meterVersion: null,
   }))
-  const computed = await computeUsage(connection, environmentId, ranges, await metersOf(connection, environmentId))
-  for (const [index, key] of [...missing.keys()].entries()) {
-    const currentUsage = computed[index]!.usage
+  const results = await computeUsage(connection, environmentId, ranges, await metersOf(connection, environmentId))
+  for (const [index, [key, { series, at }]] of [...missing].entries()) {
+    const { usage: currentUsage, eventsRead } = results[index]!
+    if (eventsRead > 0 || currentUsage !== decimal.zero) computed?.(series)
     if (currentUsage !== decimal.zero) usages.set(key, { currentUsage, periodStart: null, periodEnd: null, updatedAt: at })
   }
   return usages
@@ -101,14 +115,23 @@ async function metersOf(db: Connection, environmentId: string): Promise<Map<stri
   return new Map((await loadMeters(db, environmentId)).map((meter) => [meter.featureId, meter]))
 }
 
-function findCurrentCounters(db: Db, environmentId: string, customerId: string, at: EpochMs): Promise<CounterRow[]> {
-  return db.$queryRaw<CounterRow[]>(Prisma.sql`
-    SELECT s.resource_id, s.feature_id, s.reset_period::text, s.reset_rule::text, s.anchor, s.timezone, c.usage::text, c.version,
-      CASE WHEN isfinite(c.period_start) THEN floor(extract(epoch FROM c.period_start) * 1000)::float8 END AS period_start,
-      CASE WHEN isfinite(c.period_end) THEN floor(extract(epoch FROM c.period_end) * 1000)::float8 END AS period_end
-    FROM usage_series s
-    JOIN usage_counter c ON c.environment_id = s.environment_id AND c.series_id = s.id AND c.period_start <= ${new Date(at)} AND c.period_end > ${new Date(at)}
-    WHERE s.environment_id = ${environmentId}::uuid AND s.customer_id = ${customerId}::uuid`)
+/** `customers`: by our id, the instant. */
+async function findCurrentCounters(
+  connection: Connection,
+  environmentId: string,
+  customers: ReadonlyMap<string, EpochMs>,
+): Promise<CounterRow[]> {
+  const { rows } = await connection.query<CounterRow>({
+    text: `
+      SELECT s.customer_id, s.resource_id, s.feature_id, s.reset_period::text, s.reset_rule::text, s.anchor, s.timezone, c.usage::text, c.version,
+        CASE WHEN isfinite(c.period_start) THEN floor(extract(epoch FROM c.period_start) * 1000)::float8 END AS period_start,
+        CASE WHEN isfinite(c.period_end) THEN floor(extract(epoch FROM c.period_end) * 1000)::float8 END AS period_end
+      FROM unnest($2::uuid[], $3::timestamptz[]) AS asked (customer_id, at)
+      JOIN usage_series s ON s.environment_id = $1::uuid AND s.customer_id = asked.customer_id
+      JOIN usage_counter c ON c.environment_id = s.environment_id AND c.series_id = s.id AND c.period_start <= asked.at AND c.period_end > asked.at`,
+    values: [environmentId, [...customers.keys()], [...customers.values()].map((at) => new Date(at).toISOString())],
+  })
+  return rows
 }
 
 /** The statements of counting, on the connection of a Prisma transaction. */

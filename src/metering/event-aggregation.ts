@@ -4,35 +4,29 @@ import { Histogram, latencyBuckets, type Registry } from '../platform/metrics.js
 import { Binding, type Bindings, type Place, placeKey } from './bindings.js'
 import { computeUsage } from './compute-usage.js'
 import { CounterBatch, OutdatedSeries, type Route } from './counter-batch.js'
-import { lockCustomers } from './counter-repository.js'
+import { advanceCustomers, type LockedCustomer } from './counter-repository.js'
 import { claimBatches, loadBatch, loadMeters } from './event-repository.js'
 import { Gatherer } from './gatherer.js'
-import type { AggregationJob, StoredEvent } from './jobs.js'
-import { type FeatureMeter, matches } from './meter.js'
+import type { AggregationJob, StoredEvents } from './jobs.js'
+import { KnownMembers } from './known-members.js'
+import { measureEvents, type PlaceEvents } from './measured-events.js'
+import type { FeatureMeter } from './meter.js'
 import { inPoolTransaction } from './transaction.js'
 
 /** As with reports: bindings that are outdated that often in a row are somebody else's mistake. */
 const maxAttempts = 8
 /** Batches that are counted together. Customers that are in several of them are locked, written and told of once. */
-const maxBatches = 16
+const maxBatches = 64
 
-/** Some bindings are missing or outdated: load these places and begin again. */
-class NeedsBindings extends Error {
-  override readonly name = 'NeedsBindings'
+/** What the batch was planned with is not so (any more): load these places, and begin again. */
+class Outdated extends Error {
+  override readonly name = 'Outdated'
   constructor(readonly places: Place[]) {
-    super('bindings are outdated')
+    super('bindings or meters are outdated')
   }
 }
 
 type LoadedBindings = ReadonlyMap<string, Binding | Problem>
-
-/** Events of one customer, or of one of its resources. */
-interface PlaceEvents {
-  place: Place
-  key: string
-  customerId: string
-  events: StoredEvent[]
-}
 
 /**
  * Counts batches of raw events through the meters of their environment. May run twice for a batch, also at once: the batch's row is deleted in the
@@ -48,6 +42,9 @@ export class EventAggregation {
   readonly #seconds: Histogram
   readonly #lag: Histogram
   readonly #gatherer: Gatherer<AggregationJob>
+  /** As they were when a batch of the environment was counted last; looked at again under the locks. */
+  readonly #meters = new Map<string, FeatureMeter[]>()
+  readonly #members = new KnownMembers()
 
   /** `changed` is called after the commit of new usage. */
   constructor(parts: { pool: pg.Pool; bindings: Bindings; metrics: Registry; changed: (environmentId: string) => void }) {
@@ -86,7 +83,7 @@ export class EventAggregation {
         stopTimer()
         return
       } catch (error) {
-        if (!(error instanceof NeedsBindings) || attempt >= maxAttempts) throw error
+        if (!(error instanceof Outdated) || attempt >= maxAttempts) throw error
         loaded = await this.#bindings.load(environmentId, error.places)
       }
     }
@@ -94,31 +91,26 @@ export class EventAggregation {
 
   /** Whether any usage has changed. */
   async #attempt(environmentId: string, jobs: AggregationJob[], loaded: LoadedBindings): Promise<boolean> {
+    const meters = this.#meters.get(environmentId) ?? []
     const batch = await inPoolTransaction(this.#pool, async (db) => {
-      const claimed = await claimBatches(
+      const batches = await claim(db, environmentId, jobs)
+      const customerIds = new Set(batches.flatMap(({ places }) => places.map(({ customerId }) => customerId)))
+      if (customerIds.size === 0) return null
+      const wanted = measureEvents(batches, meters)
+      const changed = new Set(wanted.map(({ customerId }) => customerId))
+      const customers = await advanceCustomers(
         db,
         environmentId,
-        jobs.map(({ batchId }) => batchId),
+        [...customerIds].sort().map((id) => ({ id, isChanged: changed.has(id) })),
       )
-      const events: StoredEvent[] = []
-      for (const { batchId, events: carried } of jobs) {
-        // One batch may come in two jobs.
-        if (claimed.delete(batchId)) for (const event of carried ?? (await loadBatch(db, environmentId, batchId))) events.push(event)
-      }
-      if (events.length === 0) return null
-      const { customers } = await lockCustomers(db, environmentId, [...new Set(events.map(({ customerId }) => customerId))])
-      const meters = await loadMeters(db, environmentId)
-      const wanted = byPlace(events, meters)
+      await this.#checkMeters(db, environmentId, meters)
       if (wanted.length === 0) return null
 
       const bindings = this.#bindingsOf(environmentId, wanted, loaded, customers)
-      const counters = new CounterBatch(db, environmentId, customers)
-      const counted = wanted.flatMap(({ place, events }) => {
-        const routes = routesOf(place, meters, bindings)
-        return events.flatMap((event) => routes.map(({ route, meter }) => ({ route, meter, event })))
-      })
-      await counters.prepare(counted.map(({ route, event }) => ({ route, at: event.occurredAt })))
-      for (const { route, meter, event } of counted) counters.addEvent(route, meter, event, event.occurredAt)
+      const counters = new CounterBatch(db, environmentId, customers, this.#members)
+      const counted = wanted.flatMap((events) => routesOf(events, bindings))
+      await counters.prepareTimes(counted.map(({ route, events }) => ({ route, times: events.map(({ at }) => at) })))
+      for (const { route, meter, version, events } of counted) counters.addEvents(route, meter, version, events)
       const byFeature = new Map(meters.map((meter) => [meter.featureId, meter]))
       await counters
         .write((ranges) => computeUsage(db, environmentId, ranges, byFeature))
@@ -129,12 +121,20 @@ export class EventAggregation {
     return batch !== null
   }
 
-  /** By `placeKey`, of the places and of their customers. Fails with NeedsBindings unless all are true under the lock. */
+  /** Under the locks, so that nobody computes a counter with a meter that these events were not measured with. */
+  async #checkMeters(db: pg.PoolClient, environmentId: string, known: FeatureMeter[]): Promise<void> {
+    const meters = await loadMeters(db, environmentId)
+    if (JSON.stringify(meters) === JSON.stringify(known)) return
+    this.#meters.set(environmentId, meters)
+    throw new Outdated([])
+  }
+
+  /** By `placeKey`, of the places and of their customers. Fails with Outdated unless all are true under the lock. */
   #bindingsOf(
     environmentId: string,
     wanted: PlaceEvents[],
     loaded: LoadedBindings,
-    customers: Awaited<ReturnType<typeof lockCustomers>>['customers'],
+    customers: ReadonlyMap<string, LockedCustomer>,
   ): LoadedBindings {
     const places = placesOf(wanted)
     const bindings = new Map<string, Binding | Problem>()
@@ -149,29 +149,27 @@ export class EventAggregation {
         this.#bindings.forget(environmentId, place)
       }
     }
-    if (isOutdated) throw new NeedsBindings([...places.values()])
+    if (isOutdated) throw new Outdated([...places.values()])
     return bindings
   }
 
   #explain(environmentId: string, places: ReadonlyMap<string, Place>, error: unknown): never {
     if (!(error instanceof OutdatedSeries)) throw error
     for (const place of places.values()) this.#bindings.forget(environmentId, place)
-    throw new NeedsBindings([...places.values()])
+    throw new Outdated([...places.values()])
   }
 }
 
-/** The events that some meter wants or wanted, by whose they are. */
-function byPlace(events: StoredEvent[], meters: FeatureMeter[]): PlaceEvents[] {
-  const groups = new Map<string, PlaceEvents>()
-  for (const event of events) {
-    if (!meters.some(({ versions }) => versions.some((version) => matches(version, event)))) continue
-    const place = { customerId: event.customerRefId, resourceId: event.resourceRefId }
-    const key = placeKey(place)
-    const group = groups.get(key)
-    if (group) group.events.push(event)
-    else groups.set(key, { place, key, customerId: event.customerId, events: [event] })
-  }
-  return [...groups.values()]
+/** The batches that nobody has counted. One batch may come in two jobs. */
+async function claim(db: pg.PoolClient, environmentId: string, jobs: AggregationJob[]): Promise<StoredEvents[]> {
+  const claimed = await claimBatches(
+    db,
+    environmentId,
+    jobs.map(({ batchId }) => batchId),
+  )
+  const batches: StoredEvents[] = []
+  for (const { batchId, stored } of jobs) if (claimed.delete(batchId)) batches.push(stored ?? (await loadBatch(db, environmentId, batchId)))
+  return batches
 }
 
 /** The places and their customers, by `placeKey`. */
@@ -187,17 +185,16 @@ function placesOf(wanted: PlaceEvents[]): Map<string, Place> {
   return places
 }
 
-/** One route per meter. None for a customer that was archived after the event was stored: the event is kept and counts for nobody. */
-function routesOf(place: Place, meters: FeatureMeter[], bindings: LoadedBindings): { route: Route; meter: FeatureMeter }[] {
+/** One route per meter that wants something. None for a customer that was archived after the event was stored: the event is kept and counts for nobody. */
+function routesOf({ place, key, measured }: PlaceEvents, bindings: LoadedBindings) {
   const customer = bindings.get(placeKey({ ...place, resourceId: null }))
-  const resource = place.resourceId === null ? null : bindings.get(placeKey(place))
+  const resource = place.resourceId === null ? null : bindings.get(key)
   if (!(customer instanceof Binding)) return []
-  return meters.map((meter) => ({
-    meter,
-    route: {
-      customer,
-      resource: resource instanceof Binding ? resource : null,
-      feature: { id: meter.featureId, refId: meter.featureRefId },
-    },
-  }))
+  const routes = new Map<FeatureMeter, Route>()
+  return [...measured].map(([version, { meter, events }]) => {
+    const feature = { id: meter.featureId, refId: meter.featureRefId }
+    const route = routes.get(meter) ?? { customer, resource: resource instanceof Binding ? resource : null, feature }
+    routes.set(meter, route)
+    return { route, meter, version, events }
+  })
 }

@@ -1,15 +1,23 @@
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { customerArchived, customerNotFound, customerResourceNotFound } from '../customer/problems.js'
+import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { Problem } from '../kernel/problem.js'
 import type { Logger } from '../platform/logger.js'
 import { type Place, placeKey } from './bindings.js'
-import { type FoundPlace, findPlaces, type NewEvent, storeEvents } from './event-repository.js'
+import type { DatabaseClock } from './database-clock.js'
+import { type FoundPlace, findPlaces, type NewEvent, storeEvents, toStoredEvents } from './event-repository.js'
 import type { MeteringMetrics } from './ingestion-metrics.js'
-import type { AggregationJob, Call, EventAnswer, StoredEvent } from './jobs.js'
+import type { AggregationJob, Call, EventAnswer } from './jobs.js'
 import { notCountedInTime, type RefusedItem, refusedItem, toPlainProblem } from './problems.js'
 import { type EventItem, eventIdentity } from './report.js'
 import { isTransient } from './transaction.js'
+
+/** About 300 bytes each. */
+const maxPlaces = 100_000
+/** Customers that are archived between two attempts, that often in a row, are somebody else's mistake. */
+const maxAttempts = 5
 
 /**
  * Stores raw events: one statement per batch, which also says that the batch waits to be counted. May run twice for the same batch: identities are
@@ -19,13 +27,23 @@ export class EventIngestion {
   readonly #pool: pg.Pool
   readonly #metrics: MeteringMetrics
   readonly #log: Logger
+  readonly #clock: DatabaseClock
   readonly #stored: (job: AggregationJob) => void
+  /** Live ones, as they were: the storing statement looks whether they still are. */
+  readonly #places = new LRUCache<string, FoundPlace>({ max: maxPlaces })
 
   /** `stored` is called after the commit with the events that are new. */
-  constructor(parts: { pool: pg.Pool; metrics: MeteringMetrics; log: Logger; stored: (job: AggregationJob) => void }) {
+  constructor(parts: {
+    pool: pg.Pool
+    metrics: MeteringMetrics
+    log: Logger
+    clock: DatabaseClock
+    stored: (job: AggregationJob) => void
+  }) {
     this.#pool = parts.pool
     this.#metrics = parts.metrics
     this.#log = parts.log
+    this.#clock = parts.clock
     this.#stored = parts.stored
   }
 
@@ -48,63 +66,108 @@ export class EventIngestion {
 
   async #ingestTogether(environmentId: string, calls: Call<EventItem>[]): Promise<EventAnswer[]> {
     const stopTimer = this.#metrics.commitSeconds.startTimer({ kind: 'event' })
-    const places = new Map<string, Place>()
-    for (const { items } of calls)
-      for (const { customerId, resourceId } of items) places.set(placeKey({ customerId, resourceId }), { customerId, resourceId })
-    const { places: found, now } = await findPlaces(this.#pool, environmentId, [...places.values()])
-    const sums = { accepted: 0, duplicate: 0, refused: 0, expired: 0 }
-    const events = new Map<string, NewEvent>()
-    const answers = calls.map(({ deadline, items }): EventAnswer => {
-      if (now >= deadline) {
-        sums.expired += items.length
-        return { problem: toPlainProblem(notCountedInTime()) }
+    let now = await this.#clock.now()
+    for (let attempt = 1; ; attempt++) {
+      const places = await this.#findPlaces(environmentId, calls)
+      const plan = planBatch(environmentId, { calls, places, now })
+      const refusedAt = plan.events.length === 0 ? null : await this.#store(environmentId, plan)
+      if (refusedAt !== null) {
+        if (attempt >= maxAttempts) throw new Error('customers of a batch of events do not stay what they are')
+        for (const key of places.keys()) this.#places.delete(environmentId + key)
+        now = refusedAt
+        continue
       }
-      const refused: RefusedItem[] = []
-      for (const [index, event] of items.entries()) {
-        const place = checkPlace(event, found.get(placeKey(event)))
-        if (place instanceof Problem) {
-          refused.push(refusedItem(index, place))
-          continue
-        }
-        const hash = eventIdentity(environmentId, event)
-        const identity = hash.toString('base64')
-        if (events.has(identity)) sums.duplicate += 1
-        else events.set(identity, { event, hash, customerId: place.customerId, resourceId: place.resourceId })
+      stopTimer()
+      for (const [result, count] of Object.entries(plan.sums)) if (count > 0) this.#metrics.items.inc({ kind: 'event', result }, count)
+      return plan.answers
+    }
+  }
+
+  /** By `placeKey`; unknown customers are absent. */
+  async #findPlaces(environmentId: string, calls: Call<EventItem>[]): Promise<Map<string, FoundPlace>> {
+    const places = new Map<string, FoundPlace>()
+    const missing = new Map<string, Place>()
+    for (const { items } of calls) {
+      for (const place of items) {
+        const key = placeKey(place)
+        if (places.has(key)) continue
+        const known = this.#places.get(environmentId + key)
+        if (known) places.set(key, known)
+        else missing.set(key, { customerId: place.customerId, resourceId: place.resourceId })
       }
-      sums.refused += refused.length
-      return { refused }
-    })
-    const given = [...events.values()]
+    }
+    if (missing.size === 0) return places
+    for (const [key, place] of await findPlaces(this.#pool, environmentId, [...missing.values()])) {
+      places.set(key, place)
+      if (!(checkPlace(missing.get(key)!, place) instanceof Problem)) this.#places.set(environmentId + key, place)
+    }
+    return places
+  }
+
+  /** Null when they are stored. Nothing is, and this answers the database's time, when a customer is not live any more or a call has come to its deadline. */
+  async #store(environmentId: string, { events, deadline, sums }: EventPlan): Promise<EpochMs | null> {
     const batchId = newId()
-    const times = given.length === 0 ? new Map<number, number>() : await storeEvents(this.#pool, environmentId, batchId, given)
-    stopTimer()
-    sums.accepted = times.size
-    sums.duplicate += given.length - times.size
-    for (const [result, count] of Object.entries(sums)) if (count > 0) this.#metrics.items.inc({ kind: 'event', result }, count)
-    this.#metrics.batchSize.observe({ kind: 'event' }, times.size)
-    if (times.size > 0) this.#stored({ v: 1, environmentId, batchId, events: toStored(given, times), storedAt: Date.now() })
-    return answers
+    const { now, time, isNew } = await storeEvents(this.#pool, environmentId, { batchId, deadline, events })
+    if (time === null) return now
+    const fresh = isNew ? events.filter((_, index) => isNew[index]) : events
+    sums.accepted += fresh.length
+    sums.duplicate += events.length - fresh.length
+    this.#metrics.batchSize.observe({ kind: 'event' }, fresh.length)
+    if (fresh.length === 0) return null
+    const given = fresh.map(({ event, place: { customerId, resourceId } }) => ({
+      place: { customerId, customerRefId: event.customerId, resourceId, resourceRefId: event.resourceId },
+      name: event.eventName,
+      occurredAt: event.timestamp,
+      dimensions: event.dimensions,
+    }))
+    this.#stored({ v: 1, environmentId, batchId, stored: toStoredEvents(time, given), storedAt: Date.now() })
+    return null
   }
 }
 
-function checkPlace({ customerId, resourceId }: EventItem, place: FoundPlace | undefined): FoundPlace | Problem {
+interface EventPlan {
+  /** By identity, each once. */
+  events: NewEvent[]
+  answers: EventAnswer[]
+  /** The earliest of the calls that are in time. */
+  deadline: EpochMs
+  sums: Record<'accepted' | 'duplicate' | 'refused' | 'expired', number>
+}
+
+/** What is to be stored of the calls, and what they are answered when it is. Of two events with one identity the first counts. */
+function planBatch(
+  environmentId: string,
+  { calls, places, now }: { calls: Call<EventItem>[]; places: ReadonlyMap<string, FoundPlace>; now: EpochMs },
+): EventPlan {
+  const events = new Map<string, NewEvent>()
+  const sums = { accepted: 0, duplicate: 0, refused: 0, expired: 0 }
+  let earliest = Number.MAX_SAFE_INTEGER
+  const answers = calls.map(({ deadline, items }): EventAnswer => {
+    if (now >= deadline) {
+      sums.expired += items.length
+      return { problem: toPlainProblem(notCountedInTime()) }
+    }
+    earliest = Math.min(earliest, deadline)
+    const refused: RefusedItem[] = []
+    for (const [index, event] of items.entries()) {
+      const place = checkPlace(event, places.get(placeKey(event)))
+      if (place instanceof Problem) {
+        refused.push(refusedItem(index, place))
+        continue
+      }
+      const identity = eventIdentity(environmentId, event).toString('latin1')
+      if (events.has(identity)) sums.duplicate += 1
+      else events.set(identity, { event, identity, place })
+    }
+    sums.refused += refused.length
+    return { refused }
+  })
+  return { events: [...events.keys()].sort().map((identity) => events.get(identity)!), answers, deadline: earliest, sums }
+}
+
+function checkPlace({ customerId, resourceId }: Place, place: FoundPlace | undefined): FoundPlace | Problem {
   if (!place) return customerNotFound(customerId)
   if (place.isArchived) return customerArchived(customerId)
   if (resourceId !== null && place.resourceId === null) return customerResourceNotFound(customerId, resourceId)
   return place
-}
-
-function toStored(events: NewEvent[], times: ReadonlyMap<number, number>): StoredEvent[] {
-  return [...times].map(([index, occurredAt]) => {
-    const { event, customerId, resourceId } = events[index]!
-    return {
-      customerId,
-      customerRefId: event.customerId,
-      resourceId,
-      resourceRefId: event.resourceId,
-      eventName: event.eventName,
-      dimensions: event.dimensions,
-      occurredAt,
-    }
-  })
 }

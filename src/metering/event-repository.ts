@@ -1,10 +1,10 @@
 /** Raw SQL of raw events: stored with their identities in one statement, counted batch by batch. */
 import type { EpochMs } from '../kernel/clock.js'
 import { type Place, placeKey } from './bindings.js'
-import { type Connection, rangeColumns, toTime, type UsageRange } from './counter-repository.js'
-import type { StoredEvent } from './jobs.js'
+import { type Connection, plainArray, rangeColumns, toTime, type UsageRange } from './counter-repository.js'
+import type { StoredEvents, StoredPlace } from './jobs.js'
 import type { FeatureMeter, MeteredEvent, MeterVersion } from './meter.js'
-import type { EventItem } from './report.js'
+import type { Dimensions, EventItem } from './report.js'
 
 export interface FoundPlace {
   customerId: string
@@ -13,89 +13,66 @@ export interface FoundPlace {
   resourceId: string | null
 }
 
-/** The customers and resources of the places, by `placeKey`; unknown customers are absent. `now` is the database's time. */
-export async function findPlaces(
-  db: Connection,
-  environmentId: string,
-  places: Place[],
-): Promise<{ places: Map<string, FoundPlace>; now: EpochMs }> {
-  const { rows } = await db.query<{
-    ord: number | null
-    customer_id: string
-    is_archived: boolean
-    resource_id: string | null
-    now: string
-  }>({
+/** The customers and resources of the places, by `placeKey`; unknown customers are absent. */
+export async function findPlaces(db: Connection, environmentId: string, places: Place[]): Promise<Map<string, FoundPlace>> {
+  const { rows } = await db.query<{ ord: number; customer_id: string; is_archived: boolean; resource_id: string | null }>({
     name: 'metering_find_places',
     text: `
-      SELECT found.*, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now
-      FROM (SELECT) AS always LEFT JOIN (
-        SELECT asked.ord::int AS ord, customer.id AS customer_id, customer.archived_at IS NOT NULL AS is_archived, resource.id AS resource_id
-        FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS asked (customer_ref, resource_ref, ord)
-        CROSS JOIN LATERAL (SELECT id, archived_at FROM customer WHERE environment_id = $1::uuid AND ref_id = asked.customer_ref LIMIT 1) AS customer
-        LEFT JOIN LATERAL (
-          SELECT id FROM customer_resource WHERE environment_id = $1::uuid AND customer_id = customer.id AND ref_id = asked.resource_ref LIMIT 1
-        ) AS resource ON true
-      ) AS found ON true`,
+      SELECT asked.ord::int AS ord, customer.id AS customer_id, customer.archived_at IS NOT NULL AS is_archived, resource.id AS resource_id
+      FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS asked (customer_ref, resource_ref, ord)
+      CROSS JOIN LATERAL (SELECT id, archived_at FROM customer WHERE environment_id = $1::uuid AND ref_id = asked.customer_ref LIMIT 1) AS customer
+      LEFT JOIN LATERAL (
+        SELECT id FROM customer_resource WHERE environment_id = $1::uuid AND customer_id = customer.id AND ref_id = asked.resource_ref LIMIT 1
+      ) AS resource ON true`,
     values: [environmentId, places.map((p) => p.customerId), places.map((p) => p.resourceId)],
   })
-  const found = new Map<string, FoundPlace>()
-  for (const row of rows) {
-    if (row.ord !== null)
-      found.set(placeKey(places[row.ord - 1]!), { customerId: row.customer_id, isArchived: row.is_archived, resourceId: row.resource_id })
-  }
-  return { places: found, now: Number(rows[0]!.now) }
+  return new Map(
+    rows.map(({ ord, customer_id, is_archived, resource_id }) => [
+      placeKey(places[ord - 1]!),
+      { customerId: customer_id, isArchived: is_archived, resourceId: resource_id },
+    ]),
+  )
 }
 
 export interface NewEvent {
   event: EventItem
-  hash: Buffer
-  customerId: string
-  resourceId: string | null
+  /** See `eventIdentity`; here as latin1 text, whose order is that of the bytes. */
+  identity: string
+  place: FoundPlace
 }
 
 /**
- * Stores the events whose identity is new, and that the batch waits to be counted. One statement, so one transaction. Answers the new ones by
- * index, with the time they got.
+ * Stores the events whose identity is new, and that the batch waits to be counted, in one statement, so in one transaction. The events must be in the
+ * order of their identities. Answers the time of those that came without one, and which are new (null: all). The time is null when nothing was stored,
+ * because a customer is not live any more or it is `deadline` by the database's clock, which says `now`.
  */
 export async function storeEvents(
   db: Connection,
   environmentId: string,
-  batchId: string,
-  events: NewEvent[],
-): Promise<Map<number, EpochMs>> {
-  const { rows } = await db.query<{ position: number; occurred_at: Date }>({
+  { batchId, deadline, events }: { batchId: string; deadline: EpochMs; events: NewEvent[] },
+): Promise<{ now: EpochMs; time: EpochMs | null; isNew: boolean[] | null }> {
+  const names = [...new Set(events.map(({ event }) => event.eventName))]
+  const { rows } = await db.query<{ now: string; time: string | null; is_new: boolean[] | null }>({
     name: 'metering_store_events',
     text: `
-      WITH given AS MATERIALIZED (
-        SELECT *
-        FROM unnest($3::bytea[], $4::uuid[], $5::uuid[], $6::text[], $7::jsonb[], $8::timestamptz[])
-          WITH ORDINALITY AS given (hash, customer_id, resource_id, event_name, dimensions, occurred_at, ord)
-      ), claimed AS (
-        INSERT INTO ingestion_key (environment_id, hash, record_id, position)
-        SELECT $1::uuid, hash, $2::uuid, ord::int - 1 FROM given ORDER BY hash
-        ON CONFLICT DO NOTHING RETURNING hash
-      ), stored AS (
-        INSERT INTO raw_event (environment_id, batch_id, position, occurred_at, customer_id, resource_id, event_name, dimensions)
-        SELECT $1::uuid, $2::uuid, given.ord::int - 1, coalesce(given.occurred_at, (SELECT to_timestamp(environment_clock($1::uuid) / 1000.0))), given.customer_id, given.resource_id, given.event_name, given.dimensions
-        FROM claimed JOIN given USING (hash)
-        RETURNING position, occurred_at
-      ), waiting AS (
-        INSERT INTO pending_batch (environment_id, id) SELECT $1::uuid, $2::uuid WHERE EXISTS (SELECT FROM stored)
-      )
-      SELECT position, occurred_at FROM stored`,
+      SELECT o_now AS now, o_time AS time, o_is_new AS is_new
+      FROM store_events_v1($1::uuid, $2::uuid, $3::bigint, $4::uuid[], $5::bytea, $6::uuid[], $7::uuid[], $8::text[], $9::int[], $10::timestamptz[], $11::jsonb)`,
     values: [
       environmentId,
       batchId,
-      events.map((e) => e.hash),
-      events.map((e) => e.customerId),
-      events.map((e) => e.resourceId),
-      events.map((e) => e.event.eventName),
-      events.map((e) => JSON.stringify(e.event.dimensions)),
-      events.map((e) => toTime(e.event.timestamp)),
+      deadline,
+      plainArray([...new Set(events.map(({ place }) => place.customerId))]),
+      Buffer.from(events.map(({ identity }) => identity).join(''), 'latin1'),
+      plainArray(events.map(({ place }) => place.customerId)),
+      events.some(({ place }) => place.resourceId !== null) ? plainArray(events.map(({ place }) => place.resourceId)) : null,
+      names,
+      plainArray(events.map(({ event }) => names.indexOf(event.eventName))),
+      events.some(({ event }) => event.timestamp !== null) ? plainArray(events.map(({ event }) => toTime(event.timestamp))) : null,
+      JSON.stringify(events.map(({ event }) => event.dimensions)),
     ],
   })
-  return new Map(rows.map(({ position, occurred_at }) => [position, occurred_at.getTime()]))
+  const { now, time, is_new } = rows[0]!
+  return { now: Number(now), time: time === null ? null : Number(time), isNew: is_new }
 }
 
 /** Takes batches to count them; answers those that nobody has counted or is counting. They come back with a rollback. */
@@ -114,14 +91,14 @@ export async function claimBatches(db: Connection, environmentId: string, batchI
   return new Set(rows.map(({ id }) => id))
 }
 
-export async function loadBatch(db: Connection, environmentId: string, batchId: string): Promise<StoredEvent[]> {
+export async function loadBatch(db: Connection, environmentId: string, batchId: string): Promise<StoredEvents> {
   const { rows } = await db.query<{
     customer_id: string
     customer_ref: string
     resource_id: string | null
     resource_ref: string | null
     event_name: string
-    dimensions: StoredEvent['dimensions']
+    dimensions: Dimensions
     occurred_at: Date
   }>({
     text: `
@@ -133,24 +110,50 @@ export async function loadBatch(db: Connection, environmentId: string, batchId: 
       ORDER BY event.position`,
     values: [environmentId, batchId],
   })
-  return rows.map((row) => ({
-    customerId: row.customer_id,
-    customerRefId: row.customer_ref,
-    resourceId: row.resource_id,
-    resourceRefId: row.resource_ref,
-    eventName: row.event_name,
-    dimensions: row.dimensions,
-    occurredAt: row.occurred_at.getTime(),
-  }))
+  return toStoredEvents(
+    0,
+    rows.map((row) => ({
+      place: { customerId: row.customer_id, customerRefId: row.customer_ref, resourceId: row.resource_id, resourceRefId: row.resource_ref },
+      name: row.event_name,
+      occurredAt: row.occurred_at.getTime(),
+      dimensions: row.dimensions,
+    })),
+  )
+}
+
+/** `time`: of the events whose `occurredAt` is null. */
+export function toStoredEvents(
+  time: EpochMs,
+  given: { place: StoredPlace; name: string; occurredAt: EpochMs | null; dimensions: Dimensions }[],
+): StoredEvents {
+  const places = new Map<string, number>()
+  const names = new Map<string, number>()
+  const stored: StoredEvents = { places: [], names: [], time, events: [] }
+  for (const { place, name, occurredAt, dimensions } of given) {
+    const key = place.resourceId ?? place.customerId
+    let placeIndex = places.get(key)
+    if (placeIndex === undefined) {
+      placeIndex = stored.places.push(place) - 1
+      places.set(key, placeIndex)
+    }
+    let nameIndex = names.get(name)
+    if (nameIndex === undefined) {
+      nameIndex = stored.names.push(name) - 1
+      names.set(name, nameIndex)
+    }
+    stored.events.push([placeIndex, nameIndex, occurredAt, dimensions])
+  }
+  return stored
 }
 
 /** The meters in force, with all that they were. */
 export async function loadMeters(db: Connection, environmentId: string): Promise<FeatureMeter[]> {
-  const { rows } = await db.query<{ feature_id: string; ref_id: string; versions: (Omit<MeterVersion, 'validFrom'> & { from: string })[] }>(
-    {
-      name: 'metering_load_meters',
-      text: `
-      SELECT meter.feature_id, feature.ref_id, history.versions
+  type Versions = (Omit<MeterVersion, 'validFrom'> & { from: string })[]
+  const { rows } = await db.query<{ feature_id: string; ref_id: string; is_grouped: boolean; versions: Versions }>({
+    name: 'metering_load_meters',
+    text: `
+      SELECT meter.feature_id, feature.ref_id, history.versions,
+        EXISTS (SELECT FROM usage_grouping WHERE environment_id = $1::uuid AND feature_id = meter.feature_id) AS is_grouped
       FROM meter JOIN feature ON feature.environment_id = meter.environment_id AND feature.id = meter.feature_id
       CROSS JOIN LATERAL (
         SELECT json_agg(json_build_object('version', version, 'aggregation', aggregation, 'field', field, 'filters', filters,
@@ -158,12 +161,12 @@ export async function loadMeters(db: Connection, environmentId: string): Promise
         FROM meter_version WHERE environment_id = $1::uuid AND feature_id = meter.feature_id
       ) AS history
       WHERE meter.environment_id = $1::uuid`,
-      values: [environmentId],
-    },
-  )
-  return rows.map(({ feature_id, ref_id, versions }) => ({
+    values: [environmentId],
+  })
+  return rows.map(({ feature_id, ref_id, is_grouped, versions }) => ({
     featureId: feature_id,
     featureRefId: ref_id,
+    isGrouped: is_grouped,
     versions: versions.map(({ from, ...version }) => ({ ...version, validFrom: Number(from) })),
   }))
 }

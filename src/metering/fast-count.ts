@@ -45,6 +45,8 @@ export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPla
   const items: FastPlan['items'] = []
   for (const item of planned) {
     const { route, feature } = item
+    // More is counted then than what the winners ask for, and what it comes to may change what is held.
+    if (route.customer.hasBudget || route.resource?.hasBudget) return null
     if (item.isRepeat || item.item.behavior !== 'DELTA' || item.item.timestamp !== null) return null
     const owner = owners.get(route.customer.customerId)!
     const customer = customers[owner]!
@@ -104,12 +106,12 @@ export async function countFast(
   const { rows } = await db.query<{ usage: string; version: string }>({
     name: 'metering_count_reports',
     text: `
-      SELECT usage, version FROM count_reports_v1($1::uuid, $2::bigint, $3::bigint, $4::numeric,
+      SELECT usage, version FROM count_reports_v2($1::uuid, $2::bigint, $3::bigint, $4::numeric,
         $5::uuid[], $6::bigint[], $7::bigint[], $8::bigint[],
         $9::uuid[], $10::int[], $11::uuid[], $12::uuid[], $13::numeric[], $14::jsonb[],
         $15::bytea[], $16::bytea[], $17::uuid[],
         $18::uuid[], $19::timestamptz[], $20::numeric[], $21::int[],
-        $22::uuid[], $23::int[], $24::text[], $25::text[], $26::text[])`,
+        $22::uuid, $23::int[], $24::text[], $25::text[], $26::text[])`,
     values: [
       environmentId,
       catalogVersion,
@@ -132,7 +134,7 @@ export async function countFast(
       counters.map((c) => startTime(c.period.start)),
       counters.map((c) => c.value),
       counters.map((c) => c.owner + 1),
-      messages.map(() => newId()),
+      newId(),
       messages.map((m) => m.counter + 1),
       messages.map((m) => m.customerRefId),
       messages.map((m) => m.resourceRefId),

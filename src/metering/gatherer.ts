@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 interface Waiting<T> {
   item: T
   resolve: () => void
@@ -9,9 +11,13 @@ interface Lane<T> {
   isBusy: boolean
 }
 
+/** Larger lots save little more. */
+const maxRestMs = 1_000
+
 /**
- * Gathers what arrives for a lane while its last lot is worked on, and has it worked on together: one lot at a time per lane, no timer, so a lone item
- * waits for nobody. A lot that fails is split, so that an item fails only for its own sake.
+ * Gathers what arrives for a lane while its last lot is worked on, and has it worked on together: one lot at a time per lane. After a lot a lane rests for
+ * as long as that took, so that under load lots are large, and what they share is done once; a lone item waits for nobody. A lot that fails is split, so
+ * that an item fails only for its own sake.
  */
 export class Gatherer<T> {
   readonly #lanes = new Map<string, Lane<T>>()
@@ -35,7 +41,11 @@ export class Gatherer<T> {
     lane.isBusy = true
     // Items that arrive in the same turn go together.
     await new Promise(setImmediate)
-    while (lane.waiting.length > 0) await this.#lot(name, lane.waiting.splice(0, this.maxItems))
+    while (lane.waiting.length > 0) {
+      const startedAt = performance.now()
+      await this.#lot(name, lane.waiting.splice(0, this.maxItems))
+      await sleep(Math.min(maxRestMs, performance.now() - startedAt))
+    }
     this.#lanes.delete(name)
   }
 

@@ -1,143 +1,164 @@
+import type pg from 'pg'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
-import { measure, type Share, Tally } from './aggregate.js'
-import { type Connection, endTime, startTime } from './counter-repository.js'
-import { loadMeters } from './event-repository.js'
-import type { HistoryPlan, HistoryPoint } from './history.js'
+import { invalidInput } from '../kernel/problem.js'
+import { measure } from './aggregate.js'
+import { lockCustomers } from './counter-repository.js'
+import { loadMeters, readEvents } from './event-repository.js'
+import {
+  type BucketRange,
+  findCountedVersions,
+  findGrouping,
+  findOutdated,
+  keepGroups,
+  markReady,
+  type OutdatedBucket,
+  readGroupBuckets,
+  readMeasurements,
+} from './grouping-repository.js'
+import { BucketGroups, type GroupLine, GroupLines, groupValues } from './groups.js'
+import type { HistoryPlan } from './history.js'
+import { sortLines } from './history-paging.js'
 import type { Measured } from './history-repository.js'
-import type { DimensionValue, MeterVersion } from './meter.js'
-import type { HistoryScope } from './rollup-repository.js'
+import { type FeatureMeter, versionAt } from './meter.js'
+import { findKeptSince } from './partition-repository.js'
+import { rollUpEvents } from './rollup.js'
+import { bucketMs, bucketOf, type HistoryScope, ownPart } from './rollup-repository.js'
+import { inPoolTransaction } from './transaction.js'
 
 /** More than that is a dimension such as a request id, and no chart. */
 const maxGroups = 1_000
-const pageSize = 5_000
+/** Of one transaction: what it has made stays, also when the asker does not wait for the rest. */
+const bucketsPerStep = 200
 
 interface GroupedQuestion {
   scope: HistoryScope
   measured: Measured
   plan: HistoryPlan
+  /** Where usage is counted from; null: from ever. */
+  from: EpochMs | null
   groupBy: string[]
 }
 
-interface Row {
-  occurredAt: EpochMs
-  eventName: string
-  dimensions: Record<string, DimensionValue | null>
-  value: decimal.Decimal
-  isSet: boolean
-}
-
-/** Usage of one group in the period that is counted at the moment. */
-interface Group {
-  tags: { key: string; value: string }[]
-  tally: Tally
-  points: Map<number, decimal.Decimal>
+/** What is grouped: a customer's feature in a range of buckets, by the dimensions. */
+interface Asked extends BucketRange {
+  dimensions: string[]
+  /** Null: usage that is reported. */
+  meter: FeatureMeter | null
 }
 
 /**
- * One line for each combination of values that the dimensions have. Reads what is stored, in the order of time: costs as much as there are events or
- * measurements in the range. Of reported usage a SET replaces what all groups had.
+ * One line for each combination of values that the dimensions have, in the order of the values. Reads what quarters of an hour had of each group, which
+ * is made from the events (or measurements) when it is asked for first, and again only where something was counted since. So it costs as much as there
+ * are quarters of an hour with usage; each event is read once for its dimensions. Of reported usage a SET replaces what all groups had.
  */
 export async function readGroups(
-  db: Connection,
+  pool: pg.Pool,
   environmentId: string,
-  { scope, measured, plan, groupBy }: GroupedQuestion,
-): Promise<{ tags: { key: string; value: string }[]; points: HistoryPoint[] }[]> {
-  const meter = (await loadMeters(db, environmentId)).find(({ featureId }) => featureId === scope.featureId)?.versions.at(-1)
-  const aggregation = measured.feature!.aggregation ?? 'SUM'
-  const groups = new Map<string, Group>()
-  let slice = -1
-  let period = plan.slices[0]!.period
-  const close = () => {
-    for (const group of groups.values()) group.points.set(slice, usageOf(group.tally))
-  }
-  const reset = () => {
-    for (const group of groups.values()) group.tally = new Tally(aggregation)
-  }
-  await readStored(db, environmentId, scope, meter ?? null, { from: plan.from, to: plan.end }, (row) => {
-    while (slice + 1 < plan.slices.length && plan.slices[slice + 1]!.start <= row.occurredAt) {
-      close()
-      slice += 1
-      if (plan.slices[slice]!.period !== period) reset()
-      period = plan.slices[slice]!.period
-    }
-    const share: Share | null = meter ? measure(meter, row) : row.value
-    if (share === null) return
-    const tags = groupBy.map((key) => ({ key, value: String(row.dimensions[key] ?? '') }))
-    const name = JSON.stringify(tags)
-    let group = groups.get(name)
-    if (!group) {
-      if (groups.size >= maxGroups) return
-      group = { tags, tally: new Tally(aggregation), points: new Map() }
-      groups.set(name, group)
-    }
-    if (row.isSet) reset()
-    group.tally.add(share)
+  { scope, measured, plan, from, groupBy }: GroupedQuestion,
+): Promise<GroupLine[]> {
+  const meter = (await loadMeters(pool, environmentId)).find(({ featureId }) => featureId === scope.featureId) ?? null
+  const dimensions = [...groupBy].sort()
+  const asked: Asked = { ...scope, from: from === null ? null : bucketOf(from), to: plan.end, dimensions, meter }
+  const grouping = await findGrouping(pool, environmentId, asked)
+  if (!grouping.isReady) await makeReady(pool, environmentId, grouping.id, asked)
+  await refresh(pool, environmentId, grouping.id, asked)
+
+  const cuts = plan.slices.map(({ start }) => bucketOf(start))
+  const lines = new GroupLines(plan, cuts, measured.feature!.aggregation ?? 'SUM')
+  await readGroupBuckets(pool, environmentId, grouping.id, asked, (bucket) => {
+    lines.add(bucket)
+    if (lines.size > maxGroups) throw tooManyGroups()
   })
-  close()
-  return [...groups.values()].map(({ tags, points }) => ({ tags, points: lineOf(plan, points) }))
+  const order = groupBy.map((key) => dimensions.indexOf(key))
+  const asAsked = lines.lines(dimensions).map(({ tags, points }) => ({ tags: order.map((index) => tags[index]!), points }))
+  return sortLines(asAsked)
 }
 
-/** A slice without usage of the group has what the one before had, unless usage has started again. */
-function lineOf({ slices }: HistoryPlan, points: ReadonlyMap<number, decimal.Decimal>): HistoryPoint[] {
-  let held = points.get(-1) ?? decimal.zero
-  let period = slices[0]!.period
-  return slices.map(({ start, isReset, period: current }, index) => {
-    if (current !== period) held = decimal.zero
-    period = current
-    held = points.get(index) ?? held
-    return { at: start, value: held, isReset }
+/** A UNIQUE meter leaves rows in usage_rollup from when it was grouped first; those of the time before are made here, under the customer's lock. */
+async function makeReady(pool: pg.Pool, environmentId: string, groupingId: string, { customerId, featureId }: Asked): Promise<void> {
+  await inPoolTransaction(pool, async (db) => {
+    // Who counts reads the meters under this lock: from here on it knows that there is a grouping.
+    await lockCustomers(db, environmentId, [customerId])
+    const meter = (await loadMeters(db, environmentId)).find((known) => known.featureId === featureId)
+    if (meter?.versions.some(({ aggregation }) => aggregation === 'UNIQUE')) {
+      const range = { customerId, featureId, from: await findKeptSince(db, environmentId), to: null, meterVersion: null }
+      await rollUpEvents(db, environmentId, [range], new Map([[featureId, meter]]))
+    }
+    await markReady(db, environmentId, groupingId)
   })
 }
 
-function usageOf(tally: Tally): decimal.Decimal {
-  if (tally.aggregation === 'UNIQUE') return decimal.fromNumber(tally.members.size)
-  return tally.aggregation === 'AVG' && tally.events > 0 ? decimal.divide(tally.value, decimal.fromNumber(tally.events)) : tally.value
-}
-
-async function readStored(
-  db: Connection,
-  environmentId: string,
-  { customerId, featureId, resourceId }: HistoryScope,
-  meter: MeterVersion | null,
-  { from, to }: { from: EpochMs | null; to: EpochMs },
-  visit: (row: Row) => void,
-): Promise<void> {
-  // Page by page from the last place: a cursor would need a transaction for as long as the reading takes.
-  const scope = 'environment_id = $1::uuid AND customer_id = $2::uuid AND ($3::uuid IS NULL OR resource_id = $3::uuid)'
-  const range = 'occurred_at >= $4::timestamptz AND occurred_at < $5::timestamptz'
-  const common = [environmentId, customerId, resourceId, startTime(from), endTime(to)]
-  const text = meter
-    ? `SELECT occurred_at, event_name, dimensions, '0' AS value, false AS is_set, batch_id::text AS place, position::bigint AS position
-       FROM raw_event WHERE ${scope} AND ${range}
-         AND NOT EXISTS (SELECT FROM pending_batch WHERE environment_id = $1::uuid AND id = raw_event.batch_id)
-         AND ($6::timestamptz IS NULL OR (occurred_at, batch_id::text, position::bigint) > ($6::timestamptz, $7::text, $8::bigint))
-       ORDER BY occurred_at, batch_id::text, position LIMIT ${pageSize}`
-    : `SELECT occurred_at, '' AS event_name, coalesce(dimensions, '{}') AS dimensions, value::text, behavior = 'SET' AS is_set, '' AS place, sequence AS position
-       FROM usage_measurement WHERE ${scope} AND feature_id = $9::uuid AND ${range}
-         AND ($6::timestamptz IS NULL OR (occurred_at, '', sequence) > ($6::timestamptz, $7::text, $8::bigint))
-       ORDER BY occurred_at, sequence LIMIT ${pageSize}`
-  let last: { occurred_at: Date; place: string; position: string } | undefined
+/** Makes the groups of the buckets in which something was counted since they were made. */
+async function refresh(pool: pg.Pool, environmentId: string, groupingId: string, asked: Asked): Promise<void> {
+  const keptSince = asked.meter ? await findKeptSince(pool, environmentId) : null
+  // Events that have been dropped are known as they were when they were asked for.
+  const from = keptSince === null ? asked.from : Math.max(keptSince, asked.from ?? keptSince)
   for (;;) {
-    const after = [last?.occurred_at.toISOString() ?? null, last?.place ?? null, last?.position ?? null]
-    const { rows } = await db.query<{
-      occurred_at: Date
-      event_name: string
-      dimensions: Row['dimensions']
-      value: string
-      is_set: boolean
-      place: string
-      position: string
-    }>({ text, values: meter ? [...common, ...after] : [...common, ...after, featureId] })
-    for (const row of rows)
-      visit({
-        occurredAt: row.occurred_at.getTime(),
-        eventName: row.event_name,
-        dimensions: row.dimensions,
-        value: decimal.fromText(row.value),
-        isSet: row.is_set,
-      })
-    if (rows.length < pageSize) return
-    last = rows.at(-1)
+    const isLast = await inPoolTransaction(pool, async (db) => {
+      // First the rows, then what they are made from: what is counted in between makes them outdated again, and is not missed.
+      const outdated = await findOutdated(db, environmentId, groupingId, { ...asked, from }, bucketsPerStep)
+      if (outdated.length > 0) await makeGroups(db, environmentId, groupingId, asked, outdated)
+      return outdated.length < bucketsPerStep
+    })
+    if (isLast) return
   }
+}
+
+async function makeGroups(
+  db: pg.PoolClient,
+  environmentId: string,
+  groupingId: string,
+  asked: Asked,
+  outdated: OutdatedBucket[],
+): Promise<void> {
+  const { meter, dimensions } = asked
+  const groups = outdated.map(() => new BucketGroups('SUM'))
+  if (meter) await groupEvents(db, environmentId, { ...asked, meter }, outdated, groups)
+  else
+    await readMeasurements(db, environmentId, asked, outdated, ({ bucket, dimensions: given, value, isSet }) => {
+      const values = groupValues(given, dimensions)
+      const share = decimal.fromText(value)
+      if (isSet) groups[bucket]!.set(values, share)
+      else groups[bucket]!.add(values, share)
+      if (groups[bucket]!.size > maxGroups) throw tooManyGroups()
+    })
+  const kept = outdated.map((bucket, index) => ({ ...bucket, isLevel: groups[index]!.isLevel, groups: groups[index]!.toShares() }))
+  await keepGroups(db, environmentId, groupingId, kept)
+}
+
+async function groupEvents(
+  db: pg.PoolClient,
+  environmentId: string,
+  asked: Asked & { meter: FeatureMeter },
+  outdated: OutdatedBucket[],
+  groups: BucketGroups[],
+): Promise<void> {
+  const { customerId, featureId, meter, dimensions } = asked
+  const counted = await findCountedVersions(db, environmentId, asked)
+  const versions = new Map(meter.versions.map((version) => [version.version, version]))
+  const versionOf = (bucket: EpochMs) =>
+    versions.get(counted.find(({ start, end }) => start < bucket + bucketMs && bucket < end)?.version ?? 0) ?? versionAt(meter, bucket)
+  const indexes = new Map(outdated.map(({ part, bucket }, index) => [`${part}|${bucket}`, index]))
+  const buckets = [...new Set(outdated.map(({ bucket }) => bucket))]
+  for (const [index, { bucket }] of outdated.entries()) groups[index] = new BucketGroups(versionOf(bucket).aggregation)
+  const ranges = buckets.map((bucket) => ({ customerId, featureId, resourceId: null, from: bucket, to: bucket + bucketMs }))
+  await readEvents(db, environmentId, ranges, (page) => {
+    for (const event of page) {
+      const bucket = buckets[event.range]!
+      // The other parts of the quarter of an hour are not asked for, or not outdated.
+      const index = indexes.get(`${event.resourceId ?? ownPart}|${bucket}`)
+      const share = index === undefined ? null : measure(versionOf(bucket), event)
+      if (share === null) continue
+      groups[index!]!.add(groupValues(event.dimensions, dimensions), share)
+      if (groups[index!]!.size > maxGroups) throw tooManyGroups()
+    }
+  })
+}
+
+function tooManyGroups() {
+  return invalidInput(`groupBy has more than ${maxGroups} combinations of values: leave out the dimension that has so many`, {
+    path: 'groupBy',
+    limit: maxGroups,
+  })
 }

@@ -16,6 +16,6 @@ export const backlogVariables = {
   }),
   INGESTION_MAX_REDIS_MB: integer({
     default: undefined,
-    desc: 'Usage is refused, retryably, while Redis uses more memory than so many megabytes',
+    desc: 'Usage is refused, retryably, while Redis uses more memory than so many megabytes; 80 % of its maxmemory unless given',
   }),
 }

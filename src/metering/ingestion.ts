@@ -42,7 +42,7 @@ export class Ingestion {
     const metrics = createIngestionMetrics(parts.metrics)
     const clock = new DatabaseClock(() => readTime(pool))
     this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: new Bindings(parts.loadHoldings) })
-    this.#events = new EventIngestion({ pool, log, metrics, stored })
+    this.#events = new EventIngestion({ pool, log, metrics, clock, stored })
   }
 
   /** `isRerun`: the job was started before. */

@@ -86,15 +86,22 @@ export function shardOf(environmentId: string, customerRefId: string, shards: nu
   return createHash('sha1').update(`${environmentId}:${customerRefId}`).digest().readUInt32BE(0) % shards
 }
 
-/** An event as it was stored. Ids are ours, refIds the caller's. */
-export interface StoredEvent {
+/** Whose an event is. Ids are ours, refIds the caller's. */
+export interface StoredPlace {
   customerId: string
   customerRefId: string
   resourceId: string | null
   resourceRefId: string | null
-  eventName: string
-  dimensions: Dimensions
-  occurredAt: EpochMs
+}
+
+/** A batch of events as it was stored: what they share is there once, because it is written and read again for each batch. */
+export interface StoredEvents {
+  places: StoredPlace[]
+  names: string[]
+  /** Of the events that came without a time. */
+  time: EpochMs
+  /** Place and name are indexes; a null time is `time`. */
+  events: [place: number, name: number, occurredAt: EpochMs | null, dimensions: Dimensions][]
 }
 
 export interface AggregationJob {
@@ -102,7 +109,7 @@ export interface AggregationJob {
   environmentId: string
   batchId: string
   /** Null: read them from the database (the sweep found the batch). */
-  events: StoredEvent[] | null
+  stored: StoredEvents | null
   /** When they were committed, for the measured lag; absent when the sweep found the batch. */
   storedAt?: EpochMs
 }
@@ -111,7 +118,7 @@ const aggregationSchema = z.object({
   v: z.literal(1),
   environmentId: z.uuid(),
   batchId: z.uuid(),
-  events: itemsSchema.nullable(),
+  stored: z.custom<StoredEvents | null>((stored) => stored === null || Array.isArray((stored as StoredEvents | undefined)?.events)),
   storedAt: z.number().optional(),
 })
 
@@ -122,4 +129,25 @@ export const aggregateEvents: JobDefinition<AggregationJob> = {
   version: 1,
   parse: (data) => aggregationSchema.parse(data),
   options: { removeOnComplete: true, removeOnFail: { count: 100, age: 86_400 } },
+}
+
+/** Usage that readers have to compute because it has no counter. Ids are ours. */
+export interface FillingJob {
+  v: 1
+  environmentId: string
+  customerId: string
+  /** Null: the customer's totals. */
+  resourceId: string | null
+}
+
+const fillingSchema = z.object({ v: z.literal(1), environmentId: z.uuid(), customerId: z.uuid(), resourceId: z.uuid().nullable() })
+
+/** What makes a second run harmless: counters that are there are left alone. A lost job is asked for again by the next reader. */
+export const fillUsage: JobDefinition<FillingJob> = {
+  queue: 'usage-filling',
+  name: 'fill',
+  version: 1,
+  parse: (data) => fillingSchema.parse(data),
+  // While one is kept, no other of its name is taken.
+  options: { removeOnComplete: true, removeOnFail: true },
 }

@@ -63,6 +63,8 @@ export interface FeatureMeter {
   featureRefId: string
   /** Oldest first; never empty. */
   versions: MeterVersion[]
+  /** Somebody has asked for its history by dimensions: also a UNIQUE one leaves rows in usage_rollup, which tell where something was counted. */
+  isGrouped: boolean
 }
 
 /** What counts in a period that begins at `start` (null: at no time): the meter as it was then, or as it was first. */

@@ -1,3 +1,4 @@
+import type { EpochMs } from '../kernel/clock.js'
 import { Problem, type ProblemCode, timedOut } from '../kernel/problem.js'
 
 /** Usage is answered as a double and limits reach this far: beyond it whole units would be lost on the wire. */
@@ -62,6 +63,12 @@ export function recomputationNotFound(id: string): Problem {
   return new Problem('NOT_FOUND', 'USAGE_RECOMPUTATION_NOT_FOUND', 'There is no such recomputation in this environment.', {
     details: { id },
   })
+}
+
+export function eventsDropped(keptSince: EpochMs): Problem {
+  const startDate = new Date(keptSince).toISOString()
+  const message = `Raw events before ${startDate} have been dropped, so usage of that time stays as it was counted: ask for a range from then on.`
+  return new Problem('FAILED_PRECONDITION', 'RAW_EVENTS_DROPPED', message, { details: { startDate } })
 }
 
 export function stillBeingCounted(): Problem {

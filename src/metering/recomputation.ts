@@ -3,15 +3,10 @@ import { customerNotFound } from '../customer/problems.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
-import { Binding, type Bindings } from './bindings.js'
-import { type ComputedRange, computeUsage } from './compute-usage.js'
-import { findCountersOf } from './correction-repository.js'
-import { CounterBatch } from './counter-batch.js'
-import { type Connection, lockCustomers, startOfRange } from './counter-repository.js'
-import { writeCounters } from './counter-write-repository.js'
-import { loadMeters } from './event-repository.js'
-import type { FeatureMeter } from './meter.js'
-import { featureNotFound, recomputationNotFound } from './problems.js'
+import type { Bindings } from './bindings.js'
+import type { Connection } from './counter-repository.js'
+import { findKeptSince } from './partition-repository.js'
+import { eventsDropped, featureNotFound, recomputationNotFound } from './problems.js'
 import {
   advanceRecomputation,
   claimRecomputation,
@@ -20,19 +15,20 @@ import {
   insertRecomputation,
   nextCustomers,
   type Recomputation,
-  tellCustomers,
 } from './recomputation-repository.js'
-import { onBuckets, rollUpEvents } from './rollup.js'
+import { recomputeCustomers } from './recompute-customers.js'
 import { inPoolTransaction } from './transaction.js'
 
-/** Of one transaction: their customers are locked while the events of their periods are read. */
-const customersPerStep = 20
+/** Customers of one transaction: they are locked while the events of their periods are read, so there are fewer when that takes long. */
+const maxCustomersPerStep = 20
+/** A report that waits for a customer gives up after four seconds. */
+const longStepMs = 1_000
 
 /** What is counted anew. */
 export interface RecomputationRequest {
   /** The caller's identifiers. */
   featureId: string
-  /** Null: all customers that have usage of the feature. */
+  /** Null: all customers. */
   customerId: string | null
   /** Usage periods that touch [from, to) are counted anew; null: without bound. */
   from: EpochMs | null
@@ -46,7 +42,7 @@ export interface RecomputationRequest {
 export class Recomputations {
   constructor(private readonly pool: Connection) {}
 
-  /** Notes what is to be done. The worker's sweep finds it. */
+  /** Notes what is to be done. The worker's sweep finds it. Fails with FAILED_PRECONDITION for a time of which events have been dropped. */
   async request(environmentId: string, { featureId, customerId, from, to }: RecomputationRequest): Promise<Recomputation> {
     if (from !== null && to !== null && from >= to) throw invalidInput('startDate must be before endDate', { path: 'startDate' })
     const found = await findRecomputed(this.pool, environmentId, { featureId, customerId })
@@ -58,6 +54,9 @@ export class Recomputations {
         'METERING_NOT_AVAILABLE_FOR_FEATURE_TYPE',
         `Feature "${featureId}" has no meter on raw events.`,
       )
+    const keptSince = await findKeptSince(this.pool, environmentId)
+    // Without a start, what can be counted anew is; a start says that the caller counts on it.
+    if (keptSince !== null && ((from !== null && from < keptSince) || (to !== null && to <= keptSince))) throw eventsDropped(keptSince)
     const id = newId()
     const { featureId: feature, customerId: customer, meterVersion } = found
     await insertRecomputation(this.pool, environmentId, { id, featureId: feature, customerId: customer, from, to, meterVersion })
@@ -77,6 +76,7 @@ export class RecomputationWorker {
   readonly #pool: pg.Pool
   readonly #bindings: Bindings
   readonly #changed: (environmentId: string) => void
+  #customersPerStep = maxCustomersPerStep
 
   constructor(parts: { pool: pg.Pool; bindings: Bindings; changed: (environmentId: string) => void }) {
     this.#pool = parts.pool
@@ -84,7 +84,7 @@ export class RecomputationWorker {
     this.#changed = parts.changed
   }
 
-  /** Works until nothing waits or `signal` aborts. Answers the number of customers that were counted anew. */
+  /** Works until nothing waits or `signal` aborts. Answers the number of customers that were looked at. */
   async run(signal?: AbortSignal): Promise<number> {
     let sum = 0
     while (!signal?.aborted) {
@@ -97,101 +97,20 @@ export class RecomputationWorker {
 
   /** Null: there is nothing to do, or others do it. */
   async #step(): Promise<number | null> {
+    const startedAt = performance.now()
+    const limit = this.#customersPerStep
     const result = await inPoolTransaction(this.#pool, async (db) => {
       const work = await claimRecomputation(db)
       if (!work) return null
-      const { environmentId } = work
-      const customers = await nextCustomers(db, work, customersPerStep)
-      if (customers.length > 0) await this.#recompute(db, work, customers)
-      await advanceRecomputation(db, work, customers.map(({ id }) => id).sort(), customers.length < customersPerStep)
-      return { environmentId, count: customers.length, customers }
+      const customers = await nextCustomers(db, work, limit)
+      const left = customers.length > 0 ? await recomputeCustomers(db, this.#bindings, work, customers) : 0
+      await advanceRecomputation(db, work, { customerIds: customers.map(({ id }) => id), left, isLast: customers.length < limit })
+      return { environmentId: work.environmentId, count: customers.length }
     })
     if (!result) return null
+    const isLong = performance.now() - startedAt > longStepMs
+    this.#customersPerStep = isLong ? Math.max(1, limit >> 1) : Math.min(maxCustomersPerStep, limit * 2)
     this.#changed(result.environmentId)
     return result.count
   }
-
-  async #recompute(
-    db: pg.PoolClient,
-    { environmentId, featureId, meterVersion, from, to }: NonNullable<Awaited<ReturnType<typeof claimRecomputation>>>,
-    customers: { id: string; refId: string }[],
-  ): Promise<void> {
-    const ids = customers.map(({ id }) => id)
-    const { customers: locked } = await lockCustomers(db, environmentId, ids)
-    const meters = await loadMeters(db, environmentId)
-    const meter = meters.find((known) => known.featureId === featureId)
-    if (!meter) return
-    const byFeature = new Map([[featureId, meter]])
-    const counters = (await findCountersOf(db, environmentId, { featureId, customerIds: ids, from, to })).filter(({ customerId }) =>
-      locked.has(customerId),
-    )
-    const ranges = counters.map((counter): ComputedRange => {
-      const { customerId, resourceId, anchor, start, end } = counter
-      const range = startOfRange({ anchor }, { start, end })
-      return { customerId, resourceId, featureId, from: range, to: end, periodStart: start, meterVersion }
-    })
-    const computed = await computeUsage(db, environmentId, ranges, byFeature)
-    await writeCounters(db, environmentId, {
-      counters: counters.map((counter, index) => ({
-        ...counter,
-        how: 'replace',
-        value: computed[index]!.value,
-        events: computed[index]!.events,
-        version: locked.get(counter.customerId)!.version,
-        meter: computed[index]!.meter,
-      })),
-      members: computed.flatMap(({ members }, counter) => members.map((member) => ({ ...member, counter }))),
-      messages: [],
-      // A change of access: workers remember the version of the meter with the binding.
-      versions: [...locked].map(([customerId, { version }]) => ({ customerId, version, isAccess: true })),
-    })
-    const totals = ranges.filter(({ resourceId }) => resourceId === null).map((range) => ({ ...range, ...onBuckets(range) }))
-    await rollUpEvents(db, environmentId, totals, byFeature)
-    await this.#countCurrent(db, environmentId, { customers, locked, meter, meterVersion, from, to })
-    const told = customers.filter(({ id }) => locked.has(id)).map(({ id, refId }) => ({ refId, version: locked.get(id)!.version }))
-    await tellCustomers(db, environmentId, told)
-  }
-
-  /** The period that runs now gets its counter, so that it is counted with the new version although nothing came yet. */
-  async #countCurrent(
-    db: pg.PoolClient,
-    environmentId: string,
-    { customers, locked, meter, meterVersion, from, to }: CurrentPeriods,
-  ): Promise<void> {
-    const bindings = await this.#bindings.load(
-      environmentId,
-      customers.map(({ refId }) => ({ customerId: refId, resourceId: null })),
-    )
-    const batch = new CounterBatch(db, environmentId, locked)
-    const routes = [...bindings.values()].flatMap((customer) =>
-      // One that has changed since is counted with its next event.
-      customer instanceof Binding && locked.get(customer.customerId)?.accessVersion === customer.accessVersion
-        ? [{ customer, resource: null, feature: { id: meter.featureId, refId: meter.featureRefId } }]
-        : [],
-    )
-    await batch.prepare(routes.map((route) => ({ route, at: null })))
-    for (const route of routes) {
-      const { period } = batch.current(route)
-      if ((from === null || period.end === null || period.end > from) && (to === null || period.start === null || period.start < to))
-        batch.recompute(route, locked.get(route.customer.customerId)!.version)
-    }
-    await batch.write((ranges) =>
-      computeUsage(
-        db,
-        environmentId,
-        ranges.map((range) => ({ ...range, meterVersion })),
-        new Map([[meter.featureId, meter]]),
-      ),
-    )
-    for (const { refId } of customers) this.#bindings.forget(environmentId, { customerId: refId, resourceId: null })
-  }
-}
-
-interface CurrentPeriods {
-  customers: { id: string; refId: string }[]
-  locked: Awaited<ReturnType<typeof lockCustomers>>['customers']
-  meter: FeatureMeter
-  meterVersion: number
-  from: EpochMs | null
-  to: EpochMs | null
 }

@@ -217,7 +217,8 @@ export class ReportIngestion {
         answers.set(index, {
           usages: items.map((item) => {
             const current = currents.get(item.route)!
-            return toReportedUsage(item, current, values.get(current.change)!)
+            const usage = toReportedUsage(item, current, values.get(current.change)!)
+            return batch.hasChangedAccess(item.route.customer.customerId) ? { ...usage, isAccessChanged: true } : usage
           }),
         })
       return { batch, answers }

@@ -4,7 +4,7 @@
  * report  a measured value, counted by the caller (seats, megabytes): added to the usage (DELTA) or replacing it (SET)
  * event   a raw fact that meters count
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { EpochMs } from '../kernel/clock.js'
 import type { Decimal } from '../kernel/decimal.js'
 import { checkRefId } from '../kernel/id.js'
@@ -56,6 +56,8 @@ export interface ReportedUsage {
   periodEnd: EpochMs | null
   /** Version of the customer's state that this usage belongs to. */
   timestamp: EpochMs
+  /** The report changed more than usage for the customer: a budget is used up, or is not any more. Absent: it did not. */
+  isAccessChanged?: true
 }
 
 /** A checked report under its measurement id. */
@@ -131,8 +133,9 @@ export function eventIdentity(environmentId: string, event: EventItem): Buffer {
 
 /** SHA-256 of length-prefixed parts, so that "a" + "bc" never meets "ab" + "c", and null is not "". */
 function hashOf(parts: (string | null)[]): Buffer {
-  const text = parts.map((part) => (part === null ? '-' : `${part.length}:${part}`)).join('')
-  return createHash('sha256').update(text).digest()
+  let text = ''
+  for (const part of parts) text += part === null ? '-' : `${part.length}:${part}`
+  return hash('sha256', text, 'buffer')
 }
 
 /** The same text whatever the order of the names. */

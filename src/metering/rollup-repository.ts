@@ -24,7 +24,7 @@ export interface RollupBucket {
 }
 
 export interface RollupChange extends RollupBucket {
-  /** Never UNIQUE: its members tell when they came. */
+  /** UNIQUE only where there are groupings: its members tell when they came, and the value is 0. */
   aggregation: Aggregation
   value: Decimal
   events: number
@@ -126,6 +126,42 @@ export async function rollUpMeasurements(db: Connection, environmentId: string, 
       buckets.map((b) => b.featureId),
       buckets.map((b) => b.resourceId ?? ownPart),
       buckets.map((b) => toTime(b.bucket)),
+    ],
+  })
+}
+
+/** Adds what was reported in the ranges to what is rolled up of their events: a feature may have got its meter later. */
+export async function addMeasurementsToRollups(
+  db: Connection,
+  environmentId: string,
+  ranges: { customerId: string; featureId: string; from: EpochMs | null; to: EpochMs | null }[],
+): Promise<void> {
+  await db.query({
+    name: 'metering_add_measurements_to_rollups',
+    text: `
+      WITH counted AS MATERIALIZED (
+        SELECT measurement.customer_id, measurement.feature_id, coalesce(resource_id, '${ownPart}') AS part_id,
+          date_bin('15 minutes', occurred_at, 'epoch') AS bucket_start, value, behavior, occurred_at, sequence
+        FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::timestamptz[]) AS given (customer_id, feature_id, from_time, to_time)
+        JOIN usage_measurement AS measurement ON measurement.environment_id = $1::uuid AND measurement.customer_id = given.customer_id
+          AND measurement.feature_id = given.feature_id AND occurred_at >= given.from_time AND occurred_at < given.to_time
+      ), last_set AS (
+        SELECT DISTINCT ON (customer_id, feature_id, part_id, bucket_start) customer_id, feature_id, part_id, bucket_start, occurred_at, sequence
+        FROM counted WHERE behavior = 'SET' ORDER BY customer_id, feature_id, part_id, bucket_start, occurred_at DESC, sequence DESC
+      )
+      INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events, is_level)
+      SELECT $1::uuid, customer_id, feature_id, part_id, bucket_start, sum(value), 0, bool_or(last_set.sequence IS NOT NULL)
+      FROM counted LEFT JOIN last_set USING (customer_id, feature_id, part_id, bucket_start)
+      WHERE last_set.sequence IS NULL OR (counted.occurred_at, counted.sequence) >= (last_set.occurred_at, last_set.sequence)
+      GROUP BY customer_id, feature_id, part_id, bucket_start
+      ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start)
+        DO UPDATE SET usage = rollup.usage + excluded.usage, is_level = excluded.is_level`,
+    values: [
+      environmentId,
+      ranges.map((r) => r.customerId),
+      ranges.map((r) => r.featureId),
+      ranges.map((r) => startTime(r.from)),
+      ranges.map((r) => endTime(r.to)),
     ],
   })
 }

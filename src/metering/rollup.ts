@@ -3,7 +3,7 @@ import { measure, Tally } from './aggregate.js'
 import type { Connection } from './counter-repository.js'
 import { readEvents } from './event-repository.js'
 import { type FeatureMeter, versionAt } from './meter.js'
-import { bucketMs, bucketOf, type RollupBucket, replaceRollups } from './rollup-repository.js'
+import { addMeasurementsToRollups, bucketMs, bucketOf, type RollupBucket, replaceRollups } from './rollup-repository.js'
 
 /** A range of buckets of one customer's feature, its resources included. */
 export interface RollupRange {
@@ -37,7 +37,7 @@ export async function rollUpEvents(
       const meter = meters.get(featureId)!
       const bucket = bucketOf(event.occurredAt)
       const version = meter.versions.find((known) => known.version === meterVersion) ?? versionAt(meter, bucket)
-      const share = version.aggregation === 'UNIQUE' ? null : measure(version, event)
+      const share = version.aggregation === 'UNIQUE' && !meter.isGrouped ? null : measure(version, event)
       if (share === null) continue
       const key = `${customerId}|${featureId}|${event.resourceId}|${bucket}`
       let rollup = rollups.get(key)
@@ -55,4 +55,11 @@ export async function rollUpEvents(
     events,
   }))
   await replaceRollups(db, environmentId, ranges, changes)
+  // As counters do: what was reported before there was a meter counts on where values add up.
+  const additive = ranges.filter(({ featureId, meterVersion }) => {
+    const { versions } = meters.get(featureId)!
+    const { aggregation } = versions.find(({ version }) => version === meterVersion) ?? versions.at(-1)!
+    return aggregation === 'COUNT' || aggregation === 'SUM'
+  })
+  if (additive.length > 0) await addMeasurementsToRollups(db, environmentId, additive)
 }

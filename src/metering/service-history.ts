@@ -1,9 +1,9 @@
+import type pg from 'pg'
 import { customerNotFound, customerResourceNotFound } from '../customer/problems.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { checkRefId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'
-import type { Connection } from './counter-repository.js'
 import { readGroups } from './grouped-usage.js'
 import {
   calendarPeriods,
@@ -15,6 +15,7 @@ import {
   type HistoryReset,
   planHistory,
 } from './history.js'
+import { type LinePaging, pageOfLines } from './history-paging.js'
 import { findMeasured, type Measured } from './history-repository.js'
 import { featureIsNotMetered, featureNotFound } from './problems.js'
 import { bucketOf, readNewMembers, readRollups } from './rollup-repository.js'
@@ -34,6 +35,10 @@ export interface HistoryQuestion {
   groupBy: string[]
   /** Read as if usage were reset so; null: as the entitlement says. */
   reset: { period: ResetPeriod; rule: ResetRule | null } | null
+  /** Leaves out usage of the time before the sources began that entitle to the feature now: what came under subscriptions that have ended. */
+  isOfActiveOnly: boolean
+  /** Of the lines; null: all. */
+  paging: LinePaging | null
 }
 
 export interface HistoryLine {
@@ -51,39 +56,49 @@ export interface History {
 const maxRangeMs = 5 * 366 * 86_400_000
 const maxDimensions = 5
 
-/** Answers how an entitled feature's usage is reset now; null: it is not, or the customer is not entitled. */
-export type ResetOf = (
+/** How an entitled feature's usage is reset now (null: it is not, or the customer is not entitled), and since when what entitles to it has been in force. */
+export interface HeldFeature {
+  reset: HistoryReset | null
+  /** Null: nothing is in force. */
+  since: EpochMs | null
+}
+
+/** Ids are the caller's. */
+export type FindHeld = (
   environmentId: string,
   customerRefId: string,
   resourceRefId: string | null,
   featureRefId: string,
-) => Promise<HistoryReset | null>
+) => Promise<HeldFeature>
 
-/** Usage over time, from rollups: what was reported or how often does not matter, only for how long. Groups are read from what is stored. */
+/** Usage over time, from rollups: what was reported or how often does not matter, only for how long. */
 export class UsageHistory {
-  constructor(private readonly parts: { db: Connection; resetOf: ResetOf }) {}
+  constructor(private readonly parts: { pool: pg.Pool; findHeld: FindHeld }) {}
 
   async read(environmentId: string, question: HistoryQuestion): Promise<History> {
     const { start, end, groupBy, resourceId } = check(question)
-    const { db, resetOf } = this.parts
-    const measured = await findMeasured(db, environmentId, question)
+    const { pool, findHeld } = this.parts
+    const measured = await findMeasured(pool, environmentId, question)
     if (measured.customerId === null) throw customerNotFound(question.customerId)
     if (resourceId !== null && measured.resourceId === null) throw customerResourceNotFound(question.customerId, resourceId)
     if (measured.feature === null) throw featureNotFound(question.featureId)
     if (measured.feature.meterType === 'None') throw featureIsNotMetered(question.featureId)
-    const held = await resetOf(environmentId, question.customerId, resourceId, question.featureId)
-    const reset = resetToRead(question, held, measured)
+    const held = await findHeld(environmentId, question.customerId, resourceId, question.featureId)
+    const reset = resetToRead(question, held.reset, measured)
     const granularity = stepsOf(question, reset)
     const plan = planHistory({ start, end, granularity, timeZone: measured.timeZone }, reset)
     if (!plan) throw invalidInput('the range has too many points: ask for a shorter one', { path: 'endDate' })
+    // What began never leaves nothing to read.
+    const from = question.isOfActiveOnly ? Math.max(held.since ?? end, plan.from ?? 0) : plan.from
     const scope = { customerId: measured.customerId, featureId: measured.feature.id, resourceId: measured.resourceId }
     const lines =
       groupBy.length === 0
-        ? [{ tags: [], points: await this.#line(environmentId, scope, measured, plan) }]
-        : await readGroups(db, environmentId, { scope, measured, plan, groupBy })
+        ? [{ tags: [], points: await this.#line(environmentId, scope, measured, { plan, from }) }]
+        : await readGroups(pool, environmentId, { scope, measured, plan, from, groupBy })
+    const shown = question.paging ? pageOfLines(lines, question.paging, groupBy) : lines
     const { unitTransformation } = measured.feature
     return {
-      lines: lines.map(({ tags, points }) => ({
+      lines: shown.map(({ tags, points }) => ({
         tags,
         points: points.map((point) => ({ ...point, value: toAnsweredUnits(decimal.max(point.value, decimal.zero), unitTransformation) })),
       })),
@@ -95,16 +110,16 @@ export class UsageHistory {
     environmentId: string,
     scope: { customerId: string; featureId: string; resourceId: string | null },
     { feature }: Measured,
-    plan: HistoryPlan,
+    { plan, from }: { plan: HistoryPlan; from: EpochMs | null },
   ): Promise<HistoryPoint[]> {
     const aggregation = feature!.aggregation ?? 'SUM'
     const asked = {
-      from: plan.from === null ? null : bucketOf(plan.from),
+      from: from === null ? null : bucketOf(from),
       cuts: [...plan.slices.map(({ start }) => bucketOf(start)), plan.end],
       resets: plan.resets.map(bucketOf),
     }
     if (aggregation === 'UNIQUE') {
-      const rows = (await readNewMembers(this.parts.db, environmentId, scope, asked)).sort((a, b) => a.cut - b.cut)
+      const rows = (await readNewMembers(this.parts.pool, environmentId, scope, asked)).sort((a, b) => a.cut - b.cut)
       const sums = new Map<number, number>()
       const usages = rows.map(({ cut, period, members }) => {
         const sum = (sums.get(period) ?? 0) + members
@@ -113,7 +128,7 @@ export class UsageHistory {
       })
       return drawLine(plan, 'SUM', usages)
     }
-    const rows = await readRollups(this.parts.db, environmentId, scope, { ...asked, aggregation })
+    const rows = await readRollups(this.parts.pool, environmentId, scope, { ...asked, aggregation })
     return drawLine(
       plan,
       aggregation === 'COUNT' ? 'SUM' : aggregation,

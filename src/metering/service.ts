@@ -25,11 +25,12 @@ import {
   type UsageEvent,
   type UsageReport,
 } from './report.js'
-import { type ResetOf, UsageHistory } from './service-history.js'
+import { type FindHeld, UsageHistory } from './service-history.js'
 
-/** Readers that hold the state can take the usage over; with it, their state is as of this report. */
+/** Readers that hold the state can take the usage over, where nothing else has changed; with it, their state is as of this report. */
 function toChange(environmentId: string, { customerId, resourceId, featureId, timestamp, ...usage }: ReportedUsage): EnvironmentChange {
-  const { currentUsage, periodStart, periodEnd } = usage
+  const { currentUsage, periodStart, periodEnd, isAccessChanged } = usage
+  if (isAccessChanged) return { environmentId, customerId, version: timestamp }
   return {
     environmentId,
     customerId,
@@ -47,7 +48,7 @@ export interface UsageParts {
   queues: QueueConnection
   pool: pg.Pool
   loadHoldings: LoadHoldings
-  resetOf: ResetOf
+  findHeld: FindHeld
   /** Called after a correction. */
   changed: (environmentId: string) => void
   limits: BacklogLimits
@@ -64,16 +65,16 @@ export class UsageService {
   readonly #reports: Door
   readonly #events: Door
 
-  constructor({ life, queues, pool, loadHoldings, resetOf, changed, limits, shards }: UsageParts) {
+  constructor({ life, queues, pool, loadHoldings, findHeld, changed, limits, shards }: UsageParts) {
     this.corrections = new Corrections({ pool, loadHoldings, changed })
     this.recomputations = new Recomputations(pool)
-    this.history = new UsageHistory({ db: pool, resetOf })
+    this.history = new UsageHistory({ pool, findHeld })
     this.#clock = new DatabaseClock(() => readTime(pool))
     const replies = new Replies(openRedis(life, queues.redisUrl, 'subscriber'), queues.prefix, life.log)
     const shardQueues = Array.from({ length: shards }, (_, index) => openQueue(life, queues, ingestionShard(index)))
     const aggregation = openQueue(life, queues, aggregateEvents)
     const request = openRedis(life, queues.redisUrl, 'request')
-    const backlog = new Backlog({ redis: request, queues: [...shardQueues, aggregation], limits, metrics: life.metrics })
+    const backlog = new Backlog({ redis: request, queues: [...shardQueues, aggregation], limits, log: life.log, metrics: life.metrics })
     const parts = { queues: shardQueues, replies, clock: this.#clock, backlog }
     this.#reports = new Door({ ...parts, kind: 'reports', maxItems: maxReportsPerBatch })
     this.#events = new Door({ ...parts, kind: 'events', maxItems: maxEventsPerBatch })

@@ -37,7 +37,7 @@ describe('aggregating events', () => {
     (await bench.pool.query<{ id: string }>('SELECT id FROM pending_batch WHERE environment_id = $1::uuid', [environmentId])).rows
   const aggregateAll = async (aggregation = bench.newAggregation()) => {
     const waiting = await pending()
-    await Promise.all(waiting.map(({ id }) => aggregation.aggregate({ v: 1, environmentId, batchId: id, events: null })))
+    await Promise.all(waiting.map(({ id }) => aggregation.aggregate({ v: 1, environmentId, batchId: id, stored: null })))
   }
   /** Every usage of the customer as it is told, and as the list says it is. */
   const compare = async (customerId: string, events: UsageEvent[]) => {

@@ -3,18 +3,29 @@ import { type App, createApp, usageParts } from '../../../src/app.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import { Problem } from '../../../src/kernel/problem.js'
+import type { BacklogLimits } from '../../../src/metering/backlog.js'
 import { Bindings, type LoadHoldings } from '../../../src/metering/bindings.js'
 import { EventAggregation } from '../../../src/metering/event-aggregation.js'
 import { countingSession, Ingestion } from '../../../src/metering/ingestion.js'
-import { type AggregationJob, aggregateEvents, type IngestionJob, ingestionShard, ingestUsage } from '../../../src/metering/jobs.js'
+import {
+  type AggregationJob,
+  aggregateEvents,
+  fillUsage,
+  type IngestionJob,
+  ingestionShard,
+  ingestUsage,
+} from '../../../src/metering/jobs.js'
 import type { UsageEvent, UsageReport } from '../../../src/metering/report.js'
 import { UsageService } from '../../../src/metering/service.js'
+import type { HistoryQuestion } from '../../../src/metering/service-history.js'
+import { UsageFilling } from '../../../src/metering/usage-filling.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { consume, type JobQueue, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
 import { openRedis } from '../../../src/platform/redis.js'
+import type { ToldUsage } from '../../../src/updates/outbox-repository.js'
 import { createTestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
@@ -32,14 +43,24 @@ export interface MeteringBench extends Postgres {
   newAggregation(): EventAggregation
   startIngestion(): void
   startAggregation(): void
+  /** Of usage that readers have to compute. */
+  startFilling(): void
   close(): Promise<Error[]>
 }
 
-export async function openMeteringBench({ shards = 2 }: { shards?: number } = {}): Promise<MeteringBench> {
+export async function openMeteringBench({
+  shards = 2,
+  redisUrl = testRedisUrl(),
+  limits = { maxWaitingJobs: 1_000, maxRedisBytes: null },
+}: {
+  shards?: number
+  redisUrl?: string
+  limits?: BacklogLimits
+} = {}): Promise<MeteringBench> {
   const database = await createTestDatabase()
   const life = new Life('test', silentLogger())
   const postgres = openPostgres(life, database.url, { poolSize: 10, session: countingSession })
-  const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
+  const queues = { redisUrl, prefix: testRedisPrefix() }
   const app = createApp({ life, postgres, queues })
   const loadHoldings: LoadHoldings = (environmentId, places) =>
     postgres.prisma.$transaction((db) => app.entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' })
@@ -74,7 +95,7 @@ export async function openMeteringBench({ shards = 2 }: { shards?: number } = {}
     usage: new UsageService({
       ...usageParts({ life, queues, postgres, app }),
       shards,
-      limits: { maxWaitingJobs: 1_000, maxRedisBytes: null },
+      limits,
     }),
     ingestionQueue: openQueue(life, queues, ingestUsage),
     aggregationQueue,
@@ -92,6 +113,10 @@ export async function openMeteringBench({ shards = 2 }: { shards?: number } = {}
     startAggregation: () => {
       const aggregation = newAggregation()
       consume(life, queues, aggregateEvents, { concurrency: 2, handler: (job) => aggregation.aggregate(job) })
+    },
+    startFilling: () => {
+      const filling = new UsageFilling({ pool: postgres.pool, loadHoldings })
+      consume(life, queues, fillUsage, { concurrency: 2, handler: (job) => filling.fill(job) })
     },
     close: async () => {
       const failures = await life.stop()
@@ -194,6 +219,20 @@ export const event = (customerId: string, idempotencyKey: string, more: Partial<
   ...more,
 })
 
+/** Of the last six hours, as one line; times are the caller's business where it matters. */
+export const historyOf = (customerId: string, featureId: string, more: Partial<HistoryQuestion> = {}): HistoryQuestion => ({
+  customerId,
+  resourceId: null,
+  featureId,
+  start: Date.now() - 6 * 3_600_000,
+  end: Date.now() + 60_000,
+  groupBy: [],
+  reset: null,
+  isOfActiveOnly: false,
+  paging: null,
+  ...more,
+})
+
 /** The problem that the work fails with. */
 export async function problemOf(work: Promise<unknown>): Promise<Problem> {
   const result = await work.then(
@@ -224,6 +263,13 @@ export async function usageOf(
 ) {
   const state = await bench.app.entitlements.state(environmentId, customerId, resourceId)
   return state.entitlements.find(({ feature }) => feature.refId === featureId)?.usage?.currentUsage ?? null
+}
+
+/** What waits to be told of the customer's usage. */
+export async function toldUsage({ prisma }: Pick<MeteringBench, 'prisma'>, environmentId: string, customerId: string) {
+  const messages = await prisma.outboxMessage.findMany({ where: { environmentId, kind: 'usage' } })
+  const told = messages.flatMap(({ payload }) => (payload as unknown as { usages: ToldUsage[] }).usages)
+  return told.filter((usage) => usage.customerId === customerId)
 }
 
 export async function count(pool: pg.Pool, table: string, environmentId: string): Promise<number> {

@@ -3,7 +3,7 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { Bindings } from '../../../src/metering/bindings.js'
 import { RecomputationWorker } from '../../../src/metering/recomputation.js'
 import type { UsageEvent } from '../../../src/metering/report.js'
-import { createEnvironment, event, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './bench.js'
+import { createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './bench.js'
 
 const minute = 60_000
 
@@ -30,7 +30,7 @@ describe('correcting usage', () => {
   const name = ({ dimensions, ...rest }: UsageEvent) => rest
   const aggregateAll = async () => {
     const { rows } = await bench.pool.query<{ id: string }>('SELECT id FROM pending_batch WHERE environment_id = $1::uuid', [environmentId])
-    for (const { id } of rows) await bench.newAggregation().aggregate({ v: 1, environmentId, batchId: id, events: null })
+    for (const { id } of rows) await bench.newAggregation().aggregate({ v: 1, environmentId, batchId: id, stored: null })
   }
   const count = async (...events: UsageEvent[]) => {
     await bench.usage.reportEvents(environmentId, events)
@@ -38,15 +38,7 @@ describe('correcting usage', () => {
   }
   /** What history says stands at the end. */
   const lastOf = async (featureId: string) => {
-    const { lines } = await bench.usage.history.read(environmentId, {
-      customerId,
-      resourceId: null,
-      featureId,
-      start: Date.now() - 60 * minute,
-      end: Date.now() + minute,
-      groupBy: [],
-      reset: null,
-    })
+    const { lines } = await bench.usage.history.read(environmentId, historyOf(customerId, featureId, { start: Date.now() - 60 * minute }))
     return lines[0]!.points.at(-1)!.value
   }
 
@@ -148,16 +140,7 @@ describe('correcting usage', () => {
   describe('reading history', () => {
     const hour = 60 * minute
     const read = async (featureId: string, more: object = {}) =>
-      bench.usage.history.read(environmentId, {
-        customerId,
-        resourceId: null,
-        featureId,
-        start: Date.now() - 6 * hour,
-        end: Date.now() + minute,
-        groupBy: [],
-        reset: null,
-        ...more,
-      })
+      bench.usage.history.read(environmentId, historyOf(customerId, featureId, more))
     /** Values that differ from the point before. */
     const steps = (points: { value: decimal.Decimal }[]) => points.map(({ value }) => value).filter((value, i, all) => value !== all[i - 1])
 

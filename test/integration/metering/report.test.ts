@@ -3,7 +3,7 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import type { IngestionJob } from '../../../src/metering/jobs.js'
 import { checkReport, type UsageReport } from '../../../src/metering/report.js'
-import { count, createEnvironment, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './bench.js'
+import { count, createEnvironment, type MeteringBench, openMeteringBench, problemOf, report, toldUsage, usageOf } from './bench.js'
 
 const minute = 60_000
 const day = 86_400_000
@@ -68,13 +68,10 @@ describe('reporting usage', () => {
   it('tells the change with the usage, and without the change of access that only usage is not', async () => {
     const before = await bench.app.entitlements.state(environmentId, customerId, null)
     await send(report(customerId, 2), report(customerId, 3))
-    const messages = await bench.prisma.outboxMessage.findMany({ where: { environmentId, customerId, kind: 'usage' } })
+    const told = await toldUsage(bench, environmentId, customerId)
     const after = await bench.app.entitlements.state(environmentId, customerId, null)
-    expect(messages).to.have.length(1)
-    expect(messages[0]!.payload).to.deep.include({ featureId: 'calls' })
-    expect((messages[0]!.payload as { usage: object }).usage).to.deep.equal(
-      after.entitlements.find(({ feature }) => feature.refId === 'calls')!.usage,
-    )
+    const { usage } = after.entitlements.find(({ feature }) => feature.refId === 'calls')!
+    expect(told).to.deep.equal([{ customerId, resourceId: null, featureId: 'calls', usage }])
     expect(after.version).to.be.above(before.version)
     expect(after.accessVersion).to.equal(before.accessVersion)
   })

@@ -1,18 +1,23 @@
 import { expect } from 'chai'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
-import { runSoak } from '../../bench/soak-run.js'
+import { runSoak, type Trouble } from '../../bench/soak-run.js'
 
-describe('usage through workers of which two are killed', () => {
-  it('is what plain code computes from the list of 20,000 events, repeats and late ones among them', async function () {
-    this.timeout(180_000)
+describe('usage is what plain code computes from the list of events, repeats and late ones among them', function () {
+  this.timeout(180_000)
+
+  const soak = async (trouble: Trouble, events: number) => {
     const life = new Life('soak', silentLogger())
     try {
-      const { differences, counters } = await runSoak({ life, events: 20_000, customers: 100, note: () => undefined })
+      const { differences, counters, troubles } = await runSoak({ life, events, customers: 100, trouble, note: () => undefined })
+      expect(troubles).to.have.length(2)
       expect(counters).to.be.above(500)
       expect(differences).to.deep.equal([])
     } finally {
       expect(await life.stop()).to.deep.equal([])
     }
-  })
+  }
+
+  it('when workers are killed in the middle', () => soak('workers', 20_000))
+  it('when PostgreSQL is restarted in the middle, in order and at once', () => soak('postgres', 10_000))
 })

@@ -1,0 +1,47 @@
+import { measure } from './aggregate.js'
+import { type Place, placeKey } from './bindings.js'
+import type { MeasuredEvent } from './counter-batch.js'
+import type { StoredEvents } from './jobs.js'
+import type { FeatureMeter, MeterVersion } from './meter.js'
+
+/** Events of one customer or of one of its resources, as meters see them. */
+export interface PlaceEvents {
+  place: Place
+  key: string
+  /** Ours. */
+  customerId: string
+  /** Of each version of a meter that wants some of them. */
+  measured: Map<MeterVersion, { meter: FeatureMeter; events: MeasuredEvent[] }>
+}
+
+/** The events of the batches that some version of a meter makes something of, by whose they are. */
+export function measureEvents(batches: readonly StoredEvents[], meters: readonly FeatureMeter[]): PlaceEvents[] {
+  const versions = meters.flatMap((meter) => meter.versions.map((version) => ({ meter, version })))
+  const groups = new Map<string, PlaceEvents>()
+  for (const { places, names, time, events } of batches) {
+    const groupOf: PlaceEvents[] = []
+    for (const [placeIndex, nameIndex, occurredAt, dimensions] of events) {
+      const event = { eventName: names[nameIndex]!, dimensions }
+      for (const { meter, version } of versions) {
+        const share = measure(version, event)
+        if (share === null) continue
+        let group = groupOf[placeIndex]
+        if (!group) {
+          const { customerId, customerRefId, resourceRefId } = places[placeIndex]!
+          const place = { customerId: customerRefId, resourceId: resourceRefId }
+          const key = placeKey(place)
+          group = groups.get(key) ?? { place, key, customerId, measured: new Map() }
+          groups.set(key, group)
+          groupOf[placeIndex] = group
+        }
+        let measured = group.measured.get(version)
+        if (!measured) {
+          measured = { meter, events: [] }
+          group.measured.set(version, measured)
+        }
+        measured.events.push({ at: occurredAt ?? time, share })
+      }
+    }
+  }
+  return [...groups.values()]
+}
