@@ -1,10 +1,12 @@
 import DataLoader from 'dataloader'
 import type { App } from '../../app.js'
+import type { PaymentMethod } from '../../billing/provider.js'
 import type { BillingView } from '../../billing/service-reads.js'
 import type { Customer } from '../../customer/model.js'
 import type { PromotionalEntitlement } from '../../entitlement/promotional.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput } from '../../kernel/problem.js'
+import type { UsageEvent } from '../../metering/report.js'
 import type { UsageService } from '../../metering/service.js'
 import type { Subscription } from '../../subscription/model.js'
 import type { ProductEligibility, TrialedPlan } from '../../subscription/trials.js'
@@ -19,6 +21,7 @@ export type Services = Pick<
   | 'billing'
   | 'billingProvider'
   | 'billingReads'
+  | 'budgets'
   | 'catalog'
   | 'checks'
   | 'customers'
@@ -51,6 +54,8 @@ export interface RequestContext {
   /** One instant for the whole answer. */
   now: EpochMs
   loaders: Loaders
+  /** Those of the operation's input when they were taken out of it; null: they are in it. */
+  events: UsageEvent[] | null
   /** Before each mutation of a document: what an earlier one had loaded may have changed. */
   forgetLoaded(): void
   /** What subscriptions listen to: changes of these kinds that the identity may see, from now on, until `signal` aborts. */
@@ -67,6 +72,10 @@ interface Loaders extends CatalogLoaders {
   timeOf: DataLoader<string, EpochMs>
   /** By our id of the subscription. */
   billingOfSubscription: DataLoader<string, BillingView>
+  /** By the subscription itself, with its status of now. */
+  budgetExceeded: DataLoader<Subscription, boolean>
+  /** By our id of the customer. */
+  paymentMethodOfCustomer: DataLoader<string, PaymentMethod | null>
   /** By our id of the coupon: the latest ten that have it. */
   customersOfCoupon: DataLoader<string, Customer[]>
   /** By our id of the customer: what is not final, and the latest ten of all; the newest first. */
@@ -86,6 +95,7 @@ export interface ContextFacts {
   isOperator?: boolean
   /** Both are asked for only when they are needed. */
   operation: Pick<RequestContext, 'traceId' | 'signal'>
+  events?: UsageEvent[] | null
   /** Absent: there is nothing to listen to. */
   listening?: Pick<RequestContext, 'changes' | 'missedSince'>
 }
@@ -97,16 +107,18 @@ class OperationContext implements RequestContext {
   readonly now = Date.now()
   readonly changes: RequestContext['changes']
   readonly missedSince: RequestContext['missedSince']
+  readonly events: UsageEvent[] | null
   readonly #operation: ContextFacts['operation']
   #loaders: Loaders | undefined
 
-  constructor({ app, identity, isOperator = false, operation, listening = notListening }: ContextFacts) {
+  constructor({ app, identity, isOperator = false, operation, events = null, listening = notListening }: ContextFacts) {
     this.app = app
     this.identity = identity
     this.isOperator = isOperator
     this.#operation = operation
     this.changes = listening.changes
     this.missedSince = listening.missedSince
+    this.events = events
   }
 
   get traceId(): string {
@@ -143,6 +155,11 @@ function createLoaders(app: Services, environmentId: string): Loaders {
     customers: new DataLoader((ids) => app.customers.byIds(environmentId, ids)),
     timeOf: new DataLoader((ids) => Promise.all(ids.map((id) => app.environments.now(id)))),
     billingOfSubscription: new DataLoader((ids) => app.billingReads.ofSubscriptions(environmentId, ids)),
+    budgetExceeded: new DataLoader((subscriptions) => app.budgets.budgetsExceeded(environmentId, subscriptions)),
+    paymentMethodOfCustomer: new DataLoader(async (ids) => {
+      const methods = await app.billingProvider.findPaymentMethods(environmentId, ids)
+      return ids.map((id) => methods.get(id) ?? null)
+    }),
     customersOfCoupon: new DataLoader((ids) => app.customers.ofCoupons(environmentId, ids, shownCustomers)),
     subscriptionsOfCustomer: new DataLoader((ids) => app.subscriptionReads.ofCustomers(environmentId, ids)),
     promotionalOfCustomer: new DataLoader((ids) => app.promotional.held(environmentId, ids)),

@@ -10,6 +10,7 @@ import {
   validate,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { eventsVariableOf } from './carried-events.js'
 import { questionVariableOf } from './kept-answers.js'
 import { type CostOf, checkCounts, maxTokens, prepareCost } from './limits.js'
 
@@ -28,6 +29,8 @@ export interface PreparedDocument {
   costOf: CostOf
   /** See `questionVariableOf`. */
   questionVariable: string | null
+  /** See `eventsVariableOf`. */
+  eventsVariable: string | null
 }
 
 /** The operation that a request means; undefined: it does not say which, or names none of the document. */
@@ -72,6 +75,7 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
     operations,
     costOf: prepareCost(schema, document),
     questionVariable: questionVariableOf(operations),
+    eventsVariable: eventsVariableOf(operations),
   }
 }
 

@@ -11,6 +11,7 @@ import { withinSignal } from '../../platform/within-signal.js'
 import { collectChanges, type EnvironmentChange, type HeldChange } from '../../updates/held-change.js'
 import { credentialsOf, type Identity, identify, isOperatorKey } from '../auth.js'
 import type { RateLimits } from '../rate-limits.js'
+import { readEvents, withoutEvents } from './carried-events.js'
 import { createContext, type RequestContext, type Services } from './context.js'
 import { Documents, operationOf } from './documents.js'
 import { codeOf, toProblem, toWireError } from './errors.js'
@@ -81,9 +82,12 @@ export class GraphqlDoor {
   }
 
   /** Never rejects for what a client sends. */
-  async answer(request: GraphqlRequest): Promise<GraphqlAnswer> {
+  answer(request: GraphqlRequest): Promise<GraphqlAnswer> {
     const { body } = request
-    if (!Array.isArray(body)) return this.#answerOne(request)
+    return Array.isArray(body) ? this.#answerList(request, body) : this.#answerOne(request)
+  }
+
+  async #answerList(request: GraphqlRequest, body: unknown[]): Promise<GraphqlAnswer> {
     if (body.length === 0 || body.length > maxBatch)
       return this.refuse(invalidInput(`A list must hold 1 to ${maxBatch} operations, not ${body.length}`, { limit: maxBatch }), 400)
     const answers: Promise<GraphqlAnswer>[] = []
@@ -178,11 +182,14 @@ export class GraphqlDoor {
     operation.field = fieldOf(definition)
     operation.kind = definition?.operation
     if (mayHoldBrokenText(bodyText)) checkText(variables, prepared.document)
-    checkSize(prepared.costOf(variables ?? {}), bodyText.length > longBodyLength ? findLongList(variables) : null)
+    const { eventsVariable } = prepared
+    const events = eventsVariable === null ? null : readEvents(variables?.[eventsVariable])
+    const variableValues = events ? { ...variables, [eventsVariable!]: withoutEvents(variables![eventsVariable!]) } : variables
+    checkSize(prepared.costOf(variables ?? {}), bodyText.length > longBodyLength ? findLongList(variableValues) : null)
     if (prepared.questionVariable !== null && !isOfList) operation.state = this.#stateOf(identity, variables?.[prepared.questionVariable])
     const isOperator = isOperatorKey(headers['x-operator-key'], operatorKey)
-    const contextValue = createContext({ app, identity, isOperator, operation })
-    return { schema, document: prepared.document, operationName, variableValues: variables, contextValue }
+    const contextValue = createContext({ app, identity, isOperator, operation, events })
+    return { schema, document: prepared.document, operationName, variableValues, contextValue }
   }
 
   /** The state that the question is about, when it is at hand and may be asked for. */
@@ -220,12 +227,21 @@ export class GraphqlDoor {
     })
   }
 
-  async #announced(run: () => ExecutionResult | Promise<ExecutionResult>): Promise<ExecutionResult> {
-    const { result, changes } = await collectChanges(run)
+  #announced(run: () => ExecutionResult | Promise<ExecutionResult>): ExecutionResult | Promise<ExecutionResult> {
+    const changes: EnvironmentChange[] = []
+    const result = collectChanges(changes, run)
+    if (!(result instanceof Promise)) return result
+    return result.then((answer) => (changes.length === 0 ? answer : this.#announce(changes).then(() => answer)))
+  }
+
+  async #announce(changes: EnvironmentChange[]): Promise<void> {
     const byEnvironment = new Map<string, EnvironmentChange[]>()
-    for (const change of changes) byEnvironment.set(change.environmentId, [...(byEnvironment.get(change.environmentId) ?? []), change])
+    for (const change of changes) {
+      const others = byEnvironment.get(change.environmentId)
+      if (others) others.push(change)
+      else byEnvironment.set(change.environmentId, [change])
+    }
     await Promise.all([...byEnvironment].map(([environmentId, ofEnvironment]) => this.#options.announce(environmentId, ofEnvironment)))
-    return result
   }
 
   #observe({ field = 'none', code = 'ok', startedAt }: Operation): void {

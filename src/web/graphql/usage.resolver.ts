@@ -52,10 +52,10 @@ export class UsageResolver {
       'Reports raw events. Answers null once they are stored. When some are refused the others are stored, and the error names the refused ones in `extensions.items`.',
   })
   async reportEvent(
-    @Arg('events', () => UsageEventsReportInput, { description: 'The events.' }) events: UsageEventsReportInput,
-    @Ctx() { app, identity, signal }: RequestContext,
+    @Arg('events', () => UsageEventsReportInput, { description: 'The events.' }) input: UsageEventsReportInput,
+    @Ctx() { app, identity, signal, events }: RequestContext,
   ) {
-    await app.usage.reportEvents(identity.environmentId, fromUsageEvents(events), { signal })
+    await app.usage.reportEvents(identity.environmentId, events ?? fromUsageEvents(input), { signal })
     return null
   }
 }
