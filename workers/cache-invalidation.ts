@@ -25,12 +25,16 @@ export const cacheInvalidationConfig = {
  * leased before it is delivered, and delivering it twice is harmless because versions decide.
  */
 await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, async (config, life) => {
-  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE })
+  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), {
+    poolSize: config.DATABASE_POOL_SIZE,
+    // Statements on the outbox are planned once, and that while it is empty would be to read all of it, also when it is long.
+    session: { enable_seqscan: 'off' },
+  })
   const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
   const redis = openRedis(life, queues.redisUrl, 'request')
   const { entitlements, environments } = createApp({ life, postgres, queues })
   const delivery = new ChangeDelivery({
-    prisma: postgres.prisma,
+    pool: postgres.pool,
     entitlements,
     cache: new StateCache(redis, queues.prefix),
     sinks: changeSinks({ life, redis, queues, hasPersistentCache: (id) => environments.hasPersistentCache(id) }),
@@ -42,7 +46,7 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, 
     handler: ({ environmentId }) => delivery.deliver(environmentId),
   })
   every(life, 'outbox sweep', config.SWEEP_INTERVAL_MS, async () => {
-    for (const environmentId of await environmentsWithUndelivered(postgres.prisma)) {
+    for (const environmentId of await environmentsWithUndelivered(postgres.pool)) {
       // One environment in trouble does not hold up the others; its changes stay for the next sweep.
       await delivery.deliver(environmentId).catch((error: unknown) => life.log.warn({ err: error, environmentId }, 'delivery failed'))
     }

@@ -32,6 +32,8 @@ class Connection extends pg.Client {
   constructor(config: pg.ClientConfig = {}) {
     super(config)
     this.#config = config
+    // A connection that is lost between two queries of its user fails the next of them. Without a listener it would end the process.
+    this.on('error', () => undefined)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks, streams and promises
@@ -171,5 +173,5 @@ function isTransient(error: unknown): boolean {
   const code = (error as { code?: unknown }).code
   if (code === 'P2034' || code === 'P2002' || code === '40001' || code === '40P01') return true
   const cause = (error as { cause?: { originalCode?: unknown } }).cause?.originalCode ?? (error as { meta?: { code?: unknown } }).meta?.code
-  return cause === '40001' || cause === '40P01'
+  return cause === '40001' || cause === '40P01' || cause === '23505'
 }

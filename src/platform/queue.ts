@@ -6,11 +6,11 @@
  * put back    a worker that does not know the version (an older one, during a deploy) returns the job for one that does
  */
 import { DelayedError, type Job, type JobsOptions, Queue, UnrecoverableError, Worker } from 'bullmq'
-import { Redis } from 'ioredis'
 import { Problem, unavailable } from '../kernel/problem.js'
 import type { Readiness } from './health.js'
 import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from './metrics.js'
 import type { Life } from './process.js'
+import { openRedis, type Redis } from './redis.js'
 
 export interface QueueConnection {
   redisUrl: string
@@ -31,10 +31,12 @@ export interface JobDefinition<T extends { v: number }> {
 
 export interface JobQueue<T> {
   /**
-   * Adds a job. Fails with UNAVAILABLE at once, having sent nothing, while Redis is away; with another error when the connection broke
-   * meanwhile, and then the job may have been added.
+   * Adds a job. Fails with UNAVAILABLE at once, having sent nothing, while Redis is away, and with RESOURCE_EXHAUSTED when it is full: nothing was added
+   * then. Fails with another error when the connection broke meanwhile, and then the job may have been added.
    */
   add(data: T, options?: JobsOptions): Promise<void>
+  /** Adds a job for each, all or none, in one exchange with Redis. Fails as `add` does. */
+  addAll(data: readonly T[]): Promise<void>
   /** Jobs that wait for a worker. */
   waiting(): Promise<number>
 }
@@ -60,34 +62,9 @@ function requestClient(life: Life, redisUrl: string): Redis {
   clients.set(life, ofLife)
   const open = ofLife.get(redisUrl)
   if (open) return open
-  const client = new Redis(redisUrl, {
-    connectTimeout: 5_000,
-    commandTimeout: 2_000,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    retryStrategy,
-    reconnectOnError,
-  })
-  logErrors(life, client, 'queues')
+  const client = openRedis(life, redisUrl, 'queue')
   ofLife.set(redisUrl, client)
-  return life.open('queue connection', client, (c) => c.disconnect())
-}
-
-const retryStrategy = (attempt: number) => Math.min(50 * 2 ** attempt, 2_000)
-/** A replica that was promoted answers READONLY until the client connects again (2: and send the command again). */
-const reconnectOnError = (error: Error) => (error.message.includes('READONLY') ? 2 : false)
-
-/** One line when the connection goes and one when it is back, not one per retry. */
-function logErrors(life: Life, client: Redis, role: string): void {
-  let isReported = false
-  client.on('error', (error) => {
-    if (!isReported) life.log.warn({ err: error, role }, 'redis connection failed, retrying')
-    isReported = true
-  })
-  client.on('ready', () => {
-    if (isReported) life.log.info({ role }, 'redis connection is back')
-    isReported = false
-  })
+  return client
 }
 
 /** Opens the sending end of a queue; closed with the process. */
@@ -98,15 +75,31 @@ export function openQueue<T extends { v: number }>(
 ): JobQueue<T> {
   const client = requestClient(life, redisUrl)
   const queue = openBullQueue(life, client, definition.queue, prefix)
+  const opts = { ...defaultOptions, ...definition.options }
   let hasConnected = false
+  const checkConnected = async () => {
+    if (!hasConnected) hasConnected = await isReadyWithin(client, firstConnectionMs)
+    if (client.status !== 'ready') throw unavailable('The queue is away. Nothing was changed: try again.')
+  }
   return {
     async add(data, options) {
-      if (!hasConnected) hasConnected = await isReadyWithin(client, firstConnectionMs)
-      if (client.status !== 'ready') throw unavailable('The queue is away. Nothing was changed: try again.')
-      await queue.add(definition.name, data, { ...defaultOptions, ...definition.options, ...options })
+      await checkConnected()
+      await queue.add(definition.name, data, options ? { ...opts, ...options } : opts).catch(explainFull)
+    },
+    async addAll(data) {
+      await checkConnected()
+      await queue.addBulk(data.map((one) => ({ name: definition.name, data: one, opts }))).catch(explainFull)
     },
     waiting: () => queue.getWaitingCount(),
   }
+}
+
+/** Redis at its `maxmemory` refuses a job before any of it is written. */
+function explainFull(error: unknown): never {
+  if (!/\bOOM command not allowed\b/.test((error as Error).message)) throw error
+  throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', 'The queue is full. Nothing was changed: try again in a moment.', {
+    cause: error,
+  })
 }
 
 function openBullQueue(life: Life, client: Redis, name: string, prefix: string): Queue {
@@ -161,9 +154,7 @@ export function consume<T extends { v: number }>(
   { concurrency, handler, lockMs = 10_000, stalledAfterSeconds = 30 }: ConsumeOptions<T>,
 ): void {
   const { queue: name } = definition
-  const connection = new Redis(redisUrl, { connectTimeout: 5_000, maxRetriesPerRequest: null, retryStrategy, reconnectOnError })
-  logErrors(life, connection, `worker ${name}`)
-  life.open(`worker connection ${name}`, connection, (c) => c.disconnect())
+  const connection = openRedis(life, redisUrl, 'worker')
   const metrics = jobMetrics(life.metrics)
   const progress = { lastFinishedAt: Date.now() }
 

@@ -12,19 +12,19 @@ import { type ChangeKind, type ChangeMessage, changeChannel, changeKinds } from 
 /** Some minutes of a busy environment. Trimming is approximate: Redis cuts whole blocks of entries. */
 const mostEntries = 10_000
 
-// KEYS: stream of each message. ARGV: most entries, then for each message its channel, its JSON and the fields of its entry.
+/** In one step, during which Redis does nothing else: each may carry a whole state. */
+export const messagesPerStep = 100
+
+// KEYS: the stream. ARGV: most entries, the channel, then for each message its JSON and the fields of its entry.
 // The message is published with the entry's id in it, in one step, so that ids arrive in their order.
 const appendScript = `
-local arg = 2
-for i = 1, #KEYS do
-  local channel, message, entry = ARGV[arg], ARGV[arg + 1], ARGV[arg + 2]
-  arg = arg + 3
-  local id = redis.call('XADD', KEYS[i], 'MAXLEN', '~', ARGV[1], '*', 'change', entry)
-  redis.call('PUBLISH', channel, '{"position":"' .. id .. '",' .. string.sub(message, 2))
+for i = 3, #ARGV, 2 do
+  local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'change', ARGV[i + 1])
+  redis.call('PUBLISH', ARGV[2], '{"position":"' .. id .. '",' .. string.sub(ARGV[i], 2))
 end`
 
 interface ScriptedRedis extends Redis {
-  appendChanges(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<null>
+  appendChanges(key: string, ...values: (string | number)[]): Promise<null>
 }
 
 /** What a change was about. What the customer holds now is to be fetched by who wants to know. */
@@ -51,21 +51,22 @@ export class ChangeStream {
   readonly #prefix: string
 
   constructor({ redis, prefix }: { redis: Redis; prefix: string }) {
-    redis.defineCommand('appendChanges', { lua: appendScript })
+    redis.defineCommand('appendChanges', { numberOfKeys: 1, lua: appendScript })
     this.#redis = redis as ScriptedRedis
     this.#prefix = prefix
   }
 
   /** Keeps the messages and publishes them on the channel of their environment, each with its `position`. Safe to repeat: they arrive twice then. */
   async append(messages: readonly ChangeMessage[]): Promise<void> {
-    if (messages.length === 0) return
-    const keys = messages.map(({ environmentId }) => this.#key(environmentId))
-    const values = messages.flatMap((message) => [
-      changeChannel(this.#prefix, message.environmentId),
-      JSON.stringify(message),
-      toEntry(message),
-    ])
-    await this.#redis.appendChanges(keys.length, ...keys, mostEntries, ...values)
+    const steps: Promise<null>[] = []
+    for (const [environmentId, ofEnvironment] of byEnvironment(messages)) {
+      const channel = changeChannel(this.#prefix, environmentId)
+      for (let start = 0; start < ofEnvironment.length; start += messagesPerStep) {
+        const values = ofEnvironment.slice(start, start + messagesPerStep).flatMap((message) => [JSON.stringify(message), toEntry(message)])
+        steps.push(this.#redis.appendChanges(this.#key(environmentId), mostEntries, channel, ...values))
+      }
+    }
+    await Promise.all(steps)
   }
 
   /** What came after a position; null: nothing is known to the reader yet, which is a gap. */
@@ -88,6 +89,16 @@ export class ChangeStream {
   #key(environmentId: string): string {
     return `${this.#prefix}:change-stream:${environmentId}`
   }
+}
+
+export function byEnvironment(messages: readonly ChangeMessage[]): Map<string, ChangeMessage[]> {
+  const groups = new Map<string, ChangeMessage[]>()
+  for (const message of messages) {
+    const group = groups.get(message.environmentId)
+    if (group) group.push(message)
+    else groups.set(message.environmentId, [message])
+  }
+  return groups
 }
 
 /** Whether `position` is at or before `other`. */

@@ -1,12 +1,20 @@
+import type pg from 'pg'
 import type { EntitlementService } from '../entitlement/service.js'
-import type { EntitlementState, Usage } from '../entitlement/state.js'
+import type { EntitlementState } from '../entitlement/state.js'
 import { newId } from '../kernel/id.js'
-import { toAnsweredUnits } from '../metering/unit-transformation.js'
 import { Counter, Histogram, latencyBuckets, type Registry } from '../platform/metrics.js'
-import type { PrismaClient } from '../platform/postgres.js'
-import type { ChangeMessage, PublishedPackage, UsageChange } from './change-message.js'
-import { mergeStates, withUsages } from './merge-state.js'
-import { deleteDelivered, leaseChanges, type PendingChange } from './outbox-repository.js'
+import type { ChangeMessage } from './change-message.js'
+import {
+  entitlementsMessage,
+  type PendingChange,
+  packageMessages,
+  purgeMessage,
+  usageMessages,
+  withChangedUsages,
+} from './change-messages.js'
+import { KnownStates } from './known-states.js'
+import { mergeStates } from './merge-state.js'
+import { deleteDelivered, type LeasedChanges, leaseChanges } from './outbox-repository.js'
 import type { StateCache } from './state-cache.js'
 
 /** Where messages go: the push channel of the web processes, and the environment's queue when it has a persistent cache. */
@@ -15,30 +23,44 @@ export interface ChangeSinks {
   enqueue(messages: ChangeMessage[]): Promise<void>
 }
 
+/** More at once spares little, and the first of them would wait for the last. */
 const batchSize = 500
 const leaseSeconds = 15
-/** Customers whose states are built at once: less than the connections of a process, so that none waits for one in vain. */
-const parallelCustomers = 4
+/** Customers whose states are read in one snapshot: many share its statements, and none makes it long. */
+const customersPerRead = 50
+
+/** All changes of one customer that wait. */
+interface ChangedCustomer {
+  customerId: string
+  changes: PendingChange[]
+  /** Nothing but usage changed. */
+  isUsage: boolean
+}
+
+/** Takes the customers whose changes could not be delivered. */
+type Fail = (customers: readonly ChangedCustomer[], error: unknown) => void
 
 /**
  * Turns committed changes into fresh states and messages. May run twice and in several processes: states are compared by version where they are
- * stored, and messages may arrive twice. All changes of a customer that wait make one state and one message; usage alone patches the state that
- * is there and does not rebuild it.
+ * stored, and messages may arrive twice. All changes of a customer that wait make one state and one message; usage alone is put into the state that
+ * is known and does not rebuild it.
  */
 export class ChangeDelivery {
-  readonly #prisma: PrismaClient
+  readonly #pool: pg.Pool
   readonly #entitlements: EntitlementService
   readonly #cache: StateCache
+  readonly #known: KnownStates
   readonly #sinks: ChangeSinks
   readonly #delivered: Counter
   readonly #lag: Histogram
   /** Environments in delivery here; true: another nudge came meanwhile. */
   readonly #running = new Map<string, boolean>()
 
-  constructor(parts: { prisma: PrismaClient; entitlements: EntitlementService; cache: StateCache; sinks: ChangeSinks; metrics: Registry }) {
-    this.#prisma = parts.prisma
+  constructor(parts: { pool: pg.Pool; entitlements: EntitlementService; cache: StateCache; sinks: ChangeSinks; metrics: Registry }) {
+    this.#pool = parts.pool
     this.#entitlements = parts.entitlements
     this.#cache = parts.cache
+    this.#known = new KnownStates(parts.cache)
     this.#sinks = parts.sinks
     this.#delivered = new Counter({
       name: 'tollgate_changes_delivered_total',
@@ -68,7 +90,7 @@ export class ChangeDelivery {
     try {
       do {
         this.#running.set(environmentId, false)
-        while ((await this.#deliverBatch(environmentId, failures)) === batchSize);
+        while ((await this.#deliverBatch(environmentId, failures)) >= batchSize);
       } while (this.#running.get(environmentId))
     } finally {
       this.#running.delete(environmentId)
@@ -77,138 +99,133 @@ export class ChangeDelivery {
       throw new AggregateError(failures, `the changes of ${failures.length} customers were not delivered: ${failures[0]}`)
   }
 
-  /** Answers how many changes there were, delivered or not. */
+  /** Answers about how many changes there were, delivered or not. */
   async #deliverBatch(environmentId: string, failures: unknown[]): Promise<number> {
-    const changes = await leaseChanges(this.#prisma, environmentId, batchSize, leaseSeconds)
-    if (changes.length === 0) return 0
-    const delivered: PendingChange[] = []
-    const messages: ChangeMessage[] = []
-    const customers = byCustomer(changes)
-    const deliverNext = async () => {
-      // One iterator for all: each takes the next customer that nobody has.
-      for (const ofCustomer of customers) {
-        try {
-          messages.push(...(await this.#messagesOf(environmentId, ofCustomer)))
-          delivered.push(...ofCustomer)
-        } catch (error) {
-          failures.push(error)
-        }
-      }
+    const leased = await leaseChanges(this.#pool, environmentId, { limit: batchSize, seconds: leaseSeconds })
+    const { rowIds, changes } = leased
+    if (rowIds.length === 0) return 0
+    const undelivered = new Set<string>()
+    const fail: Fail = (customers, error) => {
+      for (const { customerId } of customers) undelivered.add(customerId)
+      failures.push(error)
     }
-    await Promise.all(Array.from({ length: parallelCustomers }, deliverNext))
+    const messages = await this.#messagesOf(environmentId, changes, fail)
     await this.#sinks.publish(messages)
     await this.#sinks.enqueue(messages)
-    await deleteDelivered(
-      this.#prisma,
+    await this.#finish(environmentId, leased, undelivered)
+    return Math.max(changes.length, rowIds.length)
+  }
+
+  async #messagesOf(environmentId: string, changes: PendingChange[], fail: Fail): Promise<ChangeMessage[]> {
+    const messages: ChangeMessage[] = []
+    const used: ChangedCustomer[] = []
+    const changed: ChangedCustomer[] = []
+    for (const [customerId, ofCustomer] of byCustomer(changes)) {
+      const newest = ofCustomer.reduce((a, b) => (b.version > a.version ? b : a))
+      const isUsage = ofCustomer.every(({ kind }) => kind === 'usage')
+      if (customerId === null) messages.push(...ofCustomer.flatMap((change) => packageMessages(environmentId, change)))
+      else if (newest.kind === 'purge') messages.push(purgeMessage(environmentId, customerId, newest.version))
+      else (isUsage ? used : changed).push({ customerId, changes: ofCustomer, isUsage })
+    }
+    const tell = (customer: ChangedCustomer, make: () => ChangeMessage[]) => {
+      try {
+        messages.push(...make())
+      } catch (error) {
+        fail([customer], error)
+      }
+    }
+
+    const known = await this.#knownStates(environmentId, used)
+    for (const customer of used) {
+      const state = known.get(customer.customerId)
+      if (!state) changed.push(customer)
+      else
+        tell(customer, () => {
+          const patched = withChangedUsages(state, customer.changes)
+          this.#known.remember(patched)
+          return usageMessages(patched, customer.changes)
+        })
+    }
+    for (let start = 0; start < changed.length; start += customersPerRead) {
+      const together = changed.slice(start, start + customersPerRead)
+      const rebuilt = await this.#rebuilt(environmentId, together, fail)
+      for (const customer of together) {
+        const states = rebuilt.get(customer.customerId) ?? []
+        tell(customer, () =>
+          states.flatMap((state) => (customer.isUsage ? usageMessages(state, customer.changes) : [entitlementsMessage(state)])),
+        )
+      }
+    }
+    return messages
+  }
+
+  /** By customer: those that need not be built anew. Of the others none is known, or it grants something else by now, or the customer has resources that may share the usage. */
+  async #knownStates(environmentId: string, customers: readonly ChangedCustomer[]): Promise<Map<string, EntitlementState>> {
+    if (customers.length === 0) return new Map()
+    const access = await this.#entitlements.access(
       environmentId,
-      delivered.map(({ id }) => id),
+      customers.map(({ customerId }) => customerId),
     )
+    return this.#known.find(environmentId, access)
+  }
+
+  /** By customer: its state and those of its resources, which a change of the customer reaches too. */
+  async #rebuilt(environmentId: string, customers: readonly ChangedCustomer[], fail: Fail): Promise<Map<string, EntitlementState[]>> {
+    const built = await this.#built(environmentId, customers, fail)
+    const stored = await this.#cache.updateAll(built, mergeStates)
+    const states = new Map<string, EntitlementState[]>()
+    for (const [index, state] of stored.entries()) {
+      const { customerId, resourceId } = built[index]!
+      const ofCustomer = states.get(customerId) ?? []
+      states.set(customerId, ofCustomer)
+      ofCustomer.push(state!)
+      if (resourceId === null) this.#known.remember(state!)
+    }
+    return states
+  }
+
+  /** Those that cannot be built are found by halving. */
+  async #built(environmentId: string, customers: readonly ChangedCustomer[], fail: Fail): Promise<EntitlementState[]> {
+    try {
+      return await this.#entitlements.states(
+        environmentId,
+        customers.map(({ customerId }) => customerId),
+      )
+    } catch (error) {
+      if (customers.length === 1) {
+        fail(customers, error)
+        return []
+      }
+      const half = customers.length >> 1
+      const first = await this.#built(environmentId, customers.slice(0, half), fail)
+      return [...first, ...(await this.#built(environmentId, customers.slice(half), fail))]
+    }
+  }
+
+  /** What was not delivered keeps its lease: a row of its own as it is, and what shared a row with others in a new one. */
+  async #finish(environmentId: string, { rowIds, changes }: LeasedChanges, undelivered: ReadonlySet<string>): Promise<void> {
+    const isUndelivered = ({ customerId }: PendingChange) => customerId !== null && undelivered.has(customerId)
+    const delivered = changes.filter((change) => !isUndelivered(change))
+    const left = changes.filter(isUndelivered)
+    const shared = new Set(delivered.map(({ id }) => id))
+    const kept = new Set(left.filter(({ id }) => !shared.has(id)).map(({ id }) => id))
+    const moved = left.filter(({ id }) => shared.has(id))
+    const done = rowIds.filter((id) => !kept.has(id))
+    await deleteDelivered(this.#pool, environmentId, done, { undelivered: moved, newIds: moved.map(newId), seconds: leaseSeconds })
+    const now = Date.now()
     for (const { kind, createdAt } of delivered) {
       this.#delivered.inc({ kind })
-      this.#lag.observe(Math.max(0, Date.now() - createdAt.getTime()) / 1000)
+      this.#lag.observe(Math.max(0, now - createdAt) / 1000)
     }
-    return changes.length
-  }
-
-  /** Of all changes of one customer, or of the environment. */
-  async #messagesOf(environmentId: string, changes: PendingChange[]): Promise<ChangeMessage[]> {
-    const newest = changes.reduce((a, b) => (b.version > a.version ? b : a))
-    const { customerId } = newest
-    if (customerId === null) return changes.flatMap((change) => packageMessages(environmentId, change))
-    if (newest.kind === 'purge') return [message(environmentId, customerId, null, 'purge', newest.version)]
-
-    if (changes.every(({ kind }) => kind === 'usage')) {
-      const patched = await this.#patched(environmentId, customerId, changes)
-      if (patched) return usageMessages(patched, changes)
-      return (await this.#rebuilt(environmentId, customerId)).flatMap((state) => usageMessages(state, changes))
-    }
-    return (await this.#rebuilt(environmentId, customerId)).map(entitlementsMessage)
-  }
-
-  /** The customer's state and those of its resources, which a change of the customer reaches too. */
-  async #rebuilt(environmentId: string, customerId: string): Promise<EntitlementState[]> {
-    const states = await this.#entitlements.states(environmentId, customerId)
-    return Promise.all(states.map(async (built) => (await this.#cache.update(built, (stored) => mergeStates(stored, built))) ?? built))
-  }
-
-  /**
-   * The cached state with the changed usages in it. Null when it has to be built anew: there is none, or not with these features (it may be older
-   * than the change of access that gave them), or the customer has resources, whose states may share the usage.
-   */
-  async #patched(environmentId: string, customerId: string, changes: PendingChange[]): Promise<EntitlementState | null> {
-    const resource = await this.#prisma.customerResource.findFirst({
-      where: { environmentId, customer: { environmentId, refId: customerId } },
-      select: { id: true },
-    })
-    if (resource) return null
-    return this.#cache.update({ environmentId, customerId, resourceId: null }, (stored) => {
-      if (!stored) return null
-      const usages = latestUsages(stored, changes)
-      const held = new Set(stored.entitlements.map(({ feature }) => feature.refId))
-      return [...usages.keys()].every((featureId) => held.has(featureId)) ? withUsages(stored, usages) : null
-    })
   }
 }
 
-function byCustomer(changes: PendingChange[]): IterableIterator<PendingChange[]> {
+function byCustomer(changes: readonly PendingChange[]): Map<string | null, PendingChange[]> {
   const groups = new Map<string | null, PendingChange[]>()
-  for (const change of changes) groups.set(change.customerId, [...(groups.get(change.customerId) ?? []), change])
-  return groups.values()
-}
-
-/** The newest usage of each feature that changed, in the units that are answered. */
-function latestUsages(state: EntitlementState, changes: PendingChange[]): Map<string, Usage> {
-  const features = new Map(state.entitlements.map(({ feature }) => [feature.refId, feature]))
-  const usages = new Map<string, Usage>()
-  for (const { payload } of changes) {
-    const { featureId, usage } = payload as UsageChange
-    const known = usages.get(featureId)
-    if (known && known.updatedAt > usage.updatedAt) continue
-    usages.set(featureId, {
-      ...usage,
-      currentUsage: toAnsweredUnits(usage.currentUsage, features.get(featureId)?.unitTransformation ?? null),
-    })
+  for (const change of changes) {
+    const group = groups.get(change.customerId)
+    if (group) group.push(change)
+    else groups.set(change.customerId, [change])
   }
-  return usages
-}
-
-function message(
-  environmentId: string,
-  customerId: string,
-  resourceId: string | null,
-  kind: ChangeMessage['kind'],
-  version: number,
-): ChangeMessage {
-  return {
-    v: 1,
-    id: newId(),
-    environmentId,
-    customerId,
-    ...(resourceId === null ? {} : { resourceId }),
-    kind,
-    version,
-    timestamp: Date.now(),
-  }
-}
-
-function entitlementsMessage(state: EntitlementState): ChangeMessage {
-  return { ...message(state.environmentId, state.customerId, state.resourceId, 'entitlements', state.version), state }
-}
-
-/** One message per version that was published; one without when something else of the catalog changed. */
-function packageMessages(environmentId: string, { version, payload }: PendingChange): ChangeMessage[] {
-  const about = () => message(environmentId, '', null, 'package', version)
-  const packages = (payload as { packages?: PublishedPackage[] } | null)?.packages ?? []
-  return packages.length === 0 ? [about()] : packages.map((published) => ({ ...about(), package: published }))
-}
-
-/** One message per feature whose usage changed and which the customer holds: usage without an entitlement is not told. */
-function usageMessages(state: EntitlementState, changes: PendingChange[]): ChangeMessage[] {
-  const featureIds = new Set(changes.flatMap(({ payload }) => (payload ? [(payload as UsageChange).featureId] : [])))
-  return state.entitlements.flatMap((entitlement) => {
-    if (!featureIds.has(entitlement.feature.refId) || !entitlement.usage) return []
-    const { accessVersion } = state
-    const usage: UsageChange = { featureId: entitlement.feature.refId, usage: entitlement.usage, entitlement, accessVersion }
-    return [{ ...message(state.environmentId, state.customerId, state.resourceId, 'usage', entitlement.usage.updatedAt), usage }]
-  })
+  return groups
 }

@@ -29,11 +29,12 @@ export interface EnvironmentChange extends HeldChange {
 
 const noted = new AsyncLocalStorage<EnvironmentChange[]>()
 
-/** Runs `work` and answers the changes that it noted, also those that were rolled back later: announcing too much is harmless. */
-export async function collectChanges<T>(work: () => Promise<T> | T): Promise<{ result: T; changes: EnvironmentChange[] }> {
-  const changes: EnvironmentChange[] = []
-  const result = await noted.run(changes, work)
-  return { result, changes }
+/**
+ * Runs `work` and puts the changes that it notes, until it is done, into `changes`, also those that were rolled back later: announcing too much is
+ * harmless.
+ */
+export function collectChanges<T>(changes: EnvironmentChange[], work: () => T): T {
+  return noted.run(changes, work)
 }
 
 /** Tells the door that answers for the current operation, if there is one; it announces the change before it answers. */

@@ -207,6 +207,9 @@ const keyOf = (environmentId: string, customerRefId: string): string => environm
 
 function bytesOf(ofCustomer: OfCustomer<HeldState>): number {
   let bytes = 0
-  for (const { state } of ofCustomer.values()) bytes += bytesPerState + state.entitlements.length * bytesPerEntitlement
+  for (const { state } of ofCustomer.values()) {
+    const entitlements = state.entitlements.length + (state.next?.entitlements.length ?? 0)
+    bytes += bytesPerState + entitlements * bytesPerEntitlement
+  }
   return bytes
 }

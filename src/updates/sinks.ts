@@ -3,15 +3,15 @@ import type { Life } from '../platform/process.js'
 import { type JobQueue, openQueue, type QueueConnection } from '../platform/queue.js'
 import type { Redis } from '../platform/redis.js'
 import type { ChangeMessage } from './change-message.js'
-import { ChangeStream } from './change-stream.js'
+import { byEnvironment, ChangeStream, messagesPerStep } from './change-stream.js'
 import type { ChangeSinks } from './delivery.js'
 import type { HeldChange } from './held-change.js'
 import { environmentQueue } from './jobs.js'
 import { publishHeldChanges } from './state-bus.js'
 
 /**
- * The push channel of the web processes with the change stream behind it (a reader that was away asks it for what it missed), and a queue per environment that has a
- * persistent cache (kept until its consumer takes it).
+ * The push channel of the web processes with the change stream behind it (a reader that was away asks it for what it missed), and a queue per
+ * environment that has a persistent cache (kept until its consumer takes it).
  */
 export function changeSinks(parts: {
   life: Life
@@ -31,25 +31,23 @@ export function changeSinks(parts: {
   }
   return {
     async publish(messages) {
-      // First: who hears of a change and asks for more must not be answered from what was held before it.
-      await Promise.all(
-        [...heldChangesOf(messages)].map(([environmentId, changes]) => publishHeldChanges(redis, queues.prefix, environmentId, changes)),
+      // On one connection, so in this order: who hears of a change and asks for more must not be answered from what was held before it.
+      const held = [...heldChangesOf(messages)].map(([environmentId, changes]) =>
+        publishHeldChanges(redis, queues.prefix, environmentId, changes),
       )
-      await stream.append(messages)
+      await Promise.all([...held, stream.append(messages)])
     },
     async enqueue(messages) {
-      for (const message of messages) {
-        if (await settings.fetch(message.environmentId)) await queueOf(message.environmentId).add(message)
-      }
+      for (const [environmentId, ofEnvironment] of byEnvironment(messages))
+        if (await settings.fetch(environmentId))
+          for (let start = 0; start < ofEnvironment.length; start += messagesPerStep)
+            await queueOf(environmentId).addAll(ofEnvironment.slice(start, start + messagesPerStep))
     },
   }
 }
 
-/** By environment. */
 function heldChangesOf(messages: readonly ChangeMessage[]): Map<string, HeldChange[]> {
-  const changes = new Map<string, HeldChange[]>()
-  for (const message of messages) changes.set(message.environmentId, [...(changes.get(message.environmentId) ?? []), toHeldChange(message)])
-  return changes
+  return new Map([...byEnvironment(messages)].map(([environmentId, ofEnvironment]) => [environmentId, ofEnvironment.map(toHeldChange)]))
 }
 
 function toHeldChange({ kind, customerId, version, usage, ...message }: ChangeMessage): HeldChange {

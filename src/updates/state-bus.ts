@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../kernel/id.js'
 import { Counter, Histogram, latencyBuckets } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
@@ -17,9 +16,9 @@ const beatMs = 200
 
 /** On an environment's channel. `sender` is absent when nobody waits for an acknowledgement. */
 interface Announcement {
-  changes: HeldChange[]
   sender?: string
   number?: number
+  changes: HeldChange[]
 }
 
 const channelOf = (prefix: string, environmentId: string): string => `${prefix}:held-changes:${environmentId}`
@@ -49,6 +48,10 @@ interface WaitingAnnouncement {
 export class StateBus {
   readonly #id = newId()
   readonly #prefix: string
+  /** The channel on which others say that they have heard. */
+  readonly #acknowledgements: string
+  /** How the JSON of its own announcements begins, up to their number. */
+  readonly #ownStart = `{"sender":"${this.#id}","number":`
   readonly #subscriber: Redis
   readonly #publisher: Redis
   readonly #life: Life
@@ -66,6 +69,7 @@ export class StateBus {
 
   constructor({ life, queues, listener }: { life: Life; queues: QueueConnection; listener: HeldChangeListener }) {
     this.#prefix = queues.prefix
+    this.#acknowledgements = acknowledgementsOf(queues.prefix, this.#id)
     this.#life = life
     this.#listener = listener
     this.#publisher = openRedis(life, queues.redisUrl, 'request')
@@ -123,32 +127,33 @@ export class StateBus {
     return sent
   }
 
-  async #send(environmentId: string, changes: HeldChange[]): Promise<void> {
+  #send(environmentId: string, changes: HeldChange[]): Promise<void> {
     const startedAt = performance.now()
     this.#announcements += 1
     const number = this.#announcements
-    const isHeard = new Promise<void>((resolve) => {
-      this.#unheard.set(number, { heard: 0, expected: Number.POSITIVE_INFINITY, done: resolve })
+    return new Promise((resolve) => {
+      const end = (isHeard: boolean) => {
+        clearTimeout(lease)
+        this.#unheard.delete(number)
+        if (!isHeard) this.#lost.inc()
+        this.#seconds.observe((performance.now() - startedAt) / 1000)
+        resolve()
+      }
+      const lease = setTimeout(end, leaseMs, false)
+      this.#unheard.set(number, { heard: 0, expected: Number.POSITIVE_INFINITY, done: () => end(true) })
+      const announcement: Announcement = { sender: this.#id, number, changes }
+      this.#publisher
+        .publish(channelOf(this.#prefix, environmentId), JSON.stringify(announcement))
+        // Counted from when it may have been published at the latest.
+        .finally(() => this.#unheard.has(number) && lease.refresh())
+        .then((receivers) => this.#expect(number, receivers))
+        .catch(() => undefined)
     })
-    const deadline = new AbortController()
-    try {
-      const announcement: Announcement = { changes, sender: this.#id, number }
-      const lease = () => sleep(leaseMs, 'late' as const, { signal: deadline.signal })
-      const published = this.#publisher.publish(channelOf(this.#prefix, environmentId), JSON.stringify(announcement))
-      published.catch(() => undefined)
-      const receivers = await Promise.race([published, lease()]).catch(() => lease())
-      if (receivers === 'late') return this.#lost.inc()
-      this.#expect(number, receivers)
-      if ((await Promise.race([isHeard, lease()])) === 'late') this.#lost.inc()
-    } finally {
-      deadline.abort()
-      this.#unheard.delete(number)
-      this.#seconds.observe((performance.now() - startedAt) / 1000)
-    }
   }
 
   #expect(number: number, receivers: number): void {
-    const unheard = this.#unheard.get(number)!
+    const unheard = this.#unheard.get(number)
+    if (!unheard) return
     unheard.expected = receivers
     if (unheard.heard >= receivers) unheard.done()
   }
@@ -162,16 +167,18 @@ export class StateBus {
 
   #receive(channelName: string, text: string): void {
     const channel = this.#channels.get(channelName)
-    if (channelName === acknowledgementsOf(this.#prefix, this.#id)) this.#heard(Number(text))
-    if (!channel) return
+    if (channelName === this.#acknowledgements) this.#heard(Number(text))
+    // Its own were applied when they were announced.
+    else if (text.startsWith(this.#ownStart)) this.#heard(Number.parseInt(text.slice(this.#ownStart.length), 10))
+    else if (channel) this.#hear(channel.environmentId, channelName, text)
+  }
+
+  #hear(environmentId: string, channelName: string, text: string): void {
     try {
       const { changes, sender, number } = JSON.parse(text) as Announcement
-      // Its own were applied when they were announced.
-      if (sender === this.#id) this.#heard(number!)
-      else this.#listener.apply(channel.environmentId, changes)
+      this.#listener.apply(environmentId, changes)
       // One that does not arrive is waited for until the lease is over.
-      if (sender && sender !== this.#id)
-        this.#publisher.publish(acknowledgementsOf(this.#prefix, sender), String(number)).catch(() => undefined)
+      if (sender) this.#publisher.publish(acknowledgementsOf(this.#prefix, sender), String(number)).catch(() => undefined)
     } catch (error) {
       this.#life.log.error({ err: error, channel: channelName }, 'held changes could not be read')
       this.#listener.forgetAll()
@@ -188,7 +195,7 @@ export class StateBus {
   async #subscribe(names: string[]): Promise<void> {
     const connection = this.#connection
     try {
-      await this.#subscriber.subscribe(acknowledgementsOf(this.#prefix, this.#id), ...names)
+      await this.#subscriber.subscribe(this.#acknowledgements, ...names)
     } catch (error) {
       this.#life.log.debug({ err: error }, 'held changes cannot be heard yet')
       return

@@ -22,6 +22,16 @@ export interface StateJson {
   entitlements: EntitlementJson[] | null
   /** Epoch milliseconds, from which on time alone may have changed what is held, also where that is nothing. Absent: not asked for. */
   validUntil?: number | null
+  /** What is held from `validFrom` on, unless something happens before. Absent: not asked for. */
+  next?: NextStateJson | null
+}
+
+/** Times are epoch milliseconds. */
+export interface NextStateJson {
+  accessDeniedReason: string | null
+  entitlements: EntitlementJson[]
+  validFrom: number
+  validUntil: number | null
 }
 
 export interface EntitlementJson {

@@ -54,6 +54,18 @@ describe('queues', () => {
     throw new Error('did not happen')
   }
 
+  it('takes many jobs at once, in their order', async () => {
+    const life = newLife()
+    const queue = openQueue(life, connection, parcel)
+    await queue.addAll([1, 2, 3].map((n) => ({ v: 1, n })))
+    const jobs = await inspect(life).getWaiting()
+    expect(jobs.map(({ name, data, opts }) => [name, data.n, opts.attempts])).to.have.deep.ordered.members([
+      ['parcel', 1, 3],
+      ['parcel', 2, 3],
+      ['parcel', 3, 3],
+    ])
+  })
+
   it('hands each job to a worker, with what the definition reads from it', async () => {
     const life = newLife()
     const queue = openQueue(life, connection, parcel)

@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
+import type { EntitlementService } from '../../../src/entitlement/service.js'
 import type { EntitlementState, Usage } from '../../../src/entitlement/state.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
@@ -7,10 +8,11 @@ import { createMetrics } from '../../../src/platform/metrics.js'
 import { openRedis, type Redis } from '../../../src/platform/redis.js'
 import { type ChangeMessage, changeChannel } from '../../../src/updates/change-message.js'
 import { ChangeDelivery, type ChangeSinks } from '../../../src/updates/delivery.js'
-import { mergeStates } from '../../../src/updates/merge-state.js'
-import { environmentsWithUndelivered } from '../../../src/updates/outbox-repository.js'
+import { mergeStates, withUsages } from '../../../src/updates/merge-state.js'
+import { environmentsWithUndelivered, leaseChanges } from '../../../src/updates/outbox-repository.js'
 import { changeSinks } from '../../../src/updates/sinks.js'
 import { StateCache } from '../../../src/updates/state-cache.js'
+import { countStatements } from '../../support/statements.js'
 import { type Bench, openBench } from '../subscription/bench.js'
 
 describe('delivering changes', () => {
@@ -43,15 +45,19 @@ describe('delivering changes', () => {
   })
 
   /** As one process of the worker has it. */
-  const worker = (override: Partial<ChangeSinks> = {}) =>
+  const worker = (override: Partial<ChangeSinks> = {}, entitlements = bench.entitlements) =>
     new ChangeDelivery({
-      prisma: bench.prisma,
-      entitlements: bench.entitlements,
+      pool: bench.pool,
+      entitlements,
       cache,
       sinks: { ...sinks, ...override },
       metrics: createMetrics('test'),
     })
   const deliver = () => worker().deliver(environmentId)
+  /** The entitlements of PostgreSQL, with another way to build states. */
+  const withStates = (states: EntitlementService['states']) =>
+    ({ access: bench.entitlements.access.bind(bench.entitlements), states }) as unknown as EntitlementService
+  const withoutStates = () => withStates(() => Promise.reject(new Error('no state is to be built')))
   const provision = (refId = 'acme') => bench.customers.provision(environmentId, { refId })
   const subscribe = (planRefId: string, resourceRefId: string | null = null) =>
     bench.subscriptions.provision(environmentId, { customerRefId: 'acme', planRefId, resourceRefId })
@@ -188,21 +194,18 @@ describe('delivering changes', () => {
       await listened()
     })
 
-    it('patches the state that is there, and leaves the state’s own version alone', async () => {
-      const before = (await cached())!
+    it('is told with the entitlement that is known, which is not read anew', async () => {
+      const before = await cached()
       const version = await report('seats', 3)
-      await deliver()
+      await worker({}, withoutStates()).deliver(environmentId)
       const [message, ...others] = await listened()
       expect(others).to.deep.equal([])
       const usage: Usage = { currentUsage: decimal.fromNumber(3), periodStart: null, periodEnd: null, updatedAt: version }
       expect(message).to.deep.include({ kind: 'usage', customerId: 'acme', version })
       expect(message!.usage).to.deep.include({ featureId: 'seats', usage })
       expect(message!.usage!.entitlement).to.deep.include({ usageLimit: '1', usage })
-      const seats = before.entitlements.findIndex(({ feature }) => feature.refId === 'seats')
-      expect(await cached()).to.deep.equal({
-        ...before,
-        entitlements: before.entitlements.with(seats, { ...before.entitlements[seats]!, usage }),
-      })
+      // The version of the customer has moved on, so nobody takes that state for the current one.
+      expect(await cached()).to.deep.equal(before)
     })
 
     it('is told once for reports that wait, with the newest', async () => {
@@ -213,14 +216,103 @@ describe('delivering changes', () => {
     })
 
     it('that arrives late never replaces newer usage', async () => {
+      const one = worker()
       await report('seats', 1)
       const late = await bench.prisma.outboxMessage.findFirstOrThrow({ where: { environmentId } })
       await bench.prisma.outboxMessage.delete({ where: { environmentId_id: { environmentId, id: late.id } } })
-      await report('seats', 2)
-      await deliver()
+      const version = await report('seats', 2)
+      await one.deliver(environmentId)
       await bench.prisma.outboxMessage.create({ data: { ...late, payload: late.payload as object } })
-      await deliver()
-      expect((await cached())!.entitlements.find(({ feature }) => feature.refId === 'seats')!.usage!.currentUsage).to.equal('2')
+      await one.deliver(environmentId)
+      const told = (await listened()).map(({ version, usage }) => [version, usage!.usage.currentUsage])
+      expect(told).to.deep.equal([
+        [version, '2'],
+        [version, '2'],
+      ])
+    })
+
+    it('goes with what is granted now, when another worker has delivered a change of access', async () => {
+      const [one, other] = [worker(), worker()]
+      await report('seats', 1)
+      await one.deliver(environmentId)
+      await subscribe('room', null)
+      await other.deliver(environmentId)
+      await listened()
+      await report('seats', 2)
+      await one.deliver(environmentId)
+      expect((await listened()).map(({ usage }) => [usage!.entitlement!.usageLimit, usage!.usage.currentUsage])).to.deep.equal([
+        ['20', '2'],
+      ])
+    })
+
+    describe('of several customers in one row', () => {
+      /** Later than all that is known. */
+      let now: number
+
+      beforeEach(async () => {
+        await provision('other')
+        await deliver()
+        await listened()
+        now = Date.now() + 1_000
+      })
+
+      const told = (customerId: string, currentUsage: string, updatedAt: number) => {
+        return { customerId, resourceId: null, featureId: 'seats', usage: { currentUsage, periodStart: null, periodEnd: null, updatedAt } }
+      }
+      const write = (usages: object[]) =>
+        bench.prisma.outboxMessage.create({
+          data: { environmentId, id: newId(), kind: 'usage', version: 0n, payload: { usages } as object },
+        })
+      const shown = async () => (await listened()).map(({ customerId, version, usage }) => [customerId, version, usage!.usage.currentUsage])
+
+      it('is told for each, once with the newest', async () => {
+        await write([told('acme', '1', now), told('other', '5', now)])
+        await write([told('acme', '2', now + 1)])
+        await deliver()
+        expect(await shown()).to.have.deep.members([
+          ['acme', now + 1, '2'],
+          ['other', now, '5'],
+        ])
+        expect(await waiting()).to.equal(0)
+      })
+
+      it('does not wait for one whose state cannot be built, and tells that one later', async () => {
+        const broken = withStates(async (environment, customerIds) => {
+          if (customerIds.includes('acme')) throw new Error('acme cannot be built')
+          return bench.entitlements.states(environment, customerIds)
+        })
+        await redis.del(await redis.keys(`${bench.queues.prefix}:state:${environmentId}:*`))
+        await write([told('acme', '1', now), told('other', '5', now)])
+        const error = await worker({}, broken)
+          .deliver(environmentId)
+          .catch((error: unknown) => error)
+        expect((error as AggregateError).errors.map(String)).to.deep.equal(['Error: acme cannot be built'])
+        expect((await listened()).map(({ customerId }) => customerId)).to.deep.equal(['other'])
+        await deliver()
+        expect(await listened()).to.deep.equal([])
+        await endLeases()
+        await deliver()
+        expect((await listened()).map(({ customerId }) => customerId)).to.deep.equal(['acme'])
+        expect(await waiting()).to.equal(0)
+      })
+
+      it('goes when there is none', async () => {
+        await write([])
+        await deliver()
+        expect(await listened()).to.deep.equal([])
+        expect(await waiting()).to.equal(0)
+      })
+
+      it('is taken as many changes, so that a batch stays small', async () => {
+        const rows = 5
+        for (let row = 0; row < rows; row++) await write(Array.from({ length: 400 }, (_, n) => told(`c${n}`, '1', now)))
+        const { changes } = await leaseChanges(bench.pool, environmentId, { limit: 500, seconds: 15 })
+        expect(changes).to.have.length(800)
+        await deliver()
+        await endLeases()
+        await deliver()
+        expect(await waiting()).to.equal(0)
+      })
     })
 
     it('of what the customer does not hold is kept and not told', async () => {
@@ -273,14 +365,34 @@ describe('delivering changes', () => {
       }
       await Promise.all([changes(), changes()])
       while ((await waiting()) > 0) await Promise.all([one.deliver(environmentId), other.deliver(environmentId)])
-      const [state, truth] = [(await cached())!, await built()]
+      const truth = await built()
       const shown = ({ deniedReason, entitlements }: EntitlementState) => [
         deniedReason,
         ...entitlements.map(({ feature, usageLimit, usage }) => [feature.refId, usageLimit, usage?.currentUsage]),
       ]
-      expect(shown(state)).to.deep.equal(shown(truth))
-      expect(state.accessVersion).to.equal(truth.accessVersion)
+      // As a reader does: states and usages as they come, the newer stays.
+      let held: EntitlementState | null = null
+      for (const { state, usage } of await listened()) {
+        if (state) held = mergeStates(held, state)
+        else held &&= withUsages(held, new Map([[usage!.featureId, usage!.usage]]))
+      }
+      expect(shown(held!)).to.deep.equal(shown(truth))
+      expect(held!.accessVersion).to.equal(truth.accessVersion)
+      expect((await cached())!.accessVersion).to.equal(truth.accessVersion)
     })
+  })
+
+  it('builds the states of many customers with as many statements as that of one', async () => {
+    const statementsOf = async (refIds: string[]) => {
+      for (const refId of refIds) await provision(refId)
+      const { texts, stop } = countStatements()
+      await deliver().finally(stop)
+      expect((await listened()).map(({ customerId }) => customerId)).to.have.members(refIds)
+      return texts.length
+    }
+    await statementsOf(['first'])
+    const ofOne = await statementsOf(['one'])
+    expect(await statementsOf(['two', 'three', 'four', 'five', 'six'])).to.equal(ofOne)
   })
 
   describe('when something fails', () => {
@@ -292,11 +404,11 @@ describe('delivering changes', () => {
       await deliver()
       expect(await listened()).to.deep.equal([])
       await endLeases()
-      expect(await environmentsWithUndelivered(bench.prisma)).to.include(environmentId)
+      expect(await environmentsWithUndelivered(bench.pool)).to.include(environmentId)
       await deliver()
       expect((await listened()).map(({ kind }) => kind)).to.deep.equal(['entitlements'])
       expect(await waiting()).to.equal(0)
-      expect(await environmentsWithUndelivered(bench.prisma)).not.to.include(environmentId)
+      expect(await environmentsWithUndelivered(bench.pool)).not.to.include(environmentId)
     })
 
     it('in Redis, is noticed, and nothing counts as told', async () => {
