@@ -6,14 +6,15 @@ import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { every } from '../src/platform/timer.js'
 import { applyDueTransitions } from '../src/subscription/jobs.js'
-import { sweepDue } from '../src/subscription/service-sweep.js'
+import { groupSize, sweepDue } from '../src/subscription/service-sweep.js'
+import { WakeUps } from '../src/subscription/service-wake-ups.js'
 
 export const subscriptionTransitionsConfig = {
   ...processVariables,
   ...databaseVariables,
   ...redisVariables,
   PORT: port({ default: 4103, desc: 'Port of health and metrics' }),
-  CONCURRENCY: positive({ default: 4, desc: 'Customers whose transitions are applied at the same time' }),
+  CONCURRENCY: positive({ default: 4, desc: 'Groups of up to 25 customers whose transitions are applied at the same time' }),
   SWEEP_INTERVAL_MS: positive({ default: 5_000, desc: 'How often due transitions without a job are looked for' }),
 }
 
@@ -26,10 +27,11 @@ await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitio
   const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
   const { subscriptions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues })
 
+  const wakeUps = new WakeUps(subscriptions, { lanes: config.CONCURRENCY })
   consume(life, queues, applyDueTransitions, {
-    concurrency: config.CONCURRENCY,
+    concurrency: config.CONCURRENCY * groupSize,
     handler: async ({ environmentId, customerId }) => {
-      await subscriptions.applyDue(environmentId, customerId)
+      await wakeUps.apply(environmentId, customerId)
       await promotional.applyDue(environmentId, customerId)
     },
   })

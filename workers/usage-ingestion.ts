@@ -5,7 +5,6 @@ import { countingSession, Ingestion } from '../src/metering/ingestion.js'
 import { shardVariables } from '../src/metering/ingestion-config.js'
 import { aggregateEvents, ingestDirectUsage, ingestionShard } from '../src/metering/jobs.js'
 import { KeyPruning } from '../src/metering/key-pruning.js'
-import { createNudges } from '../src/metering/nudges.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
@@ -68,7 +67,7 @@ await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async 
       postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' }),
     metrics: life.metrics,
     log: life.log,
-    changed: createNudges(after.changed),
+    changed: after.changed,
     stored: (job) => {
       aggregation
         .add(job)

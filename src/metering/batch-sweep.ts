@@ -14,7 +14,7 @@ export async function sweepBatches(db: Connection, queue: JobQueue<AggregationJo
   const isBusy = (await queue.waiting()) > 0
   const batches = await findWaitingBatches(db, isBusy ? lostAfterSecondsWhenBusy : lostAfterSeconds, batchesPerSweep)
   // One job per batch at a time, whoever sweeps.
-  for (const { environmentId, batchId } of batches)
-    await queue.add({ v: 1, environmentId, batchId, stored: null }, { jobId: `sweep-${batchId}` })
+  for (const { environmentId, batchId, storedAt } of batches)
+    await queue.add({ v: 1, environmentId, batchId, stored: null, storedAt }, { jobId: `sweep-${batchId}` })
   return batches.length
 }

@@ -14,8 +14,9 @@ import { notCountedInTime, type RefusedItem, refusedItem, toPlainProblem } from 
 import { type EventItem, eventIdentity } from './report.js'
 import { isTransient } from './transaction.js'
 
-/** About 300 bytes each. */
+/** Of an environment, about 300 bytes each. */
 const maxPlaces = 100_000
+const maxEnvironments = 100
 /** Customers that are archived between two attempts, that often in a row, are somebody else's mistake. */
 const maxAttempts = 5
 
@@ -30,7 +31,7 @@ export class EventIngestion {
   readonly #clock: DatabaseClock
   readonly #stored: (job: AggregationJob) => void
   /** Live ones, as they were: the storing statement looks whether they still are. */
-  readonly #places = new LRUCache<string, FoundPlace>({ max: maxPlaces })
+  readonly #places = new LRUCache<string, LRUCache<string, FoundPlace>>({ max: maxEnvironments })
 
   /** `stored` is called after the commit with the events that are new. */
   constructor(parts: {
@@ -73,7 +74,7 @@ export class EventIngestion {
       const refusedAt = plan.events.length === 0 ? null : await this.#store(environmentId, plan)
       if (refusedAt !== null) {
         if (attempt >= maxAttempts) throw new Error('customers of a batch of events do not stay what they are')
-        for (const key of places.keys()) this.#places.delete(environmentId + key)
+        this.#places.delete(environmentId)
         now = refusedAt
         continue
       }
@@ -85,21 +86,23 @@ export class EventIngestion {
 
   /** By `placeKey`; unknown customers are absent. */
   async #findPlaces(environmentId: string, calls: Call<EventItem>[]): Promise<Map<string, FoundPlace>> {
+    const known = this.#places.get(environmentId) ?? new LRUCache({ max: maxPlaces })
+    this.#places.set(environmentId, known)
     const places = new Map<string, FoundPlace>()
     const missing = new Map<string, Place>()
     for (const { items } of calls) {
       for (const place of items) {
         const key = placeKey(place)
         if (places.has(key)) continue
-        const known = this.#places.get(environmentId + key)
-        if (known) places.set(key, known)
+        const found = known.get(key)
+        if (found) places.set(key, found)
         else missing.set(key, { customerId: place.customerId, resourceId: place.resourceId })
       }
     }
     if (missing.size === 0) return places
     for (const [key, place] of await findPlaces(this.#pool, environmentId, [...missing.values()])) {
       places.set(key, place)
-      if (!(checkPlace(missing.get(key)!, place) instanceof Problem)) this.#places.set(environmentId + key, place)
+      if (!(checkPlace(missing.get(key)!, place) instanceof Problem)) known.set(key, place)
     }
     return places
   }

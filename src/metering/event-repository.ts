@@ -225,12 +225,12 @@ export async function findWaitingBatches(
   db: Connection,
   olderThanSeconds: number,
   limit: number,
-): Promise<{ environmentId: string; batchId: string }[]> {
-  const { rows } = await db.query<{ environment_id: string; id: string }>({
+): Promise<{ environmentId: string; batchId: string; storedAt: EpochMs }[]> {
+  const { rows } = await db.query<{ environment_id: string; id: string; created_at: Date }>({
     text: `
-      SELECT environment_id, id FROM pending_batch
+      SELECT environment_id, id, created_at FROM pending_batch
       WHERE created_at < clock_timestamp() - make_interval(secs => $1::int) ORDER BY created_at LIMIT $2::int`,
     values: [olderThanSeconds, limit],
   })
-  return rows.map(({ environment_id, id }) => ({ environmentId: environment_id, batchId: id }))
+  return rows.map(({ environment_id, id, created_at }) => ({ environmentId: environment_id, batchId: id, storedAt: created_at.getTime() }))
 }

@@ -28,8 +28,9 @@ import { inPoolTransaction } from './transaction.js'
 
 /** More than that is a dimension such as a request id, and no chart. */
 const maxGroups = 1_000
-/** Of one transaction: what it has made stays, also when the asker does not wait for the rest. */
+/** Of one transaction: what it has made stays, also when the asker does not wait for the rest. About a second's work. */
 const bucketsPerStep = 200
+const eventsPerStep = 50_000
 
 interface GroupedQuestion {
   scope: HistoryScope
@@ -98,11 +99,22 @@ async function refresh(pool: pg.Pool, environmentId: string, groupingId: string,
     const isLast = await inPoolTransaction(pool, async (db) => {
       // First the rows, then what they are made from: what is counted in between makes them outdated again, and is not missed.
       const outdated = await findOutdated(db, environmentId, groupingId, { ...asked, from }, bucketsPerStep)
-      if (outdated.length > 0) await makeGroups(db, environmentId, groupingId, asked, outdated)
-      return outdated.length < bucketsPerStep
+      const step = firstOf(outdated)
+      if (step.length > 0) await makeGroups(db, environmentId, groupingId, asked, step)
+      return step.length === outdated.length && outdated.length < bucketsPerStep
     })
     if (isLast) return
   }
+}
+
+/** As many as one step takes; at least one. */
+function firstOf(outdated: OutdatedBucket[]): OutdatedBucket[] {
+  let events = 0
+  const end = outdated.findIndex((bucket) => {
+    events += bucket.events
+    return events > eventsPerStep
+  })
+  return end === -1 ? outdated : outdated.slice(0, Math.max(1, end))
 }
 
 async function makeGroups(

@@ -61,6 +61,8 @@ export interface OutdatedBucket {
   bucket: EpochMs
   /** See `usage_group_rollup.source`. */
   source: string
+  /** Counted events that it has. */
+  events: number
 }
 
 /** Forgets what is kept of buckets that have no usage any more, and answers those whose groups are to be made, the oldest first. */
@@ -71,7 +73,7 @@ export async function findOutdated(
   { customerId, featureId, resourceId, from, to }: BucketRange,
   limit: number,
 ): Promise<OutdatedBucket[]> {
-  const { rows } = await db.query<{ part_id: string; bucket_start: Date; source: string }>({
+  const { rows } = await db.query<{ part_id: string; bucket_start: Date; source: string; events: string }>({
     text: `
       WITH gone AS (
         DELETE FROM usage_group_rollup AS kept
@@ -80,7 +82,7 @@ export async function findOutdated(
             SELECT FROM usage_rollup WHERE environment_id = $1::uuid AND customer_id = $3::uuid AND feature_id = $4::uuid
               AND part_id = kept.part_id AND bucket_start = kept.bucket_start)
       )
-      SELECT rollup.part_id, rollup.bucket_start, rollup.xmin::text AS source
+      SELECT rollup.part_id, rollup.bucket_start, rollup.xmin::text AS source, rollup.events
       FROM usage_rollup AS rollup LEFT JOIN usage_group_rollup AS kept
         ON kept.environment_id = $1::uuid AND kept.grouping_id = $2::uuid AND kept.part_id = rollup.part_id AND kept.bucket_start = rollup.bucket_start
       WHERE rollup.environment_id = $1::uuid AND rollup.customer_id = $3::uuid AND rollup.feature_id = $4::uuid
@@ -89,7 +91,12 @@ export async function findOutdated(
       ORDER BY rollup.bucket_start, rollup.part_id LIMIT $8::int`,
     values: [environmentId, groupingId, customerId, featureId, resourceId, startTime(from), toTime(to), limit],
   })
-  return rows.map(({ part_id, bucket_start, source }) => ({ part: part_id, bucket: bucket_start.getTime(), source }))
+  return rows.map(({ part_id, bucket_start, source, events }) => ({
+    part: part_id,
+    bucket: bucket_start.getTime(),
+    source,
+    events: Number(events),
+  }))
 }
 
 /** Keeps what the groups have in the buckets. One that is outdated by then is found so by the next reader. */

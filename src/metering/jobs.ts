@@ -110,7 +110,7 @@ export interface AggregationJob {
   batchId: string
   /** Null: read them from the database (the sweep found the batch). */
   stored: StoredEvents | null
-  /** When they were committed, for the measured lag; absent when the sweep found the batch. */
+  /** When they were committed, for the measured lag; absent in jobs of older releases. */
   storedAt?: EpochMs
 }
 

@@ -18,7 +18,7 @@ import {
 import { type LinePaging, pageOfLines } from './history-paging.js'
 import { findMeasured, type Measured } from './history-repository.js'
 import { featureIsNotMetered, featureNotFound } from './problems.js'
-import { bucketOf, readNewMembers, readRollups } from './rollup-repository.js'
+import { bucketMs, bucketOf, readNewMembers, readRollups } from './rollup-repository.js'
 import { toAnsweredUnits } from './unit-transformation.js'
 import type { ResetPeriod, ResetRule } from './usage-period.js'
 
@@ -88,8 +88,8 @@ export class UsageHistory {
     const granularity = stepsOf(question, reset)
     const plan = planHistory({ start, end, granularity, timeZone: measured.timeZone }, reset)
     if (!plan) throw invalidInput('the range has too many points: ask for a shorter one', { path: 'endDate' })
-    // What began never leaves nothing to read.
-    const from = question.isOfActiveOnly ? Math.max(held.since ?? end, plan.from ?? 0) : plan.from
+    // Nothing is in force: a quarter of an hour after the end there is nothing to read.
+    const from = question.isOfActiveOnly ? Math.max(held.since ?? end + bucketMs, plan.from ?? 0) : plan.from
     const scope = { customerId: measured.customerId, featureId: measured.feature.id, resourceId: measured.resourceId }
     const lines =
       groupBy.length === 0

@@ -127,6 +127,25 @@ describe('usage history', () => {
       expect(await last('requests', { groupBy: ['model', 'user'] })).to.deep.equal({})
     })
 
+    it('misses nothing that is counted while it is read', async () => {
+      const rounds = Array.from({ length: 12 }, (_, round) => round)
+      const calls = rounds.map((round) =>
+        bench.usage.reportEvents(
+          environmentId,
+          Array.from({ length: 20 }, (_, index) =>
+            request(`${round}-${index}`, `m${index % 2}`, 1, { hoursBack: index % 3, user: `${index}` }),
+          ),
+        ),
+      )
+      const readings = rounds.flatMap(() => [last('tokens'), last('unique')])
+      await Promise.all([...calls, ...readings])
+      await send()
+      expect([await last('tokens'), await last('unique')]).to.deep.equal([
+        { m0: '120', m1: '120' },
+        { m0: '10', m1: '10' },
+      ])
+    })
+
     it('draws where each group stood, with its resets', async () => {
       await send(request('a', 'x', 1, { hoursBack: 3 }), request('b', 'y', 2, { hoursBack: 2 }), request('c', 'x', 4, { hoursBack: 0 }))
       const line = async (reset: HistoryQuestion['reset']) => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Bindings } from '../../../src/metering/bindings.js'
+import { Bindings, type LoadHoldings } from '../../../src/metering/bindings.js'
 import { RecomputationWorker } from '../../../src/metering/recomputation.js'
 import { count, createEnvironment, event, eventually, historyOf, type MeteringBench, openMeteringBench, report, usageOf } from './bench.js'
 
@@ -146,6 +146,38 @@ describe('counting anew from raw events', () => {
       }
       expect(await points('tokens'), refId).to.deep.equal(['0', '4', '5'])
       expect((await points('unique')).slice(0, 2), refId).to.deep.equal(['0', '1'])
+    }
+  })
+
+  it('goes on where it was stopped, while events keep coming, and ends with what they say', async function () {
+    this.timeout(60_000)
+    const of = await createEnvironment(bench)
+    const customers = Array.from({ length: 50 }, (_, index) => `customer-${index}`)
+    for (const refId of customers) await bench.app.customers.provision(of, { refId, subscription: { planRefId: 'free' } })
+    const send = (round: number) =>
+      bench.usage.reportEvents(
+        of,
+        customers.map((customerId) => event(customerId, `${round}`, { dimensions: { tokens: round, user: `${round % 3}` } })),
+      )
+    await send(1)
+    const { id } = await bench.usage.recomputations.request(of, { featureId: 'unique', customerId: null, from: null, to: null })
+    const stop = new AbortController()
+    const loadHoldings: LoadHoldings = (environment, places) =>
+      bench.prisma.$transaction((db) => bench.app.entitlements.holdings(db, environment, places), { isolationLevel: 'RepeatableRead' })
+    // Stopped after its first step.
+    const stopped = new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(loadHoldings), changed: () => stop.abort() })
+    await Promise.all([stopped.run(stop.signal), send(2)])
+    const halfway = await bench.usage.recomputations.progress(of, id)
+    expect(halfway).to.deep.include({ finishedAt: null, customersTotal: 50 })
+    expect(halfway.customersDone).to.be.within(1, 49)
+    for (const featureId of ['requests', 'tokens', 'max'])
+      await bench.usage.recomputations.request(of, { featureId, customerId: null, from: null, to: null })
+    await Promise.all([worker().run(), worker().run(), ...[3, 4, 5, 6].map(send)])
+    expect((await bench.usage.recomputations.progress(of, id)).finishedAt).to.be.a('number')
+    await allCounted(of)
+    for (const refId of customers) {
+      const usages = await Promise.all(['requests', 'tokens', 'max', 'unique'].map((feature) => usageOf(bench, of, refId, feature)))
+      expect(usages, refId).to.deep.equal(['6', '21', '6', '3'])
     }
   })
 

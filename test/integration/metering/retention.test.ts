@@ -7,7 +7,7 @@ import { KeyPruning } from '../../../src/metering/key-pruning.js'
 import { RecomputationWorker } from '../../../src/metering/recomputation.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
-import { count, createEnvironment, historyOf, type MeteringBench, openMeteringBench, problemOf, usageOf } from './bench.js'
+import { count, createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, problemOf, usageOf } from './bench.js'
 
 const day = 86_400_000
 
@@ -37,6 +37,29 @@ describe('retention', () => {
     for (let step = 0; step < 16; step++) deleted += await pruning.step()
     expect(deleted).to.equal(500)
     expect(await count(bench.pool, 'ingestion_key', environmentId)).to.equal(300)
+  })
+
+  it('knows a repeat that comes after midnight, in the next month, and when its event is gone', async () => {
+    bench.startIngestion()
+    const environmentId = await createEnvironment(bench)
+    await bench.app.customers.provision(environmentId, { refId: 'customer', subscription: { planRefId: 'free' } })
+    const send = () => bench.usage.reportEvents(environmentId, [event('customer', 'a'), event('customer', 'b')])
+    await send()
+    for (const daysBack of [1, 32]) {
+      await bench.pool.query(
+        'UPDATE raw_event SET occurred_at = occurred_at - make_interval(days => $2::int) WHERE environment_id = $1::uuid',
+        [environmentId, daysBack],
+      )
+      await bench.pool.query(
+        'UPDATE ingestion_key SET created_at = created_at - make_interval(days => $2::int) WHERE environment_id = $1::uuid',
+        [environmentId, daysBack],
+      )
+      await send()
+      expect(await count(bench.pool, 'raw_event', environmentId)).to.equal(2)
+    }
+    await bench.pool.query('DELETE FROM raw_event WHERE environment_id = $1::uuid', [environmentId])
+    await send()
+    expect(await count(bench.pool, 'raw_event', environmentId)).to.equal(0)
   })
 
   const insertEvent = (environmentId: string, daysBack: number, { customerId = newId(), batchId = newId(), tokens = 1 } = {}) =>
