@@ -4,6 +4,8 @@ import type { Comparison } from './compare.js'
 export interface BenchmarkContext {
   /** Time for all of it, but for starting and stopping. */
   seconds: number
+  /** How much, where that matters, in millions; absent: as much as the benchmark is usually run with. */
+  millions?: number
   /** Closes what the benchmark opens. */
   life: Life
   /** Tells how it is getting on. */

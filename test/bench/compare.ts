@@ -1,4 +1,4 @@
-import { median, spread } from './statistics.js'
+import { median, significant, spread } from './statistics.js'
 
 /** What is printed for one measure of a benchmark. Subject and reference are medians in `unit`. */
 export interface Comparison {
@@ -63,6 +63,3 @@ export async function compare<Measure extends string>(plan: ComparisonPlan<Measu
     }
   })
 }
-
-/** Four digits: more would be noise. */
-const significant = (value: number) => Number(value.toPrecision(4))

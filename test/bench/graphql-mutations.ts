@@ -3,11 +3,11 @@ import { Problem } from '../../src/kernel/problem.js'
 import { maxBodyBytes } from '../../src/web/body.js'
 import type { BenchmarkContext } from './benchmark.js'
 import type { Comparison } from './compare.js'
-import type { Stack, StackProcess } from './metering-stack.js'
-import { quantile } from './statistics.js'
+import type { Stack } from './metering-stack.js'
+import type { StackProcess } from './stack-process.js'
+import { quantile, significant } from './statistics.js'
 
 const provisions = 300
-const significant = (value: number) => Number(value.toPrecision(4))
 const mutation =
   'mutation($input: ProvisionCustomerInput!) { provisionCustomer(input: $input) { subscription { subscriptionId status } subscriptionDecisionStrategy } }'
 

@@ -10,9 +10,10 @@ import { entitlementQuery, webCatalog } from './graphql-content.js'
 import { measureProvisioning, measureRefusals } from './graphql-mutations.js'
 import { requireH2load } from './h2load.js'
 import { type HttpTarget, loadHttp } from './http-load.js'
-import { addCustomers, type Stack, type StackProcess, startStack } from './metering-stack.js'
+import { addCustomers, type Stack, startStack } from './metering-stack.js'
 import { ServerProcess } from './server-process.js'
-import { median } from './statistics.js'
+import type { StackProcess } from './stack-process.js'
+import { median, significant } from './statistics.js'
 
 const customerId = 'customer-1'
 const rounds = 8
@@ -170,17 +171,15 @@ export const graphqlMemory: Benchmark = {
       const [reference, subject] = [measures[of](part(0.25, 0.45, of)), measures[of](part(0.8, 1, of))]
       return {
         name: `memory-${of}`,
-        subject: round(subject),
-        reference: round(reference),
-        ratio: round(subject / reference),
+        subject: significant(subject),
+        reference: significant(reference),
+        ratio: significant(subject / reference),
         unit: 'MiB',
         spread: 0,
       }
     })
   },
 }
-
-const round = (value: number) => Number(value.toPrecision(4))
 
 /** Mostly checks, some lists, some mutations, some that are refused. */
 async function mixedRequest(client: Client, { serverKey }: Stack, n: number, customers: number): Promise<void> {

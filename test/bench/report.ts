@@ -1,4 +1,3 @@
-import { Client } from 'undici'
 import * as decimal from '../../src/kernel/decimal.js'
 import { newId } from '../../src/kernel/id.js'
 import { Problem } from '../../src/kernel/problem.js'
@@ -16,7 +15,12 @@ import { openPostgres } from '../../src/platform/postgres.js'
 import { Life } from '../../src/platform/process.js'
 import type { Benchmark, BenchmarkContext } from './benchmark.js'
 import { compare, type Sample } from './compare.js'
+import { CpuMeter, describeCpu, sumOf } from './cpu-meter.js'
+import { sendUntilAcknowledged } from './event-calls.js'
+import { untilNone } from './event-load.js'
+import { HttpConnection, postRequest } from './http-connection.js'
 import { addCustomers, type Stack, startStack } from './metering-stack.js'
+import { quantile } from './statistics.js'
 
 const catalog = {
   features: [{ refId: 'calls', displayName: 'Calls', type: 'NUMBER', meter: 'Incremental', units: 'call', unitsPlural: 'calls' }],
@@ -37,7 +41,7 @@ const aloneMs = 1_500
 const togetherMs = 2_500
 const mutation = 'mutation ($input: ReportUsageInput!) { reportUsage(input: $input) { id currentUsage } }'
 
-type Measure = 'alone' | 'rate' | 'p99'
+type Measure = 'alone' | 'rate' | 'p99' | 'pushed' | 'cpu'
 type Report = (caller: number) => Promise<void>
 
 /** Acknowledged reports through GraphQL, the queue and a worker; beside it the same counting in one process, so that the price of the way is seen. */
@@ -48,24 +52,39 @@ export const report: Benchmark = {
     const stack = await startStack(life, catalog)
     await addCustomers(stack, customers, 'free')
     const web = await stack.start('web', { RATE_LIMIT_PER_KEY: '1000000' })
-    const processes = [web, await stack.start('usage-ingestion'), await stack.start('cache-invalidation')]
+    await stack.start('usage-ingestion')
+    const delivery = await stack.start('cache-invalidation')
+    const cpu = new CpuMeter(stack)
     const through = overGraphql(life, stack, web.url)
     const direct = straight(life, stack)
-    for (const side of [through, direct]) await measure(side)
-    const cpu = async () => Promise.all(processes.map((p) => p.cpuMicroseconds()))
+    const measure = async (of: 'report' | 'reference', report: Report): Promise<Sample<Measure>> => {
+      const alone = await load(report, 1, aloneMs)
+      cpu.lap()
+      const began = performance.now()
+      const { times, rate } = await load(report, callers, togetherMs)
+      // The reference is alone: what it leaves is told later, and not by its side.
+      if (of === 'report') await untilNone(stack, 'outbox_message')
+      const pushed = (times.length / (performance.now() - began)) * 1_000
+      const used = cpu.lap()
+      note(`${of}: ${describeCpu(used, times.length, 'a report')}`)
+      return { alone: quantile(alone.times, 0.5), rate, p99: quantile(times, 0.99), pushed, cpu: sumOf(used) / times.length }
+    }
+    const reference = async () => {
+      const sample = await delivery.whileFrozen(() => measure('reference', direct))
+      await untilNone(stack, 'outbox_message')
+      return sample
+    }
+    await measure('report', through)
+    await reference()
     return compare<Measure>({
-      subject: async () => {
-        const before = await cpu()
-        const { reports, ...sample } = await measure(through)
-        const after = await cpu()
-        note(processes.map(({ name }, i) => `${name} ${Math.round((after[i]! - before[i]!) / reports)} µs`).join(', '))
-        return sample
-      },
-      reference: async () => measure(direct),
+      subject: () => measure('report', through),
+      reference,
       measures: {
         alone: { name: 'report-alone-p50', unit: 'ms' },
         rate: { name: 'report-64-rate', unit: 'reports/s' },
         p99: { name: 'report-64-p99', unit: 'ms' },
+        pushed: { name: 'report-64-pushed', unit: 'reports/s' },
+        cpu: { name: 'report-64-cpu', unit: 'µs of CPU/report' },
       },
       rounds: 20,
       seconds,
@@ -77,19 +96,7 @@ export const report: Benchmark = {
   },
 }
 
-async function measure(report: Report): Promise<Sample<Measure> & { reports: number }> {
-  const alone = await load(report, 1, aloneMs)
-  const together = await load(report, callers, togetherMs)
-  return {
-    alone: at(alone.times, 0.5),
-    rate: together.rate,
-    p99: at(together.times, 0.99),
-    reports: alone.times.length + together.times.length,
-  }
-}
-
-const at = (sorted: number[], share: number) => sorted[Math.floor(sorted.length * share)]!
-
+/** Each of so many callers reports again as soon as it has its answer. Answers how long each waited, in ms. */
 async function load(report: Report, count: number, forMs: number): Promise<{ times: number[]; rate: number }> {
   const times: number[] = []
   const began = performance.now()
@@ -102,29 +109,20 @@ async function load(report: Report, count: number, forMs: number): Promise<{ tim
       }
     }),
   )
-  times.sort((a, b) => a - b)
   return { times, rate: (times.length / (performance.now() - began)) * 1_000 }
 }
 
 let serial = 0
-const nextCustomer = () => `customer-${serial++ % customers}`
+const nextCustomer = () => serial++ % customers
 
 function overGraphql(life: BenchmarkContext['life'], { serverKey }: Stack, url: string): Report {
-  const clients = life.open(
-    'clients',
-    Array.from({ length: callers }, () => new Client(url)),
-    (all) => Promise.all(all.map((client) => client.close())),
-  )
+  const connections = Array.from({ length: callers }, () => life.open('connection', new HttpConnection(url), (c) => c.close()))
+  const requests = Array.from({ length: customers }, (_, customer) => {
+    const variables = { input: { customerId: `customer-${customer}`, featureId: 'calls', value: 1 } }
+    return postRequest('/graphql', { 'x-api-key': serverKey }, JSON.stringify({ query: mutation, variables }))
+  })
   return async (caller) => {
-    const variables = { input: { customerId: nextCustomer(), featureId: 'calls', value: 1 } }
-    const { body } = await clients[caller]!.request({
-      path: '/graphql',
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-api-key': serverKey },
-      body: JSON.stringify({ query: mutation, variables }),
-    })
-    const text = await body.text()
-    if (!text.startsWith('{"data":{"reportUsage":{"id"')) throw new Problem('ABORTED', 'WRONG_ANSWERS', text.slice(0, 500))
+    await sendUntilAcknowledged(connections[caller]!, requests[nextCustomer()]!, '{"data":{"reportUsage":{"id"')
   }
 }
 
@@ -154,7 +152,7 @@ function straight(life: BenchmarkContext['life'], { app, databaseUrl, environmen
   })
   return async () => {
     const usage = {
-      customerId: nextCustomer(),
+      customerId: `customer-${nextCustomer()}`,
       resourceId: null,
       featureId: 'calls',
       value: decimal.fromNumber(1),

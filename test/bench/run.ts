@@ -1,22 +1,26 @@
-// `npm run bench -- NAME [--json] [--seconds N]`: see src/web/docs/benchmarks.md.
+// `npm run bench -- NAME [--json | --markdown] [--seconds N] [--millions N]`: see src/web/docs/benchmarks.md.
 import { parseArgs } from 'node:util'
 import { Problem } from '../../src/kernel/problem.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Life } from '../../src/platform/process.js'
 import type { Benchmark } from './benchmark.js'
 import type { Comparison } from './compare.js'
+import { cost } from './cost.js'
 import { estimateBenchmark } from './estimate.js'
 import { graphql, graphqlMemory } from './graphql.js'
 import { ingest } from './ingest.js'
+import { ingestLong } from './ingest-long.js'
 import { describeMachine } from './machine.js'
 import { report } from './report.js'
 import { sidecar } from './sidecar.js'
 import { sidecarChanges } from './sidecar-changes.js'
 import { sidecarMany } from './sidecar-many.js'
-import { soak } from './soak.js'
+import { soak, soakRestart } from './soak.js'
 
 const benchmarks: readonly Benchmark[] = [
+  cost,
   ingest,
+  ingestLong,
   estimateBenchmark,
   graphql,
   graphqlMemory,
@@ -25,14 +29,17 @@ const benchmarks: readonly Benchmark[] = [
   sidecarMany,
   sidecarChanges,
   soak,
+  soakRestart,
 ]
 
-const usage = `Usage: npm run bench -- NAME [--json] [--seconds N]
+const usage = `Usage: npm run bench -- NAME [--json | --markdown] [--seconds N] [--millions N]
 
 ${benchmarks.map(({ name, about }) => `  ${name.padEnd(12)}${about}`).join('\n')}
 
   --json        prints one JSON object per measure and line on standard output, and nothing else there
+  --markdown    prints the table as the documentation has it
   --seconds N   time to measure, 5 to 3600; default 45
+  --millions N  of events, where they are counted: 0.01 to 100
 `
 
 const note = (line: string) => process.stderr.write(`${line}\n`)
@@ -41,6 +48,8 @@ const note = (line: string) => process.stderr.write(`${line}\n`)
 function readArguments() {
   const options = {
     json: { type: 'boolean', default: false },
+    markdown: { type: 'boolean', default: false },
+    millions: { type: 'string' },
     seconds: { type: 'string', default: '45' },
     help: { type: 'boolean' },
   } as const
@@ -51,11 +60,17 @@ function readArguments() {
   if (!benchmark || positionals.length !== 1)
     throw new TypeError(positionals.length === 0 ? 'Which benchmark?' : `No benchmark ${positionals.join(' ')}`)
   if (!(seconds >= 5 && seconds <= 3600)) throw new TypeError(`--seconds must be 5 to 3600, not "${values.seconds}"`)
-  return { benchmark, seconds, isJson: values.json }
+  const millions = values.millions === undefined ? undefined : Number(values.millions)
+  if (millions !== undefined && !(millions >= 0.01 && millions <= 100))
+    throw new TypeError(`--millions must be 0.01 to 100, not "${values.millions}"`)
+  const print = values.json ? printJson : values.markdown ? printMarkdown : printTable
+  return { benchmark, seconds, millions, print }
 }
 
-function table(comparisons: readonly Comparison[]): string {
-  const figure = (value: number) => value.toLocaleString('en', { maximumSignificantDigits: 4 })
+const figure = (value: number) => value.toLocaleString('en', { maximumSignificantDigits: 4 })
+
+/** The first line is that of the headings. */
+function cells(comparisons: readonly Comparison[]): string[][] {
   const rows = comparisons.map(({ name, unit, subject, reference, ratio, spread }) => [
     name,
     unit,
@@ -64,24 +79,41 @@ function table(comparisons: readonly Comparison[]): string {
     ratio.toFixed(3),
     `±${(spread * 100).toFixed(1)} %`,
   ])
-  const lines = [['', 'unit', 'subject', 'reference', 'ratio', 'spread'], ...rows]
-  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
-  const align = (cell: string, column: number) => (column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))
-  return lines.map((line) => `${line.map(align).join('  ')}\n`).join('')
+  return [['', 'unit', 'subject', 'reference', 'ratio', 'spread'], ...rows]
 }
 
-async function run({ benchmark, seconds, isJson }: { benchmark: Benchmark; seconds: number; isJson: boolean }): Promise<number> {
+/** Texts to the left, numbers to the right. */
+function aligned(lines: readonly string[][]): string[][] {
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
+  return lines.map((line) => line.map((cell, column) => (column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))))
+}
+
+function printTable(comparisons: readonly Comparison[]): void {
+  const lines = aligned(cells(comparisons)).map((line) => `${line.join('  ')}\n`)
+  process.stdout.write(`\n${lines.join('')}`)
+}
+
+function printMarkdown(comparisons: readonly Comparison[]): void {
+  const [headings, ...rows] = aligned(cells(comparisons).map(([name, ...others]) => [name ? `\`${name}\`` : 'name', ...others]))
+  const rule = headings!.map((heading, column) => (column < 2 ? '-'.repeat(heading.length) : `${'-'.repeat(heading.length - 1)}:`))
+  process.stdout.write([headings!, rule, ...rows].map((line) => `| ${line.join(' | ')} |\n`).join(''))
+}
+
+function printJson(comparisons: readonly Comparison[]): void {
+  for (const { name, subject, reference, ratio, unit, spread } of comparisons)
+    process.stdout.write(`${JSON.stringify({ name, subject, reference, ratio, unit, spread })}\n`)
+}
+
+type Arguments = NonNullable<ReturnType<typeof readArguments>>
+
+async function run({ benchmark, seconds, millions, print }: Arguments): Promise<number> {
   const life = new Life('bench', silentLogger())
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void life.stop().finally(() => process.exit(130)))
   note(`${benchmark.name}: ${benchmark.about}`)
   note(describeMachine())
   try {
-    const comparisons = await benchmark.run({ seconds, life, note })
-    if (isJson)
-      for (const { name, subject, reference, ratio, unit, spread } of comparisons) {
-        process.stdout.write(`${JSON.stringify({ name, subject, reference, ratio, unit, spread })}\n`)
-      }
-    else process.stdout.write(`\n${table(comparisons)}`)
+    const comparisons = await benchmark.run({ seconds, millions, life, note })
+    if (comparisons.length > 0) print(comparisons)
     return 0
   } catch (error) {
     // What was interrupted fails in some way or other; the signal's handler says how the process ends.

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../src/kernel/problem.js'
+import { residentMegabytesOf } from './process-figures.js'
 
 const probe = new URL('./cpu-probe.js', import.meta.url).href
 const startMs = 15_000
@@ -62,8 +62,7 @@ export class ServerProcess {
 
   /** What it keeps in memory now. Linux only. */
   residentMegabytes(): number {
-    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'))?.[1]
-    return Math.round(Number(kilobytes) / 100) / 10
+    return residentMegabytesOf(this.child.pid!)
   }
 
   /** Bytes of its heap after its garbage was collected; needs `--expose-gc` among its node arguments. */

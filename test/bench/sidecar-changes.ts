@@ -7,7 +7,7 @@ import type { Comparison } from './compare.js'
 import { addCustomers, startStack } from './metering-stack.js'
 import { ServerProcess } from './server-process.js'
 import { definitionOf, metricOf } from './sidecar-calls.js'
-import { quantile } from './statistics.js'
+import { quantile, significant } from './statistics.js'
 
 const changesPerSecond = 200
 const customers = 400
@@ -132,8 +132,8 @@ export const sidecarChanges: Benchmark = {
       `${Math.round(rate)} changes per second; reports were answered in ${quantile(answers, 0.5).toFixed(1)} ms (p50), ${quantile(answers, 0.99).toFixed(1)} ms (p99)`,
     )
     const measure = (name: string, q: number): Comparison => {
-      const subject = Number(quantile(delays, q).toPrecision(4))
-      return { name, subject, reference: targetMs, ratio: Number((subject / targetMs).toPrecision(4)), unit: 'ms', spread: 0 }
+      const subject = significant(quantile(delays, q))
+      return { name, subject, reference: targetMs, ratio: significant(subject / targetMs), unit: 'ms', spread: 0 }
     }
     return [measure('sidecar-changes-p99', 0.99), measure('sidecar-changes-p50', 0.5)]
   },

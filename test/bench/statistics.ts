@@ -11,3 +11,6 @@ export const median = (values: readonly number[]) => quantile(values, 0.5)
 
 /** Half of the interquartile range as a share of the median: half of the values lie about within median × (1 ± spread). */
 export const spread = (values: readonly number[]) => (quantile(values, 0.75) - quantile(values, 0.25)) / 2 / median(values)
+
+/** Four digits: more would be noise. */
+export const significant = (value: number) => Number(value.toPrecision(4))
