@@ -64,6 +64,8 @@ export interface Moved {
   after: Subscription
   trigger: Trigger
   at: EpochMs
+  /** What waited until then; absent: nothing did. */
+  executed?: ScheduledChange
 }
 
 /** A billing period that began where the one before it ended. */
@@ -103,7 +105,9 @@ export function advance(subscriptions: readonly Subscription[], now: EpochMs): A
     } else if (trigger === 'scheduledUpdate') {
       const scheduled = firstScheduled(subject)!
       result.executed.push(scheduled)
-      const { after } = move(index, trigger, at, (moved) => execute(moved, scheduled, at))
+      const executed = move(index, trigger, at, (moved) => execute(moved, scheduled, at))
+      executed.executed = scheduled
+      const { after } = executed
       // Its plan may be in trial beside it: the two are never of one plan.
       for (const [otherIndex, other] of current.entries())
         if (otherIndex !== index && replacementTrigger(other, after, 'ACTIVE') === 'trialReplaced') move(otherIndex, 'trialReplaced', at)

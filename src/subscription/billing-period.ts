@@ -3,6 +3,9 @@ import type { EpochMs } from '../kernel/clock.js'
 import { usagePeriodAt } from '../metering/usage-period.js'
 import { type BillingPeriodWindow, givesAccess, type Subscription } from './model.js'
 
+/** NOW: billing periods begin anew with the change. UNCHANGED: the running one goes on. */
+export type BillingCycleAnchor = 'NOW' | 'UNCHANGED'
+
 export type ScheduleStrategy = 'IMMEDIATE' | 'END_OF_BILLING_PERIOD' | 'END_OF_BILLING_MONTH'
 
 /** The billing period that contains `at`, counted from the anchor in the customer's time zone. */

@@ -53,6 +53,7 @@ function startFollowUp(ended: Subscription, plan: Subscription['plan'], startDat
     effectiveEndDate: null,
     cancelReason: null,
     billingAnchor: startDate,
+    budget: null,
     currentPeriod: null,
     usageAnchor: usageAnchorAfter(ended, null, startDate),
     entitlementsRevokedAt: null,

@@ -67,6 +67,14 @@ export interface OwnEntitlement {
   resetRule: ResetRule | null
 }
 
+/** What usage-based charges of the running billing period may come to. New with each period. */
+export interface Budget {
+  /** In whole units of the currency that the subscription is charged in; 0 is used up from the beginning. */
+  limit: Decimal
+  /** Only tells that it is used up, and denies nothing. */
+  hasSoftLimit: boolean
+}
+
 /** How many units of a PER_UNIT feature are bought. */
 export interface HeldQuantity {
   featureId: string
@@ -82,12 +90,27 @@ export interface PlanContent {
   quantities: HeldQuantity[]
 }
 
+/** What a plan change says beside its content. It holds from the change on; what it does not say stays as it is. */
+export interface PlanAgreement {
+  /** In place of those that were agreed for the plan before. */
+  ownEntitlements: OwnEntitlement[]
+  budget: Budget | null
+  additionalMetaData: Record<string, unknown> | null
+  payingCustomerId: string | null
+  salesforceId: string | null
+  /** About money, as it was asked for; null: nothing. */
+  billing: object | null
+  /** What billing made of that, for billing to read when the change happens. */
+  billingAgreement: object | null
+}
+
 /** A change that waits for its instant. Versions in it are those that are the latest at that instant, as far as is known now. */
 export interface ScheduledChange {
   id: string
   executeAt: EpochMs
   change:
-    | ({ type: 'Plan' | 'Downgrade' | 'MigrateToLatest' } & PlanContent)
+    | ({ type: 'Plan' | 'Downgrade'; agreed: PlanAgreement | null } & PlanContent)
+    | ({ type: 'MigrateToLatest' } & PlanContent)
     | { type: 'BillingPeriod'; billingPeriod: BillingPeriod }
     | ({ type: 'UnitAmount' } & HeldQuantity)
     /** Quantity 0: the add-on goes. */
@@ -125,6 +148,8 @@ export interface Subscription {
   effectiveEndDate: EpochMs | null
   cancelReason: CancelReason | null
   billingAnchor: EpochMs
+  /** Null: none was agreed. */
+  budget: Budget | null
   /** The billing period that was last begun; its end is the next renewal. Null while nothing is billed. */
   currentPeriod: BillingPeriodWindow | null
   /** The anchor of SubscriptionStart usage periods; nothing before it counts in the subscription's usage series. */

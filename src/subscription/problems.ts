@@ -1,4 +1,4 @@
-import { invalidInput, Problem } from '../kernel/problem.js'
+import { invalidInput, Problem, unavailable } from '../kernel/problem.js'
 
 export function planNotFound(planId: string): Problem {
   return new Problem('NOT_FOUND', 'PLAN_NOT_FOUND', `Plan "${planId}" was not found or is not published: check the catalog.`, {
@@ -106,5 +106,11 @@ export function placeIsTaken(productId: string, resourceId: string | null): Prob
     'DUPLICATED_ENTITY_NOT_ALLOWED',
     `${place} holds a subscription of product "${productId}" already: cancel it first.`,
     { details: { productId, resourceId } },
+  )
+}
+
+export function paymentNotWithdrawn(subscriptionId: string): Problem {
+  return unavailable(
+    `The invoice of subscription "${subscriptionId}", which waits for its payment, could not be taken back at the billing provider yet: try again.`,
   )
 }

@@ -2,17 +2,21 @@
  * Provisioning: what becomes of a request to subscribe, given what the customer holds. Pure; the service loads, asks here, and saves.
  */
 import type { BillingPeriod, PackageVersion } from '../catalog/model.js'
+import { sortKeys } from '../catalog/normalise.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { invalidInput } from '../kernel/problem.js'
-import { effectiveAt, firstPeriod, type ScheduleStrategy } from './billing-period.js'
+import { type BillingCycleAnchor, effectiveAt, firstPeriod, type ScheduleStrategy } from './billing-period.js'
 import { isSameSlot, replacementTrigger, usageAnchorAfter } from './coexistence.js'
 import { checkContent, chooseBillingPeriod, isSameContent } from './content.js'
 import { apply, type Trigger } from './lifecycle.js'
 import {
+  type BillingPeriodWindow,
+  type Budget,
   givesAccess,
   type HeldAddon,
   type HeldQuantity,
   type OwnEntitlement,
+  type PlanAgreement,
   type ProductRules,
   type ScheduledChange,
   type Subscription,
@@ -53,10 +57,14 @@ export interface SubscriptionRequest {
   scheduleId: string
   skipTrial: boolean
   trialOverride: { isTrial: boolean; trialEndDate: EpochMs | null; trialEndBehavior: TrialEndBehavior | null } | null
+  billingCycleAnchor: BillingCycleAnchor | null
+  budget: Budget | null
   additionalMetaData: Record<string, unknown> | null
   billingId: string | null
   crmId: string | null
   salesforceId: string | null
+  /** About money, where it is said of a change that waits; null: nothing. */
+  billing: object | null
 }
 
 export type ProvisionDecision =
@@ -91,8 +99,8 @@ export function decideProvision(input: {
   const active = same.find(({ status }) => status === 'ACTIVE')
   if (active) {
     if (isSameContent(active, request)) return { kind: 'existing', subscription: active }
-    const { addons, quantities, scheduleStrategy } = request
-    const updated = decideUpdate({ subscription: active, update: { addons, quantities, scheduleStrategy }, now })
+    const { addons, quantities, scheduleStrategy, billingCycleAnchor } = request
+    const updated = decideUpdate({ subscription: active, update: { addons, quantities, scheduleStrategy, billingCycleAnchor }, now })
     const isChanged = !isSameContent(updated, active) || updated.scheduled.some((waiting) => !active.scheduled.includes(waiting))
     return isChanged || updated.scheduled.length !== active.scheduled.length
       ? { kind: 'update', subscription: updated }
@@ -122,7 +130,8 @@ export function decideProvision(input: {
     return trigger ? [{ other, trigger, ended: apply(other, trigger, now) }] : []
   })
   const inForce = replaced.find(({ other, trigger }) => givesAccess(other.status) && trigger === 'replace')?.other
-  const billingAnchor = isTrialOver ? trial.endDate : startDate
+  const kept = keptPeriod(request, { inForce, billingPeriod, status })
+  const billingAnchor = kept?.anchor ?? (isTrialOver ? trial.endDate : startDate)
   const subscription: Subscription = {
     id: request.id,
     refId: request.refId,
@@ -149,8 +158,10 @@ export function decideProvision(input: {
     cancelReason: null,
     billingAnchor,
     // A start in the past keeps its date as anchor; what is charged begins with the period of now.
-    currentPeriod: status === 'ACTIVE' ? firstPeriod({ billingPeriod, billingAnchor, timeZone: request.timeZone }, now) : null,
-    usageAnchor: usageAnchorAfter(inForce, billingPeriod, billingAnchor),
+    currentPeriod:
+      kept?.period ?? (status === 'ACTIVE' ? firstPeriod({ billingPeriod, billingAnchor, timeZone: request.timeZone }, now) : null),
+    usageAnchor: usageAnchorAfter(inForce, billingPeriod, kept ? startDate : billingAnchor),
+    budget: request.budget,
     entitlementsRevokedAt: null,
     scheduled: [],
     // Whether there is something to wait for is billing's to say; see payment.ts.
@@ -164,6 +175,19 @@ export function decideProvision(input: {
   }
   checkEnds(subscription, now)
   return { kind: 'create', subscription, ended: replaced.map(({ ended }) => ended) }
+}
+
+/** The running billing period that goes on in the one that takes its place, where that was asked for; null: periods begin anew. */
+function keptPeriod(
+  { billingCycleAnchor, startDate }: SubscriptionRequest,
+  context: { inForce: Subscription | undefined; billingPeriod: BillingPeriod | null; status: Subscription['status'] },
+): { anchor: EpochMs; period: BillingPeriodWindow } | null {
+  if (billingCycleAnchor !== 'UNCHANGED') return null
+  const { inForce, billingPeriod, status } = context
+  if (status !== 'ACTIVE' || !inForce?.currentPeriod || inForce.billingPeriod !== billingPeriod) return null
+  if (startDate !== null)
+    throw invalidInput('billingCycleAnchor UNCHANGED is for a change at once: leave startDate out.', { path: 'billingCycleAnchor' })
+  return { anchor: inForce.billingAnchor, period: inForce.currentPeriod }
 }
 
 function checkEnds({ startDate, endDate, effectiveEndDate }: Subscription, now: EpochMs): void {
@@ -182,12 +206,24 @@ function schedulePlanChange(
   now: EpochMs,
 ): ProvisionDecision | null {
   const { plan, addons, quantities } = request
+  const { ownEntitlements, budget, additionalMetaData, payingCustomerId, salesforceId, billing } = request
+  const agreed = { ownEntitlements, budget, additionalMetaData, payingCustomerId, salesforceId, billing, billingAgreement: null }
   const content = { plan, billingPeriod, addons, quantities }
   const isDowngrade = planChangeType(current, content) === 'DOWNGRADE'
   const strategy = request.scheduleStrategy ?? (isDowngrade ? current.product.downgradeTiming : 'IMMEDIATE')
   const executeAt = effectiveAt(current, strategy, now)
   if (executeAt <= now) return null
-  const change: ScheduledChange['change'] = { type: isDowngrade ? 'Downgrade' : 'Plan', ...content }
+  for (const [path, asked] of Object.entries({ endDate: request.endDate, cancellationDate: request.cancellationDate }))
+    if (asked !== null)
+      throw invalidInput(
+        `${path} is for a subscription that begins, and this change waits: cancel the subscription, or give a startDate.`,
+        { path },
+      )
+  if (request.billingCountryCode !== null && request.billingCountryCode !== current.billingCountryCode)
+    throw invalidInput('A change that waits keeps the billing country: ask for it IMMEDIATE, or give a startDate.', {
+      path: 'billingCountryCode',
+    })
+  const change: ScheduledChange['change'] = { type: isDowngrade ? 'Downgrade' : 'Plan', ...content, agreed }
   const waiting = current.scheduled.find((other) => other.executeAt === executeAt && isSamePlanChange(other.change, change))
   if (waiting) return { kind: 'existing', subscription: current }
   return { kind: 'update', subscription: withScheduled(current, { id: request.scheduleId, executeAt, change }) }
@@ -195,7 +231,14 @@ function schedulePlanChange(
 
 function isSamePlanChange(a: ScheduledChange['change'], b: ScheduledChange['change']): boolean {
   if (!('plan' in a) || !('plan' in b) || a.type !== b.type) return false
-  return a.plan.packageId === b.plan.packageId && a.billingPeriod === b.billingPeriod && isSameContent(a, b)
+  if (a.plan.packageId !== b.plan.packageId || a.billingPeriod !== b.billingPeriod || !isSameContent(a, b)) return false
+  return a.type === 'MigrateToLatest' || b.type === 'MigrateToLatest' || agreement(a.agreed) === agreement(b.agreed)
+}
+
+/** As a text that is the same for the same agreement; what entitlements are called here does not count, nor what billing made of a request. */
+function agreement(agreed: PlanAgreement | null): string {
+  const ownEntitlements = (agreed?.ownEntitlements ?? []).map(({ id: _, ...own }) => own)
+  return JSON.stringify(sortKeys(JSON.parse(JSON.stringify({ ...agreed, ownEntitlements, billingAgreement: null }))))
 }
 
 /** What the new subscription, with its first status, does to another one in its place; null: nothing, the two coexist. */

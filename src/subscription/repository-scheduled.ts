@@ -4,7 +4,7 @@ import type { PackageVersion } from '../catalog/model.js'
 import type { CatalogService } from '../catalog/service.js'
 import type { Decimal } from '../kernel/decimal.js'
 import type { Db, Prisma } from '../platform/postgres.js'
-import type { HeldAddon, PlanContent, ScheduledChange, Subscription } from './model.js'
+import type { HeldAddon, PlanAgreement, PlanContent, ScheduledChange, Subscription } from './model.js'
 
 /** By id of the version, and of scheduled ones by `scheduledKey`. */
 export type LoadedVersions = ReadonlyMap<string, PackageVersion>
@@ -25,6 +25,8 @@ const planShape = z.object({
   billingPeriod: billingPeriodShape.nullable(),
   addons: z.array(addonShape),
   quantities: z.array(quantityShape),
+  // Written and read by the same code: only that it is one is checked. Absent in changes of before there was any.
+  agreed: z.custom<PlanAgreement>((value) => typeof value === 'object').nullish(),
 })
 const heldAddonShape = z.object({ id: z.string(), versionId: z.string(), quantity: z.number() })
 
@@ -85,9 +87,10 @@ function toChange(
   switch (updateType) {
     case 'Plan':
     case 'Downgrade': {
-      const { planId, billingPeriod, addons, quantities } = planShape.parse(variables)
+      const { planId, billingPeriod, addons, quantities, agreed } = planShape.parse(variables)
       return {
         type: updateType,
+        agreed: agreed ?? null,
         plan: versionOf(planId)!,
         billingPeriod,
         addons: addons.map(({ id, packageId, quantity }): HeldAddon => ({ id, version: versionOf(packageId)!, quantity })),
@@ -120,14 +123,15 @@ function toVariables(change: ScheduledChange['change']): Prisma.InputJsonObject 
   switch (change.type) {
     case 'Plan':
     case 'Downgrade': {
-      const { plan, billingPeriod, addons, quantities } = change
+      const { plan, billingPeriod, addons, quantities, agreed } = change
       const variables: z.infer<typeof planShape> = {
         planId: plan.packageId,
         billingPeriod,
         addons: addons.map(({ id, version, quantity }) => ({ id, packageId: version.packageId, quantity })),
         quantities,
+        agreed,
       }
-      return variables
+      return variables as unknown as Prisma.InputJsonObject
     }
     case 'MigrateToLatest':
       return {}

@@ -1,6 +1,8 @@
 import type { CatalogService } from '../catalog/service.js'
+import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
+import { gathered, insertRows, toRow, updateRows } from '../platform/gathered.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import { nextDue, type Renewal } from './advance.js'
 import type { OwnEntitlement, Subscription } from './model.js'
@@ -38,6 +40,11 @@ export async function loadSubscriptions(
     loaded.push(fromRow(row, products.get(row.productId)!, versions, scheduledVersions))
   }
   return loaded
+}
+
+/** Our ids of a subscription and of its customer, which is to be locked before anything else is read. Null: unknown. */
+export function findOwner(db: Db, environmentId: string, refId: string): Promise<{ id: string; customerId: string } | null> {
+  return db.subscription.findUnique({ where: { environmentId_refId: { environmentId, refId } }, select: { id: true, customerId: true } })
 }
 
 /** Those of the customers (our ids) that are not final as stored. */
@@ -95,6 +102,7 @@ function fromRow(row: Row, product: Subscription['product'], versions: LoadedVer
     effectiveEndDate: row.effectiveEndDate?.getTime() ?? null,
     cancelReason: row.cancelReason,
     billingAnchor: row.billingAnchor.getTime(),
+    budget: row.budgetLimit === null ? null : { limit: decimal.fromText(row.budgetLimit.toFixed()), hasSoftLimit: row.budgetHasSoftLimit },
     currentPeriod:
       row.currentPeriodStart && row.currentPeriodEnd
         ? { start: row.currentPeriodStart.getTime(), end: row.currentPeriodEnd.getTime() }
@@ -131,21 +139,23 @@ function columns(subscription: Subscription) {
     effectiveEndDate: date(subscription.effectiveEndDate),
     cancelReason: subscription.cancelReason,
     billingAnchor: new Date(subscription.billingAnchor),
+    budgetLimit: subscription.budget?.limit ?? null,
+    budgetHasSoftLimit: subscription.budget?.hasSoftLimit ?? false,
     currentPeriodStart: date(subscription.currentPeriod?.start ?? null),
     currentPeriodEnd: date(subscription.currentPeriod?.end ?? null),
     usageAnchor: new Date(subscription.usageAnchor),
     entitlementsRevokedAt: date(subscription.entitlementsRevokedAt),
     paymentCollection: subscription.paymentCollection,
-    additionalMetaData:
-      subscription.additionalMetaData === null ? Prisma.DbNull : (subscription.additionalMetaData as Prisma.InputJsonObject),
+    additionalMetaData: subscription.additionalMetaData,
     salesforceId: subscription.salesforceId,
     dueAt: date(nextDue(subscription)?.at ?? null),
+    updatedAt: new Date(),
   }
 }
 
-export async function insertSubscription(db: Db, subscription: Subscription): Promise<void> {
-  await db.subscription.create({
-    data: {
+const addSubscription = gathered(async (db, all: Subscription[]) => {
+  const rows = all.map((subscription) =>
+    toRow({
       ...columns(subscription),
       environmentId: subscription.environmentId,
       id: subscription.id,
@@ -159,8 +169,22 @@ export async function insertSubscription(db: Db, subscription: Subscription): Pr
       startDate: new Date(subscription.startDate),
       trialEndBehavior: subscription.trialEndBehavior,
       awaitsPayment: subscription.awaitsPayment,
-    },
-  })
+    }),
+  )
+  await insertRows(db, 'subscription', rows)
+  return rows
+})
+
+const changeSubscription = gathered(async (db, all: Subscription[]) => {
+  const rows = all.map((subscription) =>
+    toRow({ environmentId: subscription.environmentId, id: subscription.id, ...columns(subscription) }),
+  )
+  await updateRows(db, 'subscription', rows)
+  return rows
+})
+
+export async function insertSubscription(db: Db, subscription: Subscription): Promise<void> {
+  await addSubscription(db, subscription)
   await insertAddons(db, subscription)
   await insertQuantities(db, subscription)
   await insertOwnEntitlements(db, subscription)
@@ -192,7 +216,7 @@ async function insertOwnEntitlements(db: Db, { environmentId, id: subscriptionId
 export async function saveSubscription(db: Db, before: Subscription, after: Subscription, executed: readonly string[] = []): Promise<void> {
   const { environmentId, id } = after
   const ofSubscription = { environmentId, subscriptionId: id }
-  await db.subscription.update({ where: { environmentId_id: { environmentId, id } }, data: columns(after) })
+  await changeSubscription(db, after)
   // Lists are replaced by other lists where they change, never changed themselves.
   if (after.addons !== before.addons) {
     await db.subscriptionAddon.deleteMany({ where: ofSubscription })
@@ -209,18 +233,37 @@ export async function saveSubscription(db: Db, before: Subscription, after: Subs
   if (after.scheduled !== before.scheduled) await saveScheduled(db, { before: before.scheduled, after, executed })
 }
 
+/**
+ * Remembers when the source of an import last changed the subscription. False: an import that is newer was here already, so this one is to change
+ * nothing.
+ */
+export async function claimSourceUpdate(
+  db: Db,
+  { environmentId, id }: Pick<Subscription, 'environmentId' | 'id'>,
+  updatedAt: EpochMs,
+): Promise<boolean> {
+  const sourceUpdatedAt = new Date(updatedAt)
+  const { count } = await db.subscription.updateMany({
+    where: { environmentId, id, OR: [{ sourceUpdatedAt: null }, { sourceUpdatedAt: { lte: sourceUpdatedAt } }] },
+    data: { sourceUpdatedAt },
+  })
+  return count === 1
+}
+
 /** Claims each renewed period by its key, so that none is renewed twice whatever the code does. @throws on a second claim */
 export async function insertRenewals(db: Db, environmentId: string, renewals: readonly Renewal[]): Promise<void> {
-  if (renewals.length === 0) return
-  await db.subscriptionRenewal.createMany({
-    data: renewals.map(({ subscriptionId, start, end }) => ({
-      environmentId,
-      subscriptionId,
-      periodStart: new Date(start),
-      periodEnd: new Date(end),
-    })),
-  })
+  if (renewals.length > 0) await addRenewals(db, { environmentId, renewals })
 }
+
+const addRenewals = gathered(async (db, all: { environmentId: string; renewals: readonly Renewal[] }[]) => {
+  const rows = all.flatMap(({ environmentId, renewals }) =>
+    renewals.map(({ subscriptionId, start, end }) =>
+      toRow({ environmentId, subscriptionId, periodStart: new Date(start), periodEnd: new Date(end) }),
+    ),
+  )
+  await insertRows(db, 'subscription_renewal', rows)
+  return all
+})
 
 /** Remembers that the customer has its trial of the product with this subscription, and not with one that ended before it began. */
 export async function recordTrial(db: Db, subscription: Subscription): Promise<void> {

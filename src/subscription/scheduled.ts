@@ -3,7 +3,7 @@ import type { EpochMs } from '../kernel/clock.js'
 import { firstPeriod } from './billing-period.js'
 import { usageAnchorAfter } from './coexistence.js'
 import { perUnitPrice } from './content.js'
-import type { PlanContent, ScheduledChange, Subscription } from './model.js'
+import type { PlanAgreement, PlanContent, ScheduledChange, Subscription } from './model.js'
 
 const isPlanChange = ({ change }: ScheduledChange): boolean =>
   change.type === 'Plan' || change.type === 'Downgrade' || change.type === 'MigrateToLatest'
@@ -59,13 +59,21 @@ export function execute(subscription: Subscription, { id, change }: ScheduledCha
 const quantityOf = ({ featureId, featureRefId, quantity }: Subscription['quantities'][number]) => ({ featureId, featureRefId, quantity })
 
 /** Another plan in the same subscription. It begins with what the change names: entitlements that were agreed for the old plan go with it. */
-function changePlan(subscription: Subscription, { plan, billingPeriod, addons, quantities }: PlanContent, at: EpochMs): Subscription {
+function changePlan(
+  subscription: Subscription,
+  { plan, billingPeriod, addons, quantities, agreed }: PlanContent & { agreed: PlanAgreement | null },
+  at: EpochMs,
+): Subscription {
   const changed: Subscription = {
     ...subscription,
     plan,
     addons,
     quantities,
-    ownEntitlements: [],
+    ownEntitlements: agreed?.ownEntitlements ?? [],
+    budget: agreed?.budget ?? subscription.budget,
+    additionalMetaData: agreed?.additionalMetaData ?? subscription.additionalMetaData,
+    payingCustomerId: agreed?.payingCustomerId ?? subscription.payingCustomerId,
+    salesforceId: agreed?.salesforceId ?? subscription.salesforceId,
     pricingType: plan.pricingType,
     usageAnchor: usageAnchorAfter(subscription, billingPeriod, at),
   }
@@ -74,7 +82,11 @@ function changePlan(subscription: Subscription, { plan, billingPeriod, addons, q
 
 /** Billing begins anew where the period is another one, and goes on from its anchor where it is the same. */
 export function changeBillingPeriod(subscription: Subscription, billingPeriod: Subscription['billingPeriod'], at: EpochMs): Subscription {
-  if (subscription.billingPeriod === billingPeriod) return subscription
-  const changed = { ...subscription, billingPeriod, billingAnchor: at }
-  return { ...changed, currentPeriod: firstPeriod(changed, at) }
+  return subscription.billingPeriod === billingPeriod ? subscription : restartBillingPeriod({ ...subscription, billingPeriod }, at)
+}
+
+/** A billing period begins at the instant, and the later ones are counted from it. */
+export function restartBillingPeriod(subscription: Subscription, at: EpochMs): Subscription {
+  const restarted = { ...subscription, billingAnchor: at }
+  return { ...restarted, currentPeriod: firstPeriod(restarted, at) }
 }

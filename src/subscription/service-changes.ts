@@ -1,25 +1,25 @@
-import type { BillingRequest } from '../billing/request.js'
 import type { BillingPeriod } from '../catalog/model.js'
 import type { CatalogService } from '../catalog/service.js'
 import { customerNotFound } from '../customer/problems.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { invalidInput } from '../kernel/problem.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
-import type { ScheduleStrategy } from './billing-period.js'
+import type { BillingCycleAnchor, ScheduleStrategy } from './billing-period.js'
 import { isSameSlot } from './coexistence.js'
 import { onlyUnit } from './content.js'
 import { refusal } from './lifecycle.js'
-import { givesAccess, type Subscription } from './model.js'
+import { type Budget, givesAccess, type Subscription } from './model.js'
 import { placeIsTaken, subscriptionNotFound } from './problems.js'
 import { loadOpenSubscriptions } from './repository.js'
 import { moveUsage } from './repository-usage.js'
 import type { SubscriptionParts } from './service.js'
+import type { ForProvider, ProviderRequests } from './service-provider.js'
 import { SubscriptionRecords } from './service-records.js'
 import { type ContentRequest, type OwnEntitlementRequest, References } from './service-references.js'
 import { cancelSchedule, decideMigration, decideUpdate, type LatestVersions, type SubscriptionUpdate } from './update.js'
 
 /** Absent: unchanged. */
-export interface UpdateSubscription extends Omit<ContentRequest, 'ownEntitlements'> {
+export interface UpdateSubscription extends Omit<ContentRequest, 'ownEntitlements'>, Omit<ForProvider, 'paymentMethodId'> {
   subscriptionRefId: string
   additionalMetaData?: Record<string, unknown> | null
   salesforceId?: string | null
@@ -28,8 +28,10 @@ export interface UpdateSubscription extends Omit<ContentRequest, 'ownEntitlement
   /** Null takes a scheduled cancellation back. */
   cancellationDate?: EpochMs | null
   scheduleStrategy?: ScheduleStrategy | null
-  /** What is agreed about money. */
-  billing?: BillingRequest
+  /** NOW begins a billing period at the change. Default UNCHANGED. */
+  billingCycleAnchor?: BillingCycleAnchor | null
+  /** Null: no budget any more. */
+  budget?: Budget | null
   /** The whole list. Each names its feature, or the id of one that is held. */
   ownEntitlements?: (Omit<OwnEntitlementRequest, 'featureRefId'> & { featureRefId?: string | null; id?: string | null })[] | null
 }
@@ -41,23 +43,28 @@ export class SubscriptionChangeService {
   readonly #findCustomer: SubscriptionParts['findCustomer']
   readonly #records: SubscriptionRecords
   readonly #references: References
+  readonly #provider: ProviderRequests
 
-  constructor(parts: Pick<SubscriptionParts, 'prisma' | 'catalog' | 'findCustomer' | 'billing' | 'after'>) {
+  constructor(parts: Pick<SubscriptionParts, 'provider' | 'prisma' | 'catalog' | 'findCustomer' | 'billing' | 'after'>) {
     this.#prisma = parts.prisma
     this.#catalog = parts.catalog
     this.#findCustomer = parts.findCustomer
     this.#records = new SubscriptionRecords(parts)
     this.#references = new References(parts)
+    this.#provider = parts.provider
   }
 
   /** Safe to repeat. */
-  update(environmentId: string, request: UpdateSubscription): Promise<Subscription> {
-    return this.#records.change(
+  async update(environmentId: string, asked: UpdateSubscription): Promise<Subscription> {
+    const request = await this.#provider.before(environmentId, asked)
+    const updated = await this.#records.change(
       environmentId,
       request.subscriptionRefId,
       (subscription, { db, customer: { now } }) => this.decide(db, subscription, request, now),
       request.billing,
     )
+    await this.#provider.after(updated, request)
+    return updated
   }
 
   /** The subscription after the update, which is not made. */
@@ -92,7 +99,10 @@ export class SubscriptionChangeService {
       const moved = { ...subscription, resource }
       const isTaken = held.open.some((other) => other.id !== moved.id && other.status === moved.status && isSameSlot(other, moved))
       if (isTaken) throw placeIsTaken(subscription.product.refId, resourceRefId)
-      await moveUsage(db, subscription, resource?.id ?? null)
+      const isShared = held.open.some(
+        (other) => other.id !== moved.id && givesAccess(other.status) && other.resource?.id === subscription.resource?.id,
+      )
+      await moveUsage(db, subscription, resource?.id ?? null, { isShared })
       return moved
     })
   }
@@ -141,6 +151,8 @@ export class SubscriptionChangeService {
     if (request.cancellationDate !== undefined) update.cancellationDate = request.cancellationDate
     if (typeof request.trialEndDate === 'number') update.trialEndDate = request.trialEndDate
     if (request.billingPeriod) update.billingPeriod = request.billingPeriod
+    if (request.billingCycleAnchor) update.billingCycleAnchor = request.billingCycleAnchor
+    if (request.budget !== undefined) update.budget = request.budget
     return update
   }
 

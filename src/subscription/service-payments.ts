@@ -11,7 +11,7 @@ import type { SubscriptionParts } from './service.js'
 import { SubscriptionRecords } from './service-records.js'
 
 /** What payments do to subscriptions. What has ended stays ended. */
-export function settlePayments(parts: SubscriptionParts): SettlePayment {
+export function settlePayments(parts: Pick<SubscriptionParts, 'prisma' | 'catalog' | 'findCustomer' | 'billing' | 'after'>): SettlePayment {
   const records = new SubscriptionRecords(parts)
   return async (environmentId, subscriptionId, decide) => {
     const changed = await inTransaction(parts.prisma, async (db) => {

@@ -9,7 +9,7 @@ import { type Advanced, advance } from './advance.js'
 import { isFinal, type Subscription } from './model.js'
 import { subscriptionNotFound } from './problems.js'
 import { changesOf, decideProvision, type ProvisionDecision } from './provision.js'
-import { hasTrialedOrPaid, loadOpenSubscriptions, loadSubscriptions } from './repository.js'
+import { findOwner, hasTrialedOrPaid, loadOpenSubscriptions, loadSubscriptions } from './repository.js'
 import type { SubscriptionChangeService, UpdateSubscription } from './service-changes.js'
 import type { FindCustomer } from './service-records.js'
 import { type ProvisionSubscription, References } from './service-references.js'
@@ -26,7 +26,7 @@ export interface Preview {
   before: Subscription | null
 }
 
-/** Changes of subscriptions that are only asked about. Reads only: `db` may be a transaction that cannot write. */
+/** Changes of subscriptions that are only asked about. Reads only: `db` is a transaction that reads one snapshot and may be one that cannot write. */
 export class SubscriptionPreviews {
   readonly #catalog: CatalogService
   readonly #findCustomer: FindCustomer
@@ -71,11 +71,13 @@ export class SubscriptionPreviews {
     environmentId: string,
     refId: string,
   ): Promise<{ customer: Customer; now: EpochMs; due: RecordedChange[]; subscription: Subscription; open: Subscription[] }> {
-    const [found] = await loadSubscriptions(db, this.#catalog, { environmentId, refId })
+    const found = await findOwner(db, environmentId, refId)
     if (!found) throw subscriptionNotFound(refId)
     const customer = await this.#customer(db, environmentId, { id: found.customerId })
     const { now, open, due, all } = await this.#advanced(db, customer)
-    return { customer, now, due, open, subscription: all.find(({ id }) => id === found.id) ?? found }
+    const held = all.find(({ id }) => id === found.id)
+    const [ended] = held ? [] : await loadSubscriptions(db, this.#catalog, { environmentId, id: found.id })
+    return { customer, now, due, open, subscription: (held ?? ended)! }
   }
 
   /** What a customer holds now. */
@@ -84,6 +86,7 @@ export class SubscriptionPreviews {
   }
 
   async #customer(db: Db, environmentId: string, by: { refId: string } | { id: string }): Promise<Customer> {
+    await this.#catalog.readsSnapshot(db, environmentId)
     const customer = await this.#findCustomer(db, environmentId, by)
     if (!customer) throw customerNotFound('refId' in by ? by.refId : by.id)
     if (customer.archivedAt !== null) throw customerArchived(customer.refId)
@@ -105,4 +108,10 @@ export class SubscriptionPreviews {
 
 /** What time did, as changes to be billed. */
 export const toChanges = ({ moved }: Pick<Advanced, 'moved'>): RecordedChange[] =>
-  moved.map(({ before, after, at, trigger }) => ({ before, after, at, isRenewal: trigger === 'renewal' }))
+  moved.map(({ before, after, at, trigger, executed }) => ({
+    before,
+    after,
+    at,
+    isRenewal: trigger === 'renewal',
+    agreed: executed && 'agreed' in executed.change ? (executed.change.agreed?.billingAgreement ?? null) : null,
+  }))

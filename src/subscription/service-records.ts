@@ -3,14 +3,16 @@ import type { BillingRequest } from '../billing/request.js'
 import type { CatalogService } from '../catalog/service.js'
 import type { Customer } from '../customer/model.js'
 import { customerArchived, customerNotFound } from '../customer/problems.js'
-import { type HeldCustomer, lockCustomerState, nextAccessVersion, recordAccessChange } from '../customer/state-version.js'
+import { type HeldCustomer, lockCustomerForChange, nextAccessVersion, recordAccessChange } from '../customer/state-version.js'
+import { inGroup } from '../platform/gathered.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
 import { advance, type Moved, nextDue } from './advance.js'
 import { isSameSlot } from './coexistence.js'
 import { freeFollowUp } from './follow-up.js'
 import { isFinal, type Subscription } from './model.js'
 import { subscriptionNotFound } from './problems.js'
-import { insertRenewals, insertSubscription, loadOpenSubscriptions, loadSubscriptions, saveSubscription } from './repository.js'
+import { findOwner, insertRenewals, insertSubscription, loadOpenSubscriptions, loadSubscriptions, saveSubscription } from './repository.js'
+import type { HeldDueCustomer } from './repository-due.js'
 
 /** Null: unknown. */
 export type FindCustomer = (db: Db, environmentId: string, by: { refId: string } | { id: string }) => Promise<Customer | null>
@@ -29,7 +31,7 @@ export interface HeldSubscriptions {
   open: Subscription[]
   /** Those that time has moved, or started, and that are recorded so now. */
   changed: Subscription[]
-  /** Whether that changed what the customer may use; renewals alone do not. */
+  /** Whether that changed what the customer may use; renewals alone do not, but for a budget that is new again. */
   isAccessChanged: boolean
 }
 
@@ -72,18 +74,46 @@ export class SubscriptionRecords {
   async hold(db: Db, environmentId: string, by: { refId: string } | { id: string }, { evenArchived = false } = {}): Promise<HeldCustomer> {
     const customer = await this.#findCustomer(db, environmentId, by)
     if (!customer) throw customerNotFound('refId' in by ? by.refId : by.id)
-    const now = await lockCustomerState(db, environmentId, customer.id)
+    const locked = await lockCustomerForChange(db, environmentId, customer.id)
+    if (locked) this.#catalog.readsAt(db, environmentId, locked.catalogVersion)
     // Read again: it may have been changed, or archived, while we waited.
     const current = await this.#findCustomer(db, environmentId, { id: customer.id })
     if (!current) throw customerNotFound(customer.refId)
     if (current.archivedAt !== null && !evenArchived) throw customerArchived(customer.refId)
-    return { ...current, now: now ?? (await nextAccessVersion(db, environmentId, customer.id)) }
+    return { ...current, now: locked?.now ?? (await nextAccessVersion(db, environmentId, customer.id)) }
   }
 
   /** Loads the customer's subscriptions and records everything that is due, so that decisions start from the status at now. */
   async recordDue(db: Db, customer: Pick<HeldCustomer, 'environmentId' | 'id' | 'billingCurrency' | 'now'>): Promise<HeldSubscriptions> {
-    const { environmentId, id: customerId, now } = customer
-    const stored = await loadOpenSubscriptions(db, this.#catalog, environmentId, customerId)
+    const stored = await loadOpenSubscriptions(db, this.#catalog, customer.environmentId, customer.id)
+    return this.#recordDue(db, customer, stored)
+  }
+
+  /**
+   * The same for several customers of an environment whose state rows the transaction holds, with the changes of access and their messages; statements
+   * are made once for all of them.
+   */
+  async recordAllDue(db: Db, environmentId: string, customers: readonly HeldDueCustomer[]): Promise<HeldSubscriptions[]> {
+    const [first] = customers
+    if (!first) return []
+    this.#catalog.readsAt(db, environmentId, first.catalogVersion)
+    const ids = customers.map(({ id }) => id)
+    const stored = new Map(ids.map((id): [string, Subscription[]] => [id, []]))
+    for (const subscription of await loadOpenSubscriptions(db, this.#catalog, environmentId, ids))
+      stored.get(subscription.customerId)!.push(subscription)
+    return inGroup(db, customers, async (customer) => {
+      const held = await this.#recordDue(db, customer, stored.get(customer.id)!)
+      if (held.isAccessChanged) await recordAccessChange(db, customer)
+      return held
+    })
+  }
+
+  async #recordDue(
+    db: Db,
+    customer: Pick<HeldCustomer, 'environmentId' | 'id' | 'billingCurrency' | 'now'>,
+    stored: readonly Subscription[],
+  ): Promise<HeldSubscriptions> {
+    const { environmentId, now } = customer
     const { subscriptions: all, moved, started, renewals, executed } = advance(stored, now)
     const isMoved = new Set(moved.map(({ after }) => after.id))
     const executedIds = executed.map(({ id }) => id)
@@ -100,7 +130,8 @@ export class SubscriptionRecords {
     await this.#billing.recordIn(
       db,
       customer,
-      moved.map(({ before, after, at, trigger }) => ({
+      moved.map(({ before, after, at, trigger, executed }) => ({
+        agreed: executed && 'agreed' in executed.change ? (executed.change.agreed?.billingAgreement ?? null) : null,
         before,
         after,
         at,
@@ -108,7 +139,7 @@ export class SubscriptionRecords {
         inForce: inForceOf(all, after, trigger),
       })),
     )
-    const isAccessChanged = started.length > 0 || moved.some(({ trigger }) => trigger !== 'renewal')
+    const isAccessChanged = started.length > 0 || moved.some(({ trigger, after }) => trigger !== 'renewal' || after.budget !== null)
     return { all, open: all.filter(({ status }) => !isFinal(status)), changed, isAccessChanged }
   }
 
@@ -127,12 +158,12 @@ export class SubscriptionRecords {
   ): Promise<Subscription> {
     const { result, changed } = await inTransaction(this.#prisma, async (db) => {
       // load
-      const found = await this.byRefId(db, environmentId, refId)
+      const found = await findOwner(db, environmentId, refId)
       if (!found) throw subscriptionNotFound(refId)
       const customer = await this.hold(db, environmentId, { id: found.customerId })
       const held = await this.recordDue(db, customer)
-      // What was read before the lock may have ended meanwhile.
-      const before = held.all.find(({ id }) => id === found.id) ?? (await this.byRefId(db, environmentId, refId))!
+      // One that has ended is not among them.
+      const before = held.all.find(({ id }) => id === found.id) ?? (await this.byId(db, environmentId, found.id))
       // decide
       const after = await decide(before, { db, customer, held })
       // save

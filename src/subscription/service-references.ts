@@ -1,4 +1,3 @@
-import type { BillingRequest } from '../billing/request.js'
 import type { BillingPeriod } from '../catalog/model.js'
 import type { CatalogService } from '../catalog/service.js'
 import type { Customer } from '../customer/model.js'
@@ -9,12 +8,13 @@ import { checkRefId, newId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'
 import type { ResetPeriod, ResetRule } from '../metering/usage-period.js'
 import type { Db } from '../platform/postgres.js'
-import type { ScheduleStrategy } from './billing-period.js'
+import type { BillingCycleAnchor, ScheduleStrategy } from './billing-period.js'
 import { onlyUnit } from './content.js'
-import type { HeldAddon, HeldQuantity, OwnEntitlement, TrialEndBehavior } from './model.js'
+import type { Budget, HeldAddon, HeldQuantity, OwnEntitlement, TrialEndBehavior } from './model.js'
 import { addonNotFound, planNotFound } from './problems.js'
 import type { SubscriptionRequest } from './provision.js'
 import { ensureResource, findResource } from './repository.js'
+import type { ForProvider } from './service-provider.js'
 import type { FindCustomer } from './service-records.js'
 
 /** An entitlement that is set on the subscription itself, in the caller's identifiers. */
@@ -38,7 +38,7 @@ export interface ContentRequest {
 }
 
 /** A request to subscribe, in the caller's identifiers. Absent and null mean the same. */
-export interface ProvisionSubscription extends ContentRequest {
+export interface ProvisionSubscription extends ContentRequest, ForProvider {
   planRefId: string
   subscriptionRefId?: string | null
   resourceRefId?: string | null
@@ -55,8 +55,10 @@ export interface ProvisionSubscription extends ContentRequest {
   skipTrial?: boolean | null
   trialOverride?: { isTrial: boolean; trialEndDate?: EpochMs | null; trialEndBehavior?: TrialEndBehavior | null } | null
   additionalMetaData?: Record<string, unknown> | null
-  /** What is agreed about money. */
-  billing?: BillingRequest
+  /** Whether billing periods begin anew (the default where it takes another one's place) or go on. */
+  billingCycleAnchor?: BillingCycleAnchor | null
+  /** Usage-based charges of a billing period; see model.ts. */
+  budget?: Budget | null
   billingId?: string | null
   crmId?: string | null
   salesforceId?: string | null
@@ -178,10 +180,13 @@ export class References {
             trialEndBehavior: request.trialOverride.trialEndBehavior ?? null,
           }
         : null,
+      billingCycleAnchor: request.billingCycleAnchor ?? null,
+      budget: request.budget ?? null,
       additionalMetaData: request.additionalMetaData ?? null,
       billingId: request.billingId ?? null,
       crmId: request.crmId ?? null,
       salesforceId: request.salesforceId ?? null,
+      billing: request.billing ?? null,
     }
   }
 

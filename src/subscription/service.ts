@@ -1,4 +1,4 @@
-import type { RecordedChange } from '../billing/ledger.js'
+import type { BillingLedger, RecordedChange } from '../billing/ledger.js'
 import type { BillingRequest } from '../billing/request.js'
 import type { CatalogService } from '../catalog/service.js'
 import type { Customer } from '../customer/model.js'
@@ -15,10 +15,19 @@ import { type CancellationTime, decideCancellation } from './cancel.js'
 import { apply } from './lifecycle.js'
 import { givesAccess, type Subscription } from './model.js'
 import { awaitingPayment } from './payment.js'
-import { subscriptionIdTaken, subscriptionNotFound } from './problems.js'
+import { paymentNotWithdrawn, subscriptionIdTaken, subscriptionNotFound } from './problems.js'
 import { changesOf, decideProvision, type ProvisionDecision } from './provision.js'
-import { hasTrialedOrPaid, insertSubscription, loadOpenSubscriptions, recordTrial, saveSubscription } from './repository.js'
-import { findDueCustomers } from './repository-due.js'
+import {
+  claimSourceUpdate,
+  hasTrialedOrPaid,
+  insertSubscription,
+  loadOpenSubscriptions,
+  recordTrial,
+  saveSubscription,
+} from './repository.js'
+import { findDueCustomers, hasDue, holdDueCustomers } from './repository-due.js'
+import { agreeLater } from './service-agreement.js'
+import type { ProviderRequests } from './service-provider.js'
 import { type AfterCommit, type FindCustomer, type HeldSubscriptions, type RecordsParts, SubscriptionRecords } from './service-records.js'
 import { type ProvisionSubscription, References } from './service-references.js'
 
@@ -26,14 +35,21 @@ export type { AfterCommit, FindCustomer } from './service-records.js'
 export type { ProvisionSubscription } from './service-references.js'
 
 /** A subscription that exists elsewhere, as it waits to be imported (JSON). */
-export type ImportSubscription = ProvisionSubscription & { customerRefId: string }
+export type ImportSubscription = ProvisionSubscription & {
+  customerRefId: string
+  /** When it last changed where it comes from; an import that is older than the last one of the same `subscriptionRefId` changes nothing. */
+  updatedAt?: EpochMs | null
+}
 
 export interface SubscriptionParts {
   prisma: PrismaClient
   catalog: CatalogService
   entitlements: EntitlementService
   findCustomer: FindCustomer
-  billing: RecordsParts['billing']
+  billing: RecordsParts['billing'] & Pick<BillingLedger, 'agreeIn' | 'withdrawIn'>
+  /** Makes the calls of the billing provider that wait for a subscription (our id), outside of any transaction; never throws for what fails. */
+  makeCalls: (environmentId: string, subscriptionId: string) => Promise<void>
+  provider: ProviderRequests
   time: EnvironmentTime
   after: AfterCommit
 }
@@ -44,6 +60,8 @@ export class SubscriptionService {
   readonly #entitlements: EntitlementService
   readonly #findCustomer: FindCustomer
   readonly #billing: SubscriptionParts['billing']
+  readonly #makeCalls: SubscriptionParts['makeCalls']
+  readonly #provider: ProviderRequests
   readonly #time: EnvironmentTime
   readonly #records: SubscriptionRecords
   readonly #references: References
@@ -54,6 +72,8 @@ export class SubscriptionService {
     this.#entitlements = parts.entitlements
     this.#findCustomer = parts.findCustomer
     this.#billing = parts.billing
+    this.#makeCalls = parts.makeCalls
+    this.#provider = parts.provider
     this.#time = parts.time
     this.#records = new SubscriptionRecords(parts)
     this.#references = new References(parts)
@@ -65,18 +85,39 @@ export class SubscriptionService {
    */
   async provision(
     environmentId: string,
-    request: ProvisionSubscription & { customerRefId: string },
+    asked: ProvisionSubscription & { customerRefId: string },
   ): Promise<{ subscription: Subscription; state: EntitlementState }> {
-    const result = await inTransaction(this.#prisma, async (db) => {
+    const request = await this.#provider.before(environmentId, asked, [asked.payingCustomerRefId, asked.customerRefId])
+    let result = await this.#provision(environmentId, request)
+    if ('withdrawn' in result) {
+      await this.#makeCalls(environmentId, result.withdrawn.id)
+      result = await this.#provision(environmentId, request)
+    }
+    if ('withdrawn' in result) throw paymentNotWithdrawn(result.withdrawn.refId)
+    this.wake([result.subscription])
+    await this.#provider.after(result.subscription, request)
+    return result
+  }
+
+  /** `withdrawn`: nothing was provisioned, because first the invoice is taken back of one that waits for its payment and would lose its place. */
+  #provision(
+    environmentId: string,
+    request: ProvisionSubscription & { customerRefId: string },
+  ): Promise<{ subscription: Subscription; state: EntitlementState } | { withdrawn: Subscription }> {
+    return inTransaction(this.#prisma, async (db) => {
       const customer = await this.#records.hold(db, environmentId, { refId: request.customerRefId })
-      const subscription = await this.provisionIn(db, customer, request)
+      const plan = await this.#planProvision(db, customer, request, { isNew: false })
+      const waiting = 'changes' in plan ? plan.changes.find(({ before }) => before?.status === 'PAYMENT_PENDING')?.before : undefined
+      if (waiting && (await this.#billing.withdrawIn(db, waiting, 'replace'))) {
+        if (plan.held.isAccessChanged) await recordAccessChange(db, customer)
+        return { withdrawn: waiting }
+      }
+      const subscription = await this.#carryOut(db, customer, request, plan, { isNew: false })
       return {
         subscription,
         state: await this.#entitlements.stateIn(db, environmentId, customer.refId, subscription.resource?.refId ?? null),
       }
     })
-    this.wake([result.subscription])
-    return result
   }
 
   /** What the customer or the resource is entitled to that the subscription is bound to. */
@@ -92,35 +133,55 @@ export class SubscriptionService {
    * customer and recorded that change of access, so there is nothing yet to be looked up, and nothing more to be told.
    */
   async provisionIn(db: Db, customer: HeldCustomer, request: ProvisionSubscription, { isNew = false } = {}): Promise<Subscription> {
+    return this.#carryOut(db, customer, request, await this.#planProvision(db, customer, request, { isNew }), { isNew })
+  }
+
+  /** What the request comes to, with what time has made due recorded before it. */
+  async #planProvision(
+    db: Db,
+    customer: HeldCustomer,
+    request: ProvisionSubscription,
+    { isNew }: { isNew: boolean },
+  ): Promise<ProvisionPlan> {
     const { environmentId, now } = customer
     // load
     const named = request.subscriptionRefId ? await this.#records.byRefId(db, environmentId, request.subscriptionRefId) : null
     if (named && !isSamePlace(named, customer, request)) throw subscriptionIdTaken(named.refId)
     const held = isNew ? nothingHeld : await this.#records.recordDue(db, customer)
     const known = named && (held.all.find(({ id }) => id === named.id) ?? named)
-    if (known && known.status !== 'ACTIVE') {
-      if (held.isAccessChanged) await recordAccessChange(db, customer)
-      return known
-    }
+    if (known && known.status !== 'ACTIVE') return { held, existing: known }
     const resolved = await this.#references.request(db, customer, request)
     const isTrialUsed = !isNew && (await hasTrialedOrPaid(db, environmentId, customer.id, resolved.product.id))
     // decide
     const decision = decideProvision({ request: resolved, held: held.open, isTrialUsed, now })
     if (known && decision.subscription.id !== known.id) throw subscriptionIdTaken(known.refId)
-    if (decision.kind === 'existing') {
-      if (held.isAccessChanged) await recordAccessChange(db, customer)
-      return decision.subscription
+    if (decision.kind === 'existing') return { held, existing: decision.subscription }
+    const later = await agreeLater(db, this.#billing, customer, { decision, scheduleId: resolved.scheduleId, request: request.billing })
+    if (later) return { held, isTrialUsed, kind: 'update', isAgreedLater: true, ...later }
+    return { held, isTrialUsed, kind: decision.kind, ...(await this.#withPayment(db, customer, { decision, held: held.open, request })) }
+  }
+
+  async #carryOut(
+    db: Db,
+    customer: HeldCustomer,
+    request: ProvisionSubscription,
+    plan: ProvisionPlan,
+    { isNew }: { isNew: boolean },
+  ): Promise<Subscription> {
+    if ('existing' in plan) {
+      if (plan.held.isAccessChanged) await recordAccessChange(db, customer)
+      return plan.existing
     }
+    const { held, subscription, changes, kind, isTrialUsed } = plan
     // save
     const before = (id: string) => held.open.find((other) => other.id === id)!
-    const { subscription, changes } = await this.#withPayment(db, customer, { decision, held: held.open, request })
-    if (decision.kind === 'update') await saveSubscription(db, before(subscription.id), subscription)
+    if (kind === 'update') await saveSubscription(db, before(subscription.id), subscription)
     else {
       for (const { before, after } of changes) if (before) await saveSubscription(db, before, after)
       await insertSubscription(db, subscription)
       if (subscription.trialEndDate !== null && !isTrialUsed) await recordTrial(db, subscription)
     }
-    await this.#billing.recordIn(db, customer, changes, request.billing)
+    if (!plan.isAgreedLater) await this.#billing.recordIn(db, customer, changes, request.billing)
     // record the change message
     if (!isNew) await recordAccessChange(db, customer)
     return subscription
@@ -159,8 +220,15 @@ export class SubscriptionService {
    * Takes over a subscription that exists elsewhere, in the caller's transaction; repeated with its `subscriptionRefId`, it answers what is there. The
    * caller tells `changed` after the commit; wake-ups are left to the sweep.
    */
-  async importIn(db: Db, environmentId: string, input: ImportSubscription): Promise<Subscription> {
-    return this.provisionIn(db, await this.#records.hold(db, environmentId, { refId: input.customerRefId }), input)
+  async importIn(db: Db, environmentId: string, { updatedAt, ...input }: ImportSubscription): Promise<Subscription> {
+    const customer = await this.#records.hold(db, environmentId, { refId: input.customerRefId })
+    if (typeof updatedAt !== 'number') return this.provisionIn(db, customer, input)
+    const named = input.subscriptionRefId ? await this.#records.byRefId(db, environmentId, input.subscriptionRefId) : null
+    const known = named?.customerId === customer.id ? named : null
+    if (known && !(await claimSourceUpdate(db, known, updatedAt))) return known
+    const imported = await this.provisionIn(db, customer, input)
+    if (!known) await claimSourceUpdate(db, imported, updatedAt)
+    return imported
   }
 
   /** Those that give access now, of the customer or of the named resources. */
@@ -187,8 +255,11 @@ export class SubscriptionService {
     return subscriptions.find(({ id }) => id === found.id) ?? found
   }
 
-  /** Not safe to repeat: what has ended already is refused, so that the caller learns of it. */
-  cancel(
+  /**
+   * Not safe to repeat: what has ended already is refused, so that the caller learns of it. What waits for its first payment ends when its invoice was
+   * taken back: if that turns out to be paid, the running subscription is canceled as was asked; if the provider is away, it is answered as it still is.
+   */
+  async cancel(
     environmentId: string,
     request: {
       subscriptionRefId: string
@@ -199,9 +270,21 @@ export class SubscriptionService {
     },
   ): Promise<Subscription> {
     const { subscriptionRefId, time = null, endDate = null, revokesEntitlements, billing } = request
-    const decide = (subscription: Subscription, { customer: { now } }: { customer: HeldCustomer }) =>
-      decideCancellation({ subscription, time, endDate, revokesEntitlements, now })
-    return this.#records.change(environmentId, subscriptionRefId, decide, billing)
+    const change = () =>
+      this.#records.change(
+        environmentId,
+        subscriptionRefId,
+        async (subscription, { db, customer: { now } }) => {
+          const isWithdrawn = subscription.status === 'PAYMENT_PENDING' && (await this.#billing.withdrawIn(db, subscription, 'cancel'))
+          return isWithdrawn ? subscription : decideCancellation({ subscription, time, endDate, revokesEntitlements, now })
+        },
+        billing,
+      )
+    const changed = await change()
+    if (changed.status !== 'PAYMENT_PENDING') return changed
+    await this.#makeCalls(environmentId, changed.id)
+    const settled = await this.get(environmentId, subscriptionRefId)
+    return settled.status === 'ACTIVE' ? change() : settled
   }
 
   /**
@@ -220,6 +303,7 @@ export class SubscriptionService {
    * not due any more. `ifFree`: leaves a customer alone that another transaction holds.
    */
   async applyDue(environmentId: string, customerId: string, { ifFree = false } = {}): Promise<boolean> {
+    if (!(await hasDue(this.#prisma, environmentId, customerId))) return false
     const { changed, isAccessChanged } = await inTransaction(this.#prisma, async (db) => {
       const customer = await this.#findCustomer(db, environmentId, { id: customerId })
       const now = customer && (await lockCustomerState(db, environmentId, customerId, { ifFree }))
@@ -232,6 +316,22 @@ export class SubscriptionService {
     return changed.length > 0
   }
 
+  /**
+   * The same for several customers of an environment, all or none. Those that another transaction holds are left alone. Answers for whom (our ids) there
+   * was something.
+   */
+  async applyDueTogether(environmentId: string, customerIds: readonly string[]): Promise<string[]> {
+    const { ids, held } = await inTransaction(this.#prisma, async (db) => {
+      const customers = await holdDueCustomers(db, environmentId, customerIds)
+      return { ids: customers.map(({ id }) => id), held: await this.#records.recordAllDue(db, environmentId, customers) }
+    })
+    this.#records.wake(
+      held.flatMap(({ changed }) => changed),
+      { isAccessChanged: held.some(({ isAccessChanged }) => isAccessChanged) },
+    )
+    return ids
+  }
+
   /** Customers (our ids) with something due: half of them the longest overdue, half the latest, so that a crowd that came due together holds up nobody. */
   dueCustomers(limit: number): Promise<{ environmentId: string; customerId: string }[]> {
     return findDueCustomers(this.#prisma, limit)
@@ -242,6 +342,11 @@ export class SubscriptionService {
     this.#records.wake(subscriptions)
   }
 }
+
+type ProvisionPlan = { held: HeldSubscriptions } & (
+  | { existing: Subscription }
+  | { kind: 'create' | 'update'; subscription: Subscription; changes: RecordedChange[]; isTrialUsed: boolean; isAgreedLater?: true }
+)
 
 const nothingHeld: HeldSubscriptions = { all: [], open: [], changed: [], isAccessChanged: false }
 

@@ -4,13 +4,13 @@ import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'
-import { effectiveAt, type ScheduleStrategy } from './billing-period.js'
+import { type BillingCycleAnchor, effectiveAt, type ScheduleStrategy } from './billing-period.js'
 import { decideCancellation, undoCancellation } from './cancel.js'
 import { checkContent, chooseBillingPeriod } from './content.js'
 import { apply, refusal } from './lifecycle.js'
-import type { HeldAddon, HeldQuantity, OwnEntitlement, ScheduledChange, Subscription } from './model.js'
+import type { Budget, HeldAddon, HeldQuantity, OwnEntitlement, ScheduledChange, Subscription } from './model.js'
 import { alreadyOnLatestPlan, invalidSubscriptionStatus } from './problems.js'
-import { changeBillingPeriod, execute, withScheduled } from './scheduled.js'
+import { changeBillingPeriod, execute, restartBillingPeriod, withScheduled } from './scheduled.js'
 
 /** Absent: unchanged. */
 export interface SubscriptionUpdate {
@@ -28,6 +28,10 @@ export interface SubscriptionUpdate {
   cancellationDate?: EpochMs | null
   /** Wins over the product's setting; null: the setting. */
   scheduleStrategy?: ScheduleStrategy | null
+  /** NOW: the billing period begins anew, with everything that changes. Default UNCHANGED. */
+  billingCycleAnchor?: BillingCycleAnchor | null
+  /** Null: no budget any more. */
+  budget?: Budget | null
 }
 
 /**
@@ -48,13 +52,17 @@ export function decideUpdate({
   let updated = apply(subscription, 'update', now)
   if (update.additionalMetaData !== undefined) updated = { ...updated, additionalMetaData: update.additionalMetaData }
   if (update.salesforceId !== undefined) updated = { ...updated, salesforceId: update.salesforceId }
+  if (update.budget !== undefined) updated = { ...updated, budget: update.budget }
   if (update.ownEntitlements) updated = { ...updated, ownEntitlements: update.ownEntitlements }
   if (update.trialEndDate !== undefined) updated = moveTrialEnd(updated, update.trialEndDate, now)
   if (update.cancellationDate === null) updated = undoCancellation(updated)
   else if (update.cancellationDate !== undefined)
     updated = decideCancellation({ subscription: updated, time: 'SPECIFIC_DATE', endDate: update.cancellationDate, now })
+  const restarts = update.billingCycleAnchor === 'NOW'
+  if (restarts && update.scheduleStrategy && update.scheduleStrategy !== 'IMMEDIATE')
+    throw invalidInput('billingCycleAnchor NOW is for a change at once: leave scheduleStrategy out.', { path: 'billingCycleAnchor' })
   const when = (isLess: boolean): EpochMs => {
-    if (updated.status !== 'ACTIVE') return now
+    if (updated.status !== 'ACTIVE' || restarts) return now
     return effectiveAt(updated, update.scheduleStrategy ?? (isLess ? updated.product.downgradeTiming : 'IMMEDIATE'), now)
   }
   // As if all of it took effect now: what is refused is refused before anything is scheduled.
@@ -69,7 +77,7 @@ export function decideUpdate({
     else if (updated.status === 'ACTIVE') updated = changeBillingPeriod(updated, billingPeriod, now)
     else updated = { ...updated, billingPeriod }
   }
-  return updated
+  return restarts && updated.status === 'ACTIVE' ? restartBillingPeriod(updated, now) : updated
 }
 
 function merged(quantities: HeldQuantity[], changed: HeldQuantity[]): HeldQuantity[] {

@@ -48,6 +48,8 @@ addons:
 /** The services on a database of their own, each test in an environment of its own. */
 export interface Bench extends Postgres, App {
   life: Life
+  /** Of processes that a test starts beside itself. */
+  databaseUrl: string
   queues: { redisUrl: string; prefix: string }
   /** With the catalog above applied and nothing left to deliver. */
   createEnvironment(options?: { isTest?: boolean; catalog?: string }): Promise<string>
@@ -66,6 +68,7 @@ export async function openBench(): Promise<Bench> {
     ...postgres,
     ...app,
     life,
+    databaseUrl: database.url,
     queues,
     async createEnvironment({ isTest = false, catalog = catalogText } = {}) {
       const { environment } = await app.environments.create({ refId: `environment-${++count}`, isTest })

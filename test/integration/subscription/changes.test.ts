@@ -229,6 +229,25 @@ describe('changing a subscription', () => {
     })
   })
 
+  it('imports what is newer than the last import of the same subscription, and nothing that is older', async () => {
+    const imported = async (quantity: number, updatedAt: number) => {
+      const record = {
+        customerRefId: 'acme',
+        planRefId: 'plus',
+        resourceRefId: 'r8',
+        subscriptionRefId: 'of-elsewhere',
+        quantities: seats(quantity),
+        skipTrial: true,
+        updatedAt,
+      }
+      const importId = await bench.imports.start(environmentId, 'SUBSCRIPTIONS', [record])
+      await bench.imports.run(environmentId, importId, new AbortController().signal)
+      expect(await bench.imports.items(environmentId, importId, {})).to.have.nested.property('[0].status', 'DONE')
+      return decimal.toNumber((await bench.subscriptions.get(environmentId, 'of-elsewhere')).quantities[0]!.quantity)
+    }
+    expect([await imported(5, 2_000), await imported(8, 1_000), await imported(9, 3_000)]).to.deep.equal([5, 5, 9])
+  })
+
   it('imports many in the background, each on its own, and tells what became of each', async () => {
     const startDate = Date.now() - 400 * day
     const importId = await bench.imports.start(environmentId, 'SUBSCRIPTIONS', [

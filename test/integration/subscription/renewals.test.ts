@@ -176,6 +176,8 @@ describe('renewing', () => {
       findCustomer,
       time: bench.environments,
       billing: bench.ledger,
+      provider: bench.providerRequests,
+      makeCalls: bench.billing.deliverAll.bind(bench.billing),
       after: { changed: () => undefined, dueAt: () => undefined },
     })
   const everything = async () => [
