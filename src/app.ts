@@ -3,6 +3,7 @@ import { BuiltinRepository } from './billing/builtin/repository.js'
 import { BillingLedger } from './billing/ledger.js'
 import { EstimateService } from './billing/service-estimates.js'
 import { BillingReads } from './billing/service-reads.js'
+import { findUsagePrices } from './billing/service-usage-prices.js'
 import { BillingSync } from './billing/sync.js'
 import { CatalogService } from './catalog/service.js'
 import { CatalogReader } from './catalog/service-read.js'
@@ -16,6 +17,7 @@ import { PromotionalService } from './entitlement/service-promotional.js'
 import { EnvironmentService } from './environment/service.js'
 import { type Clock, systemClock } from './kernel/clock.js'
 import { readUsageOf } from './metering/current-usage.js'
+import { fillUsage } from './metering/jobs.js'
 import type { UsageParts } from './metering/service.js'
 import type { Postgres } from './platform/postgres.js'
 import type { Life } from './platform/process.js'
@@ -28,9 +30,11 @@ import { SubscriptionList } from './subscription/service-list.js'
 import { PackageMigrationService } from './subscription/service-migrations.js'
 import { settlePayments } from './subscription/service-payments.js'
 import { SubscriptionPreviews } from './subscription/service-previews.js'
+import { ProviderRequests } from './subscription/service-provider.js'
 import { SubscriptionReads } from './subscription/service-reads.js'
 import { TestClockService } from './subscription/service-test-clock.js'
 import { deliverChanges } from './updates/jobs.js'
+import { createNudges } from './updates/nudges.js'
 
 /** The services of the domains that live in PostgreSQL, wired by constructor argument. */
 export interface App {
@@ -42,6 +46,7 @@ export interface App {
   subscriptions: SubscriptionService
   subscriptionList: SubscriptionList
   entitlements: EntitlementService
+  budgets: Pick<EntitlementService, 'budgetsExceeded'>
   checks: CheckCounter
   promotional: PromotionalService
   imports: ImportService
@@ -52,6 +57,7 @@ export interface App {
   ledger: BillingLedger
   billing: BillingSync
   billingProvider: BuiltinProvider
+  providerRequests: ProviderRequests
   billingReads: BillingReads
   estimates: EstimateService
   /** Wakes delivery and transitions after a commit. */
@@ -59,6 +65,7 @@ export interface App {
 }
 
 interface WakeUps extends AfterCommit {
+  unfilled(environmentId: string, of: { customerId: string; resourceId: string | null }): void
   importDue(environmentId: string, importId: string): void
 }
 
@@ -80,13 +87,24 @@ export function createApp({
     prisma,
     catalog,
     clock,
+    unfilled: after.unfilled,
     openSubscriptions: (db, environmentId, customerIds) => loadOpenSubscriptions(db, catalog, environmentId, customerIds),
+    usagePrices: findUsagePrices,
   })
   const ledger = new BillingLedger({ findUsage: readUsageOf })
-  const subscriptionParts = { prisma, catalog, entitlements, findCustomer, billing: ledger, time: environments, after }
+  const billingProvider = new BuiltinProvider(new BuiltinRepository(prisma))
+  const recordsParts = { prisma, catalog, findCustomer, billing: ledger, after }
+  const billing = new BillingSync({ prisma, provider: billingProvider, settle: settlePayments(recordsParts) })
+  const provider = new ProviderRequests({ prisma, findCustomer, provider: billingProvider })
+  const subscriptionParts = {
+    ...recordsParts,
+    entitlements,
+    provider,
+    makeCalls: (environmentId: string, subscriptionId: string) => billing.deliverAll(environmentId, subscriptionId),
+    time: environments,
+  }
   const subscriptions = new SubscriptionService(subscriptionParts)
   const subscriptionChanges = new SubscriptionChangeService(subscriptionParts)
-  const billingProvider = new BuiltinProvider(new BuiltinRepository(prisma))
   const previews = new SubscriptionPreviews({ catalog, findCustomer, time: environments, changes: subscriptionChanges })
   const promotional = new PromotionalService({ prisma, catalog, time: environments, after })
   const customers = new CustomerService({
@@ -96,6 +114,8 @@ export function createApp({
     promotional,
     entitlements,
     billing: billingProvider,
+    coupons: ledger,
+    provider,
     changed: after.changed,
   })
   const imports = new ImportService({
@@ -126,13 +146,15 @@ export function createApp({
     testClocks: new TestClockService({ prisma, environments, subscriptions, after }),
     subscriptionReads: new SubscriptionReads({ prisma, catalog, time: environments }),
     ledger,
-    billing: new BillingSync({ prisma, provider: billingProvider, settle: settlePayments(subscriptionParts) }),
+    billing,
     billingProvider,
+    providerRequests: provider,
     billingReads: new BillingReads({ prisma }),
-    estimates: new EstimateService({ prisma, previews, ledger }),
+    estimates: new EstimateService({ prisma, previews, ledger, provider: billingProvider }),
     promotional,
     imports,
     entitlements,
+    budgets: entitlements,
     checks: new CheckCounter(life.metrics),
     after,
   }
@@ -157,10 +179,8 @@ export function usageParts({
     pool: postgres.pool,
     loadHoldings: (environmentId, places) =>
       postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' }),
-    resetOf: async (environmentId, customerRefId, resourceRefId, featureRefId) => {
-      const state = await entitlements.state(environmentId, customerRefId, resourceRefId)
-      return state.entitlements.find(({ feature }) => feature.refId === featureRefId)?.reset ?? null
-    },
+    findHeld: (environmentId, customerRefId, resourceRefId, featureRefId) =>
+      entitlements.heldFeature(environmentId, { customerRefId, resourceRefId }, featureRefId),
     changed: after.changed,
   }
 }
@@ -173,15 +193,21 @@ function afterCommit(life: Life, queues: QueueConnection): WakeUps {
   const deliveries = openQueue(life, queues, deliverChanges)
   const transitions = openQueue(life, queues, applyDueTransitions)
   const imports = openQueue(life, queues, runImport)
+  const fillings = openQueue(life, queues, fillUsage)
   const isLost = (error: unknown) => life.log.warn({ err: error }, 'wake-up lost, the sweep will find the work')
   return {
-    changed: (environmentId) => {
+    changed: createNudges(life, (environmentId) => {
       deliveries.add({ v: 1, environmentId }).catch(isLost)
-    },
+    }),
     dueAt: (environmentId, customerId, at) => {
       // What is due in a distant month is left to the sweep, and so is the future of a test clock: Redis need not hold it all that time.
       if (at - Date.now() > farOffMs) return
       transitions.add({ v: 1, environmentId, customerId }, { delay: Math.max(0, at - Date.now()) }).catch(isLost)
+    },
+    unfilled: (environmentId, { customerId, resourceId }) => {
+      // Readers may ask many times before it is done.
+      const jobId = `${customerId}-${resourceId ?? 'own'}`
+      fillings.add({ v: 1, environmentId, customerId, resourceId }, { jobId }).catch(isLost)
     },
     importDue: (environmentId, importId) => {
       imports.add({ v: 1, environmentId, importId }).catch(isLost)

@@ -11,6 +11,8 @@ export interface Charge {
   version: PackageVersion
   /** Units bought, or how many of the add-on are held. Of usage: 0, it is known when the period has ended. */
   quantity: decimal.Decimal
+  /** The price was agreed for this subscription only. */
+  isAgreed: boolean
 }
 
 /** The currency that the content is sold in to the customer; null: it has no prices. */
@@ -33,12 +35,13 @@ export function chargesOf(
   for (const { version, quantity: held } of sold) {
     for (const listed of pricesIn(content, version, currency)) {
       const price = overridden(listed, version, priceOverrides)
-      if (price.billingModel === 'FLAT_FEE') fixed.push({ price, version, quantity: decimal.fromNumber(held) })
-      else if (price.billingModel === 'USAGE_BASED') usage.push({ price, version, quantity: decimal.zero })
+      const charge = { price, version, isAgreed: price !== listed }
+      if (price.billingModel === 'FLAT_FEE') fixed.push({ ...charge, quantity: decimal.fromNumber(held) })
+      else if (price.billingModel === 'USAGE_BASED') usage.push({ ...charge, quantity: decimal.zero })
       // Units are bought once, whoever sells them too: the plan before its add-ons.
       else if (!counted.has(price.featureId!)) {
         counted.add(price.featureId!)
-        fixed.push({ price, version, quantity: unitsOf(content, price) })
+        fixed.push({ ...charge, quantity: unitsOf(content, price) })
       }
     }
   }
@@ -59,17 +62,36 @@ function unitsOf({ quantities }: Content, { featureId, minUnitQuantity }: Price)
   return quantities.find((bought) => bought.featureId === featureId)?.quantity ?? decimal.fromNumber(minUnitQuantity ?? 1)
 }
 
-function overridden(price: Price, { kind, refId }: PackageVersion, overrides: readonly PriceOverride[]): Price {
-  const own = overrides.find(
-    ({ addonRefId, featureRefId }) => addonRefId === (kind === 'ADDON' ? refId : null) && featureRefId === price.featureRefId,
-  )
+function overridden(price: Price, version: PackageVersion, overrides: readonly PriceOverride[]): Price {
+  const own = overrides.find((override) => isPriceOf(override, version, price))
   if (!own) return price
   const tiersMode = own.tiers ? (price.tiersMode ?? 'GRADUATED') : null
   return { ...price, amount: own.tiers ? null : own.amount, tiers: own.tiers, tiersMode, blockSize: own.blockSize ?? price.blockSize }
 }
 
+function isPriceOf({ addonRefId, featureRefId, currency = null }: PriceOverride, { kind, refId }: PackageVersion, price: Price): boolean {
+  return (
+    addonRefId === (kind === 'ADDON' ? refId : null) &&
+    featureRefId === price.featureRefId &&
+    (currency === null || currency === price.currency)
+  )
+}
+
+/** Whether the content is charged by a price that the override takes the place of. */
+export function isOverriding(override: PriceOverride, content: Content, currency: string): boolean {
+  const sold = [content.plan, ...content.addons.map(({ version }) => version)]
+  return sold.some((version) => pricesIn(content, version, currency).some((price) => isPriceOf(override, version, price)))
+}
+
+/** What an invoice says of the package that something is sold by. */
+type Seller = Pick<PackageVersion, 'kind' | 'displayName'>
+
 /** The line of a charge for a whole period, rounded once. */
-export function lineOf({ price, version, quantity }: Charge): Omit<Line, 'period' | 'isProration'> {
+export function lineOf({
+  price,
+  version,
+  quantity,
+}: Pick<Charge, 'price' | 'quantity'> & { version: Seller }): Omit<Line, 'period' | 'isProration'> {
   return {
     type: lineType(price, version),
     description: price.featureRefId === null ? version.displayName : `${version.displayName}: ${price.featureRefId}`,
@@ -80,7 +102,7 @@ export function lineOf({ price, version, quantity }: Charge): Omit<Line, 'period
   }
 }
 
-function lineType(price: Price, version: PackageVersion): LineType {
+function lineType(price: Price, version: Seller): LineType {
   if (price.tiers) return 'TierCharge'
   if (price.billingModel === 'USAGE_BASED') return 'PayAsYouGoCharge'
   if (price.billingModel === 'PER_UNIT') return 'InAdvanceCommitmentCharge'

@@ -15,8 +15,8 @@ export interface Estimate {
   tax: decimal.Decimal
   total: decimal.Decimal
   lines: Line[]
-  /** Null when nothing is credited or charged for a part of a period. */
-  proration: { at: EpochMs; credit: decimal.Decimal; debit: decimal.Decimal } | null
+  /** Null when nothing is credited or charged for a part of a period. Credit in another currency is an invoice of its own, which `total` leaves out. */
+  proration: { at: EpochMs; credit: decimal.Decimal; creditCurrency: string; debit: decimal.Decimal } | null
   /** What the customer has to its credit, and what of it this invoice uses. Null: nothing. */
   balance: { initial: decimal.Decimal; used: decimal.Decimal } | null
   /** A whole period from then on, without usage; null: it is not billed. */
@@ -24,11 +24,22 @@ export interface Estimate {
   /** What was agreed; null: none that holds. */
   discount: Discount | null
   taxPercentage: decimal.Decimal | null
+  /** Null: just that. */
+  taxName: string | null
+}
+
+/** What a customer has to its credit after invoices of the totals: what is below zero adds to it, and what is to be paid is paid from it first. */
+export function balanceAfter(balance: decimal.Decimal, totals: readonly decimal.Decimal[]): decimal.Decimal {
+  return totals.reduce((left, total) => {
+    const rest = decimal.subtract(left, total)
+    return decimal.compare(total, decimal.zero) < 0 ? rest : decimal.max(rest, decimal.zero)
+  }, balance)
 }
 
 export function estimateOf({
   account,
   draft,
+  creditNote = null,
   content,
   period,
   at,
@@ -38,6 +49,8 @@ export function estimateOf({
 }: {
   account: Account
   draft: Draft | ChangeDraft | null
+  /** What the same change gives back in another currency. */
+  creditNote?: Draft | ChangeDraft | null
   /** As it would be. */
   content: Content
   period: Period | null
@@ -61,10 +74,7 @@ export function estimateOf({
     tax: draft?.tax ?? decimal.zero,
     total,
     lines: draft?.lines ?? [],
-    proration:
-      draft && 'credit' in draft && draft.lines.some(({ isProration }) => isProration)
-        ? { at, credit: draft.credit, debit: draft.debit }
-        : null,
+    proration: prorationOf(draft, creditNote, at),
     balance: balance === decimal.zero ? null : { initial: balance, used },
     recurring:
       standing &&
@@ -78,5 +88,13 @@ export function estimateOf({
       }),
     discount: discountAt(terms, at, timeZone),
     taxPercentage: terms.taxPercentage,
+    taxName: terms.taxName ?? null,
   }
+}
+
+function prorationOf(draft: Draft | ChangeDraft | null, creditNote: Draft | ChangeDraft | null, at: EpochMs): Estimate['proration'] {
+  if (!draft || !('credit' in draft)) return null
+  const { currency, credit, debit } = draft
+  if (creditNote && 'credit' in creditNote) return { at, credit: creditNote.credit, creditCurrency: creditNote.currency, debit }
+  return draft.lines.some(({ isProration }) => isProration) ? { at, credit, creditCurrency: currency, debit } : null
 }

@@ -1,6 +1,8 @@
 import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
+import { gathered, insertRows, type Row, toRow } from '../platform/gathered.js'
 import { type Db, Prisma } from '../platform/postgres.js'
+import type { EndsBy } from './model.js'
 
 export type IntentKind = 'CREATE_INVOICE' | 'COLLECT' | 'VOID' | 'REFUND'
 
@@ -14,6 +16,8 @@ export interface Intent {
   idempotencyKey: string
   /** Our id of the invoice. */
   invoiceId: string
+  /** Of a VOID: what ends the subscription that waits for the payment, once the invoice is taken back; null: that nobody paid. */
+  endsBy: EndsBy | null
   /** Calls made so far, this one included once it is claimed. */
   attempts: number
 }
@@ -24,13 +28,18 @@ export async function insertIntent(
   intent: Omit<Intent, 'id' | 'attempts'>,
   { notBefore = null }: { notBefore?: EpochMs | null } = {},
 ): Promise<void> {
-  const { environmentId, subscriptionId, customerId, kind, idempotencyKey, invoiceId } = intent
-  await db.$executeRaw(Prisma.sql`
-    INSERT INTO billing_intent (environment_id, id, subscription_id, customer_id, kind, idempotency_key, payload, next_attempt_at, updated_at)
-    VALUES (${environmentId}::uuid, ${newId()}::uuid, ${subscriptionId}::uuid, ${customerId}::uuid, ${kind}::billing_intent_kind, ${idempotencyKey},
-      ${JSON.stringify({ invoiceId })}::jsonb, ${notBefore === null ? Prisma.sql`clock_timestamp()` : Prisma.sql`${new Date(notBefore)}::timestamptz`}, clock_timestamp())
-    ON CONFLICT (environment_id, idempotency_key) DO NOTHING`)
+  const { environmentId, subscriptionId, customerId, kind, idempotencyKey, invoiceId, endsBy } = intent
+  const payload = { invoiceId, ...(endsBy && { endsBy }) }
+  const row = { environmentId, id: newId(), subscriptionId, customerId, kind, idempotencyKey, payload, updatedAt: new Date() }
+  await addIntent(db, toRow({ ...row, nextAttemptAt: notBefore === null ? undefined : new Date(notBefore) }))
 }
+
+const addIntent = gathered(async (db, rows: Row[]) => {
+  // Without an instant of its own it is the database's now.
+  for (const some of [rows.filter((row) => 'next_attempt_at' in row), rows.filter((row) => !('next_attempt_at' in row))])
+    if (some.length > 0) await insertRows(db, 'billing_intent', some, 'ON CONFLICT (environment_id, idempotency_key) DO NOTHING')
+  return rows
+})
 
 interface IntentRow {
   environment_id: string
@@ -39,7 +48,7 @@ interface IntentRow {
   customer_id: string
   kind: IntentKind
   idempotency_key: string
-  payload: { invoiceId: string }
+  payload: { invoiceId: string; endsBy?: EndsBy }
   attempts: number
 }
 
@@ -77,8 +86,18 @@ export async function claimIntents(
     kind: row.kind,
     idempotencyKey: row.idempotency_key,
     invoiceId: row.payload.invoiceId,
+    endsBy: row.payload.endsBy ?? null,
     attempts: row.attempts,
   }))
+}
+
+/** The call that is to take an invoice back and has not been made yet; null: there is none. */
+export async function findWaitingVoid(db: Db, environmentId: string, invoiceId: string): Promise<{ endsBy: EndsBy | null } | null> {
+  const row = await db.billingIntent.findUnique({
+    where: { environmentId_idempotencyKey: { environmentId, idempotencyKey: voidKey(invoiceId) }, state: 'WAITING' },
+    select: { payload: true },
+  })
+  return row && { endsBy: (row.payload as unknown as IntentRow['payload']).endsBy ?? null }
 }
 
 /** The call was made and its answer is recorded. */
@@ -87,6 +106,12 @@ export async function finishIntent(db: Db, { environmentId, id }: Intent): Promi
     where: { environmentId_id: { environmentId, id } },
     data: { state: 'DONE', leasedUntil: null, lastError: null },
   })
+}
+
+/** The invoice is not to be made any more, also when somebody revives what was given up. */
+export async function dropCreation(db: Db, environmentId: string, invoiceId: string): Promise<void> {
+  const of = { environmentId, idempotencyKey: creationKey(invoiceId) }
+  await db.billingIntent.updateMany({ where: of, data: { state: 'DONE' } })
 }
 
 /** It is made again after `delayMs` of real time, whatever a test clock says; null: never, somebody has to look. */
@@ -187,12 +212,21 @@ const toOverdue = (row: OverdueRow): Overdue => ({
   invoiceId: row.invoice_id,
 })
 
+/** The key of the call that makes an invoice. */
+export const creationKey = (invoiceId: string): string => `invoice:${invoiceId}`
+
+const voidKey = (invoiceId: string): string => `void:${invoiceId}`
+
 /** The call that takes an invoice back; the same call whoever writes it down. */
-export const voidOf = ({ environmentId, subscriptionId, customerId, invoiceId }: Overdue): Omit<Intent, 'id' | 'attempts'> => ({
+export const voidOf = (
+  { environmentId, subscriptionId, customerId, invoiceId }: Overdue,
+  endsBy: EndsBy | null = null,
+): Omit<Intent, 'id' | 'attempts'> => ({
   environmentId,
   subscriptionId,
   customerId,
   kind: 'VOID',
-  idempotencyKey: `void:${invoiceId}`,
+  idempotencyKey: voidKey(invoiceId),
   invoiceId,
+  endsBy,
 })

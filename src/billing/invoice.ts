@@ -8,7 +8,7 @@ import { exactly, round, share } from '../kernel/money.js'
 import { chargesOf, lineOf } from './charges.js'
 import { discountOn, isInForce } from './coupon.js'
 import type { Content, Draft, InvoiceReason, Line, Period, Standing, Terms, UsageCharged } from './model.js'
-import { creditOf, type Unused, unusedOf, unusedShare } from './proration.js'
+import { creditOf, type Unused, type UnusedShare, unusedOf, unusedShare } from './proration.js'
 
 /** What the content costs in advance for a whole billing period; null: it is not sold for money. */
 export function standingOf({
@@ -29,7 +29,7 @@ export function standingOf({
   const lines = chargesOf(content, terms).fixed.map(lineOf)
   const gross = sum(lines.map(({ amount }) => amount))
   const discount = discountOn(gross, discountAt(terms, chargedAt, timeZone), terms.currency)
-  return { period, currency: terms.currency, lines, gross, net: decimal.subtract(gross, discount) }
+  return { period, currency: terms.currency, lines, gross, net: decimal.subtract(gross, discount), taxPercentage: terms.taxPercentage }
 }
 
 export function discountAt({ discount }: Pick<Terms, 'discount'>, at: EpochMs, timeZone: string): Terms['discount'] {
@@ -45,7 +45,7 @@ export interface ChangeDraft extends Draft {
 /**
  * The invoice of a beginning or of a change at `at`. `before`: what stands until then, null when nothing was charged (a trial, a free plan);
  * `after`: what stands from then on, null when nothing is charged any more. With nothing before, the whole of the new period is charged, also when
- * it has begun already. Null when nothing stands in either: there is nothing to invoice.
+ * it has begun already. Both are of one currency. Null when nothing stands in either: there is nothing to invoice.
  */
 export function changeDraft({
   reason,
@@ -74,7 +74,12 @@ export function changeDraft({
     discount: decimal.add(credit.discount, debit.discount),
     taxPercentage,
   })
-  return { ...draft, credit: credit.net, debit: debit.net }
+  const change = { ...draft, credit: credit.net, debit: debit.net }
+  const creditedTax = before?.taxPercentage === undefined ? taxPercentage : before.taxPercentage
+  if (creditedTax === taxPercentage) return change
+  // Tax is given back as it was charged, whatever it is now.
+  const tax = decimal.add(taxOn(credit.net, creditedTax, currency), taxOn(debit.net, taxPercentage, currency))
+  return { ...change, tax, total: sum([credit.net, debit.net, tax]) }
 }
 
 const nothing: Unused = { lines: [], gross: decimal.zero, discount: decimal.zero, net: decimal.zero }
@@ -121,11 +126,18 @@ export function periodDraft({
   const charged: UsageCharged[] = []
   const usageLines: Line[] = []
   for (const measured of usage) {
-    const charge = charges.get(measured.priceId)
-    if (!charge) continue
-    const line = { ...lineOf({ ...charge, quantity: measured.quantity }), period: measured.period, isProration: false }
     const before = alreadyCharged.find(({ priceId, period }) => priceId === measured.priceId && period.start === measured.period.start)
-    charged.push({ priceId: measured.priceId, period: measured.period, amount: line.amount })
+    const charge = before?.charge ?? charges.get(measured.priceId)
+    if (!charge) continue
+    const { price, version } = charge
+    const line = { ...lineOf({ price, version, quantity: measured.quantity }), period: measured.period, isProration: false }
+    const { kind, displayName } = version
+    charged.push({
+      priceId: measured.priceId,
+      period: measured.period,
+      amount: line.amount,
+      charge: { price, version: { kind, displayName } },
+    })
     if (!before) usageLines.push(line)
     else if (before.amount !== line.amount)
       usageLines.push({
@@ -139,7 +151,7 @@ export function periodDraft({
   const usageTotal = sum(usageLines.map(({ amount }) => amount))
   const usageDiscount = discountOnUsage({ standing, usageTotal, discount: discountAt(terms, ended.start, timeZone), currency })
   const spent = decimal.add(fixedCharged, decimal.subtract(usageTotal, usageDiscount))
-  const leastSpend = adjustment({ terms, spent, ended, isWhole: next !== null, standing })
+  const leastSpend = adjustment({ terms, spent, ended, standing })
   const fixedLines = next ? next.lines.map((line): Line => ({ ...line, period: next.period, isProration: false })) : []
   const fixedDiscount = next ? decimal.subtract(next.gross, next.net) : decimal.zero
   const draft = totalled({
@@ -169,24 +181,23 @@ function discountOnUsage({
   return decimal.subtract(discountOn(decimal.add(fixed, usageTotal), discount, currency), discountOn(fixed, discount, currency))
 }
 
-/** Of a period that was cut short, the least spend is cut alike. */
+/** Of a period that was cut short, at its end or because another subscription was charged for its beginning, the least spend is cut alike. */
 function adjustment({
   terms: { minimumSpend, currency },
   spent,
   ended,
   standing,
-  isWhole,
 }: {
   terms: Terms & { currency: string }
   spent: decimal.Decimal
   ended: Period
   standing: Standing | null
-  isWhole: boolean
 }): Line[] {
   if (!minimumSpend || minimumSpend.currency !== currency) return []
   const whole = round(exactly(minimumSpend.amount), currency)
-  const { numerator, denominator } = unusedShare(standing?.period ?? ended, ended.end)
-  const least = isWhole ? whole : decimal.subtract(whole, share(whole, numerator, denominator, currency))
+  const left = ({ numerator, denominator }: UnusedShare) => share(whole, numerator, denominator, currency)
+  const period = standing?.period ?? ended
+  const least = decimal.subtract(left(unusedShare(period, ended.start)), left(unusedShare(period, ended.end)))
   const missing = decimal.subtract(least, spent)
   if (decimal.compare(missing, decimal.zero) <= 0) return []
   const line = { type: 'MinimumSpendAdjustmentCharge', description: 'To the agreed minimum', priceId: null } as const

@@ -4,10 +4,10 @@ import type { Db } from '../platform/postgres.js'
 import { isSameSlot } from '../subscription/coexistence.js'
 import { isFinal, type Subscription } from '../subscription/model.js'
 import { type Account, type Billed, type BilledChange, bill, isCharged, isReplaced, newAccount, usageAsked } from './account.js'
-import { currencyOf } from './charges.js'
-import { insertIntent, voidOf } from './intent-repository.js'
+import { currencyOf, isOverriding } from './charges.js'
+import { creationKey, insertIntent, voidOf } from './intent-repository.js'
 import type { MeasuredUsage } from './invoice.js'
-import type { Discount, Draft, Period, Standing, Terms } from './model.js'
+import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './model.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './problems.js'
 import {
   type BillingCoupon,
@@ -18,10 +18,11 @@ import {
   findCustomerCouponId,
   findInvoices,
   insertInvoice,
+  isUsedUp,
   redeem,
   saveAccount,
 } from './repository.js'
-import { type AppliedCoupon, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './request.js'
+import { type AppliedCoupon, agreedOverrides, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './request.js'
 
 /** A change of a subscription that is being saved. */
 export interface RecordedChange {
@@ -32,6 +33,15 @@ export interface RecordedChange {
   isRenewal: boolean
   /** It waits for its first payment; the one whose place it takes when it is paid. */
   inForce?: Subscription | null
+  /** It waited until now, and this was agreed then: an answer of `agreeIn`. */
+  agreed?: object | null
+}
+
+/** What was agreed about money for a change that waits. Kept as JSON. */
+interface AgreedLater {
+  request: BillingRequest
+  /** Undefined: as before. */
+  discount?: Discount | null
 }
 
 /** The usage of a customer's feature in a period: over the customer and all its resources, or of one resource. */
@@ -65,18 +75,55 @@ export class BillingLedger {
   async recordIn(db: Db, customer: Payer, changes: readonly RecordedChange[], request: BillingRequest = {}): Promise<void> {
     const billed = await this.#billAll(db, customer, changes, request, { isDryRun: false })
     for (const { before, after } of changes) if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status)) await takeBack(db, after)
-    for (const { subscription, at, account, drafts, beginsToWait } of billed) {
+    for (const { subscription, at, account, drafts, beginsToWait, isPaid } of billed) {
       const waits = subscription.status === 'PAYMENT_PENDING' && beginsToWait
       await saveAccount(db, customer.environmentId, subscription.id, { account, ...(waits && { paymentDueAt: at + paymentDeadlineMs }) })
-      for (const draft of drafts) await this.#invoice(db, subscription, account.terms, draft, at)
+      // What was paid elsewhere is an invoice that nobody collects.
+      const terms: Terms = isPaid ? { ...account.terms, collectionMethod: 'NONE' } : account.terms
+      for (const draft of drafts) await this.#invoice(db, subscription, terms, draft, at)
     }
+  }
+
+  /**
+   * Writes down that the invoice is taken back of a subscription that waits for its first payment and is not wanted any more. The call decides: it ends
+   * when the invoice was taken back, and begins when it turns out to be paid. False: there is nothing to take back, so it may end at once.
+   */
+  async withdrawIn(db: Db, waiting: Subscription, endsBy: EndsBy): Promise<boolean> {
+    const unpaid = await unpaidInvoices(db, waiting)
+    for (const invoice of unpaid) await insertIntent(db, voidOf(invoice, endsBy))
+    return unpaid.length > 0
   }
 
   /** Whether the subscription that the last change begins gives access only when it is paid: there is something to charge now, and nobody waived it. */
   async isPaymentFirst(db: Db, customer: Payer, changes: readonly RecordedChange[], request: BillingRequest = {}): Promise<boolean> {
-    if (request.collectionMethod !== 'CHARGE' || request.awaitsPayment === false) return false
+    if (request.collectionMethod !== 'CHARGE' || request.awaitsPayment === false || request.isPaid) return false
     const billed = (await this.draftIn(db, customer, changes, request)).at(-1)
     return billed?.drafts.some(({ total }) => decimal.compare(total, decimal.zero) > 0) ?? false
+  }
+
+  /**
+   * Holds the coupon (our id) for a customer that is being given it in the same transaction. Fails with BAD_USER_INPUT when it has been given to as
+   * many others as it may; safe to repeat.
+   */
+  async claimCouponIn(db: Db, environmentId: string, couponId: string, customerRefId: string): Promise<void> {
+    const coupon = (await findCoupon(db, environmentId, { id: couponId }, { lock: true }))!
+    if (await isUsedUp(db, environmentId, coupon, { customerRefId })) throw couponUsedUp(coupon.refId, coupon.maxRedemptions!)
+  }
+
+  /**
+   * Agrees about money for a change that waits: refused is what could not be agreed if it happened now, and the coupon is given now. What it answers is kept
+   * with the change, and comes back with it.
+   */
+  async agreeIn(db: Db, customer: Payer, change: RecordedChange, request: BillingRequest): Promise<object> {
+    await this.draftIn(db, customer, [change], request)
+    const { coupon, unitAmount, isPaid: _, ...rest } = request
+    const discount = await this.#discount(db, change.after, coupon, change.at, { isDryRun: false })
+    const priceOverrides =
+      unitAmount === undefined || unitAmount === null
+        ? rest.priceOverrides
+        : agreedOverrides({ currency: null, priceOverrides: rest.priceOverrides ?? [] }, { unitAmount }, change.after)
+    const agreed: AgreedLater = { request: { ...rest, ...(priceOverrides && { priceOverrides }) }, discount }
+    return agreed
   }
 
   /** The same for each change that concerns billing, in their order, without writing anything. */
@@ -93,21 +140,37 @@ export class BillingLedger {
   ): Promise<BilledSubscription[]> {
     checkBillingRequest(request)
     const concerned = changes.filter(({ before, after }) => isBilled(after) || (before !== null && isBilled(before)))
-    if (concerned.length === 0) return []
+    if (concerned.length === 0) {
+      const asked = changes.at(-1)
+      if (asked) agreedOverrides({ currency: null, priceOverrides: [] }, request, asked.after)
+      return []
+    }
     const ids = [...new Set(concerned.map(({ after }) => after.id))]
     const stored = await findAccounts(db, customer.environmentId, ids)
     const accounts = new Map([...stored].map(([id, { account }]) => [id, account]))
     const results: BilledSubscription[] = []
-    const released: { subscription: Subscription; standing: Standing; at: EpochMs }[] = []
-    for (const [index, { before, after, at, isRenewal, inForce }] of concerned.entries()) {
-      const known = accounts.get(after.id)
-      const isAsked = index === concerned.length - 1
-      const asked = isAsked ? request : {}
-      const discount = await this.#discount(db, after, asked.coupon, at, options)
-      const account = withTerms(known ?? newAccount(await this.#firstTerms(db, customer, after)), asked, discount, after)
+    const released: { subscription: Subscription; standing: Standing; usageCharged: Account['usageCharged']; at: EpochMs }[] = []
+    for (const recorded of concerned) {
+      const { before, after, at, isRenewal, inForce } = recorded
+      const later = (recorded.agreed ?? null) as AgreedLater | null
+      const asked = later ? later.request : recorded === changes.at(-1) ? request : {}
+      const discount = later ? later.discount : await this.#discount(db, after, asked.coupon, at, options)
+      const index = isCharged(after) ? released.findIndex((other) => other.at === at && isSameSlot(other.subscription, after)) : -1
+      const [predecessor] = index === -1 ? [] : released.splice(index, 1)
+      const known = accounts.get(after.id) ?? newAccount(await this.#firstTerms(db, customer, after))
+      // What comes late of the plan before is charged with the invoices of the one that took its place.
+      const account = predecessor ? { ...known, usageCharged: [...known.usageCharged, ...predecessor.usageCharged] } : known
+      const terms = agreedTerms({
+        before: account.terms,
+        request: asked,
+        isAgreedBefore: later !== null,
+        discount,
+        subscription: after,
+        customer,
+      })
       const replaced = inForce
         ? ((await findAccounts(db, customer.environmentId, [inForce.id])).get(inForce.id)?.account.standing ?? null)
-        : (released.find((other) => other.at === at && isSameSlot(other.subscription, after))?.standing ?? null)
+        : (predecessor?.standing ?? null)
       const change: BilledChange = {
         before,
         after,
@@ -115,12 +178,19 @@ export class BillingLedger {
         isRenewal,
         proration: asked.proration ?? 'INVOICE_IMMEDIATELY',
         creditsUnused: asked.creditsUnused ?? false,
+        isBackdated: asked.isBackdated ?? false,
       }
-      const result = bill({ account, change, replaced, usage: await this.#usage(db, account, change) })
+      const result = bill({ account, terms, change, replaced, usage: await this.#usage(db, account, change) })
       if (account.standing && !result.account.standing && isReplaced(after))
-        released.push({ subscription: after, standing: account.standing, at })
+        released.push({ subscription: after, standing: account.standing, usageCharged: result.account.usageCharged, at })
       accounts.set(after.id, result.account)
-      results.push({ ...result, subscription: after, at, beginsToWait: before?.status !== 'PAYMENT_PENDING' })
+      results.push({
+        ...result,
+        subscription: after,
+        at,
+        beginsToWait: before?.status !== 'PAYMENT_PENDING',
+        isPaid: asked.isPaid ?? false,
+      })
     }
     return results
   }
@@ -149,7 +219,8 @@ export class BillingLedger {
     const coupon = await findCoupon(db, environmentId, { refId }, { lock: !isDryRun })
     if (!coupon) throw couponNotFound(refId)
     if (coupon.status === 'ARCHIVED') throw couponArchived(refId)
-    if (!isDryRun && !(await redeem(db, environmentId, coupon, id))) throw couponUsedUp(refId, coupon.maxRedemptions!)
+    if (await isUsedUp(db, environmentId, coupon, { subscriptionId: id })) throw couponUsedUp(refId, coupon.maxRedemptions!)
+    if (!isDryRun) await redeem(db, environmentId, coupon, id)
     return toDiscount(coupon, applied.promotionCode ? 'promotionCode' : 'subscriptionCoupon', startDate)
   }
 
@@ -164,31 +235,41 @@ export class BillingLedger {
   }
 
   /** The invoice as we want it, and the call that makes it at the provider. What the customer has to its credit is used first. */
-  async #invoice(db: Db, subscription: Subscription, { collectionMethod }: Terms, draft: Draft, at: EpochMs): Promise<void> {
+  async #invoice(db: Db, subscription: Subscription, { collectionMethod, daysUntilDue }: Terms, draft: Draft, at: EpochMs): Promise<void> {
     const { environmentId, id: subscriptionId } = subscription
     const customerId = subscription.payingCustomerId ?? subscription.customerId
     const due = decimal.max(draft.total, decimal.zero)
     const balance = due === decimal.zero ? decimal.zero : await findBalance(db, environmentId, customerId, draft.currency)
     const creditApplied = decimal.compare(balance, due) > 0 ? due : decimal.max(balance, decimal.zero)
     const amountDue = decimal.subtract(due, creditApplied)
-    const facts = { environmentId, subscriptionId, customerId, collectionMethod, creditApplied, amountDue, createdAt: at }
+    const facts = { environmentId, subscriptionId, customerId, collectionMethod, daysUntilDue, creditApplied, amountDue, createdAt: at }
     const invoiceId = await insertInvoice(db, facts, draft)
     await insertIntent(db, {
       environmentId,
       subscriptionId,
       customerId,
       kind: 'CREATE_INVOICE',
-      idempotencyKey: `invoice:${invoiceId}`,
+      idempotencyKey: creationKey(invoiceId),
       invoiceId,
+      endsBy: null,
     })
   }
 }
 
-/** Nobody waits for the first payment any more. One that comes all the same is given back. */
-async function takeBack(db: Db, { environmentId, id: subscriptionId }: Subscription): Promise<void> {
-  await clearPaymentDeadline(db, environmentId, subscriptionId)
-  for (const { id: invoiceId, customerId, status } of await findInvoices(db, environmentId, [subscriptionId]))
-    if (status === 'OPEN' || status === 'FAILED') await insertIntent(db, voidOf({ environmentId, subscriptionId, customerId, invoiceId }))
+/**
+ * Nobody waits for the first payment any more. What ended without its invoice being taken back first (time or the archive ended it, and a transaction
+ * calls nobody) has that done now; a payment that comes all the same is given back.
+ */
+async function takeBack(db: Db, ended: Subscription): Promise<void> {
+  await clearPaymentDeadline(db, ended.environmentId, ended.id)
+  for (const invoice of await unpaidInvoices(db, ended)) await insertIntent(db, voidOf(invoice))
+}
+
+async function unpaidInvoices(db: Db, { environmentId, id: subscriptionId }: Subscription) {
+  const invoices = await findInvoices(db, environmentId, [subscriptionId])
+  return invoices
+    .filter(({ status }) => status === 'OPEN' || status === 'FAILED')
+    .map(({ id: invoiceId, customerId }) => ({ environmentId, subscriptionId, customerId, invoiceId }))
 }
 
 export interface BilledSubscription extends Billed {
@@ -196,15 +277,35 @@ export interface BilledSubscription extends Billed {
   at: EpochMs
   /** It did not wait for a payment before. */
   beginsToWait: boolean
+  /** Elsewhere. */
+  isPaid: boolean
 }
 
 /** Whether billing has anything to remember of it. */
 const isBilled = (subscription: Subscription): boolean => isCharged({ ...subscription, status: 'ACTIVE' })
 
-/** With what was agreed now, in the currency that it has as long as what it holds is sold in it. */
-function withTerms(account: Account, request: BillingRequest, discount: Discount | null | undefined, subscription: Subscription): Account {
-  const terms = termsAfter(account.terms, request, discount)
-  return { ...account, terms: { ...terms, currency: currencyOf(subscription, terms.currency) } }
+/** The terms from the change on: with what was agreed now, in the currency that they have as long as what is held is sold in it. */
+function agreedTerms({
+  before,
+  request,
+  isAgreedBefore,
+  discount,
+  subscription,
+  customer,
+}: {
+  before: Terms
+  request: BillingRequest
+  /** Nobody is there to be told: of the overrides, those of what is not sold any more are left out. */
+  isAgreedBefore: boolean
+  discount: Discount | null | undefined
+  subscription: Subscription
+  customer: Payer
+}): Terms {
+  const currency = currencyOf(subscription, before.currency ?? customer.billingCurrency)
+  const overrides = request.priceOverrides?.filter((override) => currency !== null && isOverriding(override, subscription, currency))
+  const asked = isAgreedBefore && overrides ? { ...request, priceOverrides: overrides } : request
+  const terms = { ...termsAfter(before, asked, discount), currency }
+  return { ...terms, priceOverrides: agreedOverrides(terms, asked, subscription) }
 }
 
 function toDiscount(

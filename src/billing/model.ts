@@ -36,6 +36,8 @@ export interface PriceOverride {
   addonRefId: string | null
   /** The counted feature (refId); null: the flat fee. */
   featureRefId: string | null
+  /** Only prices in this currency; null or absent: whichever the subscription is charged in. */
+  currency?: string | null
   amount: Decimal | null
   tiers: Price['tiers']
   blockSize: number | null
@@ -53,6 +55,10 @@ export interface Terms {
   minimumSpend: Money | null
   /** Added to what is charged; null: none. */
   taxPercentage: Decimal | null
+  /** What the tax is called; null or absent: just that. */
+  taxName?: string | null
+  /** Whole days from the making of an invoice to its due date; null or absent: 30. */
+  daysUntilDue?: number | null
   /** False: access does not wait for the payment. */
   awaitsPayment: boolean
 }
@@ -105,6 +111,8 @@ export interface Standing {
   gross: Decimal
   /** Less the discount. */
   net: Decimal
+  /** The tax that was added when it was charged: credit gives it back. Null: none; absent: that of the terms. */
+  taxPercentage?: Decimal | null
 }
 
 /** What is charged for usage, or was by an invoice before: late usage is the difference. */
@@ -112,6 +120,8 @@ export interface UsageCharged {
   priceId: string
   period: Period
   amount: Decimal
+  /** As it was charged, for usage that comes when another plan or version is held; absent: the price is looked for in what is held. */
+  charge?: { price: Price; version: Pick<PackageVersion, 'kind' | 'displayName'> }
 }
 
 export type InvoiceReason = 'SUBSCRIPTION_CREATION' | 'SUBSCRIPTION_UPDATE' | 'BILLING_CYCLE'
@@ -129,6 +139,9 @@ export interface Draft {
   /** subTotal − discount + tax; negative: the customer gets it back with its next invoices. */
   total: Decimal
 }
+
+/** Why somebody does not want any more what waits for its first payment: it was canceled, or another subscription takes its place. */
+export type EndsBy = 'cancel' | 'replace'
 
 export type InvoiceStatus = 'OPEN' | 'PAID' | 'CANCELED' | 'FAILED'
 

@@ -1,12 +1,12 @@
 /** What the state of an invoice means for its subscription. Pure. */
 import type { EpochMs } from '../kernel/clock.js'
-import type { Subscription } from '../subscription/model.js'
-import type { CollectionMethod, InvoiceStatus } from './model.js'
-import type { ProviderInvoice } from './provider.js'
+import { isFinal, type Subscription } from '../subscription/model.js'
+import type { CollectionMethod, EndsBy, InvoiceStatus } from './model.js'
+import type { KnownInvoice } from './provider.js'
 
 export interface PaymentConsequence {
   /** What moves the subscription; null: it stays in its status. */
-  trigger: 'paid' | 'paymentDeadline' | 'collectionFailed' | null
+  trigger: 'paid' | 'paymentDeadline' | 'collectionFailed' | EndsBy | null
   paymentCollection: Subscription['paymentCollection']
   /** The next call of the provider; null: none. */
   next: { kind: 'VOID' | 'REFUND' } | { kind: 'COLLECT'; delayMs: number } | null
@@ -32,17 +32,20 @@ export function consequenceOf({
   news,
   collectionMethod,
   isTakenBack,
+  endsBy = null,
   now,
 }: {
-  subscription: Pick<Subscription, 'status' | 'cancelReason' | 'paymentCollection'>
+  subscription: Pick<Subscription, 'status' | 'cancelReason' | 'currentPeriod'>
   before: { status: InvoiceStatus; failedSince: EpochMs | null }
-  news: ProviderInvoice
+  news: KnownInvoice
   collectionMethod: CollectionMethod
   /** We asked for it to be taken back. */
   isTakenBack: boolean
+  /** What ends what waits for the payment, when somebody wanted it to end; null: nobody paid. */
+  endsBy?: EndsBy | null
   now: EpochMs
 }): PaymentConsequence {
-  const { status, cancelReason } = subscription
+  const { status, cancelReason, currentPeriod } = subscription
   const settled: PaymentConsequence = {
     trigger: null,
     paymentCollection: 'NOT_REQUIRED',
@@ -50,7 +53,9 @@ export function consequenceOf({
     failedSince: null,
     visibleError: null,
   }
-  const isEndedUnpaid = cancelReason === 'PendingPaymentExpired' || (cancelReason === 'CancelledByBilling' && before.status !== 'PAID')
+  // What ended while it waited never had a period.
+  const hasNeverBegun = isFinal(status) && currentPeriod === null
+  const isEndedUnpaid = before.status !== 'PAID' && (hasNeverBegun || cancelReason === 'CancelledByBilling')
   if (news.status === 'PAID') {
     const isLate = before.status === 'CANCELED' || isEndedUnpaid
     if (isLate && news.refundedAmount === '0' && news.amountDue !== '0')
@@ -62,7 +67,7 @@ export function consequenceOf({
     return status === 'PAYMENT_PENDING' ? { ...settled, trigger: 'paid' } : settled
   }
   if (news.status === 'CANCELED') {
-    if (status === 'PAYMENT_PENDING') return { ...settled, trigger: 'paymentDeadline' }
+    if (status === 'PAYMENT_PENDING') return { ...settled, trigger: endsBy ?? 'paymentDeadline' }
     return status === 'ACTIVE' && isTakenBack ? { ...settled, trigger: 'collectionFailed' } : settled
   }
   if (news.status === 'FAILED') {

@@ -37,3 +37,27 @@ function volume(tiers: readonly PriceTier[], quantity: decimal.Decimal): Exact {
   if (!tier) return 0n
   return (tier.unitPrice === null ? 0n : product(quantity, tier.unitPrice)) + (tier.flatPrice === null ? 0n : exactly(tier.flatPrice))
 }
+
+export interface TierPart {
+  tier: PriceTier
+  /** Where the tier begins; its first unit is above it. */
+  above: decimal.Decimal
+  /** What of the quantity is charged by it. */
+  quantity: decimal.Decimal
+}
+
+/** How a quantity falls on tiers: what `costOf` adds up. Nothing for a price without tiers, and for a quantity of 0. */
+export function tierParts({ tiers, tiersMode }: Pick<Price, 'tiers' | 'tiersMode'>, quantity: decimal.Decimal): TierPart[] {
+  const parts: TierPart[] = []
+  let above = decimal.zero
+  for (const [index, tier] of (tiers ?? []).entries()) {
+    if (decimal.compare(quantity, above) <= 0) break
+    const end = tier.upTo === null || index === tiers!.length - 1 ? null : tier.upTo
+    const isReached = end === null || decimal.compare(quantity, end) <= 0
+    if (tiersMode !== 'VOLUME') parts.push({ tier, above, quantity: decimal.subtract(isReached ? quantity : end, above) })
+    else if (isReached) parts.push({ tier, above, quantity })
+    if (isReached) break
+    above = end
+  }
+  return parts
+}

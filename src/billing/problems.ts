@@ -8,7 +8,7 @@ export function couponUsedUp(couponId: string, maxRedemptions: number): Problem 
   return new Problem(
     'FAILED_PRECONDITION',
     'BAD_USER_INPUT',
-    `Coupon "${couponId}" has been given to ${maxRedemptions} subscriptions, and to no more.`,
+    `Coupon "${couponId}" has been given ${maxRedemptions === 1 ? 'once' : `${maxRedemptions} times`}, as often as it may.`,
     { details: { couponId, maxRedemptions } },
   )
 }

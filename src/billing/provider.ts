@@ -30,17 +30,51 @@ export interface ProviderInvoice {
   errorMessage: string | null
 }
 
+/** What is known of an invoice. `billingId` null: the provider refused to make it, so there is none. */
+export type KnownInvoice = Omit<ProviderInvoice, 'billingId'> & { billingId: string | null }
+
 /** Whom a call is for, by our ids. */
 export interface BilledCustomer {
   environmentId: string
   customerId: string
 }
 
-/** What the host application says about a customer for its invoices (addresses, tax ids, language …): passed on, and kept nowhere on our side. */
+/** What the host application says for the invoices of a customer or a subscription (addresses, tax ids, language …): passed on, and kept nowhere on our side. */
 export interface BillingInformation {
   /** The provider's reference of what is to be charged from now on. */
   paymentMethodId?: string | null
   [fact: string]: unknown
+}
+
+/** What the provider charges. Only the reference goes back to it. */
+export interface PaymentMethod {
+  reference: string
+  type: 'BANK' | 'CARD' | 'CASH_APP' | null
+  /** Of a card or an account. */
+  last4Digits: string | null
+  expirationMonth: number | null
+  expirationYear: number | null
+}
+
+/** Added to what is charged. */
+export interface TaxRate {
+  /** The provider's identifier. */
+  id: string
+  displayName: string
+  /** From 0 to 100. */
+  percentage: Decimal
+}
+
+/** How the page looks on which an invoice is paid, and where it leads. */
+export interface CheckoutOptions {
+  successUrl: string
+  cancelUrl: string
+  /** The host application's own name for the checkout. */
+  referenceId?: string | null
+  allowPromoCodes?: boolean | null
+  allowTaxIdCollection?: boolean | null
+  collectBillingAddress?: boolean | null
+  collectPhoneNumber?: boolean | null
 }
 
 export interface Call extends BilledCustomer {
@@ -64,6 +98,17 @@ export interface BillingProvider {
   refund(call: Call, invoice: { billingId: string }): Promise<ProviderInvoice>
   /** Takes over what is said about a customer, as a whole each time. Safe to repeat. */
   describeCustomer(customer: BilledCustomer, information: BillingInformation): Promise<void>
-  /** Whether there is something that can be charged. */
-  hasPaymentMethod(customer: BilledCustomer): Promise<boolean>
+  /** The same for the invoices of one subscription (our id); `customerId` is who pays. */
+  describeSubscription(subscription: BilledCustomer & { subscriptionId: string }, information: BillingInformation): Promise<void>
+  /** What is charged of a customer from now on; null: nothing can be. Safe to repeat. */
+  setPaymentMethod(customer: BilledCustomer, reference: string | null): Promise<void>
+  /** By customer (our id); of those who have nothing that can be charged there is none. */
+  findPaymentMethods(environmentId: string, customerIds: readonly string[]): Promise<Map<string, PaymentMethod>>
+  /** In any order; those that it does not know are absent. */
+  findTaxRates(environmentId: string, ids: readonly string[]): Promise<TaxRate[]>
+  /** Where an open invoice is paid; null: it is not to be paid any more. */
+  openCheckout(
+    invoice: { environmentId: string; billingId: string },
+    options: CheckoutOptions,
+  ): Promise<{ billingId: string; url: string } | null>
 }

@@ -2,10 +2,11 @@ import { Temporal } from 'temporal-polyfill'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
+import { gathered, insertRows, type Row, toRow } from '../platform/gathered.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import type { Account } from './account.js'
 import type { CollectionMethod, Draft, Invoice, InvoiceReason, Line } from './model.js'
-import type { ProviderInvoice } from './provider.js'
+import type { KnownInvoice } from './provider.js'
 
 const toDecimal = (value: Prisma.Decimal): decimal.Decimal => decimal.fromText(value.toFixed())
 const toJson = (value: unknown): Prisma.InputJsonObject => value as Prisma.InputJsonObject
@@ -21,7 +22,7 @@ export interface StoredAccount {
 /** By subscription. Those that were never charged are absent. */
 export async function findAccounts(db: Db, environmentId: string, subscriptionIds: string[]): Promise<Map<string, StoredAccount>> {
   if (subscriptionIds.length === 0) return new Map()
-  const rows = await db.subscriptionBilling.findMany({ where: { environmentId, subscriptionId: { in: subscriptionIds } } })
+  const rows = await accountsOf(db, { environmentId, subscriptionIds })
   return new Map(
     rows.map(({ subscriptionId, account, paymentDueAt, syncError }) => [
       subscriptionId,
@@ -29,6 +30,15 @@ export async function findAccounts(db: Db, environmentId: string, subscriptionId
     ]),
   )
 }
+
+const accountsOf = gathered(async (db, all: { environmentId: string; subscriptionIds: string[] }[]) => {
+  const environmentIds = [...new Set(all.map(({ environmentId }) => environmentId))]
+  const ids = all.flatMap(({ subscriptionIds }) => subscriptionIds)
+  const rows = await db.subscriptionBilling.findMany({ where: { environmentId: { in: environmentIds }, subscriptionId: { in: ids } } })
+  return all.map(({ environmentId, subscriptionIds }) =>
+    rows.filter((row) => row.environmentId === environmentId && subscriptionIds.includes(row.subscriptionId)),
+  )
+})
 
 export async function saveAccount(
   db: Db,
@@ -42,12 +52,18 @@ export async function saveAccount(
     couponId: account.terms.discount?.couponId ?? null,
     ...(paymentDueAt === undefined ? {} : { paymentDueAt: paymentDueAt === null ? null : new Date(paymentDueAt) }),
   }
-  await db.subscriptionBilling.upsert({
-    where: { environmentId_subscriptionId: { environmentId, subscriptionId } },
-    create: { environmentId, subscriptionId, ...columns },
-    update: columns,
-  })
+  await putAccount(db, toRow({ environmentId, subscriptionId, ...columns, updatedAt: new Date() }))
 }
+
+const putAccount = gathered(async (db, rows: Row[]) => {
+  // A deadline is written only where it is given.
+  for (const some of [rows.filter((row) => 'payment_due_at' in row), rows.filter((row) => !('payment_due_at' in row))]) {
+    if (some.length === 0) continue
+    const changed = Object.keys(some[0]!).map((column) => `${column} = excluded.${column}`)
+    await insertRows(db, 'subscription_billing', some, `ON CONFLICT (environment_id, subscription_id) DO UPDATE SET ${changed.join()}`)
+  }
+  return rows
+})
 
 export async function saveSyncError(db: Db, environmentId: string, subscriptionId: string, syncError: string | null): Promise<void> {
   await db.subscriptionBilling.updateMany({ where: { environmentId, subscriptionId }, data: { syncError } })
@@ -113,17 +129,20 @@ export async function insertInvoice(
     subscriptionId: string
     customerId: string
     collectionMethod: CollectionMethod
+    /** Null or absent: 30. */
+    daysUntilDue?: number | null
     creditApplied: decimal.Decimal
     amountDue: decimal.Decimal
     createdAt: EpochMs
   },
   { lines, period, ...draft }: Draft,
 ): Promise<string> {
-  const { environmentId, createdAt, ...columns } = facts
+  const { environmentId, createdAt, daysUntilDue, ...columns } = facts
   const id = newId()
   const { reason, currency, subTotal, discount, tax, total } = draft
-  await db.invoice.create({
-    data: {
+  await addInvoice(
+    db,
+    toRow({
       environmentId,
       id,
       ...columns,
@@ -137,31 +156,43 @@ export async function insertInvoice(
       periodStart: new Date(period.start),
       periodEnd: new Date(period.end),
       createdAt: new Date(createdAt),
-      dueDate: facts.collectionMethod === 'INVOICE' ? new Date(dueDateOf(createdAt)) : null,
-    },
-  })
-  await db.invoiceLine.createMany({
-    data: lines.map(({ type, period: { start, end }, ...line }, position) => ({
-      environmentId,
-      id: newId(),
-      invoiceId: id,
-      position,
-      lineType: type,
-      description: line.description,
-      priceId: line.priceId,
-      quantity: line.quantity,
-      unitAmount: line.unitAmount,
-      amount: line.amount,
-      isProration: line.isProration,
-      periodStart: new Date(start),
-      periodEnd: new Date(end),
-    })),
-  })
+      dueDate: facts.collectionMethod === 'INVOICE' ? new Date(dueDateOf(createdAt, daysUntilDue ?? usualDaysUntilDue)) : null,
+      updatedAt: new Date(),
+    }),
+  )
+  const rows = lines.map(({ type, period: { start, end }, ...line }, position) => ({
+    environmentId,
+    id: newId(),
+    invoiceId: id,
+    position,
+    lineType: type,
+    description: line.description,
+    priceId: line.priceId,
+    quantity: line.quantity,
+    unitAmount: line.unitAmount,
+    amount: line.amount,
+    isProration: line.isProration,
+    periodStart: new Date(start),
+    periodEnd: new Date(end),
+  }))
+  await addInvoiceLines(db, rows.map(toRow))
   return id
 }
 
-const daysUntilDue = 30
-const dueDateOf = (at: EpochMs): EpochMs => Temporal.Instant.fromEpochMilliseconds(at).add({ hours: 24 * daysUntilDue }).epochMilliseconds
+const addInvoice = gathered(async (db, rows: Row[]) => {
+  await insertRows(db, 'invoice', rows)
+  return rows
+})
+
+const addInvoiceLines = gathered(async (db, all: Row[][]) => {
+  const rows = all.flat()
+  if (rows.length > 0) await insertRows(db, 'invoice_line', rows)
+  return all
+})
+
+const usualDaysUntilDue = 30
+const dueDateOf = (at: EpochMs, days: number): EpochMs =>
+  Temporal.Instant.fromEpochMilliseconds(at).add({ hours: 24 * days }).epochMilliseconds
 
 export async function findInvoice(db: Db, environmentId: string, by: { id: string } | { billingId: string }): Promise<Invoice | null> {
   const row = await db.invoice.findFirst({ where: { environmentId, ...by }, include: withLines })
@@ -194,7 +225,7 @@ export async function mirrorInvoice(
   db: Db,
   environmentId: string,
   id: string,
-  news: ProviderInvoice,
+  news: KnownInvoice,
   failedSince: EpochMs | null,
 ): Promise<boolean> {
   const { billingId, number, status, revision, requiresAction, attemptCount, paymentUrl, paymentSecret, errorMessage, refundedAmount } =
@@ -219,12 +250,21 @@ export async function mirrorInvoice(
 }
 
 /** What the customer has to its credit in the currency: invoices below zero, less what others have used of them. */
-export async function findBalance(db: Db, environmentId: string, customerId: string, currency: string): Promise<decimal.Decimal> {
-  const rows = await db.$queryRaw<{ balance: string }[]>(Prisma.sql`
-    SELECT coalesce(sum(greatest(-total, 0) - credit_applied), 0)::text AS balance FROM invoice
-    WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid AND currency = ${currency} AND status <> 'CANCELED'`)
-  return decimal.fromText(rows[0]!.balance)
+export function findBalance(db: Db, environmentId: string, customerId: string, currency: string): Promise<decimal.Decimal> {
+  return balanceOf(db, { environmentId, customerId, currency })
 }
+
+const balanceOf = gathered(async (db, all: { environmentId: string; customerId: string; currency: string }[]) => {
+  const rows = await db.$queryRaw<{ balance: string }[]>(Prisma.sql`
+    SELECT (
+      SELECT coalesce(sum(greatest(-total, 0) - credit_applied), 0)::text FROM invoice
+      WHERE environment_id = asked.environment_id AND customer_id = asked.customer_id AND currency = asked.currency AND status <> 'CANCELED'
+    ) AS balance
+    FROM unnest(${all.map(({ environmentId }) => environmentId)}::uuid[], ${all.map(({ customerId }) => customerId)}::uuid[],
+      ${all.map(({ currency }) => currency)}::text[]) WITH ORDINALITY AS asked (environment_id, customer_id, currency, n)
+    ORDER BY n`)
+  return rows.map(({ balance }) => decimal.fromText(balance))
+})
 
 export interface BillingCoupon {
   id: string
@@ -262,15 +302,40 @@ export async function findCoupon(
 }
 
 /** Of the customer itself. */
-export async function findCustomerCouponId(db: Db, environmentId: string, customerId: string): Promise<string | null> {
-  const row = await db.customer.findUnique({ where: { environmentId_id: { environmentId, id: customerId } }, select: { couponId: true } })
-  return row?.couponId ?? null
+export function findCustomerCouponId(db: Db, environmentId: string, customerId: string): Promise<string | null> {
+  return couponIdOf(db, { environmentId, customerId })
 }
 
-/** Counts the coupon as given to the subscription, under the coupon's lock; false: it has been given to as many as it may. A repeat is one. */
-export async function redeem(db: Db, environmentId: string, coupon: BillingCoupon, subscriptionId: string): Promise<boolean> {
-  const data = [{ environmentId, couponId: coupon.id, subscriptionId }]
-  const { count } = await db.couponRedemption.createMany({ data, skipDuplicates: true })
-  if (count === 0 || coupon.maxRedemptions === null) return true
-  return (await db.couponRedemption.count({ where: { environmentId, couponId: coupon.id } })) <= coupon.maxRedemptions
+const couponIdOf = gathered(async (db, all: { environmentId: string; customerId: string }[]) => {
+  const environmentIds = [...new Set(all.map(({ environmentId }) => environmentId))]
+  const ids = all.map(({ customerId }) => customerId)
+  const rows = await db.customer.findMany({
+    where: { environmentId: { in: environmentIds }, id: { in: ids } },
+    select: { environmentId: true, id: true, couponId: true },
+  })
+  const coupons = new Map(rows.map((row) => [row.environmentId + row.id, row.couponId]))
+  return all.map(({ environmentId, customerId }) => coupons.get(environmentId + customerId) ?? null)
+})
+
+/** Counts the coupon as given to the subscription, under the coupon's lock. A repeat is one. */
+export async function redeem(db: Db, environmentId: string, coupon: BillingCoupon, subscriptionId: string): Promise<void> {
+  await db.couponRedemption.createMany({ data: [{ environmentId, couponId: coupon.id, subscriptionId }], skipDuplicates: true })
+}
+
+/**
+ * Whether the coupon has been given to as many as it may, the asked one apart: to subscriptions, and to the customers that hold it. Certain under the
+ * coupon's lock.
+ */
+export async function isUsedUp(
+  db: Db,
+  environmentId: string,
+  { id: couponId, maxRedemptions }: BillingCoupon,
+  by: { subscriptionId: string } | { customerRefId: string },
+): Promise<boolean> {
+  if (maxRedemptions === null) return false
+  const apart = 'subscriptionId' in by ? { subscriptionId: { not: by.subscriptionId } } : {}
+  const apartFrom = 'customerRefId' in by ? { refId: { not: by.customerRefId } } : {}
+  const subscriptions = await db.couponRedemption.count({ where: { environmentId, couponId, ...apart } })
+  const customers = await db.customer.count({ where: { environmentId, couponId, ...apartFrom } })
+  return subscriptions + customers >= maxRedemptions
 }

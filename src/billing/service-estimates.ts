@@ -11,19 +11,37 @@ import type { UpdateSubscription } from '../subscription/service-changes.js'
 import { type Preview, type SubscriptionPreviews, toChanges } from '../subscription/service-previews.js'
 import type { ProvisionSubscription } from '../subscription/service-references.js'
 import { type Account, newAccount } from './account.js'
-import { currencyOf } from './charges.js'
-import { type Estimate, estimateOf } from './estimate.js'
-import { totalled } from './invoice.js'
+import { type Charge, chargesOf, currencyOf } from './charges.js'
+import { balanceAfter, type Estimate, estimateOf } from './estimate.js'
+import { discountAt, totalled } from './invoice.js'
 import type { BilledSubscription, BillingLedger, RecordedChange } from './ledger.js'
-import type { Draft } from './model.js'
+import type { Discount, Draft, Terms } from './model.js'
+import type { BillingProvider } from './provider.js'
 import { findAccounts, findBalance } from './repository.js'
 import { usualTerms } from './request.js'
+import { withTaxRates } from './service-tax.js'
 
 export interface ChangeEstimate extends Estimate {
   /** Whether it leads to a cheaper plan; null: there is no plan before it. */
   isPlanDowngrade: boolean | null
   /** Whether changes of the subscription are yet to come. */
   hasScheduledUpdates: boolean
+}
+
+/** The invoice that comes next, and what its lines are made of. */
+export interface NextInvoice {
+  draft: Draft
+  /** What the customer has to its credit. */
+  balance: decimal.Decimal
+  at: EpochMs
+  /** As it is charged. */
+  terms: Terms
+  /** That holds for the draft; null: none. */
+  discount: Discount | null
+  /** As it is now. */
+  subscription: Subscription
+  /** By id of the price: what lines charge by. */
+  charges: ReadonlyMap<string, Charge>
 }
 
 /** An answer about what is not sold for money has to name one. */
@@ -34,15 +52,23 @@ export class EstimateService {
   readonly #prisma: PrismaClient
   readonly #previews: SubscriptionPreviews
   readonly #ledger: BillingLedger
+  readonly #provider: Pick<BillingProvider, 'findTaxRates'>
 
-  constructor({ prisma, previews, ledger }: { prisma: PrismaClient; previews: SubscriptionPreviews; ledger: BillingLedger }) {
-    this.#prisma = prisma
-    this.#previews = previews
-    this.#ledger = ledger
+  constructor(parts: {
+    prisma: PrismaClient
+    previews: SubscriptionPreviews
+    ledger: BillingLedger
+    provider: Pick<BillingProvider, 'findTaxRates'>
+  }) {
+    this.#prisma = parts.prisma
+    this.#previews = parts.previews
+    this.#ledger = parts.ledger
+    this.#provider = parts.provider
   }
 
   /** Of a new subscription, or of what provisioning changes about the one that is there. */
-  provision(environmentId: string, request: ProvisionSubscription & { customerRefId: string }): Promise<ChangeEstimate> {
+  async provision(environmentId: string, asked: ProvisionSubscription & { customerRefId: string }): Promise<ChangeEstimate> {
+    const request = { ...asked, billing: await withTaxRates(this.#provider, environmentId, asked.billing ?? {}) }
     return this.#read(async (db) => {
       const preview = await this.#previews.provision(db, environmentId, request)
       const { subscription, now } = preview
@@ -57,27 +83,37 @@ export class EstimateService {
     })
   }
 
-  update(environmentId: string, request: UpdateSubscription): Promise<ChangeEstimate> {
+  async update(environmentId: string, asked: UpdateSubscription): Promise<ChangeEstimate> {
+    const request = { ...asked, billing: await withTaxRates(this.#provider, environmentId, asked.billing ?? {}) }
     return this.#read(async (db) => this.#estimate(db, await this.#previews.update(db, environmentId, request), request.billing))
   }
 
   /** The invoice that the end of the running period makes, with the usage of now. */
-  nextInvoice(environmentId: string, subscriptionRefId: string): Promise<{ draft: Draft; balance: decimal.Decimal; at: EpochMs }> {
+  nextInvoice(environmentId: string, subscriptionRefId: string): Promise<NextInvoice> {
     return this.#read(async (db) => {
       const { customer, due, open, subscription, now } = await this.#previews.held(db, environmentId, subscriptionRefId)
       const period = billingPeriodAt(subscription, now)
       if (!period) throw invalidSubscriptionStatus(subscriptionRefId, subscription.status, 'invoiced')
       const billed = await this.#ledger.draftIn(db, customer, [...due, ...toChanges(advance(open, period.end))])
-      const drafts = billed
-        .filter(({ subscription: { id }, at }) => id === subscription.id && at === period.end)
-        .flatMap((one) => one.drafts)
+      const own = billed.filter(({ subscription: { id }, at }) => id === subscription.id && at === period.end)
+      const drafts = own.flatMap((one) => one.drafts)
+      const { terms } = own.at(-1)?.account ?? (await this.#account(db, customer, subscription))
+      // The period that ends is charged by what is held in it, the one that begins by what is held then.
+      const charges = [subscription, ...own.map((one) => one.subscription)].flatMap((content) => {
+        const { fixed, usage } = chargesOf(content, terms)
+        return [...fixed, ...usage]
+      })
       const currency = drafts[0]?.currency ?? currencyOf(subscription, customer.billingCurrency) ?? fallbackCurrency
       const payerId = subscription.payingCustomerId ?? customer.id
       return {
         draft:
           drafts.at(-1) ?? totalled({ reason: 'BILLING_CYCLE', currency, period, lines: [], discount: decimal.zero, taxPercentage: null }),
-        balance: await findBalance(db, environmentId, payerId, currency),
+        balance: await this.#balance(db, { environmentId, payerId, currency }, billed, drafts.at(-1)),
         at: now,
+        terms,
+        discount: discountAt(terms, period.end, subscription.timeZone),
+        subscription,
+        charges: new Map(charges.map((charge) => [charge.price.id, charge])),
       }
     })
   }
@@ -96,10 +132,11 @@ export class EstimateService {
     const at = changes.at(-1)?.at ?? now
     const payerId = subscription.payingCustomerId ?? customer.id
     const currency = draft?.currency ?? account.terms.currency
-    const balance = currency === null ? decimal.zero : await findBalance(db, environmentId, payerId, currency)
+    const balance = currency === null ? decimal.zero : await this.#balance(db, { environmentId, payerId, currency }, billed, draft)
     const estimate = estimateOf({
       account,
       draft,
+      creditNote: own?.drafts.find(({ currency: other }) => draft && other !== draft.currency) ?? null,
       content: subscription,
       period: billingPeriodAt(subscription, at) ?? firstPeriod(subscription, at),
       at,
@@ -111,6 +148,24 @@ export class EstimateService {
     const isPlanDowngrade =
       before && before.plan.packageId !== planned.plan.packageId ? planChangeType(before, planned) === 'DOWNGRADE' : null
     return { ...estimate, isPlanDowngrade: before && (isPlanDowngrade ?? false), hasScheduledUpdates: subscription.scheduled.length > 0 }
+  }
+
+  /** What the payer has to its credit when the draft comes: others that the same change makes before it use it first. */
+  async #balance(
+    db: Db,
+    { environmentId, payerId, currency }: { environmentId: string; payerId: string; currency: string },
+    billed: readonly BilledSubscription[],
+    draft: Draft | null | undefined,
+  ): Promise<decimal.Decimal> {
+    const drafts = billed.flatMap((one) => one.drafts.map((other) => ({ draft: other, payer: one.subscription })))
+    const index = drafts.findIndex((other) => other.draft === draft)
+    const before = drafts
+      .slice(0, index === -1 ? undefined : index)
+      .filter((other) => other.draft.currency === currency && (other.payer.payingCustomerId ?? other.payer.customerId) === payerId)
+    return balanceAfter(
+      await findBalance(db, environmentId, payerId, currency),
+      before.map((other) => other.draft.total),
+    )
   }
 
   async #account(db: Db, customer: Preview['customer'], subscription: Subscription): Promise<Account> {

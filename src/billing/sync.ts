@@ -5,8 +5,10 @@ import type { Subscription } from '../subscription/model.js'
 import {
   claimIntents,
   countIntents,
+  dropCreation,
   findOverduePayments,
   findUncollected,
+  findWaitingVoid,
   finishIntent,
   type Intent,
   insertIntent,
@@ -17,7 +19,7 @@ import {
 import type { Draft, Invoice } from './model.js'
 import { collectionDays, consequenceOf, type PaymentConsequence } from './payment-collection.js'
 import { invoiceNotFound } from './problems.js'
-import type { BillingProvider, Call, ProviderInvoice } from './provider.js'
+import type { BillingProvider, Call, KnownInvoice, ProviderInvoice } from './provider.js'
 import { clearFailure, clearPaymentDeadline, findInvoice, findTrouble, mirrorInvoice, saveSyncError } from './repository.js'
 
 /**
@@ -109,8 +111,7 @@ export class BillingSync {
     try {
       const invoice = await findInvoice(this.#prisma, intent.environmentId, { id: intent.invoiceId })
       if (!invoice) throw invoiceNotFound(intent.invoiceId)
-      const news = await this.#call(intent, invoice, signal)
-      await this.#take(invoice, news, intent)
+      await this.#take(invoice, await this.#outcome(intent, invoice, signal), intent)
     } catch (error) {
       const problem = Problem.from(error)
       const isRetryable = problem.isRetryable || problem.code === 'INTERNAL'
@@ -119,6 +120,16 @@ export class BillingSync {
       const text = isRetryable ? 'The billing provider could not be reached; it is tried again.' : problem.message
       await saveSyncError(this.#prisma, intent.environmentId, intent.subscriptionId, text)
     }
+  }
+
+  /** Makes the call, unless there is nothing to make it about. */
+  async #outcome(intent: Intent, invoice: Invoice, signal: AbortSignal | undefined): Promise<KnownInvoice> {
+    const { kind, environmentId } = intent
+    // Calls are made in their order: by now the provider would have the invoice, had it not refused to make it.
+    if (kind === 'VOID' && invoice.billingId === null)
+      return { ...invoice, status: 'CANCELED', requiresAction: false, revision: invoice.providerRevision + 1 }
+    const isUnwanted = kind === 'CREATE_INVOICE' && (await findWaitingVoid(this.#prisma, environmentId, invoice.id)) !== null
+    return this.#call(intent, isUnwanted ? { ...invoice, collectionMethod: 'INVOICE' } : invoice, signal)
   }
 
   #call(intent: Intent, invoice: Invoice, signal: AbortSignal | undefined): Promise<ProviderInvoice> {
@@ -134,13 +145,18 @@ export class BillingSync {
   }
 
   /** The second transaction: the mirror, the subscription and what follows, together. Older news than the mirror's change nothing. */
-  async #take({ environmentId, id, subscriptionId, customerId }: Invoice, news: ProviderInvoice, intent: Intent | null): Promise<void> {
+  async #take({ environmentId, id, subscriptionId, customerId }: Invoice, news: KnownInvoice, intent: Intent | null): Promise<void> {
     await this.#settle(environmentId, subscriptionId, async (db, subscription, now) => {
       const before = (await findInvoice(db, environmentId, { id }))!
       const { collectionMethod } = before
-      const consequence = consequenceOf({ subscription, before, news, collectionMethod, isTakenBack: intent?.kind === 'VOID', now })
+      // Of what was taken back the provider may tell before it answers the call.
+      const withdrawn = news.status === 'CANCELED' ? await findWaitingVoid(db, environmentId, id) : null
+      const isTakenBack = intent?.kind === 'VOID'
+      const endsBy = withdrawn?.endsBy ?? null
+      const consequence = consequenceOf({ subscription, before, news, collectionMethod, isTakenBack, endsBy, now })
       const isNews = await mirrorInvoice(db, environmentId, id, news, consequence.failedSince)
       if (intent) await finishIntent(db, intent)
+      if (news.billingId === null) await dropCreation(db, environmentId, id)
       if (!isNews) return null
       const { next, trigger, visibleError } = consequence
       if (trigger !== null) await clearPaymentDeadline(db, environmentId, subscriptionId)
@@ -150,7 +166,8 @@ export class BillingSync {
       if (next) {
         const idempotencyKey = `${next.kind.toLowerCase()}:${id}${next.kind === 'COLLECT' ? `:${news.attemptCount}` : ''}`
         const notBefore = next.kind === 'COLLECT' ? now + next.delayMs : null
-        await insertIntent(db, { environmentId, subscriptionId, customerId, kind: next.kind, idempotencyKey, invoiceId: id }, { notBefore })
+        const call = { environmentId, subscriptionId, customerId, kind: next.kind, idempotencyKey, invoiceId: id, endsBy: null }
+        await insertIntent(db, call, { notBefore })
       }
       // An older invoice may be in trouble still: it says how payment stands, whatever became of this one.
       const paymentCollection = (await findTrouble(db, environmentId, subscriptionId)) ?? consequence.paymentCollection

@@ -119,7 +119,7 @@ function checkPrice(price: PriceDefinition, path: string, features: Index<Featur
     report(`${path}.maxQuantity`, 'must be at least minQuantity')
 }
 
-function checkTiers(tiers: PriceTier[], path: string, report: Report): void {
+export function checkTiers(tiers: readonly PriceTier[], path: string, report: Report): void {
   if (tiers.length === 0) report(path, 'must not be empty')
   let previous: decimal.Decimal = decimal.zero
   for (const [position, { upTo, unitPrice, flatPrice }] of tiers.entries()) {

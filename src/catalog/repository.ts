@@ -23,6 +23,12 @@ import {
   versionContent,
 } from './repository-records.js'
 
+/** Grows with every change of the environment's catalog. */
+export async function catalogVersion(db: Db, environmentId: string): Promise<number> {
+  const { catalogVersion } = await db.environment.findUniqueOrThrow({ where: { id: environmentId }, select: { catalogVersion: true } })
+  return Number(catalogVersion)
+}
+
 /** Until the transaction ends, every other change of this environment's catalog waits. */
 export async function lockCatalog(db: Db, environmentId: string): Promise<void> {
   await db.$executeRaw(Prisma.sql`SELECT pg_advisory_xact_lock(hashtextextended('catalog ' || ${environmentId}, 0))`)

@@ -126,6 +126,11 @@ export class CatalogService {
     this.#readsAt.set(db, `${environmentId}:${catalogVersion}`)
   }
 
+  /** The same for a transaction that reads one snapshot: looks up which version of the catalog that has. */
+  async readsSnapshot(db: Db, environmentId: string): Promise<void> {
+    this.readsAt(db, environmentId, await repository.catalogVersion(db, environmentId))
+  }
+
   /** What a new subscription gets. Null: there is no such plan or add-on, or it is archived. */
   latestVersion(db: Db, environmentId: string, kind: PackageKind, refId: string): Promise<PackageVersion | null> {
     return this.#onceAt(db, `latest:${kind}:${refId}`, async () => {
@@ -141,9 +146,11 @@ export class CatalogService {
   }
 
   /** All features by refId, archived ones too. */
-  async features(db: Db, environmentId: string): Promise<Map<string, CatalogFeature>> {
-    const features = await repository.findFeatures(db, environmentId, null)
-    return new Map(features.map((feature) => [feature.refId, feature]))
+  features(db: Db, environmentId: string): Promise<ReadonlyMap<string, CatalogFeature>> {
+    return this.#onceAt(db, 'features', async () => {
+      const features = await repository.findFeatures(db, environmentId, null)
+      return new Map(features.map((feature) => [feature.refId, feature]))
+    })
   }
 
   /** Our id of a coupon that may be given to somebody. Null: there is none of that name, or it is archived. */

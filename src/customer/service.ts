@@ -1,3 +1,4 @@
+import type { BillingLedger } from '../billing/ledger.js'
 import type { BillingInformation, BillingProvider } from '../billing/provider.js'
 import type { CatalogService } from '../catalog/service.js'
 import type { EntitlementService } from '../entitlement/service.js'
@@ -10,6 +11,7 @@ import type { ListRequest, Page } from '../platform/list/request.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
 import type { Subscription } from '../subscription/model.js'
 import type { ProvisionSubscription, SubscriptionService } from '../subscription/service.js'
+import type { ProviderRequests } from '../subscription/service-provider.js'
 import { type Customer, type CustomerFields, checkFields, toWritten } from './model.js'
 import { couponNotFound, customerExists } from './problems.js'
 import { claimSourceUpdate, findCustomer, findCustomersById, insertCustomerIfNew, setArchived, updateCustomer } from './repository.js'
@@ -65,7 +67,9 @@ export class CustomerService {
   readonly #subscriptions: SubscriptionService
   readonly #promotional: PromotionalService
   readonly #entitlements: EntitlementService
-  readonly #billing: Pick<BillingProvider, 'describeCustomer'>
+  readonly #billing: Pick<BillingProvider, 'describeCustomer' | 'setPaymentMethod'>
+  readonly #coupons: Pick<BillingLedger, 'claimCouponIn'>
+  readonly #provider: ProviderRequests
   readonly #changed: (environmentId: string) => void
 
   constructor(parts: {
@@ -74,7 +78,9 @@ export class CustomerService {
     subscriptions: SubscriptionService
     promotional: PromotionalService
     entitlements: EntitlementService
-    billing: Pick<BillingProvider, 'describeCustomer'>
+    billing: Pick<BillingProvider, 'describeCustomer' | 'setPaymentMethod'>
+    coupons: Pick<BillingLedger, 'claimCouponIn'>
+    provider: ProviderRequests
     /** Called after a commit that changed something. */
     changed: (environmentId: string) => void
   }) {
@@ -84,6 +90,8 @@ export class CustomerService {
     this.#promotional = parts.promotional
     this.#entitlements = parts.entitlements
     this.#billing = parts.billing
+    this.#coupons = parts.coupons
+    this.#provider = parts.provider
     this.#changed = parts.changed
   }
 
@@ -92,8 +100,9 @@ export class CustomerService {
    */
   async provision(
     environmentId: string,
-    { subscription: wanted, billingInformation, ...request }: ProvisionCustomer,
+    { subscription: asked, billingInformation, ...request }: ProvisionCustomer,
   ): Promise<ProvisionedCustomer> {
+    const wanted = asked && (await this.#provider.before(environmentId, asked))
     const result = await inTransaction(this.#prisma, async (db) => {
       const { customer, isNew, version } = await this.#createOrUpdate(db, environmentId, request)
       if (!isNew) return { customer, ...skipped, state: await this.#entitlements.stateIn(db, environmentId, customer.refId, null) }
@@ -103,6 +112,7 @@ export class CustomerService {
     if (result.subscription) this.#subscriptions.wake([result.subscription])
     else this.#changed(environmentId)
     await this.#passOn(result.customer, billingInformation)
+    if (result.subscription && wanted) await this.#provider.after(result.subscription, wanted)
     return result
   }
 
@@ -127,7 +137,7 @@ export class CustomerService {
   ): Promise<Customer> {
     checkFields(change)
     const { before, after } = await inTransaction(this.#prisma, async (db) => {
-      const fields = await this.#resolve(db, environmentId, change)
+      const fields = await this.#resolve(db, environmentId, refId, change)
       const before = await holdCustomer(db, environmentId, refId)
       const after = await updateCustomer(db, environmentId, before.id, toWritten(before, fields))
       // Nothing else of the record decides about entitlements.
@@ -145,9 +155,13 @@ export class CustomerService {
   }
 
   /** Creates the customer, without a subscription, or changes what is sent. Safe to repeat, and in any order when `updatedAt` is given. */
-  async importOne(environmentId: string, request: ImportCustomer): Promise<Customer> {
+  async importOne(
+    environmentId: string,
+    { paymentMethodId, ...request }: ImportCustomer & { paymentMethodId?: string | null },
+  ): Promise<Customer> {
     const customer = await inTransaction(this.#prisma, (db) => this.importIn(db, environmentId, request))
     this.#changed(environmentId)
+    if (paymentMethodId) await this.#billing.setPaymentMethod({ environmentId, customerId: customer.id }, paymentMethodId)
     return customer
   }
 
@@ -158,7 +172,8 @@ export class CustomerService {
     const current = isNew ? customer : withoutNow(await holdCustomer(db, environmentId, customer.refId))
     const isLate = typeof updatedAt === 'number' && !(await claimSourceUpdate(db, environmentId, customer.id, updatedAt))
     if (isNew || isLate) return current
-    return updateCustomer(db, environmentId, customer.id, toWritten(current, await this.#resolve(db, environmentId, changeOf(request))))
+    const fields = await this.#resolve(db, environmentId, customer.refId, changeOf(request))
+    return updateCustomer(db, environmentId, customer.id, toWritten(current, fields))
   }
 
   /**
@@ -234,7 +249,7 @@ export class CustomerService {
     this.#catalog.readsAt(db, environmentId, catalogVersion)
     if (created.isNew) return { ...created, version }
     const held = await holdCustomer(db, environmentId, created.customer.refId)
-    const fields = await this.#resolve(db, environmentId, changeOf(request))
+    const fields = await this.#resolve(db, environmentId, held.refId, changeOf(request))
     return { customer: await updateCustomer(db, environmentId, held.id, toWritten(held, fields)), isNew: false, version }
   }
 
@@ -246,18 +261,19 @@ export class CustomerService {
   ): Promise<{ customer: Customer; isNew: boolean }> {
     const customerRefId = refId === null ? newId() : checkRefId(refId, 'customerId')
     checkFields(change)
-    const fields = toWritten(null, await this.#resolve(db, environmentId, change))
+    const fields = toWritten(null, await this.#resolve(db, environmentId, customerRefId, change))
     const at = createdAt === null || createdAt === undefined ? undefined : new Date(createdAt)
     const created = await insertCustomerIfNew(db, environmentId, customerRefId, fields, at)
     if (created) return { customer: created, isNew: true }
     return { customer: (await findCustomer(db, environmentId, { refId: customerRefId }))!, isNew: false }
   }
 
-  async #resolve(db: Db, environmentId: string, { couponRefId, ...fields }: CustomerChange): Promise<CustomerFields> {
+  async #resolve(db: Db, environmentId: string, refId: string, { couponRefId, ...fields }: CustomerChange): Promise<CustomerFields> {
     if (couponRefId === undefined) return fields
     if (couponRefId === null) return { ...fields, couponId: null }
     const couponId = await this.#catalog.couponId(db, environmentId, couponRefId)
     if (couponId === null) throw couponNotFound(couponRefId)
+    await this.#coupons.claimCouponIn(db, environmentId, couponId, refId)
     return { ...fields, couponId }
   }
 

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
+import { gathered } from '../platform/gathered.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import { noteChange } from '../updates/held-change.js'
 import type { Customer } from './model.js'
@@ -28,21 +29,32 @@ export async function recordAccessChange(
   db: Db,
   { environmentId, id, refId }: Pick<Customer, 'environmentId' | 'id' | 'refId'>,
 ): Promise<{ version: EpochMs; catalogVersion: number }> {
-  const [row] = await db.$queryRaw<{ version: bigint; catalog_version: bigint }[]>(Prisma.sql`
-    WITH changed AS (
+  const recorded = await recordAccessChanges(db, { environmentId, id, refId })
+  noteChange({ environmentId, customerId: refId, version: recorded.version })
+  return recorded
+}
+
+const recordAccessChanges = gathered(async (db, all: Pick<Customer, 'environmentId' | 'id' | 'refId'>[]) => {
+  const rows = await db.$queryRaw<{ customer_id: string; version: bigint; catalog_version: bigint }[]>(Prisma.sql`
+    WITH asked AS (
+      SELECT * FROM unnest(${all.map(({ environmentId }) => environmentId)}::uuid[], ${all.map(({ id }) => id)}::uuid[],
+        ${all.map(({ refId }) => refId)}::text[], ${all.map(() => newId())}::uuid[]) AS asked (environment_id, customer_id, ref_id, message_id)
+    ), changed AS (
       INSERT INTO customer_state AS state (environment_id, customer_id, version, access_version)
-      SELECT ${environmentId}::uuid, ${id}::uuid, clock, clock FROM environment_clock(${environmentId}::uuid) AS clock
+      SELECT environment_id, customer_id, clock, clock FROM asked, environment_clock(asked.environment_id) AS clock
       ON CONFLICT (environment_id, customer_id) DO UPDATE
         SET version = greatest(excluded.version, state.version + 1), access_version = greatest(excluded.version, state.version + 1)
-      RETURNING version
+      RETURNING environment_id, customer_id, version
+    ), told AS (
+      INSERT INTO outbox_message (environment_id, id, kind, customer_id, version)
+      SELECT environment_id, message_id, 'entitlements', ref_id, version FROM changed JOIN asked USING (environment_id, customer_id)
     )
-    INSERT INTO outbox_message (environment_id, id, kind, customer_id, version)
-    SELECT ${environmentId}::uuid, ${newId()}::uuid, 'entitlements', ${refId}, version FROM changed
-    RETURNING version, (SELECT catalog_version FROM environment WHERE environment.id = ${environmentId}::uuid) AS catalog_version`)
-  const version = Number(row!.version)
-  noteChange({ environmentId, customerId: refId, version })
-  return { version, catalogVersion: Number(row!.catalog_version) }
-}
+    SELECT customer_id, version, catalog_version FROM changed JOIN environment ON environment.id = changed.environment_id`)
+  const versions = new Map(
+    rows.map((row) => [row.customer_id, { version: Number(row.version), catalogVersion: Number(row.catalog_version) }]),
+  )
+  return all.map(({ id }) => versions.get(id)!)
+})
 
 /**
  * Takes the customer's state row without changing it, so that what is read next is what the change is made of. Answers the time in the environment, which
@@ -59,6 +71,19 @@ export async function lockCustomerState(
     WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid
     FOR UPDATE ${ifFree ? Prisma.raw('SKIP LOCKED') : Prisma.empty}`)
   return rows[0]?.now ?? null
+}
+
+/** The same, with the version of the catalog that the transaction sees: what was read at it before need not be read again. Null: there is no state row. */
+export async function lockCustomerForChange(
+  db: Db,
+  environmentId: string,
+  customerId: string,
+): Promise<{ now: EpochMs; catalogVersion: number } | null> {
+  const [row] = await db.$queryRaw<{ now: number; catalog_version: bigint }[]>(Prisma.sql`
+    SELECT environment_clock(environment_id)::float8 AS now,
+      (SELECT catalog_version FROM environment WHERE environment.id = ${environmentId}::uuid) AS catalog_version
+    FROM customer_state WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid FOR UPDATE`)
+  return row ? { now: row.now, catalogVersion: Number(row.catalog_version) } : null
 }
 
 /** A customer whose state row the transaction holds, and the database's time then: it rules every instant that the change writes. */

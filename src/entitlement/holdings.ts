@@ -9,15 +9,15 @@
 import type { PackageEntitlement, PackageVersion } from '../catalog/model.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
-import { type SeriesPeriod, seriesKey, seriesPeriodAt, type UsageSeries } from '../metering/series.js'
-import { toAnsweredUnits } from '../metering/unit-transformation.js'
+import { type SeriesPeriod, seriesPeriodAt, type UsageSeries } from '../metering/series.js'
 import type { ResetPeriod, ResetRule } from '../metering/usage-period.js'
 import { cutToStretch, type FormerZone, type ZoneStretch, zoneStretchAt } from '../metering/zone-change.js'
 import { advance, convertsAt, nextChange } from '../subscription/advance.js'
 import { replacementTrigger } from '../subscription/coexistence.js'
 import { givesAccess, type Subscription } from '../subscription/model.js'
+import { type BudgetFacts, isUsedUp, type RunningBudget, runningBudgets } from './budget.js'
 import { type AddonGrant, combineWithinSubscription, type Grant, mostGenerous } from './combine.js'
-import type { EntitledFeature, Entitlement, EntitlementState, StateDenialReason, Usage } from './state.js'
+import type { EntitledFeature, Entitlement, StateDenialReason } from './state.js'
 
 export interface HeldPromotional {
   id: string
@@ -58,6 +58,8 @@ export interface Holdings {
   features: ReadonlyMap<string, EntitledFeature>
   /** Versions that plans inherit from, by id. */
   basePlans: ReadonlyMap<string, PackageVersion>
+  /** Absent: none of the subscriptions has a budget. */
+  budgets?: BudgetFacts
 }
 
 /** An entitlement without its usage, and where that usage is found. */
@@ -94,10 +96,11 @@ export function stateDenial(holdings: Holdings, now: EpochMs): StateDenialReason
 export function decideWinners(holdings: Holdings, now: EpochMs): Winner[] {
   const { customer } = holdings
   if (stateDenial(holdings, now) !== null || !customer) return []
+  const usedUp = new Set(usedUpBudgets(holdings, now).map(({ subscriptionId }) => subscriptionId))
   const byFeature = new Map<string, SourcedGrant[]>()
   const offer = (grant: SourcedGrant) => byFeature.set(grant.feature.refId, [...(byFeature.get(grant.feature.refId) ?? []), grant])
   for (const subscription of subscriptionsInForce(holdings, now))
-    for (const grant of subscriptionGrants(holdings, subscription, now)) offer(grant)
+    for (const grant of subscriptionGrants(holdings, subscription, now)) offer({ ...grant, budgetUsedUp: usedUp.has(subscription.id) })
   for (const promotional of promotionalInForce(holdings, now)) offer(promotionalGrant(promotional))
 
   const nextBoundary = boundaryAfter(holdings, now)
@@ -109,23 +112,14 @@ export function decideWinners(holdings: Holdings, now: EpochMs): Winner[] {
   })
 }
 
-/** The state that answers everything, from the winners and the usage of their series in the period that contains `now`. */
-export function buildState(
-  holdings: Holdings,
-  winners: readonly Winner[],
-  usages: ReadonlyMap<string, Usage>,
-  now: EpochMs,
-): EntitlementState {
-  return {
-    environmentId: holdings.environmentId,
-    customerId: holdings.customerRefId,
-    resourceId: holdings.resourceRefId,
-    version: holdings.version,
-    accessVersion: holdings.accessVersion,
-    deniedReason: stateDenial(holdings, now),
-    validUntil: boundaryAfter(holdings, now),
-    entitlements: winners.map((winner) => ({ ...winner.entitlement, usage: usageIn(winner, usages, holdings.version, now) })),
-  }
+/** Since when what is in force now has entitled the asked customer or resource to the feature (refId); null: nothing does. */
+export function heldSince(holdings: Holdings, featureRefId: string, now: EpochMs): EpochMs | null {
+  const isOf = ({ feature }: { feature: EntitledFeature }) => feature.refId === featureRefId
+  const subscriptions = subscriptionsInForce(holdings, now).filter((subscription) =>
+    subscriptionGrants(holdings, subscription, now).some(isOf),
+  )
+  const sources = [...subscriptions, ...promotionalInForce(holdings, now).filter(isOf)]
+  return sources.length === 0 ? null : Math.min(...sources.map(({ startDate }) => startDate))
 }
 
 /** The period of a winner's series that contains `at`, cut where usage starts again within it. */
@@ -138,28 +132,21 @@ export function winnerPeriodAt(winner: Winner, at: EpochMs): SeriesPeriod {
   return isCut ? { start: period.start, end: restart } : period
 }
 
-/**
- * The usage of the series at the state's version. `updatedAt` is that version even when the last report is older: so usage from before a change of
- * series or period is never taken for newer than this.
- */
-function usageIn(winner: Winner, usages: ReadonlyMap<string, Usage>, version: EpochMs, now: EpochMs): Usage | null {
-  const { series, entitlement } = winner
-  if (!series) return null
-  const period = winnerPeriodAt(winner, now)
-  const currentUsage = usages.get(seriesKey(series))?.currentUsage ?? decimal.zero
-  return {
-    currentUsage: toAnsweredUnits(currentUsage, entitlement.feature.unitTransformation),
-    periodStart: period.start,
-    periodEnd: period.end,
-    updatedAt: version,
-  }
-}
-
 /** Subscriptions that give access to the asked customer or resource, at their status at `now`, oldest first. */
 function subscriptionsInForce(holdings: Holdings, now: EpochMs): Subscription[] {
   const inForce = subscriptionsAt(holdings, now).filter(({ status }) => givesAccess(status))
   // Of equally generous sources the first wins, so the order must not depend on whether a follow-up is recorded yet.
   return inForce.sort((a, b) => a.startDate - b.startDate || (a.id < b.id ? -1 : 1))
+}
+
+/** The budgets of the subscriptions that count for the asked customer or resource at `now`. */
+export function budgetsAt(holdings: Holdings, now: EpochMs): RunningBudget[] {
+  return holdings.budgets ? runningBudgets(subscriptionsAt(holdings, now), holdings.budgets) : []
+}
+
+/** Those that deny access. A new period has none before its usage is read anew, and then the state is made anew. */
+export function usedUpBudgets(holdings: Holdings, now: EpochMs): RunningBudget[] {
+  return budgetsAt(holdings, now).filter((budget) => !budget.hasSoftLimit && isUsedUp(budget, holdings.budgets!.usage))
 }
 
 /** All subscriptions that count for the asked customer or resource, at their status at `now`. */
@@ -245,10 +232,10 @@ function resetOf({ resetPeriod, resetRule }: { resetPeriod: ResetPeriod | null; 
 }
 
 /**
- * The next instant at which time alone may change who wins: a source that starts or ends. A trial that converts keeps its access; its end is such an
+ * The next instant at which time alone may change who wins: a source that starts or ends, or whose budget is new again. A trial that converts keeps its access; its end is such an
  * instant only when another subscription ends with it.
  */
-function boundaryAfter(holdings: Holdings, now: EpochMs): EpochMs | null {
+export function boundaryAfter(holdings: Holdings, now: EpochMs): EpochMs | null {
   const instants = holdings.promotional.flatMap(({ startDate, endDate }) => (endDate === null ? [startDate] : [startDate, endDate]))
   const subscriptions = subscriptionsAt(holdings, now)
   for (const subscription of subscriptions) {
@@ -258,6 +245,7 @@ function boundaryAfter(holdings: Holdings, now: EpochMs): EpochMs | null {
       !subscriptions.some((other) => other !== subscription && replacementTrigger(other, subscription, 'ACTIVE'))
     if (due && !changesNothing) instants.push(due.at)
   }
+  for (const { periodEnd } of usedUpBudgets(holdings, now)) instants.push(periodEnd)
   const future = instants.filter((at) => at > now)
   return future.length > 0 ? Math.min(...future) : null
 }
@@ -284,7 +272,7 @@ function toWinner(grant: SourcedGrant, customer: NonNullable<Holdings['customer'
       reset,
       usage: null,
       usageRestartsAt: reset ? grant.usageRestartsAt : null,
-      deniedReason: grant.isRevoked ? 'Revoked' : null,
+      deniedReason: grant.isRevoked ? 'Revoked' : grant.budgetUsedUp ? 'BudgetExceeded' : null,
       validUntil: boundaries.length > 0 ? Math.min(...boundaries) : null,
     },
     series: isMetered

@@ -1,9 +1,11 @@
 import type { CatalogService } from '../catalog/service.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
+import { readCurrentUsage } from '../metering/current-usage.js'
 import type { FormerZone } from '../metering/zone-change.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import type { Subscription } from '../subscription/model.js'
+import { askedOfBudgets, type BudgetFacts, runningBudgets, type UsagePrice, usageOfBudgets } from './budget.js'
 import type { HeldPromotional, Holdings } from './holdings.js'
 import type { EntitledFeature } from './state.js'
 
@@ -12,6 +14,8 @@ export interface HoldingsSources {
   catalog: CatalogService
   /** The customers' (our ids) subscriptions that are not final as stored, oldest first. */
   openSubscriptions(db: Db, environmentId: string, customerIds: string[]): Promise<Subscription[]>
+  /** What subscriptions charge usage by, by our id of the subscription. */
+  usagePrices(db: Db, environmentId: string, subscriptions: readonly Subscription[]): Promise<Map<string, UsagePrice[]>>
 }
 
 /** Whose holdings are asked for: a customer, or one of its resources. */
@@ -42,10 +46,11 @@ export async function loadHoldings(
 
 async function loadTogether(
   db: Db,
-  { catalog, openSubscriptions }: HoldingsSources,
+  sources: HoldingsSources,
   environmentId: string,
   places: readonly HoldingsPlace[],
 ): Promise<Holdings[]> {
+  const { catalog, openSubscriptions } = sources
   const rows = await db.customer.findMany({
     where: { environmentId, refId: { in: [...new Set(places.map(({ customerRefId }) => customerRefId))] } },
     select: { id: true, refId: true, timezone: true, formerTimezones: true, archivedAt: true, state: true },
@@ -71,6 +76,7 @@ async function loadTogether(
   const isNamedAlone = promotional.length > 0 || subscriptions.some(({ ownEntitlements }) => ownEntitlements.length > 0)
   const features = isNamedAlone ? await featuresById(db, catalog, environmentId) : new Map<string, EntitledFeature>()
   const basePlans = await catalog.versions(db, environmentId, baseVersionIds(subscriptions))
+  const budgets = await loadBudgets(db, sources, environmentId, subscriptions)
   const subscriptionsOf = byCustomer(subscriptions)
   const promotionalOf = byCustomer(promotional)
   return places.map(({ customerRefId, resourceRefId }): Holdings => {
@@ -96,11 +102,38 @@ async function loadTogether(
       promotional: (promotionalOf.get(customer.id) ?? []).flatMap((row) => toHeldPromotional(row, features)),
       features,
       basePlans,
+      ...(budgets && subscriptionsOf.get(customer.id)?.some(({ budget }) => budget) && { budgets }),
     }
   })
 }
 
-function byCustomer<T extends { customerId: string }>(records: T[]): Map<string, T[]> {
+/**
+ * What the budgets of the subscriptions depend on, with the usage of the billing periods that run as stored. Undefined: none has a budget, and nothing was
+ * read.
+ */
+export async function loadBudgets(
+  db: Db,
+  { catalog, usagePrices }: Pick<HoldingsSources, 'catalog' | 'usagePrices'>,
+  environmentId: string,
+  subscriptions: readonly Subscription[],
+): Promise<BudgetFacts | undefined> {
+  const limited = subscriptions.filter(({ budget }) => budget)
+  if (limited.length === 0) return undefined
+  const features = await featuresById(db, catalog, environmentId)
+  const found = await usagePrices(db, environmentId, limited)
+  const prices = new Map(
+    [...found].map(([id, ofSubscription]) => [
+      id,
+      ofSubscription.map((price) => ({ ...price, meterType: features.get(price.featureId)!.meterType })),
+    ]),
+  )
+  const budgets = runningBudgets(limited, { prices })
+  const usages = await readCurrentUsage(db, environmentId, askedOfBudgets(budgets))
+  return { prices, usage: usageOfBudgets(budgets, usages) }
+}
+
+/** By our id of the customer. */
+export function byCustomer<T extends { customerId: string }>(records: T[]): Map<string, T[]> {
   const groups = new Map<string, T[]>()
   for (const record of records) {
     const group = groups.get(record.customerId)
@@ -167,11 +200,16 @@ function baseVersionIds(subscriptions: readonly Subscription[]): string[] {
   return plans.flatMap(({ basePlanVersionId }) => basePlanVersionId ?? [])
 }
 
-/** The customer's resources, by the caller's identifier. */
-export async function loadResources(db: Db, environmentId: string, customerId: string): Promise<{ id: string; refId: string }[]> {
+/** The customers' resources, by the caller's identifier. */
+export async function loadResources(
+  db: Db,
+  environmentId: string,
+  customerIds: string[],
+): Promise<{ id: string; refId: string; customerId: string }[]> {
+  if (customerIds.length === 0) return []
   return db.customerResource.findMany({
-    where: { environmentId, customerId },
-    select: { id: true, refId: true },
+    where: { environmentId, customerId: { in: customerIds } },
+    select: { id: true, refId: true, customerId: true },
     orderBy: { refId: 'asc' },
   })
 }
@@ -192,6 +230,36 @@ export async function loadVersions(db: Db, environmentId: string, customerRefId:
     LEFT JOIN customer_state AS state ON state.environment_id = customer.environment_id AND state.customer_id = customer.id
     WHERE customer.environment_id = ${environmentId}::uuid AND customer.ref_id = ${customerRefId}`)
   return row ? { state: Number(row.state ?? 0), catalog: Number(row.catalog) } : null
+}
+
+/** What a customer may use, as versions: a state that was made at them grants that, as long as time changes nothing. */
+export interface CustomerAccess {
+  /** Of the last change of the customer's state that was more than usage. */
+  accessVersion: EpochMs
+  /** Undefined: as in `StateFacts`. */
+  catalogVersion: number | undefined
+  /** What one of them uses may count for others. */
+  hasResources: boolean
+}
+
+/** By refId; unknown customers are left out. */
+export async function loadAccess(db: Db, environmentId: string, customerRefIds: readonly string[]): Promise<Map<string, CustomerAccess>> {
+  const rows = await db.$queryRaw<{ ref_id: string; access: number | null; catalog: number | null; has_resources: boolean }[]>(Prisma.sql`
+    SELECT customer.ref_id, state.access_version::float8 AS access,
+      CASE WHEN environment.test_clock IS NULL THEN environment.catalog_version::float8 END AS catalog,
+      EXISTS (
+        SELECT FROM customer_resource AS resource WHERE resource.environment_id = customer.environment_id AND resource.customer_id = customer.id
+      ) AS has_resources
+    FROM customer
+    JOIN environment ON environment.id = customer.environment_id
+    LEFT JOIN customer_state AS state ON state.environment_id = customer.environment_id AND state.customer_id = customer.id
+    WHERE customer.environment_id = ${environmentId}::uuid AND customer.ref_id = ANY(${customerRefIds}::text[])`)
+  return new Map(
+    rows.map((row) => [
+      row.ref_id,
+      { accessVersion: row.access ?? 0, catalogVersion: row.catalog ?? undefined, hasResources: row.has_resources },
+    ]),
+  )
 }
 
 /** What an environment says about the states of its customers. */

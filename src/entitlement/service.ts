@@ -3,12 +3,18 @@ import type { Decimal } from '../kernel/decimal.js'
 import { readCurrentUsage } from '../metering/current-usage.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
 import type { Subscription } from '../subscription/model.js'
+import { isUsedUp, runningBudgets } from './budget.js'
+import { buildState } from './build-state.js'
 import { type Decision, evaluate } from './evaluate.js'
-import { buildState, decideWinners, type Holdings, winnerPeriodAt } from './holdings.js'
+import { decideWinners, type Holdings, heldSince, winnerPeriodAt } from './holdings.js'
 import {
+  byCustomer,
+  type CustomerAccess,
   type HoldingsPlace,
   type HoldingsSources,
   holdingsOfNew,
+  loadAccess,
+  loadBudgets,
   loadHoldings,
   loadResources,
   loadStateFacts,
@@ -16,7 +22,9 @@ import {
   type NewCustomer,
   type StateVersions,
 } from './repository.js'
-import type { EntitlementState, Usage } from './state.js'
+import type { Entitlement, EntitlementState } from './state.js'
+
+export type { CustomerAccess }
 
 export interface CheckQuestion {
   /** The caller's identifiers. */
@@ -52,16 +60,25 @@ export async function decideCheck(
   return { ...decision, reason, accessVersion }
 }
 
+interface ServiceParts extends HoldingsSources {
+  prisma: PrismaClient
+  clock: Clock
+  /** Told of usage (ids are ours) that had to be computed because it has no counter. */
+  unfilled: (environmentId: string, of: { customerId: string; resourceId: string | null }) => void
+}
+
 /** Answers what a customer may use, from the records: always right after the mutation that changed them. */
 export class EntitlementService {
   readonly #prisma: PrismaClient
   readonly #sources: HoldingsSources
   readonly #clock: Clock
+  readonly #unfilled: ServiceParts['unfilled']
 
-  constructor({ prisma, clock, ...sources }: HoldingsSources & { prisma: PrismaClient; clock: Clock }) {
+  constructor({ prisma, clock, unfilled, ...sources }: ServiceParts) {
     this.#prisma = prisma
     this.#sources = sources
     this.#clock = clock
+    this.#unfilled = unfilled
   }
 
   /** The entitlements of a customer or of one of its resources, or the reason why there are none. Unknown customers are answered, not refused. */
@@ -69,7 +86,7 @@ export class EntitlementService {
     return this.#snapshot(async (db) => {
       const { catalogVersion, testClock } = await loadStateFacts(db, environmentId)
       const [holdings] = await this.holdings(db, environmentId, [{ customerRefId, resourceRefId }])
-      const [state] = await this.#build(db, [holdings!], testClock)
+      const [state] = await this.#build(db, environmentId, [holdings!], testClock)
       return { ...state!, catalogVersion }
     })
   }
@@ -77,7 +94,7 @@ export class EntitlementService {
   /** The same inside the caller's transaction, which holds the customer's state row or reads one snapshot. */
   async stateIn(db: Db, environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
     const [holdings] = await this.holdings(db, environmentId, [{ customerRefId, resourceRefId }])
-    const [state] = await this.#build(db, [holdings!])
+    const [state] = await this.#build(db, environmentId, [holdings!])
     return state!
   }
 
@@ -87,21 +104,29 @@ export class EntitlementService {
    */
   async stateOfNew(db: Db, customer: NewCustomer, version: EpochMs, subscription: Subscription | null): Promise<EntitlementState> {
     const { environmentId, refId } = customer
-    // Its own entitlements name features that are not at hand.
-    if (subscription && subscription.ownEntitlements.length > 0) return this.stateIn(db, environmentId, refId, null)
+    // Its own entitlements name features that are not at hand, and so do the prices of a budget.
+    if (subscription && (subscription.ownEntitlements.length > 0 || subscription.budget))
+      return this.stateIn(db, environmentId, refId, null)
     const holdings = await holdingsOfNew(db, this.#sources, { customer, version, subscription })
     const now = this.#now(holdings)
     return buildState(holdings, decideWinners(holdings, now), new Map(), now)
   }
 
-  /** The states of a customer, its own first, and of each of its resources, from one snapshot. */
-  states(environmentId: string, customerRefId: string): Promise<EntitlementState[]> {
+  /**
+   * The states of customers, of each its own first and then those of its resources, from one snapshot; for many it takes as many statements as for one.
+   */
+  states(environmentId: string, customerRefIds: readonly string[]): Promise<EntitlementState[]> {
     return this.#snapshot(async (db) => {
       const { catalogVersion, testClock } = await loadStateFacts(db, environmentId)
-      const holdings = (await this.holdings(db, environmentId, [{ customerRefId, resourceRefId: null }]))[0]!
-      const resources = holdings.customer ? await loadResources(db, environmentId, holdings.customer.id) : []
-      const all = resources.map(({ id, refId }) => ({ ...holdings, resourceRefId: refId, resource: { id } }))
-      return (await this.#build(db, [holdings, ...all], testClock)).map((state) => ({ ...state, catalogVersion }))
+      const places = customerRefIds.map((customerRefId) => ({ customerRefId, resourceRefId: null }))
+      const ofCustomers = await this.holdings(db, environmentId, places)
+      const customerIds = ofCustomers.flatMap(({ customer }) => customer?.id ?? [])
+      const resources = byCustomer(await loadResources(db, environmentId, customerIds))
+      const all = ofCustomers.flatMap((holdings) => {
+        const held = resources.get(holdings.customer?.id ?? '') ?? []
+        return [holdings, ...held.map(({ id, refId }) => ({ ...holdings, resourceRefId: refId, resource: { id } }))]
+      })
+      return (await this.#build(db, environmentId, all, testClock)).map((state) => ({ ...state, catalogVersion }))
     })
   }
 
@@ -110,9 +135,39 @@ export class EntitlementService {
     return loadHoldings(db, this.#sources, environmentId, places)
   }
 
+  /** Whether the budgets of the subscriptions, with their status of now, are used up; false where there is none, or nothing is charged. In their order. */
+  budgetsExceeded(environmentId: string, subscriptions: readonly Subscription[]): Promise<boolean[]> {
+    return this.#snapshot(async (db) => {
+      const facts = await loadBudgets(db, this.#sources, environmentId, subscriptions)
+      const usedUp = new Set<string>()
+      for (const budget of facts ? runningBudgets(subscriptions, facts) : [])
+        if (isUsedUp(budget, facts!.usage)) usedUp.add(budget.subscriptionId)
+      return subscriptions.map(({ id }) => usedUp.has(id))
+    })
+  }
+
+  /** How the feature's usage is reset now, and since when what entitles to it has been in force; null where there is no such thing. */
+  heldFeature(
+    environmentId: string,
+    place: HoldingsPlace,
+    featureRefId: string,
+  ): Promise<{ reset: Entitlement['reset']; since: EpochMs | null }> {
+    return this.#snapshot(async (db) => {
+      const [holdings] = await this.holdings(db, environmentId, [place])
+      const now = this.#now(holdings!)
+      const winner = decideWinners(holdings!, now).find(({ entitlement }) => entitlement.feature.refId === featureRefId)
+      return { reset: winner?.entitlement.reset ?? null, since: heldSince(holdings!, featureRefId, now) }
+    })
+  }
+
   /** What a state must have been read at to be current. Null: the customer is unknown. */
   versions(environmentId: string, customerRefId: string): Promise<StateVersions | null> {
     return loadVersions(this.#prisma, environmentId, customerRefId)
+  }
+
+  /** What customers may use, as versions, by the caller's identifiers; unknown customers are left out. */
+  access(environmentId: string, customerRefIds: readonly string[]): Promise<Map<string, CustomerAccess>> {
+    return loadAccess(this.#prisma, environmentId, customerRefIds)
   }
 
   /** The caller's identifiers of all features of the catalog. */
@@ -126,16 +181,17 @@ export class EntitlementService {
     return decideCheck(state, question, this.#clock.now(), async (refId) => (await this.featureRefIds(environmentId)).has(refId))
   }
 
-  /** All of one customer, with the usage of one reading. A change that was just made has a version of its time, so `notBefore` is for readers. */
-  async #build(db: Db, all: [Holdings, ...Holdings[]], notBefore = 0): Promise<EntitlementState[]> {
-    const [{ environmentId, customer }] = all
-    const now = Math.max(this.#now(all[0]), notBefore)
-    const decided = all.map((holdings) => ({ holdings, winners: decideWinners(holdings, now) }))
-    const measured = decided.flatMap(({ winners }) =>
-      winners.flatMap((winner) => (winner.series ? [{ series: winner.series, period: winnerPeriodAt(winner, now) }] : [])),
+  /** With the usage of one reading. A change that was just made has a version of its time, so `notBefore` is for readers. */
+  async #build(db: Db, environmentId: string, all: readonly Holdings[], notBefore = 0): Promise<EntitlementState[]> {
+    const decided = all.map((holdings) => {
+      const now = Math.max(this.#now(holdings), notBefore)
+      return { holdings, now, winners: decideWinners(holdings, now) }
+    })
+    const asked = decided.flatMap(({ winners, now }) =>
+      winners.flatMap((winner) => (winner.series ? [{ series: winner.series, period: winnerPeriodAt(winner, now), at: now }] : [])),
     )
-    const usages = customer ? await readCurrentUsage(db, environmentId, customer.id, measured, now) : new Map<string, Usage>()
-    return decided.map(({ holdings, winners }) => buildState(holdings, winners, usages, now))
+    const usages = await readCurrentUsage(db, environmentId, asked, (series) => this.#unfilled(environmentId, series))
+    return decided.map(({ holdings, winners, now }) => buildState(holdings, winners, usages, now))
   }
 
   /** A clock that lags behind the database's would put us before the start of what was just provisioned. */

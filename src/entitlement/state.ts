@@ -76,6 +76,18 @@ export interface EntitlementState {
   entitlements: Entitlement[]
   /** From this instant on time alone may have changed what is held, also where that is nothing now. Null: no such instant is known; absent: not told. */
   validUntil?: EpochMs | null
+  /** What is held from the next instant on at which time alone changes it. Null: nothing of the kind is known; absent: not told. */
+  next?: NextState | null
   /** Of the catalog that it was made from: grows with each change of the catalog. Absent: not told, and then the state is not to be kept. */
   catalogVersion?: number
+}
+
+/** What is held from an instant on unless something happens before: for a reader that cannot ask then. */
+export interface NextState {
+  validFrom: EpochMs
+  /** Exclusive: what comes after is not told. Null: no end is known. */
+  validUntil: EpochMs | null
+  deniedReason: StateDenialReason | null
+  /** A usage whose `updatedAt` is `validFrom` begins then; others go on from the usage of the same feature and period that is held by then. */
+  entitlements: Entitlement[]
 }

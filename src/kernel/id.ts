@@ -13,7 +13,7 @@ const controlCharacter = /[\p{Cc}\p{Surrogate}]/u
  */
 export function checkRefId(value: string, field: string): string {
   if (value.trim() === '') throw invalidInput(`${field} must not be empty`, { field })
-  if ([...value].length > 255) throw invalidInput(`${field} has more than 255 characters`, { field })
+  if (value.length > 255 && [...value].length > 255) throw invalidInput(`${field} has more than 255 characters`, { field })
   if (controlCharacter.test(value)) throw invalidInput(`${field} contains a control character`, { field })
   return value
 }

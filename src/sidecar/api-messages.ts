@@ -4,6 +4,7 @@ import {
   type EntitlementJson,
   entitlementFields,
   fromTime,
+  type NextStateJson,
   type StateJson,
   stateReasons,
   toDenialReason,
@@ -18,12 +19,14 @@ export type { EntitlementJson, StateJson }
 export { fromTime }
 
 const reportedFields = 'id customerId resourceId featureId currentUsage timestamp usagePeriodStart usagePeriodEnd'
-const changeFields = `id kind customerId resourceId accessDeniedReason validUntil entitlements { ${entitlementFields} }
+const heldFields = `accessDeniedReason validUntil entitlements { ${entitlementFields} }
+    next { accessDeniedReason validFrom validUntil entitlements { ${entitlementFields} } }`
+const changeFields = `id kind customerId resourceId ${heldFields}
     usage { featureId currentUsage usagePeriodStart usagePeriodEnd updatedAt }`
 
 export const documents = {
   entitlementsState: `query EntitlementsState($query: FetchEntitlementsQuery!) {
-  entitlementsState(query: $query) { accessDeniedReason validUntil entitlements { ${entitlementFields} } }
+  entitlementsState(query: $query) { ${heldFields} }
 }`,
   reportUsage: `mutation ReportUsage($input: ReportUsageInput!) { reportUsage(input: $input) { ${reportedFields} } }`,
   reportUsageBulk: `mutation ReportUsageBulk($input: ReportUsageBulkInput!) { reportUsageBulk(input: $input) { ${reportedFields} } }`,
@@ -41,6 +44,7 @@ export interface StateChangeJson {
   resourceId: string | null
   accessDeniedReason: string | null
   validUntil?: number | null
+  next?: NextStateJson | null
   /** Null when the change was missed: what is held now is to be fetched. */
   entitlements: EntitlementJson[] | null
   usage: {
@@ -121,6 +125,7 @@ export class StateReader {
       terms: this.pool.list(terms),
       usages: packUsages(usages),
       validUntil,
+      next: json.next ? { validFrom: json.next.validFrom, state: this.state({ customerId, resourceId }, json.next) } : null,
     }
   }
 }

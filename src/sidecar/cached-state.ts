@@ -58,3 +58,30 @@ export function stateWithUsage(state: CachedState, featureId: string, usage: Usa
   usages[at + 3] = usage.updatedAt
   return { ...state, version: Math.max(state.version, usage.updatedAt), usages }
 }
+
+/**
+ * What the entry has become by `now` without any message: itself until it expires, then what its state says comes next, to be confirmed by the API.
+ * Undefined: that is not known.
+ */
+export function entryAt(entry: CacheEntry, now: EpochMs): CacheEntry | undefined {
+  if (now < entry.expiresAt) return entry
+  const { state, epoch, fetchedAt } = entry
+  if (!state.next || state.next.validFrom !== entry.expiresAt) return undefined
+  const next = { ...toEntry(withUsagesOf(state.next.state, state, state.next.validFrom), epoch, fetchedAt), isSuspect: true }
+  return now < next.expiresAt ? next : undefined
+}
+
+/** Usage that goes on in the same period is what was heard of it last. One that is dated by the beginning of the state begins with it. */
+function withUsagesOf(next: CachedState, before: CachedState, validFrom: EpochMs): CachedState {
+  const usages = [...next.usages]
+  for (const [position, at] of next.terms.usageAt.entries()) {
+    if (at === -1 || usages[at + 3] === validFrom) continue
+    const beforeAt = before.terms.usageAt[before.terms.positions.get(next.terms.terms[position]!.feature.refId) ?? -1] ?? -1
+    if (beforeAt === -1 || !Object.is(before.usages[beforeAt + 1], usages[at + 1])) continue
+    usages[at] = before.usages[beforeAt]!
+    usages[at + 3] = before.usages[beforeAt + 3]!
+  }
+  const accessVersion = Math.max(next.accessVersion, before.accessVersion)
+  // Not that of a usage that is dated ahead: what happens at that instant is newer.
+  return { ...next, version: Math.max(accessVersion, before.version), accessVersion, usages }
+}

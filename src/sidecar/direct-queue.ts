@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { newId } from '../kernel/id.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
+import { Backlog } from '../metering/backlog.js'
 import { DatabaseClock } from '../metering/database-clock.js'
 import { Door, Replies } from '../metering/door.js'
 import { directDoorPrefix, type EventAnswer, ingestDirectUsage, type ReportAnswer } from '../metering/jobs.js'
@@ -19,6 +20,8 @@ import type { UsageDoor } from './resolve.js'
 /** As the API's own door gathers them. */
 const maxReportsPerBatch = 500
 const maxEventsPerBatch = 1_000
+/** As the API's own door refuses more, unless it is told otherwise. */
+const maxWaitingJobs = 2_000
 
 /**
  * Adds usage to the environment's own queue and reads the results back, as the API's door does: two hops less, and the API may be away. Deadlines are
@@ -32,10 +35,12 @@ export function openDirectQueue(life: Life, { redisUrl, environmentId, prefix }:
     const [seconds = 0, microseconds = 0] = await redis.time()
     return seconds * 1_000 + microseconds / 1_000
   })
+  const queues = [openQueue(life, connection, ingestDirectUsage(environmentId))]
   const parts = {
-    queues: [openQueue(life, connection, ingestDirectUsage(environmentId))],
+    queues,
     replies: new Replies(openRedis(life, connection.redisUrl, 'subscriber'), prefix, life.log, door),
     clock,
+    backlog: new Backlog({ redis, queues, limits: { maxWaitingJobs, maxRedisBytes: null }, log: life.log, metrics: life.metrics }),
     keyHash: createHash('sha256').update(apiKey.reveal()).digest('base64'),
   }
   const reports = new Door({ ...parts, kind: 'reports', maxItems: maxReportsPerBatch })

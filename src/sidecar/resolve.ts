@@ -4,7 +4,7 @@ import type { Logger } from '../platform/logger.js'
 import type { ApiClient, UsageEvent, UsageReport } from './api-client.js'
 import { fromReportUsage, type Owner, type ReportUsageJson, type StateJson, type StateReader, type UsageChange } from './api-messages.js'
 import { type CachedState, type CacheEntry, type EntitlementCache, entryKey } from './cache/cache.js'
-import { isOlder, newerState, stateWithUsage, toEntry } from './cached-state.js'
+import { entryAt, isOlder, newerState, stateWithUsage, toEntry } from './cached-state.js'
 import type { FreshnessJudge } from './freshness.js'
 import type { SidecarMetrics } from './metrics.js'
 import { usageVersion } from './terms.js'
@@ -75,9 +75,9 @@ export class EntitlementResolver implements EntitlementSource {
 
   peek(customerId: string, resourceId: string | null): CacheEntry | undefined {
     const key = entryKey(customerId, resourceId)
-    const entry = this.#parts.cache.get(key)
-    if (entry === undefined) return undefined
     const now = this.#parts.clock.now()
+    const entry = this.#entryAt(key, now)
+    if (entry === undefined) return undefined
     const freshness = this.#parts.judge.judge(entry, now)
     if (freshness === 'fresh') {
       this.#parts.metrics.lookups.hit++
@@ -90,8 +90,8 @@ export class EntitlementResolver implements EntitlementSource {
 
   async resolve(owner: Owner, waitMs: number): Promise<CacheEntry> {
     const key = entryKey(owner.customerId, owner.resourceId)
-    const cached = this.#parts.cache.get(key)
     const now = this.#parts.clock.now()
+    const cached = this.#entryAt(key, now)
     if (cached === undefined || this.#parts.judge.judge(cached, now) === 'miss') {
       this.#parts.metrics.lookups.miss++
       return within(this.#read(key, owner), waitMs)
@@ -111,9 +111,22 @@ export class EntitlementResolver implements EntitlementSource {
 
   /** The entry if it was read so lately that asking again would tell nothing new. */
   recent({ customerId, resourceId }: Owner, withinMs: number): CacheEntry | undefined {
-    const entry = this.#parts.cache.get(entryKey(customerId, resourceId))
     const now = this.#parts.clock.now()
-    return entry !== undefined && now < entry.expiresAt && now - entry.fetchedAt < withinMs ? entry : undefined
+    const entry = this.#entryAt(entryKey(customerId, resourceId), now)
+    return entry !== undefined && now - entry.fetchedAt < withinMs ? entry : undefined
+  }
+
+  /** What is cached, as it is by now: where time alone has changed it and it is known to what, that is cached from here on. */
+  #entryAt(key: string, now: EpochMs): CacheEntry | undefined {
+    const cached = this.#parts.cache.get(key)
+    const entry = cached && entryAt(cached, now)
+    if (entry && entry !== cached) this.#parts.cache.set(key, entry)
+    return entry
+  }
+
+  /** What a message is applied to: what is cached by now, else what was true until then, so that the newer of the two stays. */
+  #heldAt(key: string): CacheEntry | undefined {
+    return this.#entryAt(key, this.#parts.clock.now()) ?? this.#parts.cache.get(key)
   }
 
   /** Reads anew behind the caller's back. */
@@ -143,7 +156,7 @@ export class EntitlementResolver implements EntitlementSource {
     const { customerId, resourceId } = state
     const key = entryKey(customerId, resourceId)
     this.#reads.get(key)?.changes.push((read) => newerState(read, state))
-    const cached = this.#parts.cache.get(key)
+    const cached = this.#heldAt(key)
     if (cached) {
       const merged = newerState(cached.state, state)
       this.#parts.cache.set(
@@ -160,7 +173,7 @@ export class EntitlementResolver implements EntitlementSource {
     const { customerId, resourceId, featureId, usage } = change
     const key = entryKey(customerId, resourceId)
     this.#reads.get(key)?.changes.push((read) => stateWithUsage(read, featureId, usage))
-    const cached = this.#parts.cache.get(key)
+    const cached = this.#heldAt(key)
     if (cached) {
       const state = stateWithUsage(cached.state, featureId, usage)
       if (state !== cached.state) this.#parts.cache.set(key, replaceState(cached, state))

@@ -27,12 +27,15 @@ export interface GeneratedPage {
 
 const firstPage = 'index'
 
-/** The documentation at /docs: the pages of src/web/docs as they were at the start, and generated ones. Each is rendered once. */
+/** The documentation at /docs: the pages and drawings of src/web/docs as they were at the start, and generated pages. Each is rendered once. */
 export function serveDocs(generated: readonly GeneratedPage[]): Middleware {
-  const pages = readPages(join(packageRoot, 'src/web/docs'), generated)
+  const directory = join(packageRoot, 'src/web/docs')
+  const pages = readPages(directory, generated)
+  const drawings = readdirSync(directory).filter((file) => file.endsWith('.svg'))
   const files = new Map<string, { type: string; text(): string }>([
     ['/docs/docs.css', { type: 'css', text: once(() => readAsset('docs.css')) }],
     ['/docs/docs.js', { type: 'js', text: once(() => readAsset('docs.js')) }],
+    ...drawings.map((file) => [`/docs/${file}`, { type: 'svg', text: once(() => readFileSync(join(directory, file), 'utf8')) }] as const),
     ...pages.map((page) => [`/docs/${page.name}`, { type: 'html', text: once(() => render(page, pages)) }] as const),
   ])
   files.set('/docs', files.get(`/docs/${firstPage}`)!)
@@ -74,7 +77,7 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** Links between pages are written for readers of the repository (`errors.md#codes`); headings get anchors; wide tables scroll by themselves. */
+/** Links between pages and to drawings are written for readers of the repository (`errors.md#codes`, `cost.svg`); headings get anchors; wide tables scroll by themselves. */
 const markdown = new Marked({
   renderer: {
     heading({ tokens, depth, text }: Tokens.Heading) {
@@ -87,6 +90,9 @@ const markdown = new Marked({
     link({ href, tokens }: Tokens.Link) {
       const local = /^(?:\.\/)?([\w-]+)\.md(#.*)?$/.exec(href)
       return `<a href="${escapeHtml(local ? `/docs/${local[1]}${local[2] ?? ''}` : href)}">${this.parser.parseInline(tokens)}</a>`
+    },
+    image({ href, text }: Tokens.Image) {
+      return `<img src="${escapeHtml(/^[\w-]+\.svg$/.test(href) ? `/docs/${href}` : href)}" alt="${escapeHtml(text)}">`
     },
   },
 })

@@ -71,7 +71,8 @@ const plan = `{
 export const edgeDocuments = {
   entitlements: `query Entitlements($query: FetchEntitlementsQuery!) { entitlements: cachedEntitlements(query: $query) ${entitlement} }`,
   entitlementsState: `query EntitlementsState($query: FetchEntitlementsQuery!) {
-    entitlementsState(query: $query) { __typename accessDeniedReason validUntil entitlements ${entitlement} entitlementsV2 ${featureEntitlement} }
+    entitlementsState(query: $query) { __typename accessDeniedReason validUntil entitlements ${entitlement} entitlementsV2 ${featureEntitlement}
+      next { __typename accessDeniedReason validFrom validUntil entitlements ${entitlement} } }
   }`,
   activeSubscriptions: `query ActiveSubscriptions($input: GetActiveSubscriptionsInput!) { getActiveSubscriptions(input: $input) { ${subscriptionFields} } }`,
   paywall: `query Paywall($input: GetPaywallInput!) {

@@ -34,6 +34,8 @@ export interface FrontDoorOptions {
   queues: QueueConnection
   /** Serves the queue board to who has it; absent: no queue board. */
   operatorKey?: Secret
+  /** Queues of ingestion that the board shows; default 1. */
+  ingestionShards?: number
   hasGraphiql: boolean
   limits?: Partial<FrontDoorLimits>
 }
@@ -54,7 +56,15 @@ export const defaultLimits: FrontDoorLimits = {
 }
 
 /** The HTTP server of the web process: GraphQL over HTTP and WebSocket, docs, queue board, health and metrics. Not listening yet. */
-export function createFrontDoor({ app: services, life, queues, operatorKey, hasGraphiql, limits }: FrontDoorOptions): Server {
+export function createFrontDoor({
+  app: services,
+  life,
+  queues,
+  operatorKey,
+  ingestionShards = 1,
+  hasGraphiql,
+  limits,
+}: FrontDoorOptions): Server {
   const schema = createSchema()
   const { operationTimeoutMs, heldStatesMaxBytes, ...rates } = { ...defaultLimits, ...limits }
   const { log, metrics } = life
@@ -80,12 +90,21 @@ export function createFrontDoor({ app: services, life, queues, operatorKey, hasG
   const timeoutMs = operationTimeoutMs
   koa.use(serveEdge({ app, schema, rateLimits, timeoutMs, log }))
   if (hasGraphiql) koa.use(serveGraphiql())
-  koa.use(serveGraphql(new GraphqlDoor({ app, schema, rateLimits, operatorKey, timeoutMs, heldState, announce, log, metrics })))
+  const graphql = new GraphqlDoor({ app, schema, rateLimits, operatorKey, timeoutMs, heldState, announce, log, metrics })
+  koa.use(serveGraphql(graphql))
   koa.use(serveHealth(life))
   koa.use(serveDocs([referencePage(schema)]))
-  if (operatorKey) koa.use(serveQueueBoard({ life, environments: app.environments, queues, operatorKey }))
+  if (operatorKey) koa.use(serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }))
 
-  const server = createServer(koa.callback())
+  const answerOthers = koa.callback()
+  const server = createServer((request, response) => {
+    // The hottest path of the process: Koa and its middleware would cost a tenth of the answer.
+    if (request.method !== 'POST' || !isGraphql(request)) return void answerOthers(request, response)
+    answerGraphql(graphql, request, response).catch((error: unknown) => {
+      log.error({ err: error, path: request.url }, 'request failed')
+      response.destroy()
+    })
+  })
   new SocketDoor({ app, schema, push, feed, life }).attach(server)
   life.onStop('http server', () => finishRequests(server))
   return server
@@ -99,11 +118,11 @@ function serveHealth(life: Life): Middleware {
   }
 }
 
-/** The hottest path of the process: answered without the conveniences of Koa, which cost as much as the answer. */
+const isGraphql = ({ url = '' }: IncomingMessage) => url === '/graphql' || url.startsWith('/graphql?')
+
 function serveGraphql(door: GraphqlDoor): Middleware {
   return (ctx, next) => {
-    const { url = '' } = ctx.req
-    if (url !== '/graphql' && !url.startsWith('/graphql?')) return next()
+    if (!isGraphql(ctx.req)) return next()
     if (ctx.method === 'OPTIONS') return allowBrowsers(ctx, async () => undefined)
     ctx.respond = false
     return answerGraphql(door, ctx.req, ctx.res)

@@ -57,7 +57,15 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
     perCustomer: config.RATE_LIMIT_PER_CUSTOMER,
     heldStatesMaxBytes: config.HELD_STATES_MAX_BYTES,
   }
-  const server = createFrontDoor({ app, life, queues, operatorKey: config.OPERATOR_KEY, hasGraphiql: config.GRAPHIQL, limits })
+  const server = createFrontDoor({
+    app,
+    life,
+    queues,
+    operatorKey: config.OPERATOR_KEY,
+    ingestionShards: config.INGESTION_SHARDS,
+    hasGraphiql: config.GRAPHIQL,
+    limits,
+  })
   const portTaken = await listen(server, { port: config.PORT, host: config.BIND_ADDRESS })
   life.log.info({ port: portTaken }, 'listening')
 })

@@ -5,7 +5,7 @@ import { KoaAdapter } from '@bull-board/koa'
 import { Queue } from 'bullmq'
 import type { Context, Middleware } from 'koa'
 import { runImport } from '../customer/jobs.js'
-import { aggregateEvents, ingestUsage } from '../metering/jobs.js'
+import { aggregateEvents, fillUsage, ingestDirectUsage, ingestionShard } from '../metering/jobs.js'
 import type { Secret } from '../platform/config.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
@@ -16,18 +16,26 @@ import type { Services } from './graphql/context.js'
 
 const path = '/queues'
 
-/** One queue per kind of work; each environment with a persistent cache has one of its own besides. */
-const sharedQueues = [ingestUsage, aggregateEvents, applyDueTransitions, runImport, deliverChanges].map(({ queue }) => queue)
+/** One queue per kind of work, beside the shards of ingestion and the queues that environments have of their own. */
+const sharedQueues = [aggregateEvents, fillUsage, applyDueTransitions, runImport, deliverChanges].map(({ queue }) => queue)
 
 export interface QueueBoardOptions {
   life: Life
   environments: Pick<Services['environments'], 'list'>
   queues: QueueConnection
+  /** Queues that ingestion is spread over. */
+  ingestionShards: number
   operatorKey: Secret
 }
 
 /** The queues of all environments, for operators: jobs can be looked at, retried and removed. */
-export function serveQueueBoard({ life, environments, queues: { redisUrl, prefix }, operatorKey }: QueueBoardOptions): Middleware {
+export function serveQueueBoard({
+  life,
+  environments,
+  queues: { redisUrl, prefix },
+  ingestionShards,
+  operatorKey,
+}: QueueBoardOptions): Middleware {
   const connection = openRedis(life, redisUrl, 'request')
   const adapter = new KoaAdapter()
   adapter.setBasePath(path)
@@ -41,6 +49,11 @@ export function serveQueueBoard({ life, environments, queues: { redisUrl, prefix
     life.open(`queue board ${name}`, queue, (opened) => opened.close())
     board.addQueue(new BullMQAdapter(queue))
   }
+  /** Which environments have sidecars that add usage themselves is known to the workers only; a queue that was ever used has left its mark. */
+  const existing = async (names: string[]) => {
+    const found = await Promise.all(names.map((name) => connection.exists(`${prefix}:${name}:meta`, `${prefix}:${name}:id`)))
+    return names.filter((_, index) => found[index]! > 0)
+  }
   const serve = adapter.registerPlugin()
   return async (ctx, next) => {
     if (ctx.path !== path && !ctx.path.startsWith(`${path}/`)) return next()
@@ -50,8 +63,11 @@ export function serveQueueBoard({ life, environments, queues: { redisUrl, prefix
       ctx.body = 'The queue board needs the operator key: header X-OPERATOR-KEY, or the password when the browser asks.'
       return
     }
+    for (let shard = 0; shard < ingestionShards; shard++) show(ingestionShard(shard).queue)
     for (const name of sharedQueues) show(name)
-    for (const { id, hasPersistentCache } of await environments.list()) if (hasPersistentCache) show(environmentQueue(id).queue)
+    const all = await environments.list()
+    for (const { id, hasPersistentCache } of all) if (hasPersistentCache) show(environmentQueue(id).queue)
+    for (const name of await existing(all.map(({ id }) => ingestDirectUsage(id).queue))) show(name)
     return serve(ctx as Parameters<typeof serve>[0], next)
   }
 }

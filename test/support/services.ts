@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Children } from '../../src/local/children.js'
 import { takeLock } from '../../src/local/folder-lock.js'
 import { Ports } from '../../src/local/ports.js'
 import { startServices } from '../../src/local/services.js'
 import { migrate } from '../../src/migrate.js'
+import { makeDataFolder, removeDataFolder } from './data-folder.js'
 import { administer, databaseUrl, testDatabasePrefix } from './database.js'
 
 export interface TestServices {
@@ -27,7 +28,7 @@ export async function startTestServices(root: string, signal: AbortSignal): Prom
   chmodSync(dataRoot, 0o711)
   const lock = takeLock(join(dataRoot, 'test.lock'))
   const isOwner = 'release' in lock
-  const dataFolder = isOwner ? join(dataRoot, 'test') : mkdtempSync(join(dataRoot, 'test-'))
+  const dataFolder = isOwner ? join(dataRoot, 'test') : makeDataFolder(dataRoot, 'test-')
   mkdirSync(dataFolder, { recursive: true })
   chmodSync(dataFolder, 0o711)
   const children = new Children()
@@ -42,7 +43,7 @@ export async function startTestServices(root: string, signal: AbortSignal): Prom
     await children.stopAll()
     ports.release()
     if (isOwner) lock.release()
-    else rmSync(dataFolder, { recursive: true, force: true })
+    else removeDataFolder(dataFolder)
   }
 
   try {

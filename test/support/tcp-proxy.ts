@@ -1,5 +1,8 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
+/** Who is told of everything that passes, before it is passed on. */
+export type Watch = (from: 'client' | 'server', data: Buffer) => void
+
 /** A way to a server that can be cut, or made to hang. */
 export class TcpProxy {
   #state: 'open' | 'cut' | 'frozen' = 'open'
@@ -8,12 +11,13 @@ export class TcpProxy {
   private constructor(
     private readonly server: Server,
     private readonly target: URL,
+    private readonly watch: Watch | null,
   ) {}
 
   /** Leads to host and port of the URL. */
-  static async start(url: string): Promise<TcpProxy> {
+  static async start(url: string, watch: Watch | null = null): Promise<TcpProxy> {
     const server = createServer()
-    const proxy = new TcpProxy(server, new URL(url))
+    const proxy = new TcpProxy(server, new URL(url), watch)
     server.on('connection', (client) => proxy.#join(client))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     return proxy
@@ -59,6 +63,10 @@ export class TcpProxy {
         this.#pairs.delete(pair)
         for (const other of pair) other.destroy()
       })
+    }
+    if (this.watch) {
+      client.on('data', (data) => this.watch!('client', data))
+      server.on('data', (data) => this.watch!('server', data))
     }
     server.pipe(client)
     if (this.#state === 'open') client.pipe(server)

@@ -5,7 +5,16 @@
 import * as decimal from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
-import type { BilledCustomer, BillingInformation, BillingProvider, Call, ProviderInvoice } from '../provider.js'
+import type {
+  BilledCustomer,
+  BillingInformation,
+  BillingProvider,
+  Call,
+  CheckoutOptions,
+  PaymentMethod,
+  ProviderInvoice,
+  TaxRate,
+} from '../provider.js'
 import type { BuiltinInvoiceRow, BuiltinRepository } from './repository.js'
 
 // Made up, and never resolves: there is no page on which anybody could pay.
@@ -66,8 +75,35 @@ export class BuiltinProvider implements BillingProvider {
     if (paymentMethodId) await this.setPaymentMethod(customer, paymentMethodId)
   }
 
-  hasPaymentMethod({ environmentId, customerId }: BilledCustomer): Promise<boolean> {
-    return this.#repository.hasPaymentMethod(environmentId, customerId)
+  /** Nothing of it is on its invoices either. */
+  async describeSubscription(): Promise<void> {}
+
+  /** A reference is all that it knows of one. */
+  async findPaymentMethods(environmentId: string, customerIds: readonly string[]): Promise<Map<string, PaymentMethod>> {
+    const unknown = { type: null, last4Digits: null, expirationMonth: null, expirationYear: null }
+    const references = await this.#repository.findPaymentMethods(environmentId, customerIds)
+    return new Map(references.map(({ customerId, reference }) => [customerId, { reference, ...unknown }]))
+  }
+
+  findTaxRates(environmentId: string, ids: readonly string[]): Promise<TaxRate[]> {
+    return this.#repository.findTaxRates(environmentId, ids)
+  }
+
+  /** All of an environment, by their identifiers. */
+  taxRates(environmentId: string): Promise<TaxRate[]> {
+    return this.#repository.findTaxRates(environmentId, null)
+  }
+
+  /** Makes or changes a rate. What was agreed with it before stays as it was agreed. Safe to repeat. */
+  setTaxRate(environmentId: string, rate: TaxRate): Promise<void> {
+    return this.#repository.saveTaxRate(environmentId, rate)
+  }
+
+  /** The invoice's own link: there is no page that could look one way or another. */
+  async openCheckout({ environmentId, billingId }: { environmentId: string; billingId: string }, _options: CheckoutOptions) {
+    const row = await this.#repository.change({ environmentId, billingId, idempotencyKey: null }, (before) => before)
+    const url = row && toInvoice(row).paymentUrl
+    return url ? { billingId, url } : null
   }
 
   /** The reference can be charged from now on; null: nothing can. */

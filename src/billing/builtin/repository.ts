@@ -3,6 +3,7 @@ import { fromText } from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
 import { inTransaction, Prisma, type PrismaClient } from '../../platform/postgres.js'
 import type { Draft, InvoiceStatus } from '../model.js'
+import type { TaxRate } from '../provider.js'
 
 export interface BuiltinInvoiceRow {
   id: string
@@ -107,9 +108,23 @@ export class BuiltinRepository {
     })
   }
 
-  async hasPaymentMethod(environmentId: string, customerId: string): Promise<boolean> {
-    const where = { environmentId_customerId: { environmentId, customerId } }
-    return (await this.#prisma.builtinPaymentMethod.findUnique({ where })) !== null
+  findPaymentMethods(environmentId: string, customerIds: readonly string[]): Promise<{ customerId: string; reference: string }[]> {
+    return this.#prisma.builtinPaymentMethod.findMany({ where: { environmentId, customerId: { in: [...customerIds] } } })
+  }
+
+  /** `ids` null: all. */
+  async findTaxRates(environmentId: string, ids: readonly string[] | null): Promise<TaxRate[]> {
+    const where = { environmentId, ...(ids && { id: { in: [...ids] } }) }
+    const rows = await this.#prisma.builtinTaxRate.findMany({ where, orderBy: { id: 'asc' } })
+    return rows.map(({ id, displayName, percentage }) => ({ id, displayName, percentage: fromText(percentage.toFixed()) }))
+  }
+
+  async saveTaxRate(environmentId: string, { id, ...facts }: TaxRate): Promise<void> {
+    await this.#prisma.builtinTaxRate.upsert({
+      where: { environmentId_id: { environmentId, id } },
+      create: { environmentId, id, ...facts },
+      update: facts,
+    })
   }
 
   async setPaymentMethod(environmentId: string, customerId: string, reference: string | null): Promise<void> {

@@ -10,11 +10,13 @@ import type { Holding } from '../terms.js'
  * suspect  something may have changed that no message told: refreshed at the next use, answered meanwhile
  */
 
-export interface CachedState extends Omit<EntitlementState, 'environmentId' | 'entitlements'>, Holding {
+export interface CachedState extends Omit<EntitlementState, 'environmentId' | 'entitlements' | 'next'>, Holding {
   /** 0 when the answer tells no version (it has no entitlements). Likewise accessVersion. */
   version: EpochMs
   /** The earliest instant from which another entitlement may hold; null: none is known. */
   validUntil: EpochMs | null
+  /** What is held from `validFrom` on, unless something happens before. Null or absent: not known. */
+  next?: { validFrom: EpochMs; state: CachedState } | null
 }
 
 export interface CacheEntry {
@@ -23,7 +25,7 @@ export interface CacheEntry {
   readonly fetchedAt: EpochMs
   /** Epoch in which the read began; 0 when none vouched. */
   readonly epoch: number
-  /** From here on the entry is a miss: the earliest `validUntil`, or the end of remembering that a customer is unknown. */
+  /** From here on the entry is a miss, unless its state tells what comes next: the earliest `validUntil`, or the end of remembering that a customer is unknown. */
   readonly expiresAt: EpochMs
   /** The earliest end of a usage period: from here on a usage is 0 and the entry is refreshed. */
   readonly usagePeriodEnd: EpochMs

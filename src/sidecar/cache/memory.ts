@@ -73,5 +73,7 @@ const entryBytes = 560
 const bytesPerNumber = 8
 
 function sizeOf({ state }: CacheEntry, key: string, sharers: number): number {
-  return Math.ceil(entryBytes + 2 * key.length + bytesPerNumber * state.usages.length + state.terms.bytes / sharers)
+  // Terms of what comes next are those of plans that others hold now.
+  const nextBytes = state.next ? entryBytes + bytesPerNumber * state.next.state.usages.length : 0
+  return Math.ceil(entryBytes + 2 * key.length + bytesPerNumber * state.usages.length + state.terms.bytes / sharers + nextBytes)
 }

@@ -1,6 +1,9 @@
 import { defineEnum } from './define-enum.js'
 
-export const ChargeType = defineEnum('ChargeType', 'What a charge counts. CREDIT is not supported yet.', ['CREDIT', 'FEATURE'])
+export const ChargeType = defineEnum('ChargeType', 'What a charge counts. CREDIT is refused: Tollgate has no credits.', [
+  'CREDIT',
+  'FEATURE',
+])
 
 export const CouponSource = defineEnum(
   'CouponSource',
@@ -12,9 +15,9 @@ export const CouponStatus = defineEnum('CouponStatus', 'An ARCHIVED coupon is gi
 
 export const CouponType = defineEnum('CouponType', 'PERCENTAGE of the total, or a FIXED amount in each currency.', ['FIXED', 'PERCENTAGE'])
 
-export const CreditCadence = defineEnum('CreditCadence', 'How often credits are given. Credits are not supported yet.', ['MONTH', 'YEAR'])
+export const CreditCadence = defineEnum('CreditCadence', 'How often credits are given. Tollgate has none.', ['MONTH', 'YEAR'])
 
-export const CreditGrantCadence = defineEnum('CreditGrantCadence', 'When credits are given. Credits are not supported yet.', [
+export const CreditGrantCadence = defineEnum('CreditGrantCadence', 'When credits are given. Tollgate has none.', [
   'BEGINNING_OF_BILLING_PERIOD',
   'MONTHLY',
 ])
@@ -62,7 +65,7 @@ export const SubscriptionInvoiceStatus = defineEnum('SubscriptionInvoiceStatus',
 
 export const SubscriptionProrationBehavior = defineEnum(
   'SubscriptionProrationBehavior',
-  'What happens to amounts of a partial period: invoiced with the next invoice, at once, or not at all.',
+  'What happens to amounts of a partial period: invoiced with the next invoice, at once, or not at all. A change that begins a new period is invoiced at once; NONE leaves out the credit for the old one.',
   ['CREATE_PRORATIONS', 'INVOICE_IMMEDIATELY', 'NONE'],
 )
 

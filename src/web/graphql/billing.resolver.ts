@@ -1,9 +1,11 @@
-import { Arg, Ctx, Field, InputType, Int, Mutation, ObjectType, Query, Resolver } from 'type-graphql'
+import { Arg, Ctx, Field, Float, InputType, Int, Mutation, ObjectType, Query, Resolver } from 'type-graphql'
 import type { InvoiceNews } from '../../billing/builtin/provider.js'
 import { invoiceNotFound } from '../../billing/problems.js'
 import { customerNotFound } from '../../customer/problems.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import { Problem } from '../../kernel/problem.js'
+import * as decimal from '../../kernel/decimal.js'
+import { checkRefId } from '../../kernel/id.js'
+import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { RequestContext } from './context.js'
 import { SubscriptionInvoice, toInvoice } from './invoice.types.js'
 import { DateTime } from './scalars.js'
@@ -27,6 +29,30 @@ export class PaymentMethodInput {
 
   @Field(() => String, { nullable: true, description: 'A reference, never the number of a card; null: nothing can be charged.' })
   reference?: string | null
+}
+
+@InputType({ description: 'A tax rate of the builtin billing provider.' })
+export class TaxRateInput {
+  @Field(() => String, { description: 'What the customer reads.' })
+  displayName!: string
+
+  @Field(() => String, { description: 'What billingInformation.taxRateIds names.' })
+  id!: string
+
+  @Field(() => Float, { description: 'From 0 to 100; added to what is charged.' })
+  percentage!: number
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A tax rate of the builtin billing provider. It is added to what is charged.' })
+export class TaxRate {
+  @Field(() => String)
+  displayName!: string
+
+  @Field(() => String, { description: 'What billingInformation.taxRateIds names.' })
+  id!: string
+
+  @Field(() => Float, { description: 'From 0 to 100.' })
+  percentage!: number
 }
 
 @ObjectType({ simpleResolvers: true, description: 'A call of the billing provider that has not succeeded yet.' })
@@ -56,6 +82,27 @@ export class BillingResolver {
   @Query(() => [BillingCall], { description: 'Calls of the billing provider that wait or were given up; the 100 oldest.' })
   billingCalls(@Ctx() { app, identity }: RequestContext): Promise<BillingCall[]> {
     return app.billingReads.unfinishedCalls(identity.environmentId)
+  }
+
+  @Query(() => [TaxRate], { description: 'Tax rates of the builtin billing provider, by their identifiers.' })
+  async taxRates(@Ctx() { app, identity }: RequestContext): Promise<TaxRate[]> {
+    const rates = await app.billingProvider.taxRates(identity.environmentId)
+    return rates.map((rate) => ({ ...rate, percentage: decimal.toNumber(rate.percentage) }))
+  }
+
+  @Mutation(() => TaxRate, {
+    description:
+      'Makes or changes a tax rate of the builtin billing provider. What was agreed with it before stays as it was agreed. Safe to repeat. Needs the operator key.',
+  })
+  async setTaxRate(
+    @Arg('input', () => TaxRateInput, { description: 'The rate.' }) { id, displayName, percentage }: TaxRateInput,
+    @Ctx() context: RequestContext,
+  ): Promise<TaxRate> {
+    const { app, identity } = requireOperator(context)
+    if (!(percentage >= 0 && percentage <= 100)) throw invalidInput('percentage must be from 0 to 100.', { path: 'percentage' })
+    const rate = { id: checkRefId(id, 'id'), displayName, percentage: decimal.fromNumber(percentage) }
+    await app.billingProvider.setTaxRate(identity.environmentId, rate)
+    return { ...rate, percentage: decimal.toNumber(rate.percentage) }
   }
 
   @Mutation(() => SubscriptionInvoice, { description: 'Tells that an invoice was paid. Safe to repeat. Needs the operator key.' })

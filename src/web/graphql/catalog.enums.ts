@@ -8,7 +8,7 @@ export const EntitlementBehavior = defineEnum(
   ['Increment', 'Override'],
 )
 
-export const EntitlementType = defineEnum('EntitlementType', 'What an entitlement is to. CREDIT is not supported yet.', [
+export const EntitlementType = defineEnum('EntitlementType', 'What an entitlement is to. CREDIT is refused: Tollgate has no credits.', [
   'CREDIT',
   'FEATURE',
 ])

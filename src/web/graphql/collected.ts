@@ -1,3 +1,4 @@
+import type { CheckoutOptions } from '../../billing/provider.js'
 import type { EntitlementState } from '../../entitlement/state.js'
 import type { Subscription } from '../../subscription/model.js'
 import type { RequestContext } from './context.js'
@@ -26,12 +27,20 @@ export async function collectedProvision(context: RequestContext, provisioned: P
   return { subscription, state: await app.subscriptions.stateOf(identity.environmentId, subscription) }
 }
 
-/** Where the customer pays for a subscription that waits for it; null: it does not wait, or the provider has no invoice yet. */
+/**
+ * Where the customer pays for a subscription that waits for it: the page that `options` ask for, else the invoice's own link. Null: it does not wait, or
+ * the provider has no invoice yet.
+ */
 export async function checkoutOf(
-  { loaders }: RequestContext,
+  { app, identity: { environmentId }, loaders }: RequestContext,
   { id, status }: Subscription,
+  options: CheckoutOptions | null,
 ): Promise<{ checkoutUrl: string | null; checkoutBillingId: string | null }> {
-  if (status !== 'PAYMENT_PENDING') return { checkoutUrl: null, checkoutBillingId: null }
-  const { latestInvoice } = await loaders.billingOfSubscription.load(id)
-  return { checkoutUrl: latestInvoice?.paymentUrl ?? null, checkoutBillingId: latestInvoice?.billingId ?? null }
+  const { latestInvoice } = status === 'PAYMENT_PENDING' ? await loaders.billingOfSubscription.load(id) : { latestInvoice: null }
+  const billingId = latestInvoice?.billingId ?? null
+  if (!latestInvoice || billingId === null) return { checkoutUrl: null, checkoutBillingId: null }
+  const checkout = options && (await app.billingProvider.openCheckout({ environmentId, billingId }, options))
+  return checkout
+    ? { checkoutUrl: checkout.url, checkoutBillingId: checkout.billingId }
+    : { checkoutUrl: latestInvoice.paymentUrl, checkoutBillingId: billingId }
 }

@@ -46,7 +46,10 @@ export class CustomerBillingInfo {
   @Field(() => String, { nullable: true, description: 'The name on invoices.' })
   customerName?: string | null
 
-  @Field(() => String, { nullable: true, description: 'Which integration with a billing provider.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Which integration with a billing provider: passed on with the rest. The builtin one is the only one.',
+  })
   integrationId?: string | null
 
   @Field(() => Json, { nullable: true })
@@ -163,7 +166,10 @@ export class UpdateCustomerInput extends CustomerChangeFacts {
   description: 'A customer as it comes from elsewhere: made, without a subscription, or changed. Without customerId, one is made.',
 })
 export class ImportCustomerInput extends CustomerFacts {
-  @Field(() => String, { nullable: true, description: 'Of the billing provider; passed on and not kept.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'What is charged of the customer from now on: the billing provider’s reference. Not with importCustomersBulk.',
+  })
   paymentMethodId?: string | null
 
   @Field(() => DateTime, {
@@ -181,7 +187,10 @@ export class ImportCustomerBulkInput {
   @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
   environmentId?: string | null
 
-  @Field(() => String, { nullable: true, description: 'Which integration with a billing provider the customers come from.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Where the customers come from. There is one billing provider, so any value is fine.',
+  })
   integrationId?: string | null
 }
 
@@ -233,15 +242,22 @@ export function fromUpdateCustomerInput(input: UpdateCustomerInput) {
   return { refId, change: fromChangeFacts(input) }
 }
 
-export function fromImportCustomerInput({ updatedAt, ...input }: ImportCustomerInput): ImportCustomer {
-  return { ...fromFacts(input), refId: idOf(input), updatedAt }
+export function fromImportCustomerInput({
+  updatedAt,
+  paymentMethodId,
+  ...input
+}: ImportCustomerInput): ImportCustomer & { paymentMethodId?: string | null } {
+  return { ...fromFacts(input), refId: idOf(input), updatedAt, paymentMethodId }
 }
 
 /** The first one that can be refused by reading it refuses them all: nothing was accepted yet. */
 export function fromImportCustomerBulkInput({ customers }: ImportCustomerBulkInput): ImportCustomer[] {
   return customers.map((customer, index) => {
     try {
-      return fromImportCustomerInput(customer)
+      const { paymentMethodId, ...record } = fromImportCustomerInput(customer)
+      // What waits to be imported is in a table, where nothing of the provider's is kept.
+      if (paymentMethodId) throw invalidInput('send paymentMethodId with importOneCustomer or updateOneCustomer, not in bulk.')
+      return record
     } catch (error) {
       throw error instanceof Problem ? invalidInput(`customers[${index}]: ${error.message}`, { path: `customers[${index}]` }) : error
     }

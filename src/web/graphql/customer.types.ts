@@ -1,4 +1,4 @@
-import { Field, Float, Int, ObjectType } from 'type-graphql'
+import { Field, Float, ObjectType } from 'type-graphql'
 import type * as domain from '../../customer/model.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { AlwaysNull, ExperimentInfo } from './always-null.js'
@@ -39,25 +39,6 @@ export class Customer {
 
   @Field(() => String, { simple: true, description: 'The identifier that the host application gave.' })
   customerId!: string
-
-  @Field(() => Int, { nullable: true, simple: true, description: 'Of the default payment method at the billing provider.' })
-  defaultPaymentExpirationMonth!: number | null
-
-  @Field(() => Int, { nullable: true, simple: true, description: 'Of the default payment method at the billing provider.' })
-  defaultPaymentExpirationYear!: number | null
-
-  @Field(() => String, { nullable: true, simple: true, description: 'Of the default payment method at the billing provider.' })
-  defaultPaymentMethodId!: string | null
-
-  @Field(() => String, { nullable: true, simple: true, description: 'Of the default payment method at the billing provider.' })
-  defaultPaymentMethodLast4Digits!: string | null
-
-  @Field(() => enums.PaymentMethodType, {
-    nullable: true,
-    simple: true,
-    description: 'Of the default payment method at the billing provider.',
-  })
-  defaultPaymentMethodType!: keyof typeof enums.PaymentMethodType | null
 
   @Field(() => DateTime, { nullable: true, simple: true, description: 'When the customer was archived.' })
   deletedAt!: EpochMs | null
@@ -134,14 +115,5 @@ export class TrialedPlan {
 
 /** Without what is loaded only when it is asked for; `CustomerResolver` answers that. */
 export function toCustomer({ archivedAt, timeZone: _, ...customer }: domain.Customer): Customer {
-  return { ...customer, ...ofBillingProvider, customerId: customer.refId, deletedAt: archivedAt }
-}
-
-/** Cards are nothing that the builtin provider knows of: its payment methods are references. */
-const ofBillingProvider = {
-  defaultPaymentExpirationMonth: null,
-  defaultPaymentExpirationYear: null,
-  defaultPaymentMethodId: null,
-  defaultPaymentMethodLast4Digits: null,
-  defaultPaymentMethodType: null,
+  return { ...customer, customerId: customer.refId, deletedAt: archivedAt }
 }

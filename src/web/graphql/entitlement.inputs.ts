@@ -4,7 +4,7 @@ import type { CheckQuestion } from '../../entitlement/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput } from '../../kernel/problem.js'
 import * as enums from './enums.js'
-import { refuseNotHonoured } from './not-yet.js'
+import { refuseCredits } from './not-here.js'
 import { ResetPeriodInput } from './reset-period.inputs.js'
 import { DateTime } from './scalars.js'
 
@@ -52,7 +52,7 @@ export class FetchEntitlementsQuery {
 
 @InputType({ description: 'Which customer, and which feature.' })
 export class GetEntitlementV2Input {
-  @Field(() => String, { nullable: true, description: 'A currency of credits. Not supported.' })
+  @Field(() => String, { nullable: true, description: 'A currency of credits: Tollgate has none, so it is refused.' })
   currencyId?: string | null
 
   @Field(() => String)
@@ -139,7 +139,7 @@ export function fromFetchEntitlementQuery({ customerId, featureId, resourceId, o
 }
 
 export function fromGetEntitlementV2Input(input: GetEntitlementV2Input): CheckQuestion {
-  refuseNotHonoured(input, 'currencyId')
+  refuseCredits(input, 'currencyId')
   if (!input.featureId) throw invalidInput('Send featureId: it says what is asked for.', { path: 'featureId' })
   return fromFetchEntitlementQuery({ ...input, featureId: input.featureId })
 }

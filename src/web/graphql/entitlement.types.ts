@@ -189,6 +189,24 @@ export function toEntitlements(state: domain.EntitlementState, now: EpochMs): En
   return state.entitlements.map((entitlement) => toEntitlement(state, decide(entitlement, { now })))
 }
 
+@ObjectType({ simpleResolvers: true, description: 'What is held from an instant on, unless something happens before.' })
+export class NextEntitlements {
+  @Field(() => enums.EntitlementsStateAccessDeniedReason, { nullable: true, description: 'Why nothing is held then.' })
+  accessDeniedReason!: keyof typeof enums.EntitlementsStateAccessDeniedReason | null
+
+  @Field(() => [Entitlement], {
+    description:
+      'A usage whose `usageUpdatedAt` is `validFrom` begins then; others go on from the usage of the same feature and period that is held by then.',
+  })
+  entitlements!: Entitlement[]
+
+  @Field(() => Float, { description: 'Epoch milliseconds.' })
+  validFrom!: number
+
+  @Field(() => Float, { nullable: true, description: 'Epoch milliseconds, exclusive. Null: no end is known.' })
+  validUntil!: number | null
+}
+
 /** What a customer or resource holds, or why it holds nothing. Not a type of the schema. */
 @ObjectType({ simpleResolvers: true })
 export class HeldEntitlements {
@@ -204,8 +222,27 @@ export class HeldEntitlements {
       'Epoch milliseconds: from then on time alone may have changed what is held, also where that is nothing now. Null: no such instant is known.',
   })
   validUntil!: number | null
+
+  @Field(() => NextEntitlements, {
+    nullable: true,
+    description:
+      'What time alone makes of it next: for readers that cannot ask then. Null: no such change is known, or not what it leads to.',
+  })
+  next!: NextEntitlements | null
 }
 
 export function toHeldEntitlements(state: domain.EntitlementState, now: EpochMs): HeldEntitlements {
-  return { accessDeniedReason: state.deniedReason, entitlements: toEntitlements(state, now), validUntil: state.validUntil ?? null }
+  return {
+    accessDeniedReason: state.deniedReason,
+    entitlements: toEntitlements(state, now),
+    validUntil: state.validUntil ?? null,
+    next: state.next ? toNextEntitlements(state, state.next) : null,
+  }
+}
+
+function toNextEntitlements(
+  state: domain.EntitlementState,
+  { validFrom, validUntil, deniedReason, entitlements }: domain.NextState,
+): NextEntitlements {
+  return { accessDeniedReason: deniedReason, entitlements: toEntitlements({ ...state, entitlements }, validFrom), validFrom, validUntil }
 }

@@ -67,8 +67,14 @@ export function toProblem(error: Readonly<GraphQLError | Error>): Problem {
   return isOurFault ? Problem.from(new Error(thrown.message, { cause: thrown })) : refused(error)
 }
 
-function refused(error: Error): Problem {
-  return new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', error.message)
+/** Where a variable is refused for one of the items of a call, as graphql-js says it. */
+const refusedItemPath = /at "\w+\.(?:usages|usageEvents)\[(\d+)\]/
+
+/** An item of a call is named by its place, like those that are found wrong later. */
+function refused({ message }: Error): Problem {
+  const index = refusedItemPath.exec(message)?.[1]
+  const details = index === undefined ? {} : { items: [{ index: Number(index), code: 'BAD_USER_INPUT', message }] }
+  return new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', message, { details })
 }
 
 /** As it goes over the wire. `details` of the problem (`items`, `problems`, ids) become extensions. */

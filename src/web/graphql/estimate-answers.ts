@@ -1,6 +1,5 @@
-import type { Discount, Draft, Line } from '../../billing/model.js'
+import type { Discount, Terms } from '../../billing/model.js'
 import type { ChangeEstimate } from '../../billing/service-estimates.js'
-import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type * as enums from './enums.js'
 import type {
@@ -12,16 +11,15 @@ import type {
   SubscriptionPreviewTaxDetails,
   SubscriptionPreviewV2,
 } from './estimate.types.js'
-import type { SubscriptionInvoicePreview, SubscriptionInvoicePreviewLineItem } from './invoice.types.js'
 import type { Money } from './price.types.js'
 
-const money = (amount: decimal.Decimal, currency: string): Money => ({
+export const money = (amount: decimal.Decimal, currency: string): Money => ({
   amount: decimal.toNumber(amount),
   currency: currency as keyof typeof enums.Currency,
 })
 
 /** Null: no discount holds. FIXED without an amount in the currency is one that takes nothing. */
-function toDiscount(discount: Discount | null, currency: string): SubscriptionPreviewDiscount | null {
+export function toDiscount(discount: Discount | null, currency: string): SubscriptionPreviewDiscount | null {
   if (!discount) return null
   const { name, percentOff, amountsOff, durationInMonths } = discount
   const amount = amountsOff?.find((off) => off.currency === currency)?.amount ?? decimal.zero
@@ -34,11 +32,11 @@ function toDiscount(discount: Discount | null, currency: string): SubscriptionPr
   }
 }
 
-function toTaxDetails(taxPercentage: decimal.Decimal | null): SubscriptionPreviewTaxDetails | null {
-  return taxPercentage === null ? null : { displayName: 'Tax', inclusive: false, percentage: decimal.toNumber(taxPercentage) }
+export function toTaxDetails({ taxPercentage, taxName }: Pick<Terms, 'taxPercentage' | 'taxName'>): SubscriptionPreviewTaxDetails | null {
+  return taxPercentage === null ? null : { displayName: taxName ?? 'Tax', inclusive: false, percentage: decimal.toNumber(taxPercentage) }
 }
 
-function toBalance({ balance, currency }: Pick<ChangeEstimate, 'balance' | 'currency'>): SubscriptionPreviewCredits | null {
+export function toBalance({ balance, currency }: Pick<ChangeEstimate, 'balance' | 'currency'>): SubscriptionPreviewCredits | null {
   if (!balance) return null
   const { initial, used } = balance
   return { initial: money(initial, currency), used: money(used, currency), remaining: money(decimal.subtract(initial, used), currency) }
@@ -46,23 +44,24 @@ function toBalance({ balance, currency }: Pick<ChangeEstimate, 'balance' | 'curr
 
 function toProration({ proration, currency }: ChangeEstimate): SubscriptionPreviewProrations | null {
   if (!proration) return null
-  const { at, credit, debit } = proration
+  const { at, credit, creditCurrency, debit } = proration
   return {
     prorationDate: at,
     hasProrations: true,
-    credit: money(credit, currency),
+    credit: money(credit, creditCurrency),
     debit: money(debit, currency),
-    netAmount: money(decimal.add(credit, debit), currency),
+    netAmount: money(creditCurrency === currency ? decimal.add(credit, debit) : debit, currency),
   }
 }
 
-function toRecurring({ recurring, discount, taxPercentage }: ChangeEstimate) {
+function toRecurring(estimate: ChangeEstimate) {
+  const { recurring, discount } = estimate
   if (!recurring) return null
   const { currency, subTotal, total, tax } = recurring
   return {
     subTotal: money(subTotal, currency),
     tax: money(tax, currency),
-    taxDetails: toTaxDetails(taxPercentage),
+    taxDetails: toTaxDetails(estimate),
     total: money(total, currency),
     totalExcludingTax: money(decimal.subtract(total, tax), currency),
     discountDetails: toDiscount(discount, currency),
@@ -80,7 +79,7 @@ function toImmediate(estimate: ChangeEstimate): ImmediateSubscriptionPreviewInvo
     proration: toProration(estimate),
     subTotal: money(subTotal, currency),
     tax: taxPercentage === null ? null : money(tax, currency),
-    taxDetails: toTaxDetails(taxPercentage),
+    taxDetails: toTaxDetails(estimate),
     total: money(total, currency),
     totalExcludingTax: money(decimal.subtract(total, tax), currency),
   }
@@ -119,56 +118,4 @@ export function toSubscriptionPreviewV2(estimate: ChangeEstimate): SubscriptionP
 
 function toPreviewInvoice({ discountMoney, ...amounts }: NonNullable<ReturnType<typeof toRecurring>>) {
   return { ...amounts, discount: discountMoney }
-}
-
-export function toInvoicePreview({
-  draft,
-  balance,
-  at,
-}: {
-  draft: Draft
-  balance: decimal.Decimal
-  at: EpochMs
-}): SubscriptionInvoicePreview {
-  const { currency, lines, subTotal, discount, tax, total } = draft
-  const due = decimal.max(total, decimal.zero)
-  const used = decimal.compare(balance, due) > 0 ? due : balance
-  const adjustment = lines.find(({ type }) => type === 'MinimumSpendAdjustmentCharge')?.amount ?? decimal.zero
-  return {
-    amountDue: money(decimal.subtract(due, used), currency),
-    credits: balance === decimal.zero ? null : toBalance({ balance: { initial: balance, used }, currency }),
-    discount: discount === decimal.zero ? null : money(discount, currency),
-    discountDetails: null,
-    lastUpdatedAt: at,
-    lines: lines.map((line) => toLine(line, currency)),
-    minimumSpendAdjustment: money(adjustment, currency),
-    subTotal: money(subTotal, currency),
-    subTotalExcludingTax: money(subTotal, currency),
-    tax: money(tax, currency),
-    taxDetails: null,
-    total: money(total, currency),
-    totalExcludingTax: money(decimal.subtract(total, tax), currency),
-  }
-}
-
-function toLine(
-  { type, description, quantity, unitAmount, amount, period, isProration }: Line,
-  currency: string,
-): SubscriptionInvoicePreviewLineItem {
-  const units = decimal.toNumber(quantity)
-  return {
-    amount: money(amount, currency),
-    costDescription: unitAmount === null ? `${quantity} units` : `${quantity} × ${unitAmount} ${currency}`,
-    description,
-    hasSoftLimit: null,
-    lines: null,
-    period,
-    price: null,
-    proration: isProration,
-    // The field is an Int: usage in fractions of a unit, or beyond 2^31, does not fit.
-    quantity: Number.isInteger(units) && Math.abs(units) < 2 ** 31 ? units : null,
-    type,
-    unitPrice: unitAmount && money(unitAmount, currency),
-    usageLimit: null,
-  }
 }

@@ -3,9 +3,8 @@ import type { EpochMs } from '../../kernel/clock.js'
 import type { UpdateSubscription } from '../../subscription/service-changes.js'
 import type { ProvisionSubscription } from '../../subscription/service-references.js'
 import { SubscriptionBillingInfo } from './billing.inputs.js'
-import { fromBilling } from './billing-request.js'
+import { fromBilling, fromBillingFacts } from './billing-request.js'
 import * as enums from './enums.js'
-import { refuseNotHonoured } from './not-yet.js'
 import { DateTime } from './scalars.js'
 import { fromContent } from './subscription.inputs.js'
 import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
@@ -81,7 +80,8 @@ export class PreviewSubscriptionInput extends SubscriptionContent {
 
   @Field(() => enums.SubscriptionBillingCycleAnchor, {
     nullable: true,
-    description: 'Whether billing periods start anew. Default UNCHANGED.',
+    description:
+      'Whether billing periods begin anew. Default: NOW where another subscription’s place is taken, UNCHANGED where the same one changes.',
   })
   billingCycleAnchor?: keyof typeof enums.SubscriptionBillingCycleAnchor | null
 
@@ -130,6 +130,8 @@ export class PreviewNextInvoiceInput {
 
 export function fromEstimateSubscriptionInput(input: EstimateSubscriptionInput): ProvisionSubscription & { customerRefId: string } {
   const { customerId, planId, billingCountryCode, billingPeriod, payingCustomerId, resourceId, skipTrial, startDate } = input
+  // Passed on to nobody, as nothing changes; what would be refused is.
+  fromBillingFacts(input.billingInformation)
   return {
     customerRefId: customerId,
     planRefId: planId,
@@ -146,8 +148,8 @@ export function fromEstimateSubscriptionInput(input: EstimateSubscriptionInput):
 }
 
 export function fromPreviewSubscriptionInput(input: PreviewSubscriptionInput): ProvisionSubscription & { customerRefId: string } {
-  if (input.billingCycleAnchor === 'NOW') refuseNotHonoured(input, 'billingCycleAnchor')
-  return { ...fromEstimateSubscriptionInput(input), scheduleStrategy: input.scheduleStrategy }
+  const { billingCycleAnchor, scheduleStrategy } = input
+  return { ...fromEstimateSubscriptionInput(input), billingCycleAnchor, scheduleStrategy }
 }
 
 export function fromEstimateSubscriptionUpdateInput(input: EstimateSubscriptionUpdateInput): UpdateSubscription {

@@ -10,8 +10,9 @@ import {
   PreviewSubscriptionInput,
 } from './estimate.inputs.js'
 import { SubscriptionPreview, SubscriptionPreviewV2 } from './estimate.types.js'
-import { toInvoicePreview, toSubscriptionPreview, toSubscriptionPreviewV2 } from './estimate-answers.js'
+import { toSubscriptionPreview, toSubscriptionPreviewV2 } from './estimate-answers.js'
 import { SubscriptionInvoicePreview } from './invoice.types.js'
+import { toInvoicePreview } from './invoice-preview.js'
 
 /** What a subscription or a change of one would cost. Mutations by name only: nothing changes. */
 @Resolver()

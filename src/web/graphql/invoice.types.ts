@@ -113,7 +113,7 @@ export class SubscriptionInvoicePreviewLineItemData {
   @Field(() => Boolean, { nullable: true, description: 'Usage beyond the limit is granted.' })
   hasSoftLimit!: boolean | null
 
-  @Field(() => Boolean, { description: 'Null when there is none.' })
+  @Field(() => Boolean, { description: 'Whether it is for a part of a billing period.' })
   proration!: boolean
 
   @Field(() => Int, { nullable: true })
@@ -140,7 +140,10 @@ export class SubscriptionInvoicePreviewLineItem {
   @Field(() => Boolean, { nullable: true, description: 'Usage beyond the limit is granted.' })
   hasSoftLimit!: boolean | null
 
-  @Field(() => [SubscriptionInvoicePreviewLineItemData], { nullable: true })
+  @Field(() => [SubscriptionInvoicePreviewLineItemData], {
+    nullable: true,
+    description: 'How the quantity falls on the tiers of the price.',
+  })
   lines!: SubscriptionInvoicePreviewLineItemData[] | null
 
   @Field(() => SubscriptionInvoicePreviewLineItemPeriod)
@@ -149,7 +152,7 @@ export class SubscriptionInvoicePreviewLineItem {
   @Field(() => Price, { nullable: true })
   price!: Price | null
 
-  @Field(() => Boolean, { description: 'Null when there is none.' })
+  @Field(() => Boolean, { description: 'Whether it is for a part of a billing period.' })
   proration!: boolean
 
   @Field(() => Int, { nullable: true })

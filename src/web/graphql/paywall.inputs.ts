@@ -21,7 +21,7 @@ export class GetPaywallInput {
   @Field(() => Boolean, { nullable: true, description: 'Tollgate hides no plans; accepted for older clients.' })
   includeHiddenPlans?: boolean | null
 
-  @Field(() => String, { nullable: true, description: 'Not supported.' })
+  @Field(() => String, { nullable: true, description: 'Tollgate has no offers: it is refused.' })
   offerId?: string | null
 
   @Field(() => String, { nullable: true, description: 'The identifier that the catalog gave the product; absent: the oldest product.' })

@@ -6,7 +6,7 @@ import * as decimal from '../../kernel/decimal.js'
 import type { RequestContext } from './context.js'
 import { toCustomer } from './customer.types.js'
 import { type Feature, toFeature } from './feature.types.js'
-import { refuseNotHonoured } from './not-yet.js'
+import { refuseAbsent } from './not-here.js'
 import { toPlan } from './package.types.js'
 import { GetPaywallInput } from './paywall.inputs.js'
 import { Paywall, type PaywallPricePoint } from './paywall.types.js'
@@ -24,7 +24,7 @@ export class PaywallResolver {
     @Arg('input', () => GetPaywallInput, { description: 'Which product, and to whom.' }) input: GetPaywallInput,
     @Ctx() context: RequestContext,
   ): Promise<Paywall> {
-    refuseNotHonoured(input, 'offerId')
+    refuseAbsent('offers', input, 'offerId')
     const { app, identity, loaders } = context
     const { environmentId } = identity
     const { customerId, resourceId, productId, billingCountryCode } = input

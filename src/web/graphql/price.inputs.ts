@@ -22,7 +22,7 @@ export class PriceTierInput {
   upTo?: number | null
 }
 
-@InputType({ description: 'What a unit costs in credits. Credits are not supported yet.' })
+@InputType({ description: 'What a unit costs in credits. Tollgate has none: it is refused.' })
 export class CreditRateInput {
   @Field(() => Float)
   amount!: number
@@ -75,9 +75,11 @@ export class SubscriptionMinimumSpendValueInput {
 
 @InputType({ description: 'What usage-based charges may come to in a billing period.' })
 export class BudgetConfigurationInput {
-  @Field(() => Boolean, { description: 'Only tells when the budget is used up, and denies nothing.' })
+  @Field(() => Boolean, {
+    description: 'True: only budgetExceeded tells that it is used up. False: access is denied then, with BudgetExceeded.',
+  })
   hasSoftLimit!: boolean
 
-  @Field(() => Float, { description: 'In whole currency units.' })
+  @Field(() => Float, { description: 'In whole units of the currency that the subscription is charged in, before discounts and tax.' })
   limit!: number
 }

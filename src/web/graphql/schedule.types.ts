@@ -1,4 +1,5 @@
 import { createUnionType, Field, Float, ObjectType } from 'type-graphql'
+import type { BillingRequest } from '../../billing/request.js'
 import * as decimal from '../../kernel/decimal.js'
 import type * as domain from '../../subscription/model.js'
 import { AlwaysNull } from './always-null.js'
@@ -192,11 +193,15 @@ export function toScheduledUpdate({ executeAt, change }: domain.ScheduledChange)
   }
 }
 
-const toChanged = ({ addons, quantities, billingPeriod }: domain.PlanContent) => ({
+const toChanged = ({ plan, addons, quantities, billingPeriod, agreed }: domain.PlanContent & { agreed: domain.PlanAgreement | null }) => ({
   addons: addons.map(({ version, quantity }) => ({ addonRefId: version.refId, quantity })),
   billableFeatures: quantities.map(({ featureRefId, quantity }) => ({ featureId: featureRefId, quantity: decimal.toNumber(quantity) })),
   billingPeriod,
-  priceOverrides: [],
+  priceOverrides: ((agreed?.billing as BillingRequest | null)?.priceOverrides ?? []).map(({ addonRefId, featureRefId }) => ({
+    addonRefId,
+    featureId: featureRefId,
+    planRefId: addonRefId === null ? plan.refId : null,
+  })),
 })
 
 function toVariables(change: domain.ScheduledChange['change']): typeof ScheduleVariables | null {

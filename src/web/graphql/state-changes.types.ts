@@ -5,7 +5,7 @@ import * as decimal from '../../kernel/decimal.js'
 import type { ChangeMessage, UsageChange } from '../../updates/change-message.js'
 import type { CatchUp, MissedChange } from '../../updates/change-stream.js'
 import { defineEnum } from './define-enum.js'
-import { Entitlement, toHeldEntitlements } from './entitlement.types.js'
+import { Entitlement, NextEntitlements, toHeldEntitlements } from './entitlement.types.js'
 import * as enums from './enums.js'
 
 export const StateChangeKind = defineEnum(
@@ -55,6 +55,9 @@ export class StateChange {
   @Field(() => StateChangeKind)
   kind!: keyof typeof StateChangeKind
 
+  @Field(() => NextEntitlements, { nullable: true, description: 'STATE: what time alone makes of it next. Null: that is not known.' })
+  next!: NextEntitlements | null
+
   @Field(() => String, { nullable: true, description: 'Null: the customer itself.' })
   resourceId!: string | null
 
@@ -79,6 +82,7 @@ const nothing = {
   accessDeniedReason: null,
   customerId: null,
   entitlements: null,
+  next: null,
   resourceId: null,
   usage: null,
   validUntil: null,

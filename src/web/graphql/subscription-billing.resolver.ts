@@ -1,7 +1,8 @@
-import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql'
+import { Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql'
 import { chargesOf, currencyOf } from '../../billing/charges.js'
 import { standingOf, taxOn } from '../../billing/invoice.js'
 import type { Terms } from '../../billing/model.js'
+import type { PaymentMethod } from '../../billing/provider.js'
 import { usualTerms } from '../../billing/request.js'
 import * as decimal from '../../kernel/decimal.js'
 import { billingPeriodAt, firstPeriod } from '../../subscription/billing-period.js'
@@ -35,6 +36,14 @@ export class SubscriptionBillingResolver {
     return (await loaders.billingOfSubscription.load(id)).terms?.collectionMethod ?? null
   }
 
+  @FieldResolver(() => Boolean, {
+    nullable: true,
+    description: 'Whether the usage-based charges of the billing period have come to the budget; false without a budget.',
+  })
+  budgetExceeded(@Root() { source }: CustomerSubscription, @Ctx() { loaders }: RequestContext): Promise<boolean> {
+    return source.budget ? loaders.budgetExceeded.load(source) : Promise.resolve(false)
+  }
+
   @FieldResolver(() => Boolean, { nullable: true, description: 'Whether prices were agreed for this subscription only.' })
   async isCustomPriceSubscription(@Root() { id }: CustomerSubscription, @Ctx() { loaders }: RequestContext): Promise<boolean> {
     return ((await loaders.billingOfSubscription.load(id)).terms?.priceOverrides.length ?? 0) > 0
@@ -43,14 +52,10 @@ export class SubscriptionBillingResolver {
   @FieldResolver(() => [SubscriptionPrice], { nullable: true, description: 'What it is charged by in its billing period.' })
   async prices(@Root() { source }: CustomerSubscription, @Ctx() context: RequestContext): Promise<SubscriptionPrice[]> {
     const terms = await termsOf(context, source)
-    const overridden = new Set(terms.priceOverrides.map(({ featureRefId, addonRefId }) => `${addonRefId}/${featureRefId}`))
     const { fixed, usage } = chargesOf(source, terms)
-    return [...fixed, ...usage].map(({ price, version, quantity }) => ({
+    return [...fixed, ...usage].map(({ price, version, quantity, isAgreed }) => ({
       billingModel: price.billingModel,
-      price: {
-        ...toPrice(source.environmentId, version.id, price),
-        isOverridePrice: overridden.has(`${version.kind === 'ADDON' ? version.refId : null}/${price.featureRefId}`),
-      },
+      price: { ...toPrice(source.environmentId, version.id, price), isOverridePrice: isAgreed },
       usageLimit: price.billingModel === 'PER_UNIT' ? toNumber(quantity) : null,
     }))
   }
@@ -84,10 +89,36 @@ async function termsOf({ loaders }: RequestContext, source: domain.Subscription)
   return terms ?? { ...usualTerms, currency: currencyOf(source, null) }
 }
 
+/** What the billing provider charges of a customer. The builtin one knows only the reference. */
 @Resolver(() => Customer)
 export class CustomerBillingResolver {
   @FieldResolver(() => Boolean, { description: 'Whether the billing provider has something that can be charged.' })
-  hasPaymentMethod(@Root() { id }: Customer, @Ctx() { app, identity }: RequestContext): Promise<boolean> {
-    return app.billingProvider.hasPaymentMethod({ environmentId: identity.environmentId, customerId: id })
+  async hasPaymentMethod(@Root() { id }: Customer, @Ctx() { loaders }: RequestContext): Promise<boolean> {
+    return (await loaders.paymentMethodOfCustomer.load(id)) !== null
+  }
+
+  @FieldResolver(() => String, { nullable: true, description: 'What is charged: the billing provider’s reference.' })
+  async defaultPaymentMethodId(@Root() { id }: Customer, @Ctx() { loaders }: RequestContext): Promise<string | null> {
+    return (await loaders.paymentMethodOfCustomer.load(id))?.reference ?? null
+  }
+
+  @FieldResolver(() => String, { nullable: true, description: 'Of what is charged; null: the billing provider does not tell.' })
+  async defaultPaymentMethodLast4Digits(@Root() { id }: Customer, @Ctx() { loaders }: RequestContext): Promise<string | null> {
+    return (await loaders.paymentMethodOfCustomer.load(id))?.last4Digits ?? null
+  }
+
+  @FieldResolver(() => enums.PaymentMethodType, { nullable: true, description: 'Null: the billing provider does not tell.' })
+  async defaultPaymentMethodType(@Root() { id }: Customer, @Ctx() { loaders }: RequestContext): Promise<PaymentMethod['type']> {
+    return (await loaders.paymentMethodOfCustomer.load(id))?.type ?? null
+  }
+
+  @FieldResolver(() => Int, { nullable: true, description: 'Null: it does not expire, or the billing provider does not tell.' })
+  async defaultPaymentExpirationMonth(@Root() { id }: Customer, @Ctx() { loaders }: RequestContext): Promise<number | null> {
+    return (await loaders.paymentMethodOfCustomer.load(id))?.expirationMonth ?? null
+  }
+
+  @FieldResolver(() => Int, { nullable: true, description: 'Null: it does not expire, or the billing provider does not tell.' })
+  async defaultPaymentExpirationYear(@Root() { id }: Customer, @Ctx() { loaders }: RequestContext): Promise<number | null> {
+    return (await loaders.paymentMethodOfCustomer.load(id))?.expirationYear ?? null
   }
 }

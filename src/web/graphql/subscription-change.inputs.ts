@@ -4,10 +4,9 @@ import { invalidInput } from '../../kernel/problem.js'
 import type { ImportSubscription } from '../../subscription/service.js'
 import type { UpdateSubscription } from '../../subscription/service-changes.js'
 import { SubscriptionBillingInfo } from './billing.inputs.js'
-import { fromBilling } from './billing-request.js'
+import { fromBilling, fromBillingFacts, fromBudget } from './billing-request.js'
 import * as enums from './enums.js'
 import { fromMetaData, sameId } from './input-fields.js'
-import { refuseNotHonoured } from './not-yet.js'
 import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from './price.inputs.js'
 import { DateTime, Json } from './scalars.js'
 import { fromContent } from './subscription.inputs.js'
@@ -84,7 +83,7 @@ export class UpdateSubscriptionInput extends SubscriptionContent {
 
   @Field(() => enums.SubscriptionBillingCycleAnchor, {
     nullable: true,
-    description: 'Whether billing periods start anew. Default UNCHANGED.',
+    description: 'NOW: a billing period begins with the change, which is at once. Default UNCHANGED.',
   })
   billingCycleAnchor?: keyof typeof enums.SubscriptionBillingCycleAnchor | null
 
@@ -94,7 +93,7 @@ export class UpdateSubscriptionInput extends SubscriptionContent {
   @Field(() => enums.BillingPeriod, { nullable: true, description: 'Changes the billing period.' })
   billingPeriod?: keyof typeof enums.BillingPeriod | null
 
-  @Field(() => BudgetConfigurationInput, { nullable: true })
+  @Field(() => BudgetConfigurationInput, { nullable: true, description: 'For the usage-based charges of each billing period; null: none.' })
   budget?: BudgetConfigurationInput | null
 
   @Field(() => DateTime, { nullable: true, description: 'Null takes a scheduled cancellation back.' })
@@ -235,7 +234,10 @@ export class ImportSubscriptionInput extends SubscriptionContent {
   })
   subscriptionId?: string | null
 
-  @Field(() => DateTime, { nullable: true, description: 'When it last changed there.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'When it last changed there: an import that is older than the last one of the same subscriptionId changes nothing.',
+  })
   updatedAt?: EpochMs | null
 }
 
@@ -244,7 +246,10 @@ export class ImportSubscriptionsBulkInput {
   @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
   environmentId?: string | null
 
-  @Field(() => String, { nullable: true, description: 'The integration at the billing provider.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Where the subscriptions come from. There is one billing provider, so any value is fine.',
+  })
   integrationId?: string | null
 
   @Field(() => [ImportSubscriptionInput])
@@ -268,8 +273,6 @@ export function fromCancellationInput(input: SubscriptionCancellationInput) {
 }
 
 export function fromUpdateSubscriptionInput(input: UpdateSubscriptionInput): UpdateSubscription {
-  refuseNotHonoured(input, 'budget')
-  if (input.billingCycleAnchor === 'NOW') refuseNotHonoured(input, 'billingCycleAnchor')
   const { subscriptionId, refId, trialEndDate, billingPeriod, cancellationDate, scheduleStrategy, salesforceId } = input
   const subscriptionRefId = sameId({ subscriptionId, refId })
   if (subscriptionRefId === null) throw invalidInput('Name the subscription: send subscriptionId.', { path: 'subscriptionId' })
@@ -283,13 +286,15 @@ export function fromUpdateSubscriptionInput(input: UpdateSubscriptionInput): Upd
     cancellationDate,
     scheduleStrategy,
     billing: fromBilling(input),
+    billingInformation: fromBillingFacts(input.billingInformation),
+    billingCycleAnchor: input.billingCycleAnchor,
+    budget: fromBudget(input.budget),
     salesforceId,
   }
 }
 
 /** As it is kept until it is imported. What exists elsewhere has had its trial there. */
-export function fromImportSubscriptionsBulkInput({ integrationId, subscriptions }: ImportSubscriptionsBulkInput): ImportSubscription[] {
-  if (integrationId) refuseNotHonoured({ integrationId }, 'integrationId')
+export function fromImportSubscriptionsBulkInput({ subscriptions }: ImportSubscriptionsBulkInput): ImportSubscription[] {
   return subscriptions.map((input) => {
     const { customerId, planId, subscriptionId, resourceId, billingPeriod, billingId, salesforceId, startDate, endDate } = input
     return {
@@ -302,6 +307,7 @@ export function fromImportSubscriptionsBulkInput({ integrationId, subscriptions 
       salesforceId,
       startDate,
       endDate,
+      updatedAt: input.updatedAt,
       ...fromContent(input),
       ownEntitlements: fromSubscriptionEntitlements(input),
       additionalMetaData: fromMetaData(input.additionalMetaData),

@@ -6,7 +6,6 @@ import { toFeatureEntitlements } from './entitlement-v2.types.js'
 import {
   ApplySubscriptionInput,
   fromApplySubscriptionInput,
-  fromProvisionSubscriptionInput,
   fromSubscriptionInput,
   ProvisionSubscription,
   SubscriptionInput,
@@ -33,7 +32,7 @@ export class SubscriptionChangeResolver {
     @Arg('input', () => ProvisionSubscription, { description: 'The subscription.' }) input: ProvisionSubscription,
     @Ctx() context: RequestContext,
   ) {
-    return provision(context, fromProvisionSubscriptionInput(input, null))
+    return provision(context, input)
   }
 
   @Mutation(() => ApplySubscription, {

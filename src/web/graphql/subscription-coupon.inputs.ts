@@ -14,7 +14,7 @@ export class SubscriptionCouponDiscountInput {
   @Field(() => [MoneyInputDto], { nullable: true })
   amountsOff?: MoneyInputDto[] | null
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'A note; nothing answers it, so it is not kept.' })
   description?: string | null
 
   @Field(() => Float, { nullable: true, description: 'Absent: for ever.' })

@@ -3,11 +3,12 @@ import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type { OwnEntitlementRequest } from '../../subscription/service-references.js'
 import * as enums from './enums.js'
+import { refuseAbsent } from './not-here.js'
 import { ResetPeriodInput } from './reset-period.inputs.js'
 
 @InputType({ description: 'An entitlement of this subscription, in place of the plan’s for the feature.' })
 export class SubscriptionEntitlementInput extends ResetPeriodInput {
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'A note; nothing answers it, so it is not kept.' })
   description?: string | null
 
   @Field(() => String, { description: 'The feature’s identifier in the catalog.' })
@@ -46,7 +47,7 @@ export class SubscriptionFeatureEntitlementInput extends ResetPeriodInput {
   @Field(() => [String], { nullable: true, description: 'ENUM: the values held.' })
   enumValues?: string[] | null
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Tollgate has no groups of features: it is refused.' })
   featureGroupId?: string | null
 
   @Field(() => String, { description: 'The feature’s identifier in the catalog.' })
@@ -62,7 +63,7 @@ export class SubscriptionFeatureEntitlementInput extends ResetPeriodInput {
   usageLimit?: number | null
 }
 
-@InputType({ description: 'An entitlement to credits. Not supported yet.' })
+@InputType({ description: 'An entitlement to credits. Tollgate has none: it is refused.' })
 export class SubscriptionCreditEntitlementInput {
   @Field(() => Float)
   amount!: number
@@ -116,7 +117,8 @@ export function fromSubscriptionEntitlements(input: {
     throw invalidInput('Send subscriptionEntitlements or entitlements, not both: they mean the same.', { path: 'entitlements' })
   if (entitlements) {
     return entitlements.map(({ credit, feature }) => {
-      if (credit || !feature) throw invalidInput('Entitlements to credits are not supported yet: name a feature.', { path: 'entitlements' })
+      if (credit || !feature) throw invalidInput('Tollgate has no credits: name a feature.', { path: 'entitlements' })
+      refuseAbsent('groups of features', feature, 'featureGroupId')
       return { ...fromGranted(feature), featureRefId: feature.featureId, id: null as string | null }
     })
   }

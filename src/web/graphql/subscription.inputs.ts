@@ -4,10 +4,9 @@ import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type * as domain from '../../subscription/service.js'
 import { CheckoutOptions, SubscriptionBillingInfo } from './billing.inputs.js'
-import { fromBilling } from './billing-request.js'
+import { fromBilling, fromBillingFacts, fromBudget } from './billing-request.js'
 import * as enums from './enums.js'
 import { fromMetaData, sameId } from './input-fields.js'
-import { refuseNotHonoured } from './not-yet.js'
 import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from './price.inputs.js'
 import { DateTime, Json } from './scalars.js'
 import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
@@ -35,7 +34,8 @@ class SubscriptionParams extends SubscriptionContent {
 
   @Field(() => enums.SubscriptionBillingCycleAnchor, {
     nullable: true,
-    description: 'Whether billing periods start anew. Default UNCHANGED.',
+    description:
+      'Whether billing periods begin anew. Default: NOW where another subscription’s place is taken, UNCHANGED where the same one changes.',
   })
   billingCycleAnchor?: keyof typeof enums.SubscriptionBillingCycleAnchor | null
 
@@ -48,7 +48,7 @@ class SubscriptionParams extends SubscriptionContent {
   @Field(() => enums.BillingPeriod, { nullable: true, description: 'Needed when the plan has prices for several.' })
   billingPeriod?: keyof typeof enums.BillingPeriod | null
 
-  @Field(() => BudgetConfigurationInput, { nullable: true })
+  @Field(() => BudgetConfigurationInput, { nullable: true, description: 'For the usage-based charges of each billing period.' })
   budget?: BudgetConfigurationInput | null
 
   @Field(() => [SubscriptionEntitlementInputV2], { nullable: true, description: 'The newer form of subscriptionEntitlements.' })
@@ -153,7 +153,7 @@ export class ApplySubscriptionInput extends SubscriptionParams {
   @Field(() => String, { nullable: true, description: 'Another customer that pays.' })
   payingCustomerId?: string | null
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'What is charged of who pays from now on: the billing provider’s reference.' })
   paymentMethodId?: string | null
 
   @Field(() => enums.ScheduleStrategy, { nullable: true, description: 'Wins over the product’s setting for downgrades.' })
@@ -186,10 +186,10 @@ export class SubscriptionInput extends SubscriptionParams {
   @Field(() => String, { nullable: true, description: 'Must be the environment of the key.' })
   environmentId?: string | null
 
-  @Field(() => Boolean, { nullable: true })
+  @Field(() => Boolean, { nullable: true, description: 'True: it has prices of its own, which priceOverrides tells.' })
   isCustomPriceSubscription?: boolean | null
 
-  @Field(() => Boolean, { nullable: true })
+  @Field(() => Boolean, { nullable: true, description: 'False: the plan’s trial holds, whatever isTrial says.' })
   isOverridingTrialConfig?: boolean | null
 
   @Field(() => Boolean, { nullable: true, description: 'Wins over the plan’s trial.' })
@@ -225,8 +225,6 @@ type Params = SubscriptionParams & {
 }
 
 export function fromSubscriptionParams(params: Params): domain.ProvisionSubscription {
-  refuseNotHonoured(params, 'budget')
-  if (params.billingCycleAnchor === 'NOW') refuseNotHonoured(params, 'billingCycleAnchor')
   const { planId, refId, subscriptionId, resourceId, billingPeriod, billingCountryCode, startDate, billingId, salesforceId } = params
   return {
     planRefId: planId,
@@ -240,6 +238,9 @@ export function fromSubscriptionParams(params: Params): domain.ProvisionSubscrip
     trialOverride: params.trialOverrideConfiguration,
     additionalMetaData: fromMetaData(params.additionalMetaData),
     billing: fromBilling(params),
+    billingInformation: fromBillingFacts(params.billingInformation),
+    billingCycleAnchor: params.billingCycleAnchor,
+    budget: fromBudget(params.budget),
     billingId,
     salesforceId,
   }
@@ -257,7 +258,7 @@ export function fromContent({ addons, unitQuantity, ...content }: SubscriptionCo
 /** `charges` of type FEATURE are `billableFeatures` under their newer name. Undefined: neither was sent. */
 export function fromQuantities({ billableFeatures, charges }: Pick<SubscriptionContent, 'billableFeatures' | 'charges'>) {
   if (charges?.some(({ type }) => type === 'CREDIT'))
-    throw invalidInput('Charges of type CREDIT are not supported yet.', { path: 'charges' })
+    throw invalidInput('Tollgate has no credits: send charges of type FEATURE only.', { path: 'charges' })
   if (billableFeatures && charges)
     throw invalidInput('Send billableFeatures or charges, not both: they mean the same.', { path: 'charges' })
   const quantities = billableFeatures ?? charges?.map(({ id, quantity }) => ({ featureId: id, quantity }))
@@ -265,13 +266,19 @@ export function fromQuantities({ billableFeatures, charges }: Pick<SubscriptionC
 }
 
 /** The argument had another name once: exactly one of the two is sent. */
-export function fromProvisionSubscriptionInput(
+export function givenSubscription(
   input: ProvisionSubscriptionInput | null,
   subscription: ProvisionSubscriptionInput | null,
-): domain.ProvisionSubscription & { customerRefId: string } {
+): ProvisionSubscriptionInput {
   const given = input ?? subscription
   if (!given || (input && subscription)) throw invalidInput('Send exactly one of the arguments input and subscription')
-  return { ...fromSubscriptionParams(given), ...fromLife(given), skipTrial: given.skipTrial }
+  return given
+}
+
+export function fromProvisionSubscriptionInput(
+  input: ProvisionSubscriptionInput,
+): domain.ProvisionSubscription & { customerRefId: string } {
+  return { ...fromSubscriptionParams(input), ...fromLife(input), skipTrial: input.skipTrial }
 }
 
 /** What the inputs have in common that name a customer. */
@@ -286,18 +293,21 @@ function fromLife(input: {
 }
 
 export function fromApplySubscriptionInput(input: ApplySubscriptionInput): domain.ProvisionSubscription & { customerRefId: string } {
-  refuseNotHonoured(input, 'paymentMethodId')
-  const { skipTrial, trialEndDate, trialOverrideConfiguration } = input
+  const { paymentMethodId, skipTrial, trialEndDate, trialOverrideConfiguration } = input
   if (trialEndDate && trialOverrideConfiguration)
     throw invalidInput('Send trialEndDate in trialOverrideConfiguration, not beside it.', { path: 'trialEndDate' })
   const trialOverride = trialEndDate ? { isTrial: true, trialEndDate } : trialOverrideConfiguration
-  return { ...fromSubscriptionParams(input), ...fromLife(input), skipTrial, trialOverride }
+  return { ...fromSubscriptionParams(input), ...fromLife(input), skipTrial, trialOverride, paymentMethodId }
 }
 
 /** In the oldest form the trial's override is spread over the input. */
 export function fromSubscriptionInput(input: SubscriptionInput): domain.ProvisionSubscription & { customerRefId: string } {
-  if (input.isCustomPriceSubscription) refuseNotHonoured(input, 'isCustomPriceSubscription')
-  const { crmId, endDate, isTrial, trialEndBehavior } = input
-  const trialOverride = isTrial === null || isTrial === undefined ? null : { isTrial, trialEndBehavior }
+  const { crmId, endDate, isTrial, isOverridingTrialConfig, trialEndBehavior } = input
+  const hasOwnPrices = (input.priceOverrides?.length ?? 0) > 0 || typeof input.priceUnitAmount === 'number'
+  if (input.isCustomPriceSubscription && !hasOwnPrices)
+    throw invalidInput('A subscription with prices of its own needs them: send priceOverrides.', { path: 'isCustomPriceSubscription' })
+  // False: whether there is a trial is the plan's to say.
+  const isOverridden = typeof isTrial === 'boolean' && isOverridingTrialConfig !== false
+  const trialOverride = isOverridden ? { isTrial, trialEndBehavior } : null
   return { ...fromSubscriptionParams(input), ...fromLife(input), crmId, endDate, trialOverride }
 }

@@ -3,12 +3,12 @@ import type * as customers from '../../customer/model.js'
 import { customerNotFound } from '../../customer/problems.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { currentBillingPeriod } from '../../subscription/billing-period.js'
-import type { ProvisionSubscription } from '../../subscription/service.js'
+import { fromCheckoutOptions } from './billing-request.js'
 import { checkoutOf, collected, collectedProvision } from './collected.js'
 import type { RequestContext } from './context.js'
 import { Customer, toCustomer } from './customer.types.js'
 import { DateTime } from './scalars.js'
-import { fromProvisionSubscriptionInput, ProvisionSubscriptionInput } from './subscription.inputs.js'
+import { fromProvisionSubscriptionInput, givenSubscription, ProvisionSubscriptionInput } from './subscription.inputs.js'
 import {
   CustomerSubscription,
   ProvisionSubscriptionResult,
@@ -53,7 +53,7 @@ export class SubscriptionResolver {
     subscription: ProvisionSubscriptionInput | null,
     @Ctx() context: RequestContext,
   ) {
-    return provision(context, fromProvisionSubscriptionInput(input, subscription))
+    return provision(context, givenSubscription(input, subscription))
   }
 
   @Mutation(() => CustomerSubscription, { description: 'Ends a subscription, now or at a later date.' })
@@ -106,13 +106,12 @@ export class SubscriptionResolver {
 }
 
 /** Provisions, has the billing provider make the invoice, and tells where to pay when the payment comes first. */
-export async function provision(
-  context: RequestContext,
-  request: ProvisionSubscription & { customerRefId: string },
-): Promise<ProvisionSubscriptionResult> {
+export async function provision(context: RequestContext, input: ProvisionSubscriptionInput): Promise<ProvisionSubscriptionResult> {
   const { app, identity, now } = context
+  const checkout = fromCheckoutOptions(input.checkoutOptions)
+  const request = fromProvisionSubscriptionInput(input)
   const provisioned = await collectedProvision(context, await app.subscriptions.provision(identity.environmentId, request))
-  return { ...toProvisionSubscriptionResult(provisioned, now), ...(await checkoutOf(context, provisioned.subscription)) }
+  return { ...toProvisionSubscriptionResult(provisioned, now), ...(await checkoutOf(context, provisioned.subscription, checkout)) }
 }
 
 async function loadCustomer({ loaders }: RequestContext, id: string): Promise<customers.Customer> {

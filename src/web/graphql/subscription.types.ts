@@ -88,9 +88,6 @@ export class CustomerSubscription {
   @Field(() => enums.BillingPeriod, { nullable: true, simple: true })
   billingPeriod!: string | null
 
-  @Field(() => Boolean, { nullable: true, simple: true, description: 'Whether the budget of the billing period is used up.' })
-  budgetExceeded!: boolean | null
-
   @Field(() => enums.SubscriptionCancelReason, { nullable: true, simple: true })
   cancelReason!: string | null
 
@@ -186,7 +183,6 @@ export function toCustomerSubscription(source: domain.Subscription): CustomerSub
     billingCycleAnchor: new Date(source.billingAnchor).toISOString(),
     billingId: source.billingId,
     billingPeriod: source.billingPeriod,
-    budgetExceeded: false,
     cancelReason: source.cancelReason,
     cancellationDate: source.cancellationDate,
     createdAt: source.createdAt,

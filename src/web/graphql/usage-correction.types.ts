@@ -4,6 +4,9 @@ import { DateTime } from './scalars.js'
 
 @ObjectType({ simpleResolvers: true, description: 'Usage that is being counted anew, and how far that is.' })
 export class UsageRecomputation {
+  @Field(() => Int, { description: 'Counters of usage periods that stay as they are, because raw events of them have been dropped.' })
+  countersLeft!: number
+
   @Field(() => DateTime)
   createdAt!: EpochMs
 
@@ -13,7 +16,7 @@ export class UsageRecomputation {
   @Field(() => Int)
   customersDone!: number
 
-  @Field(() => Int, { description: 'With usage of the feature when it was asked for.' })
+  @Field(() => Int, { description: 'All that are looked at.' })
   customersTotal!: number
 
   @Field(() => String)

@@ -1,6 +1,5 @@
 import { Field, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
-import { invalidInput } from '../../kernel/problem.js'
 import type { HistoryQuestion } from '../../metering/service-history.js'
 import type { ResetRule } from '../../metering/usage-period.js'
 import { CursorPaging } from './list.inputs.js'
@@ -50,11 +49,12 @@ export class UsageHistoryV2Input {
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Usage under subscriptions that have ended is always part of the history: leave it out or send true; false is refused.',
+    description:
+      'Default true. False leaves out, to the quarter of an hour, usage of the time before the subscriptions began that entitle to the feature now.',
   })
   includeInactiveSubscriptions?: boolean | null
 
-  @Field(() => CursorPaging, { nullable: true, description: 'Of the series.' })
+  @Field(() => CursorPaging, { nullable: true, description: 'Of the series, which are in the order of their values. Absent: all.' })
   paging?: CursorPaging | null
 
   @Field(() => String, { nullable: true, description: 'Absent: the customer with all its resources.' })
@@ -74,18 +74,13 @@ export function fromUsageHistoryInput(input: UsageHistoryInput, now: EpochMs): H
     end: endDate ?? now,
     groupBy: groupBy ?? [],
     reset: resetPeriod ? { period: resetPeriod, rule: ruleOf(input) } : null,
+    isOfActiveOnly: false,
+    paging: null,
   }
 }
 
 export function fromUsageHistoryV2Input(input: UsageHistoryV2Input, now: EpochMs): HistoryQuestion {
-  const { customerId, featureId, resourceId, startDate, endDate, groupBy, includeInactiveSubscriptions } = input
-  if (includeInactiveSubscriptions === false)
-    throw invalidInput(
-      'includeInactiveSubscriptions: false is not supported yet: leave it out, and usage under ended subscriptions is included.',
-      {
-        path: 'input.includeInactiveSubscriptions',
-      },
-    )
+  const { customerId, featureId, resourceId, startDate, endDate, groupBy, includeInactiveSubscriptions, paging } = input
   return {
     customerId,
     featureId,
@@ -94,6 +89,10 @@ export function fromUsageHistoryV2Input(input: UsageHistoryV2Input, now: EpochMs
     end: endDate ?? now,
     groupBy: groupBy ?? [],
     reset: null,
+    isOfActiveOnly: includeInactiveSubscriptions === false,
+    paging: paging
+      ? { first: paging.first ?? null, last: paging.last ?? null, after: paging.after ?? null, before: paging.before ?? null }
+      : null,
   }
 }
 

@@ -1,6 +1,5 @@
 import { Arg, Ctx, Query, Resolver } from 'type-graphql'
 import type { RequestContext } from './context.js'
-import { refuseNotHonoured } from './not-yet.js'
 import { fromUsageHistoryInput, fromUsageHistoryV2Input, UsageHistoryInput, UsageHistoryV2Input } from './usage-history.inputs.js'
 import { toUsageHistory, toUsageHistoryV2, UsageHistory, UsageHistoryV2 } from './usage-history.types.js'
 
@@ -26,7 +25,6 @@ export class UsageHistoryResolver {
     @Arg('input', () => UsageHistoryV2Input, { description: 'Whose usage of what, from when to when.' }) input: UsageHistoryV2Input,
     @Ctx() { app, identity, now }: RequestContext,
   ): Promise<UsageHistoryV2> {
-    refuseNotHonoured(input, 'paging')
     return toUsageHistoryV2(await app.usage.history.read(identity.environmentId, fromUsageHistoryV2Input(input, now)))
   }
 }

@@ -2,9 +2,10 @@ import { Field, Float, ObjectType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { HistoryPoint } from '../../metering/history.js'
+import { lineCursor } from '../../metering/history-paging.js'
 import type { History } from '../../metering/service-history.js'
 import * as enums from './enums.js'
-import { DateTime } from './scalars.js'
+import { ConnectionCursor, DateTime } from './scalars.js'
 
 @ObjectType({ simpleResolvers: true, description: 'An instant at which usage was reset.' })
 export class UsageMarker {
@@ -32,7 +33,7 @@ export class GroupInfo {
   @Field(() => String)
   key!: string
 
-  @Field(() => String, { description: 'Kept to 9 decimals.' })
+  @Field(() => String, { description: 'Empty where usage has no such dimension.' })
   value!: string
 }
 
@@ -80,12 +81,15 @@ export class UsageHistorySeriesTag {
   @Field(() => String)
   key!: string
 
-  @Field(() => String, { description: 'Kept to 9 decimals.' })
+  @Field(() => String, { description: 'Empty where usage has no such dimension.' })
   value!: string
 }
 
 @ObjectType({ simpleResolvers: true, description: 'Usage of one combination of dimensions.' })
 export class UsageHistorySeries {
+  @Field(() => ConnectionCursor, { description: 'Its place among the series, for paging.' })
+  cursor!: string
+
   @Field(() => [UsageHistoryPoint], { nullable: true })
   points!: UsageHistoryPoint[] | null
 
@@ -120,6 +124,7 @@ export function toUsageHistoryV2({ lines, resets }: History): UsageHistoryV2 {
   return {
     markers: resets.map(toMarker),
     series: lines.map(({ tags, points }) => ({
+      cursor: lineCursor({ tags }),
       tags,
       points: points.map(({ at, value, isReset }) => ({ timestamp: at, value: decimal.toNumber(value), isResetPoint: isReset })),
     })),

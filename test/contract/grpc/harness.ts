@@ -1,5 +1,5 @@
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
-import type { ServiceDefinition } from '@grpc/proto-loader'
+import { loadSync, type MessageTypeDefinition, type ServiceDefinition } from '@grpc/proto-loader'
 import { readConfig } from '../../../src/platform/config.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
@@ -79,5 +79,21 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+const rpc = loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto'], { includeDirs: ['proto'], keepCase: true })
+const decode = (name: string, bytes: Buffer) =>
+  (rpc[`google.rpc.${name}`] as MessageTypeDefinition<object, object>).deserialize(bytes) as Answer
+
+/** What an error says beside its status: why, and which fields are to blame. */
+export function detailsOf(error: ServiceError): { info: Answer; violations: Answer[] } {
+  const status = decode('Status', error.metadata.get('grpc-status-details-bin')[0] as Buffer)
+  const of = (name: string) =>
+    status.details.find(({ type_url }: Answer) => type_url === `type.googleapis.com/google.rpc.${name}`)?.value as Buffer | undefined
+  const request = of('BadRequest')
+  return {
+    info: decode('ErrorInfo', of('ErrorInfo')!),
+    violations: request ? (decode('BadRequest', request).field_violations as Answer[]) : [],
   }
 }

@@ -1,8 +1,6 @@
-import type { ServiceError } from '@grpc/grpc-js'
-import { loadSync, type MessageTypeDefinition } from '@grpc/proto-loader'
 import { expect } from 'chai'
 import { at, type Behaviour, FakeApi, holding, metered } from './fake-api.js'
-import { type Answer, errorOf, type RunningSidecar, runSidecar } from './harness.js'
+import { type Answer, detailsOf, errorOf, type RunningSidecar, runSidecar } from './harness.js'
 
 describe('sidecar reports', () => {
   let api: FakeApi
@@ -238,18 +236,3 @@ describe('sidecar reports', () => {
     expect((await errorOf(sidecar.call('ReloadEntitlements', { customer_id: 'c' }))).code).to.equal(16)
   })
 })
-
-const rpc = loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto'], { includeDirs: ['proto'], keepCase: true })
-const decode = (name: string, bytes: Buffer) =>
-  (rpc[`google.rpc.${name}`] as MessageTypeDefinition<object, object>).deserialize(bytes) as Answer
-
-function detailsOf(error: ServiceError): { info: Answer; violations: Answer[] } {
-  const status = decode('Status', error.metadata.get('grpc-status-details-bin')[0] as Buffer)
-  const of = (name: string) =>
-    status.details.find(({ type_url }: Answer) => type_url === `type.googleapis.com/google.rpc.${name}`)?.value as Buffer | undefined
-  const request = of('BadRequest')
-  return {
-    info: decode('ErrorInfo', of('ErrorInfo')!),
-    violations: request ? (decode('BadRequest', request).field_violations as Answer[]) : [],
-  }
-}

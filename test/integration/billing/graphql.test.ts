@@ -99,6 +99,20 @@ describe('billing over GraphQL', () => {
     expect(await get(subscription.subscriptionId)).to.deep.include({ status: 'ACTIVE', paymentCollection: 'NOT_REQUIRED' })
   })
 
+  it('takes the invoice back of what is canceled before it was paid', async () => {
+    const { subscription } = await provision({
+      planId: 'team',
+      checkoutOptions: { successUrl: 'https://example.com', cancelUrl: 'https://example.com' },
+    })
+    const document =
+      'mutation($input: SubscriptionCancellationInput!) { cancelSubscription(input: $input) { status cancelReason latestInvoice { status } } }'
+    expect(await ask(document, { input: { subscriptionRefId: subscription.subscriptionId } })).to.deep.equal({
+      status: 'CANCELED',
+      cancelReason: 'Immediate',
+      latestInvoice: { status: 'CANCELED' },
+    })
+  })
+
   it('gives access at once when there is a payment method to charge', async () => {
     await ask(
       'mutation($input: PaymentMethodInput!) { setPaymentMethod(input: $input) }',

@@ -130,4 +130,33 @@ describe('invoices of a subscription', () => {
       ['12', '1.2', '10.8'],
     ])
   })
+
+  it('gives unused time back in the currency in which it was paid, when the customer’s currency changes', async () => {
+    const team = await provision('team', { quantities: seats(1) })
+    await bench.testClocks.advance(environmentId, at('2027-04-16T00:00:00'))
+    await bench.customers.provision(environmentId, { refId: 'acme', billingCurrency: 'JPY' })
+    await update('team', { quantities: seats(1) })
+    expect(
+      (await invoices(team.id)).map(({ currency }) => currency),
+      'what is sold goes on in its currency',
+    ).to.deep.equal(['USD'])
+
+    const { id } = await provision('team', { subscriptionRefId: 'in yen', addons: [], quantities: seats(2), billingPeriod: 'ANNUALLY' })
+    expect((await invoices(id)).map(({ currency, total }) => [currency, total])).to.deep.equal([['USD', '519']])
+
+    await bench.testClocks.advance(environmentId, at('2027-04-20T00:00:00'))
+    const business = await provision('business', { quantities: seats(1) })
+    expect(
+      (await invoices(business.id)).map(({ currency }) => currency),
+      'business is not sold in yen',
+    ).to.deep.equal(['USD'])
+    const asked = { customerRefId: 'acme', planRefId: 'team', quantities: seats(2), billingPeriod: 'MONTHLY' as const }
+    const { total, proration } = await bench.estimates.provision(environmentId, asked)
+    expect([total, proration?.credit, proration?.creditCurrency, proration?.debit]).to.deep.equal(['5400', '-120', 'USD', '5400'])
+    const monthly = await provision('team', { subscriptionRefId: 'monthly', quantities: seats(2), billingPeriod: 'MONTHLY' })
+    const [credit, first] = await invoices(monthly.id)
+    expect(credit).to.include({ currency: 'USD', amountDue: '0', status: 'PAID', reason: 'SUBSCRIPTION_UPDATE' })
+    expect(credit!.total).to.equal('-120')
+    expect(first).to.include({ currency: 'JPY', total: '5400', amountDue: '5400', creditApplied: '0' })
+  })
 })

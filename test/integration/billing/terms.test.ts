@@ -57,6 +57,25 @@ describe('what was agreed about money', () => {
       expect(await bench.prisma.subscription.count({ where: { environmentId } })).to.equal(3)
     })
 
+    it('are given to no more customers and subscriptions together than they may, and are estimated so', async () => {
+      await bench.catalog.apply(environmentId, limited(3), { dryRun: false, archiveMissing: false })
+      const customers = Array.from({ length: 8 }, (_, index) => `customer-${index}`)
+      const given = customers.map((refId) => reasonOf(bench.customers.provision(environmentId, { refId, couponRefId: 'few' })))
+      const outcomes = await Promise.all([...given, reasonOf(provision('team', { billing: few }))])
+      expect(outcomes.filter((reason) => reason === null)).to.have.length(3)
+      expect(outcomes.filter((reason) => reason === 'BAD_USER_INPUT')).to.have.length(6)
+      const holders = await bench.prisma.customer.findMany({ where: { environmentId, couponId: { not: null } } })
+      expect(holders.length + (await bench.prisma.couponRedemption.count({ where: { environmentId } }))).to.equal(3)
+      // Who has it may be told so again.
+      await bench.customers.provision(environmentId, { refId: holders[0]!.refId, couponRefId: 'few' })
+      await bench.customers.provision(environmentId, { refId: 'late' })
+      const asked = { customerRefId: 'late', planRefId: 'team', billing: few }
+      expect(await reasonOf(bench.estimates.provision(environmentId, asked))).to.equal('BAD_USER_INPUT')
+      // It is free again where it was taken away.
+      await bench.customers.update(environmentId, holders[0]!.refId, { couponRefId: null })
+      expect((await bench.estimates.provision(environmentId, asked)).total).to.equal('21')
+    })
+
     it('count once for the same subscription', async () => {
       await bench.catalog.apply(environmentId, limited(1), { dryRun: false, archiveMissing: false })
       await provision('team', { billing: few })
@@ -157,6 +176,41 @@ describe('what was agreed about money', () => {
       ['Late usage: business: calls', '30000', '2'],
       ['business: calls', '50000', '5'],
     ])
+  })
+
+  it('charges usage that came late when another version is held by then, by the price of its time', async () => {
+    const { id } = await provision('business', { quantities: seats(1) })
+    await reportCalls(10_000, '2027-04-10T00:00:00')
+    await bench.testClocks.advance(environmentId, at('2027-05-02T00:00:00'))
+    const dearer = catalog.replace('amount: 0.0001, feature: calls', 'amount: 0.001, feature: calls')
+    await bench.catalog.apply(environmentId, dearer, { dryRun: false, archiveMissing: false })
+    await bench.subscriptionChanges.migrateToLatest(environmentId, 'business', 'IMMEDIATE')
+    await reportCalls(20_000, '2027-04-30T23:00:00')
+    await reportCalls(50_000, '2027-05-03T00:00:00')
+    await bench.testClocks.advance(environmentId, at('2027-06-01T00:00:00'))
+    const may = (await invoicesOf(bench, environmentId, id)).at(-1)!
+    expect(amounts(may).slice(2)).to.deep.equal([
+      ['Late usage: business: calls', '30000', '2'],
+      ['business: calls', '50000', '50'],
+    ])
+  })
+
+  it('charges usage of the plan before that came late with the invoices of the one that took its place', async () => {
+    await provision('business', { quantities: seats(1) })
+    await reportCalls(10_000, '2027-04-10T00:00:00')
+    await bench.testClocks.advance(environmentId, at('2027-04-16T00:00:00'))
+    const { id } = await provision('team', { quantities: seats(1) })
+    await reportCalls(20_000, '2027-04-15T23:00:00')
+    // Of the new plan's time, which does not sell calls.
+    await reportCalls(50_000, '2027-04-16T01:00:00')
+    await bench.testClocks.advance(environmentId, at('2027-07-20T00:00:00'))
+    const [, may, ...others] = await invoicesOf(bench, environmentId, id)
+    expect(amounts(may!)).to.deep.equal([
+      ['team', '1', '30'],
+      ['team: seats', '1', '12'],
+      ['Late usage: business: calls', '30000', '2'],
+    ])
+    expect(others.map(({ total }) => total)).to.deep.equal(['42', '42'])
   })
 
   it('charges the usage of what ends, and gives back only what was asked back', async () => {

@@ -99,8 +99,8 @@ describe('what a customer may use', () => {
     }
     await use('seats', 1, { anchor: null, resetPeriod: null })
     const oneByOne = await Promise.all([null, 'r1', 'r2'].map((resource) => bench.entitlements.state(environmentId, 'acme', resource)))
-    expect(await bench.entitlements.states(environmentId, 'acme')).to.deep.equal(oneByOne)
-    expect((await bench.entitlements.states(environmentId, 'nobody')).map(({ deniedReason }) => deniedReason)).to.deep.equal([
+    expect(await bench.entitlements.states(environmentId, ['acme'])).to.deep.equal(oneByOne)
+    expect((await bench.entitlements.states(environmentId, ['nobody'])).map(({ deniedReason }) => deniedReason)).to.deep.equal([
       'CustomerNotFound',
     ])
   })

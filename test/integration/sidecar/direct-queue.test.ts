@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
+import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
+import { newId } from '../../../src/kernel/id.js'
 import { DirectIngestion } from '../../../src/metering/direct-ingestion.js'
 import { type IngestionJob, ingestDirectUsage, ingestUsage } from '../../../src/metering/jobs.js'
 import { consume } from '../../../src/platform/queue.js'
 import { FakeApi } from '../../contract/grpc/fake-api.js'
 import { errorOf, type RunningSidecar, runSidecar } from '../../contract/grpc/harness.js'
 import { testRedisUrl } from '../../support/redis.js'
-import { createEnvironment, type MeteringBench, openMeteringBench, usageOf } from '../metering/bench.js'
+import { createEnvironment, eventually, type MeteringBench, openMeteringBench, usageOf } from '../metering/bench.js'
 
 /** The Redis user that an environment's sidecars get: what `src/web/docs/sidecar.md` tells operators to create. */
 const rulesOf = (prefix: string, environmentId: string) => [
@@ -80,6 +82,29 @@ describe('sidecar with a queue of its own', () => {
   const report = (sidecar: RunningSidecar, changes: object = {}) =>
     sidecar.call('ReportUsage', { customer_id: 'customer', feature_id: 'calls', value: 1, ...changes })
   const counted = () => usageOf(bench, environmentId, 'customer', 'calls')
+
+  it('refuses at once while too much waits in the queue, and takes usage again when it is worked off', async function () {
+    this.timeout(30_000)
+    const sidecar = await start()
+    const outcome = () =>
+      report(sidecar).then(
+        () => 0,
+        ({ code }) => code as number,
+      )
+    expect(await outcome()).to.equal(0)
+    // given: jobs that nobody takes
+    const queue = new Queue(ingestDirectUsage(environmentId).queue, { connection: admin, prefix: bench.queues.prefix })
+    await queue.pause()
+    const job = {
+      name: 'ingest',
+      data: { v: 1, environmentId, door: 'nobody', batchId: newId(), isRepeat: false, batch: { kind: 'events', calls: [] } },
+    }
+    await queue.addBulk(Array.from({ length: 2_001 }, () => job))
+    expect(await eventually(outcome, (code) => code === 8)).to.equal(8)
+    await queue.resume()
+    expect(await eventually(outcome, (code) => code === 0)).to.equal(0)
+    await queue.close()
+  })
 
   it('acknowledges usage that is committed, without the API', async () => {
     const sidecar = await start()

@@ -24,7 +24,7 @@ describe('sidecar at the real front door', () => {
     const postgres = openPostgres(door.life, door.databaseUrl, { poolSize: 5 })
     const redis = openRedis(door.life, queues.redisUrl, 'request')
     delivery = new ChangeDelivery({
-      prisma: postgres.prisma,
+      pool: postgres.pool,
       entitlements: door.app.entitlements,
       cache: new StateCache(redis, queues.prefix),
       sinks: changeSinks({ life: door.life, redis, queues, hasPersistentCache: async () => false }),

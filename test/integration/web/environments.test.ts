@@ -225,6 +225,7 @@ describe('an operation with the identifiers of another environment', function ()
       ['nothing', () => ({ filter: { customer: { customerId: { eq: 'their-customer' } } } })],
       ['nothing', () => ({ filter: { environmentId: { eq: theirs.id } } })],
     ],
+    'Query.taxRates': [['nothing', () => ({})]],
     'Query.testClock': [['nothing', () => ({})]],
     'Query.usageRecomputation': [['refused', () => ({ id: ids.recomputation })]],
     'Query.usageHistory': [
@@ -346,6 +347,7 @@ describe('an operation with the identifiers of another environment', function ()
       ['refused', () => ({ input: { ...our, featureId: 'their-sso' } })],
     ],
     'Mutation.setPaymentMethod': [['refused', () => ({ input: { customerId: 'their-imported', reference: 'card' } })]],
+    'Mutation.setTaxRate': [['own', () => ({ input: { id: 'their-rate', displayName: 'Ours', percentage: 1 } })]],
     'Mutation.transferSubscription': [
       ['refused', () => ({ input: { customerId: 'their-imported', sourceResourceId: 'their-resource', destinationResourceId: 'r' } })],
       ['refused', () => ({ input: { ...our, sourceResourceId: 'their-resource', destinationResourceId: 'r' } })],

@@ -84,7 +84,7 @@ async function serve(
   const postgres = openPostgres(life, databaseUrl, { poolSize: 5 })
   const queues = { redisUrl: testRedisUrl(), prefix: queuePrefix }
   const app: FrontDoorOptions['app'] = { ...createApp({ life, postgres, queues }), usage: unreached }
-  const server = createFrontDoor({ app, life, queues, operatorKey: new Secret(operatorKey), hasGraphiql: true, limits })
+  const server = createFrontDoor({ app, life, queues, operatorKey: new Secret(operatorKey), ingestionShards: 3, hasGraphiql: true, limits })
   return { app, queues, url: `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}` }
 }
 

@@ -1,7 +1,11 @@
 import { request } from 'node:http'
 import { expect } from 'chai'
 import { getIntrospectionQuery } from 'graphql'
+import { newId } from '../../../src/kernel/id.js'
+import { ingestDirectUsage } from '../../../src/metering/jobs.js'
+import { openQueue } from '../../../src/platform/queue.js'
 import { maxBodyBytes } from '../../../src/web/body.js'
+import { testRedisUrl } from '../../support/redis.js'
 import { type FrontDoor, type GraphqlBody, openFrontDoor, operatorKey, post } from './front-door.js'
 
 describe('the front door over HTTP', () => {
@@ -243,6 +247,15 @@ describe('the front door over HTTP', () => {
       expect(Array.from(html.matchAll(/href="#([\w-]+)"/g), ([, id]) => id).filter((id) => !places.has(id))).to.deep.equal([])
     })
 
+    it('show their drawings', async () => {
+      const html = await (await fetch(`${door.url}/docs/cost`)).text()
+      const images = Array.from(html.matchAll(/<img src="([^"]+)" alt="[^"]+"/g), ([, source]) => source!)
+      expect(images).to.deep.equal(['/docs/cost.svg'])
+      const image = await fetch(door.url + images[0])
+      expect(image.headers.get('content-type')).to.include('image/svg+xml')
+      expect(await image.text()).to.match(/^<svg /)
+    })
+
     it('say so when there is no such page', async () => {
       for (const path of ['/docs/nope', '/docs/..%2f..%2fpackage.json']) expect((await fetch(door.url + path)).status, path).to.equal(404)
     })
@@ -270,10 +283,25 @@ describe('the front door over HTTP', () => {
       const { queues } = (await api.json()) as { queues: { name: string }[] }
       expect(queues.map(({ name }) => name)).to.include.members([
         'usage-ingestion',
+        'usage-ingestion-1',
+        'usage-ingestion-2',
         'event-aggregation',
         'subscription-transitions',
         'cache-invalidation',
       ])
+    })
+
+    it('shows the queue that an environment’s sidecars add to, once there is one', async () => {
+      const names = async () => {
+        const api = await fetch(`${door.url}/queues/api/queues`, { headers: basic(operatorKey) })
+        return ((await api.json()) as { queues: { name: string }[] }).queues.map(({ name }) => name)
+      }
+      const direct = ingestDirectUsage(door.environmentId)
+      expect(await names()).not.to.include(direct.queue)
+      const queue = openQueue(door.life, { redisUrl: testRedisUrl(), prefix: door.queuePrefix }, direct)
+      const batch = { kind: 'events' as const, calls: [] }
+      await queue.add({ v: 1, environmentId: door.environmentId, door: 'nobody', batchId: newId(), isRepeat: false, batch })
+      expect(await names()).to.include(direct.queue)
     })
   })
 

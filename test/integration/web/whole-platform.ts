@@ -27,12 +27,12 @@ export interface TestEnvironment {
 
 export async function openWholePlatform(): Promise<WholePlatform> {
   const bench = await openMeteringBench()
-  const { life, queues, app, usage, prisma } = bench
+  const { life, queues, app, usage, pool } = bench
   bench.startIngestion()
   bench.startAggregation()
   const redis = openRedis(life, queues.redisUrl, 'request')
   const delivery = new ChangeDelivery({
-    prisma,
+    pool,
     entitlements: app.entitlements,
     cache: new StateCache(redis, queues.prefix),
     sinks: changeSinks({ life, redis, queues, hasPersistentCache: (id) => app.environments.hasPersistentCache(id) }),

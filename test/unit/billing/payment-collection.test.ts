@@ -9,10 +9,13 @@ const dayMs = 86_400_000
 const outcome = (
   subscription: Partial<Input['subscription']>,
   news: Partial<Input['news']>,
-  { before = {}, ...rest }: { before?: Partial<Input['before']> } & Partial<Pick<Input, 'collectionMethod' | 'isTakenBack'>> = {},
+  {
+    before = {},
+    ...rest
+  }: { before?: Partial<Input['before']> } & Partial<Pick<Input, 'collectionMethod' | 'isTakenBack' | 'endsBy'>> = {},
 ) =>
   consequenceOf({
-    subscription: { status: 'ACTIVE', cancelReason: null, paymentCollection: 'NOT_REQUIRED', ...subscription },
+    subscription: { status: 'ACTIVE', cancelReason: null, currentPeriod: { start: 0, end: 2 * now }, ...subscription },
     before: { status: 'OPEN', failedSince: null, ...before },
     news: {
       billingId: 'in_1',
@@ -36,6 +39,7 @@ const outcome = (
 
 const waits = { status: 'PAYMENT_PENDING' as const }
 const ended = (cancelReason: Input['subscription']['cancelReason']) => ({ status: 'CANCELED' as const, cancelReason })
+const neverBegun = (cancelReason: Input['subscription']['cancelReason']) => ({ ...ended(cancelReason), currentPeriod: null })
 
 describe('what an invoice means for its subscription', () => {
   it('starts what waits when it is paid', () =>
@@ -44,6 +48,9 @@ describe('what an invoice means for its subscription', () => {
   it('takes the invoice back before what waits ends', () => {
     expect(outcome(waits, { status: 'FAILED' })).to.deep.include({ trigger: null, next: { kind: 'VOID' } })
     expect(outcome(waits, { status: 'CANCELED' }, { isTakenBack: true })).to.include({ trigger: 'paymentDeadline' })
+    for (const endsBy of ['cancel', 'replace'] as const)
+      expect(outcome(waits, { status: 'CANCELED' }, { isTakenBack: true, endsBy })).to.include({ trigger: endsBy })
+    expect(outcome(waits, { status: 'PAID' }, { isTakenBack: true, endsBy: 'cancel' })).to.include({ trigger: 'paid', next: null })
   })
 
   it('tries a failed charge again after 1, 2, 3 and 3 days, and then leaves it to the customer', () => {
@@ -67,14 +74,16 @@ describe('what an invoice means for its subscription', () => {
 
   it('gives back a payment that nobody waits for any more, once, and says so', () => {
     for (const late of [
-      outcome(ended('PendingPaymentExpired'), { status: 'PAID' }),
+      outcome(neverBegun('PendingPaymentExpired'), { status: 'PAID' }),
+      outcome(neverBegun('CustomerArchived'), { status: 'PAID' }),
+      outcome(ended('CancelledByBilling'), { status: 'PAID' }),
       outcome({}, { status: 'PAID' }, { before: { status: 'CANCELED' } }),
     ]) {
       expect(late.next).to.deep.equal({ kind: 'REFUND' })
       expect(late.visibleError).to.match(/given back/)
       expect(late.trigger).to.equal(null)
     }
-    expect(outcome(ended('PendingPaymentExpired'), { status: 'PAID', refundedAmount: d(10) }).next).to.equal(null)
+    expect(outcome(neverBegun('PendingPaymentExpired'), { status: 'PAID', refundedAmount: d(10) }).next).to.equal(null)
   })
 
   it('keeps a payment for what was used before the end', () => {

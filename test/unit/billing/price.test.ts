@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { chargesOf, currencyOf, lineOf } from '../../../src/billing/charges.js'
-import { costOf } from '../../../src/billing/price.js'
-import { round } from '../../../src/kernel/money.js'
+import { costOf, tierParts } from '../../../src/billing/price.js'
+import { exactly, round } from '../../../src/kernel/money.js'
 import { content, d, price, terms, version } from './support.js'
 
 const tier = (upTo: number | null, unitPrice: number | string | null, flatPrice: number | null = null) => ({
@@ -39,6 +39,39 @@ describe('the cost of a price', () => {
     expect(cost({ amount: d('0.0001') }, 49)).to.equal('0')
     expect(cost({ amount: d('0.0001') }, 50)).to.equal('0.01')
     expect(cost({ amount: d('0.0001') }, 1_234_567)).to.equal('123.46')
+  })
+})
+
+describe('how a quantity falls on tiers', () => {
+  const tiers = [tier(10, 1), tier(100, 0.5, 3), tier(null, 0.1)]
+
+  it('GRADUATED: a part for each that is reached; VOLUME: all of it in one', () => {
+    const parts = (tiersMode: 'GRADUATED' | 'VOLUME', quantity: number) =>
+      tierParts({ tiers, tiersMode }, d(quantity)).map(({ above, quantity: units }) => [above, units])
+    expect(parts('GRADUATED', 150.5)).to.deep.equal([
+      ['0', '10'],
+      ['10', '90'],
+      ['100', '50.5'],
+    ])
+    expect(parts('GRADUATED', 10)).to.deep.equal([['0', '10']])
+    expect(parts('VOLUME', 10.5)).to.deep.equal([['10', '10.5']])
+    expect(parts('VOLUME', 0)).to.deep.equal([])
+    expect(tierParts({ tiers: null, tiersMode: null }, d(3))).to.deep.equal([])
+  })
+
+  it('adds up to what it costs', () => {
+    for (const tiersMode of ['GRADUATED', 'VOLUME'] as const) {
+      for (const quantity of [0.5, 9, 10, 11, 99.25, 100, 100.5, 12_345]) {
+        const sum = tierParts({ tiers, tiersMode }, d(quantity)).reduce(
+          (cost, part) =>
+            cost +
+            costOf({ amount: part.tier.unitPrice, tiers: null, tiersMode: null, blockSize: null }, part.quantity) +
+            exactly(part.tier.flatPrice ?? d(0)),
+          0n,
+        )
+        expect(sum, `${tiersMode} ${quantity}`).to.equal(costOf({ amount: null, tiers, tiersMode, blockSize: null }, d(quantity)))
+      }
+    }
   })
 })
 

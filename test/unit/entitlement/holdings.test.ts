@@ -1,13 +1,7 @@
 import { expect } from 'chai'
 import type { PackageVersion } from '../../../src/catalog/model.js'
-import {
-  buildState,
-  decideWinners,
-  type HeldPromotional,
-  type Holdings,
-  stateDenial,
-  winnerPeriodAt,
-} from '../../../src/entitlement/holdings.js'
+import { buildState } from '../../../src/entitlement/build-state.js'
+import { decideWinners, type HeldPromotional, type Holdings, stateDenial, winnerPeriodAt } from '../../../src/entitlement/holdings.js'
 import type { EntitlementState, Usage } from '../../../src/entitlement/state.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { seriesKey } from '../../../src/metering/series.js'

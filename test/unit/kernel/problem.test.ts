@@ -23,6 +23,13 @@ describe('a problem made of what was thrown', () => {
     ['PostgreSQL shutting down', failure('terminating connection due to administrator command', '57P01')],
     ['Prisma without a server', failure('no server', 'P1001')],
     ['a raw query of Prisma without a server', failure("Raw query failed. Message: `Can't reach database server at host:5432`", 'P2010')],
+    [
+      'a query of Prisma while PostgreSQL starts',
+      failure(
+        'Invalid `prisma.apiKey.findUnique()` invocation: Database error. Code: `57P03`. Message: `the database system is starting up`',
+        'P2039',
+      ),
+    ],
     ['a cut connection', failure('Connection terminated unexpectedly')],
   ]
   for (const [title, thrown] of outages) {

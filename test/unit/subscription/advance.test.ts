@@ -10,7 +10,7 @@ const later = t0 + 30 * day
 const planChange = (to: PackageVersion, executeAt: number): ScheduledChange => ({
   id: `to-${to.refId}`,
   executeAt,
-  change: { type: 'Downgrade', plan: to, billingPeriod: to.prices[0]?.billingPeriod ?? null, addons: [], quantities: [] },
+  change: { type: 'Downgrade', agreed: null, plan: to, billingPeriod: to.prices[0]?.billingPeriod ?? null, addons: [], quantities: [] },
 })
 const statuses = (subscriptions: readonly Subscription[]) => subscriptions.map(({ id, status, cancelReason }) => [id, status, cancelReason])
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
+import { Problem } from '../../../src/kernel/problem.js'
 import type { Subscription } from '../../../src/subscription/model.js'
 import { decideProvision, type ProvisionDecision, type SubscriptionRequest } from '../../../src/subscription/provision.js'
 import { addon, basic, day, freePlan, held, plan, price, product, request, subscription, t0, top, trial } from './support.js'
@@ -251,6 +252,32 @@ describe('a provisioned subscription', () => {
       const pending = subscription({ status: 'PAYMENT_PENDING', startDate: t0 - day })
       expect(anchor('NEVER_RESET', { plan: top }, pending, subscription())).to.equal(t0)
     })
+  })
+})
+
+describe('the billing period of a plan that takes the place of another one', () => {
+  const current = subscription({ currentPeriod: { start: t0, end: t0 + 31 * day } })
+  const replaced = (fields: Partial<SubscriptionRequest>) => {
+    const decision = decideProvision({ request: request({ plan: top, ...fields }), held: [current], isTrialUsed: true, now: t0 + 10 * day })
+    return decision.subscription
+  }
+
+  it('begins with it', () => {
+    for (const billingCycleAnchor of [null, 'NOW'] as const)
+      expect(replaced({ billingCycleAnchor })).to.deep.include({ billingAnchor: t0 + 10 * day, usageAnchor: t0 + 10 * day })
+  })
+
+  it('goes on when it is to stay unchanged; usage is not billing and begins anew all the same', () => {
+    expect(replaced({ billingCycleAnchor: 'UNCHANGED' })).to.deep.include({
+      startDate: t0 + 10 * day,
+      billingAnchor: t0,
+      currentPeriod: current.currentPeriod,
+      usageAnchor: t0 + 10 * day,
+    })
+  })
+
+  it('cannot go on in a start of the past', () => {
+    expect(() => replaced({ billingCycleAnchor: 'UNCHANGED', startDate: t0 })).to.throw(Problem, 'leave startDate out')
   })
 })
 

@@ -147,6 +147,7 @@ export function subscription(fields: Partial<Subscription> = {}): Subscription {
     effectiveEndDate: null,
     cancelReason: null,
     billingAnchor: startDate,
+    budget: null,
     currentPeriod: null,
     usageAnchor: startDate,
     entitlementsRevokedAt: null,
@@ -190,10 +191,13 @@ export function request(fields: Partial<SubscriptionRequest> = {}): Subscription
     scheduleId: 'scheduled',
     skipTrial: false,
     trialOverride: null,
+    billingCycleAnchor: null,
+    budget: null,
     additionalMetaData: null,
     billingId: null,
     crmId: null,
     salesforceId: null,
+    billing: null,
     ...fields,
   }
 }

@@ -99,6 +99,30 @@ describe('updating a subscription', () => {
     })
   })
 
+  it('begins a billing period with the change when that is asked for, and then nothing waits', () => {
+    const restarted = update(active(), { quantities: [seats(5)], billingCycleAnchor: 'NOW' })
+    expect([restarted.billingAnchor, restarted.currentPeriod!.start, waitingOf(restarted), unitsOf(restarted)]).to.deep.equal([
+      now,
+      now,
+      [],
+      [5],
+    ])
+    expect(update(active(), { quantities: [seats(20)], billingCycleAnchor: 'UNCHANGED' }).currentPeriod).to.deep.equal(
+      active().currentPeriod,
+    )
+    const refused = () => update(active(), { billingCycleAnchor: 'NOW', scheduleStrategy: 'END_OF_BILLING_PERIOD' })
+    expect(refused).to.throw(Problem, 'billingCycleAnchor NOW')
+    // Its billing has not begun.
+    expect(update(trial({ plan: seated }), { billingCycleAnchor: 'NOW' }).currentPeriod).to.equal(null)
+  })
+
+  it('agrees on a budget, and gives it up', () => {
+    const budget = { limit: decimal.fromNumber(10), hasSoftLimit: false }
+    expect(update(active(), { budget }).budget).to.equal(budget)
+    expect(update(active({ budget }), {}).budget).to.equal(budget)
+    expect(update(active({ budget }), { budget: null }).budget).to.equal(null)
+  })
+
   it('moves the end of a trial, and of nothing else', () => {
     expect(update(trial(), { trialEndDate: now + day }).trialEndDate).to.equal(now + day)
     expect(() => update(trial(), { trialEndDate: now })).to.throw(Problem, 'in the future')

@@ -23,6 +23,12 @@ describe('text that no database can hold', () => {
       expect(refusedPath({ meta: { [text]: 1 } })).to.equal('variables.meta')
     }
   })
+  it('is left to the check of each item where one bad item must not stand for all', () => {
+    for (const list of ['usages', 'usageEvents']) {
+      expect(refusedPath({ input: { [list]: [{ customerId: 'a\0b' }] } })).to.equal(null)
+      expect(refusedPath({ input: { metadata: { [list]: 'a\0b' } } })).to.equal(`variables.input.metadata.${list}`)
+    }
+  })
   it('is refused in the document', () => {
     expect(refusedPath({}, '{ a(b: "\\u0000") }')).to.equal('query')
     expect(refusedPath({}, '{ a(b: {c: ["x\\u{0}"]}) }')).to.equal('query')

@@ -1,0 +1,84 @@
+/**
+ * What a period costs, from the price list alone and in whole minor units: an independent second opinion. It knows nothing of accounts, standings,
+ * lines or versions, and shares no arithmetic with the product.
+ */
+import { type ContentSpec, type Currency, type CustomerSpec, minorDigits, type PriceList, type PriceSpec } from './estimate-cases.js'
+
+const tenThousandth = 10_000n
+
+/** Tenthousandths of a currency unit: prices have no more digits. */
+const fine = (amount: string): bigint => BigInt(Math.round(Number(amount) * 10_000))
+
+/** Half away from zero; the denominator is above 0. */
+export function rounded(numerator: bigint, denominator: bigint): bigint {
+  const magnitude = numerator < 0n ? -numerator : numerator
+  const whole = (magnitude * 2n + denominator) / (denominator * 2n)
+  return numerator < 0n ? -whole : whole
+}
+
+function costOf({ amount, blockSize, tiers, tiersMode }: PriceSpec, quantity: bigint): bigint {
+  if (!tiers) return blockSize ? fine(amount!) * ((quantity + BigInt(blockSize) - 1n) / BigInt(blockSize)) : fine(amount!) * quantity
+  let total = 0n
+  for (const [index, { upTo, unitPrice, flatPrice }] of tiers.entries()) {
+    const from = BigInt(tiers[index - 1]?.upTo ?? 0)
+    const to = upTo === undefined || BigInt(upTo) > quantity ? quantity : BigInt(upTo)
+    const isReached = quantity > from
+    if (tiersMode === 'GRADUATED' && isReached) total += (to - from) * fine(unitPrice!) + (flatPrice === undefined ? 0n : fine(flatPrice))
+    if (tiersMode === 'VOLUME' && isReached && (upTo === undefined || quantity <= BigInt(upTo)))
+      return quantity * fine(unitPrice!) + (flatPrice === undefined ? 0n : fine(flatPrice))
+  }
+  return total
+}
+
+export interface Held extends ContentSpec {
+  currency: Currency
+  /** The price list that each package was sold by. */
+  soldBy: Record<string, PriceList>
+}
+
+/** In advance, for a whole period, in minor units: before and after the discount, which is for ever. */
+export function periodPrice(
+  { discount, country, overrides }: Pick<CustomerSpec, 'discount' | 'country' | 'overrides'>,
+  held: Held,
+): bigint {
+  const perMinor = tenThousandth / 10n ** BigInt(minorDigits[held.currency])
+  const priceOf = (packageRefId: string, model: PriceSpec['billingModel']): PriceSpec | undefined => {
+    const list = held.soldBy[packageRefId]!
+    const { prices } = [...list.plans, ...list.addons].find(({ refId }) => refId === packageRefId)!
+    const quoted = prices.filter(
+      (price) => price.billingModel === model && price.billingPeriod === held.billingPeriod && price.currency === held.currency,
+    )
+    return quoted.find((price) => price.country === country && country !== null) ?? quoted.find((price) => price.country === undefined)
+  }
+  const line = (price: PriceSpec | undefined, quantity: number): bigint =>
+    price === undefined || quantity === 0 ? 0n : rounded(costOf(price, BigInt(quantity)), perMinor)
+  const plan = held.planRefId
+  const own = (price: PriceSpec | undefined, amount: string | undefined): PriceSpec | undefined =>
+    price && amount !== undefined ? { ...price, amount, tiers: undefined } : price
+  let gross = line(own(priceOf(plan, 'FLAT_FEE'), overrides?.flat), 1)
+  if (plan !== 'tried') gross += line(own(priceOf(plan, 'PER_UNIT'), overrides?.seat), held.seats)
+  if (held.support > 0) gross += line(priceOf('support', 'FLAT_FEE'), held.support)
+  if (held.boxes !== null) gross += line(priceOf('storage', 'FLAT_FEE'), 1) + line(priceOf('storage', 'PER_UNIT'), held.boxes)
+  return gross - discountOn(gross, discount, held.currency)
+}
+
+function discountOn(gross: bigint, discount: CustomerSpec['discount'], currency: Currency): bigint {
+  if (!discount || gross === 0n) return 0n
+  if ('percentOff' in discount) return rounded(gross * BigInt(Math.round(discount.percentOff * 10)), 1_000n)
+  if ('couponRefId' in discount && discount.couponRefId === 'tenth') return rounded(gross, 10n)
+  const units = 'amountOff' in discount ? discount.amountOff[currency] : 7
+  const off = BigInt(units) * 10n ** BigInt(minorDigits[currency])
+  return off > gross ? gross : off
+}
+
+/** What is left of a period's price at an instant, to the second. */
+export function unused(price: bigint, { start, end }: { start: number; end: number }, at: number): bigint {
+  const used = Math.floor((at - start) / 1_000) * 1_000
+  return rounded(price * BigInt(end - start - used), BigInt(end - start))
+}
+
+/** With tax, in whole currency units as the wire has them. */
+export function withTax(minor: bigint, taxPercentage: number | null, currency: Currency): number {
+  const tax = taxPercentage === null ? 0n : rounded(minor * BigInt(Math.round(taxPercentage * 10)), 1_000n)
+  return Number(minor + tax) / 10 ** minorDigits[currency]
+}
