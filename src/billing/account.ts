@@ -29,7 +29,7 @@ export interface Account {
   /** Of periods in which late usage may still come. */
   usageCharged: UsageCharged[]
   /** Waits for the next invoice. */
-  pending: { lines: Line[]; discount: decimal.Decimal } | null
+  pending: { lines: Line[]; discount: decimal.Decimal; tax: decimal.Decimal } | null
   /** The start of the other's period that the first invoice has credited already, before the other ended; null: none. */
   creditedPeriodStart: EpochMs | null
   /** Unused time was asked back for an end that is yet to come. */
@@ -245,19 +245,20 @@ function addPending({ pending }: Account, draft: Draft): Account['pending'] {
   return {
     lines: [...(pending?.lines ?? []), ...draft.lines],
     discount: decimal.add(pending?.discount ?? decimal.zero, draft.discount),
+    tax: decimal.add(pending?.tax ?? decimal.zero, draft.tax),
   }
 }
 
 /** What waited for an invoice comes with this one. */
 function withPending(account: Account, draft: Draft | ChangeDraft): Billed {
-  const { pending, terms } = account
+  const { pending } = account
   if (!pending) return { account, drafts: isEmpty(draft) ? [] : [draft] }
-  const { lines, discount, ...rest } = draft
+  const { lines, discount, tax, ...rest } = draft
   const joined = totalled({
     ...rest,
     lines: [...lines, ...pending.lines],
     discount: decimal.add(discount, pending.discount),
-    taxPercentage: terms.taxPercentage,
+    tax: decimal.add(tax, pending.tax),
   })
   return { account: { ...account, pending: null }, drafts: isEmpty(joined) ? [] : [{ ...draft, ...joined }] }
 }

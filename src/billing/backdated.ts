@@ -4,7 +4,7 @@ import * as decimal from '../kernel/decimal.js'
 import { invalidInput } from '../kernel/problem.js'
 import { billingPeriodFrom } from '../subscription/billing-period.js'
 import type { Subscription } from '../subscription/model.js'
-import { standingOf, totalled } from './invoice.js'
+import { standingOf, taxOn, totalled } from './invoice.js'
 import type { Draft, Line, Period, Terms } from './model.js'
 
 /** Ten years by months; what is longer is a mistake. */
@@ -21,7 +21,7 @@ export function withPastPeriods<D extends Draft>(draft: D, { subscription, terms
     return standing ? [standing] : []
   })
   if (past.length === 0) return draft
-  const { lines, discount, ...rest } = draft
+  const { lines, discount, tax, ...rest } = draft
   const joined = totalled({
     ...rest,
     lines: [
@@ -29,7 +29,7 @@ export function withPastPeriods<D extends Draft>(draft: D, { subscription, terms
       ...lines,
     ],
     discount: past.map(({ gross, net }) => decimal.subtract(gross, net)).reduce(decimal.add, discount),
-    taxPercentage: terms.taxPercentage,
+    tax: past.map(({ net, currency }) => taxOn(net, terms.taxPercentage, currency)).reduce(decimal.add, tax),
   })
   return { ...draft, ...joined }
 }

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Account } from './account.js'
-import { type ChangeDraft, discountAt, standingOf, totalled } from './invoice.js'
+import { type ChangeDraft, discountAt, standingOf, taxOn, totalled } from './invoice.js'
 import type { Content, Discount, Draft, Line, Period } from './model.js'
 
 export interface Estimate {
@@ -84,7 +84,7 @@ export function estimateOf({
         period: standing.period,
         lines: standing.lines.map((line) => ({ ...line, period: standing.period, isProration: false })),
         discount: decimal.subtract(standing.gross, standing.net),
-        taxPercentage: terms.taxPercentage,
+        tax: taxOn(standing.net, terms.taxPercentage, standing.currency),
       }),
     discount: discountAt(terms, at, timeZone),
     taxPercentage: terms.taxPercentage,

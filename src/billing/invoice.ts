@@ -72,14 +72,13 @@ export function changeDraft({
     // A line that comes to nothing says nothing, unless it is what the subscription is charged by.
     lines: [...credit.lines.filter(({ amount }) => amount !== decimal.zero), ...debit.lines],
     discount: decimal.add(credit.discount, debit.discount),
-    taxPercentage,
+    // It is given back as it was charged, whatever it is now.
+    tax: decimal.add(
+      taxOn(credit.net, before?.taxPercentage === undefined ? taxPercentage : before.taxPercentage, currency),
+      taxOn(debit.net, taxPercentage, currency),
+    ),
   })
-  const change = { ...draft, credit: credit.net, debit: debit.net }
-  const creditedTax = before?.taxPercentage === undefined ? taxPercentage : before.taxPercentage
-  if (creditedTax === taxPercentage) return change
-  // Tax is given back as it was charged, whatever it is now.
-  const tax = decimal.add(taxOn(credit.net, creditedTax, currency), taxOn(debit.net, taxPercentage, currency))
-  return { ...change, tax, total: sum([credit.net, debit.net, tax]) }
+  return { ...draft, credit: credit.net, debit: debit.net }
 }
 
 const nothing: Unused = { lines: [], gross: decimal.zero, discount: decimal.zero, net: decimal.zero }
@@ -160,7 +159,10 @@ export function periodDraft({
     period: next?.period ?? ended,
     lines: [...fixedLines, ...usageLines, ...leastSpend],
     discount: decimal.add(fixedDiscount, usageDiscount),
-    taxPercentage: terms.taxPercentage,
+    tax: decimal.add(
+      taxOn(next?.net ?? decimal.zero, terms.taxPercentage, currency),
+      taxOn(sum([usageTotal, decimal.negate(usageDiscount), ...leastSpend.map(({ amount }) => amount)]), terms.taxPercentage, currency),
+    ),
   })
   return { draft, charged }
 }
@@ -206,19 +208,17 @@ function adjustment({
 
 const oneHundred = decimal.toBillionths(decimal.fromNumber(100))
 
-/** Adds up the lines. Tax is taken on what is left of them after the discount, and given back with credit. */
-export function totalled({
-  lines,
-  discount,
-  taxPercentage,
-  ...rest
-}: Omit<Draft, 'subTotal' | 'tax' | 'total'> & { taxPercentage: decimal.Decimal | null }): Draft {
+/** Adds up the lines. */
+export function totalled(draft: Omit<Draft, 'subTotal' | 'total'>): Draft {
+  const { lines, discount, tax } = draft
   const subTotal = sum(lines.map(({ amount }) => amount))
-  const taxed = decimal.subtract(subTotal, discount)
-  const tax = taxOn(taxed, taxPercentage, rest.currency)
-  return { ...rest, lines, subTotal, discount, tax, total: decimal.add(taxed, tax) }
+  return { ...draft, subTotal, total: sum([subTotal, decimal.negate(discount), tax]) }
 }
 
+/**
+ * On what is left after the discount; negative on credit. What is charged in advance, credit and usage are taxed each on its own: so the tax that is
+ * given back is the difference of what was charged and what it would have been, to the minor unit.
+ */
 export function taxOn(amount: decimal.Decimal, taxPercentage: decimal.Decimal | null, currency: string): decimal.Decimal {
   return taxPercentage === null ? decimal.zero : share(amount, decimal.toBillionths(taxPercentage), oneHundred, currency)
 }

@@ -7,6 +7,7 @@ import { isSameSlot } from '../subscription/coexistence.js'
 import type { Subscription } from '../subscription/model.js'
 import { planChangeType } from '../subscription/plan-change.js'
 import { invalidSubscriptionStatus } from '../subscription/problems.js'
+import { agreeLater } from '../subscription/service-agreement.js'
 import type { UpdateSubscription } from '../subscription/service-changes.js'
 import { type Preview, type SubscriptionPreviews, toChanges } from '../subscription/service-previews.js'
 import type { ProvisionSubscription } from '../subscription/service-references.js'
@@ -71,7 +72,11 @@ export class EstimateService {
     const request = { ...asked, billing: await withTaxRates(this.#provider, environmentId, asked.billing ?? {}) }
     return this.#read(async (db) => {
       const preview = await this.#previews.provision(db, environmentId, request)
-      const { subscription, now } = preview
+      const { subscription, now, decision, scheduleId } = preview
+      const agreesLater = { decision, scheduleId, request: request.billing }
+      // What is agreed for a plan change that waits changes nothing now; it is refused now if it cannot be agreed.
+      const later = await agreeLater(db, { agreeIn: this.#checkAgreement }, { ...preview.customer, now }, agreesLater)
+      if (later) return this.#estimate(db, { ...preview, ...later }, {})
       if (subscription.status !== 'NOT_STARTED' || preview.decision.kind !== 'create') return this.#estimate(db, preview, request.billing)
       // It is charged when it starts: what it would cost then, with what is held now.
       const { startDate } = subscription
@@ -107,7 +112,7 @@ export class EstimateService {
       const payerId = subscription.payingCustomerId ?? customer.id
       return {
         draft:
-          drafts.at(-1) ?? totalled({ reason: 'BILLING_CYCLE', currency, period, lines: [], discount: decimal.zero, taxPercentage: null }),
+          drafts.at(-1) ?? totalled({ reason: 'BILLING_CYCLE', currency, period, lines: [], discount: decimal.zero, tax: decimal.zero }),
         balance: await this.#balance(db, { environmentId, payerId, currency }, billed, drafts.at(-1)),
         at: now,
         terms,
@@ -117,6 +122,9 @@ export class EstimateService {
       }
     })
   }
+
+  readonly #checkAgreement: BillingLedger['agreeIn'] = async (db, customer, change, request) =>
+    this.#ledger.draftIn(db, customer, [change], request)
 
   async #estimate(
     db: Db,

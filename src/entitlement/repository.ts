@@ -1,9 +1,10 @@
 import type { CatalogService } from '../catalog/service.js'
-import type { EpochMs } from '../kernel/clock.js'
+import type { Clock, EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { readCurrentUsage } from '../metering/current-usage.js'
 import type { FormerZone } from '../metering/zone-change.js'
 import { type Db, Prisma } from '../platform/postgres.js'
+import { advance } from '../subscription/advance.js'
 import type { Subscription } from '../subscription/model.js'
 import { askedOfBudgets, type BudgetFacts, runningBudgets, type UsagePrice, usageOfBudgets } from './budget.js'
 import type { HeldPromotional, Holdings } from './holdings.js'
@@ -11,6 +12,7 @@ import type { EntitledFeature } from './state.js'
 
 /** Where holdings are read from besides this domain's own tables. */
 export interface HoldingsSources {
+  clock: Clock
   catalog: CatalogService
   /** The customers' (our ids) subscriptions that are not final as stored, oldest first. */
   openSubscriptions(db: Db, environmentId: string, customerIds: string[]): Promise<Subscription[]>
@@ -76,8 +78,13 @@ async function loadTogether(
   const isNamedAlone = promotional.length > 0 || subscriptions.some(({ ownEntitlements }) => ownEntitlements.length > 0)
   const features = isNamedAlone ? await featuresById(db, catalog, environmentId) : new Map<string, EntitledFeature>()
   const basePlans = await catalog.versions(db, environmentId, baseVersionIds(subscriptions))
-  const budgets = await loadBudgets(db, sources, environmentId, subscriptions)
   const subscriptionsOf = byCustomer(subscriptions)
+  const budgeted = rows.flatMap(({ id, state }) => {
+    const own = subscriptionsOf.get(id) ?? []
+    // In the billing period that runs, also where nobody has recorded yet that it began.
+    return own.some(({ budget }) => budget) ? advance(own, Math.max(sources.clock.now(), Number(state?.version ?? 0))).subscriptions : []
+  })
+  const budgets = await loadBudgets(db, sources, environmentId, budgeted)
   const promotionalOf = byCustomer(promotional)
   return places.map(({ customerRefId, resourceRefId }): Holdings => {
     const customer = customers.get(customerRefId)
@@ -108,7 +115,7 @@ async function loadTogether(
 }
 
 /**
- * What the budgets of the subscriptions depend on, with the usage of the billing periods that run as stored. Undefined: none has a budget, and nothing was
+ * What the budgets of the subscriptions, with their status of now, depend on: with the usage of the billing periods that run. Undefined: none has a budget, and nothing was
  * read.
  */
 export async function loadBudgets(

@@ -1,4 +1,4 @@
-import type { Clock, EpochMs } from '../kernel/clock.js'
+import type { EpochMs } from '../kernel/clock.js'
 import type { Decimal } from '../kernel/decimal.js'
 import { readCurrentUsage } from '../metering/current-usage.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
@@ -62,7 +62,6 @@ export async function decideCheck(
 
 interface ServiceParts extends HoldingsSources {
   prisma: PrismaClient
-  clock: Clock
   /** Told of usage (ids are ours) that had to be computed because it has no counter. */
   unfilled: (environmentId: string, of: { customerId: string; resourceId: string | null }) => void
 }
@@ -71,13 +70,11 @@ interface ServiceParts extends HoldingsSources {
 export class EntitlementService {
   readonly #prisma: PrismaClient
   readonly #sources: HoldingsSources
-  readonly #clock: Clock
   readonly #unfilled: ServiceParts['unfilled']
 
-  constructor({ prisma, clock, unfilled, ...sources }: ServiceParts) {
+  constructor({ prisma, unfilled, ...sources }: ServiceParts) {
     this.#prisma = prisma
     this.#sources = sources
-    this.#clock = clock
     this.#unfilled = unfilled
   }
 
@@ -178,7 +175,7 @@ export class EntitlementService {
   /** The decision, with the version of the last change that was more than usage. A denial is an answer. */
   async check(environmentId: string, question: CheckQuestion): Promise<CheckAnswer> {
     const state = await this.state(environmentId, question.customerRefId, question.resourceRefId)
-    return decideCheck(state, question, this.#clock.now(), async (refId) => (await this.featureRefIds(environmentId)).has(refId))
+    return decideCheck(state, question, this.#sources.clock.now(), async (refId) => (await this.featureRefIds(environmentId)).has(refId))
   }
 
   /** With the usage of one reading. A change that was just made has a version of its time, so `notBefore` is for readers. */
@@ -196,7 +193,7 @@ export class EntitlementService {
 
   /** A clock that lags behind the database's would put us before the start of what was just provisioned. */
   #now({ version }: { version: EpochMs }): EpochMs {
-    return Math.max(this.#clock.now(), version)
+    return Math.max(this.#sources.clock.now(), version)
   }
 
   /** Version and facts belong together. */

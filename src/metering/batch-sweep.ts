@@ -15,6 +15,6 @@ export async function sweepBatches(db: Connection, queue: JobQueue<AggregationJo
   const batches = await findWaitingBatches(db, isBusy ? lostAfterSecondsWhenBusy : lostAfterSeconds, batchesPerSweep)
   // One job per batch at a time, whoever sweeps.
   for (const { environmentId, batchId, storedAt } of batches)
-    await queue.add({ v: 1, environmentId, batchId, stored: null, storedAt }, { jobId: `sweep-${batchId}` })
+    await queue.add({ v: 1, environmentId, batchId, stored: null, reportedAt: storedAt }, { jobId: `sweep-${batchId}` })
   return batches.length
 }

@@ -5,16 +5,16 @@ import type { Logger } from '../platform/logger.js'
 import type { JobQueue } from '../platform/queue.js'
 import type { Backlog } from './backlog.js'
 import type { DatabaseClock } from './database-clock.js'
-import { type Call, type IngestionJob, type IngestionReply, replyChannel, shardOf } from './jobs.js'
+import { type Call, deadlineMs, type IngestionJob, type IngestionReply, replyChannel, shardOf } from './jobs.js'
 import { notCountedInTime, tooMuchWaiting } from './problems.js'
 
-/** From a call to its deadline in the worker; the door waits two seconds longer, so what it calls "not counted" is not. */
-const deadlineMs = 4_000
 const answerMs = 6_000
 /** Without a reply in that time the batch is added once more: its job, its worker or the reply may be lost, and counting is safe to repeat. */
 const repeatMs = 500
-/** Of one lane. Two keep the worker busy while the next is gathered; more would only make batches smaller. */
+/** Of one lane. Two keep the worker busy while the next is gathered; more would only make batches smaller, */
 const maxInFlight = 2
+/** and so would a second one of few items: a job costs as much as the reports of a dozen. */
+const worthwhileItems = 20
 /** A second or two of work. More of it waiting means that workers are too few, and the caller should know. */
 const maxWaitingItems = 20_000
 
@@ -61,6 +61,8 @@ interface Lane {
   environmentId: string
   queue: JobQueue<IngestionJob>
   waiting: WaitingCall[]
+  /** Of the calls that wait. */
+  waitingItems: number
   inFlight: number
   isScheduled: boolean
 }
@@ -79,9 +81,14 @@ export interface DoorParts {
   maxItems: number
 }
 
+function maySend({ waiting, waitingItems, inFlight }: Lane): boolean {
+  return waiting.length > 0 && (inFlight === 0 || (inFlight < maxInFlight && waitingItems >= worthwhileItems))
+}
+
 /**
  * Gathers concurrent calls into jobs and answers each when its job is committed. There is no timer: a batch leaves at the end of the event loop's
- * turn while fewer than two are in flight, else when one returns. So a lone call waits for nobody, and under load batches fill by themselves.
+ * turn while none is in flight, or one and this one is worth it, else when one returns. So a lone call waits for nobody, and under load batches fill by
+ * themselves.
  */
 export class Door {
   readonly #parts: DoorParts
@@ -119,19 +126,20 @@ export class Door {
       const { queues } = this.#parts
       const shard = shardOf(environmentId, items[0]!.customerId, queues.length)
       const name = `${environmentId}/${shard}`
-      const lane = this.#lanes.get(name) ?? { environmentId, queue: queues[shard]!, waiting: [], inFlight: 0, isScheduled: false }
+      const lane = this.#lanes.get(name) ?? { environmentId, queue: queues[shard]!, waiting: [], waitingItems: 0, inFlight: 0, isScheduled: false }
       this.#lanes.set(name, lane)
       lane.waiting.push(waiting)
+      lane.waitingItems += items.length
       this.#schedule(name, lane)
     })
   }
 
   #schedule(name: string, lane: Lane): void {
-    if (lane.isScheduled || lane.inFlight >= maxInFlight || lane.waiting.length === 0) return
+    if (lane.isScheduled || !maySend(lane)) return
     lane.isScheduled = true
     setImmediate(() => {
       lane.isScheduled = false
-      while (lane.inFlight < maxInFlight && lane.waiting.length > 0) this.#flush(name, lane)
+      while (maySend(lane)) this.#flush(name, lane)
       if (lane.inFlight === 0 && lane.waiting.length === 0) this.#lanes.delete(name)
     })
   }
@@ -147,6 +155,7 @@ export class Door {
         size += next.call.items.length
       }
       lane.waiting.shift()
+      lane.waitingItems -= next.call.items.length
     }
     if (calls.length === 0) return
     lane.inFlight += 1

@@ -17,6 +17,8 @@ import { inPoolTransaction } from './transaction.js'
 const maxAttempts = 8
 /** Batches that are counted together. Customers that are in several of them are locked, written and told of once. */
 const maxBatches = 64
+/** Reports about the customers of a lot wait for its end, and give up after four seconds. */
+const longLotMs = 500
 
 /** What the batch was planned with is not so (any more): load these places, and begin again. */
 class Outdated extends Error {
@@ -51,7 +53,7 @@ export class EventAggregation {
     this.#pool = parts.pool
     this.#bindings = parts.bindings
     this.#changed = parts.changed
-    this.#gatherer = new Gatherer(maxBatches, (environmentId, jobs) => this.#aggregateTogether(environmentId, jobs))
+    this.#gatherer = new Gatherer(maxBatches, (environmentId, jobs) => this.#aggregateTogether(environmentId, jobs), longLotMs)
     const registers = [parts.metrics]
     this.#seconds = new Histogram({
       name: 'tollgate_event_aggregation_seconds',
@@ -61,7 +63,7 @@ export class EventAggregation {
     })
     this.#lag = new Histogram({
       name: 'tollgate_usage_lag_seconds',
-      help: 'From the commit of raw events to the commit of the usage that they make',
+      help: 'From the report of raw events to the commit of the usage that they make',
       buckets: latencyBuckets,
       registers,
     })
@@ -70,7 +72,7 @@ export class EventAggregation {
   /** Ends when the batch is counted, maybe together with others. */
   async aggregate(job: AggregationJob): Promise<void> {
     await this.#gatherer.add(job.environmentId, job)
-    if (job.storedAt !== undefined) this.#lag.observe(Math.max(0, Date.now() - job.storedAt) / 1_000)
+    if (job.reportedAt !== undefined) this.#lag.observe(Math.max(0, Date.now() - job.reportedAt) / 1_000)
   }
 
   async #aggregateTogether(environmentId: string, jobs: AggregationJob[]): Promise<void> {

@@ -9,7 +9,7 @@ import { type Place, placeKey } from './bindings.js'
 import type { DatabaseClock } from './database-clock.js'
 import { type FoundPlace, findPlaces, type NewEvent, storeEvents, toStoredEvents } from './event-repository.js'
 import type { MeteringMetrics } from './ingestion-metrics.js'
-import type { AggregationJob, Call, EventAnswer } from './jobs.js'
+import { type AggregationJob, type Call, deadlineMs, type EventAnswer } from './jobs.js'
 import { notCountedInTime, type RefusedItem, refusedItem, toPlainProblem } from './problems.js'
 import { type EventItem, eventIdentity } from './report.js'
 import { isTransient } from './transaction.js'
@@ -123,7 +123,7 @@ export class EventIngestion {
       occurredAt: event.timestamp,
       dimensions: event.dimensions,
     }))
-    this.#stored({ v: 1, environmentId, batchId, stored: toStoredEvents(time, given), storedAt: Date.now() })
+    this.#stored({ v: 1, environmentId, batchId, stored: toStoredEvents(time, given), reportedAt: deadline - deadlineMs })
     return null
   }
 }

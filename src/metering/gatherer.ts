@@ -11,9 +11,6 @@ interface Lane<T> {
   isBusy: boolean
 }
 
-/** Larger lots save little more. */
-const maxRestMs = 1_000
-
 /**
  * Gathers what arrives for a lane while its last lot is worked on, and has it worked on together: one lot at a time per lane. After a lot a lane rests for
  * as long as that took, so that under load lots are large, and what they share is done once; a lone item waits for nobody. A lot that fails is split, so
@@ -25,6 +22,7 @@ export class Gatherer<T> {
   constructor(
     private readonly maxItems: number,
     private readonly work: (lane: string, items: T[]) => Promise<void>,
+    private readonly longLotMs: number | null = null,
   ) {}
 
   /** Ends when the item has been worked on; fails as that failed. */
@@ -41,10 +39,14 @@ export class Gatherer<T> {
     lane.isBusy = true
     // Items that arrive in the same turn go together.
     await new Promise(setImmediate)
+    let most = this.maxItems
     while (lane.waiting.length > 0) {
       const startedAt = performance.now()
-      await this.#lot(name, lane.waiting.splice(0, this.maxItems))
-      await sleep(Math.min(maxRestMs, performance.now() - startedAt))
+      await this.#lot(name, lane.waiting.splice(0, most))
+      if (this.longLotMs === null) continue
+      const tookMs = performance.now() - startedAt
+      most = tookMs > this.longLotMs ? Math.max(1, most >> 1) : Math.min(this.maxItems, most * 2)
+      await sleep(Math.min(this.longLotMs, tookMs))
     }
     this.#lanes.delete(name)
   }

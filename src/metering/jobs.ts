@@ -5,6 +5,9 @@ import type { JobDefinition } from '../platform/queue.js'
 import type { PlainProblem, RefusedItem } from './problems.js'
 import type { Dimensions, EventItem, ReportedUsage, ReportItem } from './report.js'
 
+/** From a call to its deadline in the worker; the door waits two seconds longer, so what it calls "not counted" is not. */
+export const deadlineMs = 4_000
+
 /** One call of a door: its items are counted together or not at all (reports), or each by itself (events). */
 export interface Call<Item> {
   /** By the database's clock. A worker that gets to it later refuses it, so the door, which waits longer, can say "not counted". */
@@ -110,8 +113,8 @@ export interface AggregationJob {
   batchId: string
   /** Null: read them from the database (the sweep found the batch). */
   stored: StoredEvents | null
-  /** When they were committed, for the measured lag; absent in jobs of older releases. */
-  storedAt?: EpochMs
+  /** When the first of them was reported (or, if the sweep found the batch, stored), for the measured lag; absent in jobs of older releases. */
+  reportedAt?: EpochMs
 }
 
 const aggregationSchema = z.object({
@@ -119,7 +122,7 @@ const aggregationSchema = z.object({
   environmentId: z.uuid(),
   batchId: z.uuid(),
   stored: z.custom<StoredEvents | null>((stored) => stored === null || Array.isArray((stored as StoredEvents | undefined)?.events)),
-  storedAt: z.number().optional(),
+  reportedAt: z.number().optional(),
 })
 
 /** What makes a second run harmless: the batch's row is deleted in the transaction that counts it. A lost job is found by the sweep. */

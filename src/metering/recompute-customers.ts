@@ -65,7 +65,9 @@ export async function recomputeCustomers(
   const those = customers.filter(({ id }) => locked.has(id))
   const ids = those.map(({ id }) => id)
   const spans = await findEventSpans(db, environmentId, { customerIds: ids, from: latest(from, keptSince), to })
-  const winning = await countWinning(step, bindings, those, spans)
+  const counted = await findCountersOf(db, environmentId, { featureId, customerIds: ids, from: null, to: null })
+  const withUsage = new Set([...spans, ...counted].map(({ customerId }) => customerId))
+  const winning = await countWinning(step, bindings, those, { spans, withUsage })
   const others = await countOthers(step, ids)
   const changed = new Set([...winning.ranges, ...others.ranges, ...spans].map(({ customerId }) => customerId))
   const ranges = [...changed].map((customerId) => {
@@ -87,8 +89,16 @@ export async function recomputeCustomers(
   return winning.left + others.left
 }
 
-/** The periods of winning series in which there are events, and the one that runs now: it is counted with the new version although nothing came yet. */
-async function countWinning(step: Step, bindings: Bindings, customers: Customer[], spans: EventSpan[]): Promise<Done> {
+/**
+ * The periods of winning series in which there are events, and the one that runs now: it is counted with the new version although nothing came yet. Who has
+ * no usage gets a counter that says so, and is not told.
+ */
+async function countWinning(
+  step: Step,
+  bindings: Bindings,
+  customers: Customer[],
+  { spans, withUsage }: { spans: EventSpan[]; withUsage: ReadonlySet<string> },
+): Promise<Done> {
   const { db, environmentId, meter, meterVersion, locked, from, to } = step
   const refIds = new Map(customers.map(({ id, refId }) => [id, refId]))
   const resources = await findResourcesOf(db, environmentId, { featureId: meter.featureId, customerIds: [...refIds.keys()] })
@@ -129,13 +139,17 @@ async function countWinning(step: Step, bindings: Bindings, customers: Customer[
       if (periods.some((period) => isCutOff(step, period.from))) done.left += 1
       else {
         wanted.push({ route, at })
-        done.ranges.push(...periods.map((period) => ({ customerId: customer.customerId, from: period.from, to: period.to })))
+        if (withUsage.has(customer.customerId))
+          done.ranges.push(...periods.map((period) => ({ customerId: customer.customerId, from: period.from, to: period.to })))
       }
     }
   }
   const batch = new CounterBatch(db, environmentId, locked)
   await batch.prepare(wanted)
-  for (const { route, at } of wanted) batch.recompute(route, at)
+  for (const { route, at } of wanted) {
+    if (withUsage.has(route.customer.customerId)) batch.recompute(route, at)
+    else batch.current(route)
+  }
   await batch.write((ranges) =>
     computeUsage(
       db,

@@ -63,7 +63,7 @@ export type Row = Readonly<Record<string, unknown>>
 
 /** Adds rows that all have the same columns; the others get their defaults. `onConflict`: SQL of what happens to one that is there. */
 export async function insertRows(db: Db, table: string, rows: readonly Row[], onConflict = ''): Promise<void> {
-  const columns = Object.keys(rows[0]!)
+  const columns = columnsOf(rows)
   await db.$executeRawUnsafe(
     `INSERT INTO ${table} (${columns.join()}) SELECT ${columns.join()} FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb) ${onConflict}`,
     JSON.stringify(rows),
@@ -72,13 +72,21 @@ export async function insertRows(db: Db, table: string, rows: readonly Row[], on
 
 /** Changes rows by their environment and id; all have the same columns. */
 export async function updateRows(db: Db, table: string, rows: readonly Row[]): Promise<void> {
-  const columns = Object.keys(rows[0]!).filter((column) => column !== 'environment_id' && column !== 'id')
+  const columns = columnsOf(rows).filter((column) => column !== 'environment_id' && column !== 'id')
   await db.$executeRawUnsafe(
     `UPDATE ${table} AS changed SET ${columns.map((column) => `${column} = wanted.${column}`).join()}
      FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb) AS wanted
      WHERE changed.environment_id = wanted.environment_id AND changed.id = wanted.id`,
     JSON.stringify(rows),
   )
+}
+
+/** @throws Error when they are not the same in all rows: what only some have would be lost */
+function columnsOf(rows: readonly Row[]): string[] {
+  const columns = Object.keys(rows[0]!)
+  const isSame = (row: Row) => Object.keys(row).length === columns.length && columns.every((column) => column in row)
+  if (!rows.every(isSame)) throw new Error('rows that are written together have different columns')
+  return columns
 }
 
 /** The columns that Prisma calls by their names in camel case. Null stands for NULL; what is undefined is left out. */

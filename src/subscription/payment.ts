@@ -22,6 +22,7 @@ export function decidePaid(
   })
   const inForce = replaced.find(({ trigger }) => trigger === 'replace')?.other
   const paid = apply(subscription, 'paid', at)
-  const usageAnchor = usageAnchorAfter(inForce, paid.billingPeriod, paid.billingAnchor)
+  // Where it goes on in a running billing period, the anchor of that is older than it is.
+  const usageAnchor = usageAnchorAfter(inForce, paid.billingPeriod, Math.max(paid.billingAnchor, paid.startDate))
   return { subscription: { ...paid, usageAnchor, currentPeriod: firstPeriod(paid, at) }, ended: replaced.map(({ ended }) => ended) }
 }

@@ -46,7 +46,7 @@ export class SubscriptionPreviews {
     db: Db,
     environmentId: string,
     request: ProvisionSubscription & { customerRefId: string },
-  ): Promise<Preview & { decision: ProvisionDecision }> {
+  ): Promise<Preview & { decision: ProvisionDecision; scheduleId: string }> {
     const customer = await this.#customer(db, environmentId, { refId: request.customerRefId })
     const { now, open, due } = await this.#advanced(db, customer)
     const resolved = await this.#references.request(db, customer, request, { isDryRun: true })
@@ -55,7 +55,8 @@ export class SubscriptionPreviews {
     const changes = changesOf(decision, open, now)
     const before =
       decision.kind === 'create' ? changes.find((change) => change.before?.status === 'ACTIVE')?.before : changes.at(-1)?.before
-    return { customer, now, due, changes, subscription: decision.subscription, before: before ?? null, decision }
+    const { scheduleId } = resolved
+    return { customer, now, due, changes, subscription: decision.subscription, before: before ?? null, decision, scheduleId }
   }
 
   async update(db: Db, environmentId: string, request: UpdateSubscription): Promise<Preview> {

@@ -109,15 +109,17 @@ export class ChangeDelivery {
       for (const { customerId } of customers) undelivered.add(customerId)
       failures.push(error)
     }
-    const messages = await this.#messagesOf(environmentId, changes, fail)
-    await this.#sinks.publish(messages)
-    await this.#sinks.enqueue(messages)
+    for await (const messages of this.#messagesOf(environmentId, changes, fail)) {
+      await this.#sinks.publish(messages)
+      await this.#sinks.enqueue(messages)
+    }
     await this.#finish(environmentId, leased, undelivered)
     return Math.max(changes.length, rowIds.length)
   }
 
-  async #messagesOf(environmentId: string, changes: PendingChange[], fail: Fail): Promise<ChangeMessage[]> {
-    const messages: ChangeMessage[] = []
+  /** In lots: what needs no state to be built does not wait for those that do. */
+  async *#messagesOf(environmentId: string, changes: PendingChange[], fail: Fail): AsyncGenerator<ChangeMessage[]> {
+    let messages: ChangeMessage[] = []
     const used: ChangedCustomer[] = []
     const changed: ChangedCustomer[] = []
     for (const [customerId, ofCustomer] of byCustomer(changes)) {
@@ -146,7 +148,9 @@ export class ChangeDelivery {
           return usageMessages(patched, customer.changes)
         })
     }
+    if (messages.length > 0) yield messages
     for (let start = 0; start < changed.length; start += customersPerRead) {
+      messages = []
       const together = changed.slice(start, start + customersPerRead)
       const rebuilt = await this.#rebuilt(environmentId, together, fail)
       for (const customer of together) {
@@ -155,11 +159,14 @@ export class ChangeDelivery {
           states.flatMap((state) => (customer.isUsage ? usageMessages(state, customer.changes) : [entitlementsMessage(state)])),
         )
       }
+      if (messages.length > 0) yield messages
     }
-    return messages
   }
 
-  /** By customer: those that need not be built anew. Of the others none is known, or it grants something else by now, or the customer has resources that may share the usage. */
+  /**
+   * By customer: those that need not be built anew. Of the others none is known, or it grants something else by now, or the customer has resources
+   * that may share the usage.
+   */
   async #knownStates(environmentId: string, customers: readonly ChangedCustomer[]): Promise<Map<string, EntitlementState>> {
     if (customers.length === 0) return new Map()
     const access = await this.#entitlements.access(

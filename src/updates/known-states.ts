@@ -10,8 +10,8 @@ const bytesPerState = 500
 const maxBytes = 32 * 1024 * 1024
 
 /**
- * States of customers without resources, as a process that delivers has them, to put changed usage into. What they grant is right or they are not answered; their
- * usage is as new as the changes that this process has seen, and of these the newest counts.
+ * States of customers without resources, as a process that delivers has them, to put changed usage into. What they grant is right or they are not
+ * answered; their usage is as new as the changes that this process has seen, and of these the newest counts.
  */
 export class KnownStates {
   readonly #cache: StateCache
@@ -30,7 +30,10 @@ export class KnownStates {
     if (state.catalogVersion !== undefined) this.#states.set(keyOf(state.environmentId, state.customerId), state)
   }
 
-  /** By customer, those that grant what the customers have now (`access`); customers with resources are left out, as are states that time may have changed. */
+  /**
+   * By customer, those that grant what the customers have now (`access`). Customers with resources are left out, as are states that time may have
+   * changed.
+   */
   async find(environmentId: string, access: ReadonlyMap<string, CustomerAccess>): Promise<Map<string, EntitlementState>> {
     const now = Date.now()
     const found = new Map<string, EntitlementState>()

@@ -54,8 +54,8 @@ function toChanges(row: ChangeRow): PendingChange[] {
 }
 
 /**
- * Deletes rows that were delivered. `undelivered`: those of their changes that were not, which stay as rows of their own until their lease is over. `newIds` has as
- * many ids for them.
+ * Deletes rows that were delivered. `undelivered`: those of their changes that were not, which stay as rows of their own, with as many `newIds`, and
+ * are left alone for `seconds`.
  */
 export async function deleteDelivered(
   pool: pg.Pool,

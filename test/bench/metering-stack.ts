@@ -31,7 +31,7 @@ export interface Stack {
   processes: readonly StackProcess[]
   /** The process ids of PostgreSQL and Redis, where they run on this machine. */
   servers: ReadonlyMap<string, number>
-  start(name: keyof typeof scripts, env?: Record<string, string>): Promise<StackProcess>
+  start(name: UsageProcess, env?: Record<string, string>): Promise<StackProcess>
   /**
    * Stops PostgreSQL, and answers when it takes connections again: `fast` as an operator restarts it, `immediate` as a crash does it.
    * @throws Problem when the PostgreSQL is not an own one
@@ -39,12 +39,8 @@ export interface Stack {
   restartPostgres(how: 'fast' | 'immediate'): Promise<void>
 }
 
-const scripts = {
-  web: 'src/web/main.js',
-  'usage-ingestion': 'workers/usage-ingestion.js',
-  'event-aggregation': 'workers/event-aggregation.js',
-  'cache-invalidation': 'workers/cache-invalidation.js',
-} as const
+/** Those of the Procfile that usage goes through. */
+type UsageProcess = 'web' | 'usage-ingestion' | 'event-aggregation' | 'cache-invalidation'
 
 /** Starts the services (those of BENCH_DATABASE_URL and BENCH_REDIS_URL, else of a test run, when set), migrates and applies the catalog. All ends with `life`. */
 export async function startStack(life: Life, catalog: object, { isOwn = false }: { isOwn?: boolean } = {}): Promise<Stack> {
@@ -78,7 +74,7 @@ export async function startStack(life: Life, catalog: object, { isOwn = false }:
     servers: await findServers(postgres.pool, services.redisUrl),
     start: async (process, env = {}) => {
       const variables = { DATABASE_URL: url, REDIS_URL: services.redisUrl, QUEUE_PREFIX: prefix, ...env }
-      const started = life.open(process, await StackProcess.start(process, scripts[process], variables), (p) => p.stop())
+      const started = life.open(process, await StackProcess.start(process, variables), (p) => p.stop())
       processes.push(started)
       return started
     },

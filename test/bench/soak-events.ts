@@ -53,21 +53,26 @@ export class SoakEvents {
 
   at(index: number): SoakEvent {
     if (index > 500 && index % 10 === 0) return this.at(repeatedBy(index))
-    const lateHours = index % 20 === 7 ? (index * 13) % 48 : 0
+    const lateHours = index % 20 === 7 ? 1 + (scatter(index, 1) % 47) : 0
     return {
-      customerId: `customer-${(index * 48_271) % this.customers}`,
+      customerId: `customer-${scatter(index, 2) % this.customers}`,
       eventName: 'request',
       idempotencyKey: `event-${index}`,
       timestamp: new Date(this.#now - lateHours * hour).toISOString(),
-      dimensions: { tokens: (index * 7_919) % 1_000, user: `user-${(index * 31) % 97}` },
+      dimensions: { tokens: scatter(index, 3) % 1_000, user: `user-${scatter(index, 4) % 97}` },
     }
   }
 }
 
 /** An earlier one: every other time one of the last, which may be in the same call or on its way at the same time. */
-function repeatedBy(index: number): number {
-  const scattered = Math.imul(index, 2_654_435_761) >>> 0
-  return index % 20 === 0 ? index - 1 - (scattered % 400) : scattered % index
+const repeatedBy = (index: number): number => (index % 20 === 0 ? index - 1 - (scatter(index, 5) % 400) : scatter(index, 5) % index)
+
+/** The same for the same, and else as if by chance: a step of MurmurHash3. */
+function scatter(index: number, salt: number): number {
+  let bits = Math.imul(index + 1, 0x85ebca6b) ^ Math.imul(salt, 0xc2b2ae35)
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
+  return (bits ^ (bits >>> 16)) >>> 0
 }
 
 export interface UsageComparison {

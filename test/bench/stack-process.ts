@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../src/kernel/problem.js'
+import { parseProcfile, programOf } from '../../src/local/procfile.js'
 import { residentMegabytesOf } from './process-figures.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -19,17 +21,17 @@ export class StackProcess {
     readonly url: string,
   ) {}
 
-  /** Starts a compiled script, given relative to `dist`, on a free port, and waits until it is ready. */
-  static async start(name: string, script: string, env: Record<string, string>): Promise<StackProcess> {
+  /** Starts a process of the Procfile on a free port, and waits until it is ready. */
+  static async start(name: string, env: Record<string, string>): Promise<StackProcess> {
     const port = await freePort()
-    const child = spawn(
-      process.execPath,
-      [...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []), '--import', probe, join(root, 'dist', script)],
-      {
-        env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', BIND_ADDRESS: '127.0.0.1', PORT: String(port), ...env },
-        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      },
-    )
+    const line = parseProcfile(readFileSync(join(root, 'Procfile'), 'utf8')).find((one) => one.name === name)!
+    const { command, args } = programOf(line.command)
+    const options = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []
+    const child = spawn(command, [...options, '--import', probe, ...args], {
+      cwd: root,
+      env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', BIND_ADDRESS: '127.0.0.1', PORT: String(port), ...env },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
     const started = new StackProcess(name, child, `http://127.0.0.1:${port}`)
     const end = performance.now() + startMs
     while (!(await started.isReady())) {

@@ -86,6 +86,7 @@ try {
     }
   })()
   const startedAt = performance.now()
+  const cpuBefore = process.cpuUsage()
   let applied = 0
   for (let left = count; left > 0; ) {
     applied += await sweepDue(
@@ -95,11 +96,14 @@ try {
     left = await postgres.prisma.subscription.count({ where: { environmentId, dueAt: { lte: new Date() } } })
   }
   const seconds = (performance.now() - startedAt) / 1000
+  const cpu = process.cpuUsage(cpuBefore)
   isOver = true
   await newcomers
   waits.sort((a, b) => a - b)
   const ms = (share: number) => Math.round(waits[Math.min(waits.length - 1, Math.floor(waits.length * share))] ?? 0)
   console.log(`${applied} customers in ${seconds.toFixed(1)} s: ${Math.round(applied / seconds)} a second with ${concurrency} at a time`)
+  console.log(`${((cpu.user + cpu.system) / 1000 / applied).toFixed(2)} ms of CPU of this process for each`)
+  console.log(`at most ${Math.round(process.resourceUsage().maxRSS / 1024)} MB of memory, what filled the database included`)
   console.log(`${waits.length} that came due meanwhile waited ${ms(0.5)} ms in the middle, ${ms(1)} ms at most`)
 } finally {
   await life.stop()

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { parseProcfile } from '../../src/local/procfile.js'
 
 /** Where the compiler has put the processes, and this file. */
 const build = fileURLToPath(new URL('../../', import.meta.url))
@@ -12,12 +13,11 @@ interface Row {
   meaning: string
 }
 
-/** The lines of the Procfile: process type and the arguments of node. */
+/** The lines of the Procfile: process type and what node is given, without its own options. */
 export function procfileProcesses(): { name: string; args: string[] }[] {
-  const lines = readFileSync('Procfile', 'utf8').trim().split('\n')
-  return lines.map((line) => {
-    const [name, command] = line.split(/:\s+/) as [string, string]
-    return { name, args: command.split(' ').slice(1) }
+  return parseProcfile(readFileSync('Procfile', 'utf8')).map(({ name, command }) => {
+    const [, ...given] = command.split(' ')
+    return { name, args: given.filter((arg) => !arg.startsWith('-')) }
   })
 }
 

@@ -223,6 +223,35 @@ describe('a budget', () => {
     expect(await update({ budget: { limit: spent + 0.01, hasSoftLimit: false } })).to.deep.equal({ budgetExceeded: false })
   })
 
+  it('holds in a billing period that nobody has recorded yet', async () => {
+    await provision({ budget: { limit: 1, hasSoftLimit: false } })
+    await report(20)
+    expect(await check()).to.equal('BudgetExceeded')
+    // As if it had begun 32 days ago, and every worker had been down since the first period was over.
+    await platform.pool.query(
+      `UPDATE subscription SET billing_anchor = billing_anchor - interval '32 days', current_period_start = current_period_start - interval '32 days',
+         current_period_end = current_period_start - interval '1 day', due_at = NULL
+       WHERE ref_id = $1`,
+      [`metered of ${customerId}`],
+    )
+    await platform.pool.query(
+      `UPDATE usage_measurement SET occurred_at = occurred_at - interval '32 days' WHERE customer_id = (SELECT id FROM customer WHERE ref_id = $1)`,
+      [customerId],
+    )
+    await platform.pool.query(
+      `DELETE FROM usage_counter WHERE series_id IN (SELECT id FROM usage_series WHERE customer_id = (SELECT id FROM customer WHERE ref_id = $1))`,
+      [customerId],
+    )
+    await ask('mutation($input: UpdateCustomerInput!) { updateOneCustomer(input: $input) { id } }', {
+      input: { customerId, billingInformation: { timezone: 'Etc/UTC' } },
+    })
+    expect(await check()).to.equal('granted')
+    await report(9)
+    expect(await check()).to.equal('granted')
+    await report(1)
+    expect([await check(), await isExceeded()]).to.deep.equal(['BudgetExceeded', true])
+  })
+
   it('is new with each billing period, at its instant', async () => {
     const clocked = await platform.createEnvironment('clocked', catalog)
     await platform.prisma.environment.update({ where: { id: clocked.id }, data: { isTest: true } })

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import type { BillingRequest } from '../../../src/billing/request.js'
 import type { ChangeEstimate } from '../../../src/billing/service-estimates.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { Problem } from '../../../src/kernel/problem.js'
@@ -15,7 +14,8 @@ import {
   type StepSpec,
   type WorldSpec,
 } from './estimate-cases.js'
-import { type Held, periodPrice, unused, withTax } from './naive-price.js'
+import { boxes, contentRequest, seats, termsOf } from './estimate-requests.js'
+import { type Held, inUnits, periodPrice, unused, withTax } from './naive-price.js'
 
 /** As many customers are at work at once as a busy door has requests. */
 const concurrency = 6
@@ -179,7 +179,7 @@ export class EstimateWorld {
     traveller.held = { ...content, currency: invoice.currency, soldBy }
     if (content.planRefId === 'tried') traveller.held.billingPeriod = 'MONTHLY'
     const price = periodPrice({ ...spec, overrides }, traveller.held)
-    expect(Number(invoice.total), 'the price list').to.equal(withTax(price, spec.taxPercentage, traveller.held.currency))
+    expect(Number(invoice.total), 'the price list').to.equal(inUnits(withTax(price, spec.taxPercentage), invoice.currency))
   }
 
   /** No estimate is asked for a cancellation: the price list alone says what comes back. */
@@ -194,9 +194,9 @@ export class EstimateWorld {
     const credit = made.filter(
       ({ lines }) => lines.length > 0 && lines.every((amount) => Number(amount) <= 0) && lines.some((amount) => Number(amount) < 0),
     )
-    const price = -unused(periodPrice(this.#ownOf(traveller, held), held), current.currentPeriod, this.#now)
+    const price = unused(periodPrice(this.#ownOf(traveller, held), held), current.currentPeriod, this.#now)
     const given = credit.reduce((sum, { total }) => sum + Number(total), 0)
-    expect(given, 'the price list').to.equal(withTax(price, traveller.spec.taxPercentage, held.currency))
+    expect(given, 'the price list').to.equal(inUnits(-withTax(price, traveller.spec.taxPercentage), held.currency))
     this.#count('cancel')
   }
 
@@ -231,9 +231,9 @@ export class EstimateWorld {
     change: { before: Held; after: Held },
   ): void {
     const left = (held: Held, { currentPeriod }: Pick<Current, 'currentPeriod'>) =>
-      unused(periodPrice(this.#ownOf(traveller, held), held), currentPeriod!, this.#now)
+      withTax(unused(periodPrice(this.#ownOf(traveller, held), held), currentPeriod!, this.#now), traveller.spec.taxPercentage)
     const price = left(change.after, made.subscription) - left(change.before, made.before)
-    expect(Number(made.invoice?.total ?? 0), 'the price list').to.equal(withTax(price, traveller.spec.taxPercentage, change.after.currency))
+    expect(Number(made.invoice?.total ?? 0), 'the price list').to.equal(inUnits(price, change.after.currency))
   }
 
   #ownOf({ spec }: Traveller, { planRefId }: Held): CustomerSpec {
@@ -345,55 +345,6 @@ export class EstimateWorld {
 
   #count(kind: string): void {
     this.cases[kind] = (this.cases[kind] ?? 0) + 1
-  }
-}
-
-const seats = (quantity: number) => ({ featureRefId: 'seats', quantity: decimal.fromNumber(quantity) })
-const boxes = (quantity: number) => ({ featureRefId: 'boxes', quantity: decimal.fromNumber(quantity) })
-
-function contentRequest(content: ContentSpec) {
-  return {
-    addons: [
-      ...(content.support > 0 ? [{ addonRefId: 'support', quantity: content.support }] : []),
-      ...(content.boxes !== null ? [{ addonRefId: 'storage', quantity: 1 }] : []),
-    ],
-    quantities: [
-      ...(content.planRefId === 'tried' ? [] : [seats(content.seats)]),
-      ...(content.boxes !== null ? [boxes(content.boxes)] : []),
-    ],
-  }
-}
-
-function termsOf({ discount, taxPercentage, minimumSpend, overrides, currency }: CustomerSpec, { planRefId }: ContentSpec): BillingRequest {
-  const adHoc = { name: null, percentOff: null, amountsOff: null, durationInMonths: null }
-  const own = { addonRefId: null, tiers: null, blockSize: null }
-  return {
-    ...(discount && {
-      coupon:
-        'couponRefId' in discount
-          ? discount
-          : 'percentOff' in discount
-            ? { discount: { ...adHoc, percentOff: decimal.fromNumber(discount.percentOff) } }
-            : {
-                discount: {
-                  ...adHoc,
-                  amountsOff: Object.entries(discount.amountOff).map(([code, amount]) => ({
-                    currency: code,
-                    amount: decimal.fromNumber(amount),
-                  })),
-                  durationInMonths: discount.months,
-                },
-              },
-    }),
-    taxPercentage: taxPercentage === null ? null : decimal.fromNumber(taxPercentage),
-    ...(minimumSpend !== null && { minimumSpend: { amount: decimal.fromNumber(minimumSpend), currency: currency ?? 'USD' } }),
-    ...(overrides &&
-      planRefId !== 'tried' && {
-        priceOverrides: [
-          { ...own, featureRefId: null, amount: decimal.fromText(overrides.flat) },
-          { ...own, featureRefId: 'seats', amount: decimal.fromText(overrides.seat) },
-        ],
-      }),
   }
 }
 

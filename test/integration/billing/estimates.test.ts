@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { at, type Bench, invoicesOf, newAcme, openBench, start, units } from './bench.js'
+import { at, type Bench, invoicesOf, newAcme, openBench, reasonOf, start, units } from './bench.js'
 
 describe('estimates', () => {
   let bench: Bench
@@ -46,6 +46,21 @@ describe('estimates', () => {
       debit: '42',
     })
     expect(estimate.total).to.equal('-18')
+  })
+
+  it('answer nothing now for a plan change that waits, whatever is agreed for then, and refuse what cannot be', async () => {
+    await bench.subscriptions.provision(environmentId, { customerRefId: 'acme', planRefId: 'business', quantities: seats(3) })
+    const asked = (couponRefId: string) => ({
+      customerRefId: 'acme',
+      planRefId: 'team',
+      scheduleStrategy: 'END_OF_BILLING_PERIOD' as const,
+      billing: { coupon: { couponRefId } },
+    })
+    const estimate = await bench.estimates.provision(environmentId, asked('tenth'))
+    expect(estimate).to.deep.include({ total: '0', lines: [], proration: null, isPlanDowngrade: true, hasScheduledUpdates: true })
+    const { subscription } = await bench.subscriptions.provision(environmentId, asked('tenth'))
+    expect(await invoicesOf(bench, environmentId, subscription.id)).to.have.length(1)
+    expect(await reasonOf(bench.estimates.provision(environmentId, asked('nothing')))).to.equal('COUPON_NOT_FOUND')
   })
 
   it('answer the first invoice of a subscription that starts later', async () => {

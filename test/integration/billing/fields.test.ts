@@ -150,6 +150,28 @@ describe('billing fields of the contract', () => {
       expect((await get(changed.get('CREATE_PRORATIONS')!)).latestInvoice.total).to.equal(159)
     })
 
+    it('UNCHANGED holds for a plan that waits for its payment: charged for the rest of the period, and usage begins with it', async () => {
+      await subscribe({ planId: 'team', ...seats(1) })
+      await advance(half)
+      const asked = { planId: 'business', ...seats(1), billingCycleAnchor: 'UNCHANGED', paymentCollectionMethod: 'CHARGE' }
+      const { status, subscription } = await provision(asked)
+      expect([status, subscription.latestInvoice.total]).to.deep.equal(['PAYMENT_REQUIRED', 39])
+      const { billingId } = subscription.latestInvoice
+      await ask(
+        'mutation($input: InvoiceInput!) { markInvoicePaid(input: $input) { status } }',
+        { billingId },
+        { 'x-operator-key': operatorKey },
+      )
+      const paid = await get(subscription.subscriptionId)
+      expect([paid.status, paid.currentBillingPeriodStart, paid.currentBillingPeriodEnd]).to.deep.equal([
+        'ACTIVE',
+        '2044-04-01T00:00:00.000Z',
+        '2044-05-01T00:00:00.000Z',
+      ])
+      await advance('2044-05-01T00:00:00Z')
+      expect((await get(subscription.subscriptionId)).latestInvoice.total).to.equal(120)
+    })
+
     it('begins anew where nothing is said', async () => {
       await subscribe({ planId: 'team', ...seats(1) })
       await advance(half)

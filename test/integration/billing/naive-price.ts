@@ -77,8 +77,8 @@ export function unused(price: bigint, { start, end }: { start: number; end: numb
   return rounded(price * BigInt(end - start - used), BigInt(end - start))
 }
 
-/** With tax, in whole currency units as the wire has them. */
-export function withTax(minor: bigint, taxPercentage: number | null, currency: Currency): number {
-  const tax = taxPercentage === null ? 0n : rounded(minor * BigInt(Math.round(taxPercentage * 10)), 1_000n)
-  return Number(minor + tax) / 10 ** minorDigits[currency]
-}
+export const withTax = (price: bigint, taxPercentage: number | null): bigint =>
+  taxPercentage === null ? price : price + rounded(price * BigInt(Math.round(taxPercentage * 10)), 1_000n)
+
+/** In whole currency units, as the wire has them. */
+export const inUnits = (minor: bigint, currency: Currency): number => Number(minor) / 10 ** minorDigits[currency]

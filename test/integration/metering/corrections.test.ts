@@ -28,9 +28,9 @@ describe('correcting usage', () => {
   const usages = () => Promise.all(['requests', 'tokens', 'max', 'min', 'avg', 'unique'].map(usage))
   const tokens = (key: string, value: number, user = key) => event(customerId, key, { dimensions: { tokens: value, user } })
   const name = ({ dimensions, ...rest }: UsageEvent) => rest
-  const aggregateAll = async () => {
+  const aggregateAll = async (aggregation = bench.newAggregation()) => {
     const { rows } = await bench.pool.query<{ id: string }>('SELECT id FROM pending_batch WHERE environment_id = $1::uuid', [environmentId])
-    for (const { id } of rows) await bench.newAggregation().aggregate({ v: 1, environmentId, batchId: id, stored: null })
+    for (const { id } of rows) await aggregation.aggregate({ v: 1, environmentId, batchId: id, stored: null })
   }
   const count = async (...events: UsageEvent[]) => {
     await bench.usage.reportEvents(environmentId, events)
@@ -59,6 +59,21 @@ describe('correcting usage', () => {
     expect(await usages()).to.deep.equal(['2', '3', '2', '1', '1.5', '1'])
     await count(tokens('c', 0))
     expect(await usages()).to.deep.equal(['3', '3', '2', '0', '1', '2'])
+  })
+
+  it('counts a member again that was taken back, also in a worker that has seen it', async () => {
+    const worker = bench.newAggregation()
+    const countThere = async (...events: UsageEvent[]) => {
+      await bench.usage.reportEvents(environmentId, events)
+      await aggregateAll(worker)
+    }
+    await countThere(tokens('a', 1, 'ann'), tokens('b', 1, 'ben'))
+    await countThere(tokens('c', 1, 'ann'))
+    expect(await usage('unique')).to.equal('2')
+    for (const key of ['a', 'c']) await bench.usage.corrections.changeEvent(environmentId, name(tokens(key, 1)), null)
+    expect(await usage('unique')).to.equal('1')
+    await countThere(tokens('d', 1, 'ann'))
+    expect(await usage('unique')).to.equal('2')
   })
 
   it('refuses an event that it does not know, or that is being counted at the moment', async () => {

@@ -188,7 +188,10 @@ describe('counting anew from raw events', () => {
       `UPDATE meter SET filters = '[[{"field":"eventName","operation":"EQUALS","value":"other"}]]' WHERE environment_id = $1::uuid`,
       [of],
     )
+    const messages = () => bench.prisma.outboxMessage.count({ where: { environmentId: of } })
+    const before = await messages()
     await recompute('requests', null, of)
+    expect(await messages()).to.equal(before)
     await bench.usage.reportEvents(of, [event('quiet', 'a', { eventName: 'other' }), event('quiet', 'b')])
     await allCounted(of)
     expect(await usageOf(bench, of, 'quiet', 'requests')).to.equal('1')

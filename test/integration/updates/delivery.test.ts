@@ -215,6 +215,19 @@ describe('delivering changes', () => {
       expect((await listened()).map(({ usage }) => [usage!.usage.currentUsage, usage!.usage.updatedAt])).to.deep.equal([['2', version]])
     })
 
+    it('does not wait for states that are to be built', async () => {
+      await provision('other')
+      await report('seats', 1)
+      const failing = withStates(() => Promise.reject(new Error('no state can be built')))
+      const lots: string[][] = []
+      const publish = async (messages: ChangeMessage[]) => void lots.push(messages.map(({ customerId }) => customerId))
+      const error = await worker({ publish }, failing)
+        .deliver(environmentId)
+        .catch((error: unknown) => error)
+      expect(error).to.be.instanceOf(AggregateError)
+      expect(lots).to.deep.equal([['acme']])
+    })
+
     it('that arrives late never replaces newer usage', async () => {
       const one = worker()
       await report('seats', 1)

@@ -96,7 +96,24 @@ describe('another currency', () => {
     ])
   })
 
-  it('of tax gives back what was charged', () => {
+  it('of tax gives back what was charged, to the cent, in as many steps as it takes', () => {
+    const plan = (amount: string) => subscription({ plan: version('dollars', [price({ amount: d(amount) })]) })
+    const [dear, cheap] = [plan('1996.17'), plan('341.43')]
+    const steps = [
+      { before: null, after: dear, ...standard },
+      { before: dear, after: cheap, ...standard },
+      { before: cheap, after: { ...cheap, status: 'CANCELED' as const }, ...standard, creditsUnused: true },
+    ]
+    let account = newAccount(inUsd)
+    const totals = steps.flatMap((change) => {
+      const billed = bill({ account, change })
+      account = billed.account
+      return billed.drafts.map(({ total }) => total)
+    })
+    expect(totals).to.deep.equal(['2395.4', '-1985.68', '-409.72'])
+  })
+
+  it('of tax gives back what was charged, whatever the rate is by now', () => {
     const after = subscription({ plan: version('dollars', [price({ amount: d(60) })]) })
     const { drafts } = bill({
       account: begun(),
