@@ -118,7 +118,12 @@ export function bill({
   const account = { ...known, terms }
   const timeZone = after.timeZone
   const target = isCharged(after) ? standingOf({ content: after, terms, period: chargedPeriod(after, at)!, timeZone, chargedAt: at }) : null
-  if (standing && before && change.isRenewal) return endPeriod({ account: known, terms, before, next: target, at, usage })
+  if (standing && before && change.isRenewal) {
+    if (!target || target.currency === standing.currency) return endPeriod({ account: known, terms, before, next: target, at, usage })
+    const closed = endPeriod({ account: known, terms, before, next: null, at, usage })
+    const begun = charge({ account: closed.account, target, replaced: null, change })
+    return { account: begun.account, drafts: [...closed.drafts, ...begun.drafts] }
+  }
   if (before?.status === 'PAYMENT_PENDING' && !target) return { account: newAccount(terms), drafts: [] }
   if (standing && !target) return end({ account: known, terms, change, usage })
   // What still waits for its payment has nothing to give back, whatever was asked.
@@ -214,7 +219,7 @@ function charge({
 
 /**
  * What is charged from now on is in another currency than what stands: the unused part of that is given back in its own, by an invoice of its own that
- * comes first, together with what waited for the next invoice. With NONE nothing is given back.
+ * comes first, together with what waited for the next invoice. With NONE nothing is given back, and a period that goes on is left as it was charged.
  */
 function changeCurrency({
   account: { pending, ...account },
@@ -229,12 +234,14 @@ function changeCurrency({
 }): Billed {
   const { at, proration } = change
   const { terms, standing } = account
+  const isKept = isSamePeriod(foreign.period, target.period)
+  if (isKept && proration === 'NONE') return { account: { ...account, pending, standing: foreign }, drafts: [] }
   const credits = proration === 'NONE' ? [] : creditDrafts(foreign, terms, at)
   const none = { ...foreign, lines: [], gross: decimal.zero, net: decimal.zero }
   const draft = credits[0] ?? changeDraft({ reason: 'SUBSCRIPTION_UPDATE', before: none, after: null, taxPercentage: null, at })!
   const settled = withPending({ ...account, pending }, draft)
   // Where the period goes on, only the rest of it is charged in the new currency.
-  const rest = isSamePeriod(foreign.period, target.period) ? { ...none, currency: target.currency } : null
+  const rest = isKept ? { ...none, currency: target.currency } : null
   const reason = standing ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATION'
   const debit = changeDraft({ reason, before: rest, after: target, taxPercentage: terms.taxPercentage, at })!
   const drafts = [...settled.drafts, ...(isEmpty(debit) ? [] : [debit])]
@@ -325,10 +332,15 @@ function isSameStanding(a: Standing, b: Standing): boolean {
   return a.currency === b.currency && a.net === b.net && a.gross === b.gross && isSamePeriod(a.period, b.period) && sameLines(a, b)
 }
 
+/** In any order: add-ons are read in another one than they were bought in. */
 function sameLines({ lines: a }: Standing, { lines: b }: Standing): boolean {
+  const others = new Map(b.map((line) => [line.priceId, line]))
   return (
     a.length === b.length &&
-    a.every((line, index) => line.priceId === b[index]!.priceId && line.quantity === b[index]!.quantity && line.amount === b[index]!.amount)
+    a.every(({ priceId, quantity, amount }) => {
+      const other = others.get(priceId)
+      return other !== undefined && quantity === other.quantity && amount === other.amount
+    })
   )
 }
 

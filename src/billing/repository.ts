@@ -277,7 +277,7 @@ export interface BillingCoupon {
   maxRedemptions: number | null
 }
 
-/** `lock`: nobody else gives it away until the transaction ends. */
+/** `lock`: nobody else gives one away that is limited until the transaction ends. */
 export async function findCoupon(
   db: Db,
   environmentId: string,
@@ -286,7 +286,8 @@ export async function findCoupon(
 ): Promise<BillingCoupon | null> {
   const row = await db.coupon.findFirst({ where: { environmentId, ...by } })
   if (!row) return null
-  if (lock)
+  // One without a limit is given to many at once.
+  if (lock && row.maxRedemptions !== null)
     await db.$queryRaw(Prisma.sql`SELECT FROM coupon WHERE environment_id = ${environmentId}::uuid AND id = ${row.id}::uuid FOR UPDATE`)
   const amounts = row.amountsOff as { amount: string | number; currency: string }[] | null
   return {

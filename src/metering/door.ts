@@ -59,7 +59,7 @@ interface WaitingCall {
 /** Calls of one environment and shard. */
 interface Lane {
   environmentId: string
-  queue: JobQueue<IngestionJob>
+  queue: Pick<JobQueue<IngestionJob>, 'add'>
   waiting: WaitingCall[]
   /** Of the calls that wait. */
   waitingItems: number
@@ -69,9 +69,9 @@ interface Lane {
 
 export interface DoorParts {
   /** One per shard. */
-  queues: JobQueue<IngestionJob>[]
-  replies: Replies
-  clock: DatabaseClock
+  queues: Pick<JobQueue<IngestionJob>, 'add'>[]
+  replies: Pick<Replies, 'door' | 'expect' | 'forget'>
+  clock: Pick<DatabaseClock, 'now'>
   /** Absent: nobody looks at it. */
   backlog?: Pick<Backlog, 'isTooLong'>
   kind: IngestionJob['batch']['kind']
@@ -126,7 +126,14 @@ export class Door {
       const { queues } = this.#parts
       const shard = shardOf(environmentId, items[0]!.customerId, queues.length)
       const name = `${environmentId}/${shard}`
-      const lane = this.#lanes.get(name) ?? { environmentId, queue: queues[shard]!, waiting: [], waitingItems: 0, inFlight: 0, isScheduled: false }
+      const lane = this.#lanes.get(name) ?? {
+        environmentId,
+        queue: queues[shard]!,
+        waiting: [],
+        waitingItems: 0,
+        inFlight: 0,
+        isScheduled: false,
+      }
       this.#lanes.set(name, lane)
       lane.waiting.push(waiting)
       lane.waitingItems += items.length

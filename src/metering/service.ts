@@ -84,11 +84,11 @@ export class UsageService {
    * Counts the reports, all or none, and answers the usage after it, in their order. The problem of a call with bad items names all of them in
    * `details.items`. Fails retryably when they were not counted; safe to repeat with idempotency keys in any case.
    */
-  async report(environmentId: string, items: UsageReport[], { signal }: { signal?: AbortSignal } = {}): Promise<ReportedUsage[]> {
+  async report(environmentId: string, items: UsageReport[]): Promise<ReportedUsage[]> {
     if (items.length === 0) return []
     const { checked, refused, first } = await this.#check(items, (item, now) => checkReport(item, newId(), now))
     if (first) throw withItems(first, refused)
-    const answer = (await this.#reports.send(environmentId, checked satisfies ReportItem[], signal)) as ReportAnswer
+    const answer = (await this.#reports.send(environmentId, checked satisfies ReportItem[])) as ReportAnswer
     if ('problem' in answer) throw fromPlainProblem(answer.problem)
     for (const usage of answer.usages) noteChange(toChange(environmentId, usage))
     return answer.usages
@@ -98,11 +98,11 @@ export class UsageService {
    * Stores the events; counting them follows within moments. Good ones are stored although others are bad: those are named in `details.items` of
    * the one problem it then fails with. Safe to repeat: an event that is stored already is a success.
    */
-  async reportEvents(environmentId: string, events: UsageEvent[], { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+  async reportEvents(environmentId: string, events: UsageEvent[]): Promise<void> {
     if (events.length === 0) return
     const { checked, refused, positions } = await this.#check(events, checkEvent)
     if (checked.length > 0) {
-      const answer = (await this.#events.send(environmentId, checked satisfies EventItem[], signal)) as EventAnswer
+      const answer = (await this.#events.send(environmentId, checked satisfies EventItem[])) as EventAnswer
       if ('problem' in answer) throw fromPlainProblem(answer.problem)
       for (const item of answer.refused) refused.push({ ...item, index: positions[item.index]! })
     }

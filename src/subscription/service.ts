@@ -321,15 +321,12 @@ export class SubscriptionService {
    * was something.
    */
   async applyDueTogether(environmentId: string, customerIds: readonly string[]): Promise<string[]> {
-    const { ids, held } = await inTransaction(this.#prisma, async (db) => {
-      const customers = await holdDueCustomers(db, environmentId, customerIds)
-      return { ids: customers.map(({ id }) => id), held: await this.#records.recordAllDue(db, environmentId, customers) }
-    })
-    this.#records.wake(
-      held.flatMap(({ changed }) => changed),
-      { isAccessChanged: held.some(({ isAccessChanged }) => isAccessChanged) },
+    const held = await inTransaction(this.#prisma, async (db) =>
+      this.#records.recordAllDue(db, environmentId, await holdDueCustomers(db, environmentId, customerIds)),
     )
-    return ids
+    const changed = held.flatMap((one) => one.changed)
+    this.#records.wake(changed, { isAccessChanged: held.some(({ isAccessChanged }) => isAccessChanged) })
+    return [...new Set(changed.map(({ customerId }) => customerId))]
   }
 
   /** Customers (our ids) with something due: half of them the longest overdue, half the latest, so that a crowd that came due together holds up nobody. */

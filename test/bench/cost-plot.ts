@@ -6,7 +6,7 @@ export interface CostLine {
   ms: readonly number[]
 }
 
-const width = 820
+const width = 880
 const height = 460
 const plot = { left: 64, right: 480, top: 24, bottom: 400 }
 const colors = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9']

@@ -34,7 +34,7 @@ const benchmarks: readonly Benchmark[] = [
 
 const usage = `Usage: npm run bench -- NAME [--json | --markdown] [--seconds N] [--millions N]
 
-${benchmarks.map(({ name, about }) => `  ${name.padEnd(12)}${about}`).join('\n')}
+${benchmarks.map(({ name, about }) => `  ${name.padEnd(17)}${about}`).join('\n')}
 
   --json        prints one JSON object per measure and line on standard output, and nothing else there
   --markdown    prints the table as the documentation has it

@@ -19,9 +19,9 @@ export class UsageResolver {
   })
   async reportUsage(
     @Arg('input', () => ReportUsageInput, { description: 'The usage.' }) input: ReportUsageInput,
-    @Ctx() { app, identity, signal }: RequestContext,
+    @Ctx() { app, identity }: RequestContext,
   ) {
-    const [usage] = await app.usage.report(identity.environmentId, [fromReportUsageInput(input)], { signal })
+    const [usage] = await app.usage.report(identity.environmentId, [fromReportUsageInput(input)])
     return toUsageMeasurement(usage!)
   }
 
@@ -32,9 +32,9 @@ export class UsageResolver {
   })
   async reportUsageBulk(
     @Arg('input', () => ReportUsageBulkInput, { description: 'The usages.' }) input: ReportUsageBulkInput,
-    @Ctx() { app, identity, signal }: RequestContext,
+    @Ctx() { app, identity }: RequestContext,
   ) {
-    const usages = await app.usage.report(identity.environmentId, fromReportUsageBulkInput(input), { signal })
+    const usages = await app.usage.report(identity.environmentId, fromReportUsageBulkInput(input))
     return usages.map(toUsageMeasurement)
   }
 
@@ -53,9 +53,9 @@ export class UsageResolver {
   })
   async reportEvent(
     @Arg('events', () => UsageEventsReportInput, { description: 'The events.' }) input: UsageEventsReportInput,
-    @Ctx() { app, identity, signal, events }: RequestContext,
+    @Ctx() { app, identity, events }: RequestContext,
   ) {
-    await app.usage.reportEvents(identity.environmentId, events ?? fromUsageEvents(input), { signal })
+    await app.usage.reportEvents(identity.environmentId, events ?? fromUsageEvents(input))
     return null
   }
 }

@@ -130,6 +130,16 @@ describe('a budget', () => {
     )
     // It is stored all the same: the host application has let it happen.
     expect(await report(5)).to.deep.equal({ currentUsage: 15 })
+    // Counted as it comes, not added up with each report.
+    const { rows } = await platform.pool.query(
+      `SELECT reset_period, usage::float8 AS usage FROM usage_series AS series JOIN usage_counter AS counter ON counter.series_id = series.id
+       WHERE series.customer_id = (SELECT id FROM customer WHERE ref_id = $1) ORDER BY reset_period`,
+      [customerId],
+    )
+    expect(rows).to.deep.equal([
+      { reset_period: 'DAY', usage: 15 },
+      { reset_period: 'MONTH', usage: 15 },
+    ])
   })
 
   it('with a soft limit only tells', async () => {

@@ -22,6 +22,10 @@ describe('the migration to a dearer version', () => {
       '{ billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 60 }',
     )
     .replace('amount: 12, feature: seats', 'amount: 20, feature: seats')
+  const addon = `  - refId: storage
+    product: cloud
+    prices: [{ billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 5 }]
+coupons:`
   const publish = (text = dearer) => bench.catalog.apply(environmentId, text, { dryRun: false, archiveMissing: false })
   const provision = async (terms: Partial<Parameters<Bench['subscriptions']['provision']>[1]> = {}) => {
     const quantities = [{ featureRefId: 'seats', quantity: units(2) }]
@@ -59,6 +63,19 @@ describe('the migration to a dearer version', () => {
     await bench.testClocks.advance(environmentId, renewal)
     expect(await totals(id)).to.deep.equal(['54', '100'])
     expect((await invoicesOf(bench, environmentId, id)).at(-1)!.lines.some(({ isProration }) => isProration)).to.equal(false)
+  })
+
+  it('that waits makes no invoice, in whatever order the add-ons were bought', async () => {
+    const withTwo = `${catalog.replaceAll('compatibleAddons: [support]', 'compatibleAddons: [support, storage]').replace('coupons:', addon)}`
+    await publish(withTwo)
+    const held = (...addons: [string, number][]) => addons.map(([addonRefId, quantity]) => ({ addonRefId, quantity }))
+    const { id } = await provision({ addons: held(['support', 1], ['storage', 1]) })
+    const more = held(['storage', 1], ['support', 2])
+    await bench.subscriptionChanges.update(environmentId, { subscriptionRefId: 'team', addons: more })
+    await publish(withTwo.replace('currency: USD, amount: 30 }', 'currency: USD, amount: 60 }'))
+    await bench.testClocks.advance(environmentId, half)
+    await migrate('END_OF_BILLING_PERIOD')
+    expect(await totals(id)).to.have.length(2)
   })
 
   it('credits when the new version is cheaper, never more than was charged', async () => {

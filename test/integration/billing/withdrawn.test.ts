@@ -141,6 +141,22 @@ describe('what is not wanted any more before it was paid', () => {
     expect(await acme.statusOfBuiltin()).to.deep.equal([])
   })
 
+  it('ends in time, where the provider was away or refused all the while, and charges nobody then', async () => {
+    await acme.chargeCard()
+    for (const failure of [unavailable('no route'), invalidInput('No such customer.')]) {
+      const planRefId = failure.isRetryable ? 'team' : 'business'
+      const { id } = await acme.provision(planRefId)
+      await acme.syncWith({ createInvoice: () => Promise.reject(failure) }).deliverAll(environmentId, id)
+      const { now } = (await bench.testClocks.find(environmentId))!
+      await bench.testClocks.advance(environmentId, now + 24 * 3_600_000)
+      expect(await bench.billing.sweepDeadlines()).to.equal(1)
+      await acme.again()
+      await bench.billing.deliverAll(environmentId, id)
+      expect((await acme.standing(planRefId)).at(2)).to.equal('PendingPaymentExpired')
+    }
+    expect(await acme.statusOfBuiltin()).to.deep.equal(['CANCELED'])
+  })
+
   it('makes room for the plan that takes its place', async () => {
     await acme.buy('team')
     await replace()

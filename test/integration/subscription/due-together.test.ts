@@ -146,6 +146,16 @@ describe('what is due for many customers', function () {
     expect(left[0]!.currentPeriodEnd).to.deep.equal(broken.currentPeriodEnd)
   })
 
+  it('is not looked for again and again where there is nothing', async () => {
+    environmentId = await bench.createEnvironment({ catalog: seatsCatalog() })
+    for (const customerRefId of ['one', 'two']) {
+      await bench.customers.provision(environmentId, { refId: customerRefId })
+      await bench.subscriptions.provision(environmentId, { customerRefId, planRefId: 'plus', quantities: seats(1), skipTrial: true })
+    }
+    await bench.pool.query(`UPDATE subscription SET due_at = now() - interval '1 hour' WHERE environment_id = $1`, [environmentId])
+    expect(await sweep()).to.equal(0)
+  })
+
   it('waits for a customer that is held when it was woken for it, and leaves it alone in a sweep', async () => {
     await fill()
     const client = await bench.pool.connect()

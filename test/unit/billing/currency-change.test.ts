@@ -78,8 +78,22 @@ describe('another currency', () => {
     expect(account.pending).to.equal(null)
   })
 
-  it('gives nothing back with NONE', () => {
-    expect(shown(moved({ proration: 'NONE' }).drafts)).to.deep.equal([['JPY', '1500', '300', '1800']])
+  it('waits with NONE for the end of a period that goes on, and then closes it in the old currency', () => {
+    const { drafts, account } = moved({ proration: 'NONE' })
+    expect(drafts).to.deep.equal([])
+    const after = subscription({ plan: inYen })
+    const next = { ...after, currentPeriod: { start: end, end: Date.parse('2027-06-01T00:00:00Z') } }
+    const renewal = { before: after, after: next, ...standard, at: end, isRenewal: true }
+    const minimum = { ...account, terms: { ...account.terms, minimumSpend: { amount: d(40), currency: 'USD' } } }
+    expect(shown(bill({ account: minimum, change: renewal }).drafts)).to.deep.equal([
+      ['USD', '10', '2', '12'],
+      ['JPY', '3000', '600', '3600'],
+    ])
+  })
+
+  it('gives nothing back with NONE where a period begins', () => {
+    const after = subscription({ plan: inYen, currentPeriod: { start: half, end: Date.parse('2027-05-16T00:00:00Z') } })
+    expect(shown(moved({ after, proration: 'NONE' }).drafts)).to.deep.equal([['JPY', '3000', '600', '3600']])
   })
 
   it('of a plan that takes the place of another gives back the other, after its payment where that comes first', () => {

@@ -13,7 +13,12 @@ describe('events that go round graphql-js', () => {
 
   for (const [title, given] of Object.entries({
     'the least of an event': event,
-    'all of an event': { ...event, resourceId: 'r', timestamp: '2026-11-28T10:00:00.123Z', dimensions: { a: 1, b: 'x', c: false, d: null } },
+    'all of an event': {
+      ...event,
+      resourceId: 'r',
+      timestamp: '2026-11-28T10:00:00.123Z',
+      dimensions: { a: 1, b: 'x', c: false, d: null },
+    },
     'nulls that stand for nothing': { ...event, resourceId: null, timestamp: null, dimensions: null },
     'an offset of a time': { ...event, timestamp: '2026-11-28T10:00:00+02:00' },
     'dimensions that are refused later': { ...event, dimensions: ['a'] },
@@ -49,8 +54,7 @@ describe('events that go round graphql-js', () => {
   })
 
   it('are looked for in the variable of the one reportEvent', () => {
-    const variableOf = (text: string) =>
-      eventsVariableOf(parse(text).definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION))
+    const variableOf = (text: string) => eventsVariableOf(parse(text).definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION))
     const field = 'reportEvent(events: $e)'
     expect(variableOf(`mutation ($e: UsageEventsReportInput!) { ${field} }`)).to.equal('e')
     for (const text of [

@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import { Problem } from '../../../src/kernel/problem.js'
+import { Door } from '../../../src/metering/door.js'
+import type { IngestionJob } from '../../../src/metering/jobs.js'
+
+/** A door whose queue and worker are this test. */
+function openDoor({ shards = 1 }: { shards?: number } = {}) {
+  const jobs: IngestionJob[] = []
+  const heard = new Map<string, (answers: { refused: [] }[]) => void>()
+  const queue = { add: async (job: IngestionJob) => void jobs.push(job) }
+  const door = new Door({
+    queues: Array.from({ length: shards }, () => queue),
+    replies: {
+      door: 'door',
+      expect: (batchId, listener) => void heard.set(batchId, listener as never),
+      forget: (batchId) => void heard.delete(batchId),
+    },
+    clock: { now: async () => 1_000 },
+    kind: 'events',
+    maxItems: 50,
+  })
+  const send = (count: number, signal?: AbortSignal) =>
+    door.send(
+      'environment',
+      Array.from({ length: count }, () => ({ customerId: 'customer' })),
+      signal,
+    )
+  const answer = ({ batchId, batch }: IngestionJob) => heard.get(batchId)!(batch.calls.map(() => ({ refused: [] })))
+  const itemsOf = ({ batch }: IngestionJob) => batch.calls.reduce((sum, { items }) => sum + items.length, 0)
+  /** The turns of the event loop in which batches leave. */
+  const settle = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
+  return { jobs, send, answer, itemsOf, settle }
+}
+
+describe('a door', () => {
+  it('sends calls of one turn together, and keeps few that come meanwhile for the next batch', async () => {
+    const { jobs, send, answer, itemsOf, settle } = openDoor()
+    const first = [send(1), send(2)]
+    await settle()
+    expect(jobs.map(itemsOf)).to.deep.equal([3])
+    const second = Array.from({ length: 19 }, () => send(1))
+    await settle()
+    expect(jobs).to.have.length(1)
+    answer(jobs[0]!)
+    expect(await Promise.all(first)).to.deep.equal([{ refused: [] }, { refused: [] }])
+    await settle()
+    expect(jobs.map(itemsOf)).to.deep.equal([3, 19])
+    answer(jobs[1]!)
+    await Promise.all(second)
+  })
+
+  it('sends a second batch beside the first when it is worth a job, and no third', async () => {
+    const { jobs, send, answer, itemsOf, settle } = openDoor()
+    const calls = [send(1)]
+    await settle()
+    for (const count of [10, 10, 40]) calls.push(send(count))
+    await settle()
+    // The call of 40 does not fit beside the others.
+    expect(jobs.map(itemsOf)).to.deep.equal([1, 20])
+    answer(jobs[0]!)
+    await settle()
+    expect(jobs.map(itemsOf)).to.deep.equal([1, 20, 40])
+    answer(jobs[1]!)
+    answer(jobs[2]!)
+    await Promise.all(calls)
+  })
+
+  it('stops waiting when the caller does', async () => {
+    const { jobs, send, answer, settle } = openDoor()
+    const caller = new AbortController()
+    const sent = send(1, caller.signal).catch((error: unknown) => error)
+    await settle()
+    caller.abort()
+    const problem = await sent
+    expect(problem).to.be.instanceOf(Problem)
+    expect(problem).to.include({ code: 'DEADLINE_EXCEEDED' })
+    answer(jobs[0]!)
+  })
+})
