@@ -1,8 +1,8 @@
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { memberHash, type Share, Tally } from './aggregate.js'
-import { type Binding, periodAt, type TrackedPeriod, type TrackedSeries } from './bindings.js'
-import { findCrossed } from './budget-check.js'
+import { periodAt, type TrackedPeriod, type TrackedSeries } from './bindings.js'
+import { recordCrossedBudgets } from './budget-check.js'
 import type { ComputedRange, ComputedUsage } from './compute-usage.js'
 import { type Connection, findCounters, findWithResources, type LockedCustomer, startOfRange } from './counter-repository.js'
 import {
@@ -15,7 +15,6 @@ import {
 } from './counter-write-repository.js'
 import { KnownMembers } from './known-members.js'
 import { type Aggregation, type FeatureMeter, type MeterVersion, versionAt } from './meter.js'
-import { tellCustomers } from './recomputation-repository.js'
 import { addToRollups, bucketOf, type RollupChange } from './rollup-repository.js'
 import { type Route, SeriesTracker } from './series-tracker.js'
 
@@ -61,8 +60,8 @@ export class CounterBatch {
   readonly #datedAhead = new Map<TrackedSeries, EpochMs>()
   readonly #rollups = new Map<Route, Map<EpochMs, Tally>>()
   readonly #told = new Set<Route>()
-  /** By customer (our id). */
-  readonly #crossed = new Map<string, Binding>()
+  /** Customers (our ids) of whom a budget was used up, or is not any more. */
+  #crossed: ReadonlySet<string> = new Set()
   #withResources: ReadonlySet<string> = new Set()
   #computed: ReadonlyMap<CounterChange, ComputedUsage> = new Map()
 
@@ -243,7 +242,7 @@ export class CounterBatch {
       }),
     )
     await this.#writeVersions(changes)
-    await this.#checkBudgets()
+    this.#crossed = await recordCrossedBudgets(this.db, this.environmentId, this.#told, this.locked)
     await tellUsage(this.db, this.environmentId, this.#toldCounters(values))
     return values
   }
@@ -267,22 +266,6 @@ export class CounterBatch {
       return isWritten && !isAccess ? [] : [{ customerId, version, isAccess }]
     })
     if (versions.length > 0) await writeVersions(this.db, this.environmentId, versions)
-  }
-
-  /** Where a budget is used up now, or is not any more, other things are held: a change of access, which is told. */
-  async #checkBudgets(): Promise<void> {
-    const bindings = new Set([...this.#told].flatMap(({ customer, resource }) => (resource ? [customer, resource] : [customer])))
-    const budgeted = [...bindings].filter(({ hasBudget }) => hasBudget)
-    if (budgeted.length === 0) return
-    const versionOf = ({ customerId }: Binding) => this.locked.get(customerId)!.version
-    for (const crossed of await findCrossed(this.db, this.environmentId, budgeted, versionOf))
-      this.#crossed.set(crossed.customerId, crossed)
-    const changed = [...this.#crossed.values()].map((binding) => ({ binding, version: versionOf(binding) }))
-    if (changed.length === 0) return
-    const versions = changed.map(({ binding, version }) => ({ customerId: binding.customerId, version, isAccess: true }))
-    await writeVersions(this.db, this.environmentId, versions)
-    const told = changed.map(({ binding, version }) => ({ refId: binding.holdings.customerRefId, version }))
-    await tellCustomers(this.db, this.environmentId, told)
   }
 
   /** Whether what was counted has changed more than usage for the customer: a budget is used up, or is not any more. */

@@ -15,7 +15,8 @@ const related = {
   subscriptionAddons: { orderBy: { id: 'asc' } },
   subscriptionQuantities: { include: { feature: { select: { refId: true } } } },
   subscriptionEntitlements: true,
-  scheduledUpdates: { where: { status: 'Scheduled' } },
+  // Of those that wait for the same instant the older goes first, whoever reads them.
+  scheduledUpdates: { where: { status: 'Scheduled' }, orderBy: { id: 'asc' } },
 } satisfies Prisma.SubscriptionInclude
 
 type Row = Prisma.SubscriptionGetPayload<{ include: typeof related }>

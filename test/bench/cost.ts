@@ -28,6 +28,8 @@ export const cost: Benchmark = {
   about:
     'what a check, a state, a report, an event and history cost at 1,000 to 10,000,000 stored events (--millions: to so many); reference: at 1,000',
   async run({ life, note, millions = 10 }) {
+    // Before our own load.
+    const machine = describeMachine()
     const stack = await startStack(life, costCatalog)
     const customer = await HeavyCustomer.start(life, stack)
     const copies = life.open('copies', await EventCopies.open(stack, 'tokens'), (c) => c.close())
@@ -52,7 +54,7 @@ export const cost: Benchmark = {
       (name): CostLine => ({ label: labels[name], ms: costs.map((ofSize) => ofSize[name]) }),
     )
     note(`\n${markdownTable(sizes, lines)}`)
-    note(`drawn in ${writePlot(sizes, lines, millions >= 10)}`)
+    note(`drawn in ${writePlot(plotCosts({ sizes, lines, machine }), millions >= 10)}`)
     return (Object.keys(labels) as Measure[]).map((name) => {
       const [first, last] = [costs[0]![name], costs.at(-1)![name]]
       return {
@@ -73,15 +75,15 @@ function markdownTable(sizes: readonly number[], lines: readonly CostLine[]): st
   const rows = [
     ['ms (median) at so many stored events', ...sizes.map(figure)],
     ['---', ...sizes.map(() => '---:')],
-    ...lines.map(({ label, ms }) => [label, ...ms.map((value) => value.toPrecision(2))]),
+    ...lines.map(({ label, ms }) => [label, ...ms.map((value) => value.toLocaleString('en', { maximumSignificantDigits: 2 }))]),
   ]
   return rows.map((row) => `| ${row.join(' | ')} |`).join('\n')
 }
 
 /** The documentation shows the whole range only. Answers the path. */
-function writePlot(sizes: readonly number[], lines: readonly CostLine[], isWhole: boolean): string {
+function writePlot(plot: string, isWhole: boolean): string {
   const path = join(root, isWhole ? 'src/web/docs/cost.svg' : '.data/cost.svg')
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, plotCosts({ sizes, lines, machine: describeMachine() }))
+  writeFileSync(path, plot)
   return path
 }

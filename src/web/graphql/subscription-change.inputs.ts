@@ -120,7 +120,10 @@ export class UpdateSubscriptionInput extends SubscriptionContent {
   @Field(() => String, { nullable: true })
   salesforceId?: string | null
 
-  @Field(() => enums.ScheduleStrategy, { nullable: true, description: 'When the change takes effect.' })
+  @Field(() => enums.ScheduleStrategy, {
+    nullable: true,
+    description: 'When quantities, add-ons and the billing period change. All else of the update is at once.',
+  })
   scheduleStrategy?: keyof typeof enums.ScheduleStrategy | null
 
   @Field(() => [UpdateSubscriptionEntitlementInput], { nullable: true, description: 'In place of the plan’s for these features.' })
