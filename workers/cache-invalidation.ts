@@ -43,12 +43,14 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, 
 
   consume(life, queues, deliverChanges, {
     concurrency: config.CONCURRENCY,
-    handler: ({ environmentId }) => delivery.deliver(environmentId),
+    handler: ({ environmentId }, { signal }) => delivery.deliver(environmentId, signal),
   })
   every(life, 'outbox sweep', config.SWEEP_INTERVAL_MS, async () => {
     for (const environmentId of await environmentsWithUndelivered(postgres.pool)) {
       // One environment in trouble does not hold up the others; its changes stay for the next sweep.
-      await delivery.deliver(environmentId).catch((error: unknown) => life.log.warn({ err: error, environmentId }, 'delivery failed'))
+      await delivery
+        .deliver(environmentId, life.signal)
+        .catch((error: unknown) => life.log.warn({ err: error, environmentId }, 'delivery failed'))
     }
   })
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })

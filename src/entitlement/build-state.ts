@@ -29,23 +29,22 @@ export function buildState(
   }
 }
 
-/**
- * What is held from the next instant on at which time alone changes it. Null: there is no such instant, or what is held then depends on a usage that
- * nobody who holds this state hears of: one that goes on in a series that is not read now.
- */
+/** What is held from the next instant on at which time alone changes it. Null: there is no such instant. */
 function nextState(holdings: Holdings, winners: readonly Winner[], usages: ReadonlyMap<string, Usage>, now: EpochMs): NextState | null {
   const validFrom = firstBoundary(holdings, winners, now)
   if (validFrom === null) return null
   const next = decideWinners(holdings, validFrom)
   const series = new Map(winners.map((winner) => [winner.entitlement.feature.id, winner]))
   const entitlements: NextState['entitlements'] = []
+  const unknownFeatureIds: string[] = []
   for (const winner of next) {
-    const before = series.get(winner.entitlement.feature.id)
-    const usage = nextUsage(winner, before, { usages, version: holdings.version, validFrom, now })
-    if (usage === undefined) return null
-    entitlements.push({ ...winner.entitlement, usage })
+    const { feature } = winner.entitlement
+    const usage = nextUsage(winner, series.get(feature.id), { usages, version: holdings.version, validFrom, now })
+    if (usage === undefined) unknownFeatureIds.push(feature.refId)
+    else entitlements.push({ ...winner.entitlement, usage })
   }
-  return { validFrom, validUntil: firstBoundary(holdings, next, validFrom), deniedReason: stateDenial(holdings, validFrom), entitlements }
+  const validUntil = firstBoundary(holdings, next, validFrom)
+  return { validFrom, validUntil, deniedReason: stateDenial(holdings, validFrom), entitlements, unknownFeatureIds }
 }
 
 function firstBoundary(holdings: Holdings, winners: readonly Winner[], now: EpochMs): EpochMs | null {

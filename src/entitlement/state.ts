@@ -90,4 +90,6 @@ export interface NextState {
   deniedReason: StateDenialReason | null
   /** A usage whose `updatedAt` is `validFrom` begins then; others go on from the usage of the same feature and period that is held by then. */
   entitlements: Entitlement[]
+  /** Features (refId) that are held then too, with a usage that goes on in a series which the state does not carry: nobody who holds it hears of that. */
+  unknownFeatureIds: string[]
 }

@@ -20,7 +20,7 @@ export { fromTime }
 
 const reportedFields = 'id customerId resourceId featureId currentUsage timestamp usagePeriodStart usagePeriodEnd'
 const heldFields = `accessDeniedReason validUntil entitlements { ${entitlementFields} }
-    next { accessDeniedReason validFrom validUntil entitlements { ${entitlementFields} } }`
+    next { accessDeniedReason validFrom validUntil unknownFeatureIds entitlements { ${entitlementFields} } }`
 const changeFields = `id kind customerId resourceId ${heldFields}
     usage { featureId currentUsage usagePeriodStart usagePeriodEnd updatedAt }`
 
@@ -125,8 +125,14 @@ export class StateReader {
       terms: this.pool.list(terms),
       usages: packUsages(usages),
       validUntil,
-      next: json.next ? { validFrom: json.next.validFrom, state: this.state({ customerId, resourceId }, json.next) } : null,
+      next: json.next ? this.#next({ customerId, resourceId }, json.next) : null,
     }
+  }
+
+  #next(owner: Owner, json: NextStateJson): NonNullable<CachedState['next']> {
+    const state = this.state(owner, json)
+    const isWhole = json.unknownFeatureIds.length === 0
+    return { validFrom: json.validFrom, state: isWhole ? state : { ...state, unknownFeatureIds: new Set(json.unknownFeatureIds) } }
   }
 }
 

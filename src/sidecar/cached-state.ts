@@ -23,6 +23,9 @@ export function isKnown({ deniedReason }: CachedState): boolean {
   return deniedReason !== 'CustomerNotFound' && deniedReason !== 'CustomerResourceNotFound'
 }
 
+/** Whether everything that is held is known with its usage. */
+export const isWhole = ({ state }: CacheEntry): boolean => state.unknownFeatureIds === undefined
+
 /** Whether the rights of `incoming` are older. A state without a version can't be compared and counts as newer: it arrived later. */
 export function isOlder(incoming: CachedState, cached: CachedState): boolean {
   return incoming.accessVersion !== 0 && incoming.accessVersion < cached.accessVersion

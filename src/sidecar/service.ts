@@ -1,10 +1,11 @@
 import { type ServerUnaryCall, type ServiceError, type sendUnaryData, status, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import type { Clock } from '../kernel/clock.js'
 import { checkRefId } from '../kernel/id.js'
-import { invalidInput, Problem } from '../kernel/problem.js'
+import { invalidInput, Problem, unavailable } from '../kernel/problem.js'
 import type { UsageEvent, UsageReport } from './api-client.js'
 import { fromTime, type Owner, type ReportUsageJson } from './api-messages.js'
-import { isKnown } from './cached-state.js'
+import type { CacheEntry } from './cache/cache.js'
+import { isKnown, isWhole } from './cached-state.js'
 import { answerAll, answerFromEntry, answerFromFallback, type Check, type CheckKind, checkKinds, toCheck } from './checks.js'
 import { type RefusedItem, toServiceError } from './errors.js'
 import type { GlobalFallbacks } from './fallback.js'
@@ -57,7 +58,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     try {
       const check = toCheck(kind, call.request)
       const entry = source.peek(call.request.customer_id, call.request.resource_id ?? null)
-      if (entry === undefined)
+      if (entry === undefined || isUnknown(entry, call.request))
         void answerLater(check, call).then(
           (bytes) => answer(null, bytes),
           (error) => answer(toServiceError(error)),
@@ -77,6 +78,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     } catch (error) {
       return fallBack(check, causeOf(error))
     }
+    if (isUnknown(entry, call.request)) return fallBack(check, 'unavailable')
     return answerFromEntry(check, entry, clock.now()) ?? fallBack(check, 'type_mismatch')
   }
 
@@ -111,7 +113,9 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     ...unary<OwnerRequest>('GetEntitlements', async (request, call) => {
       const owner = toOwner(request)
       try {
-        const entry = source.peek(owner.customerId, owner.resourceId) ?? (await source.resolve(owner, waitMs(call)))
+        const cached = source.peek(owner.customerId, owner.resourceId)
+        const entry = cached && isWhole(cached) ? cached : await source.resolve(owner, waitMs(call))
+        if (!isWhole(entry)) throw unavailable('The usage of some of what is held is not known here, and the API does not answer.')
         return answerAll(entry, clock.now())
       } catch (error) {
         if (isOffline(error)) return {}
@@ -238,6 +242,9 @@ function someRefused(items: RefusedItem[], count: number): Problem {
   const message = `${items.length} of ${count} events were refused, the others are stored; the first is events[${first?.index}]: ${first?.message}`
   return new Problem('INVALID_ARGUMENT', 'EVENTS_REFUSED', message, { details: { items } })
 }
+
+/** Whether the feature is held with a usage that is not known here. */
+const isUnknown = ({ state }: CacheEntry, { feature_id }: CheckRequest): boolean => state.unknownFeatureIds?.has(feature_id) ?? false
 
 const isOffline = (error: unknown) => error instanceof Problem && error.reason === offlineReason
 

@@ -3,7 +3,7 @@ import type { EpochMs } from '../kernel/clock.js'
 import { firstPeriod } from './billing-period.js'
 import { usageAnchorAfter } from './coexistence.js'
 import { perUnitPrice } from './content.js'
-import type { PlanAgreement, PlanContent, ScheduledChange, Subscription } from './model.js'
+import type { HeldAddon, PlanAgreement, PlanContent, ScheduledChange, Subscription } from './model.js'
 
 const isPlanChange = ({ change }: ScheduledChange): boolean =>
   change.type === 'Plan' || change.type === 'Downgrade' || change.type === 'MigrateToLatest'
@@ -49,9 +49,12 @@ export function execute(subscription: Subscription, { id, change }: ScheduledCha
         quantities: [...waiting.quantities.filter(({ featureId }) => featureId !== change.featureId), quantityOf(change)],
       }
     case 'Addon': {
-      const others = waiting.addons.filter(({ version }) => version.packageId !== change.addon.version.packageId)
+      const isSame = ({ version }: HeldAddon) => version.packageId === change.addon.version.packageId
       const isHeld = change.addon.quantity > 0 && waiting.plan.compatibleAddonIds.includes(change.addon.version.packageId)
-      return { ...waiting, addons: isHeld ? [...others, change.addon] : others }
+      if (!isHeld) return { ...waiting, addons: waiting.addons.filter((addon) => !isSame(addon)) }
+      // Each keeps its place, as when they are read again: invoices list them so.
+      if (waiting.addons.some(isSame)) return { ...waiting, addons: waiting.addons.map((addon) => (isSame(addon) ? change.addon : addon)) }
+      return { ...waiting, addons: [...waiting.addons, change.addon] }
     }
   }
 }

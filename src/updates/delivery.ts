@@ -78,10 +78,11 @@ export class ChangeDelivery {
 
   /**
    * Delivers everything that waits for one environment. Nudges that come while it runs are folded into one more round. A customer whose state cannot
-   * be built does not hold up the others: its changes wait for the end of their lease.
+   * be built does not hold up the others: its changes wait for the end of their lease. When `signal` aborts it ends after the batch that it is at, and
+   * what is left is found by the sweep.
    * @throws AggregateError when there were such customers
    */
-  async deliver(environmentId: string): Promise<void> {
+  async deliver(environmentId: string, signal?: AbortSignal): Promise<void> {
     if (this.#running.has(environmentId)) {
       this.#running.set(environmentId, true)
       return
@@ -90,8 +91,8 @@ export class ChangeDelivery {
     try {
       do {
         this.#running.set(environmentId, false)
-        while ((await this.#deliverBatch(environmentId, failures)) >= batchSize);
-      } while (this.#running.get(environmentId))
+        while ((await this.#deliverBatch(environmentId, failures)) >= batchSize && !signal?.aborted);
+      } while (this.#running.get(environmentId) && !signal?.aborted)
     } finally {
       this.#running.delete(environmentId)
     }

@@ -72,7 +72,7 @@ export const edgeDocuments = {
   entitlements: `query Entitlements($query: FetchEntitlementsQuery!) { entitlements: cachedEntitlements(query: $query) ${entitlement} }`,
   entitlementsState: `query EntitlementsState($query: FetchEntitlementsQuery!) {
     entitlementsState(query: $query) { __typename accessDeniedReason validUntil entitlements ${entitlement} entitlementsV2 ${featureEntitlement}
-      next { __typename accessDeniedReason validFrom validUntil entitlements ${entitlement} } }
+      next { __typename accessDeniedReason validFrom validUntil unknownFeatureIds entitlements ${entitlement} } }
   }`,
   activeSubscriptions: `query ActiveSubscriptions($input: GetActiveSubscriptionsInput!) { getActiveSubscriptions(input: $input) { ${subscriptionFields} } }`,
   paywall: `query Paywall($input: GetPaywallInput!) {

@@ -35,7 +35,7 @@ plans:
     prices: [{ billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 50 }]
   - refId: kit
     product: tools
-    entitlements: [{ feature: calls, limit: 300, resetPeriod: DAY }]
+    entitlements: [{ feature: calls, limit: 300, resetPeriod: DAY }, { feature: seats, limit: 2 }]
     prices: [{ billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 5 }]
 `
 

@@ -15,6 +15,8 @@ export interface CachedState extends Omit<EntitlementState, 'environmentId' | 'e
   version: EpochMs
   /** The earliest instant from which another entitlement may hold; null: none is known. */
   validUntil: EpochMs | null
+  /** Features that are held with a usage that is not known; absent: there are none. */
+  unknownFeatureIds?: ReadonlySet<string>
   /** What is held from `validFrom` on, unless something happens before. Null or absent: not known. */
   next?: { validFrom: EpochMs; state: CachedState } | null
 }

@@ -30,6 +30,7 @@ export interface StateJson {
 export interface NextStateJson {
   accessDeniedReason: string | null
   entitlements: EntitlementJson[]
+  unknownFeatureIds: string[]
   validFrom: number
   validUntil: number | null
 }

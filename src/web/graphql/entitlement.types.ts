@@ -200,6 +200,12 @@ export class NextEntitlements {
   })
   entitlements!: Entitlement[]
 
+  @Field(() => [String], {
+    description:
+      'Features that are held then too, with a usage that goes on from what is counted elsewhere until then: it has to be asked for.',
+  })
+  unknownFeatureIds!: string[]
+
   @Field(() => Float, { description: 'Epoch milliseconds.' })
   validFrom!: number
 
@@ -240,9 +246,6 @@ export function toHeldEntitlements(state: domain.EntitlementState, now: EpochMs)
   }
 }
 
-function toNextEntitlements(
-  state: domain.EntitlementState,
-  { validFrom, validUntil, deniedReason, entitlements }: domain.NextState,
-): NextEntitlements {
-  return { accessDeniedReason: deniedReason, entitlements: toEntitlements({ ...state, entitlements }, validFrom), validFrom, validUntil }
+function toNextEntitlements(state: domain.EntitlementState, { deniedReason, entitlements, ...next }: domain.NextState): NextEntitlements {
+  return { ...next, accessDeniedReason: deniedReason, entitlements: toEntitlements({ ...state, entitlements }, next.validFrom) }
 }

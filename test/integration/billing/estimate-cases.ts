@@ -208,7 +208,7 @@ const anyCustomer = (stepCount: number): fc.Arbitrary<CustomerSpec> =>
 /** An environment: its customers share the catalog and the clock, and nothing else. */
 export interface WorldSpec {
   priceList: PriceList
-  /** Published halfway, for new customers. */
+  /** Published before the third step, for new customers. */
   laterPrices: PriceList
   downgradeTiming: 'IMMEDIATE' | 'END_OF_BILLING_PERIOD'
   /** Seconds before each step; the first is the time of the day. */

@@ -152,18 +152,32 @@ describe('delivering changes', () => {
     expect((await cached('r1'))!.entitlements.map(({ feature }) => feature.refId)).to.deep.equal(['calls', 'seats', 'sso'])
   })
 
-  it('delivers more than one batch', async () => {
-    await provision()
-    const rows = Array.from({ length: 1_100 }, (_, index) => ({
-      environmentId,
-      id: newId(),
-      kind: 'package' as const,
-      version: BigInt(index),
-    }))
-    await bench.prisma.outboxMessage.createMany({ data: rows })
-    await deliver()
-    expect(await waiting()).to.equal(0)
-    expect((await listened()).filter(({ kind }) => kind === 'package')).to.have.length(1_100)
+  describe('more than one batch', () => {
+    beforeEach(async () => {
+      await provision()
+      await deliver()
+      const rows = Array.from({ length: 1_100 }, (_, index) => ({
+        environmentId,
+        id: newId(),
+        kind: 'package' as const,
+        version: BigInt(index),
+      }))
+      await bench.prisma.outboxMessage.createMany({ data: rows })
+    })
+
+    it('goes to the last of them', async () => {
+      await deliver()
+      expect(await waiting()).to.equal(0)
+      expect((await listened()).filter(({ kind }) => kind === 'package')).to.have.length(1_100)
+    })
+
+    it('ends after the batch in work when the process is to stop, and another one goes on', async () => {
+      await worker().deliver(environmentId, AbortSignal.abort())
+      expect(await waiting()).to.equal(600)
+      expect(await environmentsWithUndelivered(bench.pool)).to.include(environmentId)
+      await deliver()
+      expect(await waiting()).to.equal(0)
+    })
   })
 
   it('tells a change of the catalog once for the environment', async () => {

@@ -18,13 +18,16 @@ plans:
     prices: [{ billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 50 }]
 `
 const held = 'accessDeniedReason entitlements { usageLimit currentUsage usageUpdatedAt feature { refId } }'
-const query = `query ($query: FetchEntitlementsQuery!) { state: entitlementsState(query: $query) { validUntil ${held} next { validFrom validUntil ${held} } } }`
+const query = `query ($query: FetchEntitlementsQuery!) { state: entitlementsState(query: $query) { validUntil ${held} next { validFrom validUntil unknownFeatureIds ${held} } } }`
 
 interface Held {
   accessDeniedReason: string | null
   entitlements: { usageLimit: number; currentUsage: number; usageUpdatedAt: string; feature: { refId: string } }[]
 }
-type State = Held & { validUntil: number | null; next: (Held & { validFrom: number; validUntil: number | null }) | null }
+type State = Held & {
+  validUntil: number | null
+  next: (Held & { validFrom: number; validUntil: number | null; unknownFeatureIds: string[] }) | null
+}
 
 describe('what a state says comes next', () => {
   let platform: WholePlatform
@@ -86,17 +89,20 @@ describe('what a state says comes next', () => {
     expect(summary((await state('ending')).next!)).to.deep.equal(['NoActiveSubscription'])
   })
 
-  it('is nothing where time changes nothing, and where usage goes on then in a series that the state does not carry', async () => {
+  it('is nothing where time changes nothing, and says what goes on then with a usage that the state does not carry', async () => {
     await customer('steady')
     await provision({ customerId: 'steady', planId: 'free' })
     expect((await state('steady')).next).to.equal(null)
     // A resource whose own seats end has the customer's from then on, which are counted elsewhere.
     await provision({ customerId: 'steady', planId: 'room', resourceId: 'r1', cancellationDate: date })
     const { validUntil, next } = await state('steady', 'r1')
-    expect({ validUntil, next }).to.deep.equal({ validUntil: at, next: null })
+    expect(validUntil).to.equal(at)
+    expect(next!.unknownFeatureIds).to.deep.equal(['seats'])
+    expect(summary(next!)).to.deep.equal([null, 'calls 0 of 10'])
     // Likewise seats that nothing is held for until then.
     await customer('seatless')
     await provision({ customerId: 'seatless', planId: 'free', startDate: date })
-    expect((await state('seatless')).next).to.equal(null)
+    const seatless = (await state('seatless')).next!
+    expect([seatless.unknownFeatureIds, summary(seatless)]).to.deep.equal([['seats'], [null, 'calls 0 of 10']])
   })
 })

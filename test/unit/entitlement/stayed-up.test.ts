@@ -111,6 +111,7 @@ function heldAt(kept: EntitlementState, now: number): EntitlementState | null {
   if (now < expiresAt) return kept
   const { next } = kept
   if (!next || next.validFrom !== expiresAt || (next.validUntil !== null && next.validUntil <= now)) return null
+  if (next.unknownFeatureIds.includes('calls')) return null
   return { ...kept, ...next, next: null }
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { StateReader } from '../../../src/sidecar/api-messages.js'
-import { entryAt, stateWithUsage, toEntry } from '../../../src/sidecar/cached-state.js'
+import { entryAt, isWhole, stateWithUsage, toEntry } from '../../../src/sidecar/cached-state.js'
 import { heldAt, TermsPool } from '../../../src/sidecar/terms.js'
 import { held, state, usagesOf } from './states.js'
 
@@ -55,9 +55,11 @@ describe('what comes next', () => {
       accessDeniedReason: 'NoActiveSubscription',
       entitlements: [],
       validUntil: changesAt,
-      next: { accessDeniedReason: null, entitlements: [], validFrom: changesAt, validUntil: null },
+      next: { accessDeniedReason: null, entitlements: [], unknownFeatureIds: ['seats'], validFrom: changesAt, validUntil: null },
     }
     const read = new StateReader(new TermsPool()).state({ customerId: 'c', resourceId: null }, json)
-    expect(entryAt(toEntry(read, 1, readAt), changesAt)!.state.deniedReason).to.equal(null)
+    const moved = entryAt(toEntry(read, 1, readAt), changesAt)!
+    expect(moved.state.deniedReason).to.equal(null)
+    expect([isWhole(toEntry(read, 1, readAt)), isWhole(moved), [...moved.state.unknownFeatureIds!]]).to.deep.equal([true, false, ['seats']])
   })
 })
