@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto'
 /** From committed changes and the states after them to what is told. Pure but for ids and the time of a message. */
 import type { EntitlementState, Usage } from '../entitlement/state.js'
-import { newId } from '../kernel/id.js'
 import { toAnsweredUnits } from '../metering/unit-transformation.js'
 import type { ChangeKind, ChangeMessage, PublishedPackage, UsageChange } from './change-message.js'
 import { withUsages } from './merge-state.js'
@@ -75,7 +75,8 @@ function message(
 ): ChangeMessage {
   return {
     v: 1,
-    id: newId(),
+    // Not stored, and made for every message: this takes a tenth of the time of an id that grows.
+    id: randomUUID(),
     environmentId,
     customerId,
     ...(resourceId === null ? {} : { resourceId }),

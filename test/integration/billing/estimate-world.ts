@@ -172,12 +172,14 @@ export class EstimateWorld {
     const { subscription, invoice } = made
     traveller.subscriptionRefId = subscription.refId
     traveller.held = null
-    const isNew = subscription.id !== before?.id && before === null && invoice !== null && subscription.status === 'ACTIVE'
+    const isNew = subscription.id !== before?.id && invoice !== null && subscription.status === 'ACTIVE'
     if (!isNew || ('amountOff' in (spec.discount ?? {}) && (spec.discount as { months: number | null }).months !== null)) return
     const soldBy = Object.fromEntries([content.planRefId, 'support', 'storage'].map((packageRefId) => [packageRefId, this.#prices]))
     const overrides = content.planRefId === 'tried' ? null : spec.overrides
     traveller.held = { ...content, currency: invoice.currency, soldBy }
     if (content.planRefId === 'tried') traveller.held.billingPeriod = 'MONTHLY'
+    // Where it takes the place of another one, the invoice has the credit for that too.
+    if (before !== null) return
     const price = periodPrice({ ...spec, overrides }, traveller.held)
     expect(Number(invoice.total), 'the price list').to.equal(inUnits(withTax(price, spec.taxPercentage), invoice.currency))
   }
