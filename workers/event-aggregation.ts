@@ -18,7 +18,7 @@ export const eventAggregationConfig = {
   ...databaseVariables,
   ...redisVariables,
   PORT: port({ default: 4102, desc: 'Port of health and metrics' }),
-  CONCURRENCY: positive({ default: 64, desc: 'Batches of events in work at once; those of one environment are counted together' }),
+  CONCURRENCY: positive({ default: 128, desc: 'Batches of events in work at once; those of one environment are counted together' }),
   SWEEP_INTERVAL_MS: positive({ default: 3_000, desc: 'How often stored batches of events without a job are looked for' }),
   EVENTS_KEPT_DAYS: integer({
     default: 0,

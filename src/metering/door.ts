@@ -15,6 +15,12 @@ const repeatMs = 500
 const maxInFlight = 2
 /** and so would a second one of few items: a job costs as much as the reports of a dozen. */
 const worthwhileItems = 20
+/** Under load a batch of far less than usual waits so long for the callers that have just been answered. */
+const lingerMs = 1
+/** How much of the usual size is left by a batch that is smaller, */
+const forgetting = 0.7
+/** and how long it is usual. */
+const usualMs = 20
 /** A second or two of work. More of it waiting means that workers are too few, and the caller should know. */
 const maxWaitingItems = 20_000
 
@@ -65,6 +71,11 @@ interface Lane {
   waitingItems: number
   inFlight: number
   isScheduled: boolean
+  /** Items of a batch lately. */
+  usualItems: number
+  sentAt: number
+  /** Set while fewer calls than usual wait for more. */
+  linger: NodeJS.Timeout | undefined
 }
 
 export interface DoorParts {
@@ -81,14 +92,16 @@ export interface DoorParts {
   maxItems: number
 }
 
-function maySend({ waiting, waitingItems, inFlight }: Lane): boolean {
-  return waiting.length > 0 && (inFlight === 0 || (inFlight < maxInFlight && waitingItems >= worthwhileItems))
+/** Without a batch in flight half of what is usual is enough, and a lone caller is usual to itself. */
+function maySend({ waitingItems, inFlight, usualItems, sentAt }: Lane): boolean {
+  const enough = inFlight === 0 && performance.now() - sentAt > usualMs ? 1 : Math.max(1, usualItems / 2)
+  return waitingItems >= (inFlight === 0 ? enough : Math.max(enough, worthwhileItems)) && inFlight < maxInFlight
 }
 
 /**
- * Gathers concurrent calls into jobs and answers each when its job is committed. There is no timer: a batch leaves at the end of the event loop's
+ * Gathers concurrent calls into jobs and answers each when its job is committed. A batch leaves at the end of the event loop's
  * turn while none is in flight, or one and this one is worth it, else when one returns. So a lone call waits for nobody, and under load batches fill by
- * themselves.
+ * themselves; only there a millisecond is waited for those that make a batch as large as usual.
  */
 export class Door {
   readonly #parts: DoorParts
@@ -126,32 +139,40 @@ export class Door {
       const { queues } = this.#parts
       const shard = shardOf(environmentId, items[0]!.customerId, queues.length)
       const name = `${environmentId}/${shard}`
-      const lane = this.#lanes.get(name) ?? {
+      const lane: Lane = this.#lanes.get(name) ?? {
         environmentId,
         queue: queues[shard]!,
         waiting: [],
         waitingItems: 0,
         inFlight: 0,
         isScheduled: false,
+        usualItems: 0,
+        sentAt: 0,
+        linger: undefined,
       }
       this.#lanes.set(name, lane)
       lane.waiting.push(waiting)
       lane.waitingItems += items.length
-      this.#schedule(name, lane)
+      this.#schedule(lane)
     })
   }
 
-  #schedule(name: string, lane: Lane): void {
-    if (lane.isScheduled || !maySend(lane)) return
+  #schedule(lane: Lane): void {
+    if (lane.isScheduled || lane.waiting.length === 0) return
+    if (!maySend(lane)) {
+      if (lane.inFlight === 0) lane.linger ??= setTimeout(() => this.#flush(lane), lingerMs)
+      return
+    }
     lane.isScheduled = true
     setImmediate(() => {
       lane.isScheduled = false
-      while (maySend(lane)) this.#flush(name, lane)
-      if (lane.inFlight === 0 && lane.waiting.length === 0) this.#lanes.delete(name)
+      while (maySend(lane)) this.#flush(lane)
     })
   }
 
-  #flush(name: string, lane: Lane): void {
+  #flush(lane: Lane): void {
+    clearTimeout(lane.linger)
+    lane.linger = undefined
     const calls: WaitingCall[] = []
     let size = 0
     while (lane.waiting.length > 0) {
@@ -166,10 +187,11 @@ export class Door {
     }
     if (calls.length === 0) return
     lane.inFlight += 1
+    lane.usualItems = Math.max(size, lane.usualItems * forgetting)
+    lane.sentAt = performance.now()
     void this.#exchange(lane, calls).finally(() => {
       lane.inFlight -= 1
-      this.#schedule(name, lane)
-      if (lane.inFlight === 0 && lane.waiting.length === 0) this.#lanes.delete(name)
+      this.#schedule(lane)
     })
   }
 

@@ -16,9 +16,9 @@ import { inPoolTransaction } from './transaction.js'
 /** As with reports: bindings that are outdated that often in a row are somebody else's mistake. */
 const maxAttempts = 8
 /** Batches that are counted together. Customers that are in several of them are locked, written and told of once. */
-const maxBatches = 64
+const maxBatches = 128
 /** Reports about the customers of a lot wait for its end, and give up after four seconds. Shorter lots cost more by the event. */
-const longLotMs = 1_000
+const longLotMs = 1_500
 
 /** What the batch was planned with is not so (any more): load these places, and begin again. */
 class Outdated extends Error {

@@ -46,7 +46,7 @@ export class Gatherer<T> {
       if (this.longLotMs === null) continue
       const tookMs = performance.now() - startedAt
       most = tookMs > this.longLotMs ? Math.max(1, most >> 1) : Math.min(this.maxItems, most * 2)
-      await sleep(Math.min(this.longLotMs, tookMs))
+      if (lane.waiting.length < most) await sleep(Math.min(this.longLotMs, tookMs))
     }
     this.#lanes.delete(name)
   }

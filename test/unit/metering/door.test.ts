@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { Problem } from '../../../src/kernel/problem.js'
 import { Door } from '../../../src/metering/door.js'
 import type { IngestionJob } from '../../../src/metering/jobs.js'
+import { eventually } from '../../support/eventually.js'
 
 /** A door whose queue and worker are this test. */
 function openDoor({ shards = 1 }: { shards?: number } = {}) {
@@ -63,6 +64,27 @@ describe('a door', () => {
     answer(jobs[1]!)
     answer(jobs[2]!)
     await Promise.all(calls)
+  })
+
+  it('waits a moment under load for a batch as large as usual, and goes with half of it at once', async () => {
+    const { jobs, send, answer, itemsOf, settle } = openDoor()
+    const many = (count: number) => Promise.all(Array.from({ length: count }, () => send(1)))
+    const first = many(30)
+    await settle()
+    answer(jobs[0]!)
+    await first
+    const few = many(2)
+    expect(jobs.map(itemsOf)).to.deep.equal([30])
+    const others = many(13)
+    await settle()
+    expect(jobs.map(itemsOf)).to.deep.equal([30, 15])
+    answer(jobs[1]!)
+    await Promise.all([few, others])
+    const last = send(1)
+    await eventually('the batch of one', () => jobs.length === 3)
+    expect(itemsOf(jobs[2]!)).to.equal(1)
+    answer(jobs[2]!)
+    await last
   })
 
   it('stops waiting when the caller does', async () => {
