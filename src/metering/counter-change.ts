@@ -3,9 +3,9 @@ import type * as decimal from '../kernel/decimal.js'
 import { memberHash, type Share, type Tally } from './aggregate.js'
 import type { TrackedPeriod, TrackedSeries } from './bindings.js'
 import type { ComputedRange, ComputedUsage } from './compute-usage.js'
-import { startOfRange } from './counter-repository.js'
 import type { CounterWrite } from './counter-write-repository.js'
 import { type FeatureMeter, type MeterVersion, versionAt } from './meter.js'
+import { startOfRange } from './series.js'
 
 /** What is done to one counter, collected over a batch. */
 export interface CounterChange {

@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import type { EpochMs } from '../kernel/clock.js'
 import { type Decimal, fromText } from '../kernel/decimal.js'
-import type { SeriesPeriod, UsageSeries } from './series.js'
+import type { UsageSeries } from './series.js'
 
 /** A connection inside a transaction, or any one for reading. */
 export type Connection = Pick<pg.Pool, 'query'>
@@ -256,11 +256,6 @@ export async function sumMeasurements(db: Connection, environmentId: string, ran
     values: [environmentId, ...rangeColumns(ranges)],
   })
   return rows.map(({ usage }) => fromText(usage))
-}
-
-/** Where the usage of a period of the series begins: nothing before the anchor counts, also in a period that begins before it. */
-export function startOfRange({ anchor }: Pick<UsageSeries, 'anchor'>, period: SeriesPeriod): EpochMs | null {
-  return anchor === null || (period.start !== null && period.start > anchor) ? period.start : anchor
 }
 
 export function rangeColumns(ranges: UsageRange[]): unknown[] {

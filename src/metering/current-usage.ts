@@ -3,10 +3,10 @@ import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Db } from '../platform/postgres.js'
 import { computeUsage } from './compute-usage.js'
-import { type Connection, startOfRange } from './counter-repository.js'
+import type { Connection } from './counter-repository.js'
 import { loadMeters } from './event-repository.js'
 import type { FeatureMeter } from './meter.js'
-import { type SeriesPeriod, seriesKey, type UsageSeries } from './series.js'
+import { type SeriesPeriod, seriesKey, startOfRange, type UsageSeries } from './series.js'
 import type { ResetPeriod, ResetRule } from './usage-period.js'
 
 interface CounterRow {

@@ -5,13 +5,14 @@ import { Binding, type Bindings, type Place, placeKey } from './bindings.js'
 import { type ComputedRange, computeUsage } from './compute-usage.js'
 import { findCountersOf } from './correction-repository.js'
 import { CounterBatch, type Route } from './counter-batch.js'
-import { type LockedCustomer, lockCustomers, startOfRange } from './counter-repository.js'
+import { type LockedCustomer, lockCustomers } from './counter-repository.js'
 import { writeCounters, writeVersions } from './counter-write-repository.js'
 import { loadMeters } from './event-repository.js'
 import type { FeatureMeter } from './meter.js'
 import { findKeptSince } from './partition-repository.js'
 import { type ClaimedRecomputation, type EventSpan, findEventSpans, findResourcesOf, tellCustomers } from './recomputation-repository.js'
 import { onBuckets, rollUpEvents } from './rollup.js'
+import { startOfRange } from './series.js'
 
 /** Our id and the caller's. */
 interface Customer {

@@ -32,6 +32,11 @@ export function seriesPeriodAt(series: UsageSeries, at: EpochMs): SeriesPeriod {
   return usagePeriodAt({ period, rule, anchor, timeZone, at })
 }
 
+/** Where the usage of a period of the series begins: nothing before the anchor counts, also in a period that begins before it. */
+export function startOfRange({ anchor }: Pick<UsageSeries, 'anchor'>, period: SeriesPeriod): EpochMs | null {
+  return anchor === null || (period.start !== null && period.start > anchor) ? period.start : anchor
+}
+
 /** What the usage of a customer without an entitlement to the feature adds up to: a lifetime sum. */
 export function unentitledSeries(customerId: string, resourceId: string | null, featureId: string): UsageSeries {
   return { customerId, resourceId, featureId, resetPeriod: null, resetRule: null, anchor: null, timeZone: null }
