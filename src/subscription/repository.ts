@@ -218,8 +218,6 @@ export async function saveSubscription(db: Db, before: Subscription, after: Subs
   const { environmentId, id } = after
   const ofSubscription = { environmentId, subscriptionId: id }
   await changeSubscription(db, after)
-  if (before.status === 'ACTIVE' && before.pricingType !== 'FREE' && after.pricingType === 'FREE')
-    await db.subscription.update({ where: { environmentId_id: { environmentId, id } }, data: { hasPaid: true } })
   // Lists are replaced by other lists where they change, never changed themselves.
   if (after.addons !== before.addons) {
     await db.subscriptionAddon.deleteMany({ where: ofSubscription })
