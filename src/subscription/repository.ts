@@ -218,6 +218,10 @@ export async function saveSubscription(db: Db, before: Subscription, after: Subs
   const { environmentId, id } = after
   const ofSubscription = { environmentId, subscriptionId: id }
   await changeSubscription(db, after)
+  // Of several steps recorded at once the first may have been its start.
+  const wasPaid = before.pricingType !== 'FREE' && before.status !== 'PAYMENT_PENDING' && after.status !== 'NOT_STARTED'
+  if (wasPaid && after.pricingType === 'FREE')
+    await db.subscription.update({ where: { environmentId_id: { environmentId, id } }, data: { hasPaid: true } })
   // Lists are replaced by other lists where they change, never changed themselves.
   if (after.addons !== before.addons) {
     await db.subscriptionAddon.deleteMany({ where: ofSubscription })

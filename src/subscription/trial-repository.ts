@@ -39,7 +39,7 @@ export async function findEligibility(db: Db, environmentId: string, customerIds
  */
 export const isTrialUsed = Prisma.sql`(s.effective_end_date IS NULL OR s.effective_end_date > s.start_date)
   AND s.status <> 'PAYMENT_PENDING' AND s.cancel_reason IS DISTINCT FROM 'PendingPaymentExpired'
-  AND (t.subscription_id IS NOT NULL OR (s.pricing_type <> 'FREE' AND s.status <> 'NOT_STARTED'))`
+  AND (t.subscription_id IS NOT NULL OR s.has_paid OR (s.pricing_type <> 'FREE' AND s.status <> 'NOT_STARTED'))`
 
 /** All that are not final as stored, and the newest `limit` of each customer. */
 export async function latestSubscriptionIds(

@@ -83,9 +83,9 @@ const anyCommand = fc.record({
 })
 type Command = typeof anyCommand extends fc.Arbitrary<infer T> ? T : never
 
-/** What a run that failed is started again with. */
 /** The few of a run of all tests are the same each time: what is found by chance belongs to who looks for it, with MODEL_RUNS. */
 const chosenSeed = process.env.MODEL_RUNS ? undefined : -1693720381
+/** What a run that failed is started again with. */
 const replay = { seed: process.env.MODEL_SEED ? Number(process.env.MODEL_SEED) : chosenSeed, path: process.env.MODEL_PATH }
 
 describe('whatever is asked for, and whenever', function () {

@@ -21,6 +21,7 @@ interface Held {
   anchor: number
   isTrial: boolean
   hadTrial: boolean
+  hasPaid: boolean
   trialEnd: number
   endsAt: number | null
   change: { plan: Plan; at: number } | null
@@ -50,9 +51,21 @@ function monthEnd(anchor: number, now: number): number {
   }
 }
 
+const newlyHeld = (plan: Plan, start: number): Held => ({
+  plan,
+  start,
+  anchor: start,
+  isTrial: false,
+  hadTrial: false,
+  hasPaid: false,
+  trialEnd: 0,
+  endsAt: null,
+  change: null,
+})
+
 export class Model {
   readonly places = new Map<string | null, Place>()
-  /** Whether each of those that ever had a trial, or was paid, ended after it began: see `isTrialUsed`. */
+  /** All that were asked for, and when they ended: see `#isTrialUsed`. */
   readonly #ever: { held: Held; endedAt: number | null }[] = []
 
   constructor(
@@ -101,16 +114,8 @@ export class Model {
       return
     }
     const start = startAt ?? now
-    const held: Held = {
-      plan,
-      start,
-      anchor: start,
-      isTrial,
-      hadTrial: isTrial,
-      trialEnd: isTrial ? start + days * day : 0,
-      endsAt: null,
-      change: null,
-    }
+    const held = newlyHeld(plan, start)
+    if (isTrial) Object.assign(held, { isTrial, hadTrial: true, trialEnd: start + days * day })
     if (startAt !== null) {
       if (place.upcoming) this.#end(resource, 'upcoming', now, false)
       place.upcoming = held
@@ -155,7 +160,7 @@ export class Model {
   #isTrialUsed(): boolean {
     return this.#ever.some(({ held, endedAt }) => {
       const hasBegun = endedAt === null || endedAt > held.start
-      return hasBegun && (held.hadTrial || (held.plan !== 'free' && held.start <= this.now))
+      return hasBegun && (held.hadTrial || held.hasPaid || (held.plan !== 'free' && held.start <= this.now))
     })
   }
 
@@ -167,7 +172,7 @@ export class Model {
     if (!isFollowed || !this.rules.downgradesToFree || held.plan === 'free') return
     const serving = resource === null ? [place] : [place, this.place(null)]
     if (serving.some(({ active, trial, upcoming }) => active || trial || (upcoming && upcoming.start <= at))) return
-    place.active = { plan: 'free', start: at, anchor: at, isTrial: false, hadTrial: false, trialEnd: 0, endsAt: null, change: null }
+    place.active = newlyHeld('free', at)
   }
 
   /** What begins now takes the place of its like, and of a trial of its plan. */
@@ -197,9 +202,8 @@ export class Model {
   #change(resource: string | null, active: Held, at: number): void {
     const { plan } = active.change!
     // Billing goes on from its anchor unless there is none any more.
-    Object.assign(active, { plan, change: null, anchor: plan === 'free' ? at : active.anchor })
+    Object.assign(active, { plan, change: null, hasPaid: true, anchor: plan === 'free' ? at : active.anchor })
     const { trial } = this.place(resource)
     if (trial?.plan === plan) this.#end(resource, 'trial', at, false)
-    for (const ever of [...this.#ever]) if (ever.held === active) this.#ever.push({ held: { ...active }, endedAt: null })
   }
 }

@@ -39,6 +39,19 @@ describe('a test clock', () => {
     expect(customer.refId).to.equal('acme')
   })
 
+  it('gives no trial to who has paid, also when what was paid for has become a free plan since', async () => {
+    await bench.customers.provision(environmentId, { refId: 'acme' })
+    await provision('acme', 'business')
+    await bench.subscriptions.provision(environmentId, {
+      customerRefId: 'acme',
+      planRefId: 'free',
+      scheduleStrategy: 'END_OF_BILLING_PERIOD',
+    })
+    await advance(start + 40 * day)
+    expect(await active('acme')).to.deep.equal(['free ACTIVE'])
+    expect((await provision('acme', 'team')).subscription.status).to.equal('ACTIVE')
+  })
+
   it('leaves the other environments where they are', async () => {
     const other = await bench.createEnvironment()
     expect(Math.abs((await bench.environments.now(other)) - Date.now())).to.be.below(60_000)
