@@ -17,6 +17,8 @@ const maxInFlight = 2
 const worthwhileItems = 20
 /** Under load a batch of far less than usual waits so long for the callers that have just been answered. */
 const lingerMs = 1
+/** A batch that takes so long, perhaps for a customer that is locked, leaves its place to the next. */
+const slowMs = 100
 /** How much of the usual size is left by a batch that is smaller, */
 const forgetting = 0.7
 /** and how long it is usual. */
@@ -62,7 +64,7 @@ interface WaitingCall {
   isSettled: boolean
 }
 
-/** Calls of one environment and shard. */
+/** Calls of one environment that go to one queue. */
 interface Lane {
   environmentId: string
   queue: Pick<JobQueue<IngestionJob>, 'add'>
@@ -106,6 +108,8 @@ function maySend({ waitingItems, inFlight, usualItems, sentAt }: Lane): boolean 
 export class Door {
   readonly #parts: DoorParts
   readonly #lanes = new Map<string, Lane>()
+  /** Environments with items that have no answer yet, and the shard of those that are not many. */
+  readonly #open = new Map<string, { items: number; shard: number }>()
   #waitingItems = 0
 
   constructor(parts: DoorParts) {
@@ -113,22 +117,22 @@ export class Door {
   }
 
   /**
-   * The answer of the worker. A call goes the way of its first customer, so that the calls of a busy one wait for each other and not the others'. Fails with DEADLINE_EXCEEDED (not counted, safe to repeat), UNAVAILABLE (the queue is away) or RESOURCE_EXHAUSTED
-   * (too much is waiting); nothing was counted then. `signal` ends the waiting only: a call that is on its way is counted.
+   * The answer of the worker. Fails with DEADLINE_EXCEEDED (not counted, safe to repeat), UNAVAILABLE (the queue is away) or RESOURCE_EXHAUSTED (too much
+   * is waiting); nothing was counted then. `signal` ends the waiting only: a call that is on its way is counted.
    */
   async send(environmentId: string, items: { customerId: string }[], signal?: AbortSignal): Promise<Answers[number]> {
     const { clock, backlog } = this.#parts
     const now = await clock.now()
     signal?.throwIfAborted()
     if (this.#waitingItems + items.length > maxWaitingItems || backlog?.isTooLong()) throw tooMuchWaiting()
-    this.#waitingItems += items.length
+    this.#count(environmentId, items.length)
     return new Promise((resolve, reject) => {
       const settle: WaitingCall['settle'] = (outcome) => {
         if (waiting.isSettled) return
         waiting.isSettled = true
         clearTimeout(timer)
         signal?.removeEventListener('abort', abort)
-        this.#waitingItems -= items.length
+        this.#count(environmentId, -items.length)
         if ('answer' in outcome) resolve(outcome.answer)
         else reject(outcome.problem)
       }
@@ -136,25 +140,46 @@ export class Door {
       const timer = setTimeout(() => settle({ problem: notCountedInTime() }), answerMs)
       const abort = () => settle({ problem: notCountedInTime() })
       signal?.addEventListener('abort', abort)
-      const { queues } = this.#parts
-      const shard = shardOf(environmentId, items[0]!.customerId, queues.length)
-      const name = `${environmentId}/${shard}`
-      const lane: Lane = this.#lanes.get(name) ?? {
-        environmentId,
-        queue: queues[shard]!,
-        waiting: [],
-        waitingItems: 0,
-        inFlight: 0,
-        isScheduled: false,
-        usualItems: 0,
-        sentAt: 0,
-        linger: undefined,
-      }
-      this.#lanes.set(name, lane)
+      const lane = this.#laneOf(environmentId, items[0]!.customerId)
       lane.waiting.push(waiting)
       lane.waitingItems += items.length
       this.#schedule(lane)
     })
+  }
+
+  /** Adds to what has no answer yet. */
+  #count(environmentId: string, items: number): void {
+    this.#waitingItems += items
+    const open = this.#open.get(environmentId) ?? { items: 0, shard: shardOf(environmentId, '', this.#parts.queues.length) }
+    open.items += items
+    if (open.items > 0) this.#open.set(environmentId, open)
+    else this.#open.delete(environmentId)
+  }
+
+  /**
+   * Under load a call goes the way of its first customer, so that the calls of a busy one wait for each other and not the others' for them. As long as
+   * all of an environment's would fit into half a batch they go together: more and smaller batches would only cost more.
+   */
+  #laneOf(environmentId: string, customerId: string): Lane {
+    const { queues, maxItems } = this.#parts
+    const open = this.#open.get(environmentId)!
+    const shard = open.items > maxItems / 2 ? shardOf(environmentId, customerId, queues.length) : open.shard
+    const name = `${environmentId}/${shard}`
+    const known = this.#lanes.get(name)
+    if (known) return known
+    const lane: Lane = {
+      environmentId,
+      queue: queues[shard]!,
+      waiting: [],
+      waitingItems: 0,
+      inFlight: 0,
+      isScheduled: false,
+      usualItems: 0,
+      sentAt: 0,
+      linger: undefined,
+    }
+    this.#lanes.set(name, lane)
+    return lane
   }
 
   #schedule(lane: Lane): void {
@@ -189,10 +214,16 @@ export class Door {
     lane.inFlight += 1
     lane.usualItems = Math.max(size, lane.usualItems * forgetting)
     lane.sentAt = performance.now()
-    void this.#exchange(lane, calls).finally(() => {
+    let hasPlace = true
+    const makePlace = () => {
+      if (!hasPlace) return
+      hasPlace = false
+      clearTimeout(slow)
       lane.inFlight -= 1
       this.#schedule(lane)
-    })
+    }
+    const slow = setTimeout(makePlace, slowMs)
+    void this.#exchange(lane, calls).finally(makePlace)
   }
 
   /** Sends a batch and settles its calls; ends when all are settled. Never rejects. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { EpochMs } from '../kernel/clock.js'
 import type { JobDefinition } from '../platform/queue.js'
@@ -86,7 +86,7 @@ export const directDoorPrefix = (environmentId: string): string => `${environmen
 /** The shard of a customer (refId): the same in every process, whatever its language or release. */
 export function shardOf(environmentId: string, customerRefId: string, shards: number): number {
   if (shards === 1) return 0
-  return createHash('sha1').update(`${environmentId}:${customerRefId}`).digest().readUInt32BE(0) % shards
+  return hash('sha1', `${environmentId}:${customerRefId}`, 'buffer').readUInt32BE(0) % shards
 }
 
 /** Whose an event is. Ids are ours, refIds the caller's. */

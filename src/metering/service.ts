@@ -5,7 +5,7 @@ import { invalidInput, Problem } from '../kernel/problem.js'
 import type { Life } from '../platform/process.js'
 import { openQueue, type QueueConnection } from '../platform/queue.js'
 import { openRedis } from '../platform/redis.js'
-import { type EnvironmentChange, noteChange } from '../updates/held-change.js'
+import type { EnvironmentChange } from '../updates/held-change.js'
 import { Backlog, type BacklogLimits } from './backlog.js'
 import type { LoadHoldings } from './bindings.js'
 import { Corrections } from './corrections.js'
@@ -27,8 +27,14 @@ import {
 } from './report.js'
 import { type FindHeld, UsageHistory } from './service-history.js'
 
-/** Readers that hold the state can take the usage over, where nothing else has changed; with it, their state is as of this report. */
-function toChange(environmentId: string, { customerId, resourceId, featureId, timestamp, ...usage }: ReportedUsage): EnvironmentChange {
+/**
+ * What a report changed, for those who answer its reporter to announce. Readers that hold the state can take the usage over, where nothing else has
+ * changed; with it, their state is as of this report.
+ */
+export function changeOf(
+  environmentId: string,
+  { customerId, resourceId, featureId, timestamp, ...usage }: ReportedUsage,
+): EnvironmentChange {
   const { currentUsage, periodStart, periodEnd, isAccessChanged } = usage
   if (isAccessChanged) return { environmentId, customerId, version: timestamp }
   return {
@@ -90,7 +96,6 @@ export class UsageService {
     if (first) throw withItems(first, refused)
     const answer = (await this.#reports.send(environmentId, checked satisfies ReportItem[])) as ReportAnswer
     if ('problem' in answer) throw fromPlainProblem(answer.problem)
-    for (const usage of answer.usages) noteChange(toChange(environmentId, usage))
     return answer.usages
   }
 

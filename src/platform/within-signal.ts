@@ -1,11 +1,11 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { Scope } from './scope.js'
 
 /** Has a signal, which may be made when it is asked for: most work sends no statement. */
 export interface Abortable {
   readonly signal: AbortSignal
 }
 
-const current = new AsyncLocalStorage<Abortable>()
+const current = new Scope<Abortable>()
 
 /**
  * Runs `work` so that its statements are given up when the signal aborts: what runs is canceled in PostgreSQL, what comes later is not sent. A
@@ -20,4 +20,4 @@ export function beyondSignal<T>(work: () => T): T {
   return current.exit(work)
 }
 
-export const currentSignal = (): AbortSignal | undefined => current.getStore()?.signal
+export const currentSignal = (): AbortSignal | undefined => current.value?.signal

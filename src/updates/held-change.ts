@@ -4,9 +4,9 @@
  * held state    an entitlement state in the memory of a process that answers reads (`held-states.ts`)
  * announcement  held changes sent to all such processes, and awaited (`state-bus.ts`)
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Usage } from '../entitlement/state.js'
 import type { EpochMs } from '../kernel/clock.js'
+import { Scope } from '../platform/scope.js'
 
 export interface HeldChange {
   /** The caller's identifier; null: all customers of the environment. */
@@ -27,7 +27,7 @@ export interface EnvironmentChange extends HeldChange {
   environmentId: string
 }
 
-const noted = new AsyncLocalStorage<EnvironmentChange[]>()
+const noted = new Scope<EnvironmentChange[]>()
 
 /**
  * Runs `work` and puts the changes that it notes, until it is done, into `changes`, also those that were rolled back later: announcing too much is
@@ -39,5 +39,5 @@ export function collectChanges<T>(changes: EnvironmentChange[], work: () => T): 
 
 /** Tells the door that answers for the current operation, if there is one; it announces the change before it answers. */
 export function noteChange(change: EnvironmentChange): void {
-  noted.getStore()?.push(change)
+  noted.value?.push(change)
 }

@@ -11,13 +11,22 @@ import {
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { eventsVariableOf } from './carried-events.js'
-import { questionVariableOf } from './kept-answers.js'
+import { fieldsOfOneState, questionVariableOf } from './kept-answers.js'
 import { type CostOf, checkCounts, maxTokens, prepareCost } from './limits.js'
 
 /** Most characters of documents that are kept parsed and validated: some thousand documents. */
 const maxKeptCharacters = 4_000_000
 /** After these many errors a client knows enough. */
 const maxErrors = 20
+
+/** Answered by a worker, or from states whose loading others wait for too; what a report changes its resolver tells. */
+const fieldsWithoutStatements: ReadonlySet<string> = new Set([
+  ...fieldsOfOneState,
+  'createUsageMeasurement',
+  'reportEvent',
+  'reportUsage',
+  'reportUsageBulk',
+])
 
 /** A document that was parsed and validated. */
 export interface PreparedDocument {
@@ -31,6 +40,8 @@ export interface PreparedDocument {
   questionVariable: string | null
   /** See `eventsVariableOf`. */
   eventsVariable: string | null
+  /** It may send statements that end with it, or change what others must hear of before it is answered. */
+  usesDatabase: boolean
 }
 
 /** The operation that a request means; undefined: it does not say which, or names none of the document. */
@@ -76,11 +87,19 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
     costOf: prepareCost(schema, document),
     questionVariable: questionVariableOf(operations),
     eventsVariable: eventsVariableOf(operations),
+    usesDatabase: !rootFieldsOf(document).every((name) => fieldsWithoutStatements.has(name)),
   }
 }
 
 function introspectionOf(document: DocumentNode): PreparedDocument['introspection'] {
-  // Only root fields have these names in a valid document, wherever fragments put them.
+  const isIntrospection = (name: string) => name === '__schema' || name === '__type'
+  const names = rootFieldsOf(document).filter((name) => name !== '__typename')
+  if (!names.some(isIntrospection)) return 'none'
+  return names.every(isIntrospection) ? 'only' : 'some'
+}
+
+/** Of all its operations. */
+function rootFieldsOf(document: DocumentNode): string[] {
   const fields = new Set<string>()
   const collect = ({ selections }: SelectionSetNode, isRoot: boolean) => {
     for (const node of selections) {
@@ -93,8 +112,5 @@ function introspectionOf(document: DocumentNode): PreparedDocument['introspectio
       node.kind === Kind.FRAGMENT_DEFINITION && ['Query', 'Mutation', 'Subscription'].includes(node.typeCondition.name.value)
     if (node.kind === Kind.OPERATION_DEFINITION || isRootFragment) collect((node as OperationDefinitionNode).selectionSet, true)
   }
-  const isIntrospection = (name: string) => name === '__schema' || name === '__type'
-  const names = [...fields].filter((name) => name !== '__typename')
-  if (!names.some(isIntrospection)) return 'none'
-  return names.every(isIntrospection) ? 'only' : 'some'
+  return [...fields]
 }

@@ -181,6 +181,7 @@ export class GraphqlDoor {
     const definition = operationOf(prepared, operationName)
     operation.field = fieldOf(definition)
     operation.kind = definition?.operation
+    operation.usesDatabase = prepared.usesDatabase
     if (mayHoldBrokenText(bodyText)) checkText(variables, prepared.document)
     const { eventsVariable } = prepared
     const events = eventsVariable === null ? null : readEvents(variables?.[eventsVariable])
@@ -206,9 +207,8 @@ export class GraphqlDoor {
    */
   #execute(args: ExecutionArgs, request: GraphqlRequest, operation: Operation): Promise<ExecutionResult> | ExecutionResult {
     const { timeoutMs } = this.#options
-    const run = () => withinSignal(operation, () => execute(args))
     const isQuery = operation.kind === 'query'
-    const result = isQuery ? run() : this.#announced(run)
+    const result = isQuery ? run(args, operation) : this.#announced(args, operation)
     if (!(result instanceof Promise)) return result
     if (isQuery) request.onHangUp(() => operation.giveUp(new Error('the client hung up')))
     return new Promise((resolve, reject) => {
@@ -227,9 +227,9 @@ export class GraphqlDoor {
     })
   }
 
-  #announced(run: () => ExecutionResult | Promise<ExecutionResult>): ExecutionResult | Promise<ExecutionResult> {
-    const changes: EnvironmentChange[] = []
-    const result = collectChanges(changes, run)
+  #announced(args: ExecutionArgs, operation: Operation): ExecutionResult | Promise<ExecutionResult> {
+    const { changes, usesDatabase } = operation
+    const result = usesDatabase ? collectChanges(changes, () => run(args, operation)) : run(args, operation)
     if (!(result instanceof Promise)) return result
     return result.then((answer) => (changes.length === 0 ? answer : this.#announce(changes).then(() => answer)))
   }
@@ -260,6 +260,10 @@ export class GraphqlDoor {
     return toWireError(problem, traceId, at)
   }
 }
+
+/** Its statements are given up with the operation. */
+const run = (args: ExecutionArgs, operation: Operation) =>
+  operation.usesDatabase ? withinSignal(operation, () => execute(args)) : execute(args)
 
 /** graphql-http asks for a record; ours is an interface. */
 type Context = RequestContext & Record<PropertyKey, unknown>

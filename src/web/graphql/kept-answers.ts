@@ -2,7 +2,7 @@ import { Kind, type OperationDefinitionNode } from 'graphql'
 import type { EntitlementState } from '../../entitlement/state.js'
 
 /** Queries whose answer depends on one entitlement state and on nothing else. */
-const fieldsOfOneState: ReadonlySet<string> = new Set(['cachedEntitlements', 'entitlement', 'entitlementV2', 'entitlementsState'])
+export const fieldsOfOneState: ReadonlySet<string> = new Set(['cachedEntitlements', 'entitlement', 'entitlementV2', 'entitlementsState'])
 
 /** Beyond these many different questions about one state, all its answers are made anew. */
 const maxQuestions = 40
