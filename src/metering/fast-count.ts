@@ -5,8 +5,9 @@
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
+import type { ToldCounter } from '../updates/change-messages.js'
 import type { Binding, TrackedPeriod, TrackedSeries } from './bindings.js'
-import { type Connection, startTime } from './counter-repository.js'
+import { type Connection, plainArray, startTime } from './counter-repository.js'
 import { type CounterValue } from './counter-write-repository.js'
 import { maxUsage } from './problems.js'
 import type { PlannedItem } from './report-plan.js'
@@ -32,7 +33,7 @@ export interface FastPlan {
   items: { item: PlannedItem; owner: number; counter: number }[]
   customers: CountedCustomer[]
   counters: AddedCounter[]
-  messages: { counter: number; customerRefId: string; resourceRefId: string | null; featureRefId: string }[]
+  told: ToldCounter[]
 }
 
 /** Null when a batch has to go the long way. `now` is about the database's time. */
@@ -41,7 +42,7 @@ export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPla
   const owners = new Map(customerIds.map((id, index) => [id, index]))
   const customers: CountedCustomer[] = customerIds.map((id) => ({ id, accessVersion: 0, from: 0, until: Number.MAX_SAFE_INTEGER }))
   const counters = new Map<TrackedPeriod, AddedCounter & { index: number }>()
-  const messages = new Map<string, FastPlan['messages'][number]>()
+  const told = new Map<string, ToldCounter>()
   const items: FastPlan['items'] = []
   for (const item of planned) {
     const { route, feature } = item
@@ -72,16 +73,19 @@ export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPla
     for (const place of route.resource ? [null, route.resource] : [null]) {
       const counter = place ? answering : added
       if (!counter.tracked.winner) continue
-      messages.set(`${counter.owner}|${place?.resourceId}|${feature.id}`, {
-        counter: counter.index,
-        customerRefId: route.customer.holdings.customerRefId,
-        resourceRefId: place?.holdings.resourceRefId ?? null,
-        featureRefId: feature.refId,
-      })
+      const { start, end } = counter.period
+      told.set(`${counter.owner}|${place?.resourceId}|${feature.id}`, [
+        counter.index,
+        route.customer.holdings.customerRefId,
+        place?.holdings.resourceRefId ?? null,
+        feature.refId,
+        start,
+        end,
+      ])
     }
     items.push({ item, owner, counter: answering.index })
   }
-  return { items, customers, counters: [...counters.values()], messages: [...messages.values()] }
+  return { items, customers, counters: [...counters.values()], told: [...told.values()] }
 }
 
 /** Undefined: not known to this process yet. Null: the resource has no series of its own. */
@@ -98,48 +102,50 @@ export const isOutdated = (error: unknown): boolean => (error as { code?: unknow
 export async function countFast(
   db: Connection,
   environmentId: string,
-  { items, customers, counters, messages }: FastPlan,
+  { items, customers, counters, told }: FastPlan,
   { catalogVersion, deadline }: { catalogVersion: number; deadline: EpochMs },
 ): Promise<CounterValue[]> {
   // In the order of their hashes, so that two batches never wait for each other.
   const keyed = items.filter(({ item }) => item.key !== null).sort((a, b) => a.item.key!.hash.compare(b.item.key!.hash))
-  const { rows } = await db.query<{ usage: string; version: string }>({
+  const { rows } = await db.query<{ usages: string; versions: string }>({
     name: 'metering_count_reports',
     text: `
-      SELECT usage, version FROM count_reports_v2($1::uuid, $2::bigint, $3::bigint, $4::numeric,
+      SELECT o_usages AS usages, o_versions AS versions FROM count_reports_v3($1::uuid, $2::bigint, $3::bigint, $4::numeric,
         $5::uuid[], $6::bigint[], $7::bigint[], $8::bigint[],
         $9::uuid[], $10::int[], $11::uuid[], $12::uuid[], $13::numeric[], $14::jsonb[],
         $15::bytea[], $16::bytea[], $17::uuid[],
         $18::uuid[], $19::timestamptz[], $20::numeric[], $21::int[],
-        $22::uuid, $23::int[], $24::text[], $25::text[], $26::text[])`,
+        $22::uuid, $23::jsonb)`,
     values: [
       environmentId,
       catalogVersion,
       deadline,
       maxUsage,
-      customers.map((c) => c.id),
-      customers.map((c) => c.accessVersion),
-      customers.map((c) => c.from),
-      customers.map((c) => c.until),
-      items.map(({ item }) => item.item.id),
-      items.map(({ owner }) => owner + 1),
-      items.map(({ item }) => item.route.resource?.resourceId ?? null),
-      items.map(({ item }) => item.feature.id),
-      items.map(({ item }) => item.item.value),
-      items.map(({ item }) => (item.item.dimensions === null ? null : JSON.stringify(item.item.dimensions))),
+      plainArray(customers.map((c) => c.id)),
+      plainArray(customers.map((c) => c.accessVersion)),
+      plainArray(customers.map((c) => c.from)),
+      plainArray(customers.map((c) => c.until)),
+      plainArray(items.map(({ item }) => item.item.id)),
+      plainArray(items.map(({ owner }) => owner + 1)),
+      orNone(items.map(({ item }) => item.route.resource?.resourceId ?? null)),
+      plainArray(items.map(({ item }) => item.feature.id)),
+      plainArray(items.map(({ item }) => item.item.value)),
+      orNone(items.map(({ item }) => (item.item.dimensions === null ? null : JSON.stringify(item.item.dimensions)))),
       keyed.map(({ item }) => item.key!.hash),
       keyed.map(({ item }) => item.key!.bodyHash),
       keyed.map(({ item }) => item.item.id),
-      counters.map((c) => c.tracked.id),
-      counters.map((c) => startTime(c.period.start)),
-      counters.map((c) => c.value),
-      counters.map((c) => c.owner + 1),
+      plainArray(counters.map((c) => c.tracked.id)),
+      plainArray(counters.map((c) => startTime(c.period.start))),
+      plainArray(counters.map((c) => c.value)),
+      plainArray(counters.map((c) => c.owner + 1)),
       newId(),
-      messages.map((m) => m.counter + 1),
-      messages.map((m) => m.customerRefId),
-      messages.map((m) => m.resourceRefId),
-      messages.map((m) => m.featureRefId),
+      JSON.stringify(told),
     ],
   })
-  return rows.map(({ usage, version }) => ({ usage: decimal.fromText(usage), version: Number(version) }))
+  const usages = rows[0]!.usages.split(',')
+  const versions = rows[0]!.versions.split(',')
+  return usages.map((usage, index) => ({ usage: decimal.fromText(usage), version: Number(versions[index]) }))
 }
+
+/** Null when there is none: one value instead of one for each. */
+const orNone = (values: (string | null)[]): (string | null)[] | null => (values.some((value) => value !== null) ? values : null)

@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import type { PendingChange, ToldUsage } from './change-messages.js'
+import * as decimal from '../kernel/decimal.js'
+import type { PendingChange, ToldCounter, ToldUsage } from './change-messages.js'
 
 interface ChangeRow extends Omit<PendingChange, 'version'> {
   version: string
@@ -26,10 +27,10 @@ export async function leaseChanges(pool: pg.Pool, environmentId: string, { limit
     name: 'updates_lease_changes',
     text: `
       WITH due AS MATERIALIZED (
-        SELECT id, CASE jsonb_typeof(payload -> 'usages') WHEN 'array' THEN jsonb_array_length(payload -> 'usages') ELSE 1 END AS changes
-        FROM outbox_message
+        SELECT id, CASE WHEN jsonb_typeof(told) = 'array' THEN jsonb_array_length(told) ELSE 1 END AS changes
+        FROM outbox_message CROSS JOIN LATERAL (SELECT coalesce(payload -> 'told', payload -> 'usages') AS told OFFSET 0) AS of_payload
         WHERE environment_id = $1::uuid AND (claimed_until IS NULL OR claimed_until < clock_timestamp())
-        ORDER BY id LIMIT $2::int FOR UPDATE SKIP LOCKED
+        ORDER BY id LIMIT $2::int FOR UPDATE OF outbox_message SKIP LOCKED
       ), taken AS (
         SELECT id FROM (SELECT id, sum(changes) OVER (ORDER BY id) - changes AS before FROM due) AS counted WHERE before < $2::int
       )
@@ -47,9 +48,22 @@ export async function leaseChanges(pool: pg.Pool, environmentId: string, { limit
 function toChanges(row: ChangeRow): PendingChange[] {
   const { id, kind, createdAt, payload } = row
   if (kind !== 'usage' || row.customerId !== null) return [{ ...row, version: Number(row.version) }]
-  const { usages } = payload as unknown as { usages: ToldUsage[] | null }
-  return (usages ?? []).map(({ customerId, resourceId, ...told }) => {
-    return { id, kind, customerId, resourceId, version: told.usage.updatedAt, payload: told, createdAt }
+  const told = toldUsages(payload as unknown as UsagePayload)
+  return told.map(({ customerId, resourceId, ...change }) => {
+    return { id, kind, customerId, resourceId, version: change.usage.updatedAt, payload: change, createdAt }
+  })
+}
+
+/** What was counted together. Of reports: usages and versions by counter, with commas between. */
+type UsagePayload = { usages: ToldUsage[] | null } | { told: ToldCounter[]; usages: string; versions: string }
+
+function toldUsages(payload: UsagePayload): ToldUsage[] {
+  if (!('told' in payload)) return payload.usages ?? []
+  const usages = payload.usages.split(',')
+  const versions = payload.versions.split(',')
+  return payload.told.map(([counter, customerId, resourceId, featureId, periodStart, periodEnd]) => {
+    const usage = { currentUsage: decimal.fromText(usages[counter]!), periodStart, periodEnd, updatedAt: Number(versions[counter]) }
+    return { customerId, resourceId, featureId, usage }
   })
 }
 
