@@ -186,8 +186,8 @@ export async function tellUsage(db: Connection, environmentId: string, counters:
   await db.query({
     name: 'metering_tell_usage',
     text: `
-      INSERT INTO outbox_message (environment_id, id, kind, version, payload)
-      SELECT $1::uuid, id, 'usage', version, payload
+      INSERT INTO outbox_message (environment_id, id, kind, version, changes, payload)
+      SELECT $1::uuid, id, 'usage', version, jsonb_array_length(payload -> 'usages'), payload
       FROM ROWS FROM (unnest($2::uuid[]), unnest($3::bigint[]), jsonb_array_elements($4::jsonb)) AS given (id, version, payload)`,
     values: [
       environmentId,

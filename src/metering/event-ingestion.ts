@@ -20,6 +20,9 @@ const maxEnvironments = 100
 /** Customers that are archived between two attempts, that often in a row, are somebody else's mistake. */
 const maxAttempts = 5
 
+/** After a batch with events that were stored before, so many are expected to have some. */
+const carefulBatches = 20
+
 /**
  * Stores raw events: one statement per batch, which also says that the batch waits to be counted. May run twice for the same batch: identities are
  * claimed in that statement, and an event whose identity is taken was stored before, which is a success.
@@ -32,6 +35,7 @@ export class EventIngestion {
   readonly #stored: (job: AggregationJob) => void
   /** Live ones, as they were: the storing statement looks whether they still are. */
   readonly #places = new LRUCache<string, LRUCache<string, FoundPlace>>({ max: maxEnvironments })
+  #carefulFor = 0
 
   /** `stored` is called after the commit with the events that are new. */
   constructor(parts: {
@@ -49,15 +53,16 @@ export class EventIngestion {
   }
 
   /** One answer per call, all committed. A batch that the database refuses is halved, as with reports. Throws what is expected to pass later. */
-  async ingest(environmentId: string, calls: Call<EventItem>[]): Promise<EventAnswer[]> {
+  async ingest(environmentId: string, calls: Call<EventItem>[], isRepeat: boolean): Promise<EventAnswer[]> {
+    if (isRepeat) this.#carefulFor = carefulBatches
     try {
       return await this.#ingestTogether(environmentId, calls)
     } catch (error) {
       if (isTransient(error)) throw error
       if (calls.length > 1) {
         const half = calls.length >> 1
-        const first = await this.ingest(environmentId, calls.slice(0, half))
-        return [...first, ...(await this.ingest(environmentId, calls.slice(half)))]
+        const first = await this.ingest(environmentId, calls.slice(0, half), isRepeat)
+        return [...first, ...(await this.ingest(environmentId, calls.slice(half), isRepeat))]
       }
       this.#log.error({ err: error, environmentId, events: calls[0]?.items.length }, 'events could not be stored')
       this.#metrics.items.inc({ kind: 'event', result: 'refused' }, calls[0]?.items.length ?? 0)
@@ -110,7 +115,9 @@ export class EventIngestion {
   /** Null when they are stored. Nothing is, and this answers the database's time, when a customer is not live any more or a call has come to its deadline. */
   async #store(environmentId: string, { events, deadline, sums }: EventPlan): Promise<EpochMs | null> {
     const batchId = newId()
-    const { now, time, isNew } = await storeEvents(this.#pool, environmentId, { batchId, deadline, events })
+    const mayRepeat = this.#carefulFor > 0
+    const { now, time, isNew } = await storeEvents(this.#pool, environmentId, { batchId, deadline, mayRepeat, events })
+    this.#carefulFor = isNew ? carefulBatches : Math.max(0, this.#carefulFor - 1)
     if (time === null) return now
     const fresh = isNew ? events.filter((_, index) => isNew[index]) : events
     sums.accepted += fresh.length

@@ -47,8 +47,10 @@ export class Ingestion {
 
   /** `isRerun`: the job was started before. */
   async ingest({ environmentId, door, batchId, isRepeat, batch }: IngestionJob, isRerun: boolean): Promise<void> {
-    if (batch.kind === 'events') return this.#reply(door, { batchId, answers: await this.#events.ingest(environmentId, batch.calls) })
-    const answers = await this.#reports.ingest(environmentId, batch.calls, isRepeat || isRerun)
+    const mayRepeat = isRepeat || isRerun
+    if (batch.kind === 'events')
+      return this.#reply(door, { batchId, answers: await this.#events.ingest(environmentId, batch.calls, mayRepeat) })
+    const answers = await this.#reports.ingest(environmentId, batch.calls, mayRepeat)
     await this.#reply(door, { batchId, answers })
     if (answers.some((answer) => 'usages' in answer)) this.#parts.changed(environmentId)
   }

@@ -6,7 +6,7 @@
  */
 import type { EpochMs } from '../kernel/clock.js'
 import type { Decimal } from '../kernel/decimal.js'
-import { type Connection, endTime, startTime, toTime } from './counter-repository.js'
+import { type Connection, endTime, plainArray, startTime, toTime } from './counter-repository.js'
 import type { Aggregation } from './meter.js'
 
 export const bucketMs = 15 * 60_000
@@ -30,9 +30,36 @@ export interface RollupChange extends RollupBucket {
   events: number
 }
 
-/** Adds events to what is rolled up. */
+/**
+ * Adds events to what is rolled up. The customers are locked, so what is not there is nobody's to write but ours; rows are looked up one by one, whatever
+ * the planner knows of the table.
+ */
 export async function addToRollups(db: Connection, environmentId: string, changes: RollupChange[]): Promise<void> {
-  await writeRollups(db, environmentId, changes, 'add')
+  await db.query({
+    name: 'metering_rollups_add',
+    text: `
+      WITH given AS MATERIALIZED (
+        SELECT named.*, found.place
+        FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::numeric[], $7::bigint[], $8::text[])
+          AS named (customer_id, feature_id, part_id, bucket_start, value, events, aggregation)
+        LEFT JOIN LATERAL (
+          SELECT r.ctid AS place FROM usage_rollup AS r
+          WHERE r.environment_id = $1::uuid AND r.customer_id = named.customer_id AND r.feature_id = named.feature_id
+            AND r.part_id = named.part_id AND r.bucket_start = named.bucket_start LIMIT 1
+        ) AS found ON true
+      ), added AS (
+        UPDATE usage_rollup AS rollup SET
+          usage = CASE given.aggregation
+            WHEN 'MAX' THEN CASE WHEN rollup.events = 0 THEN given.value ELSE greatest(rollup.usage, given.value) END
+            WHEN 'MIN' THEN CASE WHEN rollup.events = 0 THEN given.value ELSE least(rollup.usage, given.value) END
+            ELSE rollup.usage + given.value END,
+          events = rollup.events + given.events
+        FROM given WHERE rollup.ctid = given.place
+      )
+      INSERT INTO usage_rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events)
+      SELECT $1::uuid, customer_id, feature_id, part_id, bucket_start, value, events FROM given WHERE place IS NULL`,
+    values: [environmentId, ...columnsOf(changes), plainArray(changes.map((c) => c.aggregation))],
+  })
 }
 
 /** Has [from, to), on bucket boundaries, say what the changes say, and nothing else. */
@@ -56,43 +83,26 @@ export async function replaceRollups(
       ranges.map((r) => endTime(r.to)),
     ],
   })
-  if (changes.length > 0) await writeRollups(db, environmentId, changes, 'replace')
-}
-
-async function writeRollups(db: Connection, environmentId: string, changes: RollupChange[], how: 'add' | 'replace'): Promise<void> {
+  if (changes.length === 0) return
   await db.query({
-    name: `metering_rollups_${how}`,
+    name: 'metering_rollups_replace',
     text: `
-      INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events)
-      SELECT $1::uuid, customer_id, feature_id, part_id, bucket_start, value, events
-      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::numeric[], $7::bigint[]) AS given (customer_id, feature_id, part_id, bucket_start, value, events)
-      ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start) DO UPDATE SET
-        usage = ${
-          how === 'replace'
-            ? 'excluded.usage'
-            : `CASE coalesce((SELECT aggregation::text FROM unnest($8::uuid[], $9::text[]) AS measured (feature_id, aggregation) WHERE measured.feature_id = rollup.feature_id), 'SUM')
-          WHEN 'MAX' THEN CASE WHEN rollup.events = 0 THEN excluded.usage ELSE greatest(rollup.usage, excluded.usage) END
-          WHEN 'MIN' THEN CASE WHEN rollup.events = 0 THEN excluded.usage ELSE least(rollup.usage, excluded.usage) END
-          ELSE rollup.usage + excluded.usage END`
-        },
-        events = ${how === 'replace' ? 'excluded.events' : 'rollup.events + excluded.events'}`,
-    values: [
-      environmentId,
-      changes.map((c) => c.customerId),
-      changes.map((c) => c.featureId),
-      changes.map((c) => c.resourceId ?? ownPart),
-      changes.map((c) => toTime(c.bucket)),
-      changes.map((c) => c.value),
-      changes.map((c) => c.events),
-      ...(how === 'add' ? aggregationColumns(changes) : []),
-    ],
+      INSERT INTO usage_rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events)
+      SELECT $1::uuid, * FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::numeric[], $7::bigint[])
+      ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start)
+        DO UPDATE SET usage = excluded.usage, events = excluded.events`,
+    values: [environmentId, ...columnsOf(changes)],
   })
 }
 
-function aggregationColumns(changes: RollupChange[]): [string[], string[]] {
-  const aggregations = new Map(changes.map(({ featureId, aggregation }) => [featureId, aggregation]))
-  return [[...aggregations.keys()], [...aggregations.values()]]
-}
+const columnsOf = (changes: RollupChange[]): string[] => [
+  plainArray(changes.map((c) => c.customerId)),
+  plainArray(changes.map((c) => c.featureId)),
+  plainArray(changes.map((c) => c.resourceId ?? ownPart)),
+  plainArray(changes.map((c) => toTime(c.bucket))),
+  plainArray(changes.map((c) => c.value)),
+  plainArray(changes.map((c) => c.events)),
+]
 
 /** Rolls up the measurements of the buckets anew: their last SET, if there is one, and what follows it. Costs as much as the buckets have. */
 export async function rollUpMeasurements(db: Connection, environmentId: string, buckets: RollupBucket[]): Promise<void> {

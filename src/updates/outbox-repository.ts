@@ -27,10 +27,9 @@ export async function leaseChanges(pool: pg.Pool, environmentId: string, { limit
     name: 'updates_lease_changes',
     text: `
       WITH due AS MATERIALIZED (
-        SELECT id, CASE WHEN jsonb_typeof(told) = 'array' THEN jsonb_array_length(told) ELSE 1 END AS changes
-        FROM outbox_message CROSS JOIN LATERAL (SELECT coalesce(payload -> 'told', payload -> 'usages') AS told OFFSET 0) AS of_payload
+        SELECT id, changes FROM outbox_message
         WHERE environment_id = $1::uuid AND (claimed_until IS NULL OR claimed_until < clock_timestamp())
-        ORDER BY id LIMIT $2::int FOR UPDATE OF outbox_message SKIP LOCKED
+        ORDER BY id LIMIT $2::int FOR UPDATE SKIP LOCKED
       ), taken AS (
         SELECT id FROM (SELECT id, sum(changes) OVER (ORDER BY id) - changes AS before FROM due) AS counted WHERE before < $2::int
       )

@@ -1,3 +1,8 @@
+-- How many changes a message tells, so that who takes messages need not read them all to take about as many changes as it can deliver.
+
+-- AlterTable
+ALTER TABLE "outbox_message" ADD COLUMN     "changes" INTEGER NOT NULL DEFAULT 1;
+
 -- As count_reports_v2, but rows are looked up one by one and then written where they were found: how that is done does not depend on what was known of
 -- the tables when the statements were planned, and a plan that was made for a table of a few rows goes through all customers of the environment.
 --
@@ -107,8 +112,8 @@ BEGIN
   SELECT count(*), max(abs(added.usage)), string_agg(trim_scale(added.usage)::text, ',' ORDER BY ord), string_agg(added.version::text, ',' ORDER BY ord)
   INTO v_found, v_greatest, o_usages, o_versions FROM added;
   IF jsonb_array_length(p_told) > 0 THEN
-    INSERT INTO outbox_message (environment_id, id, kind, version, payload)
-    VALUES (p_environment, p_message, 'usage', (SELECT max(version) FROM unnest(v_versions) AS given (version)),
+    INSERT INTO outbox_message (environment_id, id, kind, version, changes, payload)
+    VALUES (p_environment, p_message, 'usage', (SELECT max(version) FROM unnest(v_versions) AS given (version)), jsonb_array_length(p_told),
       jsonb_build_object('told', p_told, 'usages', o_usages, 'versions', o_versions));
   END IF;
   -- The last look at the clock: what is committed after its deadline has been called "not counted" by the door.

@@ -288,7 +288,7 @@ describe('delivering changes', () => {
       }
       const write = (usages: object[]) =>
         bench.prisma.outboxMessage.create({
-          data: { environmentId, id: newId(), kind: 'usage', version: 0n, payload: { usages } as object },
+          data: { environmentId, id: newId(), kind: 'usage', version: 0n, changes: usages.length, payload: { usages } as object },
         })
       const shown = async () => (await listened()).map(({ customerId, version, usage }) => [customerId, version, usage!.usage.currentUsage])
 
