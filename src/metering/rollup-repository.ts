@@ -30,36 +30,10 @@ export interface RollupChange extends RollupBucket {
   events: number
 }
 
-/**
- * Adds events to what is rolled up. The customers are locked, so what is not there is nobody's to write but ours; rows are looked up one by one, whatever
- * the planner knows of the table.
- */
+/** Adds events to what is rolled up. */
 export async function addToRollups(db: Connection, environmentId: string, changes: RollupChange[]): Promise<void> {
-  await db.query({
-    name: 'metering_rollups_add',
-    text: `
-      WITH given AS MATERIALIZED (
-        SELECT named.*, found.place
-        FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::numeric[], $7::bigint[], $8::text[])
-          AS named (customer_id, feature_id, part_id, bucket_start, value, events, aggregation)
-        LEFT JOIN LATERAL (
-          SELECT r.ctid AS place FROM usage_rollup AS r
-          WHERE r.environment_id = $1::uuid AND r.customer_id = named.customer_id AND r.feature_id = named.feature_id
-            AND r.part_id = named.part_id AND r.bucket_start = named.bucket_start LIMIT 1
-        ) AS found ON true
-      ), added AS (
-        UPDATE usage_rollup AS rollup SET
-          usage = CASE given.aggregation
-            WHEN 'MAX' THEN CASE WHEN rollup.events = 0 THEN given.value ELSE greatest(rollup.usage, given.value) END
-            WHEN 'MIN' THEN CASE WHEN rollup.events = 0 THEN given.value ELSE least(rollup.usage, given.value) END
-            ELSE rollup.usage + given.value END,
-          events = rollup.events + given.events
-        FROM given WHERE rollup.ctid = given.place
-      )
-      INSERT INTO usage_rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events)
-      SELECT $1::uuid, customer_id, feature_id, part_id, bucket_start, value, events FROM given WHERE place IS NULL`,
-    values: [environmentId, ...columnsOf(changes), plainArray(changes.map((c) => c.aggregation))],
-  })
+  const isSum = changes.every(({ aggregation }) => aggregation !== 'MAX' && aggregation !== 'MIN')
+  await writeRollups(db, environmentId, changes, isSum ? 'sum' : 'any')
 }
 
 /** Has [from, to), on bucket boundaries, say what the changes say, and nothing else. */
@@ -83,26 +57,46 @@ export async function replaceRollups(
       ranges.map((r) => endTime(r.to)),
     ],
   })
-  if (changes.length === 0) return
+  if (changes.length > 0) await writeRollups(db, environmentId, changes, 'replace')
+}
+
+/** How usage is added to what is there; `measured` names the features, unless nothing is but sums. */
+const added = {
+  sum: 'rollup.usage + excluded.usage',
+  any: `CASE (SELECT aggregation FROM unnest($8::uuid[], $9::text[]) AS measured (feature_id, aggregation) WHERE measured.feature_id = rollup.feature_id)
+          WHEN 'MAX' THEN CASE WHEN rollup.events = 0 THEN excluded.usage ELSE greatest(rollup.usage, excluded.usage) END
+          WHEN 'MIN' THEN CASE WHEN rollup.events = 0 THEN excluded.usage ELSE least(rollup.usage, excluded.usage) END
+          ELSE rollup.usage + excluded.usage END`,
+  replace: 'excluded.usage',
+}
+
+async function writeRollups(db: Connection, environmentId: string, changes: RollupChange[], how: keyof typeof added): Promise<void> {
   await db.query({
-    name: 'metering_rollups_replace',
+    name: `metering_rollups_${how}`,
     text: `
-      INSERT INTO usage_rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events)
-      SELECT $1::uuid, * FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::numeric[], $7::bigint[])
-      ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start)
-        DO UPDATE SET usage = excluded.usage, events = excluded.events`,
-    values: [environmentId, ...columnsOf(changes)],
+      INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events)
+      SELECT $1::uuid, customer_id, feature_id, part_id, bucket_start, value, events
+      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::numeric[], $7::bigint[]) AS given (customer_id, feature_id, part_id, bucket_start, value, events)
+      ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start) DO UPDATE SET
+        usage = ${added[how]},
+        events = ${how === 'replace' ? 'excluded.events' : 'rollup.events + excluded.events'}`,
+    values: [
+      environmentId,
+      plainArray(changes.map((c) => c.customerId)),
+      plainArray(changes.map((c) => c.featureId)),
+      plainArray(changes.map((c) => c.resourceId ?? ownPart)),
+      plainArray(changes.map((c) => toTime(c.bucket))),
+      plainArray(changes.map((c) => c.value)),
+      plainArray(changes.map((c) => c.events)),
+      ...(how === 'any' ? aggregationColumns(changes) : []),
+    ],
   })
 }
 
-const columnsOf = (changes: RollupChange[]): string[] => [
-  plainArray(changes.map((c) => c.customerId)),
-  plainArray(changes.map((c) => c.featureId)),
-  plainArray(changes.map((c) => c.resourceId ?? ownPart)),
-  plainArray(changes.map((c) => toTime(c.bucket))),
-  plainArray(changes.map((c) => c.value)),
-  plainArray(changes.map((c) => c.events)),
-]
+function aggregationColumns(changes: RollupChange[]): [string[], string[]] {
+  const aggregations = new Map(changes.map(({ featureId, aggregation }) => [featureId, aggregation]))
+  return [[...aggregations.keys()], [...aggregations.values()]]
+}
 
 /** Rolls up the measurements of the buckets anew: their last SET, if there is one, and what follows it. Costs as much as the buckets have. */
 export async function rollUpMeasurements(db: Connection, environmentId: string, buckets: RollupBucket[]): Promise<void> {
