@@ -6,7 +6,9 @@ import type { JobQueue } from '../platform/queue.js'
 import type { Backlog } from './backlog.js'
 import type { DatabaseClock } from './database-clock.js'
 import { type Call, deadlineMs, type IngestionJob, type IngestionReply, replyChannel, shardOf } from './jobs.js'
+import { packEvents } from './packed-events.js'
 import { notCountedInTime, tooMuchWaiting } from './problems.js'
+import type { EventItem, ReportItem } from './report.js'
 
 const answerMs = 6_000
 /** Without a reply in that time the batch is added once more: its job, its worker or the reply may be lost, and counting is safe to repeat. */
@@ -230,7 +232,10 @@ export class Door {
   #exchange({ environmentId, queue }: Lane, calls: WaitingCall[]): Promise<void> {
     const { replies, kind, keyHash } = this.#parts
     const batchId = newId()
-    const batch = { kind, calls: calls.map(({ call }) => call) } as IngestionJob['batch']
+    const batch =
+      kind === 'reports'
+        ? { kind, calls: calls.map(({ call }) => call as Call<ReportItem>) }
+        : { kind, calls: calls.map(({ call: { deadline, items } }) => ({ deadline, packed: packEvents(items as EventItem[]) })) }
     const job: IngestionJob = {
       v: 1,
       environmentId,

@@ -96,7 +96,7 @@ export class EventAggregation {
     const meters = this.#meters.get(environmentId) ?? []
     const batch = await inPoolTransaction(this.#pool, async (db) => {
       const batches = await claim(db, environmentId, jobs)
-      const customerIds = new Set(batches.flatMap(({ places }) => places.map(({ customerId }) => customerId)))
+      const customerIds = new Set(batches.flatMap(({ places }) => places.map(([customerId]) => customerId)))
       if (customerIds.size === 0) return null
       const wanted = measureEvents(batches, meters)
       const changed = new Set(wanted.map(({ customerId }) => customerId))

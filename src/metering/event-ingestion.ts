@@ -7,7 +7,7 @@ import { Problem } from '../kernel/problem.js'
 import type { Logger } from '../platform/logger.js'
 import { type Place, placeKey } from './bindings.js'
 import type { DatabaseClock } from './database-clock.js'
-import { type FoundPlace, findPlaces, type NewEvent, storeEvents, toStoredEvents } from './event-repository.js'
+import { type FoundPlace, findPlaces, type NewEvent, storeEvents, toStoredEvents, toStoredPlace } from './event-repository.js'
 import type { MeteringMetrics } from './ingestion-metrics.js'
 import { type AggregationJob, type Call, deadlineMs, type EventAnswer } from './jobs.js'
 import { notCountedInTime, type RefusedItem, refusedItem, toPlainProblem } from './problems.js'
@@ -125,7 +125,7 @@ export class EventIngestion {
     this.#metrics.batchSize.observe({ kind: 'event' }, fresh.length)
     if (fresh.length === 0) return null
     const given = fresh.map(({ event, place: { customerId, resourceId } }) => ({
-      place: { customerId, customerRefId: event.customerId, resourceId, resourceRefId: event.resourceId },
+      place: toStoredPlace(customerId, event.customerId, resourceId, event.resourceId),
       name: event.eventName,
       occurredAt: event.timestamp,
       dimensions: event.dimensions,

@@ -4,6 +4,7 @@ import { type Place, placeKey } from './bindings.js'
 import { type Connection, plainArray, rangeColumns, toTime, type UsageRange } from './counter-repository.js'
 import type { StoredEvents, StoredPlace } from './jobs.js'
 import type { FeatureMeter, MeteredEvent, MeterVersion } from './meter.js'
+import { orNone } from './packed-events.js'
 import type { Dimensions, EventItem } from './report.js'
 
 export interface FoundPlace {
@@ -116,7 +117,7 @@ export async function loadBatch(db: Connection, environmentId: string, batchId: 
   return toStoredEvents(
     0,
     rows.map((row) => ({
-      place: { customerId: row.customer_id, customerRefId: row.customer_ref, resourceId: row.resource_id, resourceRefId: row.resource_ref },
+      place: toStoredPlace(row.customer_id, row.customer_ref, row.resource_id, row.resource_ref),
       name: row.event_name,
       occurredAt: row.occurred_at.getTime(),
       dimensions: row.dimensions,
@@ -130,23 +131,42 @@ export function toStoredEvents(
   given: { place: StoredPlace; name: string; occurredAt: EpochMs | null; dimensions: Dimensions }[],
 ): StoredEvents {
   const places = new Map<string, number>()
+  const stored: StoredPlace[] = []
   const names = new Map<string, number>()
-  const stored: StoredEvents = { places: [], names: [], time, events: [] }
-  for (const { place, name, occurredAt, dimensions } of given) {
-    const key = place.resourceId ?? place.customerId
-    let placeIndex = places.get(key)
-    if (placeIndex === undefined) {
-      placeIndex = stored.places.push(place) - 1
-      places.set(key, placeIndex)
+  const named: number[] = []
+  const placed = given.map(({ place, name }) => {
+    const [customerId, , resourceId] = place
+    const key = resourceId ?? customerId
+    let index = places.get(key)
+    if (index === undefined) {
+      index = stored.push(place) - 1
+      places.set(key, index)
     }
-    let nameIndex = names.get(name)
-    if (nameIndex === undefined) {
-      nameIndex = stored.names.push(name) - 1
-      names.set(name, nameIndex)
-    }
-    stored.events.push([placeIndex, nameIndex, occurredAt, dimensions])
+    const nameIndex = names.get(name) ?? names.size
+    names.set(name, nameIndex)
+    named.push(nameIndex)
+    return index
+  })
+  return {
+    places: stored,
+    names: [...names.keys()],
+    time,
+    placed,
+    named: names.size > 1 ? named : null,
+    times: orNone(given.map(({ occurredAt }) => occurredAt)),
+    dimensions: given.map(({ dimensions }) => dimensions),
   }
-  return stored
+}
+
+export function toStoredPlace(
+  customerId: string,
+  customerRefId: string,
+  resourceId: string | null,
+  resourceRefId: string | null,
+): StoredPlace {
+  return resourceId === null || resourceRefId === null
+    ? [customerId, customerRefId]
+    : [customerId, customerRefId, resourceId, resourceRefId]
 }
 
 /** The meters in force, with all that they were. */

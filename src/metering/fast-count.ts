@@ -9,6 +9,7 @@ import type { ToldCounter } from '../updates/change-messages.js'
 import type { Binding, TrackedPeriod, TrackedSeries } from './bindings.js'
 import { type Connection, plainArray, startTime } from './counter-repository.js'
 import { type CounterValue } from './counter-write-repository.js'
+import { orNone } from './packed-events.js'
 import { maxUsage } from './problems.js'
 import type { PlannedItem } from './report-plan.js'
 
@@ -146,6 +147,3 @@ export async function countFast(
   const versions = rows[0]!.versions.split(',')
   return usages.map((usage, index) => ({ usage: decimal.fromText(usage), version: Number(versions[index]) }))
 }
-
-/** Null when there is none: one value instead of one for each. */
-const orNone = (values: (string | null)[]): (string | null)[] | null => (values.some((value) => value !== null) ? values : null)

@@ -9,6 +9,7 @@ import { DatabaseClock } from './database-clock.js'
 import { EventIngestion } from './event-ingestion.js'
 import { createIngestionMetrics } from './ingestion-metrics.js'
 import { type AggregationJob, type IngestionJob, type IngestionReply, replyChannel } from './jobs.js'
+import { unpackEvents } from './packed-events.js'
 import { toPlainProblem } from './problems.js'
 import { ReportIngestion } from './report-ingestion.js'
 
@@ -48,8 +49,10 @@ export class Ingestion {
   /** `isRerun`: the job was started before. */
   async ingest({ environmentId, door, batchId, isRepeat, batch }: IngestionJob, isRerun: boolean): Promise<void> {
     const mayRepeat = isRepeat || isRerun
-    if (batch.kind === 'events')
-      return this.#reply(door, { batchId, answers: await this.#events.ingest(environmentId, batch.calls, mayRepeat) })
+    if (batch.kind === 'events') {
+      const calls = batch.calls.map(({ deadline, packed }) => ({ deadline, items: unpackEvents(packed) }))
+      return this.#reply(door, { batchId, answers: await this.#events.ingest(environmentId, calls, mayRepeat) })
+    }
     const answers = await this.#reports.ingest(environmentId, batch.calls, mayRepeat)
     await this.#reply(door, { batchId, answers })
     if (answers.some((answer) => 'usages' in answer)) this.#parts.changed(environmentId)

@@ -2,8 +2,9 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { EpochMs } from '../kernel/clock.js'
 import type { JobDefinition } from '../platform/queue.js'
+import type { PackedEvents } from './packed-events.js'
 import type { PlainProblem, RefusedItem } from './problems.js'
-import type { Dimensions, EventItem, ReportedUsage, ReportItem } from './report.js'
+import type { Dimensions, ReportedUsage, ReportItem } from './report.js'
 
 /** From a call to its deadline in the worker; the door waits two seconds longer, so what it calls "not counted" is not. */
 export const deadlineMs = 4_000
@@ -26,7 +27,7 @@ export interface IngestionJob {
   isRepeat: boolean
   /** Of a door outside the platform: SHA-256 of its API key, in base64. The worker checks it. */
   keyHash?: string
-  batch: { kind: 'reports'; calls: Call<ReportItem>[] } | { kind: 'events'; calls: Call<EventItem>[] }
+  batch: { kind: 'reports'; calls: Call<ReportItem>[] } | { kind: 'events'; calls: { deadline: EpochMs; packed: PackedEvents }[] }
 }
 
 export type ReportAnswer = { usages: ReportedUsage[] } | { problem: PlainProblem }
@@ -45,6 +46,8 @@ export const replyChannel = (prefix: string, door: string): string => `${prefix}
 // The items were checked by the door, and checking 500 of them again would cost more than counting them.
 const itemsSchema = z.custom<never[]>((items) => Array.isArray(items))
 const callsSchema = z.array(z.object({ deadline: z.number(), items: itemsSchema }))
+const packedSchema = z.custom<PackedEvents>((packed) => Array.isArray((packed as PackedEvents | undefined)?.keys))
+const packedCallsSchema = z.array(z.object({ deadline: z.number(), packed: packedSchema }))
 const ingestionSchema = z.object({
   v: z.literal(1),
   environmentId: z.uuid(),
@@ -54,7 +57,7 @@ const ingestionSchema = z.object({
   keyHash: z.string().optional(),
   batch: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('reports'), calls: callsSchema }),
-    z.object({ kind: z.literal('events'), calls: callsSchema }),
+    z.object({ kind: z.literal('events'), calls: packedCallsSchema }),
   ]),
 })
 
@@ -89,22 +92,22 @@ export function shardOf(environmentId: string, customerRefId: string, shards: nu
   return hash('sha1', `${environmentId}:${customerRefId}`, 'buffer').readUInt32BE(0) % shards
 }
 
-/** Whose an event is. Ids are ours, refIds the caller's. */
-export interface StoredPlace {
-  customerId: string
-  customerRefId: string
-  resourceId: string | null
-  resourceRefId: string | null
-}
+/** Whose an event is. Ids are ours, refIds the caller's; without a resource it is the customer's own. */
+export type StoredPlace = [customerId: string, customerRefId: string, resourceId?: string, resourceRefId?: string]
 
-/** A batch of events as it was stored: what they share is there once, because it is written and read again for each batch. */
+/** A batch of events as it was stored: by column, and what they share is there once, because it is written and read again for each batch. */
 export interface StoredEvents {
   places: StoredPlace[]
   names: string[]
   /** Of the events that came without a time. */
   time: EpochMs
-  /** Place and name are indexes; a null time is `time`. */
-  events: [place: number, name: number, occurredAt: EpochMs | null, dimensions: Dimensions][]
+  /** Of each event, the index of its place, */
+  placed: number[]
+  /** that of its name (null: all have the one), */
+  named: number[] | null
+  /** its time (null: none came with one), */
+  times: (EpochMs | null)[] | null
+  dimensions: Dimensions[]
 }
 
 export interface AggregationJob {
@@ -121,7 +124,7 @@ const aggregationSchema = z.object({
   v: z.literal(1),
   environmentId: z.uuid(),
   batchId: z.uuid(),
-  stored: z.custom<StoredEvents | null>((stored) => stored === null || Array.isArray((stored as StoredEvents | undefined)?.events)),
+  stored: z.custom<StoredEvents | null>((stored) => stored === null || Array.isArray((stored as StoredEvents | undefined)?.placed)),
   reportedAt: z.number().optional(),
 })
 

@@ -18,16 +18,16 @@ export interface PlaceEvents {
 export function measureEvents(batches: readonly StoredEvents[], meters: readonly FeatureMeter[]): PlaceEvents[] {
   const versions = meters.flatMap((meter) => meter.versions.map((version) => ({ meter, version })))
   const groups = new Map<string, PlaceEvents>()
-  for (const { places, names, time, events } of batches) {
+  for (const { places, names, time, placed, named, times, dimensions } of batches) {
     const groupOf: PlaceEvents[] = []
-    for (const [placeIndex, nameIndex, occurredAt, dimensions] of events) {
-      const event = { eventName: names[nameIndex]!, dimensions }
+    for (const [index, placeIndex] of placed.entries()) {
+      const event = { eventName: names[named?.[index] ?? 0]!, dimensions: dimensions[index]! }
       for (const { meter, version } of versions) {
         const share = measure(version, event)
         if (share === null) continue
         let group = groupOf[placeIndex]
         if (!group) {
-          const { customerId, customerRefId, resourceRefId } = places[placeIndex]!
+          const [customerId, customerRefId, , resourceRefId = null] = places[placeIndex]!
           const place = { customerId: customerRefId, resourceId: resourceRefId }
           const key = placeKey(place)
           group = groups.get(key) ?? { place, key, customerId, measured: new Map() }
@@ -39,7 +39,7 @@ export function measureEvents(batches: readonly StoredEvents[], meters: readonly
           measured = { meter, events: [] }
           group.measured.set(version, measured)
         }
-        measured.events.push({ at: occurredAt ?? time, share })
+        measured.events.push({ at: times?.[index] ?? time, share })
       }
     }
   }

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
-import type { IngestionJob } from '../../../src/metering/jobs.js'
-import { checkReport, type UsageReport } from '../../../src/metering/report.js'
+import type { Call, IngestionJob } from '../../../src/metering/jobs.js'
+import { checkReport, type ReportItem, type UsageReport } from '../../../src/metering/report.js'
 import { count, createEnvironment, type MeteringBench, openMeteringBench, problemOf, report, toldUsage, usageOf } from './bench.js'
 
 const minute = 60_000
@@ -168,7 +168,8 @@ describe('reporting usage', () => {
     it('when the database refuses it, alone in its batch', async () => {
       const job = jobOf([[report(customerId, 1)], [report(customerId, 1)], [report(customerId, 1)]])
       // A value that the checks of the door would never let through.
-      job.batch.calls[1]!.items[0] = { ...job.batch.calls[1]!.items[0]!, value: '1e15' } as never
+      const { items } = job.batch.calls[1] as Call<ReportItem>
+      items[0] = { ...items[0]!, value: '1e15' as never }
       await ingest(job)
       expect(await usage()).to.equal('2')
     })

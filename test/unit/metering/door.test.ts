@@ -27,7 +27,8 @@ function openDoor({ shards = 1 }: { shards?: number } = {}) {
       signal,
     )
   const answer = ({ batchId, batch }: IngestionJob) => heard.get(batchId)!(batch.calls.map(() => ({ refused: [] })))
-  const itemsOf = ({ batch }: IngestionJob) => batch.calls.reduce((sum, { items }) => sum + items.length, 0)
+  const itemsOf = ({ batch }: IngestionJob) =>
+    batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys : call.items).length, 0)
   /** The turns of the event loop in which batches leave. */
   const settle = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
   return { jobs, send, answer, itemsOf, settle }
