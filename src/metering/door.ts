@@ -87,6 +87,8 @@ export interface DoorParts {
   queues: Pick<JobQueue<IngestionJob>, 'add'>[]
   replies: Pick<Replies, 'door' | 'expect' | 'forget'>
   clock: Pick<DatabaseClock, 'now'>
+  /** Awaited between an answer of the worker and its callers: what has to be known elsewhere before they are answered. Never fails. */
+  tell?: (environmentId: string, answers: Answers) => Promise<void>
   /** Absent: nobody looks at it. */
   backlog?: Pick<Backlog, 'isTooLong'>
   kind: IngestionJob['batch']['kind']
@@ -230,7 +232,7 @@ export class Door {
 
   /** Sends a batch and settles its calls; ends when all are settled. Never rejects. */
   #exchange({ environmentId, queue }: Lane, calls: WaitingCall[]): Promise<void> {
-    const { replies, kind, keyHash } = this.#parts
+    const { replies, kind, keyHash, tell } = this.#parts
     const batchId = newId()
     const batch =
       kind === 'reports'
@@ -262,7 +264,11 @@ export class Door {
       }, repeatMs)
       // The calls have their own, earlier timers.
       const lastAnswer = setTimeout(end, answerMs)
-      replies.expect(batchId, (answers) => {
+      replies.expect(batchId, async (answers) => {
+        // There may be a second reply.
+        replies.forget(batchId)
+        clearTimeout(repeat)
+        await tell?.(environmentId, answers)
         for (const [index, { settle }] of calls.entries()) settle({ answer: answers[index]! })
         end()
       })

@@ -12,7 +12,6 @@ import type { Subscription } from '../../subscription/model.js'
 import type { ProductEligibility, TrialedPlan } from '../../subscription/trials.js'
 import type { ChangeKind, ChangeMessage } from '../../updates/change-message.js'
 import type { CatchUp } from '../../updates/change-stream.js'
-import type { EnvironmentChange } from '../../updates/held-change.js'
 import type { Identity } from '../auth.js'
 import { type CatalogLoaders, createCatalogLoaders } from './catalog-loaders.js'
 
@@ -57,8 +56,6 @@ export interface RequestContext {
   loaders: Loaders
   /** Those of the operation's input when they were taken out of it; null: they are in it. */
   events: UsageEvent[] | null
-  /** Tells what others must hear of before the operation is answered. */
-  noteChange(change: EnvironmentChange): void
   /** Before each mutation of a document: what an earlier one had loaded may have changed. */
   forgetLoaded(): void
   /** What subscriptions listen to: changes of these kinds that the identity may see, from now on, until `signal` aborts. */
@@ -97,7 +94,7 @@ export interface ContextFacts {
   /** Default false. */
   isOperator?: boolean
   /** Both are asked for only when they are needed. */
-  operation: Pick<RequestContext, 'traceId' | 'signal'> & { changes?: EnvironmentChange[] }
+  operation: Pick<RequestContext, 'traceId' | 'signal'>
   events?: UsageEvent[] | null
   /** Absent: there is nothing to listen to. */
   listening?: Pick<RequestContext, 'changes' | 'missedSince'>
@@ -135,10 +132,6 @@ class OperationContext implements RequestContext {
   get loaders(): Loaders {
     this.#loaders ??= createLoaders(this.app, this.identity.environmentId)
     return this.#loaders
-  }
-
-  noteChange(change: EnvironmentChange): void {
-    this.#operation.changes?.push(change)
   }
 
   forgetLoaded(): void {

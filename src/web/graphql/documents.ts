@@ -19,7 +19,7 @@ const maxKeptCharacters = 4_000_000
 /** After these many errors a client knows enough. */
 const maxErrors = 20
 
-/** Answered by a worker, or from states whose loading others wait for too; what a report changes its resolver tells. */
+/** Answered by a worker, which tells others what it changed, or from states whose loading others wait for too. */
 const fieldsWithoutStatements: ReadonlySet<string> = new Set([
   ...fieldsOfOneState,
   'createUsageMeasurement',

@@ -208,7 +208,8 @@ export class GraphqlDoor {
   #execute(args: ExecutionArgs, request: GraphqlRequest, operation: Operation): Promise<ExecutionResult> | ExecutionResult {
     const { timeoutMs } = this.#options
     const isQuery = operation.kind === 'query'
-    const result = isQuery ? run(args, operation) : this.#announced(args, operation)
+    const isAnnounced = !isQuery && operation.usesDatabase
+    const result = isAnnounced ? this.#announced(args, operation) : run(args, operation)
     if (!(result instanceof Promise)) return result
     if (isQuery) request.onHangUp(() => operation.giveUp(new Error('the client hung up')))
     return new Promise((resolve, reject) => {
@@ -228,8 +229,8 @@ export class GraphqlDoor {
   }
 
   #announced(args: ExecutionArgs, operation: Operation): ExecutionResult | Promise<ExecutionResult> {
-    const { changes, usesDatabase } = operation
-    const result = usesDatabase ? collectChanges(changes, () => run(args, operation)) : run(args, operation)
+    const changes: EnvironmentChange[] = []
+    const result = collectChanges(changes, () => run(args, operation))
     if (!(result instanceof Promise)) return result
     return result.then((answer) => (changes.length === 0 ? answer : this.#announce(changes).then(() => answer)))
   }

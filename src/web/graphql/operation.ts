@@ -1,7 +1,6 @@
 import type { OperationDefinitionNode } from 'graphql'
 import type { EntitlementState } from '../../entitlement/state.js'
 import { newId } from '../../kernel/id.js'
-import type { EnvironmentChange } from '../../updates/held-change.js'
 
 /** An operation on its way, and what is known of it. What most operations never need is made when it is asked for. */
 export class Operation {
@@ -12,10 +11,8 @@ export class Operation {
   kind: OperationDefinitionNode['operation'] | undefined
   /** The one state that the answer depends on, as it is held; null: it is not at hand, or there is more to the answer. */
   state: EntitlementState | null = null
-  /** It may send statements, which are given up with it. */
+  /** It may send statements, which are given up with it, and change what others must hear of before it is answered. */
   usesDatabase = true
-  /** What others must hear of before it is answered. */
-  readonly changes: EnvironmentChange[] = []
   /** Of the first error. */
   code: string | undefined
   #traceId: string | undefined

@@ -1,6 +1,4 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
-import type { ReportedUsage, UsageReport } from '../../metering/report.js'
-import { changeOf } from '../../metering/service.js'
 import type { RequestContext } from './context.js'
 import {
   fromReportUsageBulkInput,
@@ -13,13 +11,6 @@ import {
 } from './usage.inputs.js'
 import { toUsageMeasurement, UsageMeasurementWithCurrentUsage } from './usage.types.js'
 
-async function report(context: RequestContext, reports: UsageReport[]): Promise<ReportedUsage[]> {
-  const { app, identity } = context
-  const usages = await app.usage.report(identity.environmentId, reports)
-  for (const usage of usages) context.noteChange(changeOf(identity.environmentId, usage))
-  return usages
-}
-
 @Resolver()
 export class UsageResolver {
   @Mutation(() => UsageMeasurementWithCurrentUsage, {
@@ -28,9 +19,9 @@ export class UsageResolver {
   })
   async reportUsage(
     @Arg('input', () => ReportUsageInput, { description: 'The usage.' }) input: ReportUsageInput,
-    @Ctx() context: RequestContext,
+    @Ctx() { app, identity }: RequestContext,
   ) {
-    const [usage] = await report(context, [fromReportUsageInput(input)])
+    const [usage] = await app.usage.report(identity.environmentId, [fromReportUsageInput(input)])
     return toUsageMeasurement(usage!)
   }
 
@@ -41,9 +32,9 @@ export class UsageResolver {
   })
   async reportUsageBulk(
     @Arg('input', () => ReportUsageBulkInput, { description: 'The usages.' }) input: ReportUsageBulkInput,
-    @Ctx() context: RequestContext,
+    @Ctx() { app, identity }: RequestContext,
   ) {
-    const usages = await report(context, fromReportUsageBulkInput(input))
+    const usages = await app.usage.report(identity.environmentId, fromReportUsageBulkInput(input))
     return usages.map(toUsageMeasurement)
   }
 

@@ -1,10 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { newId } from '../../../src/kernel/id.js'
 import type { Problem } from '../../../src/kernel/problem.js'
 import { type IngestionJob, ingestUsage } from '../../../src/metering/jobs.js'
+import type { ReportedUsage } from '../../../src/metering/report.js'
 import { consume } from '../../../src/platform/queue.js'
+import type { HeldChange } from '../../../src/updates/held-change.js'
 import { createEnvironment, eventually, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './bench.js'
 
 const workerPath = fileURLToPath(new URL('../../../workers/usage-ingestion.js', import.meta.url))
@@ -63,6 +66,22 @@ describe('the door of usage', () => {
     expect(performance.now() - startedAt).to.be.within(450, 3_000)
     expect(jobs).to.equal(2)
     expect(await usage()).to.equal('1')
+  })
+
+  it('announces usage before it answers the report, so that whoever reads it then sees it', async () => {
+    bench.startIngestion()
+    const announced: [string, HeldChange[]][] = []
+    bench.usage.announceBy(async (...announcement) => {
+      await sleep(50)
+      announced.push(announcement)
+    })
+    const [{ timestamp, currentUsage, periodStart, periodEnd }] = (await send(3)) as [ReportedUsage]
+    const usage = { currentUsage, periodStart, periodEnd, updatedAt: timestamp }
+    const change = { customerId: 'customer', version: timestamp, usage: { resourceId: null, featureId: 'calls', usage } }
+    expect(announced).to.deep.equal([[environmentId, [change]]])
+    // What was not counted changes nothing.
+    await problemOf(bench.usage.report(environmentId, [report('nobody', 1)]))
+    expect(announced.flatMap(([, changes]) => changes)).to.have.length(1)
   })
 
   it('gathers concurrent calls into few jobs', async () => {

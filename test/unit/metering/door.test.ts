@@ -1,16 +1,21 @@
 import { expect } from 'chai'
 import { Problem } from '../../../src/kernel/problem.js'
-import { Door } from '../../../src/metering/door.js'
+import { Door, type DoorParts } from '../../../src/metering/door.js'
 import type { IngestionJob } from '../../../src/metering/jobs.js'
 import { eventually } from '../../support/eventually.js'
 
 /** A door whose queue and worker are this test. */
-function openDoor({ shards = 1 }: { shards?: number } = {}) {
+function openDoor({ shards = 1, tell }: { shards?: number; tell?: DoorParts['tell'] } = {}) {
   const jobs: IngestionJob[] = []
   const heard = new Map<string, (answers: { refused: [] }[]) => void>()
-  const queue = { add: async (job: IngestionJob) => void jobs.push(job) }
+  const queues = Array.from({ length: shards }, () => [] as IngestionJob[])
   const door = new Door({
-    queues: Array.from({ length: shards }, () => queue),
+    queues: queues.map((queue) => ({
+      add: async (job: IngestionJob) => {
+        jobs.push(job)
+        queue.push(job)
+      },
+    })),
     replies: {
       door: 'door',
       expect: (batchId, listener) => void heard.set(batchId, listener as never),
@@ -19,11 +24,12 @@ function openDoor({ shards = 1 }: { shards?: number } = {}) {
     clock: { now: async () => 1_000 },
     kind: 'events',
     maxItems: 50,
+    tell,
   })
-  const send = (count: number, signal?: AbortSignal) =>
+  const send = (count: number, signal?: AbortSignal, customerId = 'customer') =>
     door.send(
       'environment',
-      Array.from({ length: count }, () => ({ customerId: 'customer' })),
+      Array.from({ length: count }, () => ({ customerId })),
       signal,
     )
   const answer = ({ batchId, batch }: IngestionJob) => heard.get(batchId)!(batch.calls.map(() => ({ refused: [] })))
@@ -31,7 +37,7 @@ function openDoor({ shards = 1 }: { shards?: number } = {}) {
     batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys : call.items).length, 0)
   /** The turns of the event loop in which batches leave. */
   const settle = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
-  return { jobs, send, answer, itemsOf, settle }
+  return { jobs, queues, send, answer, itemsOf, settle }
 }
 
 describe('a door', () => {
@@ -86,6 +92,53 @@ describe('a door', () => {
     expect(itemsOf(jobs[2]!)).to.equal(1)
     answer(jobs[2]!)
     await last
+  })
+
+  it('sends few calls together whose customers they are of, and many by customer', async () => {
+    const { jobs, queues, send, answer, settle } = openDoor({ shards: 2 })
+    const few = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((customerId) => send(1, undefined, customerId)))
+    await settle()
+    expect(jobs).to.have.length(1)
+    answer(jobs[0]!)
+    await few
+    const many = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((customerId) => send(30, undefined, customerId)))
+    for (let answered = 1; answered < 7; answered++) {
+      await eventually('another batch', () => jobs.length > answered)
+      answer(jobs[answered]!)
+    }
+    await many
+    expect(queues.map(({ length }) => length)).to.not.include(0)
+  })
+
+  it('does not keep others waiting for a batch that takes long', async () => {
+    const { jobs, send, answer, itemsOf, settle } = openDoor()
+    const slow = [send(20)]
+    await settle()
+    slow.push(send(20))
+    await settle()
+    const next = send(30)
+    await settle()
+    expect(jobs.map(itemsOf)).to.deep.equal([20, 20])
+    await eventually('the next batch', () => jobs.length === 3)
+    answer(jobs[2]!)
+    await next
+    answer(jobs[0]!)
+    answer(jobs[1]!)
+    await Promise.all(slow)
+  })
+
+  it('answers callers when what they did is known to those who must know', async () => {
+    const happened: string[] = []
+    const tell = async () => {
+      await settle()
+      happened.push('told')
+    }
+    const { jobs, send, answer, settle } = openDoor({ tell })
+    const sent = send(1).then(() => happened.push('answered'))
+    await settle()
+    answer(jobs[0]!)
+    await sent
+    expect(happened).to.deep.equal(['told', 'answered'])
   })
 
   it('stops waiting when the caller does', async () => {
