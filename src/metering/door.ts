@@ -227,11 +227,11 @@ export class Door {
       this.#schedule(lane)
     }
     const slow = setTimeout(makePlace, slowMs)
-    void this.#exchange(lane, calls).finally(makePlace)
+    void this.#exchange(lane, calls, makePlace).finally(makePlace)
   }
 
-  /** Sends a batch and settles its calls; ends when all are settled. Never rejects. */
-  #exchange({ environmentId, queue }: Lane, calls: WaitingCall[]): Promise<void> {
+  /** Sends a batch and settles its calls; ends when all are settled. Never rejects. `committed` is called as soon as the worker has answered. */
+  #exchange({ environmentId, queue }: Lane, calls: WaitingCall[], committed: () => void): Promise<void> {
     const { replies, kind, keyHash, tell } = this.#parts
     const batchId = newId()
     const batch =
@@ -268,6 +268,7 @@ export class Door {
         // There may be a second reply.
         replies.forget(batchId)
         clearTimeout(repeat)
+        committed()
         await tell?.(environmentId, answers)
         for (const [index, { settle }] of calls.entries()) settle({ answer: answers[index]! })
         end()
