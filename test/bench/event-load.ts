@@ -38,11 +38,9 @@ const catalog = {
   ],
 }
 
-/** Events a second, */
+/** Events a second, from the first call until the last event is … */
 export interface Rates {
-  /** counted while the load goes on: see `CountingWatch`; */
-  sustained: number
-  /** from the first call until the last event is acknowledged, which is committed, */
+  /** acknowledged, which is committed, */
   committed: number
   /** counted by both meters, */
   counted: number
@@ -89,16 +87,14 @@ export class EventLoad {
         this.#tokens += call.tokens
       }
     }
-    const watch = new CountingWatch(this.stack, () => this.events - before)
     await Promise.all(this.lanes.map(work))
-    const sustained = await watch.stop()
     const events = this.events - before
     const rate = () => (events / (performance.now() - began)) * 1_000
     const committed = rate()
     await untilNone(this.stack, 'pending_batch')
     const counted = rate()
     await untilNone(this.stack, 'outbox_message')
-    return { sustained: sustained ?? counted, committed, counted, pushed: rate(), events }
+    return { committed, counted, pushed: rate(), events }
   }
 
   /** Fails unless the usage of all customers together is what was acknowledged. */
@@ -109,51 +105,6 @@ export class EventLoad {
       JOIN feature ON feature.environment_id = series.environment_id AND feature.id = series.feature_id AND feature.ref_id = 'tokens'`)
     if (Number(rows[0]!.sum) !== this.#tokens)
       throw new Problem('ABORTED', 'WRONG_ANSWERS', `${rows[0]!.sum} tokens were counted, ${this.#tokens} acknowledged`)
-  }
-}
-
-/** Before the first lots are counted, none is late. */
-const settlingMs = 3_000
-/** A lot has several calls' events; what else moves is a call that is on its way. */
-const smallestLot = 10 * eventsPerCall
-
-/**
- * How many events a second are counted while more keep coming. Events are counted in lots, some seconds' worth at a time, so it measures from the end of one lot
- * to the end of another: what was counted is what was acknowledged less what waits.
- */
-class CountingWatch {
-  readonly #beganAt = performance.now()
-  readonly #lots: { at: number; counted: number }[] = []
-  readonly #watching: Promise<void>
-  #isStopped = false
-
-  constructor(
-    private readonly stack: Stack,
-    private readonly acknowledged: () => number,
-  ) {
-    this.#watching = this.#watch()
-  }
-
-  /** Null: it was too short to tell. */
-  async stop(): Promise<number | null> {
-    this.#isStopped = true
-    await this.#watching
-    const [first, last] = [this.#lots[0], this.#lots.at(-1)]
-    return !first || !last || first === last ? null : ((last.counted - first.counted) / (last.at - first.at)) * 1_000
-  }
-
-  async #watch(): Promise<void> {
-    let known = 0
-    while (!this.#isStopped) {
-      const { rows } = await this.stack.pool.query<{ waiting: number }>('SELECT count(*)::int AS waiting FROM pending_batch')
-      const counted = this.acknowledged() - rows[0]!.waiting * eventsPerCall
-      const at = performance.now()
-      if (counted > known + smallestLot) {
-        known = counted
-        if (at - this.#beganAt > settlingMs) this.#lots.push({ at, counted })
-      }
-      await sleep(pollMs)
-    }
   }
 }
 
