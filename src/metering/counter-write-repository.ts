@@ -58,7 +58,8 @@ export interface CounterValue {
 }
 
 /**
- * Writes counters with their members, in one statement but for the members of replaced counters. Answers the counters by index; one that was to be
+ * Writes counters with their members, in one statement but for the members of replaced counters. Counters are looked up one by one and written where they
+ * were found, which nobody changes under the lock: a join planned while there were few of them goes through all of the environment's for each. Answers the counters by index; one that was to be
  * there and is not is absent.
  */
 export async function writeCounters(
@@ -83,6 +84,12 @@ export async function writeCounters(
         SELECT series_id, period_start, count(*) AS members FROM new_members GROUP BY series_id, period_start
       ), changes AS (
         SELECT given.*, coalesce(joined.members, 0) AS members FROM given LEFT JOIN joined USING (series_id, period_start)
+      ), found AS MATERIALIZED (
+        SELECT changes.*, counter.place FROM changes CROSS JOIN LATERAL (
+          SELECT ctid AS place FROM usage_counter
+          WHERE environment_id = $1::uuid AND series_id = changes.series_id AND period_start = changes.period_start LIMIT 1
+        ) AS counter
+        WHERE changes.how NOT IN ('read', 'replace')
       ), added AS (
         UPDATE usage_counter AS counter SET
           usage = CASE given.how
@@ -94,9 +101,7 @@ export async function writeCounters(
           total = CASE given.how WHEN 'avg' THEN coalesce(counter.total, 0) + given.value ELSE counter.total END,
           events = counter.events + given.events,
           version = given.version
-        FROM changes AS given
-        WHERE given.how NOT IN ('read', 'replace')
-          AND counter.environment_id = $1::uuid AND counter.series_id = given.series_id AND counter.period_start = given.period_start
+        FROM found AS given WHERE counter.ctid = given.place
         RETURNING given.ord, counter.usage, counter.version
       ), replaced AS (
         INSERT INTO usage_counter AS counter (environment_id, series_id, period_start, period_end, usage, version, events, total, meter_version)
