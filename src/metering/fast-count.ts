@@ -5,7 +5,7 @@
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
-import type { ToldCounter } from '../updates/change-messages.js'
+import type { ToldReport } from '../updates/change-messages.js'
 import type { Binding, TrackedPeriod, TrackedSeries } from './bindings.js'
 import { type Connection, plainArray, startTime } from './counter-repository.js'
 import { type CounterValue } from './counter-write-repository.js'
@@ -34,7 +34,7 @@ export interface FastPlan {
   items: { item: PlannedItem; owner: number; counter: number }[]
   customers: CountedCustomer[]
   counters: AddedCounter[]
-  told: ToldCounter[]
+  told: ToldReport[]
 }
 
 /** Null when a batch has to go the long way. `now` is about the database's time. */
@@ -43,7 +43,7 @@ export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPla
   const owners = new Map(customerIds.map((id, index) => [id, index]))
   const customers: CountedCustomer[] = customerIds.map((id) => ({ id, accessVersion: 0, from: 0, until: Number.MAX_SAFE_INTEGER }))
   const counters = new Map<TrackedPeriod, AddedCounter & { index: number }>()
-  const told = new Map<string, ToldCounter>()
+  const told = new Map<string, ToldReport>()
   const items: FastPlan['items'] = []
   for (const item of planned) {
     const { route, feature } = item

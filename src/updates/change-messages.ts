@@ -26,8 +26,8 @@ export interface ToldUsage extends UsageChange {
   resourceId: string | null
 }
 
-/** The same of reports, whose usage the database alone knows: of the counter with the index, in its period. The first is the customer. */
-export type ToldCounter = [
+/** One of many reports that were counted together: where its usage is, which the database alone knew when it was written, and what it is of. */
+export type ToldReport = [
   counter: number,
   customerId: string,
   resourceId: string | null,

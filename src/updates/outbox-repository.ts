@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import * as decimal from '../kernel/decimal.js'
-import type { PendingChange, ToldCounter, ToldUsage } from './change-messages.js'
+import type { PendingChange, ToldReport, ToldUsage } from './change-messages.js'
 
 interface ChangeRow extends Omit<PendingChange, 'version'> {
   version: string
@@ -54,7 +54,7 @@ function toChanges(row: ChangeRow): PendingChange[] {
 }
 
 /** What was counted together. Of reports: usages and versions by counter, with commas between. */
-type UsagePayload = { usages: ToldUsage[] | null } | { told: ToldCounter[]; usages: string; versions: string }
+type UsagePayload = { usages: ToldUsage[] | null } | { told: ToldReport[]; usages: string; versions: string }
 
 function toldUsages(payload: UsagePayload): ToldUsage[] {
   if (!('told' in payload)) return payload.usages ?? []
