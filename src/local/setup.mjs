@@ -1,6 +1,6 @@
 // Makes a clone runnable: dependencies, the database client, compiled code. Runs before `npm start`, `npm test` and their like.
 // Nothing but Node's own modules, because nothing else is installed yet. Says nothing when there is nothing to do.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import * as path from 'node:path'
@@ -88,7 +88,7 @@ function explainInstall(output) {
       /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT/,
       'The npm registry cannot be reached. Check the network and the proxy (npm config get registry), then run the command again.',
     ],
-    [/ENOSPC/, `The disk is full. Free some space (about 700 MB are needed in ${root}), then run the command again.`],
+    [/ENOSPC/, `The disk is full. Free some space (about 1 GB is needed in ${root}), then run the command again.`],
     [/EACCES|EPERM|EROFS/, `This user may not write to ${root}. Run as the owner of the folder, or give it to this user.`],
     [/ENOENT/, 'npm was not found. It comes with Node: see https://nodejs.org.'],
     [/EBADENGINE/, 'This Node version is too old for a dependency.'],
@@ -114,6 +114,13 @@ async function install() {
   ]
   if (npm?.endsWith('.js')) await run(process.execPath, [npm, ...args], { explain: explainInstall })
   else await run('npm', args, { explain: explainInstall })
+  dropForeignNode()
+}
+
+/** The platform brings its own Node, which npm scripts find first. A system with another C library cannot run it, and keeps to the one it has. */
+function dropForeignNode() {
+  const own = at('node_modules', '.bin', 'node')
+  if (fs.existsSync(own) && spawnSync(own, ['--version']).status !== 0) fs.rmSync(own)
 }
 
 async function generateClient() {

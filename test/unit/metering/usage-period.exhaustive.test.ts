@@ -89,7 +89,7 @@ describe('usage period in the week around each change of six zones', function ()
     }
 
     it(`DAY in ${timeZone}: one reset per local day, ${changes.length} changes`, () => {
-      expect(changes.length).to.be.above(7)
+      expect(changes.length).to.be.above(3)
       for (const change of changes) {
         for (const time of ['00:00', '00:30', '01:30', '02:30', '12:00', '23:30']) {
           const noon = Temporal.Instant.fromEpochMilliseconds(change).toZonedDateTimeISO(timeZone).toPlainDate().subtract({ days: 40 })
