@@ -11,10 +11,13 @@ interface Lane<T> {
   isBusy: boolean
 }
 
+/** After so long without another item, one that waits is not kept waiting for more. */
+const quietMs = 100
+
 /**
  * Gathers what arrives for a lane while its last lot is worked on, and has it worked on together: one lot at a time per lane. After a lot a lane rests for
- * as long as that took, so that under load lots are large, and what they share is done once; a lone item waits for nobody. A lot that fails is split, so
- * that an item fails only for its own sake.
+ * as long as that took while more arrives, so that under load lots are large, and what they share is done once; a lone item waits for nobody. A lot that
+ * fails is split, so that an item fails only for its own sake.
  */
 export class Gatherer<T> {
   readonly #lanes = new Map<string, Lane<T>>()
@@ -46,7 +49,7 @@ export class Gatherer<T> {
       if (this.longLotMs === null) continue
       const tookMs = performance.now() - startedAt
       most = tookMs > this.longLotMs ? Math.max(1, most >> 1) : Math.min(this.maxItems, most * 2)
-      if (lane.waiting.length < most) await sleep(Math.min(this.longLotMs, tookMs))
+      await rest(lane, most, Math.min(this.longLotMs, tookMs))
     }
     this.#lanes.delete(name)
   }
@@ -64,5 +67,14 @@ export class Gatherer<T> {
       await this.#lot(name, lot.slice(0, half))
       await this.#lot(name, lot.slice(half))
     }
+  }
+}
+
+/** Ends when the lane has `most` items, when no more arrive, or after `restMs`. */
+async function rest(lane: Lane<unknown>, most: number, restMs: number): Promise<void> {
+  for (let leftMs = restMs; leftMs > 0 && lane.waiting.length < most; leftMs -= quietMs) {
+    const waiting = lane.waiting.length
+    await sleep(Math.min(quietMs, leftMs))
+    if (lane.waiting.length === waiting) return
   }
 }

@@ -52,4 +52,31 @@ describe('gathering', () => {
     expect(sizes.slice(0, 4)).to.deep.equal([8, 4, 2, 1])
     expect(Math.max(...sizes.slice(4))).to.be.above(1)
   })
+
+  it('rests after a lot while more arrives, and no longer', async () => {
+    const lots: number[][] = []
+    const gatherer = new Gatherer<number>(
+      8,
+      async (_, items) => {
+        lots.push(items)
+        await sleep(lots.length === 1 ? 1_000 : 0)
+      },
+      2_000,
+    )
+    const first = gatherer.add('a', 0)
+    await sleep(10)
+    const second = gatherer.add('a', 1)
+    await first
+    // The rest is as long as the lot was: these are taken in.
+    const others = await Promise.all(
+      numbers(4).map(async (index) => {
+        await sleep(50 * index)
+        return { done: gatherer.add('a', index + 2) }
+      }),
+    )
+    const isEarly = await Promise.race([second.then(() => true), sleep(700, false)])
+    await Promise.all(others.map(({ done }) => done))
+    expect(isEarly).to.equal(true)
+    expect(lots).to.deep.equal([[0], [1, 2, 3, 4, 5]])
+  })
 })
