@@ -249,18 +249,23 @@ export interface CustomerAccess {
   hasResources: boolean
 }
 
-/** By refId; unknown customers are left out. */
+/** By refId; unknown customers are left out. They are looked up one by one: a join of many would rather read the whole table. */
 export async function loadAccess(db: Db, environmentId: string, customerRefIds: readonly string[]): Promise<Map<string, CustomerAccess>> {
   const rows = await db.$queryRaw<{ ref_id: string; access: number | null; catalog: number | null; has_resources: boolean }[]>(Prisma.sql`
-    SELECT customer.ref_id, state.access_version::float8 AS access,
-      CASE WHEN environment.test_clock IS NULL THEN environment.catalog_version::float8 END AS catalog,
-      EXISTS (
-        SELECT FROM customer_resource AS resource WHERE resource.environment_id = customer.environment_id AND resource.customer_id = customer.id
-      ) AS has_resources
-    FROM customer
-    JOIN environment ON environment.id = customer.environment_id
-    LEFT JOIN customer_state AS state ON state.environment_id = customer.environment_id AND state.customer_id = customer.id
-    WHERE customer.environment_id = ${environmentId}::uuid AND customer.ref_id = ANY(${customerRefIds}::text[])`)
+    SELECT asked.ref_id, state.access_version::float8 AS access,
+      CASE WHEN environment.test_clock IS NULL THEN environment.catalog_version::float8 END AS catalog, resource.id IS NOT NULL AS has_resources
+    FROM environment
+    CROSS JOIN unnest(${customerRefIds}::text[]) AS asked (ref_id)
+    CROSS JOIN LATERAL (
+      SELECT id FROM customer WHERE environment_id = ${environmentId}::uuid AND ref_id = asked.ref_id LIMIT 1
+    ) AS customer
+    LEFT JOIN LATERAL (
+      SELECT access_version FROM customer_state WHERE environment_id = ${environmentId}::uuid AND customer_id = customer.id LIMIT 1
+    ) AS state ON true
+    LEFT JOIN LATERAL (
+      SELECT id FROM customer_resource WHERE environment_id = ${environmentId}::uuid AND customer_id = customer.id LIMIT 1
+    ) AS resource ON true
+    WHERE environment.id = ${environmentId}::uuid`)
   return new Map(
     rows.map((row) => [
       row.ref_id,
