@@ -18,7 +18,8 @@ export class DirectIngestion {
     // A reply to anybody else would be a message to them.
     if (!job.door.startsWith(directDoorPrefix(environmentId))) return
     const problem = await this.#refusal(environmentId, job)
-    await (problem ? this.ingestion.refuse(job, problem) : this.ingestion.ingest(job, isRerun))
+    if (problem) this.ingestion.refuse(job, problem)
+    else await this.ingestion.ingest(job, isRerun)
   }
 
   async #refusal(environmentId: string, job: IngestionJob): Promise<Problem | null> {

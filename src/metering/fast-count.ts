@@ -96,8 +96,11 @@ function trackedOf(binding: Binding, featureId: string, now: EpochMs, customer: 
   return decision.tracked.get(featureId)
 }
 
+/** Says itself that it is outdated, or a unique key does: something was stored before. */
+const outdatedCodes: unknown[] = ['TG001', '23505']
+
 /** Something that the batch was planned with is not so (any more). Nothing was written. */
-export const isOutdated = (error: unknown): boolean => (error as { code?: unknown }).code === 'TG001'
+export const isOutdated = (error: unknown): boolean => outdatedCodes.includes((error as { code?: unknown }).code)
 
 /** One transaction, one statement. Answers the counters in their order. */
 export async function countFast(
@@ -111,7 +114,7 @@ export async function countFast(
   const { rows } = await db.query<{ usages: string; versions: string }>({
     name: 'metering_count_reports',
     text: `
-      SELECT o_usages AS usages, o_versions AS versions FROM count_reports_v3($1::uuid, $2::bigint, $3::bigint, $4::numeric,
+      SELECT o_usages AS usages, o_versions AS versions FROM count_reports_v4($1::uuid, $2::bigint, $3::bigint, $4::numeric,
         $5::uuid[], $6::bigint[], $7::bigint[], $8::bigint[],
         $9::uuid[], $10::int[], $11::uuid[], $12::uuid[], $13::numeric[], $14::jsonb[],
         $15::bytea[], $16::bytea[], $17::uuid[],

@@ -51,22 +51,23 @@ export class Ingestion {
     const mayRepeat = isRepeat || isRerun
     if (batch.kind === 'events') {
       const calls = batch.calls.map(({ deadline, packed }) => ({ deadline, items: unpackEvents(packed) }))
-      return this.#reply(door, { batchId, answers: await this.#events.ingest(environmentId, calls, mayRepeat) })
+      this.#reply(door, { batchId, answers: await this.#events.ingest(environmentId, calls, mayRepeat) })
+      return
     }
     const answers = await this.#reports.ingest(environmentId, batch.calls, mayRepeat)
-    await this.#reply(door, { batchId, answers })
+    this.#reply(door, { batchId, answers })
     if (answers.some((answer) => 'usages' in answer)) this.#parts.changed(environmentId)
   }
 
   /** Tells the door that nothing of the job was counted, and why. */
-  refuse({ door, batchId, batch }: IngestionJob, problem: Problem): Promise<void> {
-    return this.#reply(door, { batchId, answers: batch.calls.map(() => ({ problem: toPlainProblem(problem) })) })
+  refuse({ door, batchId, batch }: IngestionJob, problem: Problem): void {
+    this.#reply(door, { batchId, answers: batch.calls.map(() => ({ problem: toPlainProblem(problem) })) })
   }
 
-  /** A reply that is lost is asked for again by the door, so it must not fail what is committed. */
-  async #reply(door: string, reply: IngestionReply): Promise<void> {
+  /** Not waited for: a reply that is lost is asked for again by the door, so it must neither fail nor hold up what is committed. */
+  #reply(door: string, reply: IngestionReply): void {
     const { redis, prefix, log } = this.#parts
-    await redis
+    redis
       .publish(replyChannel(prefix, door), JSON.stringify(reply))
       .catch((error: unknown) => log.warn({ err: error, batchId: reply.batchId }, 'reply lost'))
   }

@@ -36,11 +36,6 @@ export interface HeldChangeListener {
   forgetAll(): void
 }
 
-interface WaitingAnnouncement {
-  changes: HeldChange[]
-  sent: Promise<void>
-}
-
 /**
  * Keeps the memories of all web processes in step. Redis delivers to one connection in order, so a ping that comes back on the subscriber's connection
  * proves that everything published before it was sent has been heard.
@@ -58,7 +53,6 @@ export class StateBus {
   readonly #listener: HeldChangeListener
   /** Environments by channel; true once Redis has confirmed. */
   readonly #channels = new Map<string, { environmentId: string; isHeard: boolean }>()
-  readonly #waiting = new Map<string, WaitingAnnouncement>()
   readonly #unheard = new Map<number, { heard: number; expected: number; done: () => void }>()
   readonly #seconds: Histogram
   readonly #lost: Counter
@@ -112,22 +106,6 @@ export class StateBus {
   announce(environmentId: string, changes: HeldChange[]): Promise<void> {
     if (changes.length === 0) return Promise.resolve()
     this.#listener.apply(environmentId, changes)
-    const waiting = this.#waiting.get(environmentId)
-    if (waiting) {
-      waiting.changes.push(...changes)
-      return waiting.sent
-    }
-    const gathered = [...changes]
-    // What is committed together, such as the reports of one batch, is announced together.
-    const sent = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-      this.#waiting.delete(environmentId)
-      return this.#send(environmentId, gathered)
-    })
-    this.#waiting.set(environmentId, { changes: gathered, sent })
-    return sent
-  }
-
-  #send(environmentId: string, changes: HeldChange[]): Promise<void> {
     const startedAt = performance.now()
     this.#announcements += 1
     const number = this.#announcements
