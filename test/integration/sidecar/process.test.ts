@@ -42,8 +42,8 @@ describe('sidecar process', () => {
   it('starts without an API, serves, and stops in order on SIGTERM', async () => {
     sidecar = new SidecarProcess({ SERVER_API_KEY: 'server-secret-key', API_URL: 'http://127.0.0.1:9', LOG_LEVEL: 'info' })
     await until(() => sidecar.output.includes('"msg":"started"'), 'it has started', 10_000)
-    const started = sidecar.output.split('\n').find((line) => line.includes('"msg":"started"'))
-    const { httpPort } = JSON.parse(started!) as { httpPort: number }
+    const listening = sidecar.output.split('\n').find((line) => line.includes('"msg":"listening"'))
+    const { httpPort } = JSON.parse(listening!) as { httpPort: number }
     expect(await (await fetch(`http://127.0.0.1:${httpPort}/readyz`)).json()).to.include({ status: 'UP' })
     sidecar.signal('SIGTERM')
     expect(await sidecar.exitCode()).to.equal(0)
