@@ -15,17 +15,20 @@ export class DatabaseClock {
   /** `ask` answers the database's time. */
   constructor(private readonly ask: () => Promise<EpochMs>) {}
 
-  /** Waits only until the time is known at all. Fails with UNAVAILABLE when the database does not tell it. */
-  async now(): Promise<EpochMs> {
-    const isDue = performance.now() - this.#learnedAt > refreshMs
-    if (this.#offset === undefined || isDue) {
+  /** Waits only until the time is known at all: every report asks. Fails with UNAVAILABLE when the database does not tell it. */
+  now(): EpochMs | Promise<EpochMs> {
+    if (performance.now() - this.#learnedAt > refreshMs || this.#offset === undefined) {
       this.#learning ??= this.#learn().finally(() => {
         this.#learning = undefined
       })
-      if (this.#offset === undefined) await this.#learning
+      if (this.#offset === undefined) return this.#learning.then(() => this.#here())
       // An old offset is better than none, and the next call tries again.
-      else this.#learning.catch(() => undefined)
+      this.#learning.catch(() => undefined)
     }
+    return this.#here()
+  }
+
+  #here(): EpochMs {
     return Math.round(performance.now() + this.#offset!)
   }
 

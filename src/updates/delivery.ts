@@ -23,8 +23,8 @@ export interface ChangeSinks {
   enqueue(messages: ChangeMessage[]): Promise<void>
 }
 
-/** More at once spares little, and the first of them would wait for the last. */
-const batchSize = 500
+/** What a busy environment reports between two nudges. More at once spares little, and the first of them would wait for the last. */
+const batchSize = 1_000
 const leaseSeconds = 15
 /** Customers whose states are read in one snapshot: many share its statements, and none makes it long. */
 const customersPerRead = 50

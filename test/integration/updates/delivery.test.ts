@@ -173,7 +173,7 @@ describe('delivering changes', () => {
 
     it('ends after the batch in work when the process is to stop, and another one goes on', async () => {
       await worker().deliver(environmentId, AbortSignal.abort())
-      expect(await waiting()).to.equal(600)
+      expect(await waiting()).to.equal(100)
       expect(await environmentsWithUndelivered(bench.pool)).to.include(environmentId)
       await deliver()
       expect(await waiting()).to.equal(0)
