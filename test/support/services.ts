@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { Children } from '../../src/local/children.js'
 import { takeLock } from '../../src/local/folder-lock.js'
 import { Ports } from '../../src/local/ports.js'
@@ -60,6 +61,7 @@ export async function startTestServices(root: string, signal: AbortSignal): Prom
     })
     adminUrl = services.databaseUrl
     if (isOwnServer) await administer(adminUrl, dropLeftDatabases)
+    if (!process.env.TEST_REDIS_URL) await dropLeftKeys(services.redisUrl)
     await administer(adminUrl, (client) => client.query(`create database ${template}`))
     await migrate({ databaseUrl: databaseUrl(adminUrl, template), directory: join(root, 'prisma', 'migrations'), log: () => {} })
     return {
@@ -79,4 +81,11 @@ async function dropLeftDatabases(client: {
     [`${templatePrefix}%`, `${testDatabasePrefix}%`],
   ])
   for (const { datname } of rows) await client.query(`drop database ${datname} with (force)`)
+}
+
+/** Hundreds of thousands of them would make every test slow that lists its own. */
+async function dropLeftKeys(redisUrl: string): Promise<void> {
+  const redis = new Redis(redisUrl)
+  await redis.flushall()
+  redis.disconnect()
 }
