@@ -1,5 +1,4 @@
 import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -141,12 +140,6 @@ async function createCluster(options: PostgresOptions, home: PostgresHome, binar
 const serverEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PG')))
 
-/** An eighth of the memory: with it, identities of ten million events are found without reading. Taken only as it fills. */
-function bufferMegabytes(): number {
-  const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY
-  return Math.max(128, Math.min(2_048, Math.floor(Math.min(totalmem(), limit) / 8 / 1_048_576)))
-}
-
 function launch(
   options: PostgresOptions,
   home: PostgresHome,
@@ -161,7 +154,8 @@ function launch(
     unix_socket_directories: '',
     // Every process has a pool; together they stay under 200.
     max_connections: 200,
-    shared_buffers: `${bufferMegabytes()}MB`,
+    // A development machine: enough to keep the example and a benchmark in memory.
+    shared_buffers: '256MB',
     max_wal_size: '2GB',
     random_page_cost: 1.1,
     jit: 'off',

@@ -59,8 +59,8 @@ export interface CounterValue {
 
 /**
  * Writes counters with their members, in one statement but for the members of replaced counters. Counters are looked up one by one and written where they
- * were found, which nobody changes under the lock: a join planned while there were few of them goes through all of the environment's for each. Answers the counters by index; one that was to be
- * there and is not is absent.
+ * were found, which nobody changes under the lock: a join planned while there were few of them goes through all of the environment's for each. Answers the
+ * counters by index; one that was to be there and is not is absent.
  */
 export async function writeCounters(
   db: Connection,
