@@ -19,14 +19,10 @@ const maxKeptCharacters = 4_000_000
 /** After these many errors a client knows enough. */
 const maxErrors = 20
 
-/** Answered by a worker, which tells others what it changed, or from states whose loading others wait for too. */
-const fieldsWithoutStatements: ReadonlySet<string> = new Set([
-  ...fieldsOfOneState,
-  'createUsageMeasurement',
-  'reportEvent',
-  'reportUsage',
-  'reportUsageBulk',
-])
+/** Answered by a worker, which tells others what it changed. */
+const reports = ['createUsageMeasurement', 'reportEvent', 'reportUsage', 'reportUsageBulk']
+/** Those, and what is answered from states whose loading others wait for too. */
+const fieldsWithoutStatements = [...fieldsOfOneState, ...reports]
 
 /** A document that was parsed and validated. */
 export interface PreparedDocument {
@@ -42,6 +38,8 @@ export interface PreparedDocument {
   eventsVariable: string | null
   /** It may send statements that end with it, or change what others must hear of before it is answered. */
   usesDatabase: boolean
+  /** It does nothing but report, in one operation: that is to be executed thousands of times a second. */
+  isReport: boolean
 }
 
 /** The operation that a request means; undefined: it does not say which, or names none of the document. */
@@ -80,6 +78,7 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
   const errors = validate(schema, document, specifiedRules, { maxErrors })
   if (errors.length > 0) return errors
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)
+  const fields = rootFieldsOf(document)
   return {
     document,
     introspection: introspectionOf(document),
@@ -87,7 +86,8 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
     costOf: prepareCost(schema, document),
     questionVariable: questionVariableOf(operations),
     eventsVariable: eventsVariableOf(operations),
-    usesDatabase: !rootFieldsOf(document).every((name) => fieldsWithoutStatements.has(name)),
+    usesDatabase: !fields.every((name) => fieldsWithoutStatements.includes(name)),
+    isReport: operations.length === 1 && fields.every((name) => reports.includes(name)),
   }
 }
 

@@ -12,6 +12,7 @@ import { collectChanges, type EnvironmentChange, type HeldChange } from '../../u
 import { credentialsOf, type Identity, identify, isOperatorKey } from '../auth.js'
 import type { RateLimits } from '../rate-limits.js'
 import { readEvents, withoutEvents } from './carried-events.js'
+import { CompiledDocuments } from './compiled-documents.js'
 import { createContext, type RequestContext, type Services } from './context.js'
 import { Documents, operationOf } from './documents.js'
 import { codeOf, toProblem, toWireError } from './errors.js'
@@ -67,6 +68,7 @@ export class GraphqlDoor {
   readonly #options: GraphqlDoorOptions
   readonly #documents: Documents
   readonly #kept = new KeptAnswers()
+  readonly #reports = new CompiledDocuments()
   readonly #seconds: Histogram
 
   constructor(options: GraphqlDoorOptions) {
@@ -182,6 +184,7 @@ export class GraphqlDoor {
     operation.field = fieldOf(definition)
     operation.kind = definition?.operation
     operation.usesDatabase = prepared.usesDatabase
+    operation.isReport = definition !== undefined && prepared.isReport
     if (mayHoldBrokenText(bodyText)) checkText(variables, prepared.document)
     const { eventsVariable } = prepared
     const events = eventsVariable === null ? null : readEvents(variables?.[eventsVariable])
@@ -209,7 +212,7 @@ export class GraphqlDoor {
     const { timeoutMs } = this.#options
     const isQuery = operation.kind === 'query'
     const isAnnounced = !isQuery && operation.usesDatabase
-    const result = isAnnounced ? this.#announced(args, operation) : run(args, operation)
+    const result = isAnnounced ? this.#announced(args, operation) : this.#run(args, operation)
     if (!(result instanceof Promise)) return result
     if (isQuery) request.onHangUp(() => operation.giveUp(new Error('the client hung up')))
     return new Promise((resolve, reject) => {
@@ -228,9 +231,15 @@ export class GraphqlDoor {
     })
   }
 
+  /** Its statements are given up with the operation. */
+  #run(args: ExecutionArgs, operation: Operation): ExecutionResult | Promise<ExecutionResult> {
+    if (operation.usesDatabase) return withinSignal(operation, () => execute(args))
+    return operation.isReport ? this.#reports.execute(args) : execute(args)
+  }
+
   #announced(args: ExecutionArgs, operation: Operation): ExecutionResult | Promise<ExecutionResult> {
     const changes: EnvironmentChange[] = []
-    const result = collectChanges(changes, () => run(args, operation))
+    const result = collectChanges(changes, () => this.#run(args, operation))
     if (!(result instanceof Promise)) return result
     return result.then((answer) => (changes.length === 0 ? answer : this.#announce(changes).then(() => answer)))
   }
@@ -261,10 +270,6 @@ export class GraphqlDoor {
     return toWireError(problem, traceId, at)
   }
 }
-
-/** Its statements are given up with the operation. */
-const run = (args: ExecutionArgs, operation: Operation) =>
-  operation.usesDatabase ? withinSignal(operation, () => execute(args)) : execute(args)
 
 /** graphql-http asks for a record; ours is an interface. */
 type Context = RequestContext & Record<PropertyKey, unknown>

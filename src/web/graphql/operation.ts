@@ -13,6 +13,8 @@ export class Operation {
   state: EntitlementState | null = null
   /** It may send statements, which are given up with it, and change what others must hear of before it is answered. */
   usesDatabase = true
+  /** Nothing but reports: see `PreparedDocument`. */
+  isReport = false
   /** Of the first error. */
   code: string | undefined
   #traceId: string | undefined
