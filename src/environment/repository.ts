@@ -145,7 +145,9 @@ export async function setKeyEnd(
   return count === 1
 }
 
-export type StoredIdentity = KeyIdentity & Pick<ApiKey, 'expiresAt' | 'revokedAt'>
+export interface StoredIdentity extends Pick<ApiKey, 'expiresAt' | 'revokedAt'> {
+  identity: KeyIdentity
+}
 
 export async function findIdentity(db: Db, hash: Uint8Array): Promise<StoredIdentity | null> {
   const row = await db.apiKey.findUnique({
@@ -155,7 +157,7 @@ export async function findIdentity(db: Db, hash: Uint8Array): Promise<StoredIden
   if (!row) return null
   const { id, environmentId, kind, expiresAt, revokedAt } = fromKeyRow(row)
   const { refId, ...settings } = row.environment
-  return { environmentId, environmentRefId: refId, ...settings, kind, keyId: id, expiresAt, revokedAt }
+  return { identity: { environmentId, environmentRefId: refId, ...settings, kind, keyId: id }, expiresAt, revokedAt }
 }
 
 interface KeyRow extends Omit<ApiKey, 'createdAt' | 'expiresAt' | 'revokedAt'> {

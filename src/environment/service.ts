@@ -196,8 +196,7 @@ export class EnvironmentService implements EnvironmentTime {
   async #identity(name: string, hash: () => Buffer): Promise<KeyIdentity> {
     const stored = await this.#identities.get(name, () => repository.findIdentity(this.#prisma, hash()))
     if (!stored || !isValidKey(stored, this.#clock.now())) throw unauthenticated('API key')
-    const { expiresAt, revokedAt, ...identity } = stored
-    return identity
+    return stored.identity
   }
 
   /** The refId of the customer that an `X-CUSTOMER-KEY` is of. Fails with UNAUTHENTICATED when it was not signed with a valid secret. */
