@@ -3,6 +3,7 @@ import { newId } from '../kernel/id.js'
 import { Problem } from '../kernel/problem.js'
 import type { Logger } from '../platform/logger.js'
 import type { JobQueue } from '../platform/queue.js'
+import type { ExpectedAnnouncement } from '../updates/state-bus.js'
 import type { Backlog } from './backlog.js'
 import type { DatabaseClock } from './database-clock.js'
 import { type Call, deadlineMs, type IngestionJob, type IngestionReply, replyChannel, shardOf } from './jobs.js'
@@ -28,12 +29,11 @@ const usualMs = 20
 /** A second or two of work. More of it waiting means that workers are too few, and the caller should know. */
 const maxWaitingItems = 20_000
 
-/** What became of a batch, one answer per call. */
-type Answers = IngestionReply['answers']
+type Answer = IngestionReply['answers'][number]
 
 /** Hears the replies to the batches of this process, over one Redis channel. A reply that is lost with a connection is asked for again. */
 export class Replies {
-  readonly #expected = new Map<string, (answers: Answers) => void>()
+  readonly #expected = new Map<string, (reply: IngestionReply) => void>()
 
   /** `subscriber` is used for this channel only. `door`: what the process is called by those that reply. */
   constructor(
@@ -43,14 +43,14 @@ export class Replies {
     readonly door: string = newId(),
   ) {
     subscriber.on('message', (_channel, message) => {
-      const { batchId, answers } = JSON.parse(message) as IngestionReply
-      this.#expected.get(batchId)?.(answers)
+      const reply = JSON.parse(message) as IngestionReply
+      this.#expected.get(reply.batchId)?.(reply)
     })
     // ioredis subscribes again by itself after a reconnect.
     subscriber.subscribe(replyChannel(prefix, this.door)).catch((error: unknown) => log.warn({ err: error }, 'replies cannot be heard yet'))
   }
 
-  expect(batchId: string, heard: (answers: Answers) => void): void {
+  expect(batchId: string, heard: (reply: IngestionReply) => void): void {
     this.#expected.set(batchId, heard)
   }
 
@@ -62,7 +62,7 @@ export class Replies {
 interface WaitingCall {
   call: Call<unknown>
   /** The first outcome counts; also ends the waiting. */
-  settle: (outcome: { answer: Answers[number] } | { problem: Problem }) => void
+  settle: (outcome: { answer: Answer } | { problem: Problem }) => void
   isSettled: boolean
 }
 
@@ -87,8 +87,8 @@ export interface DoorParts {
   queues: Pick<JobQueue<IngestionJob>, 'add'>[]
   replies: Pick<Replies, 'door' | 'expect' | 'forget'>
   clock: Pick<DatabaseClock, 'now'>
-  /** Awaited between an answer of the worker and its callers: what has to be known elsewhere before they are answered. Never fails. */
-  tell?: (environmentId: string, answers: Answers) => Promise<void>
+  /** For what others have to know of before the callers are answered: the worker announces it, and says how many hear of it. */
+  expectAnnouncement?: () => ExpectedAnnouncement | undefined
   /** Absent: nobody looks at it. */
   backlog?: Pick<Backlog, 'isTooLong'>
   kind: IngestionJob['batch']['kind']
@@ -124,7 +124,7 @@ export class Door {
    * The answer of the worker. Fails with DEADLINE_EXCEEDED (not counted, safe to repeat), UNAVAILABLE (the queue is away) or RESOURCE_EXHAUSTED (too much
    * is waiting); nothing was counted then. `signal` ends the waiting only: a call that is on its way is counted.
    */
-  async send(environmentId: string, items: { customerId: string }[], signal?: AbortSignal): Promise<Answers[number]> {
+  async send(environmentId: string, items: { customerId: string }[], signal?: AbortSignal): Promise<Answer> {
     const { clock, backlog } = this.#parts
     const now = await clock.now()
     signal?.throwIfAborted()
@@ -232,8 +232,9 @@ export class Door {
 
   /** Sends a batch and settles its calls; ends when all are settled. Never rejects. `committed` is called as soon as the worker has answered. */
   #exchange({ environmentId, queue }: Lane, calls: WaitingCall[], committed: () => void): Promise<void> {
-    const { replies, kind, keyHash, tell } = this.#parts
+    const { replies, kind, keyHash } = this.#parts
     const batchId = newId()
+    const announcement = this.#parts.expectAnnouncement?.()
     const batch =
       kind === 'reports'
         ? { kind, calls: calls.map(({ call }) => call as Call<ReportItem>) }
@@ -245,6 +246,7 @@ export class Door {
       batchId,
       isRepeat: false,
       ...(keyHash === undefined ? {} : { keyHash }),
+      ...(announcement && { announcement: announcement.ticket }),
       batch,
     }
     return new Promise((resolve) => {
@@ -252,6 +254,7 @@ export class Door {
         clearTimeout(repeat)
         clearTimeout(lastAnswer)
         replies.forget(batchId)
+        announcement?.forget()
         resolve()
       }
       const fail = (problem: Problem) => {
@@ -264,12 +267,12 @@ export class Door {
       }, repeatMs)
       // The calls have their own, earlier timers.
       const lastAnswer = setTimeout(end, answerMs)
-      replies.expect(batchId, async (answers) => {
+      replies.expect(batchId, async ({ answers, receivers }) => {
         // There may be a second reply.
         replies.forget(batchId)
         clearTimeout(repeat)
         committed()
-        await tell?.(environmentId, answers)
+        if (receivers) await announcement?.heardBy(receivers)
         for (const [index, { settle }] of calls.entries()) settle({ answer: answers[index]! })
         end()
       })

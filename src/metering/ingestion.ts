@@ -3,6 +3,8 @@ import type pg from 'pg'
 import type { Problem } from '../kernel/problem.js'
 import type { Logger } from '../platform/logger.js'
 import type { Registry } from '../platform/metrics.js'
+import type { HeldChange } from '../updates/held-change.js'
+import { announcementOf } from '../updates/state-bus.js'
 import { Bindings, type LoadHoldings } from './bindings.js'
 import { readTime } from './counter-repository.js'
 import { DatabaseClock } from './database-clock.js'
@@ -11,6 +13,7 @@ import { createIngestionMetrics } from './ingestion-metrics.js'
 import { type AggregationJob, type IngestionJob, type IngestionReply, replyChannel } from './jobs.js'
 import { unpackEvents } from './packed-events.js'
 import { toPlainProblem } from './problems.js'
+import type { ReportedUsage } from './report.js'
 import { ReportIngestion } from './report-ingestion.js'
 
 /** Settings of connections that count: statements are planned once and for any size. A plan made while a table was empty took 450 ms a batch. */
@@ -31,14 +34,26 @@ export interface IngestionParts {
   stored: (job: AggregationJob) => void
 }
 
+// KEYS: none. ARGV: channel and text of an announcement, those of the reply. In one step, so that the reply can say how many hear the announcement.
+const announceAndReply = `
+local receivers = redis.call('PUBLISH', ARGV[1], ARGV[2])
+redis.call('PUBLISH', ARGV[3], '{"receivers":' .. receivers .. ',' .. string.sub(ARGV[4], 2))`
+
+interface ScriptedRedis extends Redis {
+  announceAndReply(...values: string[]): Promise<null>
+}
+
 /** Works off ingestion jobs: commits, then replies to the door, then wakes who is next. Safe to run twice for a job. */
 export class Ingestion {
   readonly #parts: IngestionParts
+  readonly #redis: ScriptedRedis
   readonly #reports: ReportIngestion
   readonly #events: EventIngestion
 
   constructor(parts: IngestionParts) {
     this.#parts = parts
+    parts.redis.defineCommand('announceAndReply', { numberOfKeys: 0, lua: announceAndReply })
+    this.#redis = parts.redis as ScriptedRedis
     const { pool, log, stored } = parts
     const metrics = createIngestionMetrics(parts.metrics)
     const clock = new DatabaseClock(() => readTime(pool))
@@ -47,28 +62,51 @@ export class Ingestion {
   }
 
   /** `isRerun`: the job was started before. */
-  async ingest({ environmentId, door, batchId, isRepeat, batch }: IngestionJob, isRerun: boolean): Promise<void> {
+  async ingest(job: IngestionJob, isRerun: boolean): Promise<void> {
+    const { environmentId, isRepeat, batch } = job
     const mayRepeat = isRepeat || isRerun
     if (batch.kind === 'events') {
       const calls = batch.calls.map(({ deadline, packed }) => ({ deadline, items: unpackEvents(packed) }))
-      this.#reply(door, { batchId, answers: await this.#events.ingest(environmentId, calls, mayRepeat) })
+      this.#reply(job, await this.#events.ingest(environmentId, calls, mayRepeat))
       return
     }
     const answers = await this.#reports.ingest(environmentId, batch.calls, mayRepeat)
-    this.#reply(door, { batchId, answers })
-    if (answers.some((answer) => 'usages' in answer)) this.#parts.changed(environmentId)
+    const usages = answers.flatMap((answer) => ('usages' in answer ? answer.usages : []))
+    this.#reply(job, answers, usages)
+    if (usages.length > 0) this.#parts.changed(environmentId)
   }
 
   /** Tells the door that nothing of the job was counted, and why. */
-  refuse({ door, batchId, batch }: IngestionJob, problem: Problem): void {
-    this.#reply(door, { batchId, answers: batch.calls.map(() => ({ problem: toPlainProblem(problem) })) })
+  refuse(job: IngestionJob, problem: Problem): void {
+    this.#reply(
+      job,
+      job.batch.calls.map(() => ({ problem: toPlainProblem(problem) })),
+    )
   }
 
   /** Not waited for: a reply that is lost is asked for again by the door, so it must neither fail nor hold up what is committed. */
-  #reply(door: string, reply: IngestionReply): void {
-    const { redis, prefix, log } = this.#parts
-    redis
-      .publish(replyChannel(prefix, door), JSON.stringify(reply))
-      .catch((error: unknown) => log.warn({ err: error, batchId: reply.batchId }, 'reply lost'))
+  #reply(
+    { environmentId, door, batchId, announcement }: IngestionJob,
+    answers: IngestionReply['answers'],
+    usages: ReportedUsage[] = [],
+  ): void {
+    const { prefix, log } = this.#parts
+    const reply = [replyChannel(prefix, door), JSON.stringify({ batchId, answers } satisfies IngestionReply)] as const
+    const sent =
+      announcement && usages.length > 0
+        ? this.#redis.announceAndReply(...announcementOf(prefix, environmentId, usages.map(toHeldChange), announcement), ...reply)
+        : this.#redis.publish(...reply)
+    sent.catch((error: unknown) => log.warn({ err: error, batchId }, 'reply lost'))
+  }
+}
+
+/** Readers that hold the state can take the usage over, where nothing else has changed; with it, their state is as of this report. */
+function toHeldChange({ customerId, resourceId, featureId, timestamp, ...usage }: ReportedUsage): HeldChange {
+  const { currentUsage, periodStart, periodEnd, isAccessChanged } = usage
+  if (isAccessChanged) return { customerId, version: timestamp }
+  return {
+    customerId,
+    version: timestamp,
+    usage: { resourceId, featureId, usage: { currentUsage, periodStart, periodEnd, updatedAt: timestamp } },
   }
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { EpochMs } from '../kernel/clock.js'
 import type { JobDefinition } from '../platform/queue.js'
+import type { AnnouncementTicket } from '../updates/state-bus.js'
 import type { PackedEvents } from './packed-events.js'
 import type { PlainProblem, RefusedItem } from './problems.js'
 import type { Dimensions, ReportedUsage, ReportItem } from './report.js'
@@ -27,6 +28,8 @@ export interface IngestionJob {
   isRepeat: boolean
   /** Of a door outside the platform: SHA-256 of its API key, in base64. The worker checks it. */
   keyHash?: string
+  /** What changed is announced under it before the reply. Absent: the door waits for no announcement. */
+  announcement?: AnnouncementTicket
   batch: { kind: 'reports'; calls: Call<ReportItem>[] } | { kind: 'events'; calls: { deadline: EpochMs; packed: PackedEvents }[] }
 }
 
@@ -38,6 +41,8 @@ export type EventAnswer = { refused: RefusedItem[] } | { problem: PlainProblem }
 export interface IngestionReply {
   batchId: string
   answers: (ReportAnswer | EventAnswer)[]
+  /** How many processes hear the announcement of what changed; absent: there was none. */
+  receivers?: number
 }
 
 /** The Redis channel on which a door hears what became of its batches. */
@@ -55,6 +60,7 @@ const ingestionSchema = z.object({
   batchId: z.uuid(),
   isRepeat: z.boolean(),
   keyHash: z.string().optional(),
+  announcement: z.object({ sender: z.string(), number: z.number() }).optional(),
   batch: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('reports'), calls: callsSchema }),
     z.object({ kind: z.literal('events'), calls: packedCallsSchema }),

@@ -5,7 +5,7 @@ import { invalidInput, Problem } from '../kernel/problem.js'
 import type { Life } from '../platform/process.js'
 import { openQueue, type QueueConnection } from '../platform/queue.js'
 import { openRedis } from '../platform/redis.js'
-import type { HeldChange } from '../updates/held-change.js'
+import type { ExpectedAnnouncement } from '../updates/state-bus.js'
 import { Backlog, type BacklogLimits } from './backlog.js'
 import type { LoadHoldings } from './bindings.js'
 import { Corrections } from './corrections.js'
@@ -26,20 +26,6 @@ import {
   type UsageReport,
 } from './report.js'
 import { type FindHeld, UsageHistory } from './service-history.js'
-
-/** Readers that hold the state can take the usage over, where nothing else has changed; with it, their state is as of this report. */
-function toChange({ customerId, resourceId, featureId, timestamp, ...usage }: ReportedUsage): HeldChange {
-  const { currentUsage, periodStart, periodEnd, isAccessChanged } = usage
-  if (isAccessChanged) return { customerId, version: timestamp }
-  return {
-    customerId,
-    version: timestamp,
-    usage: { resourceId, featureId, usage: { currentUsage, periodStart, periodEnd, updatedAt: timestamp } },
-  }
-}
-
-/** Answers when no reader answers from before the changes any more. Never fails. */
-type Announce = (environmentId: string, changes: HeldChange[]) => Promise<void>
 
 /** Larger batches commit no more per second, and keep their customers locked longer. */
 const maxReportsPerBatch = 500
@@ -66,7 +52,7 @@ export class UsageService {
   readonly #clock: DatabaseClock
   readonly #reports: Door
   readonly #events: Door
-  #announce: Announce | null = null
+  #expectAnnouncement: DoorParts['expectAnnouncement']
 
   constructor({ life, queues, pool, loadHoldings, findHeld, changed, limits, shards }: UsageParts) {
     this.corrections = new Corrections({ pool, loadHoldings, changed })
@@ -79,17 +65,18 @@ export class UsageService {
     const request = openRedis(life, queues.redisUrl, 'request')
     const backlog = new Backlog({ redis: request, queues: [...shardQueues, aggregation], limits, log: life.log, metrics: life.metrics })
     const parts = { queues: shardQueues, replies, clock: this.#clock, backlog }
-    const tell: DoorParts['tell'] = async (environmentId, answers) => {
-      const usages = answers.flatMap((answer) => ('usages' in answer ? answer.usages : []))
-      await this.#announce?.(environmentId, usages.map(toChange))
-    }
-    this.#reports = new Door({ ...parts, kind: 'reports', maxItems: maxReportsPerBatch, tell })
+    this.#reports = new Door({
+      ...parts,
+      kind: 'reports',
+      maxItems: maxReportsPerBatch,
+      expectAnnouncement: () => this.#expectAnnouncement?.(),
+    })
     this.#events = new Door({ ...parts, kind: 'events', maxItems: maxEventsPerBatch })
   }
 
   /** From now on a report is answered when every reader that holds a state knows of it, so that who reported reads its own usage wherever it asks. */
-  announceBy(announce: Announce): void {
-    this.#announce = announce
+  announceThrough(expectAnnouncement: () => ExpectedAnnouncement): void {
+    this.#expectAnnouncement = expectAnnouncement
   }
 
   /**

@@ -10,7 +10,7 @@ import { freshUntil } from './fresh-until.js'
 import type { HeldChange } from './held-change.js'
 import { withUsages } from './merge-state.js'
 import type { SharedStates } from './shared-states.js'
-import { StateBus } from './state-bus.js'
+import { type ExpectedAnnouncement, StateBus } from './state-bus.js'
 
 interface HeldState {
   state: EntitlementState
@@ -106,6 +106,11 @@ export class HeldStates {
   /** Answers when no process answers reads from before the changes any more. Never fails. */
   announce(environmentId: string, changes: HeldChange[]): Promise<void> {
     return this.#bus.announce(environmentId, changes)
+  }
+
+  /** For what a worker announces in the name of this process. */
+  expectAnnouncement(): ExpectedAnnouncement {
+    return this.#bus.expect()
   }
 
   #load(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {

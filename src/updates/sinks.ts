@@ -7,7 +7,7 @@ import { byEnvironment, ChangeStream, messagesPerStep } from './change-stream.js
 import type { ChangeSinks } from './delivery.js'
 import type { HeldChange } from './held-change.js'
 import { environmentQueue } from './jobs.js'
-import { publishHeldChanges } from './state-bus.js'
+import { announcementOf } from './state-bus.js'
 
 /**
  * The push channel of the web processes with the change stream behind it (a reader that was away asks it for what it missed), and a queue per
@@ -33,7 +33,7 @@ export function changeSinks(parts: {
     async publish(messages) {
       // On one connection, so in this order: who hears of a change and asks for more must not be answered from what was held before it.
       const held = [...heldChangesOf(messages)].map(([environmentId, changes]) =>
-        publishHeldChanges(redis, queues.prefix, environmentId, changes),
+        redis.publish(...announcementOf(queues.prefix, environmentId, changes)),
       )
       await Promise.all([...held, stream.append(messages)])
     },

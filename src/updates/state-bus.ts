@@ -14,19 +14,44 @@ const leaseMs = 1_000
 /** Several in a lease, so that a slow moment of Redis or of the process costs no trust. */
 const beatMs = 200
 
-/** On an environment's channel. `sender` is absent when nobody waits for an acknowledgement. */
-interface Announcement {
-  sender?: string
-  number?: number
+/** Names an announcement to the process that waits for it to be heard. */
+export interface AnnouncementTicket {
+  sender: string
+  number: number
+}
+
+/** On an environment's channel. Without a ticket nobody waits for an acknowledgement. */
+interface Announcement extends Partial<AnnouncementTicket> {
   changes: HeldChange[]
+}
+
+/** An announcement that a worker publishes for this process, with what it answers. */
+export interface ExpectedAnnouncement {
+  ticket: AnnouncementTicket
+  /** Answers when as many processes as heard it have acknowledged it, or have lost their trust in what they hold. Never fails. */
+  heardBy(receivers: number): Promise<void>
+  /** It is not waited for any more. */
+  forget(): void
+}
+
+/** Who has acknowledged an announcement, and how many are to. */
+interface Unheard {
+  by: Set<string>
+  receivers: number
+  done: () => void
 }
 
 const channelOf = (prefix: string, environmentId: string): string => `${prefix}:held-changes:${environmentId}`
 const acknowledgementsOf = (prefix: string, sender: string): string => `${prefix}:held-changes-heard:${sender}`
 
-/** For workers, which answer nobody that has to read its own write: sent, and not waited for. */
-export async function publishHeldChanges(redis: Redis, prefix: string, environmentId: string, changes: HeldChange[]): Promise<void> {
-  await redis.publish(channelOf(prefix, environmentId), JSON.stringify({ changes } satisfies Announcement))
+/** The channel, and what to publish there. Workers do it for the process that the ticket is of, or without one, when nobody has to read its own write. */
+export function announcementOf(
+  prefix: string,
+  environmentId: string,
+  changes: HeldChange[],
+  ticket?: AnnouncementTicket,
+): [channel: string, text: string] {
+  return [channelOf(prefix, environmentId), JSON.stringify({ ...ticket, changes } satisfies Announcement)]
 }
 
 /** Hears changes in the order in which they happened to be published; see `README.md` for what it is relied upon for. */
@@ -45,15 +70,13 @@ export class StateBus {
   readonly #prefix: string
   /** The channel on which others say that they have heard. */
   readonly #acknowledgements: string
-  /** How the JSON of its own announcements begins, up to their number. */
-  readonly #ownStart = `{"sender":"${this.#id}","number":`
   readonly #subscriber: Redis
   readonly #publisher: Redis
   readonly #life: Life
   readonly #listener: HeldChangeListener
   /** Environments by channel; true once Redis has confirmed. */
   readonly #channels = new Map<string, { environmentId: string; isHeard: boolean }>()
-  readonly #unheard = new Map<number, { heard: number; expected: number; done: () => void }>()
+  readonly #unheard = new Map<number, Unheard>()
   readonly #seconds: Histogram
   readonly #lost: Counter
   #announcements = 0
@@ -106,9 +129,25 @@ export class StateBus {
   announce(environmentId: string, changes: HeldChange[]): Promise<void> {
     if (changes.length === 0) return Promise.resolve()
     this.#listener.apply(environmentId, changes)
-    const startedAt = performance.now()
+    const { ticket } = this.expect()
+    return this.#heardByAll(ticket.number, this.#publisher.publish(...announcementOf(this.#prefix, environmentId, changes, ticket)))
+  }
+
+  /** For changes that a worker announces. They are applied here when they are heard. */
+  expect(): ExpectedAnnouncement {
     this.#announcements += 1
     const number = this.#announcements
+    this.#unheard.set(number, { by: new Set(), receivers: Number.POSITIVE_INFINITY, done: () => undefined })
+    return {
+      ticket: { sender: this.#id, number },
+      heardBy: (receivers) => this.#heardByAll(number, Promise.resolve(receivers)),
+      forget: () => this.#unheard.delete(number),
+    }
+  }
+
+  #heardByAll(number: number, receivers: Promise<number>): Promise<void> {
+    const startedAt = performance.now()
+    const unheard = this.#unheard.get(number)!
     return new Promise((resolve) => {
       const end = (isHeard: boolean) => {
         clearTimeout(lease)
@@ -118,45 +157,43 @@ export class StateBus {
         resolve()
       }
       const lease = setTimeout(end, leaseMs, false)
-      this.#unheard.set(number, { heard: 0, expected: Number.POSITIVE_INFINITY, done: () => end(true) })
-      const announcement: Announcement = { sender: this.#id, number, changes }
-      this.#publisher
-        .publish(channelOf(this.#prefix, environmentId), JSON.stringify(announcement))
+      unheard.done = () => end(true)
+      receivers
         // Counted from when it may have been published at the latest.
         .finally(() => this.#unheard.has(number) && lease.refresh())
-        .then((receivers) => this.#expect(number, receivers))
+        .then((count) => {
+          unheard.receivers = count
+          this.#acknowledged(number)
+        })
         .catch(() => undefined)
     })
   }
 
-  #expect(number: number, receivers: number): void {
+  /** `by` may say so more than once: a batch that is worked on twice is announced twice. */
+  #acknowledged(number: number, by?: string): void {
     const unheard = this.#unheard.get(number)
     if (!unheard) return
-    unheard.expected = receivers
-    if (unheard.heard >= receivers) unheard.done()
-  }
-
-  #heard(number: number): void {
-    const unheard = this.#unheard.get(number)
-    if (!unheard) return
-    unheard.heard += 1
-    if (unheard.heard >= unheard.expected) unheard.done()
+    if (by !== undefined) unheard.by.add(by)
+    if (unheard.by.size >= unheard.receivers) unheard.done()
   }
 
   #receive(channelName: string, text: string): void {
+    if (channelName === this.#acknowledgements) {
+      const [number, by] = text.split(' ')
+      this.#acknowledged(Number(number), by)
+      return
+    }
     const channel = this.#channels.get(channelName)
-    if (channelName === this.#acknowledgements) this.#heard(Number(text))
-    // Its own were applied when they were announced.
-    else if (text.startsWith(this.#ownStart)) this.#heard(Number.parseInt(text.slice(this.#ownStart.length), 10))
-    else if (channel) this.#hear(channel.environmentId, channelName, text)
+    if (channel) this.#hear(channel.environmentId, channelName, text)
   }
 
   #hear(environmentId: string, channelName: string, text: string): void {
     try {
       const { changes, sender, number } = JSON.parse(text) as Announcement
       this.#listener.apply(environmentId, changes)
+      if (sender === this.#id) this.#acknowledged(number!, this.#id)
       // One that does not arrive is waited for until the lease is over.
-      if (sender) this.#publisher.publish(acknowledgementsOf(this.#prefix, sender), String(number)).catch(() => undefined)
+      else if (sender) this.#publisher.publish(acknowledgementsOf(this.#prefix, sender), `${number} ${this.#id}`).catch(() => undefined)
     } catch (error) {
       this.#life.log.error({ err: error, channel: channelName }, 'held changes could not be read')
       this.#listener.forgetAll()

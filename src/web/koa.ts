@@ -82,7 +82,7 @@ export function createFrontDoor({
   })
   const app = { ...services, entitlements }
   const announce = entitlements.announce.bind(entitlements)
-  app.usage.announceBy(announce)
+  app.usage.announceThrough(entitlements.expectAnnouncement.bind(entitlements))
   const heldState = entitlements.held.bind(entitlements)
   const rateLimits = new RateLimits(rates)
   const push = new Push({ app, schema, feed, stream, log, metrics })

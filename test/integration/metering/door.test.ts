@@ -7,7 +7,9 @@ import type { Problem } from '../../../src/kernel/problem.js'
 import { type IngestionJob, ingestUsage } from '../../../src/metering/jobs.js'
 import type { ReportedUsage } from '../../../src/metering/report.js'
 import { consume } from '../../../src/platform/queue.js'
+import { openRedis } from '../../../src/platform/redis.js'
 import type { HeldChange } from '../../../src/updates/held-change.js'
+import { announcementOf } from '../../../src/updates/state-bus.js'
 import { createEnvironment, eventually, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './bench.js'
 
 const workerPath = fileURLToPath(new URL('../../../workers/usage-ingestion.js', import.meta.url))
@@ -68,20 +70,36 @@ describe('the door of usage', () => {
     expect(await usage()).to.equal('1')
   })
 
-  it('announces usage before it answers the report, so that whoever reads it then sees it', async () => {
+  it('has usage announced before it answers the report, so that whoever reads it then sees it', async () => {
     bench.startIngestion()
-    const announced: [string, HeldChange[]][] = []
-    bench.usage.announceBy(async (...announcement) => {
-      await sleep(50)
-      announced.push(announcement)
+    const ticket = { sender: 'web', number: 7 }
+    const heard: { changes: HeldChange[]; receivers: number }[] = []
+    const redis = openRedis(bench.life, bench.queues.redisUrl, 'subscriber')
+    const [channel] = announcementOf(bench.queues.prefix, environmentId, [])
+    await redis.subscribe(channel)
+    let announced: unknown
+    redis.on('message', (_channel, text) => {
+      announced = JSON.parse(text)
     })
+    bench.usage.announceThrough(() => ({
+      ticket,
+      heardBy: async (receivers) => {
+        const { changes, ...named } = (await eventually(async () => announced, Boolean)) as { changes: HeldChange[] }
+        expect(named).to.deep.equal(ticket)
+        heard.push({ changes, receivers })
+      },
+      forget: () => undefined,
+    }))
     const [{ timestamp, currentUsage, periodStart, periodEnd }] = (await send(3)) as [ReportedUsage]
     const usage = { currentUsage, periodStart, periodEnd, updatedAt: timestamp }
     const change = { customerId: 'customer', version: timestamp, usage: { resourceId: null, featureId: 'calls', usage } }
-    expect(announced).to.deep.equal([[environmentId, [change]]])
+    expect(heard).to.deep.equal([{ changes: [change], receivers: 1 }])
     // What was not counted changes nothing.
+    announced = undefined
     await problemOf(bench.usage.report(environmentId, [report('nobody', 1)]))
-    expect(announced.flatMap(([, changes]) => changes)).to.have.length(1)
+    await sleep(50)
+    expect(announced).to.equal(undefined)
+    expect(heard).to.have.length(1)
   })
 
   it('gathers concurrent calls into few jobs', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import type { EntitlementService } from '../../../src/entitlement/service.js'
@@ -11,7 +12,7 @@ import { currentSignal, withinSignal } from '../../../src/platform/within-signal
 import type { HeldChange } from '../../../src/updates/held-change.js'
 import { HeldStates } from '../../../src/updates/held-states.js'
 import type { SharedStates } from '../../../src/updates/shared-states.js'
-import { publishHeldChanges } from '../../../src/updates/state-bus.js'
+import { type AnnouncementTicket, announcementOf } from '../../../src/updates/state-bus.js'
 import { eventually } from '../../support/eventually.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
@@ -98,6 +99,10 @@ describe('states held in memory', () => {
     usage: { resourceId, featureId: 'calls', usage: { ...entitlementOf(currentUsage, updatedAt).usage! } },
   })
 
+  /** As a worker does. */
+  const publish = (changes: HeldChange[], ticket?: AnnouncementTicket) =>
+    redis.publish(...announcementOf(prefix, environmentId, changes, ticket))
+
   it('are read once', async () => {
     const held = await open()
     for (let n = 0; n < 5; n++) expect((await read(held)).version).to.equal(1)
@@ -126,6 +131,41 @@ describe('states held in memory', () => {
     expect(one.held(environmentId, 'a', null)).to.equal(null)
     expect(other.held(environmentId, 'a', null)).to.equal(null)
     expect((await read(other)).version).to.equal(2)
+  })
+
+  it('are gone in every process that hears what a worker announced, once that has been waited for', async () => {
+    const [one, other] = [await open(), await open()]
+    await Promise.all([read(one), read(other)])
+    records.version = 2
+    const expected = one.expectAnnouncement()
+    const receivers = await publish([change(2)], expected.ticket)
+    expect(receivers).to.equal(2)
+    await expected.heardBy(receivers)
+    for (const held of [one, other]) expect(held.held(environmentId, 'a', null)).to.equal(null)
+  })
+
+  it('are waited for as well when the acknowledgements come before the number of those that hear, and at most for the lease', async () => {
+    const [one] = [await open(), await open()]
+    const waited = async (receivers: number) => {
+      const expected = one.expectAnnouncement()
+      await publish([change(2)], expected.ticket)
+      await sleep(100)
+      const startedAt = performance.now()
+      await expected.heardBy(receivers)
+      return performance.now() - startedAt
+    }
+    expect(await waited(2)).to.be.below(50)
+    expect(await waited(3)).to.be.within(900, 3_000)
+  })
+
+  it('count one acknowledgement of each process, however often a worker announces the same', async () => {
+    const one = await open()
+    const expected = one.expectAnnouncement()
+    for (let n = 0; n < 3; n++) await publish([change(2)], expected.ticket)
+    await sleep(100)
+    const startedAt = performance.now()
+    await expected.heardBy(2)
+    expect(performance.now() - startedAt).to.be.within(900, 3_000)
   })
 
   it('stay when they know of the change already', async () => {
@@ -181,8 +221,8 @@ describe('states held in memory', () => {
   it('of all customers are gone when the catalog changed, and of no other environment', async () => {
     const held = await open()
     await Promise.all([read(held, 'a'), read(held, 'b')])
-    await publishHeldChanges(redis, prefix, randomUUID(), [change(null, null)])
-    await publishHeldChanges(redis, prefix, environmentId, [change(null, null)])
+    await redis.publish(...announcementOf(prefix, randomUUID(), [change(null, null)]))
+    await publish([change(null, null)])
     await eventually('the states are forgotten', () => !held.held(environmentId, 'a', null) && !held.held(environmentId, 'b', null))
   })
 

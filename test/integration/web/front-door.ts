@@ -108,7 +108,7 @@ export function post(url: string, body: unknown, headers: Record<string, string>
 
 /** Usage goes through the queue to a worker that does not run here: the tests of metering have it. */
 const unreached = {
-  announceBy: () => undefined,
+  announceThrough: () => undefined,
   report: () => Promise.reject(unavailable('no worker')),
   reportEvents: () => Promise.reject(unavailable('no worker')),
 } as unknown as Services['usage']

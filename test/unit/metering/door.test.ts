@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { Problem } from '../../../src/kernel/problem.js'
 import { Door, type DoorParts } from '../../../src/metering/door.js'
-import type { IngestionJob } from '../../../src/metering/jobs.js'
+import type { IngestionJob, IngestionReply } from '../../../src/metering/jobs.js'
 import { eventually } from '../../support/eventually.js'
 
 /** A door whose queue and worker are this test. */
-function openDoor({ shards = 1, tell }: { shards?: number; tell?: DoorParts['tell'] } = {}) {
+function openDoor({ shards = 1, expectAnnouncement }: { shards?: number; expectAnnouncement?: DoorParts['expectAnnouncement'] } = {}) {
   const jobs: IngestionJob[] = []
-  const heard = new Map<string, (answers: { refused: [] }[]) => void>()
+  const heard = new Map<string, (reply: IngestionReply) => void>()
   const queues = Array.from({ length: shards }, () => [] as IngestionJob[])
   const door = new Door({
     queues: queues.map((queue) => ({
@@ -18,13 +18,13 @@ function openDoor({ shards = 1, tell }: { shards?: number; tell?: DoorParts['tel
     })),
     replies: {
       door: 'door',
-      expect: (batchId, listener) => void heard.set(batchId, listener as never),
+      expect: (batchId, listener) => void heard.set(batchId, listener),
       forget: (batchId) => void heard.delete(batchId),
     },
     clock: { now: async () => 1_000 },
     kind: 'events',
     maxItems: 50,
-    tell,
+    expectAnnouncement,
   })
   const send = (count: number, signal?: AbortSignal, customerId = 'customer') =>
     door.send(
@@ -32,7 +32,8 @@ function openDoor({ shards = 1, tell }: { shards?: number; tell?: DoorParts['tel
       Array.from({ length: count }, () => ({ customerId })),
       signal,
     )
-  const answer = ({ batchId, batch }: IngestionJob) => heard.get(batchId)!(batch.calls.map(() => ({ refused: [] })))
+  const answer = ({ batchId, batch }: IngestionJob, receivers?: number) =>
+    heard.get(batchId)!({ batchId, answers: batch.calls.map(() => ({ refused: [] })), receivers })
   const itemsOf = ({ batch }: IngestionJob) =>
     batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys : call.items).length, 0)
   /** The turns of the event loop in which batches leave. */
@@ -127,18 +128,31 @@ describe('a door', () => {
     await Promise.all(slow)
   })
 
-  it('answers callers when what they did is known to those who must know', async () => {
+  it('answers callers when what they did is known to those who must know, and expects no more of it', async () => {
     const happened: string[] = []
-    const tell = async () => {
-      await settle()
-      happened.push('told')
-    }
-    const { jobs, send, answer, settle } = openDoor({ tell })
+    const ticket = { sender: 'web', number: 1 }
+    const expectAnnouncement = () => ({
+      ticket,
+      heardBy: async (receivers: number) => {
+        await settle()
+        happened.push(`heard by ${receivers}`)
+      },
+      forget: () => void happened.push('forgotten'),
+    })
+    const { jobs, send, answer, settle } = openDoor({ expectAnnouncement })
     const sent = send(1).then(() => happened.push('answered'))
     await settle()
-    answer(jobs[0]!)
+    expect(jobs[0]!.announcement).to.equal(ticket)
+    answer(jobs[0]!, 3)
     await sent
-    expect(happened).to.deep.equal(['told', 'answered'])
+    expect(happened).to.have.members(['heard by 3', 'forgotten', 'answered'])
+    expect(happened[0]).to.equal('heard by 3')
+    // Nobody hears of it: there is nobody to wait for.
+    const alone = send(1).then(() => happened.push('answered alone'))
+    await settle()
+    answer(jobs[1]!, 0)
+    await alone
+    expect(happened.slice(3)).to.have.members(['forgotten', 'answered alone'])
   })
 
   it('stops waiting when the caller does', async () => {
