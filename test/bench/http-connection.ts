@@ -4,6 +4,8 @@ import { Problem } from '../../src/kernel/problem.js'
 /** A server that does not answer must not keep the benchmark waiting. */
 const longestAnswerMs = 60_000
 
+const readBuffer = Buffer.alloc(64 * 1024)
+
 /** A POST with its head, ready to be sent again and again. */
 export function postRequest(path: string, headers: Record<string, string>, body: string): Buffer {
   const bytes = Buffer.from(body)
@@ -14,12 +16,13 @@ export function postRequest(path: string, headers: Record<string, string>, body:
 
 /**
  * A connection that makes one request after another, over HTTP/1.1, to servers that tell the length of their answers: as little as a client can be, because
- * it shares the cores with what it measures. A request costs 20 µs of CPU; with undici it is 60.
+ * it shares the cores with what it measures. A request costs 13 to 18 µs of CPU, most of it in the kernel; with undici it is 60.
  */
 export class HttpConnection {
   readonly #url: URL
   #socket: Socket | null = null
-  #received: Buffer = Buffer.alloc(0)
+  /** Of an answer that has not all arrived. */
+  #rest: Buffer | null = null
   #waiting: { resolve: (body: string) => void; reject: (error: Error) => void } | null = null
 
   constructor(url: string) {
@@ -40,8 +43,10 @@ export class HttpConnection {
   }
 
   #connect(): Socket {
-    const socket = connect({ host: this.#url.hostname, port: Number(this.#url.port), noDelay: true })
-    socket.on('data', (chunk) => this.#take(chunk))
+    const { hostname, port } = this.#url
+    // Into one buffer for all connections: each answer is read at once, and what is left of it is copied.
+    const onread = { buffer: readBuffer, callback: (bytes: number) => this.#take(readBuffer.subarray(0, bytes)) }
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread })
     socket.setTimeout(longestAnswerMs, () => this.#fail(`No answer in ${longestAnswerMs / 1_000} s`))
     socket.on('error', (error) => this.#fail(error.message))
     socket.on('close', () => {
@@ -50,28 +55,39 @@ export class HttpConnection {
     return socket
   }
 
-  #take(chunk: Buffer): void {
-    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
-    const headEnd = this.#received.indexOf('\r\n\r\n')
-    if (headEnd < 0) return
-    const head = this.#received.toString('latin1', 0, headEnd)
-    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
-    if (length === undefined) this.#fail(`An answer of unknown length: ${head}`)
+  /** Answers whether there is to be more reading. */
+  #take(chunk: Buffer): boolean {
+    const received = this.#rest === null ? chunk : Buffer.concat([this.#rest, chunk])
+    const text = received.toString('latin1')
+    const headEnd = text.indexOf('\r\n\r\n')
+    const length = headEnd < 0 ? Number.POSITIVE_INFINITY : lengthOf(text, headEnd)
+    if (Number.isNaN(length)) this.#fail(`An answer of unknown length: ${text}`)
     const bodyStart = headEnd + 4
-    const end = bodyStart + Number(length)
-    if (!(this.#received.length >= end)) return
-    const body = this.#received.toString('utf8', bodyStart, end)
-    this.#received = this.#received.subarray(end)
+    const end = bodyStart + length
+    if (received.length < end) {
+      this.#rest = Buffer.from(received)
+      return true
+    }
+    this.#rest = null
     const waiting = this.#waiting
     this.#waiting = null
-    waiting?.resolve(body)
+    waiting?.resolve(received.toString('utf8', bodyStart, end))
+    return true
   }
 
   #fail(reason: string): void {
     this.#socket?.destroy()
     this.#socket = null
-    this.#received = Buffer.alloc(0)
+    this.#rest = null
     this.#waiting?.reject(new Problem('UNAVAILABLE', 'CONNECTION_LOST', reason))
     this.#waiting = null
   }
+}
+
+const lengthHeader = 'content-length: '
+
+/** Of the body; NaN: the head does not tell. */
+function lengthOf(text: string, headEnd: number): number {
+  const at = text.indexOf(lengthHeader)
+  return at < 0 || at > headEnd ? Number.NaN : Number.parseInt(text.slice(at + lengthHeader.length, headEnd), 10)
 }
