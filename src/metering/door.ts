@@ -6,8 +6,18 @@ import type { JobQueue } from '../platform/queue.js'
 import type { ExpectedAnnouncement } from '../updates/state-bus.js'
 import type { Backlog } from './backlog.js'
 import type { DatabaseClock } from './database-clock.js'
-import { type Call, deadlineMs, type IngestionJob, type IngestionReply, replyChannel, shardOf } from './jobs.js'
+import {
+  type Call,
+  deadlineMs,
+  type EventAnswer,
+  type IngestionJob,
+  type IngestionReply,
+  type ReportAnswer,
+  replyChannel,
+  shardOf,
+} from './jobs.js'
 import { packEvents } from './packed-events.js'
+import { type PackedAnswer, packCall, unpackAnswer } from './packed-reports.js'
 import { notCountedInTime, tooMuchWaiting } from './problems.js'
 import type { EventItem, ReportItem } from './report.js'
 
@@ -29,7 +39,7 @@ const usualMs = 20
 /** A second or two of work. More of it waiting means that workers are too few, and the caller should know. */
 const maxWaitingItems = 20_000
 
-type Answer = IngestionReply['answers'][number]
+type Answer = ReportAnswer | EventAnswer
 
 /** Hears the replies to the batches of this process, over one Redis channel. A reply that is lost with a connection is asked for again. */
 export class Replies {
@@ -237,7 +247,7 @@ export class Door {
     const announcement = this.#parts.expectAnnouncement?.()
     const batch =
       kind === 'reports'
-        ? { kind, calls: calls.map(({ call }) => call as Call<ReportItem>) }
+        ? { kind, calls: calls.map(({ call }) => packCall(call as Call<ReportItem>)) }
         : { kind, calls: calls.map(({ call: { deadline, items } }) => ({ deadline, packed: packEvents(items as EventItem[]) })) }
     const job: IngestionJob = {
       v: 1,
@@ -273,7 +283,7 @@ export class Door {
         clearTimeout(repeat)
         committed()
         if (receivers) await announcement?.heardBy(receivers)
-        for (const [index, { settle }] of calls.entries()) settle({ answer: answers[index]! })
+        for (const [index, { settle, call }] of calls.entries()) settle({ answer: this.#unpack(answers[index]!, call.items) })
         end()
       })
       queue.add(job).catch((error: unknown) => {
@@ -281,5 +291,9 @@ export class Door {
         if (error instanceof Problem) fail(error)
       })
     })
+  }
+
+  #unpack(answer: IngestionReply['answers'][number], items: unknown[]): Answer {
+    return this.#parts.kind === 'reports' ? unpackAnswer(answer as PackedAnswer, items as ReportItem[]) : (answer as EventAnswer)
   }
 }

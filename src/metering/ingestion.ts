@@ -12,6 +12,7 @@ import { EventIngestion } from './event-ingestion.js'
 import { createIngestionMetrics } from './ingestion-metrics.js'
 import { type AggregationJob, type IngestionJob, type IngestionReply, replyChannel } from './jobs.js'
 import { unpackEvents } from './packed-events.js'
+import { packAnswer, unpackCall } from './packed-reports.js'
 import { toPlainProblem } from './problems.js'
 import type { ReportedUsage } from './report.js'
 import { ReportIngestion } from './report-ingestion.js'
@@ -70,9 +71,9 @@ export class Ingestion {
       this.#reply(job, await this.#events.ingest(environmentId, calls, mayRepeat))
       return
     }
-    const answers = await this.#reports.ingest(environmentId, batch.calls, mayRepeat)
+    const answers = await this.#reports.ingest(environmentId, batch.calls.map(unpackCall), mayRepeat)
     const usages = answers.flatMap((answer) => ('usages' in answer ? answer.usages : []))
-    this.#reply(job, answers, usages)
+    this.#reply(job, answers.map(packAnswer), usages)
     if (usages.length > 0) this.#parts.changed(environmentId)
   }
 

@@ -4,8 +4,9 @@ import type { EpochMs } from '../kernel/clock.js'
 import type { JobDefinition } from '../platform/queue.js'
 import type { AnnouncementTicket } from '../updates/state-bus.js'
 import type { PackedEvents } from './packed-events.js'
+import type { PackedAnswer, PackedCall } from './packed-reports.js'
 import type { PlainProblem, RefusedItem } from './problems.js'
-import type { Dimensions, ReportedUsage, ReportItem } from './report.js'
+import type { Dimensions, ReportedUsage } from './report.js'
 
 /** From a call to its deadline in the worker; the door waits two seconds longer, so what it calls "not counted" is not. */
 export const deadlineMs = 4_000
@@ -30,7 +31,7 @@ export interface IngestionJob {
   keyHash?: string
   /** What changed is announced under it before the reply. Absent: the door waits for no announcement. */
   announcement?: AnnouncementTicket
-  batch: { kind: 'reports'; calls: Call<ReportItem>[] } | { kind: 'events'; calls: { deadline: EpochMs; packed: PackedEvents }[] }
+  batch: { kind: 'reports'; calls: PackedCall[] } | { kind: 'events'; calls: { deadline: EpochMs; packed: PackedEvents }[] }
 }
 
 export type ReportAnswer = { usages: ReportedUsage[] } | { problem: PlainProblem }
@@ -40,7 +41,7 @@ export type EventAnswer = { refused: RefusedItem[] } | { problem: PlainProblem }
 /** Published after the commit, to the door's channel. One answer per call, in order. */
 export interface IngestionReply {
   batchId: string
-  answers: (ReportAnswer | EventAnswer)[]
+  answers: (PackedAnswer | EventAnswer)[]
   /** How many processes hear the announcement of what changed; absent: there was none. */
   receivers?: number
 }
@@ -49,8 +50,7 @@ export interface IngestionReply {
 export const replyChannel = (prefix: string, door: string): string => `${prefix}:replies:${door}`
 
 // The items were checked by the door, and checking 500 of them again would cost more than counting them.
-const itemsSchema = z.custom<never[]>((items) => Array.isArray(items))
-const callsSchema = z.array(z.object({ deadline: z.number(), items: itemsSchema }))
+const callsSchema = z.custom<PackedCall[]>((calls) => Array.isArray(calls) && calls.every((call) => typeof call?.[0] === 'number'))
 const packedSchema = z.custom<PackedEvents>((packed) => Array.isArray((packed as PackedEvents | undefined)?.keys))
 const packedCallsSchema = z.array(z.object({ deadline: z.number(), packed: packedSchema }))
 const ingestionSchema = z.object({

@@ -1,4 +1,6 @@
 import { performance } from 'node:perf_hooks'
+import type { EpochMs } from '../kernel/clock.js'
+import type { Decimal } from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
 import { Counter, Histogram, latencyBuckets } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
@@ -22,7 +24,33 @@ export interface AnnouncementTicket {
 
 /** On an environment's channel. Without a ticket nobody waits for an acknowledgement. */
 interface Announcement extends Partial<AnnouncementTicket> {
-  changes: HeldChange[]
+  changes: PackedChange[]
+}
+
+/** By position: every report makes one, and every web process reads it. */
+type PackedChange =
+  | [customerId: string | null, version: EpochMs | null]
+  | [
+      customerId: string | null,
+      version: EpochMs | null,
+      resourceId: string | null,
+      featureId: string,
+      currentUsage: Decimal,
+      periodStart: EpochMs | null,
+      periodEnd: EpochMs | null,
+      updatedAt: EpochMs,
+    ]
+
+function packChange({ customerId, version, usage: changed }: HeldChange): PackedChange {
+  if (!changed) return [customerId, version]
+  const { currentUsage, periodStart, periodEnd, updatedAt } = changed.usage
+  return [customerId, version, changed.resourceId, changed.featureId, currentUsage, periodStart, periodEnd, updatedAt]
+}
+
+function unpackChange([customerId, version, ...usage]: PackedChange): HeldChange {
+  if (usage.length === 0) return { customerId, version }
+  const [resourceId, featureId, currentUsage, periodStart, periodEnd, updatedAt] = usage
+  return { customerId, version, usage: { resourceId, featureId, usage: { currentUsage, periodStart, periodEnd, updatedAt } } }
 }
 
 /** An announcement that a worker publishes for this process, with what it answers. */
@@ -51,7 +79,7 @@ export function announcementOf(
   changes: HeldChange[],
   ticket?: AnnouncementTicket,
 ): [channel: string, text: string] {
-  return [channelOf(prefix, environmentId), JSON.stringify({ ...ticket, changes } satisfies Announcement)]
+  return [channelOf(prefix, environmentId), JSON.stringify({ ...ticket, changes: changes.map(packChange) } satisfies Announcement)]
 }
 
 /** Hears changes in the order in which they happened to be published; see `README.md` for what it is relied upon for. */
@@ -190,7 +218,7 @@ export class StateBus {
   #hear(environmentId: string, channelName: string, text: string): void {
     try {
       const { changes, sender, number } = JSON.parse(text) as Announcement
-      this.#listener.apply(environmentId, changes)
+      this.#listener.apply(environmentId, changes.map(unpackChange))
       if (sender === this.#id) this.#acknowledged(number!, this.#id)
       // One that does not arrive is waited for until the lease is over.
       else if (sender) this.#publisher.publish(acknowledgementsOf(this.#prefix, sender), `${number} ${this.#id}`).catch(() => undefined)

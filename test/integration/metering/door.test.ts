@@ -8,7 +8,6 @@ import { type IngestionJob, ingestUsage } from '../../../src/metering/jobs.js'
 import type { ReportedUsage } from '../../../src/metering/report.js'
 import { consume } from '../../../src/platform/queue.js'
 import { openRedis } from '../../../src/platform/redis.js'
-import type { HeldChange } from '../../../src/updates/held-change.js'
 import { announcementOf } from '../../../src/updates/state-bus.js'
 import { createEnvironment, eventually, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './bench.js'
 
@@ -73,32 +72,31 @@ describe('the door of usage', () => {
   it('has usage announced before it answers the report, so that whoever reads it then sees it', async () => {
     bench.startIngestion()
     const ticket = { sender: 'web', number: 7 }
-    const heard: { changes: HeldChange[]; receivers: number }[] = []
+    const heard: { announced: string; receivers: number }[] = []
     const redis = openRedis(bench.life, bench.queues.redisUrl, 'subscriber')
     const [channel] = announcementOf(bench.queues.prefix, environmentId, [])
     await redis.subscribe(channel)
-    let announced: unknown
+    let announced = ''
     redis.on('message', (_channel, text) => {
-      announced = JSON.parse(text)
+      announced = text
     })
     bench.usage.announceThrough(() => ({
       ticket,
       heardBy: async (receivers) => {
-        const { changes, ...named } = (await eventually(async () => announced, Boolean)) as { changes: HeldChange[] }
-        expect(named).to.deep.equal(ticket)
-        heard.push({ changes, receivers })
+        heard.push({ announced: await eventually(async () => announced, Boolean), receivers })
       },
       forget: () => undefined,
     }))
     const [{ timestamp, currentUsage, periodStart, periodEnd }] = (await send(3)) as [ReportedUsage]
     const usage = { currentUsage, periodStart, periodEnd, updatedAt: timestamp }
     const change = { customerId: 'customer', version: timestamp, usage: { resourceId: null, featureId: 'calls', usage } }
-    expect(heard).to.deep.equal([{ changes: [change], receivers: 1 }])
+    const [, text] = announcementOf(bench.queues.prefix, environmentId, [change], ticket)
+    expect(heard).to.deep.equal([{ announced: text, receivers: 1 }])
     // What was not counted changes nothing.
-    announced = undefined
+    announced = ''
     await problemOf(bench.usage.report(environmentId, [report('nobody', 1)]))
     await sleep(50)
-    expect(announced).to.equal(undefined)
+    expect(announced).to.equal('')
     expect(heard).to.have.length(1)
   })
 

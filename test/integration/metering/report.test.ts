@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
-import type { Call, IngestionJob } from '../../../src/metering/jobs.js'
-import { checkReport, type ReportItem, type UsageReport } from '../../../src/metering/report.js'
+import type { IngestionJob } from '../../../src/metering/jobs.js'
+import { type PackedCall, packCall } from '../../../src/metering/packed-reports.js'
+import { checkReport, type UsageReport } from '../../../src/metering/report.js'
 import { count, createEnvironment, type MeteringBench, openMeteringBench, problemOf, report, toldUsage, usageOf } from './bench.js'
 
 const minute = 60_000
@@ -37,7 +38,7 @@ describe('reporting usage', () => {
     isRepeat: false,
     batch: {
       kind: 'reports',
-      calls: calls.map((items) => ({ deadline, items: items.map((item) => checkReport(item, newId(), Date.now())) })),
+      calls: calls.map((items) => packCall({ deadline, items: items.map((item) => checkReport(item, newId(), Date.now())) })),
     },
   })
 
@@ -124,7 +125,7 @@ describe('reporting usage', () => {
   it('answers a report again after its deadline when it was counted before', async () => {
     const job = jobOf([[report(customerId, 2)]])
     await ingest(job)
-    for (const call of job.batch.calls) call.deadline = 0
+    for (const call of job.batch.calls as PackedCall[]) call[0] = 0
     await ingest(job, true)
     expect(await usage()).to.equal('2')
   })
@@ -168,8 +169,8 @@ describe('reporting usage', () => {
     it('when the database refuses it, alone in its batch', async () => {
       const job = jobOf([[report(customerId, 1)], [report(customerId, 1)], [report(customerId, 1)]])
       // A value that the checks of the door would never let through.
-      const { items } = job.batch.calls[1] as Call<ReportItem>
-      items[0] = { ...items[0]!, value: '1e15' as never }
+      const [, packed] = job.batch.calls[1] as PackedCall
+      packed![3] = '1e15' as never
       await ingest(job)
       expect(await usage()).to.equal('2')
     })

@@ -35,7 +35,7 @@ function openDoor({ shards = 1, expectAnnouncement }: { shards?: number; expectA
   const answer = ({ batchId, batch }: IngestionJob, receivers?: number) =>
     heard.get(batchId)!({ batchId, answers: batch.calls.map(() => ({ refused: [] })), receivers })
   const itemsOf = ({ batch }: IngestionJob) =>
-    batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys : call.items).length, 0)
+    batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys.length : call.length - 1), 0)
   /** The turns of the event loop in which batches leave. */
   const settle = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
   return { jobs, queues, send, answer, itemsOf, settle }
