@@ -5,17 +5,9 @@ import type { Logger } from '../platform/logger.js'
 import type { JobQueue } from '../platform/queue.js'
 import type { ExpectedAnnouncement } from '../updates/state-bus.js'
 import type { Backlog } from './backlog.js'
+import type { Call, EventAnswer, ReportAnswer } from './call.js'
 import type { DatabaseClock } from './database-clock.js'
-import {
-  type Call,
-  deadlineMs,
-  type EventAnswer,
-  type IngestionJob,
-  type IngestionReply,
-  type ReportAnswer,
-  replyChannel,
-  shardOf,
-} from './jobs.js'
+import { deadlineMs, type IngestionJob, type IngestionReply, replyChannel, shardOf } from './jobs.js'
 import { packEvents } from './packed-events.js'
 import { type PackedAnswer, packCall, unpackAnswer } from './packed-reports.js'
 import { notCountedInTime, tooMuchWaiting } from './problems.js'

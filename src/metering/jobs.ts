@@ -3,20 +3,13 @@ import { z } from 'zod'
 import type { EpochMs } from '../kernel/clock.js'
 import type { JobDefinition } from '../platform/queue.js'
 import type { AnnouncementTicket } from '../updates/state-bus.js'
+import type { EventAnswer } from './call.js'
 import type { PackedEvents } from './packed-events.js'
 import type { PackedAnswer, PackedCall } from './packed-reports.js'
-import type { PlainProblem, RefusedItem } from './problems.js'
-import type { Dimensions, ReportedUsage } from './report.js'
+import type { Dimensions } from './report.js'
 
 /** From a call to its deadline in the worker; the door waits two seconds longer, so what it calls "not counted" is not. */
 export const deadlineMs = 4_000
-
-/** One call of a door: its items are counted together or not at all (reports), or each by itself (events). */
-export interface Call<Item> {
-  /** By the database's clock. A worker that gets to it later refuses it, so the door, which waits longer, can say "not counted". */
-  deadline: EpochMs
-  items: Item[]
-}
 
 /** Calls that were gathered into one job, to be committed in one transaction. */
 export interface IngestionJob {
@@ -33,10 +26,6 @@ export interface IngestionJob {
   announcement?: AnnouncementTicket
   batch: { kind: 'reports'; calls: PackedCall[] } | { kind: 'events'; calls: { deadline: EpochMs; packed: PackedEvents }[] }
 }
-
-export type ReportAnswer = { usages: ReportedUsage[] } | { problem: PlainProblem }
-/** `refused`: the events that were not stored; the others were. */
-export type EventAnswer = { refused: RefusedItem[] } | { problem: PlainProblem }
 
 /** Published after the commit, to the door's channel. One answer per call, in order. */
 export interface IngestionReply {

@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../kernel/clock.js'
 import type { Decimal } from '../kernel/decimal.js'
-import type { Call, ReportAnswer } from './jobs.js'
+import type { Call, ReportAnswer } from './call.js'
 import type { PlainProblem } from './problems.js'
 import type { ReportedUsage, ReportItem } from './report.js'
 

@@ -1,7 +1,7 @@
 import type { Problem } from '../kernel/problem.js'
 import { Binding, placeKey } from './bindings.js'
+import type { Call } from './call.js'
 import type { Route } from './counter-batch.js'
-import type { Call } from './jobs.js'
 import {
   featureIsMeteredByEvents,
   featureIsNotMetered,

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { fromText } from '../../../src/kernel/decimal.js'
-import type { ReportAnswer } from '../../../src/metering/jobs.js'
+import type { ReportAnswer } from '../../../src/metering/call.js'
 import { packAnswer, packCall, unpackAnswer, unpackCall } from '../../../src/metering/packed-reports.js'
 import type { ReportItem } from '../../../src/metering/report.js'
 
