@@ -5,7 +5,7 @@
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
-import type { ToldReport } from '../updates/change-messages.js'
+import { packTold, type ToldReport } from '../updates/told-reports.js'
 import type { Binding, TrackedPeriod, TrackedSeries } from './bindings.js'
 import { type Connection, plainArray, startTime } from './counter-repository.js'
 import { type CounterValue } from './counter-write-repository.js'
@@ -74,15 +74,14 @@ export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPla
     for (const place of route.resource ? [null, route.resource] : [null]) {
       const counter = place ? answering : added
       if (!counter.tracked.winner) continue
-      const { start, end } = counter.period
-      told.set(`${counter.owner}|${place?.resourceId}|${feature.id}`, [
-        counter.index,
-        route.customer.holdings.customerRefId,
-        place?.holdings.resourceRefId ?? null,
-        feature.refId,
-        start,
-        end,
-      ])
+      told.set(`${counter.owner}|${place?.resourceId}|${feature.id}`, {
+        counter: counter.index,
+        customerId: route.customer.holdings.customerRefId,
+        resourceId: place?.holdings.resourceRefId ?? null,
+        featureId: feature.refId,
+        periodStart: counter.period.start,
+        periodEnd: counter.period.end,
+      })
     }
     items.push({ item, owner, counter: answering.index })
   }
@@ -111,15 +110,18 @@ export async function countFast(
 ): Promise<CounterValue[]> {
   // In the order of their hashes, so that two batches never wait for each other.
   const keyed = items.filter(({ item }) => item.key !== null).sort((a, b) => a.item.key!.hash.compare(b.item.key!.hash))
+  const features = placed(items.map(({ item }) => item.feature.id))
+  const periods = placed(counters.map((c) => c.period.start))
   const { rows } = await db.query<{ usages: string; versions: string }>({
     name: 'metering_count_reports',
     text: `
-      SELECT o_usages AS usages, o_versions AS versions FROM count_reports_v4($1::uuid, $2::bigint, $3::bigint, $4::numeric,
+      SELECT o_usages AS usages, o_versions AS versions FROM count_reports_v5($1::uuid, $2::bigint, $3::bigint, $4::numeric,
         $5::uuid[], $6::bigint[], $7::bigint[], $8::bigint[],
-        $9::uuid[], $10::int[], $11::uuid[], $12::uuid[], $13::numeric[], $14::jsonb[],
-        $15::bytea[], $16::bytea[], $17::uuid[],
-        $18::uuid[], $19::timestamptz[], $20::numeric[], $21::int[],
-        $22::uuid, $23::jsonb)`,
+        $9::uuid[], $10::timestamptz[],
+        $11::uuid[], $12::int[], $13::uuid[], $14::int[], $15::numeric[], $16::jsonb[],
+        $17::bytea[], $18::bytea[], $19::uuid[],
+        $20::uuid[], $21::int[], $22::numeric[], $23::int[],
+        $24::uuid, $25::text, $26::int)`,
     values: [
       environmentId,
       catalogVersion,
@@ -129,24 +131,34 @@ export async function countFast(
       plainArray(customers.map((c) => c.accessVersion)),
       plainArray(customers.map((c) => c.from)),
       plainArray(customers.map((c) => c.until)),
+      plainArray(features.values),
+      plainArray(periods.values.map(startTime)),
       plainArray(items.map(({ item }) => item.item.id)),
       plainArray(items.map(({ owner }) => owner + 1)),
       orNone(items.map(({ item }) => item.route.resource?.resourceId ?? null)),
-      plainArray(items.map(({ item }) => item.feature.id)),
+      plainArray(features.places),
       plainArray(items.map(({ item }) => item.item.value)),
       orNone(items.map(({ item }) => (item.item.dimensions === null ? null : JSON.stringify(item.item.dimensions)))),
       keyed.map(({ item }) => item.key!.hash),
       keyed.map(({ item }) => item.key!.bodyHash),
       keyed.map(({ item }) => item.item.id),
       plainArray(counters.map((c) => c.tracked.id)),
-      plainArray(counters.map((c) => startTime(c.period.start))),
+      plainArray(periods.places),
       plainArray(counters.map((c) => c.value)),
       plainArray(counters.map((c) => c.owner + 1)),
       newId(),
-      JSON.stringify(told),
+      packTold(told),
+      told.length,
     ],
   })
   const usages = rows[0]!.usages.split(',')
   const versions = rows[0]!.versions.split(',')
   return usages.map((usage, index) => ({ usage: decimal.fromText(usage), version: Number(versions[index]) }))
+}
+
+/** Each value once, and of each where it stands among these, from 1 on. */
+function placed<T>(all: readonly T[]): { values: T[]; places: number[] } {
+  const places = new Map<T, number>()
+  for (const value of all) if (!places.has(value)) places.set(value, places.size + 1)
+  return { values: [...places.keys()], places: all.map((value) => places.get(value)!) }
 }

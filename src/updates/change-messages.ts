@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 /** From committed changes and the states after them to what is told. Pure but for ids and the time of a message. */
 import type { EntitlementState, Usage } from '../entitlement/state.js'
-import type { EpochMs } from '../kernel/clock.js'
 import { toAnsweredUnits } from '../metering/unit-transformation.js'
 import type { ChangeKind, ChangeMessage, PublishedPackage, UsageChange } from './change-message.js'
 import { withUsages } from './merge-state.js'
@@ -25,16 +24,6 @@ export interface ToldUsage extends UsageChange {
   customerId: string
   resourceId: string | null
 }
-
-/** One of many reports that were counted together: where its usage is, which the database alone knew when it was written, and what it is of. */
-export type ToldReport = [
-  counter: number,
-  customerId: string,
-  resourceId: string | null,
-  featureId: string,
-  periodStart: EpochMs | null,
-  periodEnd: EpochMs | null,
-]
 
 /** The state with the newest usage of each feature that changed, in the units that are answered. */
 export function withChangedUsages(state: EntitlementState, changes: readonly PendingChange[]): EntitlementState {

@@ -1,9 +1,10 @@
 import type pg from 'pg'
-import * as decimal from '../kernel/decimal.js'
-import type { PendingChange, ToldReport, ToldUsage } from './change-messages.js'
+import type { PendingChange, ToldUsage } from './change-messages.js'
+import { unpackTold } from './told-reports.js'
 
 interface ChangeRow extends Omit<PendingChange, 'version'> {
   version: string
+  told: string | null
 }
 
 export interface LeaseOptions {
@@ -38,31 +39,18 @@ export async function leaseChanges(pool: pg.Pool, environmentId: string, { limit
       FROM taken
       WHERE message.environment_id = $1::uuid AND message.id = taken.id
       RETURNING message.id, message.kind::text AS kind, message.customer_id AS "customerId", message.resource_id AS "resourceId", message.version,
-        message.payload, (extract(epoch FROM message.created_at) * 1000)::float8 AS "createdAt"`,
+        message.payload, message.told, (extract(epoch FROM message.created_at) * 1000)::float8 AS "createdAt"`,
     values: [environmentId, limit, seconds],
   })
   return { rowIds: rows.map(({ id }) => id), changes: rows.flatMap(toChanges) }
 }
 
-function toChanges(row: ChangeRow): PendingChange[] {
+function toChanges({ told, ...row }: ChangeRow): PendingChange[] {
   const { id, kind, createdAt, payload } = row
   if (kind !== 'usage' || row.customerId !== null) return [{ ...row, version: Number(row.version) }]
-  const told = toldUsages(payload as unknown as UsagePayload)
-  return told.map(({ customerId, resourceId, ...change }) => {
+  const usages = told === null ? ((payload as { usages?: ToldUsage[] | null } | null)?.usages ?? []) : unpackTold(told)
+  return usages.map(({ customerId, resourceId, ...change }) => {
     return { id, kind, customerId, resourceId, version: change.usage.updatedAt, payload: change, createdAt }
-  })
-}
-
-/** What was counted together. Of reports: usages and versions by counter, with commas between. */
-type UsagePayload = { usages: ToldUsage[] | null } | { told: ToldReport[]; usages: string; versions: string }
-
-function toldUsages(payload: UsagePayload): ToldUsage[] {
-  if (!('told' in payload)) return payload.usages ?? []
-  const usages = payload.usages.split(',')
-  const versions = payload.versions.split(',')
-  return payload.told.map(([counter, customerId, resourceId, featureId, periodStart, periodEnd]) => {
-    const usage = { currentUsage: decimal.fromText(usages[counter]!), periodStart, periodEnd, updatedAt: Number(versions[counter]) }
-    return { customerId, resourceId, featureId, usage }
   })
 }
 

@@ -26,6 +26,7 @@ import { Life } from '../../../src/platform/process.js'
 import { consume, type JobQueue, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
 import { openRedis } from '../../../src/platform/redis.js'
 import type { ToldUsage } from '../../../src/updates/change-messages.js'
+import { unpackTold } from '../../../src/updates/told-reports.js'
 import { createTestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
@@ -268,7 +269,9 @@ export async function usageOf(
 /** What waits to be told of the customer's usage. */
 export async function toldUsage({ prisma }: Pick<MeteringBench, 'prisma'>, environmentId: string, customerId: string) {
   const messages = await prisma.outboxMessage.findMany({ where: { environmentId, kind: 'usage' } })
-  const told = messages.flatMap(({ payload }) => (payload as unknown as { usages: ToldUsage[] }).usages)
+  const told = messages.flatMap(({ payload, told }) =>
+    told === null ? (payload as unknown as { usages: ToldUsage[] }).usages : unpackTold(told),
+  )
   return told.filter((usage) => usage.customerId === customerId)
 }
 
