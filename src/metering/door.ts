@@ -13,6 +13,7 @@ import { type PackedAnswer, packCall, unpackAnswer } from './packed-reports.js'
 import { notCountedInTime, tooMuchWaiting } from './problems.js'
 import type { EventItem, ReportItem } from './report.js'
 
+/** From when a batch leaves, which is moments after its calls came. */
 const answerMs = 6_000
 /** Without a reply in that time the batch is added once more: its job, its worker or the reply may be lost, and counting is safe to repeat. */
 const repeatMs = 500
@@ -136,14 +137,12 @@ export class Door {
       const settle: WaitingCall['settle'] = (outcome) => {
         if (waiting.isSettled) return
         waiting.isSettled = true
-        clearTimeout(timer)
         signal?.removeEventListener('abort', abort)
         this.#count(environmentId, -items.length)
         if ('answer' in outcome) resolve(outcome.answer)
         else reject(outcome.problem)
       }
       const waiting: WaitingCall = { call: { deadline: now + deadlineMs, items }, settle, isSettled: false }
-      const timer = setTimeout(() => settle({ problem: notCountedInTime() }), answerMs)
       const abort = () => settle({ problem: notCountedInTime() })
       signal?.addEventListener('abort', abort)
       const lane = this.#laneOf(environmentId, items[0]!.customerId)
@@ -267,8 +266,7 @@ export class Door {
         // Fails when Redis is away; then the deadline answers.
         queue.add({ ...job, isRepeat: true }).catch(() => undefined)
       }, repeatMs)
-      // The calls have their own, earlier timers.
-      const lastAnswer = setTimeout(end, answerMs)
+      const lastAnswer = setTimeout(() => fail(notCountedInTime()), answerMs)
       replies.expect(batchId, async ({ answers, receivers }) => {
         // There may be a second reply.
         replies.forget(batchId)

@@ -43,7 +43,8 @@ export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPla
   const owners = new Map(customerIds.map((id, index) => [id, index]))
   const customers: CountedCustomer[] = customerIds.map((id) => ({ id, accessVersion: 0, from: 0, until: Number.MAX_SAFE_INTEGER }))
   const counters = new Map<TrackedPeriod, AddedCounter & { index: number }>()
-  const told = new Map<string, ToldReport>()
+  /** By counter; those of resources by whom and what they are about, because they may have the customer's counter. */
+  const told = new Map<AddedCounter | string, ToldReport>()
   const items: FastPlan['items'] = []
   for (const item of planned) {
     const { route, feature } = item
@@ -74,7 +75,7 @@ export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPla
     for (const place of route.resource ? [null, route.resource] : [null]) {
       const counter = place ? answering : added
       if (!counter.tracked.winner) continue
-      told.set(`${counter.owner}|${place?.resourceId}|${feature.id}`, {
+      told.set(place ? `${counter.owner}|${place.resourceId}|${feature.id}` : counter, {
         counter: counter.index,
         customerId: route.customer.holdings.customerRefId,
         resourceId: place?.holdings.resourceRefId ?? null,
