@@ -25,12 +25,12 @@ interface AddedCounter {
 interface CountedCustomer {
   id: string
   accessVersion: EpochMs
-  /** Half-open: the versions for which the counters are the right ones. */
-  from: EpochMs
-  until: EpochMs
 }
 
 export interface FastPlan {
+  /** Half-open: the versions of customers for which all counters are the right ones. */
+  from: EpochMs
+  until: EpochMs
   items: { item: PlannedItem; owner: number; counter: number }[]
   customers: CountedCustomer[]
   counters: AddedCounter[]
@@ -41,11 +41,19 @@ export interface FastPlan {
 export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPlan | null {
   const customerIds = [...new Set(planned.map(({ route }) => route.customer.customerId))].sort()
   const owners = new Map(customerIds.map((id, index) => [id, index]))
-  const customers: CountedCustomer[] = customerIds.map((id) => ({ id, accessVersion: 0, from: 0, until: Number.MAX_SAFE_INTEGER }))
+  const customers: CountedCustomer[] = customerIds.map((id) => ({ id, accessVersion: 0 }))
   const counters = new Map<TrackedPeriod, AddedCounter & { index: number }>()
   /** By counter; those of resources by whom and what they are about, because they may have the customer's counter. */
   const told = new Map<AddedCounter | string, ToldReport>()
   const items: FastPlan['items'] = []
+  let from = 0
+  let until = Number.MAX_SAFE_INTEGER
+  /** Undefined: not known to this process yet. Null: the resource has no series of its own. */
+  const trackedOf = (binding: Binding, featureId: string): TrackedSeries | null | undefined => {
+    const decision = binding.decisionAt(now)
+    until = Math.min(until, decision.until)
+    return decision.tracked.get(featureId)
+  }
   for (const item of planned) {
     const { route, feature } = item
     // More is counted then than what the winners ask for, and what it comes to may change what is held.
@@ -61,12 +69,12 @@ export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPla
       const known = counters.get(period)
       if (known) known.value = decimal.add(known.value, item.item.value)
       else counters.set(period, { tracked, period, owner, value: item.item.value, index: counters.size })
-      customer.from = Math.max(customer.from, period.start ?? 0, tracked.series.anchor ?? 0)
-      customer.until = Math.min(customer.until, period.end ?? Number.MAX_SAFE_INTEGER)
+      from = Math.max(from, period.start ?? 0, tracked.series.anchor ?? 0)
+      until = Math.min(until, period.end ?? Number.MAX_SAFE_INTEGER)
       return counters.get(period)!
     }
-    const total = trackedOf(route.customer, feature.id, now, customer)
-    const own = route.resource ? trackedOf(route.resource, feature.id, now, customer) : null
+    const total = trackedOf(route.customer, feature.id)
+    const own = route.resource ? trackedOf(route.resource, feature.id) : null
     if (!total || own === undefined) return null
     const added = add(total)
     const addedOwn = own && add(own)
@@ -86,14 +94,7 @@ export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPla
     }
     items.push({ item, owner, counter: answering.index })
   }
-  return { items, customers, counters: [...counters.values()], told: [...told.values()] }
-}
-
-/** Undefined: not known to this process yet. Null: the resource has no series of its own. */
-function trackedOf(binding: Binding, featureId: string, now: EpochMs, customer: CountedCustomer): TrackedSeries | null | undefined {
-  const decision = binding.decisionAt(now)
-  customer.until = Math.min(customer.until, decision.until)
-  return decision.tracked.get(featureId)
+  return { from, until, items, customers, counters: [...counters.values()], told: [...told.values()] }
 }
 
 /** Says itself that it is outdated, or a unique key does: something was stored before. */
@@ -106,7 +107,7 @@ export const isOutdated = (error: unknown): boolean => outdatedCodes.includes((e
 export async function countFast(
   db: Connection,
   environmentId: string,
-  { items, customers, counters, told }: FastPlan,
+  { from, until, items, customers, counters, told }: FastPlan,
   { catalogVersion, deadline }: { catalogVersion: number; deadline: EpochMs },
 ): Promise<CounterValue[]> {
   // In the order of their hashes, so that two batches never wait for each other.
@@ -117,7 +118,7 @@ export async function countFast(
     name: 'metering_count_reports',
     text: `
       SELECT o_usages AS usages, o_versions AS versions FROM count_reports_v5($1::uuid, $2::bigint, $3::bigint, $4::numeric,
-        $5::uuid[], $6::bigint[], $7::bigint[], $8::bigint[],
+        $5::bigint, $6::bigint, $7::uuid[], $8::bigint[],
         $9::uuid[], $10::timestamptz[],
         $11::uuid[], $12::int[], $13::uuid[], $14::int[], $15::numeric[], $16::jsonb[],
         $17::bytea[], $18::bytea[], $19::uuid[],
@@ -128,10 +129,10 @@ export async function countFast(
       catalogVersion,
       deadline,
       maxUsage,
+      from,
+      until,
       plainArray(customers.map((c) => c.id)),
       plainArray(customers.map((c) => c.accessVersion)),
-      plainArray(customers.map((c) => c.from)),
-      plainArray(customers.map((c) => c.until)),
       plainArray(features.values),
       plainArray(periods.values.map(startTime)),
       plainArray(items.map(({ item }) => item.item.id)),

@@ -3,10 +3,11 @@ ALTER TABLE "outbox_message" ADD COLUMN "told" TEXT;
 -- A row of some kilobytes that lives for a moment is not worth compressing.
 ALTER TABLE "outbox_message" SET (toast_tuple_target = 8160);
 
--- As count_reports_v4. Features and starts of periods, which reports have in common, are named once, and reports by their position in these lists, from 1 on.
+-- As count_reports_v4. Features and starts of periods, which reports have in common, are named once, and reports name their positions in these lists, from 1 on.
+-- The versions for which the counters are the right ones are those for which all are.
 CREATE FUNCTION count_reports_v5(
   p_environment uuid, p_catalog bigint, p_deadline bigint, p_max_usage numeric,
-  p_customers uuid[], p_access bigint[], p_from bigint[], p_until bigint[],
+  p_from bigint, p_until bigint, p_customers uuid[], p_access bigint[],
   p_features uuid[], p_periods timestamptz[],
   p_ids uuid[], p_owners int[], p_resources uuid[], p_measured int[], p_values numeric[], p_dimensions jsonb[],
   p_hashes bytea[], p_bodies bytea[], p_records uuid[],
@@ -46,9 +47,9 @@ BEGIN
   END IF;
   WITH advanced AS (
     UPDATE customer_state AS state SET version = greatest(v_time, state.version + 1)
-    FROM unnest(v_places, p_from, p_until) WITH ORDINALITY AS given (place, valid_from, valid_until, ord)
+    FROM unnest(v_places) WITH ORDINALITY AS given (place, ord)
     WHERE state.ctid = given.place
-    RETURNING given.ord, state.version, state.version >= given.valid_from AND state.version < given.valid_until AS is_valid
+    RETURNING given.ord, state.version, state.version >= p_from AND state.version < p_until AS is_valid
   )
   SELECT count(*), bool_and(is_valid), array_agg(advanced.version ORDER BY ord) INTO v_found, v_is_valid, v_versions FROM advanced;
   IF v_found <> cardinality(p_customers) OR NOT v_is_valid THEN
