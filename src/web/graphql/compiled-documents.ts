@@ -1,4 +1,4 @@
-import { type DocumentNode, type ExecutionArgs, type ExecutionResult, execute } from 'graphql'
+import { BREAK, type DocumentNode, type ExecutionArgs, type ExecutionResult, execute, type Kind, visit } from 'graphql'
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
 import { LRUCache } from 'lru-cache'
 
@@ -19,6 +19,9 @@ interface KnownDocument {
  * Executes documents that are used over and over. graphql-js finds out anew each time how to read each variable and field, which is a quarter of what the
  * process does for a report; a compiled document has that behind it. Only for operations whose answers are plain: compiled, a field without a resolver
  * is neither called nor waited for, and unions are resolved in another way.
+ *
+ * A document becomes code here, so nothing of it may be but names: what has a value in it is never compiled. graphql-jit writes values into its code, and
+ * some texts not as texts. Applications send values as variables.
  */
 export class CompiledDocuments {
   readonly #known = new LRUCache<DocumentNode, KnownDocument>({ max: maxDocuments })
@@ -43,8 +46,32 @@ export class CompiledDocuments {
     if (known.uses === 0) this.#known.set(document, known)
     known.uses += 1
     if (known.uses <= this.#usesBefore) return null
-    const compiled = (document.loc?.end ?? 0) <= maxLength ? compileQuery(schema, document) : null
+    const compiled = isCompilable(document) ? compileQuery(schema, document) : null
     known.compiled = compiled && isCompiledQuery(compiled) ? compiled : null
     return known.compiled
   }
+}
+
+const valueKinds: ReadonlySet<`${Kind}`> = new Set([
+  'BooleanValue',
+  'EnumValue',
+  'FloatValue',
+  'IntValue',
+  'ListValue',
+  'NullValue',
+  'ObjectValue',
+  'StringValue',
+])
+
+function isCompilable(document: DocumentNode): boolean {
+  let isSafe = (document.loc?.end ?? Number.POSITIVE_INFINITY) <= maxLength
+  visit(document, {
+    enter(node) {
+      // Objects in the code have this name for something else.
+      if (!valueKinds.has(node.kind) && !(node.kind === 'Name' && node.value === '__proto__')) return undefined
+      isSafe = false
+      return BREAK
+    },
+  })
+  return isSafe
 }

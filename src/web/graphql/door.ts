@@ -184,7 +184,8 @@ export class GraphqlDoor {
     operation.field = fieldOf(definition)
     operation.kind = definition?.operation
     operation.usesDatabase = prepared.usesDatabase
-    operation.isReport = definition !== undefined && prepared.isReport
+    // Of those who may report: only their documents are compiled.
+    operation.isReport = definition !== undefined && prepared.isReport && identity.kind === 'SERVER'
     if (mayHoldBrokenText(bodyText)) checkText(variables, prepared.document)
     const { eventsVariable } = prepared
     const events = eventsVariable === null ? null : readEvents(variables?.[eventsVariable])

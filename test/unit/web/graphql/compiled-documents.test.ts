@@ -149,16 +149,17 @@ describe('compiled documents', () => {
 
   it('honour directives', async () => {
     const document = parse(
-      'mutation ($yes: Boolean!) { reportUsage(input: { customerId: "acme", featureId: "calls", value: 1 }) { id @include(if: $yes) customerId @skip(if: $yes) } }',
+      'mutation ($yes: Boolean!, $input: ReportUsageInput!) { reportUsage(input: $input) { id @include(if: $yes) customerId @skip(if: $yes) } }',
     )
     answer.value = measurement()
-    for (const yes of [true, false]) await same({ schema, document, variableValues: { yes } })
+    const input = { customerId: 'acme', featureId: 'calls', value: 1 }
+    for (const yes of [true, false]) await same({ schema, document, variableValues: { yes, input } })
   })
 
   describe('of a schema that changes', () => {
     /** What is compiled keeps to the resolvers that it was compiled with. */
     const answersOf = async (documents: CompiledDocuments, document: DocumentNode) => {
-      const changing = buildSchema('type Query { text: String }')
+      const changing = buildSchema('type Query { text(a: String, n: Int, e: E, in: In): String } enum E { A } input In { list: [String] }')
       const field = changing.getQueryType()!.getFields().text!
       const answered: unknown[] = []
       for (const resolver of ['first', 'second', 'third', 'fourth']) {
@@ -173,9 +174,55 @@ describe('compiled documents', () => {
       expect(await answersOf(documents, parse('{ text }'))).to.deep.equal(['first', 'second', 'third', 'third'])
     })
 
-    it('are not compiled when they are long', async () => {
-      const documents = new CompiledDocuments({ usesBefore: 0 })
-      expect(await answersOf(documents, parse(`{ text } ${' '.repeat(4_000)}`))).to.deep.equal(['first', 'second', 'third', 'fourth'])
+    const neverCompiled = {
+      'they are long': `{ text } ${' '.repeat(4_000)}`,
+      'a text stands in them': '{ text(a: "b") }',
+      'a text stands in a list or an object': '{ text(in: { list: ["b"] }) }',
+      'a number stands in them': '{ text(n: 1) }',
+      'an enum value stands in them': '{ text(e: A) }',
+      'null stands in them': '{ text(a: null) }',
+      'a variable has a default': 'query ($a: String = "b") { text(a: $a) }',
+      'a directive has a value': '{ text @include(if: true) }',
+      'a field is called like a prototype': '{ text __proto__: text }',
+    }
+    for (const [why, text] of Object.entries(neverCompiled)) {
+      it(`are not compiled when ${why}`, async () => {
+        const documents = new CompiledDocuments({ usesBefore: 0 })
+        expect(await answersOf(documents, parse(text))).to.deep.equal(['first', 'second', 'third', 'fourth'])
+      })
+    }
+  })
+
+  for (const name of [
+    'constructor',
+    'hasOwnProperty',
+    'toString',
+    'context',
+    'data',
+    'errors',
+    'promiseCounter',
+    '__typename',
+    'default',
+    'arguments',
+  ]) {
+    it(`may call variables and fields "${name}"`, async () => {
+      answer.value = measurement()
+      const document = parse(
+        `mutation ${name} ($${name}: ReportUsageInput!) { ${name}: reportUsage(input: $${name}) { ${name}: id ...${name} } } fragment ${name} on UsageMeasurementWithCurrentUsage { a: customerId }`,
+      )
+      const { data } = await same({ schema, document, variableValues: { [name]: { customerId: 'acme', featureId: 'calls', value: 1 } } })
+      expect(JSON.parse(data)).to.deep.equal({ [name]: { [name]: 'measurement-1', a: 'acme' } })
+      await same({ schema, document, variableValues: {} })
     })
+  }
+
+  it('run nothing that is written into them', async () => {
+    // What graphql-jit takes a text for that begins so is code.
+    const code = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d(globalThis.hasRun=1)'
+    const document = parse(`mutation { reportUsage(input: { customerId: "${code}", featureId: "calls", value: 1 }) { id } }`)
+    answer.value = null
+    const { heard } = await same({ schema, document })
+    expect(heard).to.deep.equal([{ input: { customerId: code, featureId: 'calls', value: 1 } }])
+    expect(globalThis).to.not.have.property('hasRun')
   })
 })
