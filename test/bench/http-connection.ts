@@ -84,10 +84,10 @@ export class HttpConnection {
   }
 }
 
-const lengthHeader = 'content-length: '
+const contentLength = /\r\ncontent-length: *(\d+)/i
 
 /** Of the body; NaN: the head does not tell. */
 function lengthOf(text: string, headEnd: number): number {
-  const at = text.indexOf(lengthHeader)
-  return at < 0 || at > headEnd ? Number.NaN : Number.parseInt(text.slice(at + lengthHeader.length, headEnd), 10)
+  const found = contentLength.exec(text)
+  return found && found.index < headEnd ? Number(found[1]) : Number.NaN
 }
