@@ -53,9 +53,9 @@ export function packageMessages(environmentId: string, { version, payload }: Pen
   return packages.length === 0 ? [about()] : packages.map((published) => ({ ...about(), package: published }))
 }
 
-/** One message per feature whose usage changed and which the customer holds: usage without an entitlement is not told. */
+/** One message per feature whose usage is among what changed and which the customer holds: usage without an entitlement is not told. */
 export function usageMessages(state: EntitlementState, changes: readonly PendingChange[]): ChangeMessage[] {
-  const featureIds = new Set(changes.map(({ payload }) => (payload as UsageChange).featureId))
+  const featureIds = new Set(changes.flatMap(({ kind, payload }) => (kind === 'usage' ? [(payload as UsageChange).featureId] : [])))
   const messages: ChangeMessage[] = []
   for (const entitlement of state.entitlements) {
     if (!featureIds.has(entitlement.feature.refId) || !entitlement.usage) continue

@@ -157,7 +157,11 @@ export class ChangeDelivery {
       for (const customer of together) {
         const states = rebuilt.get(customer.customerId) ?? []
         tell(customer, () =>
-          states.flatMap((state) => (customer.isUsage ? usageMessages(state, customer.changes) : [entitlementsMessage(state)])),
+          states.flatMap((state) => {
+            // Who listens to usage alone must hear of it, also when more has changed.
+            const usages = usageMessages(state, customer.changes)
+            return customer.isUsage ? usages : [entitlementsMessage(state), ...usages]
+          }),
         )
       }
       if (messages.length > 0) yield messages

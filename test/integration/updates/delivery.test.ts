@@ -229,6 +229,17 @@ describe('delivering changes', () => {
       expect((await listened()).map(({ usage }) => [usage!.usage.currentUsage, usage!.usage.updatedAt])).to.deep.equal([['2', version]])
     })
 
+    it('is told beside a change of access that waits with it, to those who listen to usage alone', async () => {
+      await report('seats', 2)
+      await subscribe('room', null)
+      await deliver()
+      const told = (await listened()).map(({ kind, usage }) => [kind, usage?.entitlement?.usageLimit, usage?.usage.currentUsage])
+      expect(told).to.deep.equal([
+        ['entitlements', undefined, undefined],
+        ['usage', '20', '2'],
+      ])
+    })
+
     it('does not wait for states that are to be built', async () => {
       await provision('other')
       await report('seats', 1)
