@@ -45,7 +45,13 @@ export class HttpConnection {
   #connect(): Socket {
     const { hostname, port } = this.#url
     // Into one buffer for all connections: each answer is read at once, and what is left of it is copied.
-    const onread = { buffer: readBuffer, callback: (bytes: number) => this.#take(readBuffer.subarray(0, bytes)) }
+    const onread = {
+      buffer: readBuffer,
+      callback: (bytes: number) => {
+        this.#take(readBuffer.subarray(0, bytes))
+        return true
+      },
+    }
     const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread })
     socket.setTimeout(longestAnswerMs, () => this.#fail(`No answer in ${longestAnswerMs / 1_000} s`))
     socket.on('error', (error) => this.#fail(error.message))
@@ -55,24 +61,22 @@ export class HttpConnection {
     return socket
   }
 
-  /** Answers whether there is to be more reading. */
-  #take(chunk: Buffer): boolean {
+  #take(chunk: Buffer): void {
     const received = this.#rest === null ? chunk : Buffer.concat([this.#rest, chunk])
     const text = received.toString('latin1')
     const headEnd = text.indexOf('\r\n\r\n')
     const length = headEnd < 0 ? Number.POSITIVE_INFINITY : lengthOf(text, headEnd)
-    if (Number.isNaN(length)) this.#fail(`An answer of unknown length: ${text}`)
+    if (Number.isNaN(length)) return this.#fail(`An answer of unknown length: ${text}`)
     const bodyStart = headEnd + 4
     const end = bodyStart + length
     if (received.length < end) {
       this.#rest = Buffer.from(received)
-      return true
+      return
     }
     this.#rest = null
     const waiting = this.#waiting
     this.#waiting = null
     waiting?.resolve(received.toString('utf8', bodyStart, end))
-    return true
   }
 
   #fail(reason: string): void {

@@ -9,9 +9,9 @@ CREATE FUNCTION count_reports_v5(
   p_environment uuid, p_catalog bigint, p_deadline bigint, p_max_usage numeric,
   p_from bigint, p_until bigint, p_customers uuid[], p_access bigint[],
   p_features uuid[], p_periods timestamptz[],
-  p_ids uuid[], p_owners int[], p_resources uuid[], p_measured int[], p_values numeric[], p_dimensions jsonb[],
+  p_ids uuid[], p_report_owners int[], p_resources uuid[], p_report_features int[], p_values numeric[], p_dimensions jsonb[],
   p_hashes bytea[], p_bodies bytea[], p_records uuid[],
-  p_series uuid[], p_begun int[], p_added numeric[], p_counted int[],
+  p_series uuid[], p_counter_periods int[], p_added numeric[], p_counter_owners int[],
   p_message uuid, p_told text, p_changes int,
   OUT o_usages text, OUT o_versions text
 ) LANGUAGE plpgsql AS $$
@@ -29,15 +29,14 @@ DECLARE
 BEGIN
   -- In the order of ids, which is everybody's order; the caller has sorted them.
   WITH held AS MATERIALIZED (
-    SELECT asked.ord, state.place, state.version, state.access_version = asked.access AS is_true
+    SELECT asked.ord, state.place, state.access_version = asked.access AS is_true
     FROM unnest(p_customers, p_access) WITH ORDINALITY AS asked (id, access, ord)
     CROSS JOIN LATERAL (
-      SELECT s.ctid AS place, s.version, s.access_version FROM customer_state AS s
+      SELECT s.ctid AS place, s.access_version FROM customer_state AS s
       WHERE s.environment_id = p_environment AND s.customer_id = asked.id FOR UPDATE
     ) AS state
   )
-  SELECT count(*), bool_and(is_true), array_agg(held.version ORDER BY ord), array_agg(place ORDER BY ord)
-  INTO v_found, v_true, v_versions, v_places FROM held;
+  SELECT count(*), bool_and(is_true), array_agg(place ORDER BY ord) INTO v_found, v_true, v_places FROM held;
   -- As environment_clock, which would read the environment once more.
   SELECT now, greatest(now, floor(extract(epoch FROM test_clock) * 1000)::bigint), catalog_version = p_catalog
   INTO v_now, v_time, v_is_catalog
@@ -67,13 +66,13 @@ BEGIN
   WITH stored AS (
     INSERT INTO usage_measurement (environment_id, id, customer_id, resource_id, feature_id, value, behavior, occurred_at, dimensions)
     SELECT p_environment, id, p_customers[owner], resource_id, p_features[feature], value, 'DELTA', to_timestamp(v_versions[owner] / 1000::float8), dimensions
-    FROM unnest(p_ids, p_owners, p_resources, p_measured, p_values, p_dimensions)
+    FROM unnest(p_ids, p_report_owners, p_resources, p_report_features, p_values, p_dimensions)
       WITH ORDINALITY AS given (id, owner, resource_id, feature, value, dimensions, ord) ORDER BY ord
   ), rolled_up AS MATERIALIZED (
     SELECT summed.*, found.place FROM (
       SELECT p_customers[owner] AS customer_id, p_features[feature] AS feature_id, coalesce(resource_id, '00000000-0000-0000-0000-000000000000') AS part_id,
         date_bin('15 minutes', to_timestamp(v_versions[owner] / 1000::float8), 'epoch') AS bucket_start, sum(value) AS value
-      FROM unnest(p_owners, p_resources, p_measured, p_values) AS given (owner, resource_id, feature, value)
+      FROM unnest(p_report_owners, p_resources, p_report_features, p_values) AS given (owner, resource_id, feature, value)
       GROUP BY owner, feature, resource_id
     ) AS summed
     LEFT JOIN LATERAL (
@@ -89,7 +88,7 @@ BEGIN
     ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start) DO UPDATE SET usage = rollup.usage + excluded.usage
   ), given AS MATERIALIZED (
     SELECT named.value, named.owner, named.ord, found.place
-    FROM unnest(p_series, p_begun, p_added, p_counted) WITH ORDINALITY AS named (series_id, period, value, owner, ord)
+    FROM unnest(p_series, p_counter_periods, p_added, p_counter_owners) WITH ORDINALITY AS named (series_id, period, value, owner, ord)
     CROSS JOIN LATERAL (
       SELECT c.ctid AS place FROM usage_counter AS c
       WHERE c.environment_id = p_environment AND c.series_id = named.series_id AND c.period_start = p_periods[named.period] LIMIT 1
