@@ -66,7 +66,7 @@ export class HttpConnection {
     const text = received.toString('latin1')
     const headEnd = text.indexOf('\r\n\r\n')
     const length = headEnd < 0 ? Number.POSITIVE_INFINITY : lengthOf(text, headEnd)
-    if (Number.isNaN(length)) return this.#fail(`An answer of unknown length: ${text}`)
+    if (Number.isNaN(length)) return void this.#fail(`An answer of unknown length: ${text}`)
     const bodyStart = headEnd + 4
     const end = bodyStart + length
     if (received.length < end) {
