@@ -1,15 +1,15 @@
 import { createApp } from '../src/app.js'
+import { environmentsWithUndelivered } from '../src/changes/outbox.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
 import { every } from '../src/platform/timer.js'
-import { ChangeDelivery } from '../src/updates/delivery.js'
-import { deliverChanges } from '../src/updates/jobs.js'
-import { environmentsWithUndelivered } from '../src/updates/outbox-repository.js'
-import { changeSinks } from '../src/updates/sinks.js'
-import { StateCache } from '../src/updates/state-cache.js'
+import { ChangeDelivery } from '../src/updates/deliver/delivery.js'
+import { deliverChanges } from '../src/updates/deliver/jobs.js'
+import { changeSinks } from '../src/updates/deliver/sinks.js'
+import { StateCache } from '../src/updates/held/state-cache.js'
 
 export const cacheInvalidationConfig = {
   ...processVariables,

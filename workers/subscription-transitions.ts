@@ -1,13 +1,13 @@
 import { createApp } from '../src/app.js'
 import { runImport } from '../src/customer/jobs.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import { groupSize, sweepDue } from '../src/platform/due-sweep.js'
 import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { every } from '../src/platform/timer.js'
-import { applyDueTransitions } from '../src/subscription/jobs.js'
-import { groupSize, sweepDue } from '../src/subscription/service-sweep.js'
-import { WakeUps } from '../src/subscription/service-wake-ups.js'
+import { WakeUps } from '../src/subscription/time/due-wake-ups.js'
+import { applyDueTransitions } from '../src/subscription/time/jobs.js'
 
 export const subscriptionTransitionsConfig = {
   ...processVariables,

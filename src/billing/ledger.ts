@@ -1,14 +1,9 @@
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Db } from '../platform/postgres.js'
-import { isSameSlot } from '../subscription/coexistence.js'
-import { isFinal, type Subscription } from '../subscription/model.js'
-import { type Account, type Billed, type BilledChange, bill, isCharged, isReplaced, newAccount, usageAsked } from './account.js'
-import { currencyOf, isOverriding } from './charges.js'
-import { creationKey, insertIntent, voidOf } from './intent-repository.js'
-import type { MeasuredUsage } from './invoice.js'
-import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './model.js'
-import { couponArchived, couponNotFound, couponUsedUp } from './problems.js'
+import { isSameSlot } from '../subscription/rules/coexistence.js'
+import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
+import { creationKey, insertIntent, voidOf } from './records/intents.js'
 import {
   type BillingCoupon,
   clearPaymentDeadline,
@@ -21,8 +16,13 @@ import {
   isUsedUp,
   redeem,
   saveAccount,
-} from './repository.js'
-import { type AppliedCoupon, agreedOverrides, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './request.js'
+} from './records/invoices.js'
+import { type Account, type Billed, type BilledChange, bill, isCharged, isReplaced, newAccount, usageAsked } from './rules/account.js'
+import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/billing.js'
+import { currencyOf, isOverriding } from './rules/charges.js'
+import type { MeasuredUsage } from './rules/invoice.js'
+import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
+import { type AppliedCoupon, agreedOverrides, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './rules/request.js'
 
 /** A change of a subscription that is being saved. */
 export interface RecordedChange {

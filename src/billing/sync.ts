@@ -1,7 +1,7 @@
 import type { EpochMs } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
-import type { Subscription } from '../subscription/model.js'
+import type { Subscription } from '../subscription/rules/subscription.js'
 import {
   claimIntents,
   countIntents,
@@ -15,12 +15,12 @@ import {
   postponeIntent,
   reviveIntents,
   voidOf,
-} from './intent-repository.js'
-import type { Draft, Invoice } from './model.js'
-import { collectionDays, consequenceOf, type PaymentConsequence } from './payment-collection.js'
-import { invoiceNotFound } from './problems.js'
-import type { BillingProvider, Call, KnownInvoice, ProviderInvoice } from './provider.js'
-import { clearFailure, clearPaymentDeadline, findInvoice, findTrouble, mirrorInvoice, saveSyncError } from './repository.js'
+} from './records/intents.js'
+import { clearFailure, clearPaymentDeadline, findInvoice, findTrouble, mirrorInvoice, saveSyncError } from './records/invoices.js'
+import type { Draft, Invoice } from './rules/billing.js'
+import { collectionDays, consequenceOf, type PaymentConsequence } from './rules/payment-collection.js'
+import { invoiceNotFound } from './rules/problems.js'
+import type { BillingProvider, Call, KnownInvoice, ProviderInvoice } from './rules/provider.js'
 
 /**
  * Changes a subscription (our id) by what became of a payment, in one transaction under its customer's state row. `decide` gets it with its status of

@@ -1,184 +1,160 @@
-/**
- * Promotional entitlements: rights that the host application gives to one customer, beside its subscriptions and for a while. Pure.
- *
- * period    how long it is held, counted from the grant on the customer's calendar
- * end date  exclusive; null: for life
- * held      granted, and neither revoked nor replaced by a newer one of the same feature; an expired one is still held, and gives nothing
- */
-import { Temporal } from 'temporal-polyfill'
+import type { CatalogService } from '../catalog/service.js'
+import { type HeldCustomer, holdCustomer, lockCustomerState, recordAccessChange } from '../customer/records/state-version.js'
 import type { EpochMs } from '../kernel/clock.js'
-import { type Decimal, fromNumber, toNumber } from '../kernel/decimal.js'
-import { invalidInput, Problem } from '../kernel/problem.js'
-import { featureNotFound } from '../metering/problems.js'
-import { type ResetPeriod, type ResetRule, resetRules } from '../metering/usage-period.js'
-import type { EntitledFeature } from './state.js'
+import { newId } from '../kernel/id.js'
+import { invalidInput } from '../kernel/problem.js'
+import { featureNotFound } from '../metering/model/problems.js'
+import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
+import { findDueCustomers, findHeld, hasDue, insertPromotional, revokeHeld, settleDue } from './records/promotional.js'
+import {
+  decideGrant,
+  type PromotionalEntitlement,
+  type PromotionalGrant,
+  promotionalEnd,
+  promotionalNotFound,
+} from './rules/promotional.js'
 
-export const promotionalPeriods = ['CUSTOM', 'LIFETIME', 'ONE_MONTH', 'ONE_WEEK', 'ONE_YEAR', 'SIX_MONTH'] as const
-export type PromotionalPeriod = (typeof promotionalPeriods)[number]
+/** More would be a mistake: a catalog has tens of features. */
+const maxGrants = 100
 
-/** Paused is of the contract; nothing here pauses a promotional entitlement. */
-export const promotionalStatuses = ['Active', 'Expired', 'Paused'] as const
-export type PromotionalStatus = (typeof promotionalStatuses)[number]
+/** Grants rights to one customer beside its subscriptions, and takes them back. */
+export class PromotionalService {
+  readonly #prisma: PrismaClient
+  readonly #catalog: CatalogService
+  readonly #time: { now(environmentId: string): Promise<EpochMs> }
+  readonly #after: { changed(environmentId: string): void; dueAt(environmentId: string, customerId: string, at: EpochMs): void }
 
-export interface PromotionalEntitlement {
-  id: string
-  environmentId: string
-  /** Ours. */
-  customerId: string
-  feature: EntitledFeature
-  /** Null: no limit was set (BOOLEAN, ENUM, unlimited). */
-  usageLimit: Decimal | null
-  hasUnlimitedUsage: boolean
-  hasSoftLimit: boolean
-  enumValues: string[]
-  resetPeriod: ResetPeriod | null
-  /** Null exactly when `resetPeriod` is. */
-  resetRule: ResetRule | null
-  period: PromotionalPeriod
-  description: string | null
-  /** Whether the host application shows it to the customer. */
-  isVisible: boolean
-  startDate: EpochMs
-  endDate: EpochMs | null
-  /** When it was read. */
-  status: PromotionalStatus
-  revokedAt: EpochMs | null
-  createdAt: EpochMs
-  updatedAt: EpochMs
-}
+  constructor(parts: {
+    prisma: PrismaClient
+    catalog: CatalogService
+    /** The time in an environment. */
+    time: { now(environmentId: string): Promise<EpochMs> }
+    /** Wake-ups after a commit; losing one loses nothing. */
+    after: { changed(environmentId: string): void; dueAt(environmentId: string, customerId: string, at: EpochMs): void }
+  }) {
+    this.#prisma = parts.prisma
+    this.#catalog = parts.catalog
+    this.#time = parts.time
+    this.#after = parts.after
+  }
 
-/** What somebody wants to grant; absent and null mean the same. */
-export interface PromotionalGrant {
-  featureRefId: string
-  period: PromotionalPeriod
-  customEndDate?: EpochMs | null
-  usageLimit?: number | null
-  hasUnlimitedUsage?: boolean | null
-  hasSoftLimit?: boolean | null
-  enumValues?: string[] | null
-  isVisible?: boolean | null
-  resetPeriod?: ResetPeriod | null
-  /** By the period that it is for. */
-  resetRules?: Partial<Record<ResetPeriod, ResetRule | null>>
-}
-
-/** A feature as a grant is checked against it. */
-export type GrantableFeature = EntitledFeature & { enumValues: readonly string[]; isArchived: boolean }
-
-/** A revoked one is answered as expired: the contract has no word for it. */
-export function promotionalStatusAt(
-  { endDate, revokedAt }: Pick<PromotionalEntitlement, 'endDate' | 'revokedAt'>,
-  now: EpochMs,
-): PromotionalStatus {
-  const isOver = revokedAt !== null || (endDate !== null && endDate <= now)
-  return isOver ? 'Expired' : 'Active'
-}
-
-/** The same local time a week, month, half year or year later; the last day of a shorter month. Null: for life. */
-export function promotionalEnd({
-  period,
-  customEndDate,
-  startDate,
-  timeZone,
-}: Pick<PromotionalGrant, 'period' | 'customEndDate'> & { startDate: EpochMs; timeZone: string }): EpochMs | null {
-  const isGiven = customEndDate !== null && customEndDate !== undefined
-  if (isGiven !== (period === 'CUSTOM'))
-    throw invalidInput(isGiven ? 'customEndDate goes with period CUSTOM only.' : 'Give customEndDate with period CUSTOM.', {
-      path: 'customEndDate',
+  /**
+   * Grants all or nothing. What the customer holds of the same features is replaced: repeated, the same grant begins anew, and so does the usage of
+   * an Incremental feature.
+   */
+  async grant(environmentId: string, customerRefId: string, grants: readonly PromotionalGrant[]): Promise<PromotionalEntitlement[]> {
+    checkGrants(grants)
+    const granted = await inTransaction(this.#prisma, async (db) => {
+      const customer = await holdCustomer(db, environmentId, customerRefId)
+      const features = await this.#catalog.features(db, environmentId)
+      const all = grants.map((grant) => decide(grant, features.get(grant.featureRefId) ?? null, customer))
+      const featureIds = all.map(({ feature }) => feature.id)
+      await revokeHeld(db, environmentId, customer.id, featureIds, customer.now)
+      await insertPromotional(db, all)
+      await recordAccessChange(db, customer)
+      return all
     })
-  if (isGiven) {
-    if (customEndDate <= startDate) throw invalidInput('customEndDate must be in the future.', { path: 'customEndDate' })
-    return customEndDate
+    this.#wake(granted)
+    return granted
   }
-  const duration = durations[period as Exclude<PromotionalPeriod, 'CUSTOM'>]
-  if (duration === null) return null
-  return Temporal.Instant.fromEpochMilliseconds(startDate).toZonedDateTimeISO(timeZone).add(duration).epochMilliseconds
+
+  /** Not safe to repeat: what is not held (any more) is refused, so that the caller learns of it. Answers what was held. */
+  async revoke(environmentId: string, customerRefId: string, featureRefId: string): Promise<PromotionalEntitlement> {
+    const revoked = await inTransaction(this.#prisma, async (db) => {
+      const customer = await holdCustomer(db, environmentId, customerRefId)
+      const features = await this.#catalog.features(db, environmentId)
+      if (!features.has(featureRefId)) throw featureNotFound(featureRefId)
+      const held = await this.#held(db, environmentId, [customer.id], customer.now)
+      const found = held.find(({ feature }) => feature.refId === featureRefId)
+      if (!found) throw promotionalNotFound(customerRefId, featureRefId)
+      await revokeHeld(db, environmentId, customer.id, [found.feature.id], customer.now)
+      await recordAccessChange(db, customer)
+      return { ...found, status: 'Expired', revokedAt: customer.now, updatedAt: customer.now } as const
+    })
+    this.#after.changed(environmentId)
+    return revoked
+  }
+
+  /** In the caller's transaction, which holds the customer's state row and records the change. */
+  async revokeAllIn(db: Db, { environmentId, id, now }: Pick<HeldCustomer, 'environmentId' | 'id' | 'now'>): Promise<void> {
+    await revokeHeld(db, environmentId, id, null, now)
+  }
+
+  /** What the customers (our ids) hold, expired ones too, the newest first; in the order that was asked. */
+  async held(environmentId: string, customerIds: readonly string[]): Promise<PromotionalEntitlement[][]> {
+    const now = await this.#time.now(environmentId)
+    const all = await this.#held(this.#prisma, environmentId, customerIds, now)
+    return customerIds.map((id) => all.filter(({ customerId }) => customerId === id))
+  }
+
+  /**
+   * Tells the ends that time has made due for one customer (our id): its state gets a new version and is sent to all who hold it. Running it twice
+   * is harmless: what was told is not due any more. `ifFree`: leaves a customer alone that another transaction holds.
+   */
+  async applyDue(environmentId: string, customerId: string, { ifFree = false } = {}): Promise<boolean> {
+    if (!(await hasDue(this.#prisma, environmentId, customerId))) return false
+    const isTold = await inTransaction(this.#prisma, async (db) => {
+      const now = await lockCustomerState(db, environmentId, customerId, { ifFree })
+      if (now === null || (await settleDue(db, environmentId, customerId, now)) === 0) return false
+      const { refId } = await db.customer.findUniqueOrThrow({
+        where: { environmentId_id: { environmentId, id: customerId } },
+        select: { refId: true },
+      })
+      await recordAccessChange(db, { environmentId, id: customerId, refId })
+      return true
+    })
+    if (isTold) this.#after.changed(environmentId)
+    return isTold
+  }
+
+  /** Customers (our ids) with an end to be told, the longest overdue first. */
+  dueCustomers(limit: number): Promise<{ environmentId: string; customerId: string }[]> {
+    return findDueCustomers(this.#prisma, limit)
+  }
+
+  async #held(db: Db, environmentId: string, customerIds: readonly string[], now: EpochMs): Promise<PromotionalEntitlement[]> {
+    const features = await this.#catalog.features(db, environmentId)
+    return findHeld(db, environmentId, customerIds, {
+      features: new Map([...features.values()].map((feature) => [feature.id, feature])),
+      now,
+    })
+  }
+
+  #wake(granted: readonly PromotionalEntitlement[]): void {
+    const [first] = granted
+    if (!first) return
+    this.#after.changed(first.environmentId)
+    for (const at of new Set(granted.flatMap(({ endDate }) => endDate ?? []))) this.#after.dueAt(first.environmentId, first.customerId, at)
+  }
 }
 
-const durations: Readonly<Record<Exclude<PromotionalPeriod, 'CUSTOM'>, Temporal.DurationLike | null>> = {
-  LIFETIME: null,
-  ONE_WEEK: { weeks: 1 },
-  ONE_MONTH: { months: 1 },
-  SIX_MONTH: { months: 6 },
-  ONE_YEAR: { years: 1 },
+function checkGrants(grants: readonly PromotionalGrant[]): void {
+  if (grants.length === 0 || grants.length > maxGrants)
+    throw invalidInput(`Give 1 to ${maxGrants} promotional entitlements.`, { path: 'promotionalEntitlements' })
+  const twice = grants.find(({ featureRefId }, index) => grants.findIndex((grant) => grant.featureRefId === featureRefId) !== index)
+  if (twice) throw invalidInput(`Feature "${twice.featureRefId}" is named twice: grant it once.`, { featureId: twice.featureRefId })
 }
 
-/** The value of an unmetered NUMBER travels as an int32, every other limit as a double that must be exact. */
-const maxNumericValue = 2 ** 31 - 1
-const maxUsageLimit = Number.MAX_SAFE_INTEGER
-
-/** What a grant gives, once it is known to fit the feature. @throws Problem BAD_USER_INPUT or FEATURE_NOT_FOUND */
-export function decideGrant(
+function decide(
   grant: PromotionalGrant,
-  feature: GrantableFeature | null,
-): Pick<PromotionalEntitlement, 'usageLimit' | 'hasUnlimitedUsage' | 'hasSoftLimit' | 'enumValues' | 'resetPeriod' | 'resetRule'> {
-  if (!feature || feature.isArchived) throw featureNotFound(grant.featureRefId)
-  const { usageLimit = null, hasUnlimitedUsage, hasSoftLimit } = grant
-  const isUnlimited = hasUnlimitedUsage ?? false
-  const isSoft = hasSoftLimit ?? false
-  const refuse = (field: keyof PromotionalGrant, why: string) =>
-    invalidInput(`${field} ${why} (feature "${feature.refId}").`, { path: field, featureId: feature.refId })
-  if (feature.featureType === 'NUMBER') {
-    if (usageLimit === null && !isUnlimited) throw refuse('usageLimit', 'or hasUnlimitedUsage is required, as the feature is a NUMBER')
-    if (usageLimit !== null && isUnlimited) throw refuse('usageLimit', 'contradicts hasUnlimitedUsage')
-    if (isSoft && isUnlimited) throw refuse('hasSoftLimit', 'contradicts hasUnlimitedUsage')
-    if (isSoft && feature.meterType === 'None') throw refuse('hasSoftLimit', 'needs a metered feature: nothing else can exceed its limit')
-    if (usageLimit !== null) checkLimit(usageLimit, feature, refuse)
-  } else {
-    if (usageLimit !== null) throw refuse('usageLimit', `does not go with a ${feature.featureType}, which has no limit`)
-    if (isUnlimited) throw refuse('hasUnlimitedUsage', `does not go with a ${feature.featureType}, which has no limit`)
-    if (isSoft) throw refuse('hasSoftLimit', `does not go with a ${feature.featureType}, which has no limit`)
-  }
+  feature: Parameters<typeof decideGrant>[1],
+  { environmentId, id: customerId, timeZone, now }: HeldCustomer,
+): PromotionalEntitlement {
+  const content = decideGrant(grant, feature)
   return {
-    usageLimit: usageLimit === null ? null : fromNumber(usageLimit),
-    hasUnlimitedUsage: isUnlimited,
-    hasSoftLimit: isSoft,
-    enumValues: checkEnumValues(grant.enumValues ?? [], feature, refuse),
-    ...decideReset(grant, feature, refuse),
+    id: newId(),
+    environmentId,
+    customerId,
+    feature: feature!,
+    ...content,
+    period: grant.period,
+    description: null,
+    isVisible: grant.isVisible ?? true,
+    startDate: now,
+    endDate: promotionalEnd({ ...grant, startDate: now, timeZone: timeZone ?? 'UTC' }),
+    status: 'Active',
+    revokedAt: null,
+    createdAt: now,
+    updatedAt: now,
   }
-}
-
-type Refuse = (field: keyof PromotionalGrant, why: string) => Problem
-
-function checkLimit(usageLimit: number, feature: GrantableFeature, refuse: Refuse): void {
-  if (!Number.isFinite(usageLimit) || usageLimit < 0) throw refuse('usageLimit', 'must be a number from 0 on')
-  if (feature.meterType === 'None') {
-    if (!Number.isInteger(usageLimit) || usageLimit > maxNumericValue)
-      throw refuse('usageLimit', `must be a whole number up to ${maxNumericValue}, as the feature has no meter`)
-  } else if (usageLimit > maxUsageLimit || toNumber(fromNumber(usageLimit)) !== usageLimit)
-    throw refuse('usageLimit', `must be at most ${maxUsageLimit} and have at most 9 decimals`)
-}
-
-function checkEnumValues(values: readonly string[], feature: GrantableFeature, refuse: Refuse): string[] {
-  if (feature.featureType !== 'ENUM') {
-    if (values.length > 0) throw refuse('enumValues', `does not go with a ${feature.featureType}, which has no values`)
-    return []
-  }
-  if (values.length === 0) throw refuse('enumValues', `is required: some of ${feature.enumValues.join(', ')}`)
-  const unknown = values.find((value) => !feature.enumValues.includes(value))
-  if (unknown !== undefined) throw refuse('enumValues', `has "${unknown}", which is none of ${feature.enumValues.join(', ')}`)
-  return [...new Set(values)]
-}
-
-function decideReset(
-  grant: PromotionalGrant,
-  feature: GrantableFeature,
-  refuse: Refuse,
-): Pick<PromotionalEntitlement, 'resetPeriod' | 'resetRule'> {
-  const resetPeriod = grant.resetPeriod ?? null
-  const stray = Object.entries(grant.resetRules ?? {}).find(([period, rule]) => rule && period !== resetPeriod)
-  if (stray) throw refuse('resetPeriod', `must be ${stray[0]}, as a reset of that period is configured`)
-  if (resetPeriod === null) return { resetPeriod: null, resetRule: null }
-  if (feature.meterType === 'None') throw refuse('resetPeriod', 'needs a metered feature: there is no usage to reset')
-  if (feature.meterType === 'Fluctuating') throw refuse('resetPeriod', 'does not go with Fluctuating usage, which is never reset')
-  return { resetPeriod, resetRule: grant.resetRules?.[resetPeriod] ?? resetRules[resetPeriod][0]! }
-}
-
-export function promotionalNotFound(customerId: string, featureId: string): Problem {
-  return new Problem(
-    'NOT_FOUND',
-    'PROMOTIONAL_ENTITLEMENT_NOT_FOUND',
-    `Customer "${customerId}" has no promotional entitlement of feature "${featureId}".`,
-    { details: { customerId, featureId } },
-  )
 }

@@ -1,12 +1,8 @@
 import type { EpochMs } from '../kernel/clock.js'
 import type { Decimal } from '../kernel/decimal.js'
-import { readCurrentUsage } from '../metering/current-usage.js'
+import { readCurrentUsage } from '../metering/counting/current-usage.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
-import type { Subscription } from '../subscription/model.js'
-import { isUsedUp, runningBudgets } from './budget.js'
-import { buildState } from './build-state.js'
-import { type Decision, evaluate } from './evaluate.js'
-import { decideWinners, type Holdings, heldSince, winnerPeriodAt } from './holdings.js'
+import type { Subscription } from '../subscription/rules/subscription.js'
 import {
   byCustomer,
   type CustomerAccess,
@@ -21,8 +17,12 @@ import {
   loadVersions,
   type NewCustomer,
   type StateVersions,
-} from './repository.js'
-import type { Entitlement, EntitlementState } from './state.js'
+} from './records/holdings.js'
+import { isUsedUp, runningBudgets } from './rules/budget.js'
+import { buildState } from './rules/build-state.js'
+import { type Decision, evaluate } from './rules/evaluate.js'
+import { decideWinners, type Holdings, heldSince, winnerPeriodAt } from './rules/holdings.js'
+import type { Entitlement, EntitlementState } from './rules/state.js'
 
 export type { CustomerAccess }
 

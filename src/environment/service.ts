@@ -3,9 +3,18 @@ import type { Clock, EpochMs } from '../kernel/clock.js'
 import { checkRefId, newId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
-import { verifyToken } from './customer-token.js'
-import { hashKey, hintOf, isWellFormedKey, makeKey, randomText } from './key.js'
-import { type ApiKey, type Environment, type EnvironmentTime, isValidKey, type KeyIdentity, type KeyKind, type TestClock } from './model.js'
+import { Recent } from '../platform/recent.js'
+import { verifyToken } from './model/customer-token.js'
+import {
+  type ApiKey,
+  type Environment,
+  type EnvironmentTime,
+  isValidKey,
+  type KeyIdentity,
+  type KeyKind,
+  type TestClock,
+} from './model/environment.js'
+import { hashKey, hintOf, isWellFormedKey, makeKey, randomText } from './model/key.js'
 import {
   environmentExists,
   environmentNotFound,
@@ -15,9 +24,8 @@ import {
   testClockExists,
   testClockMissing,
   unauthenticated,
-} from './problems.js'
-import { Recent } from './recent.js'
-import * as repository from './repository.js'
+} from './model/problems.js'
+import * as repository from './records/environments.js'
 
 export interface CreateEnvironment {
   refId: string

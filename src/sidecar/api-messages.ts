@@ -1,4 +1,4 @@
-import type { Usage } from '../entitlement/state.js'
+import type { Usage } from '../entitlement/rules/state.js'
 import * as decimal from '../kernel/decimal.js'
 import {
   type EntitlementJson,

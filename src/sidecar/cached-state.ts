@@ -1,4 +1,4 @@
-import type { Usage } from '../entitlement/state.js'
+import type { Usage } from '../entitlement/rules/state.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { CachedState, CacheEntry } from './cache/cache.js'

@@ -1,5 +1,5 @@
-import type { DenialReason } from '../entitlement/denial.js'
-import { checkRequestedUsage, decide, type EntitlementType } from '../entitlement/evaluate.js'
+import type { DenialReason } from '../entitlement/rules/denial.js'
+import { checkRequestedUsage, decide, type EntitlementType } from '../entitlement/rules/evaluate.js'
 import type { EpochMs } from '../kernel/clock.js'
 import type * as decimal from '../kernel/decimal.js'
 import { checkRefId } from '../kernel/id.js'

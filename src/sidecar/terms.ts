@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { EntitledFeature, Entitlement, Usage } from '../entitlement/state.js'
+import type { EntitledFeature, Entitlement, Usage } from '../entitlement/rules/state.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
-import type { ResetPeriod } from '../metering/usage-period.js'
+import type { ResetPeriod } from '../metering/model/usage-period.js'
 
 /**
  * How a state is kept small. Customers of the same plans hold the same things; only usage is their own.

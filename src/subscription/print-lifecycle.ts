@@ -1,6 +1,6 @@
 // `npm run -s lifecycle`: states and triggers with what happens, from the table that the code uses, as Markdown.
-import { type Outcome, outcome, triggers } from './lifecycle.js'
-import { subscriptionStatuses } from './model.js'
+import { type Outcome, outcome, triggers } from './rules/lifecycle.js'
+import { subscriptionStatuses } from './rules/subscription.js'
 
 function describe(found: Outcome): string {
   if ('ignored' in found) return 'nothing'

@@ -7,7 +7,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { App } from '../app.js'
-import type { KeyIdentity } from '../environment/model.js'
+import type { KeyIdentity } from '../environment/model/environment.js'
 import { Problem } from '../kernel/problem.js'
 import type { Secret } from '../platform/config.js'
 

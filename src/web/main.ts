@@ -1,6 +1,6 @@
 import { createApp, usageParts } from '../app.js'
-import { backlogVariables, shardVariables } from '../metering/ingestion-config.js'
-import { UsageService } from '../metering/service.js'
+import { backlogVariables, shardVariables } from '../metering/intake/config.js'
+import { UsageService } from '../metering/intake/service.js'
 import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret } from '../platform/config.js'
 import { listen } from '../platform/health.js'
 import { connectPostgres } from '../platform/postgres.js'

@@ -2,10 +2,10 @@
 // ones keep coming due. Prints the rate, and how long the new ones waited. On servers of its own, or those of TEST_DATABASE_URL and TEST_REDIS_URL.
 import { fileURLToPath } from 'node:url'
 import { createApp } from '../../src/app.js'
+import { sweepDue } from '../../src/platform/due-sweep.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { openPostgres } from '../../src/platform/postgres.js'
 import { Life } from '../../src/platform/process.js'
-import { sweepDue } from '../../src/subscription/service-sweep.js'
 import { createTestDatabase } from '../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../support/redis.js'
 import { startTestServices } from '../support/services.js'

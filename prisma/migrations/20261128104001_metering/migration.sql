@@ -106,7 +106,7 @@ FROM usage_series AS series, meter
 WHERE series.environment_id = counter.environment_id AND series.id = counter.series_id
   AND meter.environment_id = series.environment_id AND meter.feature_id = series.feature_id;
 
--- Counts reports whose series are known, in one round trip; see src/metering/fast-count.ts. What it was told is checked under the customers' locks:
+-- Counts reports whose series are known, in one round trip; see src/metering/ingestion/reports/fast/fast-count.ts. What it was told is checked under the customers' locks:
 -- anything that is not so raises TG001, which undoes all of it, and the caller looks again. Its name ends with a version, because the code of two
 -- releases may call it side by side: a change of its parameters is another function.
 CREATE FUNCTION count_reports_v1(

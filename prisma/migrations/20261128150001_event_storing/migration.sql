@@ -1,4 +1,4 @@
--- Stores a batch of raw events in one round trip; see src/metering/event-repository.ts. Its name ends with a version, because the code of two releases
+-- Stores a batch of raw events in one round trip; see src/metering/counting/event-repository.ts. Its name ends with a version, because the code of two releases
 -- may call it side by side: a change of its parameters is another function.
 --
 -- p_live       the customers of the events: nothing is stored unless all of them are there and not archived

@@ -7,7 +7,7 @@ ALTER TABLE "outbox_message" ADD COLUMN     "changes" INTEGER NOT NULL DEFAULT 1
 -- the tables when the statements were planned, and a plan that was made for a table of a few rows goes through all customers of the environment.
 --
 -- p_resources, p_dimensions  null: no report has one
--- p_told     of each usage that is told: the index of its counter, and what else the message says; see src/updates/outbox-repository.ts
+-- p_told     of each usage that is told: the index of its counter, and what else the message says; see src/changes/outbox.ts
 --
 -- o_usages, o_versions  of the counters, with commas between
 CREATE FUNCTION count_reports_v3(

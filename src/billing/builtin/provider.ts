@@ -14,7 +14,7 @@ import type {
   PaymentMethod,
   ProviderInvoice,
   TaxRate,
-} from '../provider.js'
+} from '../rules/provider.js'
 import type { BuiltinInvoiceRow, BuiltinRepository } from './repository.js'
 
 // Made up, and never resolves: there is no page on which anybody could pay.

@@ -2,8 +2,8 @@ import type { Decimal } from '../../kernel/decimal.js'
 import { fromText } from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
 import { inTransaction, Prisma, type PrismaClient } from '../../platform/postgres.js'
-import type { Draft, InvoiceStatus } from '../model.js'
-import type { TaxRate } from '../provider.js'
+import type { Draft, InvoiceStatus } from '../rules/billing.js'
+import type { TaxRate } from '../rules/provider.js'
 
 export interface BuiltinInvoiceRow {
   id: string

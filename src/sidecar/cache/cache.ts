@@ -1,4 +1,4 @@
-import type { EntitlementState } from '../../entitlement/state.js'
+import type { EntitlementState } from '../../entitlement/rules/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Holding } from '../terms.js'
 

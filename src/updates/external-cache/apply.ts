@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../kernel/clock.js'
-import type { ChangeMessage } from '../change-message.js'
+import type { ChangeMessage } from '../wire/change-message.js'
 import type { EntityId } from './keys.js'
 import type { WritableState } from './value.js'
 import type { ExternalCacheWriter } from './writer.js'

@@ -1,7 +1,7 @@
 import { DelayedError, type Job } from 'bullmq'
 import type { JobDefinition } from '../../platform/queue.js'
-import type { ChangeMessage } from '../change-message.js'
-import { environmentQueue } from '../jobs.js'
+import { environmentQueue } from '../deliver/jobs.js'
+import type { ChangeMessage } from '../wire/change-message.js'
 
 /** The changes of an environment, by the name of its queue instead of its identifier. */
 export const changesIn = (queue: string): JobDefinition<ChangeMessage> => ({ ...environmentQueue(''), queue })

@@ -1,9 +1,9 @@
 /** The JSON of a state as the API answers it, over GraphQL and edge alike, and its translation into what the external cache holds. */
-import { type DenialReason, denialReasons } from '../../entitlement/denial.js'
-import type { FeatureType, MeterType, StateDenialReason } from '../../entitlement/state.js'
+import { type DenialReason, denialReasons } from '../../entitlement/rules/denial.js'
+import type { FeatureType, MeterType, StateDenialReason } from '../../entitlement/rules/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
-import type { ResetPeriod, ResetRule } from '../../metering/usage-period.js'
+import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import type { EntityId } from './keys.js'
 import type { WritableEntitlement, WritableState } from './value.js'
 

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { unavailable } from '../../kernel/problem.js'
 import type { Redis } from '../../platform/redis.js'
-import type { UsageChange } from '../change-message.js'
+import type { UsageChange } from '../wire/change-message.js'
 import { type EntityId, entityKey, keysBelow, metadataKey, timestampKey, usageKey, withoutTimestamp } from './keys.js'
 import { toEntry, toMetadata, toUsage, type WritableState } from './value.js'
 

@@ -4,7 +4,7 @@
  */
 import { Kind, type OperationDefinitionNode } from 'graphql'
 import type { EpochMs } from '../../kernel/clock.js'
-import type { Dimensions, UsageEvent } from '../../metering/report.js'
+import type { Dimensions, UsageEvent } from '../../metering/model/report.js'
 import { maxListItems } from './limits.js'
 import { DateTime } from './scalars.js'
 

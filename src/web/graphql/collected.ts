@@ -1,6 +1,6 @@
-import type { CheckoutOptions } from '../../billing/provider.js'
-import type { EntitlementState } from '../../entitlement/state.js'
-import type { Subscription } from '../../subscription/model.js'
+import type { CheckoutOptions } from '../../billing/rules/provider.js'
+import type { EntitlementState } from '../../entitlement/rules/state.js'
+import type { Subscription } from '../../subscription/rules/subscription.js'
 import type { RequestContext } from './context.js'
 
 /**

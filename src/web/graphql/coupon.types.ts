@@ -1,5 +1,5 @@
 import { Field, Float, ObjectType } from 'type-graphql'
-import type * as catalog from '../../catalog/coupon.js'
+import type * as catalog from '../../catalog/model/coupon.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { AlwaysNull } from './always-null.js'

@@ -1,7 +1,7 @@
 import { Field, InputType } from 'type-graphql'
-import type { ImportCustomer, ProvisionCustomer } from '../../customer/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
+import type { ImportCustomer, ProvisionCustomer } from '../../provisioning/customers.js'
 import { TaxExempt } from './billing.inputs.js'
 import * as enums from './enums.js'
 import { fromMetaData, sameId } from './input-fields.js'

@@ -1,5 +1,5 @@
 import { Field, Float, ObjectType } from 'type-graphql'
-import type * as domain from '../../customer/model.js'
+import type * as domain from '../../customer/model/customer.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { AlwaysNull, ExperimentInfo } from './always-null.js'
 import * as enums from './enums.js'

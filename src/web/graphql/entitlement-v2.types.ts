@@ -1,6 +1,6 @@
 import { createUnionType, Field, Float, ObjectType } from 'type-graphql'
-import { type Decision, decide } from '../../entitlement/evaluate.js'
-import type * as domain from '../../entitlement/state.js'
+import { type Decision, decide } from '../../entitlement/rules/evaluate.js'
+import type * as domain from '../../entitlement/rules/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { AlwaysNull } from './always-null.js'
 import { EntitlementFeature, type EntitlementOwner, HeldEntitlements, toEntitlement, toHeldEntitlements } from './entitlement.types.js'

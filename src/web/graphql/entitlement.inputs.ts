@@ -1,5 +1,5 @@
 import { Field, Float, InputType } from 'type-graphql'
-import { checkRequestedUsage } from '../../entitlement/evaluate.js'
+import { checkRequestedUsage } from '../../entitlement/rules/evaluate.js'
 import type { CheckQuestion } from '../../entitlement/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput } from '../../kernel/problem.js'

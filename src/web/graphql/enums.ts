@@ -1,6 +1,6 @@
-import { currencies } from '../../catalog/currency.js'
-import { denialReasons } from '../../entitlement/denial.js'
-import { subscriptionStatuses } from '../../subscription/model.js'
+import { currencies } from '../../catalog/model/currency.js'
+import { denialReasons } from '../../entitlement/rules/denial.js'
+import { subscriptionStatuses } from '../../subscription/rules/subscription.js'
 import { defineEnum } from './define-enum.js'
 
 export * from './billing.enums.js'

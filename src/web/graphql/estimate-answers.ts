@@ -1,5 +1,5 @@
-import type { Discount, Terms } from '../../billing/model.js'
-import type { ChangeEstimate } from '../../billing/service-estimates.js'
+import type { Discount, Terms } from '../../billing/rules/billing.js'
+import type { ChangeEstimate } from '../../estimates/service.js'
 import * as decimal from '../../kernel/decimal.js'
 import type * as enums from './enums.js'
 import type {

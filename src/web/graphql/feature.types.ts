@@ -1,6 +1,6 @@
 import { createUnionType, Field, Float, ObjectType } from 'type-graphql'
-import type { EntitledFeature } from '../../entitlement/state.js'
-import type { ResetPeriod, ResetRule } from '../../metering/usage-period.js'
+import type { EntitledFeature } from '../../entitlement/rules/state.js'
+import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import * as enums from './enums.js'
 
 @ObjectType({ simpleResolvers: true, description: 'Converts measured units to the coarser ones that are answered and limited.' })

@@ -1,5 +1,5 @@
 import { Field, InputType, Int, ObjectType } from 'type-graphql'
-import type { ImportJob as Job } from '../../customer/service-imports.js'
+import type { ImportJob as Job } from '../../customer/imports.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as enums from './enums.js'
 import { DateTime } from './scalars.js'

@@ -1,9 +1,9 @@
-import type { Charge } from '../../billing/charges.js'
-import type { Line } from '../../billing/model.js'
-import { tierParts } from '../../billing/price.js'
-import type { NextInvoice } from '../../billing/service-estimates.js'
+import type { Line } from '../../billing/rules/billing.js'
+import type { Charge } from '../../billing/rules/charges.js'
+import { tierParts } from '../../billing/rules/price.js'
+import type { NextInvoice } from '../../estimates/service.js'
 import * as decimal from '../../kernel/decimal.js'
-import type { Subscription } from '../../subscription/model.js'
+import type { Subscription } from '../../subscription/rules/subscription.js'
 import { money, toBalance, toDiscount, toTaxDetails } from './estimate-answers.js'
 import type {
   SubscriptionInvoicePreview,

@@ -1,5 +1,5 @@
 import { Field, Float, Int, ObjectType } from 'type-graphql'
-import type { Invoice } from '../../billing/model.js'
+import type { Invoice } from '../../billing/rules/billing.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import * as enums from './enums.js'

@@ -1,5 +1,5 @@
 import { Kind, type OperationDefinitionNode } from 'graphql'
-import type { EntitlementState } from '../../entitlement/state.js'
+import type { EntitlementState } from '../../entitlement/rules/state.js'
 
 /** Queries whose answer depends on one entitlement state and on nothing else. */
 export const fieldsOfOneState: ReadonlySet<string> = new Set(['cachedEntitlements', 'entitlement', 'entitlementV2', 'entitlementsState'])

@@ -1,5 +1,5 @@
 import type { OperationDefinitionNode } from 'graphql'
-import type { EntitlementState } from '../../entitlement/state.js'
+import type { EntitlementState } from '../../entitlement/rules/state.js'
 import { newId } from '../../kernel/id.js'
 
 /** An operation on its way, and what is known of it. What most operations never need is made when it is asked for. */

@@ -1,5 +1,5 @@
 import { createUnionType, Field, Float, ObjectType } from 'type-graphql'
-import type * as catalog from '../../catalog/model.js'
+import type * as catalog from '../../catalog/model/package.js'
 import { AlwaysNull } from './always-null.js'
 import * as enums from './enums.js'
 import { Feature, toFeature } from './feature.types.js'

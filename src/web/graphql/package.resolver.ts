@@ -1,5 +1,5 @@
 import { type ClassType, Ctx, FieldResolver, Resolver, Root } from 'type-graphql'
-import type { VersionFacts } from '../../catalog/model.js'
+import type { VersionFacts } from '../../catalog/model/package.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { RequestContext } from './context.js'
 import * as enums from './enums.js'

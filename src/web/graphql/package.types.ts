@@ -1,5 +1,5 @@
 import { Field, Float, Int, ObjectType } from 'type-graphql'
-import type * as catalog from '../../catalog/model.js'
+import type * as catalog from '../../catalog/model/package.js'
 import { AlwaysNull } from './always-null.js'
 import * as enums from './enums.js'
 import {

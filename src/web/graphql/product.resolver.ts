@@ -1,5 +1,5 @@
 import { Arg, Ctx, Query, Resolver } from 'type-graphql'
-import { productColumns } from '../../catalog/list-columns.js'
+import { productColumns } from '../../catalog/records/list-columns.js'
 import { readJsonFilter } from '../../platform/list/json-filter.js'
 import { connectionType, toConnection } from './connection.types.js'
 import type { RequestContext } from './context.js'

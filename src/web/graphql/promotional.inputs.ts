@@ -1,5 +1,5 @@
 import { Field, Float, InputType } from 'type-graphql'
-import type { PromotionalGrant } from '../../entitlement/promotional.js'
+import type { PromotionalGrant } from '../../entitlement/rules/promotional.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as enums from './enums.js'
 import { ResetPeriodInput } from './reset-period.inputs.js'

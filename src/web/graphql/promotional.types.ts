@@ -1,5 +1,5 @@
 import { Field, Float, ObjectType } from 'type-graphql'
-import type * as domain from '../../entitlement/promotional.js'
+import type * as domain from '../../entitlement/rules/promotional.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { AlwaysNull } from './always-null.js'
 import * as enums from './enums.js'

@@ -1,7 +1,7 @@
 import { createUnionType, Field, Float, ObjectType } from 'type-graphql'
-import type { BillingRequest } from '../../billing/request.js'
+import type { BillingRequest } from '../../billing/rules/request.js'
 import * as decimal from '../../kernel/decimal.js'
-import type * as domain from '../../subscription/model.js'
+import type * as domain from '../../subscription/rules/subscription.js'
 import { AlwaysNull } from './always-null.js'
 import * as enums from './enums.js'
 

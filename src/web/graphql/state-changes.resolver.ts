@@ -1,6 +1,6 @@
 import { Arg, Ctx, Resolver, Root, Subscription } from 'type-graphql'
 import { Problem } from '../../kernel/problem.js'
-import { isReached } from '../../updates/change-stream.js'
+import { isReached } from '../../updates/stream/change-stream.js'
 import type { RequestContext } from './context.js'
 import { StateChange, type StateChangeEvent, toStateChange } from './state-changes.types.js'
 

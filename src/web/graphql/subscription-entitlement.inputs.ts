@@ -1,7 +1,7 @@
 import { Field, Float, InputType } from 'type-graphql'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
-import type { OwnEntitlementRequest } from '../../subscription/service-references.js'
+import type { OwnEntitlementRequest } from '../../subscription/use-cases/references.js'
 import * as enums from './enums.js'
 import { refuseAbsent } from './not-here.js'
 import { ResetPeriodInput } from './reset-period.inputs.js'

@@ -1,7 +1,7 @@
 import { Arg, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Filter } from '../../platform/list/request.js'
-import { currentBillingPeriod } from '../../subscription/billing-period.js'
+import { currentBillingPeriod } from '../../subscription/rules/billing-period.js'
 import { connectionType, toConnection } from './connection.types.js'
 import type { RequestContext } from './context.js'
 import { Customer, toCustomer } from './customer.types.js'

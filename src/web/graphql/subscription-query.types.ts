@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
-import type * as domain from '../../subscription/model.js'
+import type * as domain from '../../subscription/rules/subscription.js'
 import * as enums from './enums.js'
 import { Plan, toPlan } from './package.types.js'
 import { DateTime } from './scalars.js'

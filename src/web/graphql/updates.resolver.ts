@@ -1,5 +1,5 @@
 import { Ctx, Resolver, Root, Subscription } from 'type-graphql'
-import type { ChangeMessage } from '../../updates/change-message.js'
+import type { ChangeMessage } from '../../updates/wire/change-message.js'
 import type { RequestContext } from './context.js'
 import {
   EntitlementsUpdated,

@@ -1,8 +1,8 @@
 import { Field, Float, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput } from '../../kernel/problem.js'
-import type { EventName, MeasurementName } from '../../metering/corrections.js'
-import type { RecomputationRequest } from '../../metering/recomputation.js'
+import type { EventName, MeasurementName } from '../../metering/corrections/corrections.js'
+import type { RecomputationRequest } from '../../metering/corrections/recomputation.js'
 import { DateTime, Json } from './scalars.js'
 
 @InputType({ description: 'An event, named as it was reported.' })

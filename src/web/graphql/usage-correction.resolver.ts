@@ -1,5 +1,5 @@
 import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql'
-import type { Dimensions } from '../../metering/report.js'
+import type { Dimensions } from '../../metering/model/report.js'
 import type { RequestContext } from './context.js'
 import {
   fromRecomputeUsageInput,

@@ -1,9 +1,9 @@
 import { Field, Float, ObjectType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
-import type { HistoryPoint } from '../../metering/history.js'
-import { lineCursor } from '../../metering/history-paging.js'
-import type { History } from '../../metering/service-history.js'
+import type { History } from '../../metering/history/usage-history.js'
+import type { HistoryPoint } from '../../metering/model/history.js'
+import { lineCursor } from '../../metering/model/history-paging.js'
 import * as enums from './enums.js'
 import { ConnectionCursor, DateTime } from './scalars.js'
 

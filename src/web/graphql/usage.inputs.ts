@@ -1,9 +1,9 @@
 import { Field, Float, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
 import { Problem } from '../../kernel/problem.js'
-import { type RefusedItem, refusedItem, withItems } from '../../metering/problems.js'
-import type { Dimensions, UsageEvent, UsageReport } from '../../metering/report.js'
-import { checkUsageValue } from '../../metering/usage-value.js'
+import { type RefusedItem, refusedItem, withItems } from '../../metering/model/problems.js'
+import type { Dimensions, UsageEvent, UsageReport } from '../../metering/model/report.js'
+import { checkUsageValue } from '../../metering/model/usage-value.js'
 import * as enums from './enums.js'
 import { DateTime, Json } from './scalars.js'
 

@@ -1,7 +1,7 @@
 import { Field, Float, ObjectType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
-import type { ReportedUsage } from '../../metering/report.js'
+import type { ReportedUsage } from '../../metering/model/report.js'
 import { AlwaysNull } from './always-null.js'
 import { DateTime } from './scalars.js'
 

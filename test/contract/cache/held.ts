@@ -1,6 +1,6 @@
-import type { EntitledFeature, Entitlement, EntitlementState, Usage } from '../../../src/entitlement/state.js'
+import type { EntitledFeature, Entitlement, EntitlementState, Usage } from '../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../src/kernel/decimal.js'
-import type { ChangeKind, ChangeMessage } from '../../../src/updates/change-message.js'
+import type { ChangeKind, ChangeMessage } from '../../../src/updates/wire/change-message.js'
 
 /** States and messages for tests: each function fills in what the case at hand does not say. */
 

@@ -1,5 +1,5 @@
-import type { Invoice } from '../../../src/billing/model.js'
-import { findInvoices } from '../../../src/billing/repository.js'
+import { findInvoices } from '../../../src/billing/records/invoices.js'
+import type { Invoice } from '../../../src/billing/rules/billing.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { Bench } from '../subscription/bench.js'
 

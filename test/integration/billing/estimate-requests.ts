@@ -1,5 +1,5 @@
 /** What a customer of the check asks for, as the services take it. */
-import type { BillingRequest } from '../../../src/billing/request.js'
+import type { BillingRequest } from '../../../src/billing/rules/request.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { ContentSpec, CustomerSpec } from './estimate-cases.js'
 

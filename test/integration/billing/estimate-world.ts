@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { ChangeEstimate } from '../../../src/billing/service-estimates.js'
+import type { ChangeEstimate } from '../../../src/estimates/service.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { Problem } from '../../../src/kernel/problem.js'
-import type { Subscription } from '../../../src/subscription/model.js'
+import type { Subscription } from '../../../src/subscription/rules/subscription.js'
 import type { Bench } from './bench.js'
 import {
   type ContentSpec,

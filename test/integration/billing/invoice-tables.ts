@@ -1,4 +1,4 @@
-import type { Invoice, Line } from '../../../src/billing/model.js'
+import type { Invoice, Line } from '../../../src/billing/rules/billing.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 
 const shown = (ms: number) => new Date(ms).toISOString().replace('T', ' ').slice(0, 16)

@@ -1,7 +1,7 @@
-import type { BillingProvider } from '../../../src/billing/provider.js'
+import type { BillingProvider } from '../../../src/billing/rules/provider.js'
 import { BillingSync } from '../../../src/billing/sync.js'
-import { findCustomer } from '../../../src/customer/repository.js'
-import { settlePayments } from '../../../src/subscription/service-payments.js'
+import { findCustomer } from '../../../src/customer/records/customers.js'
+import { settlePayments } from '../../../src/subscription/use-cases/payments.js'
 import { type Bench, invoicesOf } from './bench.js'
 
 type Request = Parameters<Bench['subscriptions']['provision']>[1]

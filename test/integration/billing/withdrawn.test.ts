@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { BillingProvider } from '../../../src/billing/provider.js'
-import { findCustomer } from '../../../src/customer/repository.js'
+import type { BillingProvider } from '../../../src/billing/rules/provider.js'
+import { findCustomer } from '../../../src/customer/records/customers.js'
 import { invalidInput, unavailable } from '../../../src/kernel/problem.js'
-import { SubscriptionService } from '../../../src/subscription/service.js'
+import { SubscriptionService } from '../../../src/subscription/use-cases/subscriptions.js'
 import { type Bench, newAcme, openBench, reasonOf } from './bench.js'
 import { type Payer, payer } from './payer.js'
 

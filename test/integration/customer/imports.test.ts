@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { ImportService } from '../../../src/customer/imports.js'
 import { runImport } from '../../../src/customer/jobs.js'
-import { ImportService } from '../../../src/customer/service-imports.js'
 import type { Db } from '../../../src/platform/postgres.js'
 import { consume } from '../../../src/platform/queue.js'
 import { eventually } from '../../support/eventually.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { PromotionalGrant } from '../../../src/entitlement/promotional.js'
+import type { PromotionalGrant } from '../../../src/entitlement/rules/promotional.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { atOnce, type Bench, day, openBench, reasonOf } from '../subscription/bench.js'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { makeToken } from '../../../src/environment/customer-token.js'
-import { hashKey } from '../../../src/environment/key.js'
+import { makeToken } from '../../../src/environment/model/customer-token.js'
+import { hashKey } from '../../../src/environment/model/key.js'
 import { EnvironmentService } from '../../../src/environment/service.js'
 import { FrozenClock } from '../../../src/kernel/clock.js'
 import { Problem } from '../../../src/kernel/problem.js'

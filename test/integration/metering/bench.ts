@@ -1,12 +1,17 @@
 import type pg from 'pg'
 import { type App, createApp, usageParts } from '../../../src/app.js'
+import { unpackTold } from '../../../src/changes/wire/told-reports.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import { Problem } from '../../../src/kernel/problem.js'
-import type { BacklogLimits } from '../../../src/metering/backlog.js'
-import { Bindings, type LoadHoldings } from '../../../src/metering/bindings.js'
-import { EventAggregation } from '../../../src/metering/event-aggregation.js'
-import { countingSession, Ingestion } from '../../../src/metering/ingestion.js'
+import { EventAggregation } from '../../../src/metering/aggregation/event-aggregation.js'
+import { Bindings, type LoadHoldings } from '../../../src/metering/counting/bindings.js'
+import { UsageFilling } from '../../../src/metering/counting/usage-filling.js'
+import type { HistoryQuestion } from '../../../src/metering/history/usage-history.js'
+import { countingSession, Ingestion } from '../../../src/metering/ingestion/ingestion.js'
+import type { BacklogLimits } from '../../../src/metering/intake/backlog.js'
+import { UsageService } from '../../../src/metering/intake/service.js'
+import type { UsageEvent, UsageReport } from '../../../src/metering/model/report.js'
 import {
   type AggregationJob,
   aggregateEvents,
@@ -14,19 +19,14 @@ import {
   type IngestionJob,
   ingestionShard,
   ingestUsage,
-} from '../../../src/metering/jobs.js'
-import type { UsageEvent, UsageReport } from '../../../src/metering/report.js'
-import { UsageService } from '../../../src/metering/service.js'
-import type { HistoryQuestion } from '../../../src/metering/service-history.js'
-import { UsageFilling } from '../../../src/metering/usage-filling.js'
+} from '../../../src/metering/wire/jobs.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { consume, type JobQueue, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
 import { openRedis } from '../../../src/platform/redis.js'
-import type { ToldUsage } from '../../../src/updates/change-messages.js'
-import { unpackTold } from '../../../src/updates/told-reports.js'
+import type { ToldUsage } from '../../../src/updates/deliver/change-messages.js'
 import { createTestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 

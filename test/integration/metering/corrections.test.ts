@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
-import { Bindings } from '../../../src/metering/bindings.js'
-import { RecomputationWorker } from '../../../src/metering/recomputation.js'
-import type { UsageEvent } from '../../../src/metering/report.js'
+import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
+import { Bindings } from '../../../src/metering/counting/bindings.js'
+import type { UsageEvent } from '../../../src/metering/model/report.js'
 import { createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './bench.js'
 
 const minute = 60_000

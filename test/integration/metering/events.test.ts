@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
-import { sweepBatches } from '../../../src/metering/batch-sweep.js'
-import type { UsageEvent } from '../../../src/metering/report.js'
+import { sweepBatches } from '../../../src/metering/aggregation/batch-sweep.js'
+import type { UsageEvent } from '../../../src/metering/model/report.js'
 import {
   count,
   createEnvironment,

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
-import { Bindings } from '../../../src/metering/bindings.js'
-import { RecomputationWorker } from '../../../src/metering/recomputation.js'
-import type { UsageEvent } from '../../../src/metering/report.js'
-import type { HistoryQuestion } from '../../../src/metering/service-history.js'
+import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
+import { Bindings } from '../../../src/metering/counting/bindings.js'
+import type { HistoryQuestion } from '../../../src/metering/history/usage-history.js'
+import type { UsageEvent } from '../../../src/metering/model/report.js'
 import {
   count,
   createEnvironment,

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Bindings, type LoadHoldings } from '../../../src/metering/bindings.js'
-import { RecomputationWorker } from '../../../src/metering/recomputation.js'
+import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
+import { Bindings, type LoadHoldings } from '../../../src/metering/counting/bindings.js'
 import { count, createEnvironment, event, eventually, historyOf, type MeteringBench, openMeteringBench, report, usageOf } from './bench.js'
 
 const hour = 3_600_000

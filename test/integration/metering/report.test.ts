@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
-import type { IngestionJob } from '../../../src/metering/jobs.js'
-import { type PackedCall, packCall } from '../../../src/metering/packed-reports.js'
-import { checkReport, type UsageReport } from '../../../src/metering/report.js'
+import { checkReport, type UsageReport } from '../../../src/metering/model/report.js'
+import type { IngestionJob } from '../../../src/metering/wire/jobs.js'
+import { type PackedCall, packCall } from '../../../src/metering/wire/packed-reports.js'
 import { count, createEnvironment, type MeteringBench, openMeteringBench, problemOf, report, toldUsage, usageOf } from './bench.js'
 
 const minute = 60_000

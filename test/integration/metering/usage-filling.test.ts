@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { fillUsage } from '../../../src/metering/jobs.js'
-import { UsageFilling } from '../../../src/metering/usage-filling.js'
+import { UsageFilling } from '../../../src/metering/counting/usage-filling.js'
+import { fillUsage } from '../../../src/metering/wire/jobs.js'
 import { type JobQueue, openQueue } from '../../../src/platform/queue.js'
 import { count, createEnvironment, event, eventually, type MeteringBench, openMeteringBench, report, usageOf } from './bench.js'
 

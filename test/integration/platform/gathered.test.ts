@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { gathered, inGroup, insertRows, toRow, updateRows } from '../../../src/platform/gathered.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { type Db, inTransaction, openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { gathered, inGroup, insertRows, toRow, updateRows } from '../../../src/platform/transaction-group.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
 
 describe('work for several things in one transaction', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
-import { billingPeriodFrom } from '../../../src/subscription/billing-period.js'
+import { billingPeriodFrom } from '../../../src/subscription/rules/billing-period.js'
 import { type Bench, day, openBench, reasonOf } from './bench.js'
 import { seatsCatalog } from './seats-catalog.js'
 

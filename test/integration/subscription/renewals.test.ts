@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { findCustomer } from '../../../src/customer/repository.js'
+import { findCustomer } from '../../../src/customer/records/customers.js'
 import * as decimal from '../../../src/kernel/decimal.js'
+import { sweepDue } from '../../../src/platform/due-sweep.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { PrismaClient } from '../../../src/platform/postgres.js'
-import { SubscriptionService } from '../../../src/subscription/service.js'
-import { sweepDue } from '../../../src/subscription/service-sweep.js'
+import { SubscriptionService } from '../../../src/subscription/use-cases/subscriptions.js'
 import { atOnce, type Bench, openBench } from './bench.js'
 import { seatsCatalog } from './seats-catalog.js'
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import type { EntitlementState } from '../../../src/entitlement/state.js'
+import type { EntitlementState } from '../../../src/entitlement/rules/state.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
 import { openRedis, type Redis } from '../../../src/platform/redis.js'
-import { mergeStates } from '../../../src/updates/merge-state.js'
-import { StateCache } from '../../../src/updates/state-cache.js'
+import { mergeStates } from '../../../src/updates/held/merge-state.js'
+import { StateCache } from '../../../src/updates/held/state-cache.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
 const state = (version: number, fields: Partial<EntitlementState> = {}): EntitlementState => ({

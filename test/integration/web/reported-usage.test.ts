@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createApp, usageParts } from '../../../src/app.js'
-import { UsageService } from '../../../src/metering/service.js'
+import { UsageService } from '../../../src/metering/intake/service.js'
 import { listen } from '../../../src/platform/health.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'

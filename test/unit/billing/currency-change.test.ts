@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { type Account, type BilledChange, bill, newAccount } from '../../../src/billing/account.js'
-import type { Draft } from '../../../src/billing/model.js'
-import type { Subscription } from '../../../src/subscription/model.js'
+import { type Account, type BilledChange, bill, newAccount } from '../../../src/billing/rules/account.js'
+import type { Draft } from '../../../src/billing/rules/billing.js'
+import type { Subscription } from '../../../src/subscription/rules/subscription.js'
 import { d, price, terms, version } from './support.js'
 
 const start = Date.parse('2027-04-01T00:00:00Z')

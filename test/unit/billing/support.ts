@@ -1,5 +1,5 @@
-import type { Content, Standing, Terms } from '../../../src/billing/model.js'
-import type { PackageVersion, Price } from '../../../src/catalog/model.js'
+import type { Content, Standing, Terms } from '../../../src/billing/rules/billing.js'
+import type { PackageVersion, Price } from '../../../src/catalog/model/package.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 
 export const d = (value: number | string): decimal.Decimal => decimal.fromText(String(value))

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Account, bill, newAccount } from '../../../src/billing/account.js'
-import type { Draft } from '../../../src/billing/model.js'
+import { type Account, bill, newAccount } from '../../../src/billing/rules/account.js'
+import type { Draft } from '../../../src/billing/rules/billing.js'
 import * as decimal from '../../../src/kernel/decimal.js'
-import { advance } from '../../../src/subscription/advance.js'
-import { billingPeriodFrom, firstPeriod } from '../../../src/subscription/billing-period.js'
-import type { Subscription } from '../../../src/subscription/model.js'
+import { advance } from '../../../src/subscription/rules/advance.js'
+import { billingPeriodFrom, firstPeriod } from '../../../src/subscription/rules/billing-period.js'
+import type { Subscription } from '../../../src/subscription/rules/subscription.js'
 import { d, percentOff, price, terms, version } from './support.js'
 
 /** More with YEAR_CASES=10000; FC_SEED repeats a failure. */

@@ -1,6 +1,6 @@
 /** Small documents for the tests of the catalog. */
-import type { CatalogDocument, CatalogProblem } from '../../../src/catalog/document.js'
-import { type ParseOptions, parseCatalog } from '../../../src/catalog/parse.js'
+import type { CatalogDocument, CatalogProblem } from '../../../src/catalog/document/document.js'
+import { type ParseOptions, parseCatalog } from '../../../src/catalog/document/parse.js'
 
 export const emptyCatalog: CatalogDocument = { features: [], products: [], plans: [], addons: [], coupons: [] }
 

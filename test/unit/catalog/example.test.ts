@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { compareCatalogs } from '../../../src/catalog/difference.js'
-import type { CatalogDocument } from '../../../src/catalog/document.js'
-import { exportCatalog } from '../../../src/catalog/export.js'
-import { parseCatalogText } from '../../../src/catalog/parse.js'
+import { compareCatalogs } from '../../../src/catalog/document/difference.js'
+import type { CatalogDocument } from '../../../src/catalog/document/document.js'
+import { exportCatalog } from '../../../src/catalog/document/export.js'
+import { parseCatalogText } from '../../../src/catalog/document/parse.js'
 import { parsed } from './documents.js'
 
 const options = { current: null, archiveMissing: false }

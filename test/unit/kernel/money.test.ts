@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { currencies } from '../../../src/catalog/currency.js'
+import { currencies } from '../../../src/catalog/model/currency.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { allocate, exactly, minorDigits, product, round, share } from '../../../src/kernel/money.js'
 

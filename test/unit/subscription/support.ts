@@ -1,8 +1,8 @@
-import type { PackageEntitlement, PackageVersion, Price } from '../../../src/catalog/model.js'
-import type { EntitledFeature } from '../../../src/entitlement/state.js'
+import type { PackageEntitlement, PackageVersion, Price } from '../../../src/catalog/model/package.js'
+import type { EntitledFeature } from '../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../src/kernel/decimal.js'
-import type { HeldAddon, ProductRules, Subscription } from '../../../src/subscription/model.js'
-import type { SubscriptionRequest } from '../../../src/subscription/provision.js'
+import type { SubscriptionRequest } from '../../../src/subscription/rules/provision.js'
+import type { HeldAddon, ProductRules, Subscription } from '../../../src/subscription/rules/subscription.js'
 
 export const hour = 3_600_000
 export const day = 24 * hour

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Kind, type OperationDefinitionNode, parse } from 'graphql'
-import type { EntitlementState } from '../../../../src/entitlement/state.js'
+import type { EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import { KeptAnswers, questionVariableOf, readQuestion } from '../../../../src/web/graphql/kept-answers.js'
 
 describe('answers that are kept', () => {

@@ -1,0 +1,110 @@
+/** What a subscription is charged by: the prices of its plan and add-ons that hold for its buyer, with the agreed ones in place. Pure. */
+import type { PackageVersion, Price } from '../../catalog/model/package.js'
+import { currencyFor, pricesFor } from '../../catalog/model/price-choice.js'
+import * as decimal from '../../kernel/decimal.js'
+import { round } from '../../kernel/money.js'
+import type { Content, Line, LineType, PriceOverride, Terms } from './billing.js'
+import { costOf } from './price.js'
+
+export interface Charge {
+  price: Price
+  version: PackageVersion
+  /** Units bought, or how many of the add-on are held. Of usage: 0, it is known when the period has ended. */
+  quantity: decimal.Decimal
+  /** The price was agreed for this subscription only. */
+  isAgreed: boolean
+}
+
+/** The currency that the content is sold in to the customer; null: it has no prices. */
+export function currencyOf(content: Content, customerCurrency: string | null): string | null {
+  const prices = [content.plan, ...content.addons.map(({ version }) => version)].flatMap((version) => version.prices)
+  const sold = prices.filter(({ billingPeriod }) => billingPeriod === content.billingPeriod)
+  return currencyFor(sold, { currency: customerCurrency, countryCode: content.billingCountryCode })
+}
+
+/** In the order of the packages: the plan's, then the add-ons'. Nothing without a currency. */
+export function chargesOf(
+  content: Content,
+  { currency, priceOverrides }: Pick<Terms, 'currency' | 'priceOverrides'>,
+): { fixed: Charge[]; usage: Charge[] } {
+  const fixed: Charge[] = []
+  const usage: Charge[] = []
+  if (currency === null) return { fixed, usage }
+  const sold = [{ version: content.plan, quantity: 1 }, ...content.addons]
+  const counted = new Set<string>()
+  for (const { version, quantity: held } of sold) {
+    for (const listed of pricesIn(content, version, currency)) {
+      const price = overridden(listed, version, priceOverrides)
+      const charge = { price, version, isAgreed: price !== listed }
+      if (price.billingModel === 'FLAT_FEE') fixed.push({ ...charge, quantity: decimal.fromNumber(held) })
+      else if (price.billingModel === 'USAGE_BASED') usage.push({ ...charge, quantity: decimal.zero })
+      // Units are bought once, whoever sells them too: the plan before its add-ons.
+      else if (!counted.has(price.featureId!)) {
+        counted.add(price.featureId!)
+        fixed.push({ ...charge, quantity: unitsOf(content, price) })
+      }
+    }
+  }
+  return { fixed, usage }
+}
+
+function pricesIn(content: Content, version: PackageVersion, currency: string): Price[] {
+  const buyer = { currency: currency as Price['currency'], countryCode: content.billingCountryCode }
+  const prices = pricesFor(version.prices, buyer, content.billingPeriod)
+  // An invoice begins with what is due in any case.
+  return [...prices.filter(isFlat), ...prices.filter((price) => !isFlat(price))]
+}
+
+const isFlat = ({ billingModel }: Price): boolean => billingModel === 'FLAT_FEE'
+
+/** What was bought, else the least that can be. */
+function unitsOf({ quantities }: Content, { featureId, minUnitQuantity }: Price): decimal.Decimal {
+  return quantities.find((bought) => bought.featureId === featureId)?.quantity ?? decimal.fromNumber(minUnitQuantity ?? 1)
+}
+
+function overridden(price: Price, version: PackageVersion, overrides: readonly PriceOverride[]): Price {
+  const own = overrides.find((override) => isPriceOf(override, version, price))
+  if (!own) return price
+  const tiersMode = own.tiers ? (price.tiersMode ?? 'GRADUATED') : null
+  return { ...price, amount: own.tiers ? null : own.amount, tiers: own.tiers, tiersMode, blockSize: own.blockSize ?? price.blockSize }
+}
+
+function isPriceOf({ addonRefId, featureRefId, currency = null }: PriceOverride, { kind, refId }: PackageVersion, price: Price): boolean {
+  return (
+    addonRefId === (kind === 'ADDON' ? refId : null) &&
+    featureRefId === price.featureRefId &&
+    (currency === null || currency === price.currency)
+  )
+}
+
+/** Whether the content is charged by a price that the override takes the place of. */
+export function isOverriding(override: PriceOverride, content: Content, currency: string): boolean {
+  const sold = [content.plan, ...content.addons.map(({ version }) => version)]
+  return sold.some((version) => pricesIn(content, version, currency).some((price) => isPriceOf(override, version, price)))
+}
+
+/** What an invoice says of the package that something is sold by. */
+type Seller = Pick<PackageVersion, 'kind' | 'displayName'>
+
+/** The line of a charge for a whole period, rounded once. */
+export function lineOf({
+  price,
+  version,
+  quantity,
+}: Pick<Charge, 'price' | 'quantity'> & { version: Seller }): Omit<Line, 'period' | 'isProration'> {
+  return {
+    type: lineType(price, version),
+    description: price.featureRefId === null ? version.displayName : `${version.displayName}: ${price.featureRefId}`,
+    priceId: price.id,
+    quantity,
+    unitAmount: price.amount,
+    amount: round(costOf(price, quantity), price.currency),
+  }
+}
+
+function lineType(price: Price, version: Seller): LineType {
+  if (price.tiers) return 'TierCharge'
+  if (price.billingModel === 'USAGE_BASED') return 'PayAsYouGoCharge'
+  if (price.billingModel === 'PER_UNIT') return 'InAdvanceCommitmentCharge'
+  return version.kind === 'ADDON' ? 'AddonCharge' : 'BaseCharge'
+}

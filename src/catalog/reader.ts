@@ -1,0 +1,99 @@
+import { customerColumns } from '../customer/records/list-columns.js'
+import { withRecords } from '../platform/list/page.js'
+import type { ListRequest, Page } from '../platform/list/request.js'
+import type { PrismaClient } from '../platform/postgres.js'
+import { type Coupon, couponExists } from './model/coupon.js'
+import { inheritedEntitlements } from './model/inheritance.js'
+import type { PackageEntitlement, PackageVersion, ProductFacts, ShownFeature, VersionFacts } from './model/package.js'
+import { productNotFound } from './model/problems.js'
+import * as repository from './records/lists.js'
+import type { CatalogService } from './service.js'
+
+/** The catalog for those who show it: many records at once, each found by the id that another record names it by. */
+export class CatalogReader {
+  readonly #prisma: PrismaClient
+  readonly #catalog: CatalogService
+
+  constructor({ prisma, catalog }: { prisma: PrismaClient; catalog: CatalogService }) {
+    this.#prisma = prisma
+    this.#catalog = catalog
+  }
+
+  /** By our id, archived ones too. */
+  async products(environmentId: string, ids: readonly string[]): Promise<Map<string, ProductFacts>> {
+    return byId(await repository.findProducts(this.#prisma, environmentId, ids))
+  }
+
+  versionFacts(environmentId: string, versionIds: readonly string[]): Promise<Map<string, VersionFacts>> {
+    return repository.findVersionFacts(this.#prisma, environmentId, versionIds)
+  }
+
+  /** By refId, archived ones too. */
+  async features(environmentId: string, refIds: readonly string[]): Promise<Map<string, ShownFeature>> {
+    const features = await repository.findShownFeatures(this.#prisma, environmentId, refIds)
+    return new Map(features.map((feature) => [feature.refId, feature]))
+  }
+
+  /** By our id of the version; what they inherit from is in it too. */
+  versions(environmentId: string, versionIds: readonly string[]): Promise<Map<string, PackageVersion>> {
+    return this.#catalog.versions(this.#prisma, environmentId, versionIds)
+  }
+
+  /** What new subscriptions get of these packages, by our id of the package. Archived ones are left out. */
+  async latestVersions(environmentId: string, packageIds: readonly string[]): Promise<Map<string, PackageVersion>> {
+    const versions = await this.#latest(environmentId, { packageIds })
+    return new Map(versions.map((version) => [version.packageId, version]))
+  }
+
+  /** The same of add-ons, by refId. */
+  async latestAddons(environmentId: string, refIds: readonly string[]): Promise<Map<string, PackageVersion>> {
+    const versions = await this.#latest(environmentId, { kind: 'ADDON', refIds })
+    return new Map(versions.map((version) => [version.refId, version]))
+  }
+
+  /** What each of these versions (our ids) inherits. */
+  async inherited(environmentId: string, versionIds: readonly string[]): Promise<Map<string, PackageEntitlement[]>> {
+    const versions = await this.versions(environmentId, versionIds)
+    return new Map(versionIds.map((id) => [id, inheritedEntitlements(versions.get(id)!, versions)]))
+  }
+
+  /** The plans of a product that are sold now, in no order. Null: of the default product. Fails with PRODUCT_NOT_FOUND. */
+  async plansOf(environmentId: string, productRefId: string | null): Promise<PackageVersion[]> {
+    if (productRefId === null) {
+      const product = await this.#catalog.defaultProduct(this.#prisma, environmentId)
+      return product ? this.#latest(environmentId, { kind: 'PLAN', productId: product.id }) : []
+    }
+    const productId = await repository.findProductId(this.#prisma, environmentId, productRefId)
+    if (productId === null) throw productNotFound(productRefId)
+    return this.#latest(environmentId, { kind: 'PLAN', productId })
+  }
+
+  async listProducts(environmentId: string, request: ListRequest): Promise<Page<ProductFacts>> {
+    const page = await repository.pageOfProducts(this.#prisma, environmentId, request)
+    return withRecords(page, (ids) => this.products(environmentId, ids))
+  }
+
+  async listCoupons(environmentId: string, request: ListRequest): Promise<Page<Coupon>> {
+    const page = await repository.pageOfCoupons(this.#prisma, environmentId, request, customerColumns)
+    return withRecords(page, (ids) => this.coupons(environmentId, ids))
+  }
+
+  /** By our id, archived ones too. */
+  async coupons(environmentId: string, ids: readonly string[]): Promise<Map<string, Coupon>> {
+    return byId(await repository.findCoupons(this.#prisma, environmentId, ids))
+  }
+
+  /** Adds one to the catalog. Fails with DUPLICATED_ENTITY_NOT_ALLOWED when it is there, with BAD_USER_INPUT as `CatalogService.apply` does. */
+  async createCoupon(environmentId: string, definition: { refId: string; [field: string]: unknown }): Promise<Coupon> {
+    await this.#catalog.apply(environmentId, { coupons: [definition] }, { dryRun: false, archiveMissing: false, onlyNew: couponExists })
+    return (await repository.findCoupon(this.#prisma, environmentId, definition.refId))!
+  }
+
+  async #latest(environmentId: string, which: Parameters<typeof repository.findLatestVersionIds>[2]): Promise<PackageVersion[]> {
+    const ids = await repository.findLatestVersionIds(this.#prisma, environmentId, which)
+    const versions = await this.versions(environmentId, ids)
+    return ids.map((id) => versions.get(id)!)
+  }
+}
+
+const byId = <T extends { id: string }>(records: readonly T[]) => new Map(records.map((record) => [record.id, record]))

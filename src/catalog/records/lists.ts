@@ -1,0 +1,131 @@
+/** The catalog as it is shown: many records at once, by the ids that other records name them by. */
+import * as decimal from '../../kernel/decimal.js'
+import { column } from '../../platform/list/columns.js'
+import { type List, readPage } from '../../platform/list/page.js'
+import type { ListRequest, Page } from '../../platform/list/request.js'
+import { type Db, Prisma } from '../../platform/postgres.js'
+import type { Coupon } from '../model/coupon.js'
+import type { PackageKind, ProductFacts, ShownFeature, VersionFacts } from '../model/package.js'
+import { couponColumns, productColumns } from './list-columns.js'
+import { toFeature } from './rows.js'
+
+/** Archived ones too: what belongs to them still names them. */
+export async function findProducts(db: Db, environmentId: string, ids: readonly string[]): Promise<ProductFacts[]> {
+  const rows = await db.product.findMany({ where: { environmentId, id: { in: [...ids] } } })
+  return rows.map(({ id, refId, displayName, description, downgradePlanId, ...row }) => ({
+    id,
+    refId,
+    displayName,
+    description,
+    downgradePlanId,
+    additionalMetaData: row.additionalMetaData as ProductFacts['additionalMetaData'],
+  }))
+}
+
+export async function findProductId(db: Db, environmentId: string, refId: string): Promise<string | null> {
+  const row = await db.product.findUnique({
+    where: { environmentId_refId: { environmentId, refId }, archivedAt: null },
+    select: { id: true },
+  })
+  return row?.id ?? null
+}
+
+/** By our id of the version. */
+export async function findVersionFacts(db: Db, environmentId: string, ids: readonly string[]): Promise<Map<string, VersionFacts>> {
+  const rows = await db.$queryRaw<(Omit<VersionFacts, 'createdAt'> & { id: string; createdAt: Date })[]>(Prisma.sql`
+    SELECT version.id, version.is_latest AS "isLatest", version.created_at AS "createdAt",
+      CASE WHEN version.status = 'ARCHIVED' OR package.archived_at IS NOT NULL THEN 'ARCHIVED' ELSE 'PUBLISHED' END AS status,
+      EXISTS (SELECT FROM package_version heir
+        WHERE heir.environment_id = version.environment_id AND heir.base_plan_version_id = version.id) AS "isParent",
+      EXISTS (SELECT FROM subscription
+        WHERE subscription.environment_id = version.environment_id AND subscription.plan_version_id = version.id)
+      OR EXISTS (SELECT FROM subscription_addon held
+        WHERE held.environment_id = version.environment_id AND held.addon_version_id = version.id) AS "hasSubscriptions"
+    FROM package_version version
+    JOIN package ON package.environment_id = version.environment_id AND package.id = version.package_id
+    WHERE version.environment_id = ${environmentId}::uuid AND version.id = ANY(${[...ids]}::uuid[])`)
+  return new Map(rows.map(({ id, createdAt, ...facts }) => [id, { ...facts, createdAt: createdAt.getTime() }]))
+}
+
+/** Ids of the versions that new subscriptions get, of packages (our ids) that are not archived. */
+export async function findLatestVersionIds(
+  db: Db,
+  environmentId: string,
+  which: { packageIds: readonly string[] } | { kind: PackageKind; refIds: readonly string[] } | { kind: PackageKind; productId: string },
+): Promise<string[]> {
+  const { packageIds, refIds, ...rest } = which as { packageIds?: string[]; refIds?: string[]; kind?: PackageKind; productId?: string }
+  const named = { ...(packageIds && { id: { in: [...packageIds] } }), ...(refIds && { refId: { in: [...refIds] } }) }
+  const rows = await db.packageVersion.findMany({
+    where: { environmentId, isLatest: true, package: { ...rest, ...named, archivedAt: null } },
+    select: { id: true },
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** Archived ones too. */
+export async function findShownFeatures(db: Db, environmentId: string, refIds: readonly string[]): Promise<ShownFeature[]> {
+  const rows = await db.feature.findMany({ where: { environmentId, refId: { in: [...refIds] } } })
+  return rows.map((row) => {
+    const { isArchived, enumValues, ...feature } = toFeature(row)
+    return { ...feature, additionalMetaData: row.additionalMetaData as ShownFeature['additionalMetaData'] }
+  })
+}
+
+const productList: List = {
+  from: Prisma.sql`product`,
+  id: column('uuid', 'product.id'),
+  defaultSort: { field: 'createdAt', direction: 'DESC' },
+  columns: productColumns,
+}
+
+/** Ids of products that are in the catalog. */
+export function pageOfProducts(db: Db, environmentId: string, request: ListRequest): Promise<Page<string>> {
+  return readPage(db, productList, Prisma.sql`product.environment_id = ${environmentId}::uuid AND product.archived_at IS NULL`, request)
+}
+
+/** Ids of coupons, archived ones too. `customers`: what one of those who have the coupon is filtered by. */
+export function pageOfCoupons(db: Db, environmentId: string, request: ListRequest, customers: List['columns']): Promise<Page<string>> {
+  const couponList: List = {
+    from: Prisma.sql`coupon`,
+    id: column('uuid', 'coupon.id'),
+    defaultSort: { field: 'createdAt', direction: 'DESC' },
+    columns: {
+      ...couponColumns,
+      customers: {
+        some: (condition) => Prisma.sql`EXISTS (
+          SELECT FROM customer
+          WHERE customer.environment_id = coupon.environment_id AND customer.coupon_id = coupon.id AND customer.archived_at IS NULL
+            AND ${condition})`,
+        columns: customers,
+      },
+    },
+  }
+  return readPage(db, couponList, Prisma.sql`coupon.environment_id = ${environmentId}::uuid`, request)
+}
+
+export async function findCoupons(db: Db, environmentId: string, ids: readonly string[]): Promise<Coupon[]> {
+  const rows = await db.coupon.findMany({ where: { environmentId, id: { in: [...ids] } } })
+  return rows.map(toCoupon)
+}
+
+export async function findCoupon(db: Db, environmentId: string, refId: string): Promise<Coupon | null> {
+  const row = await db.coupon.findUnique({ where: { environmentId_refId: { environmentId, refId } } })
+  return row && toCoupon(row)
+}
+
+function toCoupon({ percentOff, ...row }: Prisma.CouponGetPayload<object>): Coupon {
+  return {
+    id: row.id,
+    refId: row.refId,
+    environmentId: row.environmentId,
+    name: row.name,
+    description: row.description,
+    percentOff: percentOff === null ? null : decimal.fromText(percentOff.toFixed()),
+    amountsOff: row.amountsOff as unknown as Coupon['amountsOff'],
+    durationInMonths: row.durationInMonths,
+    status: row.status,
+    additionalMetaData: row.additionalMetaData as Coupon['additionalMetaData'],
+    createdAt: row.createdAt.getTime(),
+    updatedAt: row.updatedAt.getTime(),
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * What a customer holds, at one version. Every door, cache and message carries this shape.
+ *
+ * entitlement  the right to use a feature; metered ones carry a usage
+ * state        all entitlements of a customer (or of one of its resources), or the reason why there are none
+ * version      epoch milliseconds, strictly growing per customer, given in the transaction that changed it
+ *
+ * Plain data only: it is JSON in Redis and in messages. Decimals are canonical text, times are epoch milliseconds.
+ */
+import type { EpochMs } from '../../kernel/clock.js'
+import type { Decimal } from '../../kernel/decimal.js'
+import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
+import type { DenialReason } from './denial.js'
+
+export type FeatureType = 'BOOLEAN' | 'NUMBER' | 'ENUM'
+export type MeterType = 'None' | 'Fluctuating' | 'Incremental'
+
+export interface EntitledFeature {
+  /** Ours. */
+  id: string
+  /** The caller's identifier. */
+  refId: string
+  displayName: string
+  description: string | null
+  featureType: FeatureType
+  meterType: MeterType
+  units: string | null
+  unitsPlural: string | null
+  unitTransformation: { divide: number; round: 'UP' | 'DOWN' } | null
+}
+
+export interface Usage {
+  /** The true sum; below zero is answered as zero. Belongs to [periodStart, periodEnd). */
+  currentUsage: Decimal
+  /** Null for usage that is never reset. */
+  periodStart: EpochMs | null
+  periodEnd: EpochMs | null
+  /** Version of the state that this number reflects. */
+  updatedAt: EpochMs
+}
+
+export interface Entitlement {
+  feature: EntitledFeature
+  /** What the plan or add-on calls the feature; absent: its own name. */
+  displayNameOverride?: string
+  /** Null: no limit was set, which counts as 0 and never as unlimited (see hasUnlimitedUsage). The value of an unmetered NUMBER. */
+  usageLimit: Decimal | null
+  hasUnlimitedUsage: boolean
+  hasSoftLimit: boolean
+  /** ENUM: the values held. */
+  enumValues: string[]
+  /** When usage starts again; null for BOOLEAN, ENUM, unmetered, Fluctuating and never-reset usage. */
+  reset: { period: ResetPeriod; rule: ResetRule; anchor: EpochMs; timeZone: string } | null
+  /** Null for features without a meter. */
+  usage: Usage | null
+  /** Usage starts again at this instant, before its period is over (a trial that converts); null: no such instant is known. */
+  usageRestartsAt: EpochMs | null
+  /** The feature is held but denied: Revoked, BudgetExceeded. */
+  deniedReason: DenialReason | null
+  /** From this instant on the entitlement may be another one: a reader refetches. */
+  validUntil: EpochMs | null
+}
+
+/** Why a whole state has no entitlements. */
+export type StateDenialReason = 'CustomerNotFound' | 'CustomerIsArchived' | 'CustomerResourceNotFound' | 'NoActiveSubscription'
+
+export interface EntitlementState {
+  environmentId: string
+  /** The caller's identifiers. */
+  customerId: string
+  resourceId: string | null
+  version: EpochMs
+  /** Version of the last change that was more than usage. */
+  accessVersion: EpochMs
+  deniedReason: StateDenialReason | null
+  entitlements: Entitlement[]
+  /** From this instant on time alone may have changed what is held, also where that is nothing now. Null: no such instant is known; absent: not told. */
+  validUntil?: EpochMs | null
+  /** What is held from the next instant on at which time alone changes it. Null: nothing of the kind is known; absent: not told. */
+  next?: NextState | null
+  /** Of the catalog that it was made from: grows with each change of the catalog. Absent: not told, and then the state is not to be kept. */
+  catalogVersion?: number
+}
+
+/** What is held from an instant on unless something happens before: for a reader that cannot ask then. */
+export interface NextState {
+  validFrom: EpochMs
+  /** Exclusive: what comes after is not told. Null: no end is known. */
+  validUntil: EpochMs | null
+  deniedReason: StateDenialReason | null
+  /** A usage whose `updatedAt` is `validFrom` begins then; others go on from the usage of the same feature and period that is held by then. */
+  entitlements: Entitlement[]
+  /** Features (refId) that are held then too, with a usage that goes on in a series which the state does not carry: nobody who holds it hears of that. */
+  unknownFeatureIds: string[]
+}

@@ -1,0 +1,180 @@
+import type { EpochMs } from '../../kernel/clock.js'
+import { type Db, Prisma } from '../../platform/postgres.js'
+import type { ApiKey, Environment, KeyIdentity, KeyKind } from '../model/environment.js'
+
+const environmentFields = {
+  id: true,
+  refId: true,
+  displayName: true,
+  isTest: true,
+  hasPersistentCache: true,
+  allowsUnsignedClientReads: true,
+  createdAt: true,
+} as const
+
+const keyFields = {
+  id: true,
+  environmentId: true,
+  kind: true,
+  name: true,
+  hint: true,
+  createdAt: true,
+  expiresAt: true,
+  revokedAt: true,
+} as const
+
+/** Answers null when the refId is taken. */
+export async function insertEnvironment(db: Db, environment: Environment, signingSecret: Uint8Array): Promise<Environment | null> {
+  // Not caught as an error, because one inside a transaction would end it.
+  const { count } = await db.environment.createMany({
+    data: [{ ...environment, createdAt: new Date(environment.createdAt), signingSecret: Buffer.from(signingSecret) }],
+    skipDuplicates: true,
+  })
+  return count === 1 ? environment : null
+}
+
+/** Oldest first. */
+export async function listEnvironments(db: Db): Promise<Environment[]> {
+  const rows = await db.environment.findMany({ select: environmentFields, orderBy: [{ createdAt: 'asc' }, { refId: 'asc' }] })
+  return rows.map((row) => ({ ...row, createdAt: row.createdAt.getTime() }))
+}
+
+export async function findEnvironment(db: Db, refId: string): Promise<Environment | null> {
+  const row = await db.environment.findUnique({ where: { refId }, select: environmentFields })
+  return row && { ...row, createdAt: row.createdAt.getTime() }
+}
+
+export async function findEnvironmentById(db: Db, id: string): Promise<Environment | null> {
+  const row = await db.environment.findUnique({ where: { id }, select: environmentFields })
+  return row && { ...row, createdAt: row.createdAt.getTime() }
+}
+
+export async function findTestClock(db: Db, id: string): Promise<{ isTest: boolean; testClock: Date | null } | null> {
+  return db.environment.findUnique({ where: { id }, select: { isTest: true, testClock: true } })
+}
+
+export async function moveTestClock(db: Db, id: string, to: EpochMs): Promise<void> {
+  const at = new Date(to)
+  // Events may come at that time, and need somewhere to be stored.
+  await db.$executeRaw(
+    Prisma.sql`SELECT ensure_raw_event_partitions(${at}::timestamptz - interval '36 days', ${at}::timestamptz + interval '62 days')`,
+  )
+  await db.$executeRaw(Prisma.sql`UPDATE environment SET test_clock = greatest(test_clock, ${at}) WHERE id = ${id}::uuid AND is_test`)
+}
+
+/** The time in the environment. */
+export async function readTime(db: Db, environmentId: string): Promise<EpochMs> {
+  const [row] = await db.$queryRaw<{ now: number }[]>(Prisma.sql`SELECT environment_clock(${environmentId}::uuid)::float8 AS now`)
+  return row!.now
+}
+
+export interface SigningSecrets {
+  current: Uint8Array
+  previous: { secret: Uint8Array; expiresAt: EpochMs } | null
+}
+
+/** Null: there is no such environment. */
+export async function findSigningSecrets(db: Db, environmentId: string): Promise<SigningSecrets | null> {
+  const row = await db.environment.findUnique({
+    where: { id: environmentId },
+    select: { signingSecret: true, previousSigningSecret: true, previousSigningSecretExpiresAt: true },
+  })
+  if (!row) return null
+  const { signingSecret, previousSigningSecret, previousSigningSecretExpiresAt } = row
+  return {
+    current: signingSecret,
+    previous:
+      previousSigningSecret && previousSigningSecretExpiresAt
+        ? { secret: previousSigningSecret, expiresAt: previousSigningSecretExpiresAt.getTime() }
+        : null,
+  }
+}
+
+/** The current secret becomes the previous one, in one statement, so that two rotations at once are one after the other. */
+export async function replaceSigningSecret(db: Db, environmentId: string, secret: Uint8Array, previousExpiresAt: EpochMs): Promise<void> {
+  await db.$executeRaw(Prisma.sql`
+    UPDATE environment
+    SET previous_signing_secret = signing_secret, previous_signing_secret_expires_at = ${new Date(previousExpiresAt)}, signing_secret = ${Buffer.from(secret)}
+    WHERE id = ${environmentId}::uuid`)
+}
+
+export interface NewKey {
+  id: string
+  environmentId: string
+  kind: KeyKind
+  name: string
+  hash: Uint8Array
+  hint: string
+  createdAt: EpochMs
+  expiresAt: EpochMs | null
+}
+
+export async function insertKey(db: Db, key: NewKey): Promise<ApiKey> {
+  const row = await db.apiKey.create({
+    data: {
+      ...key,
+      hash: Buffer.from(key.hash),
+      createdAt: new Date(key.createdAt),
+      expiresAt: key.expiresAt === null ? null : new Date(key.expiresAt),
+    },
+    select: keyFields,
+  })
+  return fromKeyRow(row)
+}
+
+/** Oldest first, revoked and expired ones too. */
+export async function listKeys(db: Db, environmentId: string): Promise<ApiKey[]> {
+  const rows = await db.apiKey.findMany({ where: { environmentId }, select: keyFields, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+  return rows.map(fromKeyRow)
+}
+
+/** Ids are ours, hence unique beyond the environment. */
+export async function findKey(db: Db, id: string): Promise<ApiKey | null> {
+  const row = await db.apiKey.findFirst({ where: { id }, select: keyFields })
+  return row && fromKeyRow(row)
+}
+
+/** Answers false when the key was revoked already. */
+export async function setKeyEnd(
+  db: Db,
+  { environmentId, id }: ApiKey,
+  end: { expiresAt: EpochMs } | { revokedAt: EpochMs },
+): Promise<boolean> {
+  const data = 'expiresAt' in end ? { expiresAt: new Date(end.expiresAt) } : { revokedAt: new Date(end.revokedAt) }
+  const { count } = await db.apiKey.updateMany({ where: { environmentId, id, revokedAt: null }, data })
+  return count === 1
+}
+
+export interface StoredIdentity extends Pick<ApiKey, 'expiresAt' | 'revokedAt'> {
+  identity: KeyIdentity
+}
+
+export async function findIdentity(db: Db, hash: Uint8Array): Promise<StoredIdentity | null> {
+  const row = await db.apiKey.findUnique({
+    where: { hash: Buffer.from(hash) },
+    select: { ...keyFields, environment: { select: { refId: true, hasPersistentCache: true, allowsUnsignedClientReads: true } } },
+  })
+  if (!row) return null
+  const { id, environmentId, kind, expiresAt, revokedAt } = fromKeyRow(row)
+  const { refId, ...settings } = row.environment
+  return { identity: { environmentId, environmentRefId: refId, ...settings, kind, keyId: id }, expiresAt, revokedAt }
+}
+
+interface KeyRow extends Omit<ApiKey, 'createdAt' | 'expiresAt' | 'revokedAt'> {
+  createdAt: Date
+  expiresAt: Date | null
+  revokedAt: Date | null
+}
+
+function fromKeyRow({ id, environmentId, kind, name, hint, createdAt, expiresAt, revokedAt }: KeyRow): ApiKey {
+  return {
+    id,
+    environmentId,
+    kind,
+    name,
+    hint,
+    createdAt: createdAt.getTime(),
+    expiresAt: expiresAt?.getTime() ?? null,
+    revokedAt: revokedAt?.getTime() ?? null,
+  }
+}

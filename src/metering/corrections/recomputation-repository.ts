@@ -1,0 +1,231 @@
+/** Raw SQL of recomputations: what is to be counted anew, and how far it is. */
+import type { EpochMs } from '../../kernel/clock.js'
+import { newId } from '../../kernel/id.js'
+import { type Connection, endTime, startTime, toTime } from '../counting/counter-repository.js'
+
+export interface Recomputation {
+  id: string
+  /** The caller's identifiers. */
+  featureId: string
+  /** Null: all customers. */
+  customerId: string | null
+  /** All that there are to look at: one without usage and events is done in no time. */
+  customersTotal: number
+  customersDone: number
+  /** Counters of periods whose events have been dropped since: they stay as they are. */
+  countersLeft: number
+  createdAt: EpochMs
+  /** Null: it is not finished yet. */
+  finishedAt: EpochMs | null
+}
+
+/** Our ids of what the caller names, and the newest version of the feature's meter; null where there is none. */
+export async function findRecomputed(
+  db: Connection,
+  environmentId: string,
+  asked: { featureId: string; customerId: string | null },
+): Promise<{ featureId: string | null; customerId: string | null; meterVersion: number | null }> {
+  const { rows } = await db.query<{ feature: string | null; customer: string | null; version: number | null }>({
+    text: `
+      SELECT feature.id AS feature, customer.id AS customer, (
+        SELECT max(history.version) FROM meter_version AS history JOIN meter USING (environment_id, feature_id)
+        WHERE history.environment_id = $1::uuid AND history.feature_id = feature.id
+      ) AS version
+      FROM (SELECT) AS always
+      LEFT JOIN feature ON feature.environment_id = $1::uuid AND feature.ref_id = $2
+      LEFT JOIN customer ON customer.environment_id = $1::uuid AND customer.ref_id = $3`,
+    values: [environmentId, asked.featureId, asked.customerId],
+  })
+  const { feature, customer, version } = rows[0]!
+  return { featureId: feature, customerId: customer, meterVersion: version }
+}
+
+export interface NewRecomputation {
+  id: string
+  featureId: string
+  customerId: string | null
+  from: EpochMs | null
+  to: EpochMs | null
+  meterVersion: number
+}
+
+export async function insertRecomputation(db: Connection, environmentId: string, work: NewRecomputation): Promise<void> {
+  await db.query({
+    text: `
+      INSERT INTO usage_recomputation (environment_id, id, feature_id, customer_id, from_time, to_time, meter_version, customers_total)
+      SELECT $1::uuid, $2::uuid, $3::uuid, $4::uuid, $5::timestamptz, $6::timestamptz, $7::int, count(*)
+      FROM customer WHERE environment_id = $1::uuid AND ($4::uuid IS NULL OR id = $4::uuid)`,
+    values: [environmentId, work.id, work.featureId, work.customerId, toTime(work.from), toTime(work.to), work.meterVersion],
+  })
+}
+
+export async function findRecomputation(db: Connection, environmentId: string, id: string): Promise<Recomputation | null> {
+  const { rows } = await db.query<{
+    feature: string
+    customer: string | null
+    customers_total: number
+    customers_done: number
+    counters_left: number
+    created_at: Date
+    finished_at: Date | null
+  }>({
+    text: `
+      SELECT feature.ref_id AS feature, customer.ref_id AS customer, work.customers_total, work.customers_done, work.counters_left, work.created_at, work.finished_at
+      FROM usage_recomputation AS work
+      JOIN feature ON feature.environment_id = work.environment_id AND feature.id = work.feature_id
+      LEFT JOIN customer ON customer.environment_id = work.environment_id AND customer.id = work.customer_id
+      WHERE work.environment_id = $1::uuid AND work.id = $2::uuid`,
+    values: [environmentId, id],
+  })
+  const row = rows[0]
+  if (!row) return null
+  return {
+    id,
+    featureId: row.feature,
+    customerId: row.customer,
+    // Customers that have come since are looked at too.
+    customersTotal: Math.max(row.customers_total, row.customers_done),
+    customersDone: row.customers_done,
+    countersLeft: row.counters_left,
+    createdAt: row.created_at.getTime(),
+    finishedAt: row.finished_at?.getTime() ?? null,
+  }
+}
+
+export interface ClaimedRecomputation extends NewRecomputation {
+  environmentId: string
+  /** The last customer that is done. */
+  doneUntil: string | null
+}
+
+/** The oldest recomputation that nobody works on, locked until the transaction ends. */
+export async function claimRecomputation(db: Connection): Promise<ClaimedRecomputation | null> {
+  const { rows } = await db.query<{
+    environment_id: string
+    id: string
+    feature_id: string
+    customer_id: string | null
+    from_time: Date | null
+    to_time: Date | null
+    meter_version: number
+    done_until: string | null
+  }>({
+    text: `
+      SELECT environment_id, id, feature_id, customer_id, from_time, to_time, meter_version, done_until
+      FROM usage_recomputation WHERE finished_at IS NULL ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  })
+  const row = rows[0]
+  if (!row) return null
+  return {
+    environmentId: row.environment_id,
+    id: row.id,
+    featureId: row.feature_id,
+    customerId: row.customer_id,
+    from: row.from_time?.getTime() ?? null,
+    to: row.to_time?.getTime() ?? null,
+    meterVersion: row.meter_version,
+    doneUntil: row.done_until,
+  }
+}
+
+/** The next customers in the order of their ids. Whether they have usage of the feature, or events that it can be counted from, is found under their lock. */
+export async function nextCustomers(
+  db: Connection,
+  { environmentId, customerId, doneUntil }: ClaimedRecomputation,
+  limit: number,
+): Promise<{ id: string; refId: string }[]> {
+  const { rows } = await db.query<{ id: string; ref_id: string }>({
+    text: `
+      SELECT id, ref_id FROM customer
+      WHERE environment_id = $1::uuid AND id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000') AND ($2::uuid IS NULL OR id = $2::uuid)
+      ORDER BY id LIMIT $4::int`,
+    values: [environmentId, customerId, doneUntil, limit],
+  })
+  return rows.map(({ id, ref_id }) => ({ id, refId: ref_id }))
+}
+
+/** Where a customer or one of its resources has counted events: first and last of a quarter of an hour. Resource null: the customer's own. */
+export interface EventSpan {
+  customerId: string
+  resourceRefId: string | null
+  first: EpochMs
+  last: EpochMs
+}
+
+/** The spans of all events in [from, to), of whatever meter. Costs as much as the customers have events there. */
+export async function findEventSpans(
+  db: Connection,
+  environmentId: string,
+  { customerIds, from, to }: { customerIds: string[]; from: EpochMs | null; to: EpochMs | null },
+): Promise<EventSpan[]> {
+  const { rows } = await db.query<{ customer_id: string; resource_ref: string | null; first: Date; last: Date }>({
+    text: `
+      SELECT span.customer_id, resource.ref_id AS resource_ref, span.first, span.last
+      FROM unnest($2::uuid[]) AS asked (customer_id)
+      CROSS JOIN LATERAL (
+        SELECT event.customer_id, event.resource_id, min(event.occurred_at) AS first, max(event.occurred_at) AS last
+        FROM raw_event AS event
+        WHERE event.environment_id = $1::uuid AND event.customer_id = asked.customer_id
+          AND event.occurred_at >= $3::timestamptz AND event.occurred_at < $4::timestamptz
+        GROUP BY event.customer_id, event.resource_id, date_bin('15 minutes', event.occurred_at, 'epoch')
+      ) AS span
+      LEFT JOIN customer_resource AS resource
+        ON resource.environment_id = $1::uuid AND resource.customer_id = span.customer_id AND resource.id = span.resource_id`,
+    values: [environmentId, customerIds, startTime(from), endTime(to)],
+  })
+  return rows.map((row) => ({
+    customerId: row.customer_id,
+    resourceRefId: row.resource_ref,
+    first: row.first.getTime(),
+    last: row.last.getTime(),
+  }))
+}
+
+/** The resources that have had usage of the feature of their own. */
+export async function findResourcesOf(
+  db: Connection,
+  environmentId: string,
+  { featureId, customerIds }: { featureId: string; customerIds: string[] },
+): Promise<{ customerId: string; resourceRefId: string }[]> {
+  const { rows } = await db.query<{ customer_id: string; ref_id: string }>({
+    text: `
+      SELECT DISTINCT series.customer_id, resource.ref_id
+      FROM unnest($3::uuid[]) AS asked (customer_id)
+      CROSS JOIN LATERAL (
+        SELECT customer_id, resource_id FROM usage_series WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND feature_id = $2::uuid
+      ) AS series
+      JOIN customer_resource AS resource
+        ON resource.environment_id = $1::uuid AND resource.customer_id = series.customer_id AND resource.id = series.resource_id`,
+    values: [environmentId, featureId, customerIds],
+  })
+  return rows.map(({ customer_id, ref_id }) => ({ customerId: customer_id, resourceRefId: ref_id }))
+}
+
+/** Notes how far it is. `left`: counters that were left as they are. */
+export async function advanceRecomputation(
+  db: Connection,
+  { environmentId, id }: ClaimedRecomputation,
+  { customerIds, left, isLast }: { customerIds: string[]; left: number; isLast: boolean },
+): Promise<void> {
+  await db.query({
+    text: `
+      UPDATE usage_recomputation SET done_until = coalesce($3::uuid, done_until), customers_done = customers_done + $4::int,
+        counters_left = counters_left + $5::int, finished_at = CASE WHEN $6::boolean THEN clock_timestamp() END
+      WHERE environment_id = $1::uuid AND id = $2::uuid`,
+    values: [environmentId, id, customerIds.at(-1) ?? null, customerIds.length, left, isLast],
+  })
+}
+
+/** Messages that have the customers' states built anew. */
+export async function tellCustomers(
+  db: Connection,
+  environmentId: string,
+  customers: { refId: string; version: EpochMs }[],
+): Promise<void> {
+  await db.query({
+    text: `
+      INSERT INTO outbox_message (environment_id, id, kind, customer_id, version)
+      SELECT $1::uuid, id, 'entitlements', ref_id, version FROM unnest($2::uuid[], $3::text[], $4::bigint[]) AS given (id, ref_id, version)`,
+    values: [environmentId, customers.map(() => newId()), customers.map(({ refId }) => refId), customers.map(({ version }) => version)],
+  })
+}

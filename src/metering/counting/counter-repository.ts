@@ -1,0 +1,280 @@
+/** Raw SQL of usage series and counters. Every function expects the customers concerned to be locked in the same transaction. */
+import type pg from 'pg'
+import type { EpochMs } from '../../kernel/clock.js'
+import { type Decimal, fromText } from '../../kernel/decimal.js'
+import type { UsageSeries } from '../model/series.js'
+
+/** A connection inside a transaction, or any one for reading. */
+export type Connection = Pick<pg.Pool, 'query'>
+
+/** The database's time. */
+export async function readTime(db: Connection): Promise<EpochMs> {
+  const { rows } = await db.query<{ now: string }>('SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now')
+  return Number(rows[0]!.now)
+}
+
+export interface LockedCustomer {
+  /** The version that the customer's state gets when this transaction changes it: the time in the environment, above the last version. */
+  version: EpochMs
+  accessVersion: EpochMs
+  /** The state has that version already. */
+  isWritten: boolean
+}
+
+/**
+ * Takes the state rows of the customers in the order of their ids, which is everybody's order; a customer without one is absent. `now` is the
+ * database's time, not earlier than it is.
+ */
+export async function lockCustomers(
+  db: Connection,
+  environmentId: string,
+  customerIds: string[],
+): Promise<{ customers: Map<string, LockedCustomer>; now: EpochMs }> {
+  const startedAt = performance.now()
+  const { rows } = await db.query<{ customer_id: string; version: string; access_version: string; clock: string; time: string }>({
+    name: 'metering_lock_customers',
+    text: `
+      SELECT state.customer_id, state.version, state.access_version, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock,
+        (SELECT environment_clock($1::uuid)) AS time
+      FROM customer_state AS state
+      WHERE state.environment_id = $1::uuid AND state.customer_id = ANY($2::uuid[])
+      ORDER BY state.customer_id FOR UPDATE`,
+    values: [environmentId, customerIds],
+  })
+  // The clock was read before a row was waited for. Versions still grow, by the last one; for deadlines the wait is added.
+  const customers = rows.map(({ customer_id, version, access_version, time }): [string, LockedCustomer] => [
+    customer_id,
+    { version: Math.max(Number(time), Number(version) + 1), accessVersion: Number(access_version), isWritten: false },
+  ])
+  const waitedMs = Math.ceil(performance.now() - startedAt)
+  return { customers: new Map(customers), now: rows.reduce((latest, { clock }) => Math.max(latest, Number(clock)), 0) + waitedMs }
+}
+
+/**
+ * Takes the state rows of the customers, given in the order of their ids, and gives those that change their new version in the same step; a customer
+ * without a state is absent.
+ */
+export async function advanceCustomers(
+  db: Connection,
+  environmentId: string,
+  customers: { id: string; isChanged: boolean }[],
+): Promise<Map<string, LockedCustomer>> {
+  const { rows } = await db.query<{ ords: string | null; versions: string; access_versions: string }>({
+    name: 'metering_advance_customers',
+    text: 'SELECT o_ords AS ords, o_versions AS versions, o_access_versions AS access_versions FROM advance_customers_v2($1::uuid, $2::uuid[], $3::boolean[])',
+    values: [environmentId, plainArray(customers.map(({ id }) => id)), plainArray(customers.map(({ isChanged }) => isChanged))],
+  })
+  const { ords, versions, access_versions } = rows[0]!
+  if (ords === null) return new Map()
+  const [versionOf, accessVersionOf] = [versions.split(','), access_versions.split(',')]
+  return new Map(
+    ords.split(',').map((ord, i) => {
+      const { id, isChanged } = customers[Number(ord) - 1]!
+      return [id, { version: Number(versionOf[i]), accessVersion: Number(accessVersionOf[i]), isWritten: isChanged }]
+    }),
+  )
+}
+
+interface SeriesRow {
+  id: string
+  customer_id: string
+  resource_id: string | null
+  feature_id: string
+  reset_period: UsageSeries['resetPeriod']
+  reset_rule: UsageSeries['resetRule']
+  anchor: Date | null
+  timezone: string | null
+}
+
+export interface StoredSeries extends UsageSeries {
+  id: string
+}
+
+export interface SeriesScope {
+  customerId: string
+  /** Null: the customer's totals. */
+  resourceId: string | null
+  featureId: string
+}
+
+/** Every series there is in the scopes. */
+export async function findSeries(db: Connection, environmentId: string, scopes: SeriesScope[]): Promise<StoredSeries[]> {
+  const { rows } = await db.query<SeriesRow>({
+    name: 'metering_find_series',
+    text: `
+      SELECT series.id, series.customer_id, series.resource_id, series.feature_id, series.reset_period, series.reset_rule, series.anchor, series.timezone
+      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[]) AS scope (customer_id, resource_id, feature_id)
+      CROSS JOIN LATERAL (
+        SELECT * FROM usage_series
+        WHERE environment_id = $1::uuid AND customer_id = scope.customer_id AND feature_id = scope.feature_id AND resource_id IS NOT DISTINCT FROM scope.resource_id
+      ) AS series`,
+    values: [environmentId, scopes.map((s) => s.customerId), scopes.map((s) => s.resourceId), scopes.map((s) => s.featureId)],
+  })
+  return rows.map((row) => ({
+    id: row.id,
+    customerId: row.customer_id,
+    resourceId: row.resource_id,
+    featureId: row.feature_id,
+    resetPeriod: row.reset_period,
+    resetRule: row.reset_rule,
+    anchor: row.anchor?.getTime() ?? null,
+    timeZone: row.timezone,
+  }))
+}
+
+export async function insertSeries(db: Connection, environmentId: string, series: StoredSeries[]): Promise<void> {
+  await db.query({
+    name: 'metering_insert_series',
+    text: `
+      INSERT INTO usage_series (environment_id, id, customer_id, resource_id, feature_id, reset_period, reset_rule, anchor, timezone)
+      SELECT $1::uuid, * FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::reset_period[], $7::reset_rule[], $8::timestamptz[], $9::text[])`,
+    values: [
+      environmentId,
+      series.map((s) => s.id),
+      series.map((s) => s.customerId),
+      series.map((s) => s.resourceId),
+      series.map((s) => s.featureId),
+      series.map((s) => s.resetPeriod),
+      series.map((s) => s.resetRule),
+      series.map((s) => toTime(s.anchor)),
+      series.map((s) => s.timeZone),
+    ],
+  })
+}
+
+/**
+ * Deletes the counters of series that nothing adds to any more, as far as late usage could still have changed them. A counter that is there is
+ * therefore complete, and one that is missing is computed when its series is read again.
+ */
+export async function dropCounters(db: Connection, environmentId: string, seriesIds: string[]): Promise<void> {
+  await db.query({
+    name: 'metering_drop_counters',
+    text: `
+      WITH dropped AS (
+        DELETE FROM usage_counter
+        WHERE environment_id = $1::uuid AND series_id = ANY($2::uuid[]) AND period_end > clock_timestamp() - interval '36 days'
+        RETURNING series_id, period_start
+      )
+      DELETE FROM usage_member AS member USING dropped
+      WHERE member.environment_id = $1::uuid AND member.series_id = dropped.series_id AND member.period_start = dropped.period_start`,
+    values: [environmentId, seriesIds],
+  })
+}
+
+/** For each (customer, feature), the latest time of a measurement that is dated after `at`; absent where there is none. */
+export async function findDatedAhead(
+  db: Connection,
+  environmentId: string,
+  asked: { customerId: string; featureId: string; at: EpochMs }[],
+): Promise<Map<number, EpochMs>> {
+  const { rows } = await db.query<{ ord: number; latest: Date }>({
+    name: 'metering_find_dated_ahead',
+    text: `
+      SELECT asked.ord::int AS ord, ahead.occurred_at AS latest
+      FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[]) WITH ORDINALITY AS asked (customer_id, feature_id, at, ord)
+      CROSS JOIN LATERAL (
+        SELECT occurred_at FROM usage_measurement
+        WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND feature_id = asked.feature_id AND occurred_at > asked.at
+        ORDER BY occurred_at DESC, sequence DESC LIMIT 1
+      ) AS ahead`,
+    values: [environmentId, asked.map((a) => a.customerId), asked.map((a) => a.featureId), asked.map((a) => toTime(a.at))],
+  })
+  return new Map(rows.map(({ ord, latest }) => [ord - 1, latest.getTime()]))
+}
+
+export interface CounterPeriod {
+  seriesId: string
+  /** Null: usage that is never reset. */
+  start: EpochMs | null
+  end: EpochMs | null
+}
+
+/**
+ * The periods whose counter is there, by index, with the version of the meter that counts it (null: usage that is reported). One that ends at another
+ * time is not there: it was cut, or is to be.
+ */
+export async function findCounters(db: Connection, environmentId: string, periods: CounterPeriod[]): Promise<Map<number, number | null>> {
+  const { rows } = await db.query<{ ord: number; meter_version: number | null }>({
+    name: 'metering_find_counters',
+    text: `
+      SELECT asked.ord::int AS ord, counter.meter_version
+      FROM unnest($2::uuid[], $3::timestamptz[], $4::timestamptz[]) WITH ORDINALITY AS asked (series_id, period_start, period_end, ord)
+      CROSS JOIN LATERAL (
+        SELECT meter_version FROM usage_counter
+        WHERE environment_id = $1::uuid AND series_id = asked.series_id AND period_start = asked.period_start AND period_end = asked.period_end LIMIT 1
+      ) AS counter`,
+    values: [environmentId, periods.map((p) => p.seriesId), periods.map((p) => startTime(p.start)), periods.map((p) => endTime(p.end))],
+  })
+  return new Map(rows.map(({ ord, meter_version }) => [ord - 1, meter_version]))
+}
+
+/** Those of the customers that have resources. */
+export async function findWithResources(db: Connection, environmentId: string, customerIds: string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ customer_id: string }>({
+    name: 'metering_find_with_resources',
+    text: `
+      SELECT asked.customer_id
+      FROM unnest($2::uuid[]) AS asked (customer_id)
+      CROSS JOIN LATERAL (SELECT FROM customer_resource WHERE environment_id = $1::uuid AND customer_id = asked.customer_id LIMIT 1) AS resource`,
+    values: [environmentId, customerIds],
+  })
+  return new Set(rows.map(({ customer_id }) => customer_id))
+}
+
+/** What a counter adds up: [from, to) of a feature, over the customer and all its resources or of one resource. Null: without bound. */
+export interface UsageRange extends SeriesScope {
+  from: EpochMs | null
+  to: EpochMs | null
+}
+
+/**
+ * The stored measurements of each range, added up: per resource, the last SET by (time, sequence) and every DELTA after it. Costs as much as the
+ * range has measurements.
+ */
+export async function sumMeasurements(db: Connection, environmentId: string, ranges: UsageRange[]): Promise<Decimal[]> {
+  const { rows } = await db.query<{ usage: string }>({
+    name: 'metering_sum_measurements',
+    text: `
+      SELECT coalesce(total.usage, 0)::text AS usage
+      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::timestamptz[])
+        WITH ORDINALITY AS asked (customer_id, resource_id, feature_id, from_time, to_time, ord)
+      CROSS JOIN LATERAL (
+        WITH counted AS MATERIALIZED (
+          SELECT coalesce(resource_id, '00000000-0000-0000-0000-000000000000') AS part, value, behavior, occurred_at, sequence
+          FROM usage_measurement
+          WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND feature_id = asked.feature_id
+            AND occurred_at >= asked.from_time AND occurred_at < asked.to_time
+            AND (asked.resource_id IS NULL OR resource_id = asked.resource_id)
+        ), last_set AS (
+          SELECT DISTINCT ON (part) part, occurred_at, sequence FROM counted WHERE behavior = 'SET' ORDER BY part, occurred_at DESC, sequence DESC
+        )
+        SELECT sum(counted.value) AS usage
+        FROM counted LEFT JOIN last_set ON last_set.part = counted.part
+        WHERE last_set.part IS NULL OR (counted.occurred_at, counted.sequence) >= (last_set.occurred_at, last_set.sequence)
+      ) AS total
+      ORDER BY asked.ord`,
+    values: [environmentId, ...rangeColumns(ranges)],
+  })
+  return rows.map(({ usage }) => fromText(usage))
+}
+
+export function rangeColumns(ranges: UsageRange[]): unknown[] {
+  return [
+    ranges.map((r) => r.customerId),
+    ranges.map((r) => r.resourceId),
+    ranges.map((r) => r.featureId),
+    ranges.map((r) => startTime(r.from)),
+    ranges.map((r) => endTime(r.to)),
+  ]
+}
+
+export const toTime = (at: EpochMs | null): string | null => (at === null ? null : new Date(at).toISOString())
+export const startTime = (at: EpochMs | null): string => toTime(at) ?? '-infinity'
+export const endTime = (at: EpochMs | null): string => toTime(at) ?? 'infinity'
+
+/**
+ * PostgreSQL's text of an array whose elements need no quotes: ids, numbers, times, names of ours. Writing it takes a fraction of what the driver does
+ * to any text.
+ */
+export const plainArray = (values: readonly (string | number | boolean | null)[]): string =>
+  `{${values.map((value) => value ?? 'NULL').join()}}`

@@ -1,0 +1,39 @@
+import type { EnvironmentService } from '../../environment/service.js'
+import { Problem } from '../../kernel/problem.js'
+import { directDoorPrefix, type IngestionJob } from '../wire/jobs.js'
+import type { Ingestion } from './ingestion.js'
+
+/**
+ * Jobs of an environment's own queue, which sidecars add to. Who reaches the queue need not hold a key, so each job shows the hash of one, and
+ * nothing in the job may name another environment. Safe to run twice for a job.
+ */
+export class DirectIngestion {
+  constructor(
+    private readonly environments: Pick<EnvironmentService, 'authenticateHash'>,
+    private readonly ingestion: Pick<Ingestion, 'ingest' | 'refuse'>,
+  ) {}
+
+  /** `environmentId`: that of the queue. */
+  async ingest(environmentId: string, job: IngestionJob, isRerun: boolean): Promise<void> {
+    // A reply to anybody else would be a message to them.
+    if (!job.door.startsWith(directDoorPrefix(environmentId))) return
+    const problem = await this.#refusal(environmentId, job)
+    if (problem) this.ingestion.refuse(job, problem)
+    else await this.ingestion.ingest(job, isRerun)
+  }
+
+  async #refusal(environmentId: string, job: IngestionJob): Promise<Problem | null> {
+    try {
+      const identity = await this.environments.authenticateHash(Buffer.from(job.keyHash ?? '', 'base64'))
+      const isOfQueue = identity.kind === 'SERVER' && identity.environmentId === environmentId && job.environmentId === environmentId
+      return isOfQueue
+        ? null
+        : new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', 'The key is no server key of the environment of this queue.')
+    } catch (error) {
+      const problem = Problem.from(error)
+      // What is no answer about the key is tried again.
+      if (problem.code !== 'UNAUTHENTICATED') throw error
+      return problem
+    }
+  }
+}

@@ -1,0 +1,289 @@
+import type { Redis } from 'ioredis'
+import type { ExpectedAnnouncement } from '../../changes/state-bus.js'
+import { newId } from '../../kernel/id.js'
+import { Problem } from '../../kernel/problem.js'
+import type { DatabaseClock } from '../../platform/database-clock.js'
+import type { Logger } from '../../platform/logger.js'
+import type { JobQueue } from '../../platform/queue.js'
+import { notCountedInTime, tooMuchWaiting } from '../model/problems.js'
+import type { EventItem, ReportItem } from '../model/report.js'
+import type { Call, EventAnswer, ReportAnswer } from '../wire/call.js'
+import { deadlineMs, type IngestionJob, type IngestionReply, replyChannel, shardOf } from '../wire/jobs.js'
+import { packEvents } from '../wire/packed-events.js'
+import { type PackedAnswer, packCall, unpackAnswer } from '../wire/packed-reports.js'
+import type { Backlog } from './backlog.js'
+
+/** From when a batch leaves, which is moments after its calls came. */
+const answerMs = 6_000
+/** Without a reply in that time the batch is added once more: its job, its worker or the reply may be lost, and counting is safe to repeat. */
+const repeatMs = 500
+/** Of one lane. Two keep the worker busy while the next is gathered; more would only make batches smaller, */
+const maxInFlight = 2
+/** and so would a second one of few items: a job costs as much as the reports of a dozen. */
+const worthwhileItems = 20
+/** Under load a batch of far less than usual waits so long for the callers that have just been answered. */
+const lingerMs = 1
+/** A batch that takes so long, perhaps for a customer that is locked, leaves its place to the next. */
+const slowMs = 100
+/** How much of the usual size is left by a batch that is smaller, */
+const forgetting = 0.7
+/** and how long it is usual. */
+const usualMs = 20
+/** A second or two of work. More of it waiting means that workers are too few, and the caller should know. */
+const maxWaitingItems = 20_000
+
+type Answer = ReportAnswer | EventAnswer
+
+/** Hears the replies to the batches of this process, over one Redis channel. A reply that is lost with a connection is asked for again. */
+export class Replies {
+  readonly #expected = new Map<string, (reply: IngestionReply) => void>()
+
+  /** `subscriber` is used for this channel only. `door`: what the process is called by those that reply. */
+  constructor(
+    subscriber: Redis,
+    prefix: string,
+    log: Logger,
+    readonly door: string = newId(),
+  ) {
+    subscriber.on('message', (_channel, message) => {
+      const reply = JSON.parse(message) as IngestionReply
+      this.#expected.get(reply.batchId)?.(reply)
+    })
+    // ioredis subscribes again by itself after a reconnect.
+    subscriber.subscribe(replyChannel(prefix, this.door)).catch((error: unknown) => log.warn({ err: error }, 'replies cannot be heard yet'))
+  }
+
+  expect(batchId: string, heard: (reply: IngestionReply) => void): void {
+    this.#expected.set(batchId, heard)
+  }
+
+  forget(batchId: string): void {
+    this.#expected.delete(batchId)
+  }
+}
+
+interface WaitingCall {
+  call: Call<unknown>
+  /** The first outcome counts; also ends the waiting. */
+  settle: (outcome: { answer: Answer } | { problem: Problem }) => void
+  isSettled: boolean
+}
+
+/** Calls of one environment that go to one queue. */
+interface Lane {
+  environmentId: string
+  queue: Pick<JobQueue<IngestionJob>, 'add'>
+  waiting: WaitingCall[]
+  /** Of the calls that wait. */
+  waitingItems: number
+  inFlight: number
+  isScheduled: boolean
+  /** Items of a batch lately. */
+  usualItems: number
+  sentAt: number
+  /** Set while fewer calls than usual wait for more. */
+  linger: NodeJS.Timeout | undefined
+}
+
+export interface DoorParts {
+  /** One per shard. */
+  queues: Pick<JobQueue<IngestionJob>, 'add'>[]
+  replies: Pick<Replies, 'door' | 'expect' | 'forget'>
+  clock: Pick<DatabaseClock, 'now'>
+  /** For what others have to know of before the callers are answered: the worker announces it, and says how many hear of it. */
+  expectAnnouncement?: () => ExpectedAnnouncement | undefined
+  /** Absent: nobody looks at it. */
+  backlog?: Pick<Backlog, 'isTooLong'>
+  kind: IngestionJob['batch']['kind']
+  /** Of a door outside the platform: see `IngestionJob`. */
+  keyHash?: string
+  /** Of one batch; a larger call is a batch of its own. */
+  maxItems: number
+}
+
+/** Without a batch in flight half of what is usual is enough, and a lone caller is usual to itself. */
+function maySend({ waitingItems, inFlight, usualItems, sentAt }: Lane): boolean {
+  const enough = inFlight === 0 && performance.now() - sentAt > usualMs ? 1 : Math.max(1, usualItems / 2)
+  return waitingItems >= (inFlight === 0 ? enough : Math.max(enough, worthwhileItems)) && inFlight < maxInFlight
+}
+
+/**
+ * Gathers concurrent calls into jobs and answers each when its job is committed. A batch leaves at the end of the event loop's
+ * turn while none is in flight, or one and this one is worth it, else when one returns. So a lone call waits for nobody, and under load batches fill by
+ * themselves; only there a millisecond is waited for those that make a batch as large as usual.
+ */
+export class Door {
+  readonly #parts: DoorParts
+  readonly #lanes = new Map<string, Lane>()
+  /** Environments with items that have no answer yet, and the shard of those that are not many. */
+  readonly #open = new Map<string, { items: number; shard: number }>()
+  #waitingItems = 0
+
+  constructor(parts: DoorParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * The answer of the worker. Fails with DEADLINE_EXCEEDED (not counted, safe to repeat), UNAVAILABLE (the queue is away) or RESOURCE_EXHAUSTED (too much
+   * is waiting); nothing was counted then. `signal` ends the waiting only: a call that is on its way is counted.
+   */
+  async send(environmentId: string, items: { customerId: string }[], signal?: AbortSignal): Promise<Answer> {
+    const { clock, backlog } = this.#parts
+    const now = await clock.now()
+    signal?.throwIfAborted()
+    if (this.#waitingItems + items.length > maxWaitingItems || backlog?.isTooLong()) throw tooMuchWaiting()
+    this.#count(environmentId, items.length)
+    return new Promise((resolve, reject) => {
+      const settle: WaitingCall['settle'] = (outcome) => {
+        if (waiting.isSettled) return
+        waiting.isSettled = true
+        signal?.removeEventListener('abort', abort)
+        this.#count(environmentId, -items.length)
+        if ('answer' in outcome) resolve(outcome.answer)
+        else reject(outcome.problem)
+      }
+      const waiting: WaitingCall = { call: { deadline: now + deadlineMs, items }, settle, isSettled: false }
+      const abort = () => settle({ problem: notCountedInTime() })
+      signal?.addEventListener('abort', abort)
+      const lane = this.#laneOf(environmentId, items[0]!.customerId)
+      lane.waiting.push(waiting)
+      lane.waitingItems += items.length
+      this.#schedule(lane)
+    })
+  }
+
+  /** Adds to what has no answer yet. */
+  #count(environmentId: string, items: number): void {
+    this.#waitingItems += items
+    const open = this.#open.get(environmentId) ?? { items: 0, shard: shardOf(environmentId, '', this.#parts.queues.length) }
+    open.items += items
+    if (open.items > 0) this.#open.set(environmentId, open)
+    else this.#open.delete(environmentId)
+  }
+
+  /**
+   * Under load a call goes the way of its first customer, so that the calls of a busy one wait for each other and not the others' for them. As long as
+   * all of an environment's would fit into half a batch they go together: more and smaller batches would only cost more.
+   */
+  #laneOf(environmentId: string, customerId: string): Lane {
+    const { queues, maxItems } = this.#parts
+    const open = this.#open.get(environmentId)!
+    const shard = open.items > maxItems / 2 ? shardOf(environmentId, customerId, queues.length) : open.shard
+    const name = `${environmentId}/${shard}`
+    const known = this.#lanes.get(name)
+    if (known) return known
+    const lane: Lane = {
+      environmentId,
+      queue: queues[shard]!,
+      waiting: [],
+      waitingItems: 0,
+      inFlight: 0,
+      isScheduled: false,
+      usualItems: 0,
+      sentAt: 0,
+      linger: undefined,
+    }
+    this.#lanes.set(name, lane)
+    return lane
+  }
+
+  #schedule(lane: Lane): void {
+    if (lane.isScheduled || lane.waiting.length === 0) return
+    if (!maySend(lane)) {
+      if (lane.inFlight === 0) lane.linger ??= setTimeout(() => this.#flush(lane), lingerMs)
+      return
+    }
+    lane.isScheduled = true
+    setImmediate(() => {
+      lane.isScheduled = false
+      while (maySend(lane)) this.#flush(lane)
+    })
+  }
+
+  #flush(lane: Lane): void {
+    clearTimeout(lane.linger)
+    lane.linger = undefined
+    const calls: WaitingCall[] = []
+    let size = 0
+    while (lane.waiting.length > 0) {
+      const next = lane.waiting[0]!
+      if (!next.isSettled) {
+        if (calls.length > 0 && size + next.call.items.length > this.#parts.maxItems) break
+        calls.push(next)
+        size += next.call.items.length
+      }
+      lane.waiting.shift()
+      lane.waitingItems -= next.call.items.length
+    }
+    if (calls.length === 0) return
+    lane.inFlight += 1
+    lane.usualItems = Math.max(size, lane.usualItems * forgetting)
+    lane.sentAt = performance.now()
+    let hasPlace = true
+    const makePlace = () => {
+      if (!hasPlace) return
+      hasPlace = false
+      clearTimeout(slow)
+      lane.inFlight -= 1
+      this.#schedule(lane)
+    }
+    const slow = setTimeout(makePlace, slowMs)
+    void this.#exchange(lane, calls, makePlace).finally(makePlace)
+  }
+
+  /** Sends a batch and settles its calls; ends when all are settled. Never rejects. `committed` is called as soon as the worker has answered. */
+  #exchange({ environmentId, queue }: Lane, calls: WaitingCall[], committed: () => void): Promise<void> {
+    const { replies, kind, keyHash } = this.#parts
+    const batchId = newId()
+    const announcement = this.#parts.expectAnnouncement?.()
+    const batch =
+      kind === 'reports'
+        ? { kind, calls: calls.map(({ call }) => packCall(call as Call<ReportItem>)) }
+        : { kind, calls: calls.map(({ call: { deadline, items } }) => ({ deadline, packed: packEvents(items as EventItem[]) })) }
+    const job: IngestionJob = {
+      v: 1,
+      environmentId,
+      door: replies.door,
+      batchId,
+      isRepeat: false,
+      ...(keyHash === undefined ? {} : { keyHash }),
+      ...(announcement && { announcement: announcement.ticket }),
+      batch,
+    }
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(repeat)
+        clearTimeout(lastAnswer)
+        replies.forget(batchId)
+        announcement?.forget()
+        resolve()
+      }
+      const fail = (problem: Problem) => {
+        for (const { settle } of calls) settle({ problem })
+        end()
+      }
+      const repeat = setTimeout(() => {
+        // Fails when Redis is away; then the deadline answers.
+        queue.add({ ...job, isRepeat: true }).catch(() => undefined)
+      }, repeatMs)
+      const lastAnswer = setTimeout(() => fail(notCountedInTime()), answerMs)
+      replies.expect(batchId, async ({ answers, receivers }) => {
+        // There may be a second reply.
+        replies.forget(batchId)
+        clearTimeout(repeat)
+        committed()
+        if (receivers) await announcement?.heardBy(receivers)
+        for (const [index, { settle, call }] of calls.entries()) settle({ answer: this.#unpack(answers[index]!, call.items) })
+        end()
+      })
+      queue.add(job).catch((error: unknown) => {
+        // Only a queue that was away before anything was sent is certain: else the job may be there, and the reply or the deadline decides.
+        if (error instanceof Problem) fail(error)
+      })
+    })
+  }
+
+  #unpack(answer: IngestionReply['answers'][number], items: unknown[]): Answer {
+    return this.#parts.kind === 'reports' ? unpackAnswer(answer as PackedAnswer, items as ReportItem[]) : (answer as EventAnswer)
+  }
+}

@@ -1,0 +1,75 @@
+import { recordAccessChange } from '../../customer/records/state-version.js'
+import type { TestClock } from '../../environment/model/environment.js'
+import type { EnvironmentService } from '../../environment/service.js'
+import type { EpochMs } from '../../kernel/clock.js'
+import { inTransaction, type PrismaClient } from '../../platform/postgres.js'
+import { findNextDue } from '../records/due.js'
+import type { AfterCommit } from '../records/frame.js'
+import type { SubscriptionService } from '../use-cases/subscriptions.js'
+
+/** Customers whose states are made anew in one transaction. */
+const customersPerTransaction = 100
+
+/** Time in a test environment: it stands still until it is told to go on, and then everything happens that would have happened. */
+export class TestClockService {
+  readonly #prisma: PrismaClient
+  readonly #environments: EnvironmentService
+  readonly #subscriptions: SubscriptionService
+  readonly #after: AfterCommit
+
+  constructor(parts: { prisma: PrismaClient; environments: EnvironmentService; subscriptions: SubscriptionService; after: AfterCommit }) {
+    this.#prisma = parts.prisma
+    this.#environments = parts.environments
+    this.#subscriptions = parts.subscriptions
+    this.#after = parts.after
+  }
+
+  /** Null: the environment has none. */
+  find(environmentId: string): Promise<TestClock | null> {
+    return this.#environments.testClock(environmentId)
+  }
+
+  /** @throws Problem when the environment is no test environment, has a clock already, or the time is in the past */
+  async create(environmentId: string, at: EpochMs): Promise<TestClock> {
+    await this.#environments.createTestClock(environmentId, at)
+    return this.#goOn(environmentId, at)
+  }
+
+  /**
+   * Moves time on: every transition that comes due on the way is recorded at its instant, in order, and told to those who listen; then every
+   * customer's state is told anew, for usage periods that have turned over. Killed on the way, the same call goes on where it was.
+   */
+  async advance(environmentId: string, to: EpochMs): Promise<TestClock> {
+    await this.#environments.checkTestClockMove(environmentId, to)
+    return this.#goOn(environmentId, to)
+  }
+
+  async #goOn(environmentId: string, to: EpochMs): Promise<TestClock> {
+    for (let next = await findNextDue(this.#prisma, environmentId, to); next; next = await findNextDue(this.#prisma, environmentId, to)) {
+      await this.#environments.moveTestClock(environmentId, next.at)
+      let isMoved = false
+      for (const customerId of next.customerIds) isMoved = (await this.#subscriptions.applyDue(environmentId, customerId)) || isMoved
+      // Somebody else was faster, or there would be something due that nothing can be done about.
+      if (!isMoved && (await findNextDue(this.#prisma, environmentId, to))?.at === next.at)
+        throw new Error(`what is due at ${new Date(next.at).toISOString()} cannot be recorded`)
+    }
+    await this.#environments.moveTestClock(environmentId, to)
+    await this.#renewStates(environmentId)
+    this.#after.changed(environmentId)
+    return (await this.find(environmentId))!
+  }
+
+  async #renewStates(environmentId: string): Promise<void> {
+    const customers = await this.#prisma.customer.findMany({
+      where: { environmentId, archivedAt: null },
+      select: { environmentId: true, id: true, refId: true },
+      orderBy: { id: 'asc' },
+    })
+    for (let first = 0; first < customers.length; first += customersPerTransaction) {
+      const some = customers.slice(first, first + customersPerTransaction)
+      await inTransaction(this.#prisma, async (db) => {
+        for (const customer of some) await recordAccessChange(db, customer)
+      })
+    }
+  }
+}
