@@ -159,7 +159,7 @@ describe('reading imports', () => {
 
   it('knows every way to write one', () => {
     expect(targets(`import x from './c.js'`)).to.deep.equal(['src/a/c'])
-    expect(targets(`import {\n  a,\n  type B,\n} from '../d/e.js'`)).to.deep.equal(['src/d/e'])
+    expect(targets(`import { \n  a, \n  type B, \n } from '../d/e.js'`)).to.deep.equal(['src/d/e'])
     expect(targets(`import type { B } from './c.js'`)).to.deep.equal(['type src/a/c'])
     expect(targets(`import { type B } from './c.js'`)).to.deep.equal(['src/a/c'])
     expect(targets(`import 'reflect-metadata'`)).to.deep.equal(['reflect-metadata'])
