@@ -31,17 +31,17 @@ export interface AppliedFunction {
  * @throws StartError when there are none, or two of one name
  */
 export async function readFunctions(directory: string): Promise<DatabaseFunction[]> {
-  const entries = await readdir(directory, { recursive: true }).catch(() => [])
-  const files = entries.filter((entry) => entry.endsWith('.sql')).sort()
+  // With their types: else each file would be looked at, which takes ten times as long.
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => [])
+  const files = entries.filter(({ name }) => name.endsWith('.sql')).map(({ parentPath, name }) => join(parentPath, name))
   // Without the files every function would seem to be one that is not wanted any more.
   if (files.length === 0)
     throw new StartError(`there are no functions of the database in ${directory}: deploy the src folder together with dist`)
   const functions = await Promise.all(
-    files.map(async (entry): Promise<DatabaseFunction> => {
-      const file = join(directory, entry)
+    files.sort().map(async (file): Promise<DatabaseFunction> => {
       // A checkout may rewrite line ends, which changes nothing.
       const script = (await readFile(file, 'utf8')).replaceAll('\r\n', '\n')
-      return { name: basename(entry, '.sql').replaceAll('-', '_'), file, script, checksum: checksumOf(script) }
+      return { name: basename(file, '.sql').replaceAll('-', '_'), file, script, checksum: checksumOf(script) }
     }),
   )
   const byName = new Map<string, DatabaseFunction>()
