@@ -55,7 +55,7 @@ export async function startStack(life: Life, catalog: object, { isOwn = false }:
     administer(services.databaseUrl, async (client) => void (await client.query(`drop database if exists ${name} with (force)`))),
   )
   const url = databaseUrl(services.databaseUrl, name)
-  await migrate({ databaseUrl: url, directory: join(root, 'prisma', 'migrations'), log: () => {} })
+  await migrate({ databaseUrl: url, log: () => {} })
 
   const postgres = openPostgres(life, url, { poolSize: 10 })
   const prefix = `{${name}}`

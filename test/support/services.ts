@@ -63,7 +63,7 @@ export async function startTestServices(root: string, signal: AbortSignal): Prom
     if (isOwnServer) await administer(adminUrl, dropLeftDatabases)
     if (!process.env.TEST_REDIS_URL) await dropLeftKeys(services.redisUrl)
     await administer(adminUrl, (client) => client.query(`create database ${template}`))
-    await migrate({ databaseUrl: databaseUrl(adminUrl, template), directory: join(root, 'prisma', 'migrations'), log: () => {} })
+    await migrate({ databaseUrl: databaseUrl(adminUrl, template), log: () => {} })
     return {
       env: { TEST_DATABASE_URL: adminUrl, TEST_TEMPLATE_DATABASE: template, TEST_REDIS_URL: services.redisUrl },
       stop,

@@ -30,8 +30,14 @@ export async function insertEnvironment(db: Db, environment: Environment, signin
     data: [{ ...environment, createdAt: new Date(environment.createdAt), signingSecret: Buffer.from(signingSecret) }],
     skipDuplicates: true,
   })
-  return count === 1 ? environment : null
+  if (count === 0) return null
+  await ensureEventMonths(db, Prisma.sql`now()`)
+  return environment
 }
+
+/** Events may come at that time, and need somewhere to be stored. */
+const ensureEventMonths = (db: Db, at: Prisma.Sql) =>
+  db.$executeRaw(Prisma.sql`SELECT ensure_raw_event_partitions(${at} - interval '36 days', ${at} + interval '62 days')`)
 
 /** Oldest first. */
 export async function listEnvironments(db: Db): Promise<Environment[]> {
@@ -55,10 +61,7 @@ export async function findTestClock(db: Db, id: string): Promise<{ isTest: boole
 
 export async function moveTestClock(db: Db, id: string, to: EpochMs): Promise<void> {
   const at = new Date(to)
-  // Events may come at that time, and need somewhere to be stored.
-  await db.$executeRaw(
-    Prisma.sql`SELECT ensure_raw_event_partitions(${at}::timestamptz - interval '36 days', ${at}::timestamptz + interval '62 days')`,
-  )
+  await ensureEventMonths(db, Prisma.sql`${at}::timestamptz`)
   await db.$executeRaw(Prisma.sql`UPDATE environment SET test_clock = greatest(test_clock, ${at}) WHERE id = ${id}::uuid AND is_test`)
 }
 

@@ -1,8 +1,9 @@
--- As advance_customers_v1, but customers are looked up one by one and then written where they were found, and only those that change: the join of v1, when
--- it was planned for a table of one customer, goes through all that are given for each customer there is.
+-- Takes the state rows of customers in the order in which they are given, which is that of their ids and everybody's, and gives those that change their
+-- next version. Customers are looked up one by one and then written where they were found, and only those that change: a join that was planned for a table
+-- of one customer goes through all that are given for each customer there is.
 --
 -- o_ords, o_versions, o_access_versions  of the customers that have a state, with commas between
-CREATE FUNCTION advance_customers_v2(
+CREATE OR REPLACE FUNCTION advance_customers(
   p_environment uuid, p_customers uuid[], p_is_changed boolean[],
   OUT o_ords text, OUT o_versions text, OUT o_access_versions text
 ) LANGUAGE plpgsql AS $$
