@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../src/kernel/problem.js'
-import { parseProcfile, programOf } from '../../src/local/procfile.js'
+import { parseProcfile, programOf } from '../../src/local/processes/procfile.js'
 import { residentMegabytesOf } from './process-figures.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))

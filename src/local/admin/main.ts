@@ -3,20 +3,20 @@ import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { CatalogService } from '../catalog/service.js'
-import { EnvironmentService } from '../environment/service.js'
-import { systemClock } from '../kernel/clock.js'
-import { Problem } from '../kernel/problem.js'
-import { explainDatabaseError } from '../platform/database.js'
-import { DeadLetters } from '../platform/dead-letters.js'
-import { StartError } from '../platform/health.js'
-import { silentLogger } from '../platform/logger.js'
-import { openPostgres } from '../platform/postgres.js'
-import { Life } from '../platform/process.js'
-import { openRedis } from '../platform/redis.js'
-import { type AdminContext, type Answer, type Command, commands } from './admin-commands.js'
-import { UsageError } from './admin-input.js'
-import { readPlatform } from './platform-file.js'
+import { CatalogService } from '../../catalog/service.js'
+import { EnvironmentService } from '../../environment/service.js'
+import { systemClock } from '../../kernel/clock.js'
+import { Problem } from '../../kernel/problem.js'
+import { explainDatabaseError } from '../../platform/database.js'
+import { DeadLetters } from '../../platform/dead-letters.js'
+import { StartError } from '../../platform/health.js'
+import { silentLogger } from '../../platform/logger.js'
+import { openPostgres } from '../../platform/postgres.js'
+import { Life } from '../../platform/process.js'
+import { openRedis } from '../../platform/redis.js'
+import { readPlatform } from '../platform-file.js'
+import { type AdminContext, type Answer, type Command, commands } from './commands.js'
+import { UsageError } from './input.js'
 
 export interface AdminOptions {
   /** What was typed after `npm run admin --`. */
@@ -166,7 +166,7 @@ function errorAsJson(error: unknown) {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const root = fileURLToPath(new URL('../../../', import.meta.url))
+  const root = fileURLToPath(new URL('../../../../', import.meta.url))
   const platform = readPlatform(join(root, '.data'))
   process.exitCode = await runAdmin({
     args: process.argv.slice(2),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Problem } from '../kernel/problem.js'
+import { Problem } from '../../kernel/problem.js'
 import type { Child, ChildExit } from './children.js'
 
 export interface Supervised {

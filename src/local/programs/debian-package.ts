@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Children } from './children.js'
-import { findOnPath } from './run-command.js'
+import type { Children } from '../processes/children.js'
+import { findOnPath } from '../processes/run-command.js'
 
 export interface RedisProgram {
   file: string

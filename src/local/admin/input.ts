@@ -1,5 +1,5 @@
 /** What is typed on a command line, read. */
-import type { EpochMs } from '../kernel/clock.js'
+import type { EpochMs } from '../../kernel/clock.js'
 
 /** The command line is wrong: nothing was done. */
 export class UsageError extends Error {

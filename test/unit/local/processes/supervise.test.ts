@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect } from 'chai'
-import { describeExit, restartDelayMs, untilAborted } from '../../../src/local/supervise.js'
+import { describeExit, restartDelayMs, untilAborted } from '../../../../src/local/processes/supervise.js'
 
 describe('local/supervise', () => {
   it('waits twice as long after each death in a row, half a minute at most', () => {

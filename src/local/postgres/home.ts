@@ -12,9 +12,9 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Problem } from '../kernel/problem.js'
-import type { ServerUser } from './postgres-binaries.js'
-import { runCommand } from './run-command.js'
+import { Problem } from '../../kernel/problem.js'
+import { runCommand } from '../processes/run-command.js'
+import type { ServerUser } from './binaries.js'
 
 export interface PostgresHome {
   /** Holds the cluster (`data`) and, when they had to be copied, the programs (`programs`). No symbolic link. */

@@ -1,4 +1,4 @@
-import { invalidInput } from '../kernel/problem.js'
+import { invalidInput } from '../../kernel/problem.js'
 
 /** One line of a Procfile: a process type and the command that runs it. */
 export interface ProcfileLine {

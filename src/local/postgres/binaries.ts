@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { findOnPath, runCommand } from './run-command.js'
+import { findOnPath, runCommand } from '../processes/run-command.js'
 
 /** The oldest PostgreSQL the schema works with. */
 export const oldestMajor = 15

@@ -2,13 +2,13 @@ import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync } fro
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { Problem } from '../kernel/problem.js'
-import type { Child, Children, OwnService } from './children.js'
-import { isAlive, isRunning, stopGroup } from './os-process.js'
-import type { Ports } from './ports.js'
-import { choosePostgres, oldestMajor, type PostgresBinaries, postgresFolders } from './postgres-binaries.js'
-import { type PostgresHome, preparePostgresHome } from './postgres-home.js'
-import { CommandFailure } from './run-command.js'
+import { Problem } from '../../kernel/problem.js'
+import type { Child, Children, OwnService } from '../processes/children.js'
+import { isAlive, isRunning, stopGroup } from '../processes/os-process.js'
+import type { Ports } from '../processes/ports.js'
+import { CommandFailure } from '../processes/run-command.js'
+import { choosePostgres, oldestMajor, type PostgresBinaries, postgresFolders } from './binaries.js'
+import { type PostgresHome, preparePostgresHome } from './home.js'
 
 export interface PostgresOptions {
   /** Where the programs of the npm package are looked up. */

@@ -2,12 +2,12 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Problem } from '../kernel/problem.js'
-import type { Child, Children, OwnService } from './children.js'
-import { isRunning, stopGroup } from './os-process.js'
-import type { Ports } from './ports.js'
-import { type RedisProgram, unpackedRedis } from './redis-package.js'
-import { CommandFailure, findOnPath, runCommand } from './run-command.js'
+import { Problem } from '../../kernel/problem.js'
+import type { Child, Children, OwnService } from '../processes/children.js'
+import { isRunning, stopGroup } from '../processes/os-process.js'
+import type { Ports } from '../processes/ports.js'
+import { CommandFailure, findOnPath, runCommand } from '../processes/run-command.js'
+import { type RedisProgram, unpackedRedis } from '../programs/debian-package.js'
 
 export interface RedisOptions {
   /** Holds `redis` (data) and `redis.log`. */

@@ -1,12 +1,12 @@
 // `npm run demo`: plays the main job against the platform that runs from this folder, or starts one for the time of the demo.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { playStory } from './demo/story.js'
-import { prepareExample } from './example.js'
-import { runPlatform } from './platform.js'
-import { type PlatformFile, readPlatform } from './platform-file.js'
+import { prepareExample } from '../example.js'
+import { runPlatform } from '../platform.js'
+import { type PlatformFile, readPlatform } from '../platform-file.js'
+import { playStory } from './story.js'
 
-const root = fileURLToPath(new URL('../../../', import.meta.url))
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
 const running = readPlatform(join(root, '.data'))

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { Problem } from '../kernel/problem.js'
+import { Problem } from '../../kernel/problem.js'
 import { type StopSignal, stopGroup } from './os-process.js'
 import { CommandFailure } from './run-command.js'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseProcfile, programOf } from '../../../src/local/procfile.js'
+import { parseProcfile, programOf } from '../../../../src/local/processes/procfile.js'
 
 describe('local/procfile', () => {
   it('reads names and commands in order, skipping blanks and comments', () => {
