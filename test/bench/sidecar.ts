@@ -2,10 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FakeApi } from '../contract/grpc/fake-api.js'
-import type { Benchmark, BenchmarkContext } from './benchmark.js'
-import { type Comparison, compare, type Sample } from './compare.js'
-import { connections, type GrpcTarget, loadFully, loadPaced, requireH2load, streams } from './h2load.js'
-import type { ServerProcess } from './server-process.js'
+import type { Benchmark, BenchmarkContext } from './figures/benchmark.js'
+import { type Comparison, compare, type Sample } from './figures/compare.js'
+import { connections, type GrpcTarget, loadFully, loadPaced, requireH2load, streams } from './load/grpc-load.js'
 import {
   type BenchmarkedCall,
   callOnce,
@@ -19,6 +18,7 @@ import {
   startSidecar,
   wrong,
 } from './sidecar-calls.js'
+import type { ServerProcess } from './stack/server-process.js'
 
 /** Short ones: the sooner the other side runs, the likelier under the same conditions. */
 const rounds = 16

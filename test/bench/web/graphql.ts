@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'undici'
-import { Problem } from '../../src/kernel/problem.js'
-import type { Benchmark, BenchmarkContext } from './benchmark.js'
-import { type Comparison, compare, type Sample } from './compare.js'
-import { entitlementQuery, webCatalog } from './graphql-content.js'
-import { measureProvisioning, measureRefusals } from './graphql-mutations.js'
-import { requireH2load } from './h2load.js'
-import { type HttpTarget, loadHttp } from './http-load.js'
-import { addCustomers, type Stack, startStack } from './metering-stack.js'
-import { ServerProcess } from './server-process.js'
-import type { StackProcess } from './stack-process.js'
-import { median, significant } from './statistics.js'
+import { Problem } from '../../../src/kernel/problem.js'
+import type { Benchmark, BenchmarkContext } from '../figures/benchmark.js'
+import { type Comparison, compare, type Sample } from '../figures/compare.js'
+import { median, significant } from '../figures/statistics.js'
+import { requireH2load } from '../load/grpc-load.js'
+import { type HttpTarget, loadHttp } from '../load/http-load.js'
+import { ServerProcess } from '../stack/server-process.js'
+import { addCustomers, type Stack, startStack } from '../stack/stack.js'
+import type { StackProcess } from '../stack/stack-process.js'
+import { entitlementQuery, webCatalog } from './content.js'
+import { measureProvisioning, measureRefusals } from './mutations.js'
 
 const customerId = 'customer-1'
 const rounds = 8
@@ -48,8 +48,10 @@ export const graphql: Benchmark = {
     const variables = { query: { customerId, featureId: 'feature-10', options: { shouldTrack: true } } }
     await writeFile(executedFile, JSON.stringify({ query: entitlementQuery, variables }))
     const args = [JSON.stringify(entitlement), edge]
-    const reference = life.open('reference', await ServerProcess.start('reference', './graphql-reference.js', { args }), (server) =>
-      server.stop(),
+    const reference = life.open(
+      'reference',
+      await ServerProcess.start('reference', new URL('./reference.js', import.meta.url), { args }),
+      (server) => server.stop(),
     )
     const referenceUrl = `http://127.0.0.1:${reference.ports.httpPort}`
     const constant = await fetchText(`${referenceUrl}/graphql`, { method: 'POST', headers: post, body: request })

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Problem } from '../../src/kernel/problem.js'
-import { quantile } from './statistics.js'
+import { Problem } from '../../../src/kernel/problem.js'
+import { quantile } from '../figures/statistics.js'
 
 const run = promisify(execFile)
 

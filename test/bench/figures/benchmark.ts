@@ -1,4 +1,4 @@
-import type { Life } from '../../src/platform/process.js'
+import type { Life } from '../../../src/platform/process.js'
 import type { Comparison } from './compare.js'
 
 export interface BenchmarkContext {

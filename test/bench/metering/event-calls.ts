@@ -1,7 +1,7 @@
 /** Calls of reportEvent, built before they are needed: making them must not take the time of what is measured. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Problem } from '../../src/kernel/problem.js'
-import { type HttpConnection, postRequest } from './http-connection.js'
+import { Problem } from '../../../src/kernel/problem.js'
+import { type HttpConnection, postRequest } from '../load/http-connection.js'
 
 export interface BenchEvent {
   customerId: string

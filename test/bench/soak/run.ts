@@ -1,11 +1,11 @@
 /** Events through several workers while something goes wrong in the middle, and the numbers that must come out all the same. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Life } from '../../src/platform/process.js'
-import { mutation, sendUntilAcknowledged } from './event-calls.js'
-import { untilNone } from './event-load.js'
-import { HttpConnection, postRequest } from './http-connection.js'
-import { addCustomers, type Stack, startStack } from './metering-stack.js'
-import { compareUsage, SoakEvents, soakCatalog, type UsageComparison } from './soak-events.js'
+import type { Life } from '../../../src/platform/process.js'
+import { HttpConnection, postRequest } from '../load/http-connection.js'
+import { mutation, sendUntilAcknowledged } from '../metering/event-calls.js'
+import { untilNone } from '../metering/event-load.js'
+import { addCustomers, type Stack, startStack } from '../stack/stack.js'
+import { compareUsage, SoakEvents, soakCatalog, type UsageComparison } from './events.js'
 
 const eventsPerCall = 500
 /** Enough that each worker has work in hand whenever one is killed. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { Problem } from '../../src/kernel/problem.js'
+import { Problem } from '../../../src/kernel/problem.js'
 
 const run = promisify(execFile)
 

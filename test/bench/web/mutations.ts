@@ -1,11 +1,11 @@
 import { Client } from 'undici'
-import { Problem } from '../../src/kernel/problem.js'
-import { maxBodyBytes } from '../../src/web/body.js'
-import type { BenchmarkContext } from './benchmark.js'
-import type { Comparison } from './compare.js'
-import type { Stack } from './metering-stack.js'
-import type { StackProcess } from './stack-process.js'
-import { quantile, significant } from './statistics.js'
+import { Problem } from '../../../src/kernel/problem.js'
+import { maxBodyBytes } from '../../../src/web/body.js'
+import type { BenchmarkContext } from '../figures/benchmark.js'
+import type { Comparison } from '../figures/compare.js'
+import { quantile, significant } from '../figures/statistics.js'
+import type { Stack } from '../stack/stack.js'
+import type { StackProcess } from '../stack/stack-process.js'
 
 const provisions = 300
 const mutation =

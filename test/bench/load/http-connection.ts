@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { Problem } from '../../src/kernel/problem.js'
+import { Problem } from '../../../src/kernel/problem.js'
 
 /** A server that does not answer must not keep the benchmark waiting. */
 const longestAnswerMs = 60_000

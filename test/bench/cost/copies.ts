@@ -1,6 +1,6 @@
 /** Ten million stored events without reporting each of them: those that were reported are copied, with identities of their own. */
 import pg from 'pg'
-import type { Stack } from './metering-stack.js'
+import type { Stack } from '../stack/stack.js'
 
 /** Of one statement; the product's own limit of time does not hold here. */
 const rowsAtOnce = 500_000

@@ -1,12 +1,12 @@
-import { bill, newAccount } from '../../src/billing/rules/account.js'
-import { estimateOf } from '../../src/billing/rules/estimate.js'
-import { usualTerms } from '../../src/billing/rules/request.js'
-import type { PackageVersion, Price } from '../../src/catalog/model/package.js'
-import * as decimal from '../../src/kernel/decimal.js'
-import { Problem } from '../../src/kernel/problem.js'
-import type { Subscription } from '../../src/subscription/rules/subscription.js'
-import type { Benchmark } from './benchmark.js'
-import { compare, type Sample } from './compare.js'
+import { bill, newAccount } from '../../../src/billing/rules/account.js'
+import { estimateOf } from '../../../src/billing/rules/estimate.js'
+import { usualTerms } from '../../../src/billing/rules/request.js'
+import type { PackageVersion, Price } from '../../../src/catalog/model/package.js'
+import * as decimal from '../../../src/kernel/decimal.js'
+import { Problem } from '../../../src/kernel/problem.js'
+import type { Subscription } from '../../../src/subscription/rules/subscription.js'
+import type { Benchmark } from '../figures/benchmark.js'
+import { compare, type Sample } from '../figures/compare.js'
 
 const prices = 20
 const tiers = 10

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { Problem } from '../../src/kernel/problem.js'
+import { Problem } from '../../../src/kernel/problem.js'
 import { residentMegabytesOf } from './process-figures.js'
 
 const probe = new URL('./cpu-probe.js', import.meta.url).href
@@ -28,15 +28,14 @@ export class ServerProcess {
     readonly readyMs: number,
   ) {}
 
-  /** Starts a compiled script, given relative to this file, with nothing but the given environment, and waits until it listens. */
+  /** Starts a compiled script with nothing but the given environment, and waits until it listens. */
   static async start(
     name: string,
-    script: string,
+    script: URL,
     { args = [], env = {}, nodeArgs = [] }: { args?: string[]; env?: Record<string, string>; nodeArgs?: string[] | undefined },
   ) {
-    const path = fileURLToPath(new URL(script, import.meta.url))
     const startedAt = performance.now()
-    const child = spawn(process.execPath, [...nodeArgs, '--import', probe, path, ...args], {
+    const child = spawn(process.execPath, [...nodeArgs, '--import', probe, fileURLToPath(script), ...args], {
       env,
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     })

@@ -1,5 +1,5 @@
-import type { Stack } from './metering-stack.js'
 import { cpuMicrosecondsOf } from './process-figures.js'
+import type { Stack } from './stack.js'
 
 /** CPU time by name: of all processes of ours, PostgreSQL with its backends, Redis, and this process, which makes the load. */
 export class CpuMeter {

@@ -1,9 +1,9 @@
-import type { Benchmark } from './benchmark.js'
-import { CpuMeter, describeCpu } from './cpu-meter.js'
+import type { Benchmark } from '../figures/benchmark.js'
+import { median, significant, spread } from '../figures/statistics.js'
+import { CpuMeter, describeCpu } from '../stack/cpu-meter.js'
+import { MemoryWatch } from '../stack/memory-watch.js'
 import { eventsPerCall } from './event-calls.js'
 import { customers, EventLoad } from './event-load.js'
-import { MemoryWatch } from './memory-watch.js'
-import { median, significant, spread } from './statistics.js'
 
 const parts = 10
 

@@ -1,15 +1,15 @@
 // `npm run -s soak:transitions [-- COUNT]`: subscriptions that all come due in the same minute, worked off by sweeps as the worker makes them, while new
 // ones keep coming due. Prints the rate, and how long the new ones waited. On servers of its own, or those of TEST_DATABASE_URL and TEST_REDIS_URL.
 import { fileURLToPath } from 'node:url'
-import { createApp } from '../../src/app.js'
-import { sweepDue } from '../../src/platform/due-sweep.js'
-import { silentLogger } from '../../src/platform/logger.js'
-import { openPostgres } from '../../src/platform/postgres.js'
-import { Life } from '../../src/platform/process.js'
-import { createTestDatabase } from '../support/database.js'
-import { testRedisPrefix, testRedisUrl } from '../support/redis.js'
-import { startTestServices } from '../support/services.js'
-import { describeMachine } from './machine.js'
+import { createApp } from '../../../src/app.js'
+import { sweepDue } from '../../../src/platform/due-sweep.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import { openPostgres } from '../../../src/platform/postgres.js'
+import { Life } from '../../../src/platform/process.js'
+import { createTestDatabase } from '../../support/database.js'
+import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
+import { startTestServices } from '../../support/services.js'
+import { describeMachine } from '../figures/machine.js'
 
 const count = Number(process.argv[2] ?? 100_000)
 /** As the worker does by default. */
@@ -48,7 +48,7 @@ const fill = `
   FROM given, subscription sample, LATERAL (SELECT date_trunc('minute', now()) - (random() * interval '1 minute') AS at, given.n AS of) AS due
   WHERE sample.environment_id = $1::uuid`
 
-const services = await startTestServices(fileURLToPath(new URL('../../../', import.meta.url)), new AbortController().signal)
+const services = await startTestServices(fileURLToPath(new URL('../../../../', import.meta.url)), new AbortController().signal)
 Object.assign(process.env, services.env)
 const database = await createTestDatabase()
 const life = new Life('soak', silentLogger())

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { plotCosts } from './cost-plot.js'
+import { plotCosts } from './plot.js'
 
 describe('the drawing of costs', () => {
   const sizes = [1_000, 10_000, 100_000]

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { Problem } from '../../src/kernel/problem.js'
-import type { Life } from '../../src/platform/process.js'
+import { Problem } from '../../../src/kernel/problem.js'
+import type { Life } from '../../../src/platform/process.js'
+import type { Stack } from '../stack/stack.js'
 import { type BenchEvent, eventsPerCall, makeEvents } from './event-calls.js'
 import { customers } from './event-load.js'
-import type { Stack } from './metering-stack.js'
 
 const referenceSchema = `
   CREATE SCHEMA reference;

@@ -1,10 +1,10 @@
 /** The load of the `ingest` benchmarks: events of many customers through all processes, until they are counted and told. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Problem } from '../../src/kernel/problem.js'
-import type { Life } from '../../src/platform/process.js'
+import { Problem } from '../../../src/kernel/problem.js'
+import type { Life } from '../../../src/platform/process.js'
+import { HttpConnection } from '../load/http-connection.js'
+import { addCustomers, type Stack, startStack } from '../stack/stack.js'
 import { EventCall, eventsPerCall, sendUntilAcknowledged } from './event-calls.js'
-import { HttpConnection } from './http-connection.js'
-import { addCustomers, type Stack, startStack } from './metering-stack.js'
 
 export const customers = 10_000
 const callers = 4

@@ -1,7 +1,7 @@
-import { Problem } from '../../src/kernel/problem.js'
-import type { Benchmark } from './benchmark.js'
-import { runSoak, type SoakResult, type Trouble } from './soak-run.js'
-import { quantile } from './statistics.js'
+import { Problem } from '../../../src/kernel/problem.js'
+import type { Benchmark } from '../figures/benchmark.js'
+import { quantile } from '../figures/statistics.js'
+import { runSoak, type SoakResult, type Trouble } from './run.js'
 
 /** What a killed worker may cost its callers. */
 const promisedMs = 1_000

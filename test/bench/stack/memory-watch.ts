@@ -1,5 +1,5 @@
+import { median } from '../figures/statistics.js'
 import type { StackProcess } from './stack-process.js'
-import { median } from './statistics.js'
 
 const everyMs = 500
 

@@ -5,11 +5,11 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { Problem } from '../../src/kernel/problem.js'
-import { parseProcfile, programOf } from '../../src/local/processes/procfile.js'
+import { Problem } from '../../../src/kernel/problem.js'
+import { parseProcfile, programOf } from '../../../src/local/processes/procfile.js'
 import { residentMegabytesOf } from './process-figures.js'
 
-const root = fileURLToPath(new URL('../../../', import.meta.url))
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const probe = new URL('./cpu-probe.js', import.meta.url).href
 const startMs = 30_000
 

@@ -1,5 +1,5 @@
 /** The events of a soak, each made from its number, and what must come of them. */
-import type { Stack } from './metering-stack.js'
+import type { Stack } from '../stack/stack.js'
 
 const hour = 3_600_000
 const features = ['count', 'sum', 'max', 'unique']

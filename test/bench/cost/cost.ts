@@ -1,15 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Benchmark } from './benchmark.js'
-import { costCatalog, days, HeavyCustomer, type Measure, originals } from './cost-customer.js'
-import { EventCopies } from './cost-load.js'
-import { type CostLine, plotCosts } from './cost-plot.js'
-import { describeMachine } from './machine.js'
-import { startStack } from './metering-stack.js'
-import { significant } from './statistics.js'
+import type { Benchmark } from '../figures/benchmark.js'
+import { describeMachine } from '../figures/machine.js'
+import { significant } from '../figures/statistics.js'
+import { startStack } from '../stack/stack.js'
+import { EventCopies } from './copies.js'
+import { costCatalog, days, HeavyCustomer, type Measure, originals } from './customer.js'
+import { type CostLine, plotCosts } from './plot.js'
 
-const root = fileURLToPath(new URL('../../../', import.meta.url))
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
 /** Up to so many stored events, the product's own recomputation has to come to the same usage. */
 const recomputedUpTo = 100_000
 

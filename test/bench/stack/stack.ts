@@ -4,20 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import type pg from 'pg'
-import { type App, createApp } from '../../src/app.js'
-import { Problem } from '../../src/kernel/problem.js'
-import { Children } from '../../src/local/processes/children.js'
-import { Ports } from '../../src/local/processes/ports.js'
-import { type Services, startServices } from '../../src/local/services.js'
-import { migrate } from '../../src/migrate.js'
-import { openPostgres } from '../../src/platform/postgres.js'
-import type { Life } from '../../src/platform/process.js'
-import { makeDataFolder, removeDataFolder } from '../support/data-folder.js'
-import { administer, databaseUrl } from '../support/database.js'
+import { type App, createApp } from '../../../src/app.js'
+import { Problem } from '../../../src/kernel/problem.js'
+import { Children } from '../../../src/local/processes/children.js'
+import { Ports } from '../../../src/local/processes/ports.js'
+import { type Services, startServices } from '../../../src/local/services.js'
+import { migrate } from '../../../src/migrate.js'
+import { openPostgres } from '../../../src/platform/postgres.js'
+import type { Life } from '../../../src/platform/process.js'
+import { makeDataFolder, removeDataFolder } from '../../support/data-folder.js'
+import { administer, databaseUrl } from '../../support/database.js'
 import { commandOf } from './process-figures.js'
 import { StackProcess } from './stack-process.js'
 
-const root = fileURLToPath(new URL('../../../', import.meta.url))
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
 /** To recover from its log after an immediate stop, on a busy machine. */
 const restartMs = 60_000
 
