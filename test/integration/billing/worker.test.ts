@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { Ports } from '../../../src/local/processes/ports.js'
 import { eventually } from '../../support/eventually.js'
-import { at, type Bench, newAcme, openBench } from './bench.js'
+import { at, type Bench, newAcme, openBench } from './fixture.js'
 
 const worker = fileURLToPath(new URL('../../../workers/billing-sync.js', import.meta.url))
 

@@ -11,7 +11,7 @@ import { startRedis } from '../../../src/local/redis/server.js'
 import { Backlog } from '../../../src/metering/intake/backlog.js'
 import type { Logger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
-import { createEnvironment, eventually, type MeteringBench, openMeteringBench, report, usageOf } from './bench.js'
+import { createEnvironment, eventually, type MeteringBench, openMeteringBench, report, usageOf } from './fixture.js'
 
 const megabyte = 2 ** 20
 

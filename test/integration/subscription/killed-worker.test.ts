@@ -9,7 +9,7 @@ import { applyDueTransitions } from '../../../src/subscription/time/jobs.js'
 import { eventually } from '../../support/eventually.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 import { TcpProxy } from '../../support/tcp-proxy.js'
-import { type MeteringBench, openMeteringBench } from '../metering/bench.js'
+import { type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 
 const script = fileURLToPath(new URL('../../../workers/subscription-transitions.js', import.meta.url))
 /** How many workers are killed, each at another message; each costs the start of a process. KILLS=all: between any two. */

@@ -6,7 +6,7 @@ import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { createFrontDoor } from '../../../src/web/koa.js'
-import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/bench.js'
+import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 import { type GraphqlBody, post } from './front-door.js'
 
 const report = 'mutation($input: ReportUsageInput!) { reportUsage(input: $input) { currentUsage } }'

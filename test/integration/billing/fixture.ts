@@ -1,9 +1,9 @@
 import { findInvoices } from '../../../src/billing/records/invoices.js'
 import type { Invoice } from '../../../src/billing/rules/billing.js'
 import * as decimal from '../../../src/kernel/decimal.js'
-import type { Bench } from '../subscription/bench.js'
+import type { Bench } from '../subscription/fixture.js'
 
-export { type Bench, openBench, reasonOf } from '../subscription/bench.js'
+export { type Bench, openBench, reasonOf } from '../subscription/fixture.js'
 
 /** Plans in two currencies, with seats, calls in arrears, a trial and an add-on. */
 export const catalog = `
