@@ -6,8 +6,8 @@ import { Problem } from '../../kernel/problem.js'
 import type { Child, Children, OwnService } from '../processes/children.js'
 import { isRunning, stopGroup } from '../processes/os-process.js'
 import type { Ports } from '../processes/ports.js'
-import { CommandFailure, findOnPath, runCommand } from '../processes/run-command.js'
-import { type RedisProgram, unpackedRedis } from '../programs/debian-package.js'
+import { findOnPath, runCommand } from '../processes/run-command.js'
+import { bringProgram, type Program } from '../programs/debian-package.js'
 
 export interface RedisOptions {
   /** Holds `redis` (data) and `redis.log`. */
@@ -30,8 +30,13 @@ const startDeadlineMs = 30_000
 /** BullMQ's oldest recommended Redis. Valkey numbers its versions from 7.2 on. */
 const oldestVersion = [6, 2] as const
 
-const howToInstall =
-  'install one (Debian, Ubuntu: apt-get install redis-server; macOS: brew install valkey), or set REDIS_URL to one that runs elsewhere.'
+const packagedRedis = {
+  name: 'redis-server',
+  packageName: 'redis-server',
+  title: `Redis ${oldestVersion.join('.')} or newer`,
+  howToInstall:
+    'install one (Debian, Ubuntu: apt-get install redis-server; macOS: brew install valkey), or set REDIS_URL to one that runs elsewhere.',
+}
 
 /**
  * Starts the project's own Redis on a loopback port and answers its URL. What a killed run left behind is stopped first. Throws
@@ -64,7 +69,7 @@ export async function startRedis(options: RedisOptions): Promise<OwnService> {
   }
 }
 
-async function findRedis({ cacheFolder, children, notice, signal }: RedisOptions): Promise<RedisProgram> {
+async function findRedis({ cacheFolder, children, notice, signal }: RedisOptions): Promise<Program> {
   for (const name of ['valkey-server', 'redis-server']) {
     const file = findOnPath(name)
     if (!file) continue
@@ -73,23 +78,8 @@ async function findRedis({ cacheFolder, children, notice, signal }: RedisOptions
     if (major > oldestVersion[0] || (major === oldestVersion[0] && minor >= oldestVersion[1])) return { file, env: {} }
     notice(`${file} is not used: Redis ${oldestVersion.join('.')} or newer is needed`)
   }
-  let unpacked: RedisProgram | null
-  try {
-    unpacked = await unpackedRedis({ cacheFolder, children, notice, signal })
-  } catch (error) {
-    if (!(error instanceof CommandFailure)) throw error
-    throw new Problem(
-      'FAILED_PRECONDITION',
-      'NO_REDIS',
-      `No Redis is on this machine, and the distribution’s package could not be fetched. Check the network, ${howToInstall}\n${aptErrors(error.output)}`,
-    )
-  }
-  if (unpacked) return unpacked
-  throw new Problem('FAILED_PRECONDITION', 'NO_REDIS', `No Redis ${oldestVersion.join('.')} or newer was found: ${howToInstall}`)
+  return bringProgram(packagedRedis, { cacheFolder, children, notice, signal })
 }
-
-/** apt's own errors, without its progress. */
-const aptErrors = (output: string) => output.match(/^E: .*$/gm)?.join('\n') ?? output.trim()
 
 const pidFile = (data: string) => join(data, 'redis.pid')
 
@@ -102,7 +92,7 @@ async function stopLeftover(data: string): Promise<void> {
   rmSync(file, { force: true })
 }
 
-function launch(options: RedisOptions, program: RedisProgram, data: string, port: number, logFile: string): Child {
+function launch(options: RedisOptions, program: Program, data: string, port: number, logFile: string): Child {
   const settings: Record<string, string> = {
     port: String(port),
     bind: '127.0.0.1',
