@@ -3,7 +3,7 @@ import type { ServiceDefinition } from '@grpc/proto-loader'
 import { Problem } from '../../src/kernel/problem.js'
 import { serviceName, sidecarPackage } from '../../src/sidecar/proto.js'
 import { boolean, enumerated, type FakeApi, holding, metered, numeric } from '../contract/grpc/fake-api.js'
-import type { BenchmarkContext } from './figures/benchmark.js'
+import type { BenchmarkContext } from './harness/benchmark.js'
 import { ServerProcess } from './stack/server-process.js'
 
 /** What the benchmarks of the sidecar have in common: two calls, and the servers that answer them. */

@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { FakeApi } from '../contract/grpc/fake-api.js'
-import type { Benchmark } from './figures/benchmark.js'
 import { compare, type Sample } from './figures/compare.js'
+import type { Benchmark } from './harness/benchmark.js'
 import { connections, streams } from './load/grpc-load.js'
 import { countedHits, definitionOf, entitlementsOf, frame, metricOf, startSidecar, wrong } from './sidecar-calls.js'
 import type { ServerProcess } from './stack/server-process.js'

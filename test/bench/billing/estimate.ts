@@ -5,8 +5,8 @@ import type { PackageVersion, Price } from '../../../src/catalog/model/package.j
 import * as decimal from '../../../src/kernel/decimal.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import type { Subscription } from '../../../src/subscription/rules/subscription.js'
-import type { Benchmark } from '../figures/benchmark.js'
 import { compare, type Sample } from '../figures/compare.js'
+import type { Benchmark } from '../harness/benchmark.js'
 
 const prices = 20
 const tiers = 10

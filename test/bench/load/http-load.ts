@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { Problem } from '../../../src/kernel/problem.js'
-
-const run = promisify(execFile)
+import type { Program } from '../../../src/local/programs/debian-package.js'
+import { h2loadReport, rateIn, successesIn } from './h2load.js'
 
 /** An HTTP/1.1 request that is made again and again. */
 export interface HttpTarget {
@@ -13,22 +11,15 @@ export interface HttpTarget {
 }
 
 const connections = 16
-/** A server that hangs must not keep the benchmark waiting. */
 const longestRunMs = 120_000
 
 /** Makes so many requests as fast as they are answered; answers the requests per second. Fails unless every one was answered with HTTP 2xx. */
-export async function loadHttp({ url, headers = {}, bodyFile }: HttpTarget, requests: number): Promise<number> {
+export async function loadHttp(h2load: Program, { url, headers = {}, bodyFile }: HttpTarget, requests: number): Promise<number> {
   const sent = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const body = bodyFile ? ['-d', bodyFile] : []
   const args = ['--h1', '-c', String(connections), '-n', String(requests), ...sent, ...body, url]
-  const { stdout: report } = await run('h2load', args, { timeout: longestRunMs })
-  const ok = numberIn(report, /^status codes: (\d+) 2xx/m)
+  const report = await h2loadReport(h2load, args, longestRunMs)
+  const ok = successesIn(report)
   if (ok !== requests) throw new Problem('ABORTED', 'WRONG_ANSWERS', `Of ${requests} requests ${ok} were answered with HTTP 2xx`)
-  return numberIn(report, /^finished in [^,]+, ([\d.]+) req\/s/m)
-}
-
-function numberIn(report: string, pattern: RegExp): number {
-  const match = pattern.exec(report)
-  if (!match) throw new Problem('INTERNAL', 'H2LOAD_REPORT', `h2load's report has no ${pattern}:\n${report}`)
-  return Number(match[1])
+  return rateIn(report)
 }

@@ -1,5 +1,5 @@
-import type { Benchmark } from '../figures/benchmark.js'
 import { median, significant, spread } from '../figures/statistics.js'
+import type { Benchmark } from '../harness/benchmark.js'
 import { CpuMeter, describeCpu } from '../stack/cpu-meter.js'
 import { MemoryWatch } from '../stack/memory-watch.js'
 import { eventsPerCall } from './event-calls.js'

@@ -1,5 +1,5 @@
-import type { Benchmark } from '../figures/benchmark.js'
 import { compare } from '../figures/compare.js'
+import type { Benchmark } from '../harness/benchmark.js'
 import { CpuMeter, describeCpu, sumOf } from '../stack/cpu-meter.js'
 import { eventsPerCall } from './event-calls.js'
 import { customers, EventLoad } from './event-load.js'

@@ -1,6 +1,6 @@
 import { Problem } from '../../../src/kernel/problem.js'
-import type { Benchmark } from '../figures/benchmark.js'
 import { quantile } from '../figures/statistics.js'
+import type { Benchmark } from '../harness/benchmark.js'
 import { runSoak, type SoakResult, type Trouble } from './run.js'
 
 /** What a killed worker may cost its callers. */

@@ -1,5 +1,5 @@
-/** What Linux tells of processes; null or nothing elsewhere, or when they are gone. */
-import { readdirSync, readFileSync } from 'node:fs'
+/** What Linux tells of processes; nothing elsewhere, or when they are gone. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /** On every machine that runs Linux. */
 const ticksPerSecond = 100
@@ -40,8 +40,9 @@ export function cpuMicrosecondsOf(pid: number): number {
   return (ticks / ticksPerSecond) * 1_000_000
 }
 
-/** What a process keeps in memory now. */
+/** What a process keeps in memory now; NaN where it cannot be known. */
 export function residentMegabytesOf(pid: number): number {
-  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  const file = `/proc/${pid}/status`
+  const kilobytes = existsSync(file) ? /VmRSS:\s+(\d+)/.exec(readFileSync(file, 'utf8'))?.[1] : undefined
   return Math.round(Number(kilobytes) / 100) / 10
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'undici'
 import { Problem } from '../../../src/kernel/problem.js'
-import type { Benchmark, BenchmarkContext } from '../figures/benchmark.js'
+import type { Program } from '../../../src/local/programs/debian-package.js'
 import { type Comparison, compare, type Sample } from '../figures/compare.js'
 import { median, significant } from '../figures/statistics.js'
-import { requireH2load } from '../load/grpc-load.js'
+import type { Benchmark, BenchmarkContext } from '../harness/benchmark.js'
 import { type HttpTarget, loadHttp } from '../load/http-load.js'
 import { ServerProcess } from '../stack/server-process.js'
 import { addCustomers, type Stack, startStack } from '../stack/stack.js'
@@ -26,8 +26,8 @@ type Measure = 'rate' | 'cpu'
 export const graphql: Benchmark = {
   name: 'graphql',
   about: 'the entitlement query and the edge, warm; reference: bare Koa, with graphql-http and memoised documents, answering a constant',
-  async run({ seconds, life, note }) {
-    await requireH2load()
+  needs: ['h2load'],
+  async run({ seconds, program, life, note }) {
     const stack = await startStack(life, webCatalog)
     await addCustomers(stack, 10, 'big')
     const web = await stack.start('web', { RATE_LIMIT_PER_KEY: '1000000' })
@@ -58,7 +58,7 @@ export const graphql: Benchmark = {
     if (constant !== answer) throw wrong(`The reference answers ${constant}\nand the web process ${answer}`)
     note(`entitlement: ${answer.length} bytes; edge: ${edge.length} bytes`)
 
-    const common = { seconds: seconds * comparedShare, note, web, reference }
+    const common = { h2load: program('h2load'), seconds: seconds * comparedShare, note, web, reference }
     return [
       ...(await compareTargets({
         ...common,
@@ -86,6 +86,7 @@ export const graphql: Benchmark = {
 }
 
 interface Targets {
+  h2load: Program
   name: string
   subject: HttpTarget
   constant: HttpTarget
@@ -95,14 +96,14 @@ interface Targets {
   note: BenchmarkContext['note']
 }
 
-async function compareTargets({ name, subject, constant, web, reference, seconds, note }: Targets): Promise<Comparison[]> {
+async function compareTargets({ h2load, name, subject, constant, web, reference, seconds, note }: Targets): Promise<Comparison[]> {
   const sideSeconds = seconds / rounds / 2
   const warmUp = async (target: HttpTarget) =>
-    Math.ceil((await loadHttp(target, Math.ceil((await loadHttp(target, 2_000)) / 2))) * sideSeconds)
+    Math.ceil((await loadHttp(h2load, target, Math.ceil((await loadHttp(h2load, target, 2_000)) / 2))) * sideSeconds)
   const requests = { subject: await warmUp(subject), constant: await warmUp(constant) }
   const side = (target: HttpTarget, server: StackProcess | ServerProcess, count: number) => async (): Promise<Sample<Measure>> => {
     const before = await server.cpuMicroseconds()
-    const rate = await loadHttp(target, count)
+    const rate = await loadHttp(h2load, target, count)
     return { rate, cpu: ((await server.cpuMicroseconds()) - before) / count }
   }
   return compare({

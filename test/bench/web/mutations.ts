@@ -1,9 +1,9 @@
 import { Client } from 'undici'
 import { Problem } from '../../../src/kernel/problem.js'
 import { maxBodyBytes } from '../../../src/web/body.js'
-import type { BenchmarkContext } from '../figures/benchmark.js'
 import type { Comparison } from '../figures/compare.js'
 import { quantile, significant } from '../figures/statistics.js'
+import type { BenchmarkContext } from '../harness/benchmark.js'
 import type { Stack } from '../stack/stack.js'
 import type { StackProcess } from '../stack/stack-process.js'
 
