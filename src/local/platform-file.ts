@@ -19,7 +19,7 @@ export interface PlatformFile {
   processes: Record<string, PlatformProcess>
 }
 
-export interface PlatformProcess {
+interface PlatformProcess {
   port: number
   /** Base of /livez, /readyz and /metrics. */
   healthUrl: string

@@ -10,7 +10,7 @@ import type { Ports } from './processes/ports.js'
 import { describeExit, restartDelayMs, untilAborted } from './processes/supervise.js'
 import { startRedis } from './redis/server.js'
 
-export interface ServicesOptions {
+interface ServicesOptions {
   /** The project's folder: `.cache` is in it. */
   root: string
   /** Where the embedded servers keep their data. */

@@ -14,7 +14,7 @@ import { openRedis } from '../../platform/redis.js'
 import { type AdminContext, type Answer, type Command, commands } from './commands.js'
 import { UsageError } from './input.js'
 
-export interface AdminOptions {
+interface AdminOptions {
   /** What was typed after `npm run admin --`. */
   args: string[]
   /** Null: there is no database to work on. */

@@ -100,7 +100,7 @@ function copyEmbedded(folder: string, copyTo: string): string {
 function missingLinks(native: string): { link: string; source: string }[] {
   const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[]
   // Both are written relative to the package, as in "native/lib/libicuuc.so.60".
-  const inside = (place: string) => join(native, place.replace(/^native\//, ''))
+  const inside = (path: string) => join(native, path.replace(/^native\//, ''))
   return links.map(({ source, target }) => ({ link: inside(target), source: inside(source) })).filter(({ link }) => !existsSync(link))
 }
 
@@ -119,6 +119,6 @@ function canComplete(native: string): boolean {
 function restoreLink(link: string, source: string): void {
   const unfinished = `${link}.${process.pid}`
   symlinkSync(relative(dirname(link), source), unfinished)
-  // Renamed into place: two runners may do this at once.
+  // Made aside and renamed: two runners may do this at once.
   renameSync(unfinished, link)
 }

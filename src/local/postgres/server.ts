@@ -10,7 +10,7 @@ import { CommandFailure } from '../processes/run-command.js'
 import { choosePostgres, oldestMajor, type PostgresBinaries, postgresFolders } from './binaries.js'
 import { type PostgresHome, preparePostgresHome } from './home.js'
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Where the programs of the npm package are looked up. */
   root: string
   /** Holds `postgres` (data) and `postgres.log`. */

@@ -9,7 +9,7 @@ import { CommandFailure } from './run-command.js'
 export const stopOrder = ['door', 'worker', 'service'] as const
 export type Stage = (typeof stopOrder)[number]
 
-export interface ChildSpec {
+interface ChildSpec {
   command: string
   args: readonly string[]
   stage: Stage
@@ -24,7 +24,7 @@ export interface ChildSpec {
   output: number | 'pipe'
 }
 
-export interface RunOptions {
+interface RunOptions {
   signal: AbortSignal
   user?: ChildSpec['user']
   env?: NodeJS.ProcessEnv

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../kernel/problem.js'
 import type { Child, ChildExit } from './children.js'
 
-export interface Supervised {
+interface Supervised {
   name: string
   /** Starts the process once. */
   start: () => Child

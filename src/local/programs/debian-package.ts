@@ -22,7 +22,7 @@ export interface Program {
   env: NodeJS.ProcessEnv
 }
 
-export interface BringOptions {
+interface BringOptions {
   /** Packages are unpacked into folders of this one. */
   cacheFolder: string
   children: Children

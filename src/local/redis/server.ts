@@ -9,7 +9,7 @@ import type { Ports } from '../processes/ports.js'
 import { findOnPath, runCommand } from '../processes/run-command.js'
 import { bringProgram, type Program } from '../programs/debian-package.js'
 
-export interface RedisOptions {
+interface RedisOptions {
   /** Holds `redis` (data) and `redis.log`. */
   dataFolder: string
   /** Where a downloaded Redis is unpacked. */

@@ -15,7 +15,7 @@ export interface Comparison {
 /** One value for each measure. */
 export type Sample<Measure extends string> = Record<Measure, number>
 
-export interface ComparisonPlan<Measure extends string> {
+interface ComparisonPlan<Measure extends string> {
   /** Runs once and answers what it measured. Both sides do equal work. */
   subject: () => Promise<Sample<Measure>>
   reference: () => Promise<Sample<Measure>>

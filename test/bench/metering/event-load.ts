@@ -39,7 +39,7 @@ const catalog = {
 }
 
 /** Events a second, from the first call until the last event is … */
-export interface Rates {
+interface Rates {
   /** acknowledged, which is committed, */
   committed: number
   /** counted by both meters, */

@@ -34,7 +34,7 @@ export const soakCatalog = {
   ],
 }
 
-export interface SoakEvent {
+interface SoakEvent {
   customerId: string
   eventName: string
   idempotencyKey: string

@@ -12,7 +12,7 @@ const stopMs = 5_000
 const collectMs = 60_000
 
 /** What a server's log line "listening" tells. */
-export interface Listening {
+interface Listening {
   grpcPort: number
   /** Health and metrics, where there are any. */
   httpPort?: number

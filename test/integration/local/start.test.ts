@@ -6,7 +6,8 @@ import { expect } from 'chai'
 import { type PlatformFile, readPlatform } from '../../../src/local/platform-file.js'
 import { isAlive } from '../../../src/local/processes/os-process.js'
 import { requiredVariable } from '../../support/database.js'
-import { eventually, scratchFolder } from './scratch.js'
+import { eventually } from '../../support/eventually.js'
+import { scratchFolder } from './scratch.js'
 
 const fixture = fileURLToPath(new URL('./start-fixture.js', import.meta.url))
 
