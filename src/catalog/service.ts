@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { recordChange } from '../changes/record.js'
+import { recordCatalogChange } from '../changes/access.js'
 import type { Clock, EpochMs } from '../kernel/clock.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
 import type { ProductRules } from '../subscription/rules/subscription.js'
@@ -87,13 +87,7 @@ export class CatalogService {
       const packages = await repository.readPublished(db, environmentId, changes, publishedForAll(input))
       for (const { packageId, versionId } of packages.filter(({ message }) => message.migrationType === 'ALL_CUSTOMERS'))
         await repository.startMigration(db, environmentId, packageId, versionId)
-      await recordChange(db, {
-        environmentId,
-        kind: 'package',
-        customerId: null,
-        version: now,
-        payload: { packages: packages.map(({ message }) => message) },
-      })
+      await recordCatalogChange(db, { environmentId, version: now, packages: packages.map(({ message }) => message) })
       return changes
     })
     if (!dryRun && changes.length > 0) this.#nudge(environmentId)

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { EntitledFeature, Entitlement, Usage } from '../entitlement/rules/state.js'
+import type { EntitledFeature, Entitlement } from '../entitlement/rules/state.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
+import type { Usage } from '../metering/model/usage.js'
 import type { ResetPeriod } from '../metering/model/usage-period.js'
 
 /**
