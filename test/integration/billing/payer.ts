@@ -2,7 +2,7 @@ import type { BillingProvider } from '../../../src/billing/rules/provider.js'
 import { BillingSync } from '../../../src/billing/sync.js'
 import { findCustomer } from '../../../src/customer/records/customers.js'
 import { settlePayments } from '../../../src/subscription/use-cases/payments.js'
-import { type Bench, invoicesOf } from './bench.js'
+import { type Bench, invoicesOf } from './fixture.js'
 
 type Request = Parameters<Bench['subscriptions']['provision']>[1]
 

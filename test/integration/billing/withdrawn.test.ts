@@ -3,7 +3,7 @@ import type { BillingProvider } from '../../../src/billing/rules/provider.js'
 import { findCustomer } from '../../../src/customer/records/customers.js'
 import { invalidInput, unavailable } from '../../../src/kernel/problem.js'
 import { SubscriptionService } from '../../../src/subscription/use-cases/subscriptions.js'
-import { type Bench, newAcme, openBench, reasonOf } from './bench.js'
+import { type Bench, newAcme, openBench, reasonOf } from './fixture.js'
 import { type Payer, payer } from './payer.js'
 
 describe('what is not wanted any more before it was paid', () => {
