@@ -1,7 +1,8 @@
 /** Raw SQL of what is taken back or counted anew. */
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
-import { type Connection, type CounterPeriod, type SeriesScope, toTime } from '../counting/counter-repository.js'
+import { type Queryable, toTime } from '../../platform/sql.js'
+import { type CounterPeriod, type SeriesScope } from '../counting/counter-repository.js'
 import type { Dimensions } from '../model/report.js'
 
 export interface KeptEvent {
@@ -17,7 +18,7 @@ export interface KeptEvent {
 }
 
 /** The event with this identity; null: there is none, or it was removed. */
-export async function findEvent(db: Connection, environmentId: string, hash: Buffer): Promise<KeptEvent | null> {
+export async function findEvent(db: Queryable, environmentId: string, hash: Buffer): Promise<KeptEvent | null> {
   const { rows } = await db.query<{
     batch_id: string
     position: number
@@ -51,7 +52,7 @@ export async function findEvent(db: Connection, environmentId: string, hash: Buf
 }
 
 /** Null dimensions: the event goes. Its identity stays, so that a repeat of it is still recognised. */
-export async function changeEvent(db: Connection, environmentId: string, event: KeptEvent, dimensions: Dimensions | null): Promise<void> {
+export async function changeEvent(db: Queryable, environmentId: string, event: KeptEvent, dimensions: Dimensions | null): Promise<void> {
   const key = [environmentId, event.batchId, event.position, toTime(event.occurredAt)]
   const where = 'environment_id = $1::uuid AND batch_id = $2::uuid AND position = $3::int AND occurred_at = $4::timestamptz'
   if (dimensions === null) await db.query({ text: `DELETE FROM raw_event WHERE ${where}`, values: key })
@@ -69,7 +70,7 @@ export interface KeptMeasurement {
 
 /** The measurement with this id or, by `hash`, with this idempotency key; null: there is none, or it was removed. */
 export async function findMeasurement(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   by: { id: string } | { hash: Buffer },
 ): Promise<KeptMeasurement | null> {
@@ -102,7 +103,7 @@ export async function findMeasurement(
 }
 
 /** Null value: the measurement goes. Its key stays, so that a repeat of it is still recognised. */
-export async function changeMeasurement(db: Connection, environmentId: string, id: string, value: Decimal | null): Promise<void> {
+export async function changeMeasurement(db: Queryable, environmentId: string, id: string, value: Decimal | null): Promise<void> {
   const where = 'environment_id = $1::uuid AND id = $2::uuid'
   if (value === null) await db.query({ text: `DELETE FROM usage_measurement WHERE ${where}`, values: [environmentId, id] })
   else await db.query({ text: `UPDATE usage_measurement SET value = $3::numeric WHERE ${where}`, values: [environmentId, id, value] })
@@ -110,7 +111,7 @@ export async function changeMeasurement(db: Connection, environmentId: string, i
 
 /** The caller's identifiers of a customer and of its resource. */
 export async function findRefIds(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { customerId, resourceId }: { customerId: string; resourceId: string | null },
 ): Promise<{ customerId: string; resourceId: string | null }> {
@@ -134,7 +135,7 @@ export interface KeptCounter extends CounterPeriod, SeriesScope {
 
 /** All counters of a feature of the customers whose periods touch [from, to), whether their series win now or not. */
 export async function findCountersOf(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { featureId, customerIds, from, to }: { featureId: string; customerIds: string[]; from: EpochMs | null; to: EpochMs | null },
 ): Promise<KeptCounter[]> {

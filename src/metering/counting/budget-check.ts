@@ -2,8 +2,8 @@ import type { LockedCustomer } from '../../changes/counting.js'
 import { askedOfBudgets, isUsedUp, usageOfBudgets } from '../../entitlement/rules/budget.js'
 import { budgetsAt } from '../../entitlement/rules/holdings.js'
 import type { EpochMs } from '../../kernel/clock.js'
+import type { Queryable } from '../../platform/sql.js'
 import type { Binding } from './bindings.js'
-import type { Connection } from './counter-repository.js'
 import { readUsages } from './current-usage.js'
 import type { Route } from './series-tracker.js'
 
@@ -21,7 +21,7 @@ export interface CrossedBudget {
  * transaction that counts, after the counters are written.
  */
 export async function findCrossedBudgets(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   routes: Iterable<Route>,
   locked: ReadonlyMap<string, LockedCustomer>,

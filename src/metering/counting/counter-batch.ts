@@ -2,13 +2,14 @@ import { type CountedChanges, type LockedCustomer, recordCounted } from '../../c
 import type { ToldUsage } from '../../changes/model/change.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
+import { type Queryable } from '../../platform/sql.js'
 import { type Share, Tally } from '../model/aggregate.js'
 import { type Aggregation, type FeatureMeter, type MeterVersion, versionAt } from '../model/meter.js'
 import { periodAt, type TrackedPeriod, type TrackedSeries } from './bindings.js'
 import { findCrossedBudgets } from './budget-check.js'
 import type { ComputedRange, ComputedUsage } from './compute-usage.js'
 import { type CounterChange, membersOf, rangeOf, toWrite, versionOf } from './counter-change.js'
-import { type Connection, findCounters, findWithResources } from './counter-repository.js'
+import { findCounters, findWithResources } from './counter-repository.js'
 import { type CounterValue, writeCounters } from './counter-write-repository.js'
 import { KnownMembers } from './known-members.js'
 import { addToRollups, bucketOf, type RollupChange } from './rollup-repository.js'
@@ -49,7 +50,7 @@ export class CounterBatch {
 
   /** `members`: those that this process knows; without them all are looked up. */
   constructor(
-    private readonly db: Connection,
+    private readonly db: Queryable,
     private readonly environmentId: string,
     private readonly locked: ReadonlyMap<string, LockedCustomer>,
     private readonly members: KnownMembers = new KnownMembers(),

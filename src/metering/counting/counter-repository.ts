@@ -1,17 +1,8 @@
 /** Raw SQL of usage series and counters. Every function expects the customers concerned to be locked in the same transaction. */
-import type pg from 'pg'
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Decimal, fromText } from '../../kernel/decimal.js'
+import { endTime, type Queryable, startTime, toTime } from '../../platform/sql.js'
 import type { UsageSeries } from '../model/series.js'
-
-/** A connection inside a transaction, or any one for reading. */
-export type Connection = Pick<pg.Pool, 'query'>
-
-/** The database's time. */
-export async function readTime(db: Connection): Promise<EpochMs> {
-  const { rows } = await db.query<{ now: string }>('SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now')
-  return Number(rows[0]!.now)
-}
 
 interface SeriesRow {
   id: string
@@ -36,7 +27,7 @@ export interface SeriesScope {
 }
 
 /** Every series there is in the scopes. */
-export async function findSeries(db: Connection, environmentId: string, scopes: SeriesScope[]): Promise<StoredSeries[]> {
+export async function findSeries(db: Queryable, environmentId: string, scopes: SeriesScope[]): Promise<StoredSeries[]> {
   const { rows } = await db.query<SeriesRow>({
     name: 'metering_find_series',
     text: `
@@ -60,7 +51,7 @@ export async function findSeries(db: Connection, environmentId: string, scopes: 
   }))
 }
 
-export async function insertSeries(db: Connection, environmentId: string, series: StoredSeries[]): Promise<void> {
+export async function insertSeries(db: Queryable, environmentId: string, series: StoredSeries[]): Promise<void> {
   await db.query({
     name: 'metering_insert_series',
     text: `
@@ -84,7 +75,7 @@ export async function insertSeries(db: Connection, environmentId: string, series
  * Deletes the counters of series that nothing adds to any more, as far as late usage could still have changed them. A counter that is there is
  * therefore complete, and one that is missing is computed when its series is read again.
  */
-export async function dropCounters(db: Connection, environmentId: string, seriesIds: string[]): Promise<void> {
+export async function dropCounters(db: Queryable, environmentId: string, seriesIds: string[]): Promise<void> {
   await db.query({
     name: 'metering_drop_counters',
     text: `
@@ -101,7 +92,7 @@ export async function dropCounters(db: Connection, environmentId: string, series
 
 /** For each (customer, feature), the latest time of a measurement that is dated after `at`; absent where there is none. */
 export async function findDatedAhead(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   asked: { customerId: string; featureId: string; at: EpochMs }[],
 ): Promise<Map<number, EpochMs>> {
@@ -131,7 +122,7 @@ export interface CounterPeriod {
  * The periods whose counter is there, by index, with the version of the meter that counts it (null: usage that is reported). One that ends at another
  * time is not there: it was cut, or is to be.
  */
-export async function findCounters(db: Connection, environmentId: string, periods: CounterPeriod[]): Promise<Map<number, number | null>> {
+export async function findCounters(db: Queryable, environmentId: string, periods: CounterPeriod[]): Promise<Map<number, number | null>> {
   const { rows } = await db.query<{ ord: number; meter_version: number | null }>({
     name: 'metering_find_counters',
     text: `
@@ -147,7 +138,7 @@ export async function findCounters(db: Connection, environmentId: string, period
 }
 
 /** Those of the customers that have resources. */
-export async function findWithResources(db: Connection, environmentId: string, customerIds: string[]): Promise<Set<string>> {
+export async function findWithResources(db: Queryable, environmentId: string, customerIds: string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ customer_id: string }>({
     name: 'metering_find_with_resources',
     text: `
@@ -169,7 +160,7 @@ export interface UsageRange extends SeriesScope {
  * The stored measurements of each range, added up: per resource, the last SET by (time, sequence) and every DELTA after it. Costs as much as the
  * range has measurements.
  */
-export async function sumMeasurements(db: Connection, environmentId: string, ranges: UsageRange[]): Promise<Decimal[]> {
+export async function sumMeasurements(db: Queryable, environmentId: string, ranges: UsageRange[]): Promise<Decimal[]> {
   const { rows } = await db.query<{ usage: string }>({
     name: 'metering_sum_measurements',
     text: `
@@ -205,14 +196,3 @@ export function rangeColumns(ranges: UsageRange[]): unknown[] {
     ranges.map((r) => endTime(r.to)),
   ]
 }
-
-export const toTime = (at: EpochMs | null): string | null => (at === null ? null : new Date(at).toISOString())
-export const startTime = (at: EpochMs | null): string => toTime(at) ?? '-infinity'
-export const endTime = (at: EpochMs | null): string => toTime(at) ?? 'infinity'
-
-/**
- * PostgreSQL's text of an array whose elements need no quotes: ids, numbers, times, names of ours. Writing it takes a fraction of what the driver does
- * to any text.
- */
-export const plainArray = (values: readonly (string | number | boolean | null)[]): string =>
-  `{${values.map((value) => value ?? 'NULL').join()}}`

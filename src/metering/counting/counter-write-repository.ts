@@ -1,8 +1,9 @@
 /** Raw SQL that moves counters, with their members. The customers are locked. */
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Decimal, fromText } from '../../kernel/decimal.js'
+import { endTime, plainArray, type Queryable, startTime, toTime } from '../../platform/sql.js'
 import type { MeterVersion } from '../model/meter.js'
-import { type Connection, type CounterPeriod, endTime, plainArray, startTime, toTime } from './counter-repository.js'
+import { type CounterPeriod } from './counter-repository.js'
 
 /** What is done to a counter. */
 export type CounterHow =
@@ -46,7 +47,7 @@ export interface CounterValue {
  * counters by index; one that was to be there and is not is absent.
  */
 export async function writeCounters(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { counters, members }: { counters: CounterWrite[]; members: MemberWrite[] },
 ): Promise<Map<number, CounterValue>> {
@@ -140,7 +141,7 @@ function mean(total: string, events: string): string {
   return `round((${total})::numeric(60, 20) / (${events}), 9)`
 }
 
-async function dropMembers(db: Connection, environmentId: string, periods: CounterPeriod[]): Promise<void> {
+async function dropMembers(db: Queryable, environmentId: string, periods: CounterPeriod[]): Promise<void> {
   await db.query({
     name: 'metering_drop_members',
     text: `

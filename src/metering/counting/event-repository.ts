@@ -1,11 +1,12 @@
 /** Raw SQL of raw events: stored with their identities in one statement, counted batch by batch. */
 import type { EpochMs } from '../../kernel/clock.js'
+import { plainArray, type Queryable, toTime } from '../../platform/sql.js'
 import type { FeatureMeter, MeteredEvent, MeterVersion } from '../model/meter.js'
 import type { Dimensions, EventItem } from '../model/report.js'
 import type { StoredEvents, StoredPlace } from '../wire/jobs.js'
 import { orNone } from '../wire/packed-events.js'
 import { type Place, placeKey } from './bindings.js'
-import { type Connection, plainArray, rangeColumns, toTime, type UsageRange } from './counter-repository.js'
+import { rangeColumns, type UsageRange } from './counter-repository.js'
 
 export interface FoundPlace {
   customerId: string
@@ -15,7 +16,7 @@ export interface FoundPlace {
 }
 
 /** The customers and resources of the places, by `placeKey`; unknown customers are absent. */
-export async function findPlaces(db: Connection, environmentId: string, places: Place[]): Promise<Map<string, FoundPlace>> {
+export async function findPlaces(db: Queryable, environmentId: string, places: Place[]): Promise<Map<string, FoundPlace>> {
   const { rows } = await db.query<{ ord: number; customer_id: string; is_archived: boolean; resource_id: string | null }>({
     name: 'metering_find_places',
     text: `
@@ -49,7 +50,7 @@ export interface NewEvent {
  * expected to have been stored before.
  */
 export async function storeEvents(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { batchId, deadline, mayRepeat, events }: { batchId: string; deadline: EpochMs; mayRepeat: boolean; events: NewEvent[] },
 ): Promise<{ now: EpochMs; time: EpochMs | null; isNew: boolean[] | null }> {
@@ -80,7 +81,7 @@ export async function storeEvents(
 }
 
 /** Takes batches to count them; answers those that nobody has counted or is counting. They come back with a rollback. */
-export async function claimBatches(db: Connection, environmentId: string, batchIds: string[]): Promise<Set<string>> {
+export async function claimBatches(db: Queryable, environmentId: string, batchIds: string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>({
     name: 'metering_claim_batches',
     text: `
@@ -95,7 +96,7 @@ export async function claimBatches(db: Connection, environmentId: string, batchI
   return new Set(rows.map(({ id }) => id))
 }
 
-export async function loadBatch(db: Connection, environmentId: string, batchId: string): Promise<StoredEvents> {
+export async function loadBatch(db: Queryable, environmentId: string, batchId: string): Promise<StoredEvents> {
   const { rows } = await db.query<{
     customer_id: string
     customer_ref: string
@@ -170,7 +171,7 @@ export function toStoredPlace(
 }
 
 /** The meters in force, with all that they were. */
-export async function loadMeters(db: Connection, environmentId: string): Promise<FeatureMeter[]> {
+export async function loadMeters(db: Queryable, environmentId: string): Promise<FeatureMeter[]> {
   type Versions = (Omit<MeterVersion, 'validFrom'> & { from: string })[]
   const { rows } = await db.query<{ feature_id: string; ref_id: string; is_grouped: boolean; versions: Versions }>({
     name: 'metering_load_meters',
@@ -202,7 +203,7 @@ const pageSize = 5_000
  * as the customers have events in the ranges. Needs a transaction.
  */
 export async function readEvents(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   ranges: UsageRange[],
   visit: (page: (MeteredEvent & { range: number; resourceId: string | null; occurredAt: EpochMs })[]) => Promise<void> | void,
@@ -245,7 +246,7 @@ export async function readEvents(
 
 /** Batches that have waited for so long that their job must be lost, the oldest first. */
 export async function findWaitingBatches(
-  db: Connection,
+  db: Queryable,
   olderThanSeconds: number,
   limit: number,
 ): Promise<{ environmentId: string; batchId: string; storedAt: EpochMs }[]> {

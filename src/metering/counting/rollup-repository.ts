@@ -6,8 +6,8 @@
  */
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
+import { endTime, plainArray, type Queryable, startTime, toTime } from '../../platform/sql.js'
 import type { Aggregation } from '../model/meter.js'
-import { type Connection, endTime, plainArray, startTime, toTime } from './counter-repository.js'
 
 export const bucketMs = 15 * 60_000
 /** The customer's own usage. */
@@ -31,14 +31,14 @@ export interface RollupChange extends RollupBucket {
 }
 
 /** Adds events to what is rolled up. */
-export async function addToRollups(db: Connection, environmentId: string, changes: RollupChange[]): Promise<void> {
+export async function addToRollups(db: Queryable, environmentId: string, changes: RollupChange[]): Promise<void> {
   const isSum = changes.every(({ aggregation }) => aggregation !== 'MAX' && aggregation !== 'MIN')
   await writeRollups(db, environmentId, changes, isSum ? 'sum' : 'any')
 }
 
 /** Has [from, to), on bucket boundaries, say what the changes say, and nothing else. */
 export async function replaceRollups(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   ranges: { customerId: string; featureId: string; from: EpochMs | null; to: EpochMs | null }[],
   changes: RollupChange[],
@@ -70,7 +70,7 @@ const added = {
   replace: 'excluded.usage',
 }
 
-async function writeRollups(db: Connection, environmentId: string, changes: RollupChange[], how: keyof typeof added): Promise<void> {
+async function writeRollups(db: Queryable, environmentId: string, changes: RollupChange[], how: keyof typeof added): Promise<void> {
   await db.query({
     name: `metering_rollups_${how}`,
     text: `
@@ -99,7 +99,7 @@ function aggregationColumns(changes: RollupChange[]): [string[], string[]] {
 }
 
 /** Rolls up the measurements of the buckets anew: their last SET, if there is one, and what follows it. Costs as much as the buckets have. */
-export async function rollUpMeasurements(db: Connection, environmentId: string, buckets: RollupBucket[]): Promise<void> {
+export async function rollUpMeasurements(db: Queryable, environmentId: string, buckets: RollupBucket[]): Promise<void> {
   await db.query({
     name: 'metering_roll_up_measurements',
     text: `
@@ -136,7 +136,7 @@ export async function rollUpMeasurements(db: Connection, environmentId: string, 
 
 /** Adds what was reported in the ranges to what is rolled up of their events: a feature may have got its meter later. */
 export async function addMeasurementsToRollups(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   ranges: { customerId: string; featureId: string; from: EpochMs | null; to: EpochMs | null }[],
 ): Promise<void> {
@@ -193,7 +193,7 @@ export interface PartUsage {
  * an hour with usage, whatever was reported in them.
  */
 export async function readRollups(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { customerId, featureId, resourceId }: HistoryScope,
   { from, cuts, resets, aggregation }: { from: EpochMs | null; cuts: EpochMs[]; resets: EpochMs[]; aggregation: Aggregation },
@@ -222,7 +222,7 @@ export async function readRollups(
 
 /** New members of a UNIQUE meter, per slice. A member counts where its period first counted it. */
 export async function readNewMembers(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { customerId, featureId, resourceId }: HistoryScope,
   { from, cuts, resets }: { from: EpochMs | null; cuts: EpochMs[]; resets: EpochMs[] },

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
+import type { Queryable } from '../../platform/sql.js'
 import { measure, Tally } from '../model/aggregate.js'
 import { type FeatureMeter, versionAt } from '../model/meter.js'
-import type { Connection } from './counter-repository.js'
 import { readEvents } from './event-repository.js'
 import { addMeasurementsToRollups, bucketMs, bucketOf, type RollupBucket, replaceRollups } from './rollup-repository.js'
 
@@ -23,7 +23,7 @@ export function onBuckets({ from, to }: { from: EpochMs | null; to: EpochMs | nu
 
 /** Rolls up the counted events of the ranges anew. Costs as much as the customers have events in them. Needs the customers' locks. */
 export async function rollUpEvents(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   ranges: RollupRange[],
   meters: ReadonlyMap<string, FeatureMeter>,

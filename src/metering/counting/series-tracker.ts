@@ -1,9 +1,10 @@
 import { type LockedCustomer } from '../../changes/counting.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
+import { type Queryable } from '../../platform/sql.js'
 import { seriesKey } from '../model/series.js'
 import type { Binding, BindingDecision, TrackedSeries } from './bindings.js'
-import { type Connection, dropCounters, findDatedAhead, findSeries, insertSeries, type StoredSeries } from './counter-repository.js'
+import { dropCounters, findDatedAhead, findSeries, insertSeries, type StoredSeries } from './counter-repository.js'
 
 /** Where usage of a feature belongs: to the customer's series, and to the resource's when its own subscription is what entitles it. */
 export interface Route {
@@ -23,7 +24,7 @@ export class SeriesTracker {
   readonly #series = new Map<Route, { total: TrackedSeries; own: TrackedSeries | null; all: TrackedSeries[] }>()
 
   constructor(
-    private readonly db: Connection,
+    private readonly db: Queryable,
     private readonly environmentId: string,
     private readonly locked: ReadonlyMap<string, LockedCustomer>,
   ) {}

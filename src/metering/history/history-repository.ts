@@ -1,4 +1,4 @@
-import type { Connection } from '../counting/counter-repository.js'
+import type { Queryable } from '../../platform/sql.js'
 import type { Aggregation } from '../model/meter.js'
 import type { UnitTransformation } from '../model/unit-transformation.js'
 
@@ -17,7 +17,7 @@ export interface Measured {
 }
 
 export async function findMeasured(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   asked: { customerId: string; resourceId: string | null; featureId: string },
 ): Promise<Measured> {

@@ -1,4 +1,4 @@
-import type { Connection } from '../counting/counter-repository.js'
+import type { Queryable } from '../../platform/sql.js'
 
 /** Events are accepted up to 35 days back, so a repeat may come that late. */
 const keptDays = 40
@@ -14,7 +14,7 @@ export class KeyPruning {
   #partition = 0
   #block = 0
 
-  constructor(private readonly db: Connection) {}
+  constructor(private readonly db: Queryable) {}
 
   /** One step. Answers how many keys it deleted. */
   async step(): Promise<number> {

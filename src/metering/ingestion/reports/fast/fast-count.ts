@@ -7,8 +7,8 @@ import { packTold, type ToldReport } from '../../../../changes/wire/told-reports
 import type { EpochMs } from '../../../../kernel/clock.js'
 import * as decimal from '../../../../kernel/decimal.js'
 import { newId } from '../../../../kernel/id.js'
+import { plainArray, type Queryable, startTime } from '../../../../platform/sql.js'
 import type { Binding, TrackedPeriod, TrackedSeries } from '../../../counting/bindings.js'
-import { type Connection, plainArray, startTime } from '../../../counting/counter-repository.js'
 import { type CounterValue } from '../../../counting/counter-write-repository.js'
 import { maxUsage } from '../../../model/problems.js'
 import { orNone } from '../../../wire/packed-events.js'
@@ -106,7 +106,7 @@ export const isOutdated = (error: unknown): boolean => outdatedCodes.includes((e
 
 /** One transaction, one statement. Answers the counters in their order. */
 export async function countFast(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { from, until, items, customers, counters, told }: FastPlan,
   { catalogVersion, deadline }: { catalogVersion: number; deadline: EpochMs },
