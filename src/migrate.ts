@@ -7,29 +7,11 @@ import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
-import {
-  type Config,
-  ConfigError,
-  type ConfigSpec,
-  databaseVariables,
-  positive,
-  processVariables,
-  readConfig,
-  variableTable,
-} from './platform/config.js'
+import { type Config, ConfigError, type ConfigSpec, databaseVariables, positive, processVariables, readConfig, variableTable } from './platform/config.js'
 import { connectOrCreate, explainDatabaseError, targetOf } from './platform/database.js'
 import { StartError } from './platform/health.js'
 import { createLogger } from './platform/logger.js'
-import {
-  checksumOf,
-  isUnchanged,
-  type Migration,
-  migrationsDirectory,
-  readMigrations,
-  readSchema,
-  refuseBeyondBreaking,
-  type Schema,
-} from './platform/migrations.js'
+import { checksumOf, isUnchanged, type Migration, migrationsDirectory, readMigrations, readSchema, refuseBeyondBreaking, type Schema } from './platform/migrations.js'
 import { splitStatements } from './platform/sql-script.js'
 
 /** One fact a line. `level: 'warn'` among the fields makes it a warning. */

@@ -10,17 +10,7 @@ import { renderLine } from './log-lines.js'
 import { isRunning, stopGroup } from './os-process.js'
 import { type PlatformFile, readAnyPlatform, readPlatform, removePlatform, writePlatform } from './platform-file.js'
 import { Ports } from './ports.js'
-import {
-  healthUrl,
-  localHost,
-  processEnvironment,
-  stageOf,
-  usualPorts,
-  usualSidecarHttpPort,
-  type Wiring,
-  webSocketUrl,
-  webUrl,
-} from './process-wiring.js'
+import { healthUrl, localHost, processEnvironment, stageOf, usualPorts, usualSidecarHttpPort, type Wiring, webSocketUrl, webUrl } from './process-wiring.js'
 import { type ProcfileLine, parseProcfile, programOf } from './procfile.js'
 import { type Services, startServices } from './services.js'
 import { describeExit, supervise, untilAborted } from './supervise.js'

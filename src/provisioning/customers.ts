@@ -4,14 +4,7 @@ import type { CatalogService } from '../catalog/service.js'
 import { recordAccessChange, recordArchiving } from '../changes/access.js'
 import { type Customer, type CustomerFields, checkFields, toWritten } from '../customer/model/customer.js'
 import { couponNotFound, customerExists } from '../customer/model/problems.js'
-import {
-  claimSourceUpdate,
-  findCustomer,
-  findCustomersById,
-  insertCustomerIfNew,
-  setArchived,
-  updateCustomer,
-} from '../customer/records/customers.js'
+import { claimSourceUpdate, findCustomer, findCustomersById, insertCustomerIfNew, setArchived, updateCustomer } from '../customer/records/customers.js'
 import { type HeldCustomer, holdCustomer } from '../customer/records/hold.js'
 import type { PromotionalService } from '../entitlement/promotional.js'
 import type { EntitlementState } from '../entitlement/rules/state.js'

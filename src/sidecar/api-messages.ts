@@ -1,14 +1,6 @@
 import * as decimal from '../kernel/decimal.js'
 import type { Usage } from '../metering/model/usage.js'
-import {
-  type EntitlementJson,
-  entitlementFields,
-  fromTime,
-  type NextStateJson,
-  type StateJson,
-  stateReasons,
-  toDenialReason,
-} from '../updates/external-cache/state-json.js'
+import { type EntitlementJson, entitlementFields, fromTime, type NextStateJson, type StateJson, stateReasons, toDenialReason } from '../updates/external-cache/state-json.js'
 import type { CachedState } from './cache/cache.js'
 import type { ApiError } from './errors.js'
 import { type HeldUsage, packUsages, type Terms, type TermsPool, toEntitledFeature } from './terms.js'

@@ -10,14 +10,7 @@ import { answerAll, answerFromEntry, answerFromFallback, type Check, type CheckK
 import { type RefusedItem, toServiceError } from './errors.js'
 import type { GlobalFallbacks } from './fallback.js'
 import { fromDimensions, fromTimestamp, fromUpdateBehavior, toTimestamp } from './mapping.js'
-import type {
-  CheckRequest,
-  EventMessage,
-  OwnerRequest,
-  ReportEventsRequest,
-  ReportUsageBulkRequest,
-  ReportUsageRequest,
-} from './messages.js'
+import type { CheckRequest, EventMessage, OwnerRequest, ReportEventsRequest, ReportUsageBulkRequest, ReportUsageRequest } from './messages.js'
 import type { FallbackCause, SidecarMetrics } from './metrics.js'
 import { offlineReason } from './offline.js'
 import type { EntitlementSource } from './resolve.js'

@@ -1,16 +1,7 @@
 /** What the definitions of a catalog say about each other: that what they name exists and fits. */
 import type { CatalogDocument, CatalogProblem, CouponDefinition, FeatureDefinition, PlanDefinition, ProductDefinition } from './document.js'
 import { isMap, join } from './document-path.js'
-import {
-  type AddonHead,
-  checkDistinct,
-  Index,
-  type Located,
-  type LocatedCatalog,
-  type LocatedPackage,
-  type PlanHead,
-  type Report,
-} from './located.js'
+import { type AddonHead, checkDistinct, Index, type Located, type LocatedCatalog, type LocatedPackage, type PlanHead, type Report } from './located.js'
 import { checkEntitlements, checkPrices } from './package-checks.js'
 import type { Findings } from './read.js'
 

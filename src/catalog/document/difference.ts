@@ -4,14 +4,7 @@
  * create, update, archive  of a definition that is kept as one record
  * publish                  a plan or add-on gets a new version, as a published one never changes
  */
-import type {
-  AddonDefinition,
-  CatalogDocument,
-  EntitlementDefinition,
-  FeatureDefinition,
-  PlanDefinition,
-  PriceDefinition,
-} from './document.js'
+import type { AddonDefinition, CatalogDocument, EntitlementDefinition, FeatureDefinition, PlanDefinition, PriceDefinition } from './document.js'
 import { isMap, join } from './document-path.js'
 import { normalise, overlay, priceKey, sortKeys } from './normalise.js'
 

@@ -1,15 +1,7 @@
 /** The definitions of a catalog with the places where they were written, for saying what is wrong where. */
 
 import { suggestion } from '../../kernel/nearest.js'
-import type {
-  AddonDefinition,
-  CouponDefinition,
-  EntitlementDefinition,
-  FeatureDefinition,
-  PlanDefinition,
-  PriceDefinition,
-  ProductDefinition,
-} from './document.js'
+import type { AddonDefinition, CouponDefinition, EntitlementDefinition, FeatureDefinition, PlanDefinition, PriceDefinition, ProductDefinition } from './document.js'
 
 /** A definition at its place. */
 export interface Located<T> {

@@ -11,15 +11,7 @@ import { aggregations, comparisons, type FilterCondition } from '../../metering/
 import { type ResetPeriod, type ResetRule, resetRules } from '../../metering/model/usage-period.js'
 import { currencies } from '../model/currency.js'
 import type { EntitlementBehavior } from '../model/package.js'
-import {
-  billingModels,
-  billingPeriods,
-  entitlementBehaviors,
-  pricingTypes,
-  tiersModes,
-  trialEndBehaviors,
-  trialUnits,
-} from '../model/package.js'
+import { billingModels, billingPeriods, entitlementBehaviors, pricingTypes, tiersModes, trialEndBehaviors, trialUnits } from '../model/package.js'
 import { changeTimings, endSettings, newCustomerSettings, usageOnPlanChangeSettings } from './document.js'
 import { normaliseMetaData } from './normalise.js'
 

@@ -9,20 +9,7 @@ import type { CatalogDocument } from '../document/document.js'
 import { normalise } from '../document/normalise.js'
 import type { ArchivedDefinitions } from '../document/refusal.js'
 import type { PackageKind } from '../model/package.js'
-import {
-  type CatalogFeature,
-  type FrozenVersion,
-  featureContent,
-  productContent,
-  toAddonDefinition,
-  toCouponDefinition,
-  toFeature,
-  toFeatureDefinition,
-  toFrozenVersion,
-  toPlanDefinition,
-  toProductDefinition,
-  versionContent,
-} from './rows.js'
+import { type CatalogFeature, type FrozenVersion, featureContent, productContent, toAddonDefinition, toCouponDefinition, toFeature, toFeatureDefinition, toFrozenVersion, toPlanDefinition, toProductDefinition, versionContent } from './rows.js'
 
 /** Grows with every change of the environment's catalog. */
 export async function catalogVersion(db: Db, environmentId: string): Promise<number> {

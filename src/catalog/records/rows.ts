@@ -3,16 +3,7 @@ import type { EntitledFeature } from '../../entitlement/rules/state.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { FilterGroup } from '../../metering/model/meter.js'
 import type { Prisma } from '../../platform/postgres.js'
-import type {
-  AddonDefinition,
-  CouponDefinition,
-  EntitlementDefinition,
-  FeatureDefinition,
-  MetaData,
-  PlanDefinition,
-  PriceDefinition,
-  ProductDefinition,
-} from '../document/document.js'
+import type { AddonDefinition, CouponDefinition, EntitlementDefinition, FeatureDefinition, MetaData, PlanDefinition, PriceDefinition, ProductDefinition } from '../document/document.js'
 import type { Currency } from '../model/currency.js'
 import type { DefaultTrial, PackageEntitlement, PackageVersion, Price, PriceTier } from '../model/package.js'
 

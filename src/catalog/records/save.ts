@@ -3,15 +3,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import type { CatalogChange } from '../document/difference.js'
-import type {
-  AddonDefinition,
-  CatalogDocument,
-  CouponDefinition,
-  FeatureDefinition,
-  MetaData,
-  PlanDefinition,
-  ProductDefinition,
-} from '../document/document.js'
+import type { AddonDefinition, CatalogDocument, CouponDefinition, FeatureDefinition, MetaData, PlanDefinition, ProductDefinition } from '../document/document.js'
 import type { PackageKind } from '../model/package.js'
 
 export interface SaveOptions {

@@ -1,6 +1,6 @@
 import type { JobQueue } from '../../platform/queue.js'
 import type { Queryable } from '../../platform/sql.js'
-import { findWaitingBatches } from '../counting/event-repository.js'
+import { findWaitingBatches } from './batch-repository.js'
 import type { AggregationJob } from '../wire/jobs.js'
 
 /** A batch that waits for longer has lost its job, */

@@ -2,7 +2,8 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import { type Queryable, toTime } from '../../platform/sql.js'
-import { type CounterPeriod, type SeriesScope } from '../counting/counter-repository.js'
+import { type CounterPeriod } from '../counting/counter-repository.js'
+import { type SeriesScope } from '../counting/series-repository.js'
 import type { Dimensions } from '../model/report.js'
 
 export interface KeptEvent {
@@ -109,22 +110,7 @@ export async function changeMeasurement(db: Queryable, environmentId: string, id
   else await db.query({ text: `UPDATE usage_measurement SET value = $3::numeric WHERE ${where}`, values: [environmentId, id, value] })
 }
 
-/** The caller's identifiers of a customer and of its resource. */
-export async function findRefIds(
-  db: Queryable,
-  environmentId: string,
-  { customerId, resourceId }: { customerId: string; resourceId: string | null },
-): Promise<{ customerId: string; resourceId: string | null }> {
-  const { rows } = await db.query<{ customer: string; resource: string | null }>({
-    text: `
-      SELECT customer.ref_id AS customer, resource.ref_id AS resource
-      FROM customer LEFT JOIN customer_resource AS resource
-        ON resource.environment_id = customer.environment_id AND resource.customer_id = customer.id AND resource.id = $3::uuid
-      WHERE customer.environment_id = $1::uuid AND customer.id = $2::uuid`,
-    values: [environmentId, customerId, resourceId],
-  })
-  return { customerId: rows[0]!.customer, resourceId: rows[0]!.resource }
-}
+
 
 /** A counter with what it counts. */
 export interface KeptCounter extends CounterPeriod, SeriesScope {

@@ -3,8 +3,8 @@ import * as decimal from '../../kernel/decimal.js'
 import { type Queryable } from '../../platform/sql.js'
 import { measure, memberHash, Tally } from '../model/aggregate.js'
 import { type FeatureMeter, type MeterVersion, versionAt } from '../model/meter.js'
-import { sumMeasurements, type UsageRange } from './counter-repository.js'
-import { readEvents } from './event-repository.js'
+import { sumMeasurements, type UsageRange } from './measurement-repository.js'
+import { readEvents } from './raw-event-repository.js'
 
 /** What is stored in a range, added up from zero. */
 export interface ComputedUsage {

@@ -7,7 +7,7 @@ import { type SeriesPeriod, seriesKey, startOfRange, type UsageSeries } from '..
 import type { Usage } from '../model/usage.js'
 import type { ResetPeriod, ResetRule } from '../model/usage-period.js'
 import { computeUsage } from './compute-usage.js'
-import { loadMeters } from './event-repository.js'
+import { loadMeters } from './meter-repository.js'
 
 interface CounterRow {
   customer_id: string

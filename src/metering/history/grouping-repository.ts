@@ -6,7 +6,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { endTime, type Queryable, startTime, toTime } from '../../platform/sql.js'
-import { ownPart } from '../counting/rollup-repository.js'
+import { ownPart } from '../model/bucket.js'
 import type { GroupBucket, GroupShare } from '../model/groups.js'
 
 export interface Grouping {

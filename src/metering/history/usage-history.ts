@@ -4,17 +4,9 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
-import { bucketMs, bucketOf, readNewMembers, readRollups } from '../counting/rollup-repository.js'
-import {
-  calendarPeriods,
-  drawLine,
-  type Granularity,
-  granularityOf,
-  type HistoryPlan,
-  type HistoryPoint,
-  type HistoryReset,
-  planHistory,
-} from '../model/history.js'
+import { bucketMs, bucketOf } from '../model/bucket.js'
+import { readNewMembers, readRollups } from './history-repository.js'
+import { calendarPeriods, drawLine, type Granularity, granularityOf, type HistoryPlan, type HistoryPoint, type HistoryReset, planHistory } from '../model/history.js'
 import { type LinePaging, pageOfLines } from '../model/history-paging.js'
 import { featureIsNotMetered, featureNotFound } from '../model/problems.js'
 import { toAnsweredUnits } from '../model/unit-transformation.js'

@@ -7,14 +7,15 @@ import { DatabaseClock } from '../../platform/database-clock.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Registry } from '../../platform/metrics.js'
 import { readTime } from '../../platform/sql.js'
-import { Bindings, type LoadHoldings } from '../counting/bindings.js'
+import { Bindings } from '../counting/bindings.js'
+import type { LoadHeldSeries } from '../counting/held-series.js'
 import { toPlainProblem } from '../model/problems.js'
 import type { ReportedUsage } from '../model/report.js'
 import { type AggregationJob, type IngestionJob, type IngestionReply, replyChannel } from '../wire/jobs.js'
 import { unpackEvents } from '../wire/packed-events.js'
 import { packAnswer, unpackCall } from '../wire/packed-reports.js'
 import { EventIngestion } from './events/event-ingestion.js'
-import { createIngestionMetrics } from './ingestion-metrics.js'
+import { createIngestionMetrics } from './batch/batch-metrics.js'
 import { ReportIngestion } from './reports/report-ingestion.js'
 
 /** Settings of connections that count: statements are planned once and for any size. A plan made while a table was empty took 450 ms a batch. */
@@ -26,7 +27,7 @@ export interface IngestionParts {
   redis: Redis
   /** Prefix of the reply channels: the queues'. */
   prefix: string
-  loadHoldings: LoadHoldings
+  loadHeld: LoadHeldSeries
   metrics: Registry
   log: Logger
   /** Called after the commit of new usage. */
@@ -58,7 +59,7 @@ export class Ingestion {
     const { pool, log, stored } = parts
     const metrics = createIngestionMetrics(parts.metrics)
     const clock = new DatabaseClock(() => readTime(pool))
-    this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: new Bindings(parts.loadHoldings) })
+    this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: new Bindings(parts.loadHeld) })
     this.#events = new EventIngestion({ pool, log, metrics, clock, stored })
   }
 

@@ -23,7 +23,7 @@ const maxInFlight = 2
 const worthwhileItems = 20
 /** Under load a batch of far less than usual waits so long for the callers that have just been answered. */
 const lingerMs = 1
-/** A batch that takes so long, perhaps for a customer that is locked, leaves its place to the next. */
+/** A batch that takes so long, perhaps for a customer that is locked, leaves its slot to the next. */
 const slowMs = 100
 /** How much of the usual size is left by a batch that is smaller, */
 const forgetting = 0.7
@@ -219,16 +219,16 @@ export class Door {
     lane.inFlight += 1
     lane.usualItems = Math.max(size, lane.usualItems * forgetting)
     lane.sentAt = performance.now()
-    let hasPlace = true
-    const makePlace = () => {
-      if (!hasPlace) return
-      hasPlace = false
+    let hasSlot = true
+    const freeSlot = () => {
+      if (!hasSlot) return
+      hasSlot = false
       clearTimeout(slow)
       lane.inFlight -= 1
       this.#schedule(lane)
     }
-    const slow = setTimeout(makePlace, slowMs)
-    void this.#exchange(lane, calls, makePlace).finally(makePlace)
+    const slow = setTimeout(freeSlot, slowMs)
+    void this.#exchange(lane, calls, freeSlot).finally(freeSlot)
   }
 
   /** Sends a batch and settles its calls; ends when all are settled. Never rejects. `committed` is called as soon as the worker has answered. */

@@ -10,19 +10,10 @@ import { openRedis } from '../../platform/redis.js'
 import { readTime } from '../../platform/sql.js'
 import { Corrections } from '../corrections/corrections.js'
 import { Recomputations } from '../corrections/recomputation.js'
-import type { LoadHoldings } from '../counting/bindings.js'
+import type { LoadHeldSeries } from '../counting/held-series.js'
 import { type FindHeld, UsageHistory } from '../history/usage-history.js'
 import { fromPlainProblem, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
-import {
-  checkEvent,
-  checkReport,
-  type EventItem,
-  maxItemsPerCall,
-  type ReportedUsage,
-  type ReportItem,
-  type UsageEvent,
-  type UsageReport,
-} from '../model/report.js'
+import { checkEvent, checkReport, type EventItem, maxItemsPerCall, type ReportedUsage, type ReportItem, type UsageEvent, type UsageReport } from '../model/report.js'
 import type { EventAnswer, ReportAnswer } from '../wire/call.js'
 import { aggregateEvents, ingestionShard } from '../wire/jobs.js'
 import { Backlog, type BacklogLimits } from './backlog.js'
@@ -36,7 +27,7 @@ export interface UsageParts {
   life: Life
   queues: QueueConnection
   pool: pg.Pool
-  loadHoldings: LoadHoldings
+  loadHeld: LoadHeldSeries
   findHeld: FindHeld
   /** Called after a correction. */
   changed: (environmentId: string) => void
@@ -55,8 +46,8 @@ export class UsageService {
   readonly #events: Door
   #expectAnnouncement: DoorParts['expectAnnouncement']
 
-  constructor({ life, queues, pool, loadHoldings, findHeld, changed, limits, shards }: UsageParts) {
-    this.corrections = new Corrections({ pool, loadHoldings, changed })
+  constructor({ life, queues, pool, loadHeld, findHeld, changed, limits, shards }: UsageParts) {
+    this.corrections = new Corrections({ pool, loadHeld, changed })
     this.recomputations = new Recomputations(pool)
     this.history = new UsageHistory({ pool, findHeld })
     this.#clock = new DatabaseClock(() => readTime(pool))

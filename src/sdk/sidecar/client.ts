@@ -1,23 +1,6 @@
 import { type ChannelCredentials, Client, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { SidecarError } from './error.js'
-import type {
-  BooleanEntitlement,
-  CallOptions,
-  Check,
-  CheckQuestion,
-  Entitlement,
-  Entitlements,
-  EnumEntitlement,
-  EnumQuestion,
-  Fallback,
-  MeteredEntitlement,
-  MeteredQuestion,
-  NumericEntitlement,
-  Owner,
-  ReportedUsage,
-  UsageEvent,
-  UsageReport,
-} from './types.js'
+import type { BooleanEntitlement, CallOptions, Check, CheckQuestion, Entitlement, Entitlements, EnumEntitlement, EnumQuestion, Fallback, MeteredEntitlement, MeteredQuestion, NumericEntitlement, Owner, ReportedUsage, UsageEvent, UsageReport } from './types.js'
 import * as wire from './wire.js'
 
 export interface ClientOptions {

@@ -1,19 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { loadSync, type ServiceDefinition } from '@grpc/proto-loader'
-import type {
-  AccessDeniedReason,
-  BooleanEntitlement,
-  Dimensions,
-  Entitlement,
-  EnumEntitlement,
-  Fallback,
-  Feature,
-  MeteredEntitlement,
-  NumericEntitlement,
-  ReportedUsage,
-  UsageEvent,
-  UsageReport,
-} from './types.js'
+import type { AccessDeniedReason, BooleanEntitlement, Dimensions, Entitlement, EnumEntitlement, Fallback, Feature, MeteredEntitlement, NumericEntitlement, ReportedUsage, UsageEvent, UsageReport } from './types.js'
 
 /** Between the SDK's words and the messages as proto-loader has them: camel case, enums by name, absent fields undefined. */
 

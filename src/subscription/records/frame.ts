@@ -14,14 +14,7 @@ import { freeFollowUp } from '../rules/follow-up.js'
 import { subscriptionNotFound } from '../rules/problems.js'
 import { isFinal, type Subscription } from '../rules/subscription.js'
 import type { HeldDueCustomer } from './due.js'
-import {
-  findOwner,
-  insertRenewals,
-  insertSubscription,
-  loadOpenSubscriptions,
-  loadSubscriptions,
-  saveSubscription,
-} from './subscriptions.js'
+import { findOwner, insertRenewals, insertSubscription, loadOpenSubscriptions, loadSubscriptions, saveSubscription } from './subscriptions.js'
 
 /** Null: unknown. */
 export type FindCustomer = (db: Db, environmentId: string, by: { refId: string } | { id: string }) => Promise<Customer | null>

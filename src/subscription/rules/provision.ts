@@ -13,19 +13,7 @@ import { apply, type Trigger } from './lifecycle.js'
 import { planChangeType } from './plan-change.js'
 import { invalidCancellationDate, oneSubscriptionOnly } from './problems.js'
 import { withScheduled } from './scheduled.js'
-import {
-  type BillingPeriodWindow,
-  type Budget,
-  givesAccess,
-  type HeldAddon,
-  type HeldQuantity,
-  type OwnEntitlement,
-  type PlanAgreement,
-  type ProductRules,
-  type ScheduledChange,
-  type Subscription,
-  type TrialEndBehavior,
-} from './subscription.js'
+import { type BillingPeriodWindow, type Budget, givesAccess, type HeldAddon, type HeldQuantity, type OwnEntitlement, type PlanAgreement, type ProductRules, type ScheduledChange, type Subscription, type TrialEndBehavior } from './subscription.js'
 import { addTrial } from './trial.js'
 import { decideUpdate } from './update.js'
 

@@ -13,14 +13,7 @@ import { type Db, type PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
 import { findDueCustomers, hasDue, holdDueCustomers } from '../records/due.js'
 import { type AfterCommit, type FindCustomer, type HeldSubscriptions, type RecordsParts, SubscriptionRecords } from '../records/frame.js'
-import {
-  claimSourceUpdate,
-  hasTrialedOrPaid,
-  insertSubscription,
-  loadOpenSubscriptions,
-  recordTrial,
-  saveSubscription,
-} from '../records/subscriptions.js'
+import { claimSourceUpdate, hasTrialedOrPaid, insertSubscription, loadOpenSubscriptions, recordTrial, saveSubscription } from '../records/subscriptions.js'
 import { advance } from '../rules/advance.js'
 import { firstPeriod } from '../rules/billing-period.js'
 import { type CancellationTime, decideCancellation } from '../rules/cancel.js'

@@ -4,19 +4,7 @@ import { shownSubscriptions } from '../../subscription/use-cases/reads.js'
 import { collectedProvision } from './collected.js'
 import type { RequestContext } from './context.js'
 import { Coupon, toCoupon } from './coupon.types.js'
-import {
-  ArchiveCustomerInput,
-  CustomerInput,
-  fromCustomerInput,
-  fromImportCustomerInput,
-  fromProvisionCustomerInput,
-  fromUpdateCustomerInput,
-  GetCustomerByRefIdInput,
-  ImportCustomerInput,
-  ProvisionCustomerInput,
-  UnarchiveCustomerInput,
-  UpdateCustomerInput,
-} from './customer.inputs.js'
+import { ArchiveCustomerInput, CustomerInput, fromCustomerInput, fromImportCustomerInput, fromProvisionCustomerInput, fromUpdateCustomerInput, GetCustomerByRefIdInput, ImportCustomerInput, ProvisionCustomerInput, UnarchiveCustomerInput, UpdateCustomerInput } from './customer.inputs.js'
 import { Customer, CustomerStatistics, EligibleForTrial, TrialedPlan, toCustomer } from './customer.types.js'
 import { PromotionalEntitlement, toPromotionalEntitlement } from './promotional.types.js'
 import { CustomerSubscription, ProvisionedCustomer, toCustomerSubscription, toProvisionedCustomer } from './subscription.types.js'

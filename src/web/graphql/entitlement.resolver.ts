@@ -1,13 +1,6 @@
 import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql'
 import type { RequestContext } from './context.js'
-import {
-  EntitlementCheckRequested,
-  FetchEntitlementQuery,
-  FetchEntitlementsQuery,
-  fromFetchEntitlementQuery,
-  fromGetEntitlementV2Input,
-  GetEntitlementV2Input,
-} from './entitlement.inputs.js'
+import { EntitlementCheckRequested, FetchEntitlementQuery, FetchEntitlementsQuery, fromFetchEntitlementQuery, fromGetEntitlementV2Input, GetEntitlementV2Input } from './entitlement.inputs.js'
 import { Entitlement, toEntitlement, toEntitlements } from './entitlement.types.js'
 import { EntitlementsState, EntitlementUnion, toEntitlementsState, toFeatureEntitlement } from './entitlement-v2.types.js'
 

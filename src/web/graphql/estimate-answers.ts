@@ -2,15 +2,7 @@ import type { Discount, Terms } from '../../billing/rules/billing.js'
 import type { ChangeEstimate } from '../../estimates/service.js'
 import * as decimal from '../../kernel/decimal.js'
 import type * as enums from './enums.js'
-import type {
-  ImmediateSubscriptionPreviewInvoice,
-  SubscriptionPreview,
-  SubscriptionPreviewCredits,
-  SubscriptionPreviewDiscount,
-  SubscriptionPreviewProrations,
-  SubscriptionPreviewTaxDetails,
-  SubscriptionPreviewV2,
-} from './estimate.types.js'
+import type { ImmediateSubscriptionPreviewInvoice, SubscriptionPreview, SubscriptionPreviewCredits, SubscriptionPreviewDiscount, SubscriptionPreviewProrations, SubscriptionPreviewTaxDetails, SubscriptionPreviewV2 } from './estimate.types.js'
 import type { Money } from './price.types.js'
 
 export const money = (amount: decimal.Decimal, currency: string): Money => ({

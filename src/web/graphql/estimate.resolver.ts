@@ -1,14 +1,6 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
 import type { RequestContext } from './context.js'
-import {
-  EstimateSubscriptionInput,
-  EstimateSubscriptionUpdateInput,
-  fromEstimateSubscriptionInput,
-  fromEstimateSubscriptionUpdateInput,
-  fromPreviewSubscriptionInput,
-  PreviewNextInvoiceInput,
-  PreviewSubscriptionInput,
-} from './estimate.inputs.js'
+import { EstimateSubscriptionInput, EstimateSubscriptionUpdateInput, fromEstimateSubscriptionInput, fromEstimateSubscriptionUpdateInput, fromPreviewSubscriptionInput, PreviewNextInvoiceInput, PreviewSubscriptionInput } from './estimate.inputs.js'
 import { SubscriptionPreview, SubscriptionPreviewV2 } from './estimate.types.js'
 import { toSubscriptionPreview, toSubscriptionPreviewV2 } from './estimate-answers.js'
 import { SubscriptionInvoicePreview } from './invoice.types.js'

@@ -1,22 +1,5 @@
 import type { ClassType } from 'type-graphql'
-import {
-  BooleanFieldComparison,
-  CouponSourceFilterComparison,
-  CouponStatusFilterComparison,
-  CouponTypeFilterComparison,
-  CustomerSearchQueryFilterComparison,
-  DateFieldComparison,
-  IntFieldComparison,
-  inputType,
-  PackageStatusFilterComparison,
-  PaymentCollectionFilterComparison,
-  PricingTypeFilterComparison,
-  PromotionalEntitlementStatusFilterComparison,
-  StringFieldComparison,
-  SubscriptionCancelReasonFilterComparison,
-  SubscriptionStatusFilterComparison,
-  UUIDFilterComparison,
-} from './comparison.inputs.js'
+import { BooleanFieldComparison, CouponSourceFilterComparison, CouponStatusFilterComparison, CouponTypeFilterComparison, CustomerSearchQueryFilterComparison, DateFieldComparison, IntFieldComparison, inputType, PackageStatusFilterComparison, PaymentCollectionFilterComparison, PricingTypeFilterComparison, PromotionalEntitlementStatusFilterComparison, StringFieldComparison, SubscriptionCancelReasonFilterComparison, SubscriptionStatusFilterComparison, UUIDFilterComparison } from './comparison.inputs.js'
 
 /** All fields of a filter that are compared with the same input. */
 const each = (type: ClassType, fields: string) => Object.fromEntries(fields.split(' ').map((field) => [field, () => type]))

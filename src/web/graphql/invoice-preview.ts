@@ -5,11 +5,7 @@ import type { NextInvoice } from '../../estimates/service.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { Subscription } from '../../subscription/rules/subscription.js'
 import { money, toBalance, toDiscount, toTaxDetails } from './estimate-answers.js'
-import type {
-  SubscriptionInvoicePreview,
-  SubscriptionInvoicePreviewLineItem,
-  SubscriptionInvoicePreviewLineItemData,
-} from './invoice.types.js'
+import type { SubscriptionInvoicePreview, SubscriptionInvoicePreviewLineItem, SubscriptionInvoicePreviewLineItemData } from './invoice.types.js'
 import { toPrice } from './price.types.js'
 
 export function toInvoicePreview({

@@ -5,13 +5,7 @@ import type { RequestContext } from './context.js'
 import * as enums from './enums.js'
 import { Feature, toFeature } from './feature.types.js'
 import { Addon, type Package, Plan, Product, ProductSettings, toAddon, toPlan, toProduct } from './package.types.js'
-import {
-  PackageEntitlement,
-  PackageEntitlementUnion,
-  type PackageFeatureEntitlement,
-  toPackageEntitlement,
-  toPackageFeatureEntitlement,
-} from './package-entitlement.types.js'
+import { PackageEntitlement, PackageEntitlementUnion, type PackageFeatureEntitlement, toPackageEntitlement, toPackageFeatureEntitlement } from './package-entitlement.types.js'
 import { Price } from './price.types.js'
 import { DateTime, Json } from './scalars.js'
 

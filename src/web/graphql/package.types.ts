@@ -2,13 +2,7 @@ import { Field, Float, Int, ObjectType } from 'type-graphql'
 import type * as catalog from '../../catalog/model/package.js'
 import { AlwaysNull } from './always-null.js'
 import * as enums from './enums.js'
-import {
-  PackageEntitlement,
-  PackageEntitlementUnion,
-  type PackageFeatureEntitlement,
-  toPackageEntitlement,
-  toPackageFeatureEntitlement,
-} from './package-entitlement.types.js'
+import { PackageEntitlement, PackageEntitlementUnion, type PackageFeatureEntitlement, toPackageEntitlement, toPackageFeatureEntitlement } from './package-entitlement.types.js'
 import { Price, toPrice } from './price.types.js'
 import { Json } from './scalars.js'
 

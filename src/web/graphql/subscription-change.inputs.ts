@@ -11,12 +11,7 @@ import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendV
 import { DateTime, Json } from './scalars.js'
 import { fromContent } from './subscription.inputs.js'
 import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
-import {
-  fromSubscriptionEntitlements,
-  SubscriptionEntitlementInput,
-  SubscriptionEntitlementInputV2,
-  UpdateSubscriptionEntitlementInput,
-} from './subscription-entitlement.inputs.js'
+import { fromSubscriptionEntitlements, SubscriptionEntitlementInput, SubscriptionEntitlementInputV2, UpdateSubscriptionEntitlementInput } from './subscription-entitlement.inputs.js'
 import { SubscriptionContent } from './subscription-parts.inputs.js'
 
 @InputType({ description: 'Which subscription.' })

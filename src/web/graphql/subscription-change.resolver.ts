@@ -3,26 +3,10 @@ import { collected, collectedProvision } from './collected.js'
 import type { RequestContext } from './context.js'
 import { toEntitlements } from './entitlement.types.js'
 import { toFeatureEntitlements } from './entitlement-v2.types.js'
-import {
-  ApplySubscriptionInput,
-  fromApplySubscriptionInput,
-  fromSubscriptionInput,
-  ProvisionSubscription,
-  SubscriptionInput,
-} from './subscription.inputs.js'
+import { ApplySubscriptionInput, fromApplySubscriptionInput, fromSubscriptionInput, ProvisionSubscription, SubscriptionInput } from './subscription.inputs.js'
 import { provision } from './subscription.resolver.js'
 import { ApplySubscription, CustomerSubscription, ProvisionSubscriptionResult, toCustomerSubscription } from './subscription.types.js'
-import {
-  DelegateSubscriptionToCustomerInput,
-  fromImportSubscriptionsBulkInput,
-  fromUpdateSubscriptionInput,
-  ImportSubscriptionsBulkInput,
-  SubscriptionMigrationInput,
-  SubscriptionUpdateScheduleCancellationInput,
-  TransferSubscriptionInput,
-  TransferSubscriptionToResourceInput,
-  UpdateSubscriptionInput,
-} from './subscription-change.inputs.js'
+import { DelegateSubscriptionToCustomerInput, fromImportSubscriptionsBulkInput, fromUpdateSubscriptionInput, ImportSubscriptionsBulkInput, SubscriptionMigrationInput, SubscriptionUpdateScheduleCancellationInput, TransferSubscriptionInput, TransferSubscriptionToResourceInput, UpdateSubscriptionInput } from './subscription-change.inputs.js'
 
 /** Older ways to subscribe, and changes of a subscription in force. */
 @Resolver()

@@ -10,11 +10,7 @@ import { fromMetaData, sameId } from './input-fields.js'
 import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from './price.inputs.js'
 import { DateTime, Json } from './scalars.js'
 import { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
-import {
-  fromSubscriptionEntitlements,
-  SubscriptionEntitlementInput,
-  SubscriptionEntitlementInputV2,
-} from './subscription-entitlement.inputs.js'
+import { fromSubscriptionEntitlements, SubscriptionEntitlementInput, SubscriptionEntitlementInputV2 } from './subscription-entitlement.inputs.js'
 import { SubscriptionContent, TrialOverrideConfigurationInput } from './subscription-parts.inputs.js'
 
 /** What a subscription is asked for with, whoever it is for. Not a type of the schema. */

@@ -9,19 +9,8 @@ import type { RequestContext } from './context.js'
 import { Customer, toCustomer } from './customer.types.js'
 import { DateTime } from './scalars.js'
 import { fromProvisionSubscriptionInput, givenSubscription, ProvisionSubscriptionInput } from './subscription.inputs.js'
-import {
-  CustomerSubscription,
-  ProvisionSubscriptionResult,
-  toCustomerSubscription,
-  toProvisionSubscriptionResult,
-} from './subscription.types.js'
-import {
-  fromCancellationInput,
-  fromGetActiveSubscriptionsInput,
-  GetActiveSubscriptionsInput,
-  GetSubscriptionInput,
-  SubscriptionCancellationInput,
-} from './subscription-change.inputs.js'
+import { CustomerSubscription, ProvisionSubscriptionResult, toCustomerSubscription, toProvisionSubscriptionResult } from './subscription.types.js'
+import { fromCancellationInput, fromGetActiveSubscriptionsInput, GetActiveSubscriptionsInput, GetSubscriptionInput, SubscriptionCancellationInput } from './subscription-change.inputs.js'
 
 @Resolver(() => CustomerSubscription)
 export class SubscriptionResolver {

@@ -1,18 +1,7 @@
 import { Ctx, Resolver, Root, Subscription } from 'type-graphql'
 import type { ChangeMessage } from '../../updates/wire/change-message.js'
 import type { RequestContext } from './context.js'
-import {
-  EntitlementsUpdated,
-  EntitlementsUpdatedV2,
-  PackagePublished,
-  toEntitlementsUpdated,
-  toEntitlementsUpdatedV2,
-  toPackagePublished,
-  toUsageUpdated,
-  toUsageUpdatedV2,
-  UsageUpdated,
-  UsageUpdatedV2,
-} from './updates.types.js'
+import { EntitlementsUpdated, EntitlementsUpdatedV2, PackagePublished, toEntitlementsUpdated, toEntitlementsUpdatedV2, toPackagePublished, toUsageUpdated, toUsageUpdatedV2, UsageUpdated, UsageUpdatedV2 } from './updates.types.js'
 
 /** Subscriptions take no variables: the key names the environment. They are resolved once for all sockets that sent the same document. */
 @Resolver()

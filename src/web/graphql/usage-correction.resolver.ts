@@ -1,16 +1,7 @@
 import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql'
 import type { Dimensions } from '../../metering/model/report.js'
 import type { RequestContext } from './context.js'
-import {
-  fromRecomputeUsageInput,
-  fromUsageEventNameInput,
-  fromUsageMeasurementNameInput,
-  RecomputeUsageInput,
-  UsageEventNameInput,
-  UsageEventReplacementInput,
-  UsageMeasurementNameInput,
-  UsageMeasurementReplacementInput,
-} from './usage-correction.inputs.js'
+import { fromRecomputeUsageInput, fromUsageEventNameInput, fromUsageMeasurementNameInput, RecomputeUsageInput, UsageEventNameInput, UsageEventReplacementInput, UsageMeasurementNameInput, UsageMeasurementReplacementInput } from './usage-correction.inputs.js'
 import { UsageRecomputation } from './usage-correction.types.js'
 
 /** What was reported by mistake. Every number that followed from it follows. */

@@ -1,14 +1,6 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
 import type { RequestContext } from './context.js'
-import {
-  fromReportUsageBulkInput,
-  fromReportUsageInput,
-  fromUsageEvents,
-  ReportUsageBulkInput,
-  ReportUsageInput,
-  UsageEventsReportInput,
-  UsageMeasurementCreateInput,
-} from './usage.inputs.js'
+import { fromReportUsageBulkInput, fromReportUsageInput, fromUsageEvents, ReportUsageBulkInput, ReportUsageInput, UsageEventsReportInput, UsageMeasurementCreateInput } from './usage.inputs.js'
 import { toUsageMeasurement, UsageMeasurementWithCurrentUsage } from './usage.types.js'
 
 @Resolver()

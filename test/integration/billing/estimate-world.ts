@@ -4,16 +4,7 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import type { Subscription } from '../../../src/subscription/rules/subscription.js'
 import type { Bench } from './bench.js'
-import {
-  type ContentSpec,
-  type Currency,
-  type CustomerSpec,
-  catalogOf,
-  minorDigits,
-  type PriceList,
-  type StepSpec,
-  type WorldSpec,
-} from './estimate-cases.js'
+import { type ContentSpec, type Currency, type CustomerSpec, catalogOf, minorDigits, type PriceList, type StepSpec, type WorldSpec } from './estimate-cases.js'
 import { boxes, contentRequest, seats, termsOf } from './estimate-requests.js'
 import { type Held, inUnits, periodPrice, unused, withTax } from './naive-price.js'
 

@@ -5,16 +5,18 @@ import { Problem } from '../../../kernel/problem.js'
 import type { DatabaseClock } from '../../../platform/database-clock.js'
 import type { Logger } from '../../../platform/logger.js'
 import { inPoolTransaction, isTransient } from '../../../platform/transaction.js'
-import { type Binding, type Bindings, type Place, placeKey } from '../../counting/bindings.js'
+import { type Binding, type Bindings } from '../../counting/bindings.js'
+import { type Holder, holderKey } from '../../model/holder.js'
 import { computeUsage } from '../../counting/compute-usage.js'
 import { CounterBatch, OutdatedSeries } from '../../counting/counter-batch.js'
-import { type CounterValue } from '../../counting/counter-write-repository.js'
-import { bucketOf, rollUpMeasurements } from '../../counting/rollup-repository.js'
+import { type CounterValue } from '../../counting/counter-repository.js'
+import { bucketOf } from '../../model/bucket.js'
+import { rollUpMeasurements } from '../../counting/rollup-repository.js'
 import { maxUsage, notCountedInTime, toPlainProblem, usageOutOfRange } from '../../model/problems.js'
 import { type ReportedUsage, type ReportItem, reportIdentity } from '../../model/report.js'
 import { toAnsweredUnits } from '../../model/unit-transformation.js'
 import type { Call, ReportAnswer } from '../../wire/call.js'
-import type { MeteringMetrics } from '../ingestion-metrics.js'
+import type { MeteringMetrics } from '../batch/batch-metrics.js'
 import { countFast, isOutdated, planFast } from './fast/fast-count.js'
 import { type CallPlan, type PlannedItem, planCalls } from './report-plan.js'
 import { type KnownFacts, lookUpFacts, type NewMeasurement, type ReportedFeature, storeMeasurements } from './report-repository.js'
@@ -111,7 +113,7 @@ export class ReportIngestion {
     const answers = mayBeStored ? null : await this.#attemptFast(environmentId, calls)
     if (answers) return answers
     const items = calls.flatMap((call) => call.items)
-    const bindings = await this.#bindings.load(environmentId, items.flatMap(placesOf))
+    const bindings = await this.#bindings.load(environmentId, items.flatMap(holdersOf))
     const facts = await lookUpFacts(this.#pool, environmentId, {
       featureRefIds: [...new Set(items.map(({ featureId }) => featureId))],
       keyHashes: keyHashes(environmentId, items),
@@ -130,10 +132,10 @@ export class ReportIngestion {
     if (!known) return null
     const bindings = new Map<string, Binding>()
     for (const { items } of calls) {
-      for (const place of items.flatMap(placesOf)) {
-        const binding = this.#bindings.cached(environmentId, place)
+      for (const holder of items.flatMap(holdersOf)) {
+        const binding = this.#bindings.cached(environmentId, holder)
         if (!binding) return null
-        bindings.set(placeKey(place), binding)
+        bindings.set(holderKey(holder), binding)
       }
     }
     const plans = planCalls(environmentId, calls, { ...known, keys: new Map(), stored: new Set() }, bindings)
@@ -237,7 +239,7 @@ export class ReportIngestion {
         for (const binding of route.resource ? [route.customer, route.resource] : [route.customer]) {
           if (customers.get(binding.customerId)?.accessVersion === binding.accessVersion) continue
           isOutdated = true
-          this.#bindings.forget(environmentId, placeOf(binding))
+          this.#bindings.forget(environmentId, binding.holder)
         }
       }
     }
@@ -247,7 +249,7 @@ export class ReportIngestion {
   #explain(environmentId: string, planned: PlannedCall[], error: unknown): never {
     if (!(error instanceof OutdatedSeries)) throw error
     for (const { items } of planned)
-      for (const { item } of items) for (const place of placesOf(item)) this.#bindings.forget(environmentId, place)
+      for (const { item } of items) for (const holder of holdersOf(item)) this.#bindings.forget(environmentId, holder)
     throw new Outdated()
   }
 
@@ -270,7 +272,7 @@ export class ReportIngestion {
   }
 }
 
-function placesOf(item: Place): Place[] {
+function holdersOf(item: Holder): Holder[] {
   const customer = { customerId: item.customerId, resourceId: null }
   return item.resourceId === null ? [customer] : [customer, { customerId: item.customerId, resourceId: item.resourceId }]
 }
@@ -304,10 +306,8 @@ function toReportedUsage(
     resourceId: item.resourceId,
     featureId: item.featureId,
     currentUsage: toAnsweredUnits(decimal.max(usage, decimal.zero), feature.unitTransformation),
-    periodStart: tracked.winner ? period.start : null,
-    periodEnd: tracked.winner ? period.end : null,
+    periodStart: tracked.entitled ? period.start : null,
+    periodEnd: tracked.entitled ? period.end : null,
     timestamp: version,
   }
 }
-
-const placeOf = ({ holdings }: Binding): Place => ({ customerId: holdings.customerRefId, resourceId: holdings.resourceRefId })

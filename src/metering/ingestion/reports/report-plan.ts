@@ -1,16 +1,8 @@
 import type { Problem } from '../../../kernel/problem.js'
-import { Binding, placeKey } from '../../counting/bindings.js'
+import { Binding } from '../../counting/bindings.js'
+import { holderKey } from '../../model/holder.js'
 import type { Route } from '../../counting/counter-batch.js'
-import {
-  featureIsMeteredByEvents,
-  featureIsNotMetered,
-  featureNotFound,
-  idempotencyKeyTaken,
-  negativeDelta,
-  type RefusedItem,
-  refusedItem,
-  withItems,
-} from '../../model/problems.js'
+import { featureIsMeteredByEvents, featureIsNotMetered, featureNotFound, idempotencyKeyTaken, negativeDelta, type RefusedItem, refusedItem, withItems } from '../../model/problems.js'
 import { type ReportItem, reportBody, reportIdentity } from '../../model/report.js'
 import type { Call } from '../../wire/call.js'
 import type { KnownFacts, ReportedFeature } from './report-repository.js'
@@ -65,8 +57,8 @@ function routeOf(
   facts: KnownFacts,
   bindings: ReadonlyMap<string, Binding | Problem>,
 ): { route: Route; feature: ReportedFeature } | { problem: Problem } {
-  const customer = bindings.get(placeKey({ customerId: item.customerId, resourceId: null }))!
-  const resource = item.resourceId === null ? null : bindings.get(placeKey(item))!
+  const customer = bindings.get(holderKey({ customerId: item.customerId, resourceId: null }))!
+  const resource = item.resourceId === null ? null : bindings.get(holderKey(item))!
   if (!(customer instanceof Binding)) return { problem: customer }
   if (resource !== null && !(resource instanceof Binding)) return { problem: resource }
   const feature = facts.features.get(item.featureId)

@@ -9,9 +9,9 @@ import * as decimal from '../../../../kernel/decimal.js'
 import { newId } from '../../../../kernel/id.js'
 import { plainArray, type Queryable, startTime } from '../../../../platform/sql.js'
 import type { Binding, TrackedPeriod, TrackedSeries } from '../../../counting/bindings.js'
-import { type CounterValue } from '../../../counting/counter-write-repository.js'
+import { type CounterValue } from '../../../counting/counter-repository.js'
 import { maxUsage } from '../../../model/problems.js'
-import { orNone } from '../../../wire/packed-events.js'
+import { eachOnce, orNone } from '../../../wire/columns.js'
 import type { PlannedItem } from '../report-plan.js'
 
 /** What the database is told of one counter. */
@@ -58,7 +58,7 @@ export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPla
   for (const item of planned) {
     const { route, feature } = item
     // More is counted then than what the winners ask for, and what it comes to may change what is held.
-    if (route.customer.hasBudget || route.resource?.hasBudget) return null
+    if (route.customer.budgets || route.resource?.budgets) return null
     if (item.isRepeat || item.item.behavior !== 'DELTA' || item.item.timestamp !== null) return null
     const owner = owners.get(route.customer.customerId)!
     const customer = customers[owner]!
@@ -81,13 +81,13 @@ export function planFast(planned: readonly PlannedItem[], now: EpochMs): FastPla
     const addedOwn = own && add(own)
     if (!added || (own && !addedOwn)) return null
     const answering = addedOwn || added
-    for (const place of route.resource ? [null, route.resource] : [null]) {
-      const counter = place ? answering : added
-      if (!counter.tracked.winner) continue
-      told.set(place ? `${counter.owner}|${place.resourceId}|${feature.id}` : counter, {
+    for (const resource of route.resource ? [null, route.resource] : [null]) {
+      const counter = resource ? answering : added
+      if (!counter.tracked.entitled) continue
+      told.set(resource ? `${counter.owner}|${resource.resourceId}|${feature.id}` : counter, {
         counter: counter.index,
-        customerId: route.customer.holdings.customerRefId,
-        resourceId: place?.holdings.resourceRefId ?? null,
+        customerId: route.customer.holder.customerId,
+        resourceId: resource?.holder.resourceId ?? null,
         featureId: feature.refId,
         periodStart: counter.period.start,
         periodEnd: counter.period.end,
@@ -113,8 +113,8 @@ export async function countFast(
 ): Promise<CounterValue[]> {
   // In the order of their hashes, so that two batches never wait for each other.
   const keyed = items.filter(({ item }) => item.key !== null).sort((a, b) => a.item.key!.hash.compare(b.item.key!.hash))
-  const features = placed(items.map(({ item }) => item.feature.id))
-  const periods = placed(counters.map((c) => c.period.start))
+  const features = eachOnce(items.map(({ item }) => item.feature.id))
+  const periods = eachOnce(counters.map((c) => c.period.start))
   const { rows } = await db.query<{ usages: string; versions: string }>({
     name: 'metering_count_reports',
     text: `
@@ -139,14 +139,14 @@ export async function countFast(
       plainArray(items.map(({ item }) => item.item.id)),
       plainArray(items.map(({ owner }) => owner + 1)),
       orNone(items.map(({ item }) => item.route.resource?.resourceId ?? null)),
-      plainArray(features.places),
+      plainArray(features.positions.map(fromOne)),
       plainArray(items.map(({ item }) => item.item.value)),
       orNone(items.map(({ item }) => (item.item.dimensions === null ? null : JSON.stringify(item.item.dimensions)))),
       keyed.map(({ item }) => item.key!.hash),
       keyed.map(({ item }) => item.key!.bodyHash),
       keyed.map(({ item }) => item.item.id),
       plainArray(counters.map((c) => c.tracked.id)),
-      plainArray(periods.places),
+      plainArray(periods.positions.map(fromOne)),
       plainArray(counters.map((c) => c.value)),
       plainArray(counters.map((c) => c.owner + 1)),
       newId(),
@@ -159,9 +159,5 @@ export async function countFast(
   return usages.map((usage, index) => ({ usage: decimal.fromText(usage), version: Number(versions[index]) }))
 }
 
-/** Each value once, and of each where it stands among these, from 1 on. */
-function placed<T>(all: readonly T[]): { values: T[]; places: number[] } {
-  const places = new Map<T, number>()
-  for (const value of all) if (!places.has(value)) places.set(value, places.size + 1)
-  return { values: [...places.keys()], places: all.map((value) => places.get(value)!) }
-}
+/** Where lists begin in PostgreSQL. */
+const fromOne = (position: number): number => position + 1
