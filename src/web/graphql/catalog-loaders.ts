@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader'
-import type { App } from '../../app.js'
 import type { Coupon } from '../../catalog/model/coupon.js'
 import type { PackageEntitlement, PackageVersion, ProductFacts, ShownFeature, VersionFacts } from '../../catalog/model/package.js'
+import type { App } from '../../wiring/app.js'
 
 /** Records of the catalog; undefined: unknown. All ids are ours unless it says refId. */
 export interface CatalogLoaders {

@@ -1,5 +1,4 @@
 import DataLoader from 'dataloader'
-import type { App } from '../../app.js'
 import type { BillingView } from '../../billing/reads.js'
 import type { PaymentMethod } from '../../billing/rules/provider.js'
 import type { ChangeKind } from '../../changes/model/change.js'
@@ -13,6 +12,7 @@ import type { Subscription } from '../../subscription/rules/subscription.js'
 import type { ProductEligibility, TrialedPlan } from '../../subscription/rules/trials.js'
 import type { CatchUp } from '../../updates/stream/change-stream.js'
 import type { ChangeMessage } from '../../updates/wire/change-message.js'
+import type { App } from '../../wiring/app.js'
 import type { Identity } from '../auth.js'
 import { type CatalogLoaders, createCatalogLoaders } from './catalog-loaders.js'
 

@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import { type App, createApp, usageParts } from '../../../src/app.js'
 import type { ToldUsage } from '../../../src/changes/model/change.js'
 import { unpackTold } from '../../../src/changes/wire/told-reports.js'
 import * as decimal from '../../../src/kernel/decimal.js'
@@ -20,6 +19,7 @@ import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { consume, type JobQueue, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
 import { openRedis } from '../../../src/platform/redis.js'
+import { type App, createApp, usageParts } from '../../../src/wiring/app.js'
 import { createTestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
