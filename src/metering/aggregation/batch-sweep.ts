@@ -1,7 +1,7 @@
 import type { JobQueue } from '../../platform/queue.js'
 import type { Queryable } from '../../platform/sql.js'
-import { findWaitingBatches } from './batch-repository.js'
 import type { AggregationJob } from '../wire/jobs.js'
+import { findWaitingBatches } from './batch-repository.js'
 
 /** A batch that waits for longer has lost its job, */
 const lostAfterSeconds = 5

@@ -1,6 +1,6 @@
-import { type Holder, holderKey } from '../model/holder.js'
 import type { MeasuredEvent } from '../counting/counter-batch.js'
 import { measure } from '../model/aggregate.js'
+import { type Holder, holderKey } from '../model/holder.js'
 import type { FeatureMeter, MeterVersion } from '../model/meter.js'
 import { type StoredEvents, storedHolder, visitStored } from '../wire/stored-events.js'
 

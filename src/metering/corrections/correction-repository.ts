@@ -110,8 +110,6 @@ export async function changeMeasurement(db: Queryable, environmentId: string, id
   else await db.query({ text: `UPDATE usage_measurement SET value = $3::numeric WHERE ${where}`, values: [environmentId, id, value] })
 }
 
-
-
 /** A counter with what it counts. */
 export interface KeptCounter extends CounterPeriod, SeriesScope {
   anchor: EpochMs | null

@@ -8,7 +8,15 @@ import { inPoolTransaction } from '../../platform/transaction.js'
 import type { Bindings } from '../counting/bindings.js'
 import { eventsDropped, featureNotFound, recomputationNotFound } from '../model/problems.js'
 import { findKeptSince } from '../retention/partition-repository.js'
-import { advanceRecomputation, claimRecomputation, findRecomputation, findRecomputed, insertRecomputation, nextCustomers, type Recomputation } from './recomputation-repository.js'
+import {
+  advanceRecomputation,
+  claimRecomputation,
+  findRecomputation,
+  findRecomputed,
+  insertRecomputation,
+  nextCustomers,
+  type Recomputation,
+} from './recomputation-repository.js'
 import { recomputeCustomers } from './recompute-customers.js'
 
 /** Customers of one transaction: they are locked while the events of their periods are read, so there are fewer when that takes long. */

@@ -1,10 +1,10 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Queryable } from '../../platform/sql.js'
 import { measure, Tally } from '../model/aggregate.js'
+import { bucketMs, bucketOf } from '../model/bucket.js'
 import { type FeatureMeter, versionAt } from '../model/meter.js'
 import { readEvents } from './raw-event-repository.js'
 import { addMeasurementsToRollups, type RollupBucket, replaceRollups } from './rollup-repository.js'
-import { bucketMs, bucketOf } from '../model/bucket.js'
 
 /** A range of buckets of one customer's feature, its resources included. */
 export interface RollupRange {

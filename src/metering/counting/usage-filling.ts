@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { lockCustomers } from '../../changes/counting.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
-import { findRefIds } from './holder-repository.js'
+import { type Holder, holderKey } from '../model/holder.js'
 import type { FillingJob } from '../wire/jobs.js'
 import { Binding, Bindings } from './bindings.js'
-import type { LoadHeldSeries } from './held-series.js'
-import { type Holder, holderKey } from '../model/holder.js'
 import { computeUsage } from './compute-usage.js'
 import { CounterBatch, type Route } from './counter-batch.js'
+import type { LoadHeldSeries } from './held-series.js'
+import { findRefIds } from './holder-repository.js'
 import { loadMeters } from './meter-repository.js'
 
 /**

@@ -7,16 +7,26 @@ import { inPoolTransaction } from '../../platform/transaction.js'
 import { loadMeters } from '../counting/meter-repository.js'
 import { readEvents } from '../counting/raw-event-repository.js'
 import { rollUpEvents } from '../counting/rollup.js'
-import { bucketMs, bucketOf, ownPart } from '../model/bucket.js'
-import { type HistoryScope } from './history-repository.js'
 import { measure } from '../model/aggregate.js'
+import { bucketMs, bucketOf, ownPart } from '../model/bucket.js'
 import { BucketGroups, type GroupLine, GroupLines, groupValues } from '../model/groups.js'
 import type { HistoryPlan } from '../model/history.js'
 import { sortLines } from '../model/history-paging.js'
 import { type FeatureMeter, versionAt } from '../model/meter.js'
 import { findKeptSince } from '../retention/partition-repository.js'
-import { type BucketRange, findCountedVersions, findGrouping, findOutdated, keepGroups, markReady, type OutdatedBucket, readGroupBuckets, readMeasurements } from './grouping-repository.js'
+import {
+  type BucketRange,
+  findCountedVersions,
+  findGrouping,
+  findOutdated,
+  keepGroups,
+  markReady,
+  type OutdatedBucket,
+  readGroupBuckets,
+  readMeasurements,
+} from './grouping-repository.js'
 import type { Measured } from './history-repository.js'
+import { type HistoryScope } from './history-repository.js'
 
 /** More than that is a dimension such as a request id, and no chart. */
 const maxGroups = 1_000

@@ -5,14 +5,22 @@ import * as decimal from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
 import { bucketMs, bucketOf } from '../model/bucket.js'
-import { readNewMembers, readRollups } from './history-repository.js'
-import { calendarPeriods, drawLine, type Granularity, granularityOf, type HistoryPlan, type HistoryPoint, type HistoryReset, planHistory } from '../model/history.js'
+import {
+  calendarPeriods,
+  drawLine,
+  type Granularity,
+  granularityOf,
+  type HistoryPlan,
+  type HistoryPoint,
+  type HistoryReset,
+  planHistory,
+} from '../model/history.js'
 import { type LinePaging, pageOfLines } from '../model/history-paging.js'
 import { featureIsNotMetered, featureNotFound } from '../model/problems.js'
 import { toAnsweredUnits } from '../model/unit-transformation.js'
 import type { ResetPeriod, ResetRule } from '../model/usage-period.js'
 import { readGroups } from './grouped-usage.js'
-import { findMeasured, type Measured } from './history-repository.js'
+import { findMeasured, type Measured, readNewMembers, readRollups } from './history-repository.js'
 
 /** Ids are the caller's. */
 export interface HistoryQuestion {

@@ -14,8 +14,8 @@ import type { ReportedUsage } from '../model/report.js'
 import { type AggregationJob, type IngestionJob, type IngestionReply, replyChannel } from '../wire/jobs.js'
 import { unpackEvents } from '../wire/packed-events.js'
 import { packAnswer, unpackCall } from '../wire/packed-reports.js'
-import { EventIngestion } from './events/event-ingestion.js'
 import { createIngestionMetrics } from './batch/batch-metrics.js'
+import { EventIngestion } from './events/event-ingestion.js'
 import { ReportIngestion } from './reports/report-ingestion.js'
 
 /** Settings of connections that count: statements are planned once and for any size. A plan made while a table was empty took 450 ms a batch. */

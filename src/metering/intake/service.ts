@@ -13,7 +13,16 @@ import { Recomputations } from '../corrections/recomputation.js'
 import type { LoadHeldSeries } from '../counting/held-series.js'
 import { type FindHeld, UsageHistory } from '../history/usage-history.js'
 import { fromPlainProblem, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
-import { checkEvent, checkReport, type EventItem, maxItemsPerCall, type ReportedUsage, type ReportItem, type UsageEvent, type UsageReport } from '../model/report.js'
+import {
+  checkEvent,
+  checkReport,
+  type EventItem,
+  maxItemsPerCall,
+  type ReportedUsage,
+  type ReportItem,
+  type UsageEvent,
+  type UsageReport,
+} from '../model/report.js'
 import type { EventAnswer, ReportAnswer } from '../wire/call.js'
 import { aggregateEvents, ingestionShard } from '../wire/jobs.js'
 import { Backlog, type BacklogLimits } from './backlog.js'

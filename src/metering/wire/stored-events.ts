@@ -47,7 +47,8 @@ export function packStored(time: EpochMs, events: readonly StoredEvent[]): Store
     let position = holders.get(key)
     if (position === undefined) {
       const isCustomer = resourceId === null || holder.resourceId === null
-      position = places.push(isCustomer ? [customerId, holder.customerId] : [customerId, holder.customerId, resourceId, holder.resourceId!]) - 1
+      position =
+        places.push(isCustomer ? [customerId, holder.customerId] : [customerId, holder.customerId, resourceId, holder.resourceId!]) - 1
       holders.set(key, position)
     }
     return position

@@ -4,7 +4,17 @@ import { RecomputationWorker } from '../../../src/metering/corrections/recomputa
 import { Bindings } from '../../../src/metering/counting/bindings.js'
 import type { HistoryQuestion } from '../../../src/metering/history/usage-history.js'
 import type { UsageEvent } from '../../../src/metering/model/report.js'
-import { count, createEnvironment, event, eventually, historyOf, type MeteringBench, openMeteringBench, problemOf, report } from './bench.js'
+import {
+  count,
+  createEnvironment,
+  event,
+  eventually,
+  historyOf,
+  type MeteringBench,
+  openMeteringBench,
+  problemOf,
+  report,
+} from './bench.js'
 
 const hour = 3_600_000
 const features = ['requests', 'tokens', 'max', 'min', 'avg', 'unique']
@@ -94,9 +104,7 @@ describe('usage history', () => {
       await expectAll(now)
       for (const featureId of features)
         await bench.usage.recomputations.request(environmentId, { featureId, customerId, from: null, to: null })
-      const loadHoldings = (id: string, places: Parameters<typeof bench.app.entitlements.holdings>[2]) =>
-        bench.prisma.$transaction((db) => bench.app.entitlements.holdings(db, id, places), { isolationLevel: 'RepeatableRead' })
-      await new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(loadHoldings), changed: () => undefined }).run()
+      await new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(bench.app.heldSeries), changed: () => undefined }).run()
       await expectAll(now)
     })
 

@@ -7,15 +7,15 @@ import { Problem } from '../../../kernel/problem.js'
 import type { DatabaseClock } from '../../../platform/database-clock.js'
 import type { Logger } from '../../../platform/logger.js'
 import { isTransient } from '../../../platform/transaction.js'
-import { type Holder, holderKey } from '../../model/holder.js'
 import { type FoundHolder, findHolders } from '../../counting/holder-repository.js'
-import { type NewEvent, storeEvents } from './fast/store-events.js'
-import { packStored } from '../../wire/stored-events.js'
+import { type Holder, holderKey } from '../../model/holder.js'
 import { notCountedInTime, type RefusedItem, refusedItem, toPlainProblem } from '../../model/problems.js'
 import { type EventItem, eventIdentity } from '../../model/report.js'
 import type { Call, EventAnswer } from '../../wire/call.js'
 import { type AggregationJob, deadlineMs } from '../../wire/jobs.js'
+import { packStored } from '../../wire/stored-events.js'
 import type { MeteringMetrics } from '../batch/batch-metrics.js'
+import { type NewEvent, storeEvents } from './fast/store-events.js'
 
 /** Of an environment, about 300 bytes each. */
 const maxHolders = 100_000

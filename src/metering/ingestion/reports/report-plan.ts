@@ -1,8 +1,17 @@
 import type { Problem } from '../../../kernel/problem.js'
 import { Binding } from '../../counting/bindings.js'
-import { holderKey } from '../../model/holder.js'
 import type { Route } from '../../counting/counter-batch.js'
-import { featureIsMeteredByEvents, featureIsNotMetered, featureNotFound, idempotencyKeyTaken, negativeDelta, type RefusedItem, refusedItem, withItems } from '../../model/problems.js'
+import { holderKey } from '../../model/holder.js'
+import {
+  featureIsMeteredByEvents,
+  featureIsNotMetered,
+  featureNotFound,
+  idempotencyKeyTaken,
+  negativeDelta,
+  type RefusedItem,
+  refusedItem,
+  withItems,
+} from '../../model/problems.js'
 import { type ReportItem, reportBody, reportIdentity } from '../../model/report.js'
 import type { Call } from '../../wire/call.js'
 import type { KnownFacts, ReportedFeature } from './report-repository.js'

@@ -1,7 +1,15 @@
 import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { Problem } from '../../../../src/kernel/problem.js'
-import { checkEvent, checkReport, type EventItem, eventIdentity, type ReportItem, reportBody, reportIdentity } from '../../../../src/metering/model/report.js'
+import {
+  checkEvent,
+  checkReport,
+  type EventItem,
+  eventIdentity,
+  type ReportItem,
+  reportBody,
+  reportIdentity,
+} from '../../../../src/metering/model/report.js'
 
 const now = Date.parse('2026-01-15T00:00:00.000Z')
 
