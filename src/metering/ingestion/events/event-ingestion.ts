@@ -6,7 +6,6 @@ import { newId } from '../../../kernel/id.js'
 import { Problem } from '../../../kernel/problem.js'
 import type { DatabaseClock } from '../../../platform/database-clock.js'
 import type { Logger } from '../../../platform/logger.js'
-import { isTransient } from '../../../platform/transaction.js'
 import { type FoundHolder, findHolders } from '../../counting/holder-repository.js'
 import { type Holder, holderKey } from '../../model/holder.js'
 import { notCountedInTime, type RefusedItem, refusedItem, toPlainProblem } from '../../model/problems.js'
@@ -15,6 +14,7 @@ import type { Call, EventAnswer } from '../../wire/call.js'
 import { type AggregationJob, deadlineMs } from '../../wire/jobs.js'
 import { packStored } from '../../wire/stored-events.js'
 import type { MeteringMetrics } from '../batch/batch-metrics.js'
+import { ingestOrHalve } from '../batch/halving.js'
 import { type NewEvent, storeEvents } from './fast/store-events.js'
 
 /** Of an environment, about 300 bytes each. */
@@ -55,22 +55,17 @@ export class EventIngestion {
     this.#stored = parts.stored
   }
 
-  /** One answer per call, all committed. A batch that the database refuses is halved, as with reports. Throws what is expected to pass later. */
-  async ingest(environmentId: string, calls: Call<EventItem>[], isRepeat: boolean): Promise<EventAnswer[]> {
+  /** One answer per call, all committed; see `ingestOrHalve`. */
+  ingest(environmentId: string, calls: Call<EventItem>[], isRepeat: boolean): Promise<EventAnswer[]> {
     if (isRepeat) this.#carefulFor = carefulBatches
-    try {
-      return await this.#ingestTogether(environmentId, calls)
-    } catch (error) {
-      if (isTransient(error)) throw error
-      if (calls.length > 1) {
-        const half = calls.length >> 1
-        const first = await this.ingest(environmentId, calls.slice(0, half), isRepeat)
-        return [...first, ...(await this.ingest(environmentId, calls.slice(half), isRepeat))]
-      }
-      this.#log.error({ err: error, environmentId, events: calls[0]?.items.length }, 'events could not be stored')
-      this.#metrics.items.inc({ kind: 'event', result: 'refused' }, calls[0]?.items.length ?? 0)
-      return [{ problem: toPlainProblem(Problem.from(error)) }]
-    }
+    return ingestOrHalve(
+      calls,
+      (together) => this.#ingestTogether(environmentId, together),
+      ({ items }, error) => {
+        this.#log.error({ err: error, environmentId, events: items.length }, 'events could not be stored')
+        this.#metrics.items.inc({ kind: 'event', result: 'refused' }, items.length)
+      },
+    )
   }
 
   async #ingestTogether(environmentId: string, calls: Call<EventItem>[]): Promise<EventAnswer[]> {

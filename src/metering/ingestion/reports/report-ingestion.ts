@@ -4,7 +4,7 @@ import * as decimal from '../../../kernel/decimal.js'
 import { Problem } from '../../../kernel/problem.js'
 import type { DatabaseClock } from '../../../platform/database-clock.js'
 import type { Logger } from '../../../platform/logger.js'
-import { inPoolTransaction, isTransient } from '../../../platform/transaction.js'
+import { inPoolTransaction } from '../../../platform/transaction.js'
 import { type Binding, type Bindings } from '../../counting/bindings.js'
 import { computeUsage } from '../../counting/compute-usage.js'
 import { CounterBatch, OutdatedSeries } from '../../counting/counter-batch.js'
@@ -17,7 +17,9 @@ import { type ReportedUsage, type ReportItem, reportIdentity } from '../../model
 import { toAnsweredUnits } from '../../model/unit-transformation.js'
 import type { Call, ReportAnswer } from '../../wire/call.js'
 import type { MeteringMetrics } from '../batch/batch-metrics.js'
-import { countFast, isOutdated, planFast } from './fast/fast-count.js'
+import { ingestOrHalve } from '../batch/halving.js'
+import { countFast, isOutdated } from './fast/count-reports.js'
+import { planFast } from './fast/fast-plan.js'
 import { type CallPlan, type PlannedItem, planCalls } from './report-plan.js'
 import { type KnownFacts, lookUpFacts, type NewMeasurement, type ReportedFeature, storeMeasurements } from './report-repository.js'
 
@@ -76,25 +78,17 @@ export class ReportIngestion {
     this.#log = parts.log
   }
 
-  /**
-   * One answer per call, all committed. A batch that the database refuses is halved until the call is found that it refuses, so one bad call
-   * fails alone. Throws what is expected to pass later.
-   */
-  async ingest(environmentId: string, calls: Call<ReportItem>[], isRepeat: boolean): Promise<ReportAnswer[]> {
-    try {
-      return await this.#ingestTogether(environmentId, calls, isRepeat)
-    } catch (error) {
-      if (isTransient(error)) throw error
-      if (calls.length > 1) {
-        const half = calls.length >> 1
-        const first = await this.ingest(environmentId, calls.slice(0, half), isRepeat)
-        return [...first, ...(await this.ingest(environmentId, calls.slice(half), isRepeat))]
-      }
-      if (!(error instanceof Problem))
-        this.#log.error({ err: error, environmentId, measurementId: calls[0]?.items[0]?.id }, 'report could not be counted')
-      this.#metrics.items.inc({ kind: 'report', result: 'refused' }, calls[0]?.items.length ?? 0)
-      return [{ problem: toPlainProblem(Problem.from(error)) }]
-    }
+  /** One answer per call, all committed; see `ingestOrHalve`. */
+  ingest(environmentId: string, calls: Call<ReportItem>[], isRepeat: boolean): Promise<ReportAnswer[]> {
+    return ingestOrHalve(
+      calls,
+      (together) => this.#ingestTogether(environmentId, together, isRepeat),
+      ({ items }, error) => {
+        if (!(error instanceof Problem))
+          this.#log.error({ err: error, environmentId, measurementId: items[0]?.id }, 'report could not be counted')
+        this.#metrics.items.inc({ kind: 'report', result: 'refused' }, items.length)
+      },
+    )
   }
 
   async #ingestTogether(environmentId: string, calls: Call<ReportItem>[], isRepeat: boolean): Promise<ReportAnswer[]> {
@@ -158,7 +152,7 @@ export class ReportIngestion {
     stopTimer()
     this.#metrics.items.inc({ kind: 'report', result: 'accepted' }, planned.length)
     this.#metrics.batchSize.observe({ kind: 'report' }, planned.length)
-    const usages = plan.items.map(({ item, counter }) => toReportedUsage(item, plan.counters[counter]!, values[counter]!))
+    const usages = plan.items.map(({ planned: item, counter }) => toReportedUsage(item, plan.counters[counter]!, values[counter]!))
     let next = 0
     return calls.map(({ items }) => {
       next += items.length
