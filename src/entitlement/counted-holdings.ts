@@ -1,12 +1,5 @@
 import type { EpochMs } from '../kernel/clock.js'
-import type {
-  BudgetWatch,
-  EntitledSeries,
-  HeldBudgets,
-  HeldSeries,
-  LoadHeldSeries,
-  SeriesDecision,
-} from '../metering/counting/held-series.js'
+import type { BudgetWatch, EntitledSeries, HeldBudgets, HeldSeries, LoadHeldSeries, SeriesDecision } from '../metering/counting/held-series.js'
 import type { SeriesPeriod, UsageSeries } from '../metering/model/series.js'
 import type { PrismaClient } from '../platform/postgres.js'
 import { askedOfBudgets, isUsedUp, usageOfBudgets } from './rules/budget.js'

@@ -8,13 +8,7 @@ import { featureNotFound } from '../metering/model/problems.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import { findDueCustomers, findHeld, hasDue, insertPromotional, revokeHeld, settleDue } from './records/promotional.js'
-import {
-  decideGrant,
-  type PromotionalEntitlement,
-  type PromotionalGrant,
-  promotionalEnd,
-  promotionalNotFound,
-} from './rules/promotional.js'
+import { decideGrant, type PromotionalEntitlement, type PromotionalGrant, promotionalEnd, promotionalNotFound } from './rules/promotional.js'
 
 /** More would be a mistake: a catalog has tens of features. */
 const maxGrants = 100

@@ -3,21 +3,7 @@ import type { Decimal } from '../kernel/decimal.js'
 import { readCurrentUsage } from '../metering/counting/current-usage.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
-import {
-  byCustomer,
-  type CustomerAccess,
-  type HoldingsPlace,
-  type HoldingsSources,
-  holdingsOfNew,
-  loadAccess,
-  loadBudgets,
-  loadHoldings,
-  loadResources,
-  loadStateFacts,
-  loadVersions,
-  type NewCustomer,
-  type StateVersions,
-} from './records/holdings.js'
+import { byCustomer, type CustomerAccess, type HoldingsPlace, type HoldingsSources, holdingsOfNew, loadAccess, loadBudgets, loadHoldings, loadResources, loadStateFacts, loadVersions, type NewCustomer, type StateVersions } from './records/holdings.js'
 import { isUsedUp, runningBudgets } from './rules/budget.js'
 import { buildState } from './rules/build-state.js'
 import { type Decision, evaluate } from './rules/evaluate.js'

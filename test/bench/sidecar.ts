@@ -6,19 +6,7 @@ import type { Benchmark, BenchmarkContext } from './benchmark.js'
 import { type Comparison, compare, type Sample } from './compare.js'
 import { connections, type GrpcTarget, loadFully, loadPaced, requireH2load, streams } from './h2load.js'
 import type { ServerProcess } from './server-process.js'
-import {
-  type BenchmarkedCall,
-  callOnce,
-  calls,
-  countedHits,
-  customerId,
-  definitionOf,
-  entitlementsOf,
-  frame,
-  startReference,
-  startSidecar,
-  wrong,
-} from './sidecar-calls.js'
+import { type BenchmarkedCall, callOnce, calls, countedHits, customerId, definitionOf, entitlementsOf, frame, startReference, startSidecar, wrong } from './sidecar-calls.js'
 
 /** Short ones: the sooner the other side runs, the likelier under the same conditions. */
 const rounds = 16

@@ -8,9 +8,10 @@ import type { JobQueue } from '../../platform/queue.js'
 import { notCountedInTime, tooMuchWaiting } from '../model/problems.js'
 import type { EventItem, ReportItem } from '../model/report.js'
 import type { Call, EventAnswer, ReportAnswer } from '../wire/call.js'
-import { deadlineMs, type IngestionJob, type IngestionReply, replyChannel, shardOf } from '../wire/jobs.js'
+import { deadlineMs, type IngestionJob, shardOf } from '../wire/jobs.js'
 import { packEvents } from '../wire/packed-events.js'
 import { type PackedAnswer, packCall, unpackAnswer } from '../wire/packed-reports.js'
+import { type IngestionReply, replyChannel, unpackReply } from '../wire/replies.js'
 import type { Backlog } from './backlog.js'
 
 /** From when a batch leaves, which is moments after its calls came. */
@@ -46,8 +47,9 @@ export class Replies {
     readonly door: string = newId(),
   ) {
     subscriber.on('message', (_channel, message) => {
-      const reply = JSON.parse(message) as IngestionReply
-      this.#expected.get(reply.batchId)?.(reply)
+      const reply = unpackReply(message)
+      // One of another version is none: the batch is asked for again, and another worker may answer.
+      if (reply) this.#expected.get(reply.batchId)?.(reply)
     })
     // ioredis subscribes again by itself after a reconnect.
     subscriber.subscribe(replyChannel(prefix, this.door)).catch((error: unknown) => log.warn({ err: error }, 'replies cannot be heard yet'))

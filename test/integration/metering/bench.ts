@@ -12,14 +12,7 @@ import { countingSession, Ingestion } from '../../../src/metering/ingestion/inge
 import type { BacklogLimits } from '../../../src/metering/intake/backlog.js'
 import { UsageService } from '../../../src/metering/intake/service.js'
 import type { UsageEvent, UsageReport } from '../../../src/metering/model/report.js'
-import {
-  type AggregationJob,
-  aggregateEvents,
-  fillUsage,
-  type IngestionJob,
-  ingestionShard,
-  ingestUsage,
-} from '../../../src/metering/wire/jobs.js'
+import { type AggregationJob, aggregateEvents, fillUsage, type IngestionJob, ingestionShard, ingestUsage } from '../../../src/metering/wire/jobs.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'

@@ -3,17 +3,7 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import { sweepBatches } from '../../../src/metering/aggregation/batch-sweep.js'
 import type { UsageEvent } from '../../../src/metering/model/report.js'
-import {
-  count,
-  createEnvironment,
-  event,
-  eventually,
-  type MeteringBench,
-  openMeteringBench,
-  problemOf,
-  toldUsage,
-  usageOf,
-} from './bench.js'
+import { count, createEnvironment, event, eventually, type MeteringBench, openMeteringBench, problemOf, toldUsage, usageOf } from './bench.js'
 
 const day = 86_400_000
 

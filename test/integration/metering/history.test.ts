@@ -4,17 +4,7 @@ import { RecomputationWorker } from '../../../src/metering/corrections/recomputa
 import { Bindings } from '../../../src/metering/counting/bindings.js'
 import type { HistoryQuestion } from '../../../src/metering/history/usage-history.js'
 import type { UsageEvent } from '../../../src/metering/model/report.js'
-import {
-  count,
-  createEnvironment,
-  event,
-  eventually,
-  historyOf,
-  type MeteringBench,
-  openMeteringBench,
-  problemOf,
-  report,
-} from './bench.js'
+import { count, createEnvironment, event, eventually, historyOf, type MeteringBench, openMeteringBench, problemOf, report } from './bench.js'
 
 const hour = 3_600_000
 const features = ['requests', 'tokens', 'max', 'min', 'avg', 'unique']

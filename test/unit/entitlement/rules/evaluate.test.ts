@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { checkRequestedUsage, decide, type EntitlementType, entitlementAt, evaluate, fitsLimit, isExpired } from '../../../../src/entitlement/rules/evaluate.js'
+import {
+  checkRequestedUsage,
+  decide,
+  type EntitlementType,
+  entitlementAt,
+  evaluate,
+  fitsLimit,
+  isExpired,
+} from '../../../../src/entitlement/rules/evaluate.js'
 import type { EntitledFeature, Entitlement, EntitlementState, MeterType } from '../../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { Problem } from '../../../../src/kernel/problem.js'

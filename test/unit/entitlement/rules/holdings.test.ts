@@ -1,12 +1,31 @@
 import { expect } from 'chai'
 import type { PackageVersion } from '../../../../src/catalog/model/package.js'
 import { buildState } from '../../../../src/entitlement/rules/build-state.js'
-import { decideWinners, type HeldPromotional, type Holdings, stateDenial, winnerPeriodAt } from '../../../../src/entitlement/rules/holdings.js'
+import {
+  decideWinners,
+  type HeldPromotional,
+  type Holdings,
+  stateDenial,
+  winnerPeriodAt,
+} from '../../../../src/entitlement/rules/holdings.js'
 import type { EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { seriesKey } from '../../../../src/metering/model/series.js'
 import type { Usage } from '../../../../src/metering/model/usage.js'
-import { addon, day, downgrading, entitled, feature, freePlan, held, plan, product, subscription, t0, trial } from '../../subscription/support.js'
+import {
+  addon,
+  day,
+  downgrading,
+  entitled,
+  feature,
+  freePlan,
+  held,
+  plan,
+  product,
+  subscription,
+  t0,
+  trial,
+} from '../../subscription/support.js'
 
 const now = t0 + 5 * day
 const version = now - 1

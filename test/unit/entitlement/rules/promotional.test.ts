@@ -1,5 +1,12 @@
 import { expect } from 'chai'
-import { decideGrant, type GrantableFeature, type PromotionalGrant, type PromotionalPeriod, promotionalEnd, promotionalStatusAt } from '../../../../src/entitlement/rules/promotional.js'
+import {
+  decideGrant,
+  type GrantableFeature,
+  type PromotionalGrant,
+  type PromotionalPeriod,
+  promotionalEnd,
+  promotionalStatusAt,
+} from '../../../../src/entitlement/rules/promotional.js'
 import { Problem } from '../../../../src/kernel/problem.js'
 
 const at = (text: string) => Date.parse(text)

@@ -2,8 +2,24 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { apply, outcome, paymentTriggers, type RefusalReason, refusal, requestTriggers, type Trigger, timeTriggers, transition, triggers } from '../../../../src/subscription/rules/lifecycle.js'
-import { type CancelReason, isFinal, type SubscriptionStatus, subscriptionStatuses } from '../../../../src/subscription/rules/subscription.js'
+import {
+  apply,
+  outcome,
+  paymentTriggers,
+  type RefusalReason,
+  refusal,
+  requestTriggers,
+  type Trigger,
+  timeTriggers,
+  transition,
+  triggers,
+} from '../../../../src/subscription/rules/lifecycle.js'
+import {
+  type CancelReason,
+  isFinal,
+  type SubscriptionStatus,
+  subscriptionStatuses,
+} from '../../../../src/subscription/rules/subscription.js'
 import { day, subscription, t0 } from '../support.js'
 
 /** Every transition, written out. */

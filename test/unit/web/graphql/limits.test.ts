@@ -1,6 +1,14 @@
 import { expect } from 'chai'
 import { buildSchema, parse } from 'graphql'
-import { checkCounts, findLongList, maxAliases, maxCost, maxFragments, maxRepeats, prepareCost } from '../../../../src/web/graphql/limits.js'
+import {
+  checkCounts,
+  findLongList,
+  maxAliases,
+  maxCost,
+  maxFragments,
+  maxRepeats,
+  prepareCost,
+} from '../../../../src/web/graphql/limits.js'
 
 const schema = buildSchema(`
   input CursorPaging { first: Int last: Int }
