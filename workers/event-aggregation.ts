@@ -4,6 +4,7 @@ import { RecomputationWorker } from '../src/metering/corrections/recomputation.j
 import { Bindings } from '../src/metering/counting/bindings.js'
 import { UsageFilling } from '../src/metering/counting/usage-filling.js'
 import { countingSession } from '../src/metering/ingestion/ingestion.js'
+import { changeableDays } from '../src/metering/model/windows.js'
 import { EventRetention } from '../src/metering/retention/event-retention.js'
 import { aggregateEvents, fillUsage } from '../src/metering/wire/jobs.js'
 import { databaseVariables, integer, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
@@ -22,7 +23,7 @@ export const eventAggregationConfig = {
   SWEEP_INTERVAL_MS: positive({ default: 3_000, desc: 'How often stored batches of events without a job are looked for' }),
   EVENTS_KEPT_DAYS: integer({
     default: 0,
-    desc: 'Raw events are kept for at least so many days; for the longest usage period of the catalog and 41 days in any case',
+    desc: `Raw events are kept for at least so many days; for the longest usage period of the catalog and ${changeableDays} days in any case`,
   }),
 }
 

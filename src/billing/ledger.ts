@@ -4,7 +4,19 @@ import type { Db } from '../platform/postgres.js'
 import { isSameSlot } from '../subscription/rules/coexistence.js'
 import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
 import { creationKey, insertIntent, voidOf } from './records/intents.js'
-import { type BillingCoupon, clearPaymentDeadline, findAccounts, findBalance, findCoupon, findCustomerCouponId, findInvoices, insertInvoice, isUsedUp, redeem, saveAccount } from './records/invoices.js'
+import {
+  type BillingCoupon,
+  clearPaymentDeadline,
+  findAccounts,
+  findBalance,
+  findCoupon,
+  findCustomerCouponId,
+  findInvoices,
+  insertInvoice,
+  isUsedUp,
+  redeem,
+  saveAccount,
+} from './records/invoices.js'
 import { type Account, type Billed, type BilledChange, bill, isCharged, isReplaced, newAccount, usageAsked } from './rules/account.js'
 import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'

@@ -3,7 +3,20 @@ import { Problem } from '../kernel/problem.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
-import { claimIntents, countIntents, dropCreation, findOverduePayments, findUncollected, findWaitingVoid, finishIntent, type Intent, insertIntent, postponeIntent, reviveIntents, voidOf } from './records/intents.js'
+import {
+  claimIntents,
+  countIntents,
+  dropCreation,
+  findOverduePayments,
+  findUncollected,
+  findWaitingVoid,
+  finishIntent,
+  type Intent,
+  insertIntent,
+  postponeIntent,
+  reviveIntents,
+  voidOf,
+} from './records/intents.js'
 import { clearFailure, clearPaymentDeadline, findInvoice, findTrouble, mirrorInvoice, saveSyncError } from './records/invoices.js'
 import type { Draft, Invoice } from './rules/billing.js'
 import { collectionDays, consequenceOf, type PaymentConsequence } from './rules/payment-collection.js'

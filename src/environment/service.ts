@@ -6,9 +6,26 @@ import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { Recent } from '../platform/recent.js'
 import { inTransaction } from '../platform/transaction.js'
 import { verifyToken } from './model/customer-token.js'
-import { type ApiKey, type Environment, type EnvironmentTime, isValidKey, type KeyIdentity, type KeyKind, type TestClock } from './model/environment.js'
+import {
+  type ApiKey,
+  type Environment,
+  type EnvironmentTime,
+  isValidKey,
+  type KeyIdentity,
+  type KeyKind,
+  type TestClock,
+} from './model/environment.js'
 import { hashKey, hintOf, isWellFormedKey, makeKey, randomText } from './model/key.js'
-import { environmentExists, environmentNotFound, keyNotFound, keyNotValid, noTestEnvironment, testClockExists, testClockMissing, unauthenticated } from './model/problems.js'
+import {
+  environmentExists,
+  environmentNotFound,
+  keyNotFound,
+  keyNotValid,
+  noTestEnvironment,
+  testClockExists,
+  testClockMissing,
+  unauthenticated,
+} from './model/problems.js'
 import * as repository from './records/environments.js'
 
 export interface CreateEnvironment {

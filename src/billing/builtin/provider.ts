@@ -5,7 +5,16 @@
 import * as decimal from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
-import type { BilledCustomer, BillingInformation, BillingProvider, Call, CheckoutOptions, PaymentMethod, ProviderInvoice, TaxRate } from '../rules/provider.js'
+import type {
+  BilledCustomer,
+  BillingInformation,
+  BillingProvider,
+  Call,
+  CheckoutOptions,
+  PaymentMethod,
+  ProviderInvoice,
+  TaxRate,
+} from '../rules/provider.js'
 import type { BuiltinInvoiceRow, BuiltinRepository } from './repository.js'
 
 // Made up, and never resolves: there is no page on which anybody could pay.

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../kernel/clock.js'
+import { dayMs, monthsAheadDays, reachedMs } from '../../metering/model/windows.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import type { ApiKey, Environment, KeyIdentity, KeyKind } from '../model/environment.js'
 
@@ -57,7 +58,7 @@ export async function moveTestClock(db: Db, id: string, to: EpochMs): Promise<vo
   const at = new Date(to)
   // Events may come at that time, and need somewhere to be stored.
   await db.$executeRaw(
-    Prisma.sql`SELECT ensure_raw_event_partitions(${at}::timestamptz - interval '36 days', ${at}::timestamptz + interval '62 days')`,
+    Prisma.sql`SELECT ensure_raw_event_partitions(${new Date(to - reachedMs)}::timestamptz, ${new Date(to + monthsAheadDays * dayMs)}::timestamptz)`,
   )
   await db.$executeRaw(Prisma.sql`UPDATE environment SET test_clock = greatest(test_clock, ${at}) WHERE id = ${id}::uuid AND is_test`)
 }

@@ -3,6 +3,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import { type Decimal, fromText } from '../../kernel/decimal.js'
 import { endTime, plainArray, type Queryable, startTime, toTime } from '../../platform/sql.js'
 import type { MeterVersion } from '../model/meter.js'
+import { reachedDays } from '../model/windows.js'
 
 export interface CounterPeriod {
   seriesId: string
@@ -40,12 +41,12 @@ export async function dropCounters(db: Queryable, environmentId: string, seriesI
     text: `
       WITH dropped AS (
         DELETE FROM usage_counter
-        WHERE environment_id = $1::uuid AND series_id = ANY($2::uuid[]) AND period_end > clock_timestamp() - interval '36 days'
+        WHERE environment_id = $1::uuid AND series_id = ANY($2::uuid[]) AND period_end > clock_timestamp() - make_interval(days => $3::int)
         RETURNING series_id, period_start
       )
       DELETE FROM usage_member AS member USING dropped
       WHERE member.environment_id = $1::uuid AND member.series_id = dropped.series_id AND member.period_start = dropped.period_start`,
-    values: [environmentId, seriesIds],
+    values: [environmentId, seriesIds, reachedDays],
   })
 }
 

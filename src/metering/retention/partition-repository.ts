@@ -3,6 +3,7 @@ import type pg from 'pg'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Queryable } from '../../platform/sql.js'
 import type { ResetPeriod } from '../model/usage-period.js'
+import { monthsAheadDays, reachedDays } from '../model/windows.js'
 
 /** Writers wait behind a lock that is waited for, and a call of theirs has four seconds. */
 const lockTimeoutMs = 500
@@ -10,7 +11,10 @@ const lockTimeoutMs = 500
 /** Makes sure that the months in which events may be stored have their partitions. Any number may run at once. */
 export async function ensurePartitions(db: pg.PoolClient): Promise<void> {
   await limitLocks(db)
-  await db.query("SELECT ensure_raw_event_partitions(now() - interval '36 days', now() + interval '62 days')")
+  await db.query({
+    text: 'SELECT ensure_raw_event_partitions(now() - make_interval(days => $1::int), now() + make_interval(days => $2::int))',
+    values: [reachedDays, monthsAheadDays],
+  })
 }
 
 /** Drops the oldest month if all of it is before `before`. Answers its end; null: there is nothing to drop, or some of it waits to be counted. */
