@@ -2,8 +2,9 @@ import { validate as isUuid } from 'uuid'
 import type { Clock, EpochMs } from '../kernel/clock.js'
 import { checkRefId, newId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'
-import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
+import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { Recent } from '../platform/recent.js'
+import { inTransaction } from '../platform/transaction.js'
 import { verifyToken } from './model/customer-token.js'
 import {
   type ApiKey,

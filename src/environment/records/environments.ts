@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../kernel/clock.js'
+import { dayMs, monthsAheadDays, reachedMs } from '../../metering/model/windows.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import type { ApiKey, Environment, KeyIdentity, KeyKind } from '../model/environment.js'
 
@@ -31,13 +32,15 @@ export async function insertEnvironment(db: Db, environment: Environment, signin
     skipDuplicates: true,
   })
   if (count === 0) return null
-  await ensureEventMonths(db, Prisma.sql`now()`)
+  await ensureEventMonths(db, environment.createdAt)
   return environment
 }
 
 /** Events may come at that time, and need somewhere to be stored. */
-const ensureEventMonths = (db: Db, at: Prisma.Sql) =>
-  db.$executeRaw(Prisma.sql`SELECT ensure_raw_event_partitions(${at} - interval '36 days', ${at} + interval '62 days')`)
+const ensureEventMonths = (db: Db, at: EpochMs) =>
+  db.$executeRaw(
+    Prisma.sql`SELECT ensure_raw_event_partitions(${new Date(at - reachedMs)}::timestamptz, ${new Date(at + monthsAheadDays * dayMs)}::timestamptz)`,
+  )
 
 /** Oldest first. */
 export async function listEnvironments(db: Db): Promise<Environment[]> {
@@ -61,7 +64,7 @@ export async function findTestClock(db: Db, id: string): Promise<{ isTest: boole
 
 export async function moveTestClock(db: Db, id: string, to: EpochMs): Promise<void> {
   const at = new Date(to)
-  await ensureEventMonths(db, Prisma.sql`${at}::timestamptz`)
+  await ensureEventMonths(db, to)
   await db.$executeRaw(Prisma.sql`UPDATE environment SET test_clock = greatest(test_clock, ${at}) WHERE id = ${id}::uuid AND is_test`)
 }
 
