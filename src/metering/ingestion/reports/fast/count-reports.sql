@@ -25,7 +25,7 @@ DECLARE
   -- Usage has the time of the environment, which a test clock may have moved on; deadlines have ours.
   v_time bigint;
   v_versions bigint[];
-  v_places tid[];
+  v_positions tid[];
   v_found bigint;
   v_true boolean;
   v_is_valid boolean;
@@ -34,14 +34,14 @@ DECLARE
 BEGIN
   -- In the order of ids, which is everybody's order; the caller has sorted them.
   WITH held AS MATERIALIZED (
-    SELECT asked.ord, state.place, state.access_version = asked.access AS is_true
+    SELECT asked.ord, state.position, state.access_version = asked.access AS is_true
     FROM unnest(p_customers, p_access) WITH ORDINALITY AS asked (id, access, ord)
     CROSS JOIN LATERAL (
-      SELECT s.ctid AS place, s.access_version FROM customer_state AS s
+      SELECT s.ctid AS position, s.access_version FROM customer_state AS s
       WHERE s.environment_id = p_environment AND s.customer_id = asked.id FOR UPDATE
     ) AS state
   )
-  SELECT count(*), bool_and(is_true), array_agg(place ORDER BY ord) INTO v_found, v_true, v_places FROM held;
+  SELECT count(*), bool_and(is_true), array_agg(position ORDER BY ord) INTO v_found, v_true, v_positions FROM held;
   -- As environment_clock, which would read the environment once more.
   SELECT now, greatest(now, floor(extract(epoch FROM test_clock) * 1000)::bigint), catalog_version = p_catalog
   INTO v_now, v_time, v_is_catalog
@@ -51,8 +51,8 @@ BEGIN
   END IF;
   WITH advanced AS (
     UPDATE customer_state AS state SET version = greatest(v_time, state.version + 1)
-    FROM unnest(v_places) WITH ORDINALITY AS given (place, ord)
-    WHERE state.ctid = given.place
+    FROM unnest(v_positions) WITH ORDINALITY AS given (position, ord)
+    WHERE state.ctid = given.position
     RETURNING given.ord, state.version, state.version >= p_from AND state.version < p_until AS is_valid
   )
   SELECT count(*), bool_and(is_valid), array_agg(advanced.version ORDER BY ord) INTO v_found, v_is_valid, v_versions FROM advanced;
@@ -74,33 +74,33 @@ BEGIN
     FROM unnest(p_ids, p_report_owners, p_resources, p_report_features, p_values, p_dimensions)
       WITH ORDINALITY AS given (id, owner, resource_id, feature, value, dimensions, ord) ORDER BY ord
   ), rolled_up AS MATERIALIZED (
-    SELECT summed.*, found.place FROM (
+    SELECT summed.*, found.position FROM (
       SELECT p_customers[owner] AS customer_id, p_features[feature] AS feature_id, coalesce(resource_id, '00000000-0000-0000-0000-000000000000') AS part_id,
         date_bin('15 minutes', to_timestamp(v_versions[owner] / 1000::float8), 'epoch') AS bucket_start, sum(value) AS value
       FROM unnest(p_report_owners, p_resources, p_report_features, p_values) AS given (owner, resource_id, feature, value)
       GROUP BY owner, feature, resource_id
     ) AS summed
     LEFT JOIN LATERAL (
-      SELECT r.ctid AS place FROM usage_rollup AS r
+      SELECT r.ctid AS position FROM usage_rollup AS r
       WHERE r.environment_id = p_environment AND r.customer_id = summed.customer_id AND r.feature_id = summed.feature_id
         AND r.part_id = summed.part_id AND r.bucket_start = summed.bucket_start LIMIT 1
     ) AS found ON true
   ), known_buckets AS (
-    UPDATE usage_rollup AS rollup SET usage = rollup.usage + rolled_up.value FROM rolled_up WHERE rollup.ctid = rolled_up.place
+    UPDATE usage_rollup AS rollup SET usage = rollup.usage + rolled_up.value FROM rolled_up WHERE rollup.ctid = rolled_up.position
   ), new_buckets AS (
     INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events)
-    SELECT p_environment, customer_id, feature_id, part_id, bucket_start, value, 0 FROM rolled_up WHERE place IS NULL
+    SELECT p_environment, customer_id, feature_id, part_id, bucket_start, value, 0 FROM rolled_up WHERE position IS NULL
     ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start) DO UPDATE SET usage = rollup.usage + excluded.usage
   ), given AS MATERIALIZED (
-    SELECT named.value, named.owner, named.ord, found.place
+    SELECT named.value, named.owner, named.ord, found.position
     FROM unnest(p_series, p_counter_periods, p_added, p_counter_owners) WITH ORDINALITY AS named (series_id, period, value, owner, ord)
     CROSS JOIN LATERAL (
-      SELECT c.ctid AS place FROM usage_counter AS c
+      SELECT c.ctid AS position FROM usage_counter AS c
       WHERE c.environment_id = p_environment AND c.series_id = named.series_id AND c.period_start = p_periods[named.period] LIMIT 1
     ) AS found
   ), added AS (
     UPDATE usage_counter AS counter SET usage = counter.usage + given.value, version = v_versions[given.owner]
-    FROM given WHERE counter.ctid = given.place
+    FROM given WHERE counter.ctid = given.position
     RETURNING given.ord, counter.usage, counter.version
   ), counted AS MATERIALIZED (
     SELECT count(*) AS counters, max(abs(added.usage)) AS greatest, max(added.version) AS version,
