@@ -10,26 +10,26 @@ CREATE OR REPLACE FUNCTION advance_customers(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   v_time bigint;
-  v_places tid[];
+  v_positions tid[];
   v_is_changed boolean[];
 BEGIN
   WITH held AS MATERIALIZED (
-    SELECT asked.ord, coalesce(asked.is_changed, true) AS is_changed, state.place, state.version, state.access_version
+    SELECT asked.ord, coalesce(asked.is_changed, true) AS is_changed, state.position, state.version, state.access_version
     FROM unnest(p_customers, p_is_changed) WITH ORDINALITY AS asked (id, is_changed, ord)
     CROSS JOIN LATERAL (
-      SELECT s.ctid AS place, s.version, s.access_version FROM customer_state AS s
+      SELECT s.ctid AS position, s.version, s.access_version FROM customer_state AS s
       WHERE s.environment_id = p_environment AND s.customer_id = asked.id FOR UPDATE
     ) AS state
   )
   SELECT array_agg(ord ORDER BY ord), array_agg(access_version ORDER BY ord),
-    array_agg(place ORDER BY ord), array_agg(held.version ORDER BY ord), array_agg(is_changed ORDER BY ord)
-  INTO o_ords, o_access_versions, v_places, o_versions, v_is_changed FROM held;
+    array_agg(position ORDER BY ord), array_agg(held.version ORDER BY ord), array_agg(is_changed ORDER BY ord)
+  INTO o_ords, o_access_versions, v_positions, o_versions, v_is_changed FROM held;
   -- After the rows are held: whoever held them before has a version of an earlier time.
   v_time := environment_clock(p_environment);
   WITH advanced AS (
     UPDATE customer_state AS state SET version = greatest(v_time, state.version + 1)
-    FROM unnest(v_places, v_is_changed) WITH ORDINALITY AS given (place, is_changed, ord)
-    WHERE state.ctid = given.place AND given.is_changed
+    FROM unnest(v_positions, v_is_changed) WITH ORDINALITY AS given (position, is_changed, ord)
+    WHERE state.ctid = given.position AND given.is_changed
     RETURNING given.ord, state.version
   )
   SELECT array_agg(coalesce(advanced.version, held.version) ORDER BY ord) INTO o_versions

@@ -32,3 +32,16 @@ export const endTime = (at: EpochMs | null): string => toTime(at) ?? 'infinity'
  */
 export const plainArray = (values: readonly (string | number | boolean | null)[]): string =>
   `{${values.map((value) => value ?? 'NULL').join()}}`
+
+/**
+ * A call of a database function with its parameters by their names, whose types are the function's. Planned once for each connection.
+ * @param outs  what of its OUT parameters is answered
+ */
+export function callOf(
+  name: string,
+  parameters: Readonly<Record<string, unknown>>,
+  outs: string,
+): { name: string; text: string; values: unknown[] } {
+  const named = Object.keys(parameters).map((parameter, index) => `${parameter} => $${index + 1}`)
+  return { name, text: `SELECT ${outs} FROM ${name}(${named.join()})`, values: Object.values(parameters) }
+}

@@ -1,7 +1,9 @@
+/** The one statement that stores events; `store-events.sql` is its other half. */
 import type { EpochMs } from '../../../../kernel/clock.js'
-import { plainArray, type Queryable, toTime } from '../../../../platform/sql.js'
+import { callOf, plainArray, type Queryable, toTime } from '../../../../platform/sql.js'
 import type { FoundHolder } from '../../../counting/holder-repository.js'
 import type { EventItem } from '../../../model/report.js'
+import { eachOnce } from '../../../wire/columns.js'
 
 export interface NewEvent {
   event: EventItem
@@ -21,28 +23,28 @@ export async function storeEvents(
   environmentId: string,
   { batchId, deadline, mayRepeat, events }: { batchId: string; deadline: EpochMs; mayRepeat: boolean; events: NewEvent[] },
 ): Promise<{ now: EpochMs; time: EpochMs | null; isNew: boolean[] | null }> {
-  const names = [...new Set(events.map(({ event }) => event.eventName))]
-  const { rows } = await db.query<{ now: string; time: string | null; is_new: boolean[] | null }>({
-    name: 'metering_store_events',
-    text: `
-      SELECT o_now AS now, o_time AS time, o_is_new AS is_new
-      FROM store_events($1::uuid, $2::uuid, $3::bigint, $4::boolean,
-        $5::uuid[], $6::bytea, $7::uuid[], $8::uuid[], $9::text[], $10::int[], $11::timestamptz[], $12::jsonb)`,
-    values: [
-      environmentId,
-      batchId,
-      deadline,
-      mayRepeat,
-      plainArray([...new Set(events.map(({ holder }) => holder.customerId))]),
-      Buffer.from(events.map(({ identity }) => identity).join(''), 'latin1'),
-      plainArray(events.map(({ holder }) => holder.customerId)),
-      events.some(({ holder }) => holder.resourceId !== null) ? plainArray(events.map(({ holder }) => holder.resourceId)) : null,
-      names,
-      plainArray(events.map(({ event }) => names.indexOf(event.eventName))),
-      events.some(({ event }) => event.timestamp !== null) ? plainArray(events.map(({ event }) => toTime(event.timestamp))) : null,
-      JSON.stringify(events.map(({ event }) => event.dimensions)),
-    ],
-  })
-  const { now, time, is_new } = rows[0]!
-  return { now: Number(now), time: time === null ? null : Number(time), isNew: is_new }
+  const names = eachOnce(events.map(({ event }) => event.eventName))
+  const call = callOf(
+    'store_events',
+    {
+      p_environment: environmentId,
+      p_batch: batchId,
+      p_deadline: deadline,
+      p_may_repeat: mayRepeat,
+      p_live: plainArray([...new Set(events.map(({ holder }) => holder.customerId))]),
+      p_hashes: Buffer.from(events.map(({ identity }) => identity).join(''), 'latin1'),
+      p_customers: plainArray(events.map(({ holder }) => holder.customerId)),
+      p_resources: events.some(({ holder }) => holder.resourceId !== null)
+        ? plainArray(events.map(({ holder }) => holder.resourceId))
+        : null,
+      p_names: names.values,
+      p_named: plainArray(names.positions),
+      p_times: events.some(({ event }) => event.timestamp !== null) ? plainArray(events.map(({ event }) => toTime(event.timestamp))) : null,
+      p_dimensions: JSON.stringify(events.map(({ event }) => event.dimensions)),
+    },
+    'o_now, o_time, o_is_new',
+  )
+  const { rows } = await db.query<{ o_now: string; o_time: string | null; o_is_new: boolean[] | null }>(call)
+  const { o_now: now, o_time: time, o_is_new: isNew } = rows[0]!
+  return { now: Number(now), time: time === null ? null : Number(time), isNew }
 }

@@ -52,33 +52,33 @@ BEGIN
     FROM unnest(p_ids, p_report_owners, p_resources, p_report_features, p_values, p_dimensions)
       WITH ORDINALITY AS given (id, owner, resource_id, feature, value, dimensions, ord) ORDER BY ord
   ), rolled_up AS MATERIALIZED (
-    SELECT summed.*, found.place FROM (
+    SELECT summed.*, found.position FROM (
       SELECT p_customers[owner] AS customer_id, p_features[feature] AS feature_id, coalesce(resource_id, '00000000-0000-0000-0000-000000000000') AS part_id,
         date_bin('15 minutes', to_timestamp(v_versions[owner] / 1000::float8), 'epoch') AS bucket_start, sum(value) AS value
       FROM unnest(p_report_owners, p_resources, p_report_features, p_values) AS given (owner, resource_id, feature, value)
       GROUP BY owner, feature, resource_id
     ) AS summed
     LEFT JOIN LATERAL (
-      SELECT r.ctid AS place FROM usage_rollup AS r
+      SELECT r.ctid AS position FROM usage_rollup AS r
       WHERE r.environment_id = p_environment AND r.customer_id = summed.customer_id AND r.feature_id = summed.feature_id
         AND r.part_id = summed.part_id AND r.bucket_start = summed.bucket_start LIMIT 1
     ) AS found ON true
   ), known_buckets AS (
-    UPDATE usage_rollup AS rollup SET usage = rollup.usage + rolled_up.value FROM rolled_up WHERE rollup.ctid = rolled_up.place
+    UPDATE usage_rollup AS rollup SET usage = rollup.usage + rolled_up.value FROM rolled_up WHERE rollup.ctid = rolled_up.position
   ), new_buckets AS (
     INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events)
-    SELECT p_environment, customer_id, feature_id, part_id, bucket_start, value, 0 FROM rolled_up WHERE place IS NULL
+    SELECT p_environment, customer_id, feature_id, part_id, bucket_start, value, 0 FROM rolled_up WHERE position IS NULL
     ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start) DO UPDATE SET usage = rollup.usage + excluded.usage
   ), given AS MATERIALIZED (
-    SELECT named.value, named.owner, named.ord, found.place
+    SELECT named.value, named.owner, named.ord, found.position
     FROM unnest(p_series, p_counter_periods, p_added, p_counter_owners) WITH ORDINALITY AS named (series_id, period, value, owner, ord)
     CROSS JOIN LATERAL (
-      SELECT c.ctid AS place FROM usage_counter AS c
+      SELECT c.ctid AS position FROM usage_counter AS c
       WHERE c.environment_id = p_environment AND c.series_id = named.series_id AND c.period_start = p_periods[named.period] LIMIT 1
     ) AS found
   ), added AS (
     UPDATE usage_counter AS counter SET usage = counter.usage + given.value, version = v_versions[given.owner]
-    FROM given WHERE counter.ctid = given.place
+    FROM given WHERE counter.ctid = given.position
     RETURNING given.ord, counter.usage, counter.version
   ), counted AS MATERIALIZED (
     SELECT count(*) AS counters, max(abs(added.usage)) AS greatest, max(added.version) AS version,

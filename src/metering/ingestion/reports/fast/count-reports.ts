@@ -3,7 +3,7 @@ import { packTold } from '../../../../changes/wire/told-reports.js'
 import type { EpochMs } from '../../../../kernel/clock.js'
 import * as decimal from '../../../../kernel/decimal.js'
 import { newId } from '../../../../kernel/id.js'
-import { plainArray, type Queryable, startTime } from '../../../../platform/sql.js'
+import { callOf, plainArray, type Queryable, startTime } from '../../../../platform/sql.js'
 import type { CounterValue } from '../../../counting/counter-repository.js'
 import { maxUsage } from '../../../model/problems.js'
 import { eachOnce, orNone } from '../../../wire/columns.js'
@@ -19,56 +19,61 @@ export const isOutdated = (error: unknown): boolean => outdatedCodes.includes((e
 export async function countFast(
   db: Queryable,
   environmentId: string,
+  plan: FastPlan,
+  known: { catalogVersion: number; deadline: EpochMs },
+): Promise<CounterValue[]> {
+  const call = callOf('count_reports', toParameters(environmentId, plan, known), 'o_usages, o_versions')
+  const { rows } = await db.query<{ o_usages: string; o_versions: string }>(call)
+  const usages = rows[0]!.o_usages.split(',')
+  const versions = rows[0]!.o_versions.split(',')
+  return usages.map((usage, index) => ({ usage: decimal.fromText(usage), version: Number(versions[index]) }))
+}
+
+/**
+ * By column: arrays are written and read in a fraction of the time of JSON or of rows, which made a batch of 25 reports 5 to 7 % slower.
+ * Positions in other columns are from 1 on.
+ */
+function toParameters(
+  environmentId: string,
   { from, until, items, customers, counters, told }: FastPlan,
   { catalogVersion, deadline }: { catalogVersion: number; deadline: EpochMs },
-): Promise<CounterValue[]> {
+) {
   // In the order of their hashes, so that two batches never wait for each other.
   const keyed = items.flatMap(({ planned: { item, key } }) => (key ? [{ id: item.id, ...key }] : [])).sort((a, b) => a.hash.compare(b.hash))
   const features = eachOnce(items.map(({ planned }) => planned.route.feature.id))
   const periods = eachOnce(counters.map((c) => c.period.start))
-  const { rows } = await db.query<{ usages: string; versions: string }>({
-    name: 'metering_count_reports',
-    text: `
-      SELECT o_usages AS usages, o_versions AS versions FROM count_reports($1::uuid, $2::bigint, $3::bigint, $4::numeric,
-        $5::bigint, $6::bigint, $7::uuid[], $8::bigint[],
-        $9::uuid[], $10::timestamptz[],
-        $11::uuid[], $12::int[], $13::uuid[], $14::int[], $15::numeric[], $16::jsonb[],
-        $17::bytea[], $18::bytea[], $19::uuid[],
-        $20::uuid[], $21::int[], $22::numeric[], $23::int[],
-        $24::uuid, $25::text, $26::int)`,
-    values: [
-      environmentId,
-      catalogVersion,
-      deadline,
-      maxUsage,
-      from,
-      until,
-      plainArray(customers.map((c) => c.id)),
-      plainArray(customers.map((c) => c.accessVersion)),
-      plainArray(features.values),
-      plainArray(periods.values.map(startTime)),
-      plainArray(items.map(({ planned }) => planned.item.id)),
-      plainArray(items.map(({ owner }) => owner + 1)),
-      orNone(items.map(({ planned }) => planned.route.resource?.resourceId ?? null)),
-      plainArray(features.positions.map(fromOne)),
-      plainArray(items.map(({ planned }) => planned.item.value)),
-      orNone(items.map(({ planned: { item } }) => (item.dimensions === null ? null : JSON.stringify(item.dimensions)))),
-      keyed.map(({ hash }) => hash),
-      keyed.map(({ bodyHash }) => bodyHash),
-      keyed.map(({ id }) => id),
-      plainArray(counters.map((c) => c.tracked.id)),
-      plainArray(periods.positions.map(fromOne)),
-      plainArray(counters.map((c) => c.value)),
-      plainArray(counters.map((c) => c.owner + 1)),
-      newId(),
-      packTold(told),
-      told.length,
-    ],
-  })
-  const usages = rows[0]!.usages.split(',')
-  const versions = rows[0]!.versions.split(',')
-  return usages.map((usage, index) => ({ usage: decimal.fromText(usage), version: Number(versions[index]) }))
-}
+  return {
+    p_environment: environmentId,
+    p_catalog: catalogVersion,
+    p_deadline: deadline,
+    p_max_usage: maxUsage,
+    p_from: from,
+    p_until: until,
 
-/** Where lists begin in PostgreSQL. */
-const fromOne = (position: number): number => position + 1
+    p_customers: plainArray(customers.map((c) => c.id)),
+    p_access: plainArray(customers.map((c) => c.accessVersion)),
+
+    p_features: plainArray(features.values),
+    p_periods: plainArray(periods.values.map(startTime)),
+
+    p_ids: plainArray(items.map(({ planned }) => planned.item.id)),
+    p_report_owners: plainArray(items.map(({ owner }) => owner + 1)),
+    p_resources: orNone(items.map(({ planned }) => planned.route.resource?.resourceId ?? null)),
+    p_report_features: plainArray(features.positions.map((position) => position + 1)),
+    p_values: plainArray(items.map(({ planned }) => planned.item.value)),
+    p_dimensions: orNone(items.map(({ planned: { item } }) => (item.dimensions === null ? null : JSON.stringify(item.dimensions)))),
+
+    p_hashes: keyed.map(({ hash }) => hash),
+    p_bodies: keyed.map(({ bodyHash }) => bodyHash),
+    p_records: keyed.map(({ id }) => id),
+
+    p_series: plainArray(counters.map((c) => c.tracked.id)),
+    p_counter_periods: plainArray(periods.positions.map((position) => position + 1)),
+    p_added: plainArray(counters.map((c) => c.value)),
+    p_counter_owners: plainArray(counters.map((c) => c.owner + 1)),
+
+    p_message: newId(),
+    p_told: packTold(told),
+    p_changes: told.length,
+  }
+}
