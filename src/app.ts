@@ -9,6 +9,7 @@ import { CatalogService } from './catalog/service.js'
 import { ImportService } from './customer/imports.js'
 import { runImport } from './customer/jobs.js'
 import { findCustomer } from './customer/records/customers.js'
+import { couponHolderColumns } from './customer/records/list-columns.js'
 import { CheckCounter } from './entitlement/check-counter.js'
 import { PromotionalService } from './entitlement/promotional.js'
 import { EntitlementService } from './entitlement/service.js'
@@ -23,7 +24,8 @@ import type { Postgres } from './platform/postgres.js'
 import type { Life } from './platform/process.js'
 import { openQueue, type QueueConnection } from './platform/queue.js'
 import { CustomerService, type ImportCustomer } from './provisioning/customers.js'
-import { loadOpenSubscriptions } from './subscription/records/subscriptions.js'
+import { startMigrations } from './subscription/records/migrations.js'
+import { findSubscribedVersions, loadOpenSubscriptions } from './subscription/records/subscriptions.js'
 import { applyDueTransitions } from './subscription/time/jobs.js'
 import { TestClockService } from './subscription/time/test-clock.js'
 import { SubscriptionChangeService } from './subscription/use-cases/changes.js'
@@ -82,7 +84,7 @@ export function createApp({
 }): App {
   const after = afterCommit(life, queues)
   const environments = new EnvironmentService({ prisma, clock })
-  const catalog = new CatalogService({ prisma, clock, nudge: after.changed })
+  const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: after.changed })
   const entitlements = new EntitlementService({
     prisma,
     catalog,
@@ -132,7 +134,11 @@ export function createApp({
   return {
     environments,
     catalog,
-    offers: new CatalogReader({ prisma, catalog }),
+    offers: new CatalogReader({
+      prisma,
+      catalog,
+      users: { subscribedVersions: findSubscribedVersions, couponColumns: couponHolderColumns },
+    }),
     customers,
     subscriptions,
     subscriptionList: new SubscriptionList({

@@ -1,4 +1,5 @@
 // `npm run admin -- …`: environments, keys and the catalog, from the command line, straight in the database.
+
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +15,7 @@ import { silentLogger } from '../platform/logger.js'
 import { openPostgres } from '../platform/postgres.js'
 import { Life } from '../platform/process.js'
 import { openRedis } from '../platform/redis.js'
+import { startMigrations } from '../subscription/records/migrations.js'
 import { type AdminContext, type Answer, type Command, commands } from './admin-commands.js'
 import { UsageError } from './admin-input.js'
 import { readPlatform } from './platform-file.js'
@@ -138,7 +140,7 @@ async function withServices(
         : explainDatabaseError(error, databaseUrl)
     })
     const environments = new EnvironmentService({ prisma, clock })
-    const catalog = new CatalogService({ prisma, clock, nudge: () => undefined })
+    const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: () => undefined })
     const deadLetters = () => {
       if (redisUrl === null) throw new UsageError('no Redis: set REDIS_URL, or start the platform (npm start) and try again')
       return new DeadLetters(openRedis(life, redisUrl, 'request'), queuePrefix)

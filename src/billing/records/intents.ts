@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import { gathered, insertRows, type Row, toRow } from '../../platform/transaction-group.js'
+import { insertRows, oncePerGroup, type Row, toRow } from '../../platform/transaction-group.js'
 import type { EndsBy } from '../rules/billing.js'
 
 export type IntentKind = 'CREATE_INVOICE' | 'COLLECT' | 'VOID' | 'REFUND'
@@ -34,7 +34,7 @@ export async function insertIntent(
   await addIntent(db, toRow({ ...row, nextAttemptAt: notBefore === null ? undefined : new Date(notBefore) }))
 }
 
-const addIntent = gathered(async (db, rows: Row[]) => {
+const addIntent = oncePerGroup(async (db, rows: Row[]) => {
   // Without an instant of its own it is the database's now.
   for (const some of [rows.filter((row) => 'next_attempt_at' in row), rows.filter((row) => !('next_attempt_at' in row))])
     if (some.length > 0) await insertRows(db, 'billing_intent', some, 'ON CONFLICT (environment_id, idempotency_key) DO NOTHING')

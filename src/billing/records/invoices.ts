@@ -3,7 +3,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import { gathered, insertRows, type Row, toRow } from '../../platform/transaction-group.js'
+import { insertRows, oncePerGroup, type Row, toRow } from '../../platform/transaction-group.js'
 import type { Account } from '../rules/account.js'
 import type { CollectionMethod, Draft, Invoice, InvoiceReason, Line } from '../rules/billing.js'
 import type { KnownInvoice } from '../rules/provider.js'
@@ -31,7 +31,7 @@ export async function findAccounts(db: Db, environmentId: string, subscriptionId
   )
 }
 
-const accountsOf = gathered(async (db, all: { environmentId: string; subscriptionIds: string[] }[]) => {
+const accountsOf = oncePerGroup(async (db, all: { environmentId: string; subscriptionIds: string[] }[]) => {
   const environmentIds = [...new Set(all.map(({ environmentId }) => environmentId))]
   const ids = all.flatMap(({ subscriptionIds }) => subscriptionIds)
   const rows = await db.subscriptionBilling.findMany({ where: { environmentId: { in: environmentIds }, subscriptionId: { in: ids } } })
@@ -55,7 +55,7 @@ export async function saveAccount(
   await putAccount(db, toRow({ environmentId, subscriptionId, ...columns, updatedAt: new Date() }))
 }
 
-const putAccount = gathered(async (db, rows: Row[]) => {
+const putAccount = oncePerGroup(async (db, rows: Row[]) => {
   // A deadline is written only where it is given.
   for (const some of [rows.filter((row) => 'payment_due_at' in row), rows.filter((row) => !('payment_due_at' in row))]) {
     if (some.length === 0) continue
@@ -179,12 +179,12 @@ export async function insertInvoice(
   return id
 }
 
-const addInvoice = gathered(async (db, rows: Row[]) => {
+const addInvoice = oncePerGroup(async (db, rows: Row[]) => {
   await insertRows(db, 'invoice', rows)
   return rows
 })
 
-const addInvoiceLines = gathered(async (db, all: Row[][]) => {
+const addInvoiceLines = oncePerGroup(async (db, all: Row[][]) => {
   const rows = all.flat()
   if (rows.length > 0) await insertRows(db, 'invoice_line', rows)
   return all
@@ -254,7 +254,7 @@ export function findBalance(db: Db, environmentId: string, customerId: string, c
   return balanceOf(db, { environmentId, customerId, currency })
 }
 
-const balanceOf = gathered(async (db, all: { environmentId: string; customerId: string; currency: string }[]) => {
+const balanceOf = oncePerGroup(async (db, all: { environmentId: string; customerId: string; currency: string }[]) => {
   const rows = await db.$queryRaw<{ balance: string }[]>(Prisma.sql`
     SELECT (
       SELECT coalesce(sum(greatest(-total, 0) - credit_applied), 0)::text FROM invoice
@@ -307,7 +307,7 @@ export function findCustomerCouponId(db: Db, environmentId: string, customerId: 
   return couponIdOf(db, { environmentId, customerId })
 }
 
-const couponIdOf = gathered(async (db, all: { environmentId: string; customerId: string }[]) => {
+const couponIdOf = oncePerGroup(async (db, all: { environmentId: string; customerId: string }[]) => {
   const environmentIds = [...new Set(all.map(({ environmentId }) => environmentId))]
   const ids = all.map(({ customerId }) => customerId)
   const rows = await db.customer.findMany({

@@ -2,7 +2,7 @@ import { noteChange } from '../../changes/held-change.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import { gathered } from '../../platform/transaction-group.js'
+import { oncePerGroup } from '../../platform/transaction-group.js'
 import type { Customer } from '../model/customer.js'
 import { customerArchived, customerNotFound } from '../model/problems.js'
 import { findCustomer } from './customers.js'
@@ -34,7 +34,7 @@ export async function recordAccessChange(
   return recorded
 }
 
-const recordAccessChanges = gathered(async (db, all: Pick<Customer, 'environmentId' | 'id' | 'refId'>[]) => {
+const recordAccessChanges = oncePerGroup(async (db, all: Pick<Customer, 'environmentId' | 'id' | 'refId'>[]) => {
   const rows = await db.$queryRaw<{ customer_id: string; version: bigint; catalog_version: bigint }[]>(Prisma.sql`
     WITH asked AS (
       SELECT * FROM unnest(${all.map(({ environmentId }) => environmentId)}::uuid[], ${all.map(({ id }) => id)}::uuid[],

@@ -1,3 +1,4 @@
+import type { Feature } from '../../catalog/model/feature.js'
 import type { CatalogService } from '../../catalog/service.js'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
@@ -8,7 +9,6 @@ import { advance } from '../../subscription/rules/advance.js'
 import type { Subscription } from '../../subscription/rules/subscription.js'
 import { askedOfBudgets, type BudgetFacts, runningBudgets, type UsagePrice, usageOfBudgets } from '../rules/budget.js'
 import type { HeldPromotional, Holdings } from '../rules/holdings.js'
-import type { EntitledFeature } from '../rules/state.js'
 
 /** Where holdings are read from besides this domain's own tables. */
 export interface HoldingsSources {
@@ -76,7 +76,7 @@ async function loadTogether(
           orderBy: [{ startDate: 'asc' }, { id: 'asc' }],
         })
   const isNamedAlone = promotional.length > 0 || subscriptions.some(({ ownEntitlements }) => ownEntitlements.length > 0)
-  const features = isNamedAlone ? await featuresById(db, catalog, environmentId) : new Map<string, EntitledFeature>()
+  const features = isNamedAlone ? await featuresById(db, catalog, environmentId) : new Map<string, Feature>()
   const basePlans = await catalog.versions(db, environmentId, baseVersionIds(subscriptions))
   const subscriptionsOf = byCustomer(subscriptions)
   const budgeted = rows.flatMap(({ id, state }) => {
@@ -152,7 +152,7 @@ export function byCustomer<T extends { customerId: string }>(records: T[]): Map<
 
 function toHeldPromotional(
   row: Prisma.PromotionalEntitlementGetPayload<object>,
-  features: ReadonlyMap<string, EntitledFeature>,
+  features: ReadonlyMap<string, Feature>,
 ): HeldPromotional[] {
   const feature = features.get(row.featureId)
   if (!feature) return []
@@ -289,7 +289,7 @@ export async function loadStateFacts(db: Db, environmentId: string): Promise<Sta
   return { catalogVersion: row && testClock === null ? Number(row.catalog_version) : undefined, testClock: testClock?.getTime() ?? 0 }
 }
 
-async function featuresById(db: Db, catalog: CatalogService, environmentId: string): Promise<Map<string, EntitledFeature>> {
+async function featuresById(db: Db, catalog: CatalogService, environmentId: string): Promise<Map<string, Feature>> {
   const features = await catalog.features(db, environmentId)
   return new Map([...features.values()].map(({ isArchived, enumValues, ...feature }) => [feature.id, feature]))
 }

@@ -1,10 +1,11 @@
 /** The check: may this customer use this feature, now? Pure; every door that holds a state asks here. */
+import type { Feature } from '../../catalog/model/feature.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import { usagePeriodAt } from '../../metering/model/usage-period.js'
 import type { DenialReason } from './denial.js'
-import type { EntitledFeature, Entitlement, EntitlementState, Usage } from './state.js'
+import type { Entitlement, EntitlementState, Usage } from './state.js'
 
 /** What a caller asks about: each type has its own question (none, none, requested usage, requested values). */
 export type EntitlementType = 'boolean' | 'numeric' | 'metered' | 'enum'
@@ -133,7 +134,7 @@ function denialReason(
   return fitsLimit({ currentUsage, requestedUsage, usageLimit: entitlement.usageLimit }) ? null : 'RequestedUsageExceedingLimit'
 }
 
-function entitlementTypeOf({ featureType, meterType }: EntitledFeature): EntitlementType {
+function entitlementTypeOf({ featureType, meterType }: Feature): EntitlementType {
   if (featureType === 'BOOLEAN') return 'boolean'
   if (featureType === 'ENUM') return 'enum'
   return meterType === 'None' ? 'numeric' : 'metered'

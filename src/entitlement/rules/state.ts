@@ -7,27 +7,11 @@
  *
  * Plain data only: it is JSON in Redis and in messages. Decimals are canonical text, times are epoch milliseconds.
  */
+import type { Feature } from '../../catalog/model/feature.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import type { DenialReason } from './denial.js'
-
-export type FeatureType = 'BOOLEAN' | 'NUMBER' | 'ENUM'
-export type MeterType = 'None' | 'Fluctuating' | 'Incremental'
-
-export interface EntitledFeature {
-  /** Ours. */
-  id: string
-  /** The caller's identifier. */
-  refId: string
-  displayName: string
-  description: string | null
-  featureType: FeatureType
-  meterType: MeterType
-  units: string | null
-  unitsPlural: string | null
-  unitTransformation: { divide: number; round: 'UP' | 'DOWN' } | null
-}
 
 export interface Usage {
   /** The true sum; below zero is answered as zero. Belongs to [periodStart, periodEnd). */
@@ -40,7 +24,7 @@ export interface Usage {
 }
 
 export interface Entitlement {
-  feature: EntitledFeature
+  feature: Feature
   /** What the plan or add-on calls the feature; absent: its own name. */
   displayNameOverride?: string
   /** Null: no limit was set, which counts as 0 and never as unlimited (see hasUnlimitedUsage). The value of an unmetered NUMBER. */

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import { gathered, insertRows, toRow, updateRows } from '../../platform/transaction-group.js'
+import { insertRows, oncePerGroup, toRow, updateRows } from '../../platform/transaction-group.js'
 import { nextDue, type Renewal } from '../rules/advance.js'
 import type { OwnEntitlement, Subscription } from '../rules/subscription.js'
 import { type LoadedVersions, loadScheduledVersions, saveScheduled, toScheduledChange } from './scheduled.js'
@@ -46,6 +46,15 @@ export async function loadSubscriptions(
 /** Our ids of a subscription and of its customer, which is to be locked before anything else is read. Null: unknown. */
 export function findOwner(db: Db, environmentId: string, refId: string): Promise<{ id: string; customerId: string } | null> {
   return db.subscription.findUnique({ where: { environmentId_refId: { environmentId, refId } }, select: { id: true, customerId: true } })
+}
+
+/** Those of the versions (our ids) of plans and add-ons that a subscription was ever made to. */
+export async function findSubscribedVersions(db: Db, environmentId: string, versionIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT asked.id FROM unnest(${[...versionIds]}::uuid[]) AS asked (id)
+    WHERE EXISTS (SELECT FROM subscription s WHERE s.environment_id = ${environmentId}::uuid AND s.plan_version_id = asked.id)
+      OR EXISTS (SELECT FROM subscription_addon held WHERE held.environment_id = ${environmentId}::uuid AND held.addon_version_id = asked.id)`)
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Those of the customers (our ids) that are not final as stored. */
@@ -154,7 +163,7 @@ function columns(subscription: Subscription) {
   }
 }
 
-const addSubscription = gathered(async (db, all: Subscription[]) => {
+const addSubscription = oncePerGroup(async (db, all: Subscription[]) => {
   const rows = all.map((subscription) =>
     toRow({
       ...columns(subscription),
@@ -176,7 +185,7 @@ const addSubscription = gathered(async (db, all: Subscription[]) => {
   return rows
 })
 
-const changeSubscription = gathered(async (db, all: Subscription[]) => {
+const changeSubscription = oncePerGroup(async (db, all: Subscription[]) => {
   const rows = all.map((subscription) =>
     toRow({ environmentId: subscription.environmentId, id: subscription.id, ...columns(subscription) }),
   )
@@ -260,7 +269,7 @@ export async function insertRenewals(db: Db, environmentId: string, renewals: re
   if (renewals.length > 0) await addRenewals(db, { environmentId, renewals })
 }
 
-const addRenewals = gathered(async (db, all: { environmentId: string; renewals: readonly Renewal[] }[]) => {
+const addRenewals = oncePerGroup(async (db, all: { environmentId: string; renewals: readonly Renewal[] }[]) => {
   const rows = all.flatMap(({ environmentId, renewals }) =>
     renewals.map(({ subscriptionId, start, end }) =>
       toRow({ environmentId, subscriptionId, periodStart: new Date(start), periodEnd: new Date(end) }),

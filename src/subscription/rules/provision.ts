@@ -4,6 +4,7 @@
 
 import { sortKeys } from '../../catalog/document/normalise.js'
 import type { BillingPeriod, PackageVersion } from '../../catalog/model/package.js'
+import type { ProductRules } from '../../catalog/model/product.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput } from '../../kernel/problem.js'
 import { type BillingCycleAnchor, effectiveAt, firstPeriod, type ScheduleStrategy } from './billing-period.js'
@@ -21,7 +22,6 @@ import {
   type HeldQuantity,
   type OwnEntitlement,
   type PlanAgreement,
-  type ProductRules,
   type ScheduledChange,
   type Subscription,
   type TrialEndBehavior,

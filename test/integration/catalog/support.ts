@@ -4,6 +4,7 @@ import { FrozenClock } from '../../../src/kernel/clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { startMigrations } from '../../../src/subscription/records/migrations.js'
 import { createTestDatabase } from '../../support/database.js'
 
 export const startedAt = Date.parse('2026-05-01T00:00:00Z')
@@ -27,7 +28,8 @@ export async function openCatalogBench(): Promise<CatalogBench> {
   const clock = new FrozenClock(startedAt)
   const environments = new EnvironmentService({ prisma: postgres.prisma, clock })
   const nudged: string[] = []
-  const anotherProcess = () => new CatalogService({ prisma: postgres.prisma, clock, nudge: (environmentId) => nudged.push(environmentId) })
+  const anotherProcess = () =>
+    new CatalogService({ prisma: postgres.prisma, clock, startMigrations, nudge: (environmentId) => nudged.push(environmentId) })
   let count = 0
   return {
     ...postgres,

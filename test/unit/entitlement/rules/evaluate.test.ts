@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { Feature } from '../../../../src/catalog/model/feature.js'
 import {
   checkRequestedUsage,
   decide,
@@ -10,9 +11,10 @@ import {
   fitsLimit,
   isExpired,
 } from '../../../../src/entitlement/rules/evaluate.js'
-import type { EntitledFeature, Entitlement, EntitlementState, MeterType } from '../../../../src/entitlement/rules/state.js'
+import type { Entitlement, EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { Problem } from '../../../../src/kernel/problem.js'
+import type { MeterType } from '../../../../src/metering/model/meter.js'
 
 interface DecisionCase {
   name: string
@@ -38,7 +40,7 @@ const cases: DecisionCase[] = JSON.parse(readFileSync('test/cases/decisions.json
 const ms = (text: string): number => Date.parse(text)
 const now = ms('2026-02-15T00:00:00Z')
 
-const features: Record<EntitlementType, Pick<EntitledFeature, 'featureType' | 'meterType'>> = {
+const features: Record<EntitlementType, Pick<Feature, 'featureType' | 'meterType'>> = {
   boolean: { featureType: 'BOOLEAN', meterType: 'None' },
   numeric: { featureType: 'NUMBER', meterType: 'None' },
   metered: { featureType: 'NUMBER', meterType: 'Incremental' },
