@@ -1,9 +1,9 @@
-import { createApp } from '../src/app.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { Gauge } from '../src/platform/metrics.js'
-import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { every } from '../src/platform/timer.js'
+import { createApp } from '../src/wiring/app.js'
+import { openStores } from '../src/wiring/stores.js'
 
 export const billingSyncConfig = {
   ...processVariables,
@@ -18,8 +18,7 @@ export const billingSyncConfig = {
  * run: each call is made under a lease, and with a key that makes a second one harmless.
  */
 await runProcess({ name: 'billing-sync', spec: billingSyncConfig }, async (config, life) => {
-  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE })
-  const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
+  const { postgres, queues } = await openStores(life, config)
   const { billing } = createApp({ life, postgres, queues })
   const calls = new Gauge({
     name: 'tollgate_billing_calls',

@@ -1,7 +1,5 @@
-import { createApp } from '../src/app.js'
 import { environmentsWithUndelivered } from '../src/changes/outbox.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
-import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
@@ -10,6 +8,8 @@ import { ChangeDelivery } from '../src/updates/deliver/delivery.js'
 import { deliverChanges } from '../src/updates/deliver/jobs.js'
 import { changeSinks } from '../src/updates/deliver/sinks.js'
 import { StateCache } from '../src/updates/held/state-cache.js'
+import { createApp } from '../src/wiring/app.js'
+import { openStores } from '../src/wiring/stores.js'
 
 export const cacheInvalidationConfig = {
   ...processVariables,
@@ -25,12 +25,10 @@ export const cacheInvalidationConfig = {
  * leased before it is delivered, and delivering it twice is harmless because versions decide.
  */
 await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, async (config, life) => {
-  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), {
-    poolSize: config.DATABASE_POOL_SIZE,
+  const { postgres, queues } = await openStores(life, config, {
     // Statements on the outbox are planned once, and that while it is empty would be to read all of it, also when it is long.
     session: { enable_seqscan: 'off' },
   })
-  const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
   const redis = openRedis(life, queues.redisUrl, 'request')
   const { entitlements, environments } = createApp({ life, postgres, queues })
   const delivery = new ChangeDelivery({

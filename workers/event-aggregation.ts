@@ -1,4 +1,3 @@
-import { createApp } from '../src/app.js'
 import { sweepBatches } from '../src/metering/aggregation/batch-sweep.js'
 import { EventAggregation } from '../src/metering/aggregation/event-aggregation.js'
 import { RecomputationWorker } from '../src/metering/corrections/recomputation.js'
@@ -8,10 +7,11 @@ import { countingSession } from '../src/metering/ingestion/ingestion.js'
 import { EventRetention } from '../src/metering/retention/event-retention.js'
 import { aggregateEvents, fillUsage } from '../src/metering/wire/jobs.js'
 import { databaseVariables, integer, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
-import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume, openQueue } from '../src/platform/queue.js'
 import { every } from '../src/platform/timer.js'
+import { createApp } from '../src/wiring/app.js'
+import { openStores } from '../src/wiring/stores.js'
 
 export const eventAggregationConfig = {
   ...processVariables,
@@ -34,11 +34,9 @@ const retentionIntervalMs = 3_600_000
  * customers are locked in the order in which ingestion locks them.
  */
 await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig }, async (config, life) => {
-  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), {
-    poolSize: config.DATABASE_POOL_SIZE,
+  const { postgres, queues } = await openStores(life, config, {
     session: countingSession,
   })
-  const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
   const { entitlements, after } = createApp({ life, postgres, queues })
   const loadHoldings: LoadHoldings = (environmentId, places) =>
     postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' })

@@ -1,13 +1,13 @@
-import { createApp } from '../src/app.js'
 import { runImport } from '../src/customer/jobs.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { groupSize, sweepDue } from '../src/platform/due-sweep.js'
-import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { every } from '../src/platform/timer.js'
 import { WakeUps } from '../src/subscription/time/due-wake-ups.js'
 import { applyDueTransitions } from '../src/subscription/time/jobs.js'
+import { createApp } from '../src/wiring/app.js'
+import { openStores } from '../src/wiring/stores.js'
 
 export const subscriptionTransitionsConfig = {
   ...processVariables,
@@ -23,8 +23,7 @@ export const subscriptionTransitionsConfig = {
  * Several copies may run: each takes the customer's state row, and what one has recorded is not due for the next.
  */
 await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitionsConfig }, async (config, life) => {
-  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE })
-  const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
+  const { postgres, queues } = await openStores(life, config)
   const { subscriptions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues })
 
   const wakeUps = new WakeUps(subscriptions, { lanes: config.CONCURRENCY })

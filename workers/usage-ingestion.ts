@@ -1,16 +1,16 @@
 import { makeValidator } from 'envalid'
-import { createApp } from '../src/app.js'
 import { DirectIngestion } from '../src/metering/ingestion/direct-ingestion.js'
 import { countingSession, Ingestion } from '../src/metering/ingestion/ingestion.js'
 import { shardVariables } from '../src/metering/intake/config.js'
 import { KeyPruning } from '../src/metering/retention/key-pruning.js'
 import { aggregateEvents, ingestDirectUsage, ingestionShard } from '../src/metering/wire/jobs.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
-import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume, openQueue } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
 import { every } from '../src/platform/timer.js'
+import { createApp } from '../src/wiring/app.js'
+import { openStores } from '../src/wiring/stores.js'
 
 const environmentIds = makeValidator<string[]>((input) => {
   const ids = input.split(',').map((id) => id.trim())
@@ -52,11 +52,9 @@ export const usageIngestionConfig = {
  * are locked in one order, and a batch that is worked on twice is counted once.
  */
 await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async (config, life) => {
-  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), {
-    poolSize: config.DATABASE_POOL_SIZE,
+  const { postgres, queues } = await openStores(life, config, {
     session: countingSession,
   })
-  const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
   const { entitlements, environments, after } = createApp({ life, postgres, queues })
   const aggregation = openQueue(life, queues, aggregateEvents)
   const ingestion = new Ingestion({

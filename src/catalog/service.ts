@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { recordChange } from '../changes/record.js'
+import { recordCatalogChange } from '../changes/access.js'
 import { catalogVersion, countCatalogChange } from '../environment/records/catalog-version.js'
 import type { Clock, EpochMs } from '../kernel/clock.js'
 import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
@@ -99,13 +99,7 @@ export class CatalogService {
       const packages = await repository.readPublished(db, environmentId, changes, publishedForAll(input))
       const forAll = packages.filter(({ message }) => message.migrationType === 'ALL_CUSTOMERS')
       if (forAll.length > 0) await this.#startMigrations(db, environmentId, forAll)
-      await recordChange(db, {
-        environmentId,
-        kind: 'package',
-        customerId: null,
-        version: now,
-        payload: { packages: packages.map(({ message }) => message) },
-      })
+      await recordCatalogChange(db, { environmentId, version: now, packages: packages.map(({ message }) => message) })
       return changes
     })
     if (!dryRun && changes.length > 0) this.#nudge(environmentId)

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { PendingChange, ToldUsage } from '../updates/deliver/change-messages.js'
+import type { PendingChange, ToldUsage } from './model/change.js'
 import { unpackTold } from './wire/told-reports.js'
 
 interface ChangeRow extends Omit<PendingChange, 'version'> {

@@ -6,7 +6,7 @@ import { Counter, Histogram, latencyBuckets } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import { openRedis, type Redis } from '../platform/redis.js'
-import type { HeldChange } from './held-change.js'
+import type { HeldChange } from './model/change.js'
 
 /**
  * How long a process may trust what it holds without a sign that it hears everything. An announcement waits no longer than this for those that do not

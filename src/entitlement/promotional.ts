@@ -1,5 +1,6 @@
 import type { CatalogService } from '../catalog/service.js'
-import { type HeldCustomer, holdCustomer, lockCustomerState, recordAccessChange } from '../customer/records/state-version.js'
+import { lockCustomerState, recordAccessChange } from '../changes/access.js'
+import { type HeldCustomer, holdCustomer } from '../customer/records/hold.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'

@@ -1,6 +1,7 @@
 import type { BillingLedger } from '../billing/ledger.js'
 import type { BillingInformation, BillingProvider } from '../billing/rules/provider.js'
 import type { CatalogService } from '../catalog/service.js'
+import { recordAccessChange, recordArchiving } from '../changes/access.js'
 import { type Customer, type CustomerFields, checkFields, toWritten } from '../customer/model/customer.js'
 import { couponNotFound, customerExists } from '../customer/model/problems.js'
 import {
@@ -11,7 +12,7 @@ import {
   setArchived,
   updateCustomer,
 } from '../customer/records/customers.js'
-import { type HeldCustomer, holdCustomer, recordAccessChange } from '../customer/records/state-version.js'
+import { type HeldCustomer, holdCustomer } from '../customer/records/hold.js'
 import type { PromotionalService } from '../entitlement/promotional.js'
 import type { EntitlementState } from '../entitlement/rules/state.js'
 import type { EntitlementService } from '../entitlement/service.js'
@@ -193,7 +194,7 @@ export class CustomerService {
       await this.#subscriptions.archiveIn(db, held)
       await this.#promotional.revokeAllIn(db, held)
       const customer = await setArchived(db, environmentId, held.id, held.now)
-      await recordAccessChange(db, customer)
+      await recordArchiving(db, customer)
       return customer
     })
     this.#changed(environmentId)

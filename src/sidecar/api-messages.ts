@@ -1,5 +1,5 @@
-import type { Usage } from '../entitlement/rules/state.js'
 import * as decimal from '../kernel/decimal.js'
+import type { Usage } from '../metering/model/usage.js'
 import {
   type EntitlementJson,
   entitlementFields,

@@ -1,6 +1,6 @@
-import type { Usage } from '../entitlement/rules/state.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
+import type { Usage } from '../metering/model/usage.js'
 import type { CachedState, CacheEntry } from './cache/cache.js'
 import { earliestPeriodEnd, numbersPerUsage, usageVersion } from './terms.js'
 

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Feature } from '../catalog/model/feature.js'
-import type { Entitlement, Usage } from '../entitlement/rules/state.js'
+import type { Entitlement } from '../entitlement/rules/state.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
+import type { Usage } from '../metering/model/usage.js'
 import type { ResetPeriod } from '../metering/model/usage-period.js'
 
 /**

@@ -6,10 +6,10 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { App } from '../app.js'
 import type { KeyIdentity } from '../environment/model/environment.js'
 import { Problem } from '../kernel/problem.js'
 import type { Secret } from '../platform/config.js'
+import type { App } from '../wiring/app.js'
 
 export type Identity = KeyIdentity & {
   /** The customer (its refId) that a client key's token names; null: no token, or a server key. */

@@ -1,9 +1,10 @@
 import { EventEmitter, on } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type ChangeKind } from '../changes/model/change.js'
 import { unavailable } from '../kernel/problem.js'
 import type { Logger } from '../platform/logger.js'
 import type { Redis } from '../platform/redis.js'
-import { type ChangeKind, type ChangeMessage, changeChannel } from '../updates/wire/change-message.js'
+import { type ChangeMessage, changeChannel } from '../updates/wire/change-message.js'
 
 /** The changes of environments as they are delivered. Redis is asked only for the environments that somebody listens to. */
 export class ChangeFeed {

@@ -1,10 +1,10 @@
-import { createApp, usageParts } from '../app.js'
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
 import { UsageService } from '../metering/intake/service.js'
 import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret } from '../platform/config.js'
 import { listen } from '../platform/health.js'
-import { connectPostgres } from '../platform/postgres.js'
 import { runProcess } from '../platform/process.js'
+import { createApp, usageParts } from '../wiring/app.js'
+import { openStores } from '../wiring/stores.js'
 import { createFrontDoor, defaultLimits } from './koa.js'
 
 export const webConfig = {
@@ -37,8 +37,7 @@ export const webConfig = {
 
 /** The front door. Any number may run: none keeps anything that another one would need. */
 await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
-  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE })
-  const queues = { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX }
+  const { postgres, queues } = await openStores(life, config)
   const services = createApp({ life, postgres, queues })
   const app = {
     ...services,

@@ -1,11 +1,11 @@
 // `npm run -s soak:transitions [-- COUNT]`: subscriptions that all come due in the same minute, worked off by sweeps as the worker makes them, while new
 // ones keep coming due. Prints the rate, and how long the new ones waited. On servers of its own, or those of TEST_DATABASE_URL and TEST_REDIS_URL.
 import { fileURLToPath } from 'node:url'
-import { createApp } from '../../src/app.js'
 import { sweepDue } from '../../src/platform/due-sweep.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { openPostgres } from '../../src/platform/postgres.js'
 import { Life } from '../../src/platform/process.js'
+import { createApp } from '../../src/wiring/app.js'
 import { createTestDatabase } from '../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../support/redis.js'
 import { startTestServices } from '../support/services.js'

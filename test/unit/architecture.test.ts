@@ -1,141 +1,110 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { expect } from 'chai'
 import { findCycles, importsOf, loadedBy, readImports, type SourceImport } from '../support/imports.js'
 
-const domains = ['billing', 'catalog', 'customer', 'entitlement', 'environment', 'metering', 'subscription', 'updates']
-
 /**
- * Files of a domain that do IO under a name of their own; all others are `service`, `repository` or `jobs`, or pure. What is added here is a
- * decision: a name says more than the four words, and the file is small.
+ * The rooms, from the lowest to the highest: a file may import files of its own folder and of rooms before it, and nothing else. What belongs
+ * together stands on one line. The list is the whole rule: there is no exception to it.
  */
-const ioFiles = new Set([
-  'src/billing/ledger',
-  'src/billing/sync',
-  'src/catalog/records/list-columns',
-  'src/customer/records/list-columns',
-  'src/customer/records/state-version',
-  'src/entitlement/records/list-columns',
-  'src/metering/intake/backlog',
-  'src/metering/intake/config',
-  'src/metering/aggregation/batch-sweep',
-  'src/metering/counting/budget-check',
-  'src/metering/counting/compute-usage',
-  'src/metering/corrections/corrections',
-  'src/metering/counting/counter-batch',
-  'src/metering/counting/current-usage',
-  'src/platform/database-clock',
-  'src/metering/ingestion/direct-ingestion',
-  'src/metering/intake/door',
-  'src/metering/aggregation/event-aggregation',
-  'src/metering/ingestion/events/event-ingestion',
-  'src/metering/retention/event-retention',
-  'src/metering/ingestion/reports/fast/fast-count',
-  'src/platform/gatherer',
-  'src/metering/history/grouped-usage',
-  'src/metering/ingestion/ingestion',
-  'src/metering/ingestion/ingestion-metrics',
-  'src/metering/retention/key-pruning',
-  'src/metering/corrections/recomputation',
-  'src/metering/corrections/recompute-customers',
-  'src/metering/ingestion/reports/report-ingestion',
-  'src/metering/counting/rollup',
-  'src/metering/counting/series-tracker',
-  'src/platform/transaction',
-  'src/metering/counting/usage-filling',
-  'src/subscription/records/list-columns',
-  'src/updates/stream/change-stream',
-  'src/updates/deliver/delivery',
-  'src/updates/external-cache/config',
-  'src/updates/external-cache/state-api',
-  'src/updates/external-cache/writer',
-  'src/changes/held-change',
-  'src/updates/held/held-states',
-  'src/updates/deliver/known-states',
-  'src/updates/deliver/nudges',
-  'src/changes/record',
-  'src/updates/held/shared-states',
-  'src/updates/deliver/sinks',
-  'src/changes/state-bus',
-  'src/updates/held/state-cache',
-])
+const rooms = `
+  src/kernel
+  src/platform src/platform/list
+  src/metering/model
+  src/changes/model src/changes/wire src/changes
+  src/environment/model src/environment/records src/environment
+  src/catalog/model src/catalog/document src/catalog/records src/catalog
+  src/customer/model src/customer/records src/customer
+  src/metering/wire src/metering/counting src/metering/retention src/metering/ingestion/reports/fast src/metering/ingestion/reports
+  src/metering/ingestion/events src/metering/ingestion src/metering/aggregation src/metering/history src/metering/corrections src/metering/intake
+  src/subscription/rules
+  src/billing/rules src/billing/records src/billing/builtin src/billing
+  src/subscription/records src/subscription/use-cases src/subscription/time src/subscription
+  src/entitlement/rules src/entitlement/records src/entitlement
+  src/estimates src/provisioning
+  src/updates/wire src/updates/held src/updates/stream src/updates/deliver src/updates/external-cache
+  src/sdk/sidecar
+  src/web/graphql src/web
+  src/sidecar/cache src/sidecar
+  src/wiring
+  src/local/demo src/local
+  workers
+  src
+`
+  .trim()
+  .split(/\s+/)
 
-/** What a pure file may use beside the project: values in, values out. */
-// `node:module` to load the calendars when the first time zone is met, and not before.
-const purePackages = new Set(['dinero.js', 'lru-cache', 'node:crypto', 'node:module', 'temporal-polyfill', 'uuid', 'yaml', 'zod'])
+/** Doors stand beside each other: none knows another, though one of them is the first in the list. */
+const doors = ['src/sdk', 'src/web', 'src/sidecar', 'workers']
 
-type Layer = 'kernel' | 'platform' | 'pure' | 'io' | 'app' | 'migrate' | 'web' | 'sidecar' | 'sdk' | 'worker' | 'local' | 'generated'
+/** Folders whose files only compute, by their last word: values in, values out. */
+const pureFolders = ['kernel', 'model', 'rules', 'document', 'wire']
+/** What they may use besides the project. `node:module` loads the calendars when the first time zone is met, and not before. */
+const purePackages = ['dinero.js', 'lru-cache', 'node:crypto', 'node:module', 'temporal-polyfill', 'uuid', 'yaml', 'zod']
 
-function layerOf(file: string): Layer {
-  const [top, folder = '', ...rest] = file.split('/')
-  if (top === '.generated') return 'generated'
-  if (top === 'workers') return 'worker'
-  if (folder === 'app' || folder === 'migrate') return folder
-  if (domains.includes(folder)) return isIo(file, rest.at(-1)!) ? 'io' : 'pure'
-  return folder as Layer
-}
+const isPure = (folder: string) => pureFolders.includes(folder.split('/').at(-1)!)
+const doorOf = (folder: string) => doors.find((door) => folder === door || folder.startsWith(`${door}/`))
 
-const isIo = (file: string, name: string) => ioFiles.has(file) || /^(service|repository|jobs)\b|-repository$/.test(name)
-const isRepository = (file: string) => /(^|\/)([\w-]+-)?repository(-[\w-]+)?$/.test(file)
-const folderOf = (file: string) => file.split('/').slice(0, 2).join('/')
-
-/** Who may know whom; a layer may always know itself, but for doors: each stands alone. */
-const mayImport: Record<Layer, Layer[]> = {
-  kernel: [],
-  platform: ['kernel', 'generated'],
-  pure: ['kernel'],
-  io: ['kernel', 'platform', 'pure'],
-  app: ['kernel', 'platform', 'pure', 'io'],
-  migrate: ['kernel', 'platform'],
-  web: ['kernel', 'platform', 'pure', 'io', 'app'],
-  sidecar: ['kernel', 'platform', 'pure', 'io'],
-  // Client libraries know the published interfaces and nothing of ours.
-  sdk: [],
-  worker: ['kernel', 'platform', 'pure', 'io', 'app'],
-  // The demo speaks with the sidecar in its own words.
-  local: ['kernel', 'platform', 'pure', 'io', 'app', 'migrate', 'sidecar'],
-  generated: [],
-}
-
-const imports = readImports(['src', 'workers'])
+const imports = readImports(['src', 'workers']).filter(({ to }) => !to.startsWith('.generated'))
+const ofProject = imports.filter(({ isPackage }) => !isPackage)
 const shown = ({ from, to }: SourceImport) => `${from} imports ${to}`
 
 describe('architecture', () => {
-  it('has files in known places only, and no exception for a file that is gone', () => {
-    const all = new Set(readdirSync('src', { recursive: true, encoding: 'utf8' }).map((file) => `src/${file.replace(/\.ts$/, '')}`))
-    expect([...ioFiles].filter((file) => !all.has(file))).to.deep.equal([])
-    const known = [...domains, 'kernel', 'platform', 'web', 'sidecar', 'sdk', 'local', 'app.ts', 'migrate.ts']
-    expect(readdirSync('src').filter((name) => !known.includes(name))).to.deep.equal([])
+  it('knows the room of every file', () => {
+    const files = ['src', 'workers'].flatMap((top) =>
+      readdirSync(top, { recursive: true, encoding: 'utf8' }).map((file) => `${top}/${file}`),
+    )
+    const folders = new Set(files.filter((file) => file.endsWith('.ts')).map((file) => dirname(file)))
+    expect([...folders].filter((folder) => !rooms.includes(folder))).to.deep.equal([])
+    expect(rooms.filter((room) => !folders.has(room))).to.deep.equal([])
   })
 
-  it('points from the doors to the kernel, never back', () => {
-    const wrong = imports.filter(({ from, to, isPackage, isTypeOnly }) => {
-      if (isPackage) return false
-      const [importing, imported] = [layerOf(from), layerOf(to)]
-      // Rules may name the shape of what their own repository has loaded for them.
-      if (importing === 'pure' && imported === 'io' && isTypeOnly && folderOf(from) === folderOf(to)) return false
-      if (importing === imported) return importing === 'worker'
-      return !mayImport[importing].includes(imported)
+  it('lets a file import from its own room and from those before it', () => {
+    const wrong = ofProject.filter(({ from, to }) => rooms.indexOf(dirname(to)) > rooms.indexOf(dirname(from)))
+    expect(wrong.map(shown)).to.deep.equal([])
+  })
+
+  it('lets no door know another', () => {
+    const wrong = ofProject.filter(({ from, to }) => {
+      const [importing, imported] = [doorOf(dirname(from)), doorOf(dirname(to))]
+      return importing !== undefined && imported !== undefined && importing !== imported
     })
     expect(wrong.map(shown)).to.deep.equal([])
   })
 
-  it('keeps the rules of a domain free of IO', () => {
-    const wrong = imports.filter(
-      ({ from, to, isPackage, isTypeOnly }) =>
-        isPackage && !isTypeOnly && ['kernel', 'pure'].includes(layerOf(from)) && !purePackages.has(to),
-    )
+  it('keeps what only computes free of IO', () => {
+    const wrong = imports.filter(({ from, to, isPackage, isTypeOnly }) => {
+      if (!isPure(dirname(from)) || isTypeOnly) return false
+      return isPackage ? !purePackages.includes(to) : !isPure(dirname(to))
+    })
     expect(wrong.map(shown)).to.deep.equal([])
   })
 
-  it('lets a repository be used by its own domain and the composition root only', () => {
-    const wrong = imports.filter(
-      ({ from, to }) => isRepository(to) && folderOf(from) !== folderOf(to) && !['app', 'worker'].includes(layerOf(from)),
+  it('lets nobody but the folder of changes note one', () => {
+    const sources = ['src', 'workers'].flatMap((top) =>
+      readdirSync(top, { recursive: true, encoding: 'utf8' }).map((file) => `${top}/${file}`),
     )
-    expect(wrong.map(shown)).to.deep.equal([])
+    const users = sources.filter((file) => file.endsWith('.ts') && /\bnoteChange\b/.test(readFileSync(file, 'utf8')))
+    expect(users.filter((file) => !file.startsWith('src/changes/'))).to.deep.equal([])
   })
 
   it('has no import cycle, not even of types', () => {
     expect(findCycles(imports)).to.deep.equal([])
+  })
+
+  it('has rooms that one can survey: at most 25 files beside each other, none of over 350 lines', () => {
+    const byFolder = new Map<string, number>()
+    const long: string[] = []
+    for (const top of ['src', 'workers'])
+      for (const name of readdirSync(top, { recursive: true, encoding: 'utf8' })) {
+        const file = `${top}/${name}`
+        if (!file.endsWith('.ts')) continue
+        byFolder.set(dirname(file), (byFolder.get(dirname(file)) ?? 0) + 1)
+        const lines = readFileSync(file, 'utf8').split('\n').length - 1
+        if (lines > 350) long.push(`${file}: ${lines}`)
+      }
+    expect([...byFolder].filter(([, count]) => count > 25)).to.deep.equal([])
+    expect(long).to.deep.equal([])
   })
 
   it('keeps the database and the front door out of the sidecar’s process', () => {
@@ -153,13 +122,12 @@ describe('architecture', () => {
     expect(loaded.filter((file) => /^(@prisma|pg$|koa$|type-graphql)|^\.generated|platform\/postgres$/.test(file))).to.deep.equal([])
   })
 })
-
 describe('reading imports', () => {
   const targets = (text: string) => importsOf('src/a/b.ts', text).map(({ to, isTypeOnly }) => (isTypeOnly ? `type ${to}` : to))
 
   it('knows every way to write one', () => {
     expect(targets(`import x from './c.js'`)).to.deep.equal(['src/a/c'])
-    expect(targets(`import {\n  a,\n  type B,\n} from '../d/e.js'`)).to.deep.equal(['src/d/e'])
+    expect(targets(`import { \n  a, \n  type B, \n } from '../d/e.js'`)).to.deep.equal(['src/d/e'])
     expect(targets(`import type { B } from './c.js'`)).to.deep.equal(['type src/a/c'])
     expect(targets(`import { type B } from './c.js'`)).to.deep.equal(['src/a/c'])
     expect(targets(`import 'reflect-metadata'`)).to.deep.equal(['reflect-metadata'])

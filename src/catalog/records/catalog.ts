@@ -1,8 +1,8 @@
 /** The catalog in PostgreSQL: what is read of it. How a change is written is in repository-save.ts. */
 
+import type { PublishedPackage } from '../../changes/model/change.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import type { PublishedPackage } from '../../updates/wire/change-message.js'
 import type { CatalogChange } from '../document/difference.js'
 import type { CatalogDocument } from '../document/document.js'
 import { normalise } from '../document/normalise.js'

@@ -4,7 +4,7 @@
  */
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
-import type { ToldUsage } from '../../updates/deliver/change-messages.js'
+import type { ToldUsage } from '../model/change.js'
 
 /** One of the reports. */
 export interface ToldReport {

@@ -6,8 +6,9 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { seriesKey } from '../../metering/model/series.js'
 import { toAnsweredUnits } from '../../metering/model/unit-transformation.js'
+import type { Usage } from '../../metering/model/usage.js'
 import { boundaryAfter, decideWinners, type Holdings, stateDenial, type Winner, winnerPeriodAt } from './holdings.js'
-import type { EntitlementState, NextState, Usage } from './state.js'
+import type { EntitlementState, NextState } from './state.js'
 
 /** The state that answers everything, from the winners and the usage of their series in the period that contains `now`. */
 export function buildState(

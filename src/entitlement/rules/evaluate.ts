@@ -3,9 +3,10 @@ import type { Feature } from '../../catalog/model/feature.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
+import type { Usage } from '../../metering/model/usage.js'
 import { usagePeriodAt } from '../../metering/model/usage-period.js'
 import type { DenialReason } from './denial.js'
-import type { Entitlement, EntitlementState, Usage } from './state.js'
+import type { Entitlement, EntitlementState } from './state.js'
 
 /** What a caller asks about: each type has its own question (none, none, requested usage, requested values). */
 export type EntitlementType = 'boolean' | 'numeric' | 'metered' | 'enum'

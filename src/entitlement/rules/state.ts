@@ -10,18 +10,9 @@
 import type { Feature } from '../../catalog/model/feature.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
+import type { Usage } from '../../metering/model/usage.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import type { DenialReason } from './denial.js'
-
-export interface Usage {
-  /** The true sum; below zero is answered as zero. Belongs to [periodStart, periodEnd). */
-  currentUsage: Decimal
-  /** Null for usage that is never reset. */
-  periodStart: EpochMs | null
-  periodEnd: EpochMs | null
-  /** Version of the state that this number reflects. */
-  updatedAt: EpochMs
-}
 
 export interface Entitlement {
   feature: Feature

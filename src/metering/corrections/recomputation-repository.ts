@@ -1,6 +1,5 @@
 /** Raw SQL of recomputations: what is to be counted anew, and how far it is. */
 import type { EpochMs } from '../../kernel/clock.js'
-import { newId } from '../../kernel/id.js'
 import { type Connection, endTime, startTime, toTime } from '../counting/counter-repository.js'
 
 export interface Recomputation {
@@ -213,19 +212,5 @@ export async function advanceRecomputation(
         counters_left = counters_left + $5::int, finished_at = CASE WHEN $6::boolean THEN clock_timestamp() END
       WHERE environment_id = $1::uuid AND id = $2::uuid`,
     values: [environmentId, id, customerIds.at(-1) ?? null, customerIds.length, left, isLast],
-  })
-}
-
-/** Messages that have the customers' states built anew. */
-export async function tellCustomers(
-  db: Connection,
-  environmentId: string,
-  customers: { refId: string; version: EpochMs }[],
-): Promise<void> {
-  await db.query({
-    text: `
-      INSERT INTO outbox_message (environment_id, id, kind, customer_id, version)
-      SELECT $1::uuid, id, 'entitlements', ref_id, version FROM unnest($2::uuid[], $3::text[], $4::bigint[]) AS given (id, ref_id, version)`,
-    values: [environmentId, customers.map(() => newId()), customers.map(({ refId }) => refId), customers.map(({ version }) => version)],
   })
 }

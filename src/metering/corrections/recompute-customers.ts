@@ -1,18 +1,19 @@
 import type pg from 'pg'
+import { type LockedCustomer, lockCustomers, recordCounted } from '../../changes/counting.js'
 import { winnerPeriodAt } from '../../entitlement/rules/holdings.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { Binding, type Bindings, type Place, placeKey } from '../counting/bindings.js'
 import { type ComputedRange, computeUsage } from '../counting/compute-usage.js'
 import { CounterBatch, type Route } from '../counting/counter-batch.js'
-import { type LockedCustomer, lockCustomers } from '../counting/counter-repository.js'
-import { writeCounters, writeVersions } from '../counting/counter-write-repository.js'
+import { writeCounters } from '../counting/counter-write-repository.js'
+
 import { loadMeters } from '../counting/event-repository.js'
 import { onBuckets, rollUpEvents } from '../counting/rollup.js'
 import type { FeatureMeter } from '../model/meter.js'
 import { startOfRange } from '../model/series.js'
 import { findKeptSince } from '../retention/partition-repository.js'
 import { findCountersOf } from './correction-repository.js'
-import { type ClaimedRecomputation, type EventSpan, findEventSpans, findResourcesOf, tellCustomers } from './recomputation-repository.js'
+import { type ClaimedRecomputation, type EventSpan, findEventSpans, findResourcesOf } from './recomputation-repository.js'
 
 /** Our id and the caller's. */
 interface Customer {
@@ -83,10 +84,12 @@ export async function recomputeCustomers(
   })
   await rollUpEvents(db, environmentId, ranges, new Map([[featureId, meter]]))
   // A change of access: workers remember the version of the meter with the binding.
-  const versions = [...changed].map((customerId) => ({ customerId, version: locked.get(customerId)!.version, isAccess: true }))
-  if (versions.length > 0) await writeVersions(db, environmentId, versions)
-  const told = those.filter(({ id }) => changed.has(id)).map(({ id, refId }) => ({ refId, version: locked.get(id)!.version }))
-  await tellCustomers(db, environmentId, told)
+  const told = those.filter(({ id }) => changed.has(id)).map(({ id, refId }) => ({ id, refId, version: locked.get(id)!.version }))
+  await recordCounted(db, environmentId, {
+    versions: told.map(({ id, version }) => ({ customerId: id, version, isAccess: true })),
+    access: told.map(({ refId, version }) => ({ customerId: refId, version })),
+    usages: [],
+  })
   return winning.left + others.left
 }
 

@@ -1,13 +1,15 @@
+import { type CountedChanges, type LockedCustomer, recordCounted } from '../../changes/counting.js'
+import type { ToldUsage } from '../../changes/model/change.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { type Share, Tally } from '../model/aggregate.js'
 import { type Aggregation, type FeatureMeter, type MeterVersion, versionAt } from '../model/meter.js'
 import { periodAt, type TrackedPeriod, type TrackedSeries } from './bindings.js'
-import { recordCrossedBudgets } from './budget-check.js'
+import { findCrossedBudgets } from './budget-check.js'
 import type { ComputedRange, ComputedUsage } from './compute-usage.js'
 import { type CounterChange, membersOf, rangeOf, toWrite, versionOf } from './counter-change.js'
-import { type Connection, findCounters, findWithResources, type LockedCustomer } from './counter-repository.js'
-import { type CounterValue, type ToldCounter, tellUsage, writeCounters, writeVersions } from './counter-write-repository.js'
+import { type Connection, findCounters, findWithResources } from './counter-repository.js'
+import { type CounterValue, writeCounters } from './counter-write-repository.js'
 import { KnownMembers } from './known-members.js'
 import { addToRollups, bucketOf, type RollupChange } from './rollup-repository.js'
 import { type Route, SeriesTracker } from './series-tracker.js'
@@ -221,9 +223,13 @@ export class CounterBatch {
         return [change, value]
       }),
     )
-    await this.#writeVersions(changes)
-    this.#crossed = await recordCrossedBudgets(this.db, this.environmentId, this.#told, this.locked)
-    await tellUsage(this.db, this.environmentId, this.#toldCounters(values))
+    const crossed = await findCrossedBudgets(this.db, this.environmentId, this.#told, this.locked)
+    this.#crossed = new Set(crossed.map(({ customerId }) => customerId))
+    await recordCounted(this.db, this.environmentId, {
+      versions: this.#newVersions(changes),
+      access: crossed.map(({ refId, version }) => ({ customerId: refId, version })),
+      usages: this.#toldUsages(values),
+    })
     return values
   }
 
@@ -235,17 +241,16 @@ export class CounterBatch {
   }
 
   /** Where other workers must look again, a new access version makes them: order matters for a while, or members that they know may be gone. */
-  async #writeVersions(changes: CounterChange[]): Promise<void> {
-    const access = new Set([...this.#datedAhead.keys()].map(({ series }) => series.customerId))
+  #newVersions(changes: CounterChange[]): CountedChanges['versions'] {
+    const access = new Set([...[...this.#datedAhead.keys()].map(({ series }) => series.customerId), ...this.#crossed])
     for (const [{ tracked, period }, { meter }] of this.#computed)
       if (period.isComplete && meter?.aggregation === 'UNIQUE') access.add(tracked.series.customerId)
     const changed = new Set(changes.filter(({ how }) => how !== 'read').map(({ tracked }) => tracked.series.customerId))
-    const versions = [...changed].flatMap((customerId) => {
+    return [...changed].flatMap((customerId) => {
       const { version, isWritten } = this.locked.get(customerId)!
       const isAccess = access.has(customerId)
       return isWritten && !isAccess ? [] : [{ customerId, version, isAccess }]
     })
-    if (versions.length > 0) await writeVersions(this.db, this.environmentId, versions)
   }
 
   /** Whether what was counted has changed more than usage for the customer: a budget is used up, or is not any more. */
@@ -253,12 +258,14 @@ export class CounterBatch {
     return this.#crossed.has(customerId)
   }
 
-  #toldCounters(values: ReadonlyMap<CounterChange, CounterValue>): ToldCounter[] {
+  #toldUsages(values: ReadonlyMap<CounterChange, CounterValue>): ToldUsage[] {
     return [...this.#messages.values()].flatMap(({ change, route, resourceRefId }) => {
       if (change.how === 'read') return []
-      const { customerRefId } = route.customer.holdings
-      const { start, end } = change.period
-      return [{ customerRefId, resourceRefId, featureRefId: route.feature.refId, start, end, ...values.get(change)! }]
+      const { customerRefId: customerId } = route.customer.holdings
+      const { start: periodStart, end: periodEnd } = change.period
+      const { usage: currentUsage, version: updatedAt } = values.get(change)!
+      const usage = { currentUsage, periodStart, periodEnd, updatedAt }
+      return [{ customerId, resourceId: resourceRefId, featureId: route.feature.refId, usage }]
     })
   }
 

@@ -13,68 +13,6 @@ export async function readTime(db: Connection): Promise<EpochMs> {
   return Number(rows[0]!.now)
 }
 
-export interface LockedCustomer {
-  /** The version that the customer's state gets when this transaction changes it: the time in the environment, above the last version. */
-  version: EpochMs
-  accessVersion: EpochMs
-  /** The state has that version already. */
-  isWritten: boolean
-}
-
-/**
- * Takes the state rows of the customers in the order of their ids, which is everybody's order; a customer without one is absent. `now` is the
- * database's time, not earlier than it is.
- */
-export async function lockCustomers(
-  db: Connection,
-  environmentId: string,
-  customerIds: string[],
-): Promise<{ customers: Map<string, LockedCustomer>; now: EpochMs }> {
-  const startedAt = performance.now()
-  const { rows } = await db.query<{ customer_id: string; version: string; access_version: string; clock: string; time: string }>({
-    name: 'metering_lock_customers',
-    text: `
-      SELECT state.customer_id, state.version, state.access_version, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock,
-        (SELECT environment_clock($1::uuid)) AS time
-      FROM customer_state AS state
-      WHERE state.environment_id = $1::uuid AND state.customer_id = ANY($2::uuid[])
-      ORDER BY state.customer_id FOR UPDATE`,
-    values: [environmentId, customerIds],
-  })
-  // The clock was read before a row was waited for. Versions still grow, by the last one; for deadlines the wait is added.
-  const customers = rows.map(({ customer_id, version, access_version, time }): [string, LockedCustomer] => [
-    customer_id,
-    { version: Math.max(Number(time), Number(version) + 1), accessVersion: Number(access_version), isWritten: false },
-  ])
-  const waitedMs = Math.ceil(performance.now() - startedAt)
-  return { customers: new Map(customers), now: rows.reduce((latest, { clock }) => Math.max(latest, Number(clock)), 0) + waitedMs }
-}
-
-/**
- * Takes the state rows of the customers, given in the order of their ids, and gives those that change their new version in the same step; a customer
- * without a state is absent.
- */
-export async function advanceCustomers(
-  db: Connection,
-  environmentId: string,
-  customers: { id: string; isChanged: boolean }[],
-): Promise<Map<string, LockedCustomer>> {
-  const { rows } = await db.query<{ ords: string | null; versions: string; access_versions: string }>({
-    name: 'metering_advance_customers',
-    text: 'SELECT o_ords AS ords, o_versions AS versions, o_access_versions AS access_versions FROM advance_customers_v2($1::uuid, $2::uuid[], $3::boolean[])',
-    values: [environmentId, plainArray(customers.map(({ id }) => id)), plainArray(customers.map(({ isChanged }) => isChanged))],
-  })
-  const { ords, versions, access_versions } = rows[0]!
-  if (ords === null) return new Map()
-  const [versionOf, accessVersionOf] = [versions.split(','), access_versions.split(',')]
-  return new Map(
-    ords.split(',').map((ord, i) => {
-      const { id, isChanged } = customers[Number(ord) - 1]!
-      return [id, { version: Number(versionOf[i]), accessVersion: Number(accessVersionOf[i]), isWritten: isChanged }]
-    }),
-  )
-}
-
 interface SeriesRow {
   id: string
   customer_id: string

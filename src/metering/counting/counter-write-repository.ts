@@ -1,7 +1,6 @@
-/** Raw SQL that moves counters, with their members, the versions of their customers and the messages about them. The customers are locked. */
+/** Raw SQL that moves counters, with their members. The customers are locked. */
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Decimal, fromText } from '../../kernel/decimal.js'
-import { newId } from '../../kernel/id.js'
 import type { MeterVersion } from '../model/meter.js'
 import { type Connection, type CounterPeriod, endTime, plainArray, startTime, toTime } from './counter-repository.js'
 
@@ -34,22 +33,6 @@ export interface MemberWrite {
   counter: number
   hash: Buffer
   firstAt: EpochMs
-}
-
-/** A counter whose usage is told. Ids are the caller's; the bounds are those of its period. */
-export interface ToldCounter extends CounterValue {
-  customerRefId: string
-  resourceRefId: string | null
-  featureRefId: string
-  start: EpochMs | null
-  end: EpochMs | null
-}
-
-export interface VersionWrite {
-  customerId: string
-  version: EpochMs
-  /** The change is more than usage. */
-  isAccess: boolean
 }
 
 export interface CounterValue {
@@ -150,57 +133,6 @@ export async function writeCounters(
   // One text for many rows: the driver takes several times as long for the rows.
   const [usageOf, versionOf] = [usages.split(','), versions.split(',')]
   return new Map(ords.split(',').map((ord, i) => [Number(ord) - 1, { usage: fromText(usageOf[i]!), version: Number(versionOf[i]) }]))
-}
-
-/** Gives the states of customers their new versions. */
-export async function writeVersions(db: Connection, environmentId: string, versions: VersionWrite[]): Promise<void> {
-  await db.query({
-    name: 'metering_write_versions',
-    text: `
-      UPDATE customer_state AS state
-      SET version = given.version, access_version = CASE WHEN given.is_access THEN given.version ELSE state.access_version END
-      FROM unnest($2::uuid[], $3::bigint[], $4::boolean[]) AS given (customer_id, version, is_access)
-      WHERE state.environment_id = $1::uuid AND state.customer_id = given.customer_id`,
-    values: [
-      environmentId,
-      plainArray(versions.map((v) => v.customerId)),
-      plainArray(versions.map((v) => v.version)),
-      plainArray(versions.map((v) => v.isAccess)),
-    ],
-  })
-}
-
-/** Delivered, and so delivered again, together: small enough to share the work, large enough that a message for each is not what counting costs. */
-const toldPerMessage = 200
-
-/** Writes messages to the outbox with the usage of the counters. */
-export async function tellUsage(db: Connection, environmentId: string, counters: ToldCounter[]): Promise<void> {
-  if (counters.length === 0) return
-  const messages: { version: EpochMs; usages: object[] }[] = []
-  for (const [index, { customerRefId, resourceRefId, featureRefId, start, end, usage, version }] of counters.entries()) {
-    if (index % toldPerMessage === 0) messages.push({ version, usages: [] })
-    const message = messages[messages.length - 1]!
-    message.version = Math.max(message.version, version)
-    message.usages.push({
-      customerId: customerRefId,
-      resourceId: resourceRefId,
-      featureId: featureRefId,
-      usage: { currentUsage: usage, periodStart: start, periodEnd: end, updatedAt: version },
-    })
-  }
-  await db.query({
-    name: 'metering_tell_usage',
-    text: `
-      INSERT INTO outbox_message (environment_id, id, kind, version, changes, payload)
-      SELECT $1::uuid, id, 'usage', version, jsonb_array_length(payload -> 'usages'), payload
-      FROM ROWS FROM (unnest($2::uuid[]), unnest($3::bigint[]), jsonb_array_elements($4::jsonb)) AS given (id, version, payload)`,
-    values: [
-      environmentId,
-      plainArray(messages.map(() => newId())),
-      plainArray(messages.map(({ version }) => version)),
-      JSON.stringify(messages.map(({ usages }) => ({ usages }))),
-    ],
-  })
 }
 
 /** To 9 decimals, half away from zero. The scale is for the division, whose result is else as short as its operands are long. */

@@ -1,16 +1,9 @@
+import { type LockedCustomer } from '../../changes/counting.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { seriesKey } from '../model/series.js'
 import type { Binding, BindingDecision, TrackedSeries } from './bindings.js'
-import {
-  type Connection,
-  dropCounters,
-  findDatedAhead,
-  findSeries,
-  insertSeries,
-  type LockedCustomer,
-  type StoredSeries,
-} from './counter-repository.js'
+import { type Connection, dropCounters, findDatedAhead, findSeries, insertSeries, type StoredSeries } from './counter-repository.js'
 
 /** Where usage of a feature belongs: to the customer's series, and to the resource's when its own subscription is what entitles it. */
 export interface Route {

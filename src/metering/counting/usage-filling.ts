@@ -1,11 +1,11 @@
 import type pg from 'pg'
+import { lockCustomers } from '../../changes/counting.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
 import { findRefIds } from '../corrections/correction-repository.js'
 import type { FillingJob } from '../wire/jobs.js'
 import { Binding, Bindings, type LoadHoldings, type Place, placeKey } from './bindings.js'
 import { computeUsage } from './compute-usage.js'
 import { CounterBatch, type Route } from './counter-batch.js'
-import { lockCustomers } from './counter-repository.js'
 import { loadMeters } from './event-repository.js'
 
 /**

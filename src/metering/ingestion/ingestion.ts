@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
-import type { HeldChange } from '../../changes/held-change.js'
+import type { HeldChange } from '../../changes/model/change.js'
 import { announcementOf } from '../../changes/state-bus.js'
 import type { Problem } from '../../kernel/problem.js'
 import { DatabaseClock } from '../../platform/database-clock.js'

@@ -1,9 +1,10 @@
 import type { BillingLedger } from '../../billing/ledger.js'
 import type { BillingRequest } from '../../billing/rules/request.js'
 import type { CatalogService } from '../../catalog/service.js'
+import { lockCustomerForChange, recordAccessChange } from '../../changes/access.js'
 import type { Customer } from '../../customer/model/customer.js'
 import { customerArchived, customerNotFound } from '../../customer/model/problems.js'
-import { type HeldCustomer, lockCustomerForChange, nextAccessVersion, recordAccessChange } from '../../customer/records/state-version.js'
+import { type HeldCustomer } from '../../customer/records/hold.js'
 import { type Db, inTransaction, type PrismaClient } from '../../platform/postgres.js'
 import { inGroup } from '../../platform/transaction-group.js'
 import { advance, type Moved, nextDue } from '../rules/advance.js'
@@ -82,12 +83,12 @@ export class SubscriptionRecords {
     const customer = await this.#findCustomer(db, environmentId, by)
     if (!customer) throw customerNotFound('refId' in by ? by.refId : by.id)
     const locked = await lockCustomerForChange(db, environmentId, customer.id)
-    if (locked) this.#catalog.readsAt(db, environmentId, locked.catalogVersion)
+    this.#catalog.readsAt(db, environmentId, locked.catalogVersion)
     // Read again: it may have been changed, or archived, while we waited.
     const current = await this.#findCustomer(db, environmentId, { id: customer.id })
     if (!current) throw customerNotFound(customer.refId)
     if (current.archivedAt !== null && !evenArchived) throw customerArchived(customer.refId)
-    return { ...current, now: locked?.now ?? (await nextAccessVersion(db, environmentId, customer.id)) }
+    return { ...current, now: locked.now }
   }
 
   /** Loads the customer's subscriptions and records everything that is due, so that decisions start from the status at now. */

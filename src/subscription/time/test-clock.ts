@@ -1,4 +1,4 @@
-import { recordAccessChange } from '../../customer/records/state-version.js'
+import { recordAccessChange } from '../../changes/access.js'
 import type { TestClock } from '../../environment/model/environment.js'
 import type { EnvironmentService } from '../../environment/service.js'
 import type { EpochMs } from '../../kernel/clock.js'

@@ -1,6 +1,6 @@
 import type { BillingLedger, RecordedChange } from '../../billing/ledger.js'
 import type { BillingRequest } from '../../billing/rules/request.js'
-import type { HeldCustomer } from '../../customer/records/state-version.js'
+import type { HeldCustomer } from '../../customer/records/hold.js'
 import type { Db } from '../../platform/postgres.js'
 import type { ProvisionDecision } from '../rules/provision.js'
 import { execute } from '../rules/scheduled.js'

@@ -1,5 +1,5 @@
 import type { CatalogService } from '../../catalog/service.js'
-import { lockCustomerState, recordAccessChange } from '../../customer/records/state-version.js'
+import { lockCustomerState, recordAccessChange } from '../../changes/access.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { inTransaction, type PrismaClient } from '../../platform/postgres.js'
 import { SubscriptionRecords } from '../records/frame.js'

@@ -1,6 +1,6 @@
 import type { RecordedChange } from '../../billing/ledger.js'
 import type { SettlePayment } from '../../billing/sync.js'
-import { recordAccessChange } from '../../customer/records/state-version.js'
+import { recordAccessChange } from '../../changes/access.js'
 import { inTransaction } from '../../platform/postgres.js'
 import { SubscriptionRecords } from '../records/frame.js'
 import { insertSubscription, saveSubscription } from '../records/subscriptions.js'

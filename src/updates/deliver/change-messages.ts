@@ -1,35 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import type { FeatureUsage, PendingChange, PublishedPackage } from '../../changes/model/change.js'
 /** From committed changes and the states after them to what is told. Pure but for ids and the time of a message. */
-import type { EntitlementState, Usage } from '../../entitlement/rules/state.js'
+import type { EntitlementState } from '../../entitlement/rules/state.js'
 import { toAnsweredUnits } from '../../metering/model/unit-transformation.js'
+import type { Usage } from '../../metering/model/usage.js'
 import { withUsages } from '../held/merge-state.js'
-import type { ChangeKind, ChangeMessage, PublishedPackage, UsageChange } from '../wire/change-message.js'
-
-/** A committed change that waits for delivery. A row that tells the usage of many customers makes many of them. */
-export interface PendingChange {
-  /** Of its row. */
-  id: string
-  kind: ChangeKind
-  /** The caller's identifiers; null customer: a change of the whole environment. */
-  customerId: string | null
-  resourceId: string | null
-  version: number
-  payload: UsageChange | Record<string, unknown> | null
-  /** Epoch milliseconds. */
-  createdAt: number
-}
-
-/** One of many in the payload of a row of kind usage that names no customer itself: what was counted together is told in one row. */
-export interface ToldUsage extends UsageChange {
-  customerId: string
-  resourceId: string | null
-}
+import type { ChangeMessage, UsageChange } from '../wire/change-message.js'
 
 /** The state with the newest usage of each feature that changed, in the units that are answered. */
 export function withChangedUsages(state: EntitlementState, changes: readonly PendingChange[]): EntitlementState {
   const usages = new Map<string, Usage>()
   for (const { payload } of changes) {
-    const { featureId, usage } = payload as UsageChange
+    const { featureId, usage } = payload as FeatureUsage
     const known = usages.get(featureId)
     if (known && known.updatedAt > usage.updatedAt) continue
     const feature = state.entitlements.find((entitlement) => entitlement.feature.refId === featureId)?.feature
@@ -38,8 +20,9 @@ export function withChangedUsages(state: EntitlementState, changes: readonly Pen
   return withUsages(state, usages)
 }
 
-export function purgeMessage(environmentId: string, customerId: string, version: number): ChangeMessage {
-  return message(environmentId, customerId, null, 'purge', version)
+/** Of a customer that is archived, or of one of its resources; with the state that says so, for those who answer from it. */
+export function purgeMessage(state: EntitlementState): ChangeMessage {
+  return { ...message(state.environmentId, state.customerId, state.resourceId, 'purge', state.version), state }
 }
 
 export function entitlementsMessage(state: EntitlementState): ChangeMessage {
@@ -49,13 +32,13 @@ export function entitlementsMessage(state: EntitlementState): ChangeMessage {
 /** One message per version that was published; one without when something else of the catalog changed. */
 export function packageMessages(environmentId: string, { version, payload }: PendingChange): ChangeMessage[] {
   const about = () => message(environmentId, '', null, 'package', version)
-  const packages = (payload as { packages?: PublishedPackage[] } | null)?.packages ?? []
+  const packages = (payload as { packages: PublishedPackage[] } | null)?.packages ?? []
   return packages.length === 0 ? [about()] : packages.map((published) => ({ ...about(), package: published }))
 }
 
 /** One message per feature whose usage is among what changed and which the customer holds: usage without an entitlement is not told. */
 export function usageMessages(state: EntitlementState, changes: readonly PendingChange[]): ChangeMessage[] {
-  const featureIds = new Set(changes.flatMap(({ kind, payload }) => (kind === 'usage' ? [(payload as UsageChange).featureId] : [])))
+  const featureIds = new Set(changes.flatMap(({ kind, payload }) => (kind === 'usage' ? [(payload as FeatureUsage).featureId] : [])))
   const messages: ChangeMessage[] = []
   for (const entitlement of state.entitlements) {
     if (!featureIds.has(entitlement.feature.refId) || !entitlement.usage) continue

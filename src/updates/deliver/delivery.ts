@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { type PendingChange } from '../../changes/model/change.js'
 import { deleteDelivered, type LeasedChanges, leaseChanges } from '../../changes/outbox.js'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import type { EntitlementService } from '../../entitlement/service.js'
@@ -7,14 +8,7 @@ import { Counter, Histogram, latencyBuckets, type Registry } from '../../platfor
 import { mergeStates } from '../held/merge-state.js'
 import type { StateCache } from '../held/state-cache.js'
 import type { ChangeMessage } from '../wire/change-message.js'
-import {
-  entitlementsMessage,
-  type PendingChange,
-  packageMessages,
-  purgeMessage,
-  usageMessages,
-  withChangedUsages,
-} from './change-messages.js'
+import { entitlementsMessage, packageMessages, purgeMessage, usageMessages, withChangedUsages } from './change-messages.js'
 import { KnownStates } from './known-states.js'
 
 /** Where messages go: the push channel of the web processes, and the environment's queue when it has a persistent cache. */
@@ -35,6 +29,8 @@ interface ChangedCustomer {
   changes: PendingChange[]
   /** Nothing but usage changed. */
   isUsage: boolean
+  /** The last thing that happened to it: it was archived. */
+  isArchived: boolean
 }
 
 /** Takes the customers whose changes could not be delivered. */
@@ -112,7 +108,8 @@ export class ChangeDelivery {
     }
     for await (const messages of this.#messagesOf(environmentId, changes, fail)) {
       await this.#sinks.publish(messages)
-      await this.#sinks.enqueue(messages)
+      // A cache forgets the resources with their customer, and looks at all its keys to do so.
+      await this.#sinks.enqueue(messages.filter(({ kind, resourceId }) => kind !== 'purge' || resourceId === undefined))
     }
     await this.#finish(environmentId, leased, undelivered)
     return Math.max(changes.length, rowIds.length)
@@ -127,8 +124,7 @@ export class ChangeDelivery {
       const newest = ofCustomer.reduce((a, b) => (b.version > a.version ? b : a))
       const isUsage = ofCustomer.every(({ kind }) => kind === 'usage')
       if (customerId === null) messages.push(...ofCustomer.flatMap((change) => packageMessages(environmentId, change)))
-      else if (newest.kind === 'purge') messages.push(purgeMessage(environmentId, customerId, newest.version))
-      else (isUsage ? used : changed).push({ customerId, changes: ofCustomer, isUsage })
+      else (isUsage ? used : changed).push({ customerId, changes: ofCustomer, isUsage, isArchived: newest.kind === 'purge' })
     }
     const tell = (customer: ChangedCustomer, make: () => ChangeMessage[]) => {
       try {
@@ -158,6 +154,7 @@ export class ChangeDelivery {
         const states = rebuilt.get(customer.customerId) ?? []
         tell(customer, () =>
           states.flatMap((state) => {
+            if (customer.isArchived) return [purgeMessage(state)]
             // Who listens to usage alone must hear of it, also when more has changed.
             const usages = usageMessages(state, customer.changes)
             return customer.isUsage ? usages : [entitlementsMessage(state), ...usages]

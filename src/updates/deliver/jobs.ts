@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { changeKinds } from '../../changes/model/change.js'
 import type { JobDefinition } from '../../platform/queue.js'
-import { type ChangeMessage, changeKinds } from '../wire/change-message.js'
+import { type ChangeMessage } from '../wire/change-message.js'
 
 const deliverSchema = z.object({ v: z.literal(1), environmentId: z.string() })
 

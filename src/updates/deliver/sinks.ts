@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { HeldChange } from '../../changes/held-change.js'
+import type { HeldChange } from '../../changes/model/change.js'
 import { announcementOf } from '../../changes/state-bus.js'
 import type { Life } from '../../platform/process.js'
 import { type JobQueue, openQueue, type QueueConnection } from '../../platform/queue.js'

@@ -1,9 +1,10 @@
 /** The values of the external cache: JSON with doubles and epoch milliseconds, as deployed readers expect it. */
 import type { Feature } from '../../catalog/model/feature.js'
 import type { DenialReason } from '../../entitlement/rules/denial.js'
-import type { Entitlement, EntitlementState, Usage } from '../../entitlement/rules/state.js'
+import type { Entitlement, EntitlementState } from '../../entitlement/rules/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
+import type { Usage } from '../../metering/model/usage.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 
 /** What is written of a state. A message carries a whole one, an answer of the API this much. */

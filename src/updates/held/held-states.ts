@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { HeldChange } from '../../changes/held-change.js'
+import type { HeldChange } from '../../changes/model/change.js'
 import { type ExpectedAnnouncement, StateBus } from '../../changes/state-bus.js'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import { type CheckAnswer, type CheckQuestion, decideCheck, type EntitlementService } from '../../entitlement/service.js'

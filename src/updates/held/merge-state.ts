@@ -1,5 +1,6 @@
 /** Two states of one customer or resource made one, whatever order they arrive in. Pure. */
-import type { Entitlement, EntitlementState, Usage } from '../../entitlement/rules/state.js'
+import type { Entitlement, EntitlementState } from '../../entitlement/rules/state.js'
+import type { Usage } from '../../metering/model/usage.js'
 
 /**
  * The entitlements of the newer state, each with the newer usage of the two. An entry replaced by an older one stays, so applying the same states

@@ -1,5 +1,6 @@
+import { type ChangeKind, changeKinds } from '../../changes/model/change.js'
 import type { Redis } from '../../platform/redis.js'
-import { type ChangeKind, type ChangeMessage, changeChannel, changeKinds } from '../wire/change-message.js'
+import { type ChangeMessage, changeChannel } from '../wire/change-message.js'
 
 /**
  * The latest changes of each environment, for readers that were away for a moment.

@@ -1,7 +1,9 @@
 import type { Feature } from '../../../src/catalog/model/feature.js'
-import type { Entitlement, EntitlementState, Usage } from '../../../src/entitlement/rules/state.js'
+import type { ChangeKind } from '../../../src/changes/model/change.js'
+import type { Entitlement, EntitlementState } from '../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../src/kernel/decimal.js'
-import type { ChangeKind, ChangeMessage } from '../../../src/updates/wire/change-message.js'
+import type { Usage } from '../../../src/metering/model/usage.js'
+import type { ChangeMessage } from '../../../src/updates/wire/change-message.js'
 
 /** States and messages for tests: each function fills in what the case at hand does not say. */
 

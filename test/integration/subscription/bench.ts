@@ -1,8 +1,12 @@
-import { type App, createApp } from '../../../src/app.js'
+import { BillingLedger } from '../../../src/billing/ledger.js'
+import { findCustomer } from '../../../src/customer/records/customers.js'
 import { Problem } from '../../../src/kernel/problem.js'
+import { readUsageOf } from '../../../src/metering/counting/current-usage.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { ProviderRequests } from '../../../src/subscription/use-cases/provider-requests.js'
+import { type App, createApp } from '../../../src/wiring/app.js'
 import { createTestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
@@ -52,6 +56,9 @@ export interface Bench extends Postgres, App {
   databaseUrl: string
   queues: { redisUrl: string; prefix: string }
   /** With the catalog above applied and nothing left to deliver. */
+  /** Parts of the services that a test makes services of its own with. */
+  ledger: BillingLedger
+  providerRequests: ProviderRequests
   createEnvironment(options?: { isTest?: boolean; catalog?: string }): Promise<string>
   /** Answers the failures of closing. */
   close(): Promise<Error[]>
@@ -70,6 +77,8 @@ export async function openBench(): Promise<Bench> {
     life,
     databaseUrl: database.url,
     queues,
+    ledger: new BillingLedger({ findUsage: readUsageOf }),
+    providerRequests: new ProviderRequests({ prisma: postgres.prisma, findCustomer, provider: app.billingProvider }),
     async createEnvironment({ isTest = false, catalog = catalogText } = {}) {
       const { environment } = await app.environments.create({ refId: `environment-${++count}`, isTest })
       await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })

@@ -1,10 +1,11 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { environmentsWithUndelivered, leaseChanges } from '../../../src/changes/outbox.js'
-import type { EntitlementState, Usage } from '../../../src/entitlement/rules/state.js'
+import type { EntitlementState } from '../../../src/entitlement/rules/state.js'
 import type { EntitlementService } from '../../../src/entitlement/service.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
+import type { Usage } from '../../../src/metering/model/usage.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
 import { openRedis, type Redis } from '../../../src/platform/redis.js'
 import { ChangeDelivery, type ChangeSinks } from '../../../src/updates/deliver/delivery.js'
@@ -187,18 +188,23 @@ describe('delivering changes', () => {
     expect((await listened()).map(({ kind, customerId }) => [kind, customerId])).to.deep.equal([['package', '']])
   })
 
-  it('tells that a customer is to be forgotten, unless something came after that', async () => {
-    const { state } = await provision()
-    const purge = (version: number) =>
-      bench.prisma.outboxMessage.create({
-        data: { environmentId, id: newId(), kind: 'purge', customerId: 'acme', version: BigInt(version) },
-      })
-    await purge(state.version - 1)
+  it('tells that an archived customer is to be forgotten, with its resources, unless it is back already', async () => {
+    await provision()
+    await subscribe('room', 'r1')
     await deliver()
-    expect((await listened()).map(({ kind }) => kind)).to.deep.equal(['entitlements'])
-    await purge(state.version + 1)
+    await listened()
+    await bench.customers.archive(environmentId, 'acme')
     await deliver()
-    expect((await listened()).map(({ kind, version }) => [kind, version])).to.deep.equal([['purge', state.version + 1]])
+    const told = await listened()
+    expect(told.map(({ kind, resourceId, state }) => [kind, resourceId, state!.deniedReason])).to.deep.equal([
+      ['purge', undefined, 'CustomerIsArchived'],
+      ['purge', 'r1', 'CustomerIsArchived'],
+    ])
+    await bench.customers.unarchive(environmentId, 'acme')
+    await bench.customers.archive(environmentId, 'acme')
+    await bench.customers.unarchive(environmentId, 'acme')
+    await deliver()
+    expect((await listened()).map(({ kind }) => kind)).to.deep.equal(['entitlements', 'entitlements'])
   })
 
   describe('usage', () => {

@@ -1,13 +1,8 @@
 import { expect } from 'chai'
-import { createApp, usageParts } from '../../../src/app.js'
-import { UsageService } from '../../../src/metering/intake/service.js'
-import { listen } from '../../../src/platform/health.js'
-import { silentLogger } from '../../../src/platform/logger.js'
-import { openPostgres } from '../../../src/platform/postgres.js'
-import { Life } from '../../../src/platform/process.js'
-import { createFrontDoor } from '../../../src/web/koa.js'
+import type { Life } from '../../../src/platform/process.js'
 import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/bench.js'
 import { type GraphqlBody, post } from './front-door.js'
+import { openWebProcess } from './web-process.js'
 
 const report = 'mutation($input: ReportUsageInput!) { reportUsage(input: $input) { currentUsage } }'
 const check = 'query($query: FetchEntitlementQuery!) { entitlement(query: $query) { currentUsage } }'
@@ -26,24 +21,16 @@ describe('reported usage', () => {
     await bench.app.customers.provision(environmentId, { refId: 'customer', subscription: { planRefId: 'free' } })
     const { refId } = (await bench.app.environments.list()).find(({ id }) => id === environmentId)!
     key = (await bench.app.environments.createKey({ environment: refId, kind: 'SERVER', name: 'test', expiresAt: null })).key
-    for (const name of ['one', 'other']) urls.push(await openWeb(name))
+    for (const name of ['one', 'other']) {
+      const { life, url } = await openWebProcess(bench, name)
+      lives.push(life)
+      urls.push(url)
+    }
   })
   after(async () => {
     for (const life of lives) expect(await life.stop()).to.deep.equal([])
     expect(await bench.close()).to.deep.equal([])
   })
-
-  async function openWeb(name: string): Promise<string> {
-    const life = new Life(name, silentLogger())
-    lives.push(life)
-    const { queues } = bench
-    const postgres = openPostgres(life, bench.databaseUrl, { poolSize: 3 })
-    const app = createApp({ life, postgres, queues })
-    const limits = { maxWaitingJobs: 1_000, maxRedisBytes: null }
-    const usage = new UsageService({ ...usageParts({ life, queues, postgres, app }), shards: 1, limits })
-    const server = createFrontDoor({ app: { ...app, usage }, life, queues, hasGraphiql: false })
-    return `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}`
-  }
 
   const ask = async (url: string, query: string, variables: object) => {
     const answer = (await (await post(url, { query, variables }, { 'x-api-key': key })).json()) as GraphqlBody<

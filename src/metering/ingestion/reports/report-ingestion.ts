@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { type LockedCustomer, lockCustomers } from '../../../changes/counting.js'
 import * as decimal from '../../../kernel/decimal.js'
 import { Problem } from '../../../kernel/problem.js'
 import type { DatabaseClock } from '../../../platform/database-clock.js'
@@ -7,7 +8,6 @@ import { inPoolTransaction, isTransient } from '../../../platform/transaction.js
 import { type Binding, type Bindings, type Place, placeKey } from '../../counting/bindings.js'
 import { computeUsage } from '../../counting/compute-usage.js'
 import { CounterBatch, OutdatedSeries } from '../../counting/counter-batch.js'
-import { type LockedCustomer, lockCustomers } from '../../counting/counter-repository.js'
 import { type CounterValue } from '../../counting/counter-write-repository.js'
 import { bucketOf, rollUpMeasurements } from '../../counting/rollup-repository.js'
 import { maxUsage, notCountedInTime, toPlainProblem, usageOutOfRange } from '../../model/problems.js'

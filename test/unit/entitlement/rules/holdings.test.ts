@@ -8,9 +8,10 @@ import {
   stateDenial,
   winnerPeriodAt,
 } from '../../../../src/entitlement/rules/holdings.js'
-import type { EntitlementState, Usage } from '../../../../src/entitlement/rules/state.js'
+import type { EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { seriesKey } from '../../../../src/metering/model/series.js'
+import type { Usage } from '../../../../src/metering/model/usage.js'
 import {
   addon,
   day,

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { Entitlement, EntitlementState, Usage } from '../../../../src/entitlement/rules/state.js'
+import type { Entitlement, EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
+import type { Usage } from '../../../../src/metering/model/usage.js'
 import { mergeStates, withUsages } from '../../../../src/updates/held/merge-state.js'
 import { feature, t0 } from '../../subscription/support.js'
 

@@ -1,42 +1,38 @@
-import { BuiltinProvider } from './billing/builtin/provider.js'
-import { BuiltinRepository } from './billing/builtin/repository.js'
-import { BillingLedger } from './billing/ledger.js'
-import { BillingReads } from './billing/reads.js'
-import { BillingSync } from './billing/sync.js'
-import { findUsagePrices } from './billing/usage-prices.js'
-import { CatalogReader } from './catalog/reader.js'
-import { CatalogService } from './catalog/service.js'
-import { ImportService } from './customer/imports.js'
-import { runImport } from './customer/jobs.js'
-import { findCustomer } from './customer/records/customers.js'
-import { couponHolderColumns } from './customer/records/list-columns.js'
-import { CheckCounter } from './entitlement/check-counter.js'
-import { PromotionalService } from './entitlement/promotional.js'
-import { EntitlementService } from './entitlement/service.js'
-import { EnvironmentService } from './environment/service.js'
-import { SubscriptionPreviews } from './estimates/previews.js'
-import { EstimateService } from './estimates/service.js'
-import { type Clock, systemClock } from './kernel/clock.js'
-import { readUsageOf } from './metering/counting/current-usage.js'
-import type { UsageParts } from './metering/intake/service.js'
-import { fillUsage } from './metering/wire/jobs.js'
-import type { Postgres } from './platform/postgres.js'
-import type { Life } from './platform/process.js'
-import { openQueue, type QueueConnection } from './platform/queue.js'
-import { CustomerService, type ImportCustomer } from './provisioning/customers.js'
-import { startMigrations } from './subscription/records/migrations.js'
-import { findSubscribedVersions, loadOpenSubscriptions } from './subscription/records/subscriptions.js'
-import { applyDueTransitions } from './subscription/time/jobs.js'
-import { TestClockService } from './subscription/time/test-clock.js'
-import { SubscriptionChangeService } from './subscription/use-cases/changes.js'
-import { SubscriptionList } from './subscription/use-cases/list.js'
-import { PackageMigrationService } from './subscription/use-cases/migrations.js'
-import { settlePayments } from './subscription/use-cases/payments.js'
-import { ProviderRequests } from './subscription/use-cases/provider-requests.js'
-import { SubscriptionReads } from './subscription/use-cases/reads.js'
-import { type AfterCommit, type ImportSubscription, SubscriptionService } from './subscription/use-cases/subscriptions.js'
-import { deliverChanges } from './updates/deliver/jobs.js'
-import { createNudges } from './updates/deliver/nudges.js'
+import { BuiltinProvider } from '../billing/builtin/provider.js'
+import { BuiltinRepository } from '../billing/builtin/repository.js'
+import { BillingLedger } from '../billing/ledger.js'
+import { BillingReads } from '../billing/reads.js'
+import { BillingSync } from '../billing/sync.js'
+import { findUsagePrices } from '../billing/usage-prices.js'
+import { CatalogReader } from '../catalog/reader.js'
+import { CatalogService } from '../catalog/service.js'
+import { ImportService } from '../customer/imports.js'
+import { findCustomer } from '../customer/records/customers.js'
+import { couponHolderColumns } from '../customer/records/list-columns.js'
+import { CheckCounter } from '../entitlement/check-counter.js'
+import { PromotionalService } from '../entitlement/promotional.js'
+import { EntitlementService } from '../entitlement/service.js'
+import { EnvironmentService } from '../environment/service.js'
+import { SubscriptionPreviews } from '../estimates/previews.js'
+import { EstimateService } from '../estimates/service.js'
+import { type Clock, systemClock } from '../kernel/clock.js'
+import { readUsageOf } from '../metering/counting/current-usage.js'
+import type { UsageParts } from '../metering/intake/service.js'
+import type { Postgres } from '../platform/postgres.js'
+import type { Life } from '../platform/process.js'
+import type { QueueConnection } from '../platform/queue.js'
+import { CustomerService, type ImportCustomer } from '../provisioning/customers.js'
+import { startMigrations } from '../subscription/records/migrations.js'
+import { findSubscribedVersions, loadOpenSubscriptions } from '../subscription/records/subscriptions.js'
+import { TestClockService } from '../subscription/time/test-clock.js'
+import { SubscriptionChangeService } from '../subscription/use-cases/changes.js'
+import { SubscriptionList } from '../subscription/use-cases/list.js'
+import { PackageMigrationService } from '../subscription/use-cases/migrations.js'
+import { settlePayments } from '../subscription/use-cases/payments.js'
+import { ProviderRequests } from '../subscription/use-cases/provider-requests.js'
+import { SubscriptionReads } from '../subscription/use-cases/reads.js'
+import { type ImportSubscription, SubscriptionService } from '../subscription/use-cases/subscriptions.js'
+import { openWakeUps, type WakeUps } from './wake-ups.js'
 
 /** The services of the domains that live in PostgreSQL, wired by constructor argument. */
 export interface App {
@@ -56,19 +52,12 @@ export interface App {
   subscriptionChanges: SubscriptionChangeService
   packageMigrations: PackageMigrationService
   testClocks: TestClockService
-  ledger: BillingLedger
   billing: BillingSync
   billingProvider: BuiltinProvider
-  providerRequests: ProviderRequests
   billingReads: BillingReads
   estimates: EstimateService
   /** Wakes delivery and transitions after a commit. */
   after: WakeUps
-}
-
-interface WakeUps extends AfterCommit {
-  unfilled(environmentId: string, of: { customerId: string; resourceId: string | null }): void
-  importDue(environmentId: string, importId: string): void
 }
 
 export function createApp({
@@ -82,7 +71,7 @@ export function createApp({
   queues: QueueConnection
   clock?: Clock
 }): App {
-  const after = afterCommit(life, queues)
+  const after = openWakeUps(life, queues)
   const environments = new EnvironmentService({ prisma, clock })
   const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: after.changed })
   const entitlements = new EntitlementService({
@@ -151,10 +140,8 @@ export function createApp({
     packageMigrations: new PackageMigrationService(subscriptionParts),
     testClocks: new TestClockService({ prisma, environments, subscriptions, after }),
     subscriptionReads: new SubscriptionReads({ prisma, catalog, time: environments }),
-    ledger,
     billing,
     billingProvider,
-    providerRequests: provider,
     billingReads: new BillingReads({ prisma }),
     estimates: new EstimateService({ prisma, previews, ledger, provider: billingProvider }),
     promotional,
@@ -188,35 +175,5 @@ export function usageParts({
     findHeld: (environmentId, customerRefId, resourceRefId, featureRefId) =>
       entitlements.heldFeature(environmentId, { customerRefId, resourceRefId }, featureRefId),
     changed: after.changed,
-  }
-}
-
-/** A little more than the longest month. */
-const farOffMs = 32 * 86_400_000
-
-/** Wake-ups over the queues. One that fails is only logged: the sweeps of the workers find the work in PostgreSQL. */
-function afterCommit(life: Life, queues: QueueConnection): WakeUps {
-  const deliveries = openQueue(life, queues, deliverChanges)
-  const transitions = openQueue(life, queues, applyDueTransitions)
-  const imports = openQueue(life, queues, runImport)
-  const fillings = openQueue(life, queues, fillUsage)
-  const isLost = (error: unknown) => life.log.warn({ err: error }, 'wake-up lost, the sweep will find the work')
-  return {
-    changed: createNudges(life, (environmentId) => {
-      deliveries.add({ v: 1, environmentId }).catch(isLost)
-    }),
-    dueAt: (environmentId, customerId, at) => {
-      // What is due in a distant month is left to the sweep, and so is the future of a test clock: Redis need not hold it all that time.
-      if (at - Date.now() > farOffMs) return
-      transitions.add({ v: 1, environmentId, customerId }, { delay: Math.max(0, at - Date.now()) }).catch(isLost)
-    },
-    unfilled: (environmentId, { customerId, resourceId }) => {
-      // Readers may ask many times before it is done.
-      const jobId = `${customerId}-${resourceId ?? 'own'}`
-      fillings.add({ v: 1, environmentId, customerId, resourceId }, { jobId }).catch(isLost)
-    },
-    importDue: (environmentId, importId) => {
-      imports.add({ v: 1, environmentId, importId }).catch(isLost)
-    },
   }
 }

@@ -1,0 +1,111 @@
+/** Changes of what a customer may use, and of the catalog: in Prisma's transactions. */
+import type { EpochMs } from '../kernel/clock.js'
+import { newId } from '../kernel/id.js'
+import { type Db, Prisma } from '../platform/postgres.js'
+import { oncePerGroup } from '../platform/transaction-group.js'
+import type { PublishedPackage } from './model/change.js'
+import { noteChange } from './note.js'
+
+/** Whose state it is. */
+export interface ChangedCustomer {
+  environmentId: string
+  /** Ours. */
+  id: string
+  /** The caller's. */
+  refId: string
+}
+
+/** Its customer's state row is held until the transaction ends, so versions grow in commit order. */
+export interface RecordedAccess {
+  /** The time in the environment, above the last version of the customer. */
+  version: EpochMs
+  /** That of the catalog that the transaction sees. */
+  catalogVersion: number
+}
+
+/**
+ * A new version of the customer's state with its message, in the transaction that changes what the customer may use. A customer that has no state
+ * yet gets its first one.
+ */
+export function recordAccessChange(db: Db, { environmentId, id, refId }: ChangedCustomer): Promise<RecordedAccess> {
+  return record(db, { environmentId, id, refId, kind: 'entitlements' })
+}
+
+/** The same for a customer that was archived: copies of what it holds are to be forgotten. */
+export function recordArchiving(db: Db, { environmentId, id, refId }: ChangedCustomer): Promise<RecordedAccess> {
+  return record(db, { environmentId, id, refId, kind: 'purge' })
+}
+
+interface AccessChange extends ChangedCustomer {
+  kind: 'entitlements' | 'purge'
+}
+
+async function record(db: Db, change: AccessChange): Promise<RecordedAccess> {
+  const recorded = await recordAll(db, change)
+  noteChange({ environmentId: change.environmentId, customerId: change.refId, version: recorded.version })
+  return recorded
+}
+
+const recordAll = oncePerGroup(async (db, all: AccessChange[]) => {
+  const rows = await db.$queryRaw<{ customer_id: string; version: bigint; catalog_version: bigint }[]>(Prisma.sql`
+    WITH asked AS (
+      SELECT * FROM unnest(${all.map(({ environmentId }) => environmentId)}::uuid[], ${all.map(({ id }) => id)}::uuid[],
+        ${all.map(({ refId }) => refId)}::text[], ${all.map(({ kind }) => kind)}::change_kind[], ${all.map(() => newId())}::uuid[])
+        AS asked (environment_id, customer_id, ref_id, kind, message_id)
+    ), changed AS (
+      INSERT INTO customer_state AS state (environment_id, customer_id, version, access_version)
+      SELECT environment_id, customer_id, clock, clock FROM asked, environment_clock(asked.environment_id) AS clock
+      ON CONFLICT (environment_id, customer_id) DO UPDATE
+        SET version = greatest(excluded.version, state.version + 1), access_version = greatest(excluded.version, state.version + 1)
+      RETURNING environment_id, customer_id, version
+    ), told AS (
+      INSERT INTO outbox_message (environment_id, id, kind, customer_id, version)
+      SELECT environment_id, message_id, kind, ref_id, version FROM changed JOIN asked USING (environment_id, customer_id)
+    )
+    SELECT customer_id, version, catalog_version FROM changed JOIN environment ON environment.id = changed.environment_id`)
+  const versions = new Map(
+    rows.map((row) => [row.customer_id, { version: Number(row.version), catalogVersion: Number(row.catalog_version) }]),
+  )
+  return all.map(({ id }) => versions.get(id)!)
+})
+
+/** What every customer of the environment may use may be something else now; `packages`: the versions that were published. */
+export async function recordCatalogChange(
+  db: Db,
+  { environmentId, version, packages }: { environmentId: string; version: EpochMs; packages: PublishedPackage[] },
+): Promise<void> {
+  noteChange({ environmentId, customerId: null, version })
+  const payload = { packages } as unknown as Prisma.InputJsonObject
+  await db.outboxMessage.create({ data: { environmentId, id: newId(), kind: 'package', version: BigInt(version), payload } })
+}
+
+/**
+ * Takes the customer's state row without changing it, so that what is read next is what the change is made of. Answers the time in the environment, which
+ * rules every instant that the change writes; null when `ifFree` and another transaction holds the row.
+ */
+export async function lockCustomerState(
+  db: Db,
+  environmentId: string,
+  customerId: string,
+  { ifFree = false } = {},
+): Promise<EpochMs | null> {
+  const rows = await db.$queryRaw<{ now: number }[]>(Prisma.sql`
+    SELECT environment_clock(environment_id)::float8 AS now FROM customer_state
+    WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid
+    FOR UPDATE ${ifFree ? Prisma.raw('SKIP LOCKED') : Prisma.empty}`)
+  return rows[0]?.now ?? null
+}
+
+/** The same, with the version of the catalog that the transaction sees: what was read at it before need not be read again. */
+export async function lockCustomerForChange(
+  db: Db,
+  environmentId: string,
+  customerId: string,
+): Promise<{ now: EpochMs; catalogVersion: number }> {
+  const [row] = await db.$queryRaw<{ now: number; catalog_version: bigint }[]>(Prisma.sql`
+    SELECT environment_clock(environment_id)::float8 AS now,
+      (SELECT catalog_version FROM environment WHERE environment.id = ${environmentId}::uuid) AS catalog_version
+    FROM customer_state WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid FOR UPDATE`)
+  if (!row) throw new Error(`customer ${customerId} has no state row`)
+  return { now: row.now, catalogVersion: Number(row.catalog_version) }
+}

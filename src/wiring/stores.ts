@@ -1,0 +1,16 @@
+import type { Config, databaseVariables, redisVariables } from '../platform/config.js'
+import { connectPostgres, type Postgres } from '../platform/postgres.js'
+import type { Life } from '../platform/process.js'
+import type { QueueConnection } from '../platform/queue.js'
+
+type StoreConfig = Config<typeof databaseVariables & typeof redisVariables>
+
+/** PostgreSQL, and where the queues are, as the configuration of a process names them. `session`: settings of each connection. */
+export async function openStores(
+  life: Life,
+  config: StoreConfig,
+  options: { session?: Record<string, string> } = {},
+): Promise<{ postgres: Postgres; queues: QueueConnection }> {
+  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE, ...options })
+  return { postgres, queues: { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX } }
+}
