@@ -2,16 +2,16 @@ import type { RecordedChange } from '../billing/ledger.js'
 import type { CatalogService } from '../catalog/service.js'
 import type { Customer } from '../customer/model/customer.js'
 import { customerArchived, customerNotFound } from '../customer/model/problems.js'
+import { findCustomer } from '../customer/records/customers.js'
 import type { EnvironmentTime } from '../environment/model/environment.js'
 import type { EpochMs } from '../kernel/clock.js'
 import type { Db } from '../platform/postgres.js'
-import type { FindCustomer } from '../subscription/records/frame.js'
 import { findOwner, hasTrialedOrPaid, loadOpenSubscriptions, loadSubscriptions } from '../subscription/records/subscriptions.js'
 import { type Advanced, advance } from '../subscription/rules/advance.js'
 import { subscriptionNotFound } from '../subscription/rules/problems.js'
 import { changesOf, decideProvision, type ProvisionDecision } from '../subscription/rules/provision.js'
 import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
-import type { SubscriptionChangeService, UpdateSubscription } from '../subscription/use-cases/changes.js'
+import type { SubscriptionChangeService, UpdateSubscription } from '../subscription/use-cases/change.js'
 import { type ProvisionSubscription, References } from '../subscription/use-cases/references.js'
 
 /** What a request would change, and what time has made due before it that nobody has recorded yet. */
@@ -29,14 +29,12 @@ export interface Preview {
 /** Changes of subscriptions that are only asked about. Reads only: `db` is a transaction that reads one snapshot and may be one that cannot write. */
 export class SubscriptionPreviews {
   readonly #catalog: CatalogService
-  readonly #findCustomer: FindCustomer
   readonly #time: EnvironmentTime
   readonly #changes: SubscriptionChangeService
   readonly #references: References
 
-  constructor(parts: { catalog: CatalogService; findCustomer: FindCustomer; time: EnvironmentTime; changes: SubscriptionChangeService }) {
+  constructor(parts: { catalog: CatalogService; time: EnvironmentTime; changes: SubscriptionChangeService }) {
     this.#catalog = parts.catalog
-    this.#findCustomer = parts.findCustomer
     this.#time = parts.time
     this.#changes = parts.changes
     this.#references = new References(parts)
@@ -88,7 +86,7 @@ export class SubscriptionPreviews {
 
   async #customer(db: Db, environmentId: string, by: { refId: string } | { id: string }): Promise<Customer> {
     await this.#catalog.readsSnapshot(db, environmentId)
-    const customer = await this.#findCustomer(db, environmentId, by)
+    const customer = await findCustomer(db, environmentId, by)
     if (!customer) throw customerNotFound('refId' in by ? by.refId : by.id)
     if (customer.archivedAt !== null) throw customerArchived(customer.refId)
     return customer

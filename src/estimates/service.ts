@@ -18,7 +18,7 @@ import { planChangeType } from '../subscription/rules/plan-change.js'
 import { invalidSubscriptionStatus } from '../subscription/rules/problems.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
 import { agreeLater } from '../subscription/use-cases/agree-later.js'
-import type { UpdateSubscription } from '../subscription/use-cases/changes.js'
+import type { UpdateSubscription } from '../subscription/use-cases/change.js'
 import type { ProvisionSubscription } from '../subscription/use-cases/references.js'
 import { type Preview, type SubscriptionPreviews, toChanges } from './previews.js'
 

@@ -55,10 +55,6 @@ export async function findTestClock(db: Db, id: string): Promise<{ isTest: boole
 
 export async function moveTestClock(db: Db, id: string, to: EpochMs): Promise<void> {
   const at = new Date(to)
-  // Events may come at that time, and need somewhere to be stored.
-  await db.$executeRaw(
-    Prisma.sql`SELECT ensure_raw_event_partitions(${at}::timestamptz - interval '36 days', ${at}::timestamptz + interval '62 days')`,
-  )
   await db.$executeRaw(Prisma.sql`UPDATE environment SET test_clock = greatest(test_clock, ${at}) WHERE id = ${id}::uuid AND is_test`)
 }
 

@@ -1,7 +1,6 @@
 import type { CatalogService } from '../../catalog/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
-import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { insertRows, oncePerGroup, toRow, updateRows } from '../../platform/transaction-group.js'
 import { nextDue, type Renewal } from '../rules/advance.js'
@@ -303,24 +302,4 @@ export async function hasTrialedOrPaid(db: Db, environmentId: string, customerId
         AND ${isTrialUsed}
     ) AS is_used`)
   return rows[0]!.is_used
-}
-
-export function findResource(
-  db: Db,
-  environmentId: string,
-  customerId: string,
-  refId: string,
-): Promise<{ id: string; refId: string } | null> {
-  return db.customerResource.findUnique({ where: { environmentId_customerId_refId: { environmentId, customerId, refId } } })
-}
-
-/** Finds the customer's resource, or makes it. */
-export async function ensureResource(
-  db: Db,
-  environmentId: string,
-  customerId: string,
-  refId: string,
-): Promise<{ id: string; refId: string }> {
-  const found = await db.customerResource.findUnique({ where: { environmentId_customerId_refId: { environmentId, customerId, refId } } })
-  return found ?? (await db.customerResource.create({ data: { environmentId, id: newId(), customerId, refId } }))
 }

@@ -23,6 +23,7 @@ export type Services = Pick<
   | 'billingProvider'
   | 'billingReads'
   | 'budgets'
+  | 'cancellations'
   | 'catalog'
   | 'checks'
   | 'customers'
@@ -37,6 +38,7 @@ export type Services = Pick<
   | 'subscriptionReads'
   | 'subscriptions'
   | 'testClocks'
+  | 'transfers'
 > & {
   /** Reads. */
   entitlements: Pick<App['entitlements'], 'check' | 'state'>
