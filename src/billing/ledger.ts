@@ -1,22 +1,13 @@
+import type { Coupon } from '../catalog/model/coupon.js'
+import { findCoupon } from '../catalog/records/coupons.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Db } from '../platform/postgres.js'
 import { isSameSlot } from '../subscription/rules/coexistence.js'
 import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
 import { creationKey, insertIntent, voidOf } from './records/intents.js'
-import {
-  type BillingCoupon,
-  clearPaymentDeadline,
-  findAccounts,
-  findBalance,
-  findCoupon,
-  findCustomerCouponId,
-  findInvoices,
-  insertInvoice,
-  isUsedUp,
-  redeem,
-  saveAccount,
-} from './records/invoices.js'
+import { clearPaymentDeadline, findAccounts, findBalance, findInvoices, insertInvoice, saveAccount } from './records/invoices.js'
+import { findCustomerCouponId, isUsedUp, redeem } from './records/redemptions.js'
 import { type Account, type Billed, type BilledChange, bill, isCharged, isReplaced, newAccount, usageAsked } from './rules/account.js'
 import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'
@@ -25,7 +16,7 @@ import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.j
 import { type AppliedCoupon, agreedOverrides, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './rules/request.js'
 
 /** A change of a subscription that is being saved. */
-export interface RecordedChange {
+export interface SavedChange {
   /** Null: it begins. */
   before: Subscription | null
   after: Subscription
@@ -72,7 +63,7 @@ export class BillingLedger {
   }
 
   /** In the order in which they happened. `request` is what the caller of the last change agreed. */
-  async recordIn(db: Db, customer: Payer, changes: readonly RecordedChange[], request: BillingRequest = {}): Promise<void> {
+  async recordIn(db: Db, customer: Payer, changes: readonly SavedChange[], request: BillingRequest = {}): Promise<void> {
     const billed = await this.#billAll(db, customer, changes, request, { isDryRun: false })
     for (const { before, after } of changes) if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status)) await takeBack(db, after)
     for (const { subscription, at, account, drafts, beginsToWait, isPaid } of billed) {
@@ -95,7 +86,7 @@ export class BillingLedger {
   }
 
   /** Whether the subscription that the last change begins gives access only when it is paid: there is something to charge now, and nobody waived it. */
-  async isPaymentFirst(db: Db, customer: Payer, changes: readonly RecordedChange[], request: BillingRequest = {}): Promise<boolean> {
+  async isPaymentFirst(db: Db, customer: Payer, changes: readonly SavedChange[], request: BillingRequest = {}): Promise<boolean> {
     if (request.collectionMethod !== 'CHARGE' || request.awaitsPayment === false || request.isPaid) return false
     const billed = (await this.draftIn(db, customer, changes, request)).at(-1)
     return billed?.drafts.some(({ total }) => decimal.compare(total, decimal.zero) > 0) ?? false
@@ -114,7 +105,7 @@ export class BillingLedger {
    * Agrees about money for a change that waits: refused is what could not be agreed if it happened now, and the coupon is given now. What it answers is kept
    * with the change, and comes back with it.
    */
-  async agreeIn(db: Db, customer: Payer, change: RecordedChange, request: BillingRequest): Promise<object> {
+  async agreeIn(db: Db, customer: Payer, change: SavedChange, request: BillingRequest): Promise<object> {
     await this.draftIn(db, customer, [change], request)
     const { coupon, unitAmount, isPaid: _, ...rest } = request
     const discount = await this.#discount(db, change.after, coupon, change.at, { isDryRun: false })
@@ -127,14 +118,14 @@ export class BillingLedger {
   }
 
   /** The same for each change that concerns billing, in their order, without writing anything. */
-  async draftIn(db: Db, customer: Payer, changes: readonly RecordedChange[], request: BillingRequest = {}): Promise<BilledSubscription[]> {
+  async draftIn(db: Db, customer: Payer, changes: readonly SavedChange[], request: BillingRequest = {}): Promise<BilledSubscription[]> {
     return this.#billAll(db, customer, changes, request, { isDryRun: true })
   }
 
   async #billAll(
     db: Db,
     customer: Payer,
-    changes: readonly RecordedChange[],
+    changes: readonly SavedChange[],
     request: BillingRequest,
     options: { isDryRun: boolean },
   ): Promise<BilledSubscription[]> {
@@ -199,7 +190,7 @@ export class BillingLedger {
   async #firstTerms(db: Db, customer: Payer, subscription: Subscription): Promise<Terms> {
     const { environmentId, startDate } = subscription
     const couponId = await findCustomerCouponId(db, environmentId, customer.id)
-    const coupon = couponId === null ? null : await findCoupon(db, environmentId, { id: couponId }, { lock: false })
+    const coupon = couponId === null ? null : await findCoupon(db, environmentId, { id: couponId })
     const discount = coupon && toDiscount(coupon, 'customerCoupon', startDate)
     return { ...usualTerms, currency: currencyOf(subscription, customer.billingCurrency), discount }
   }
@@ -309,7 +300,7 @@ function agreedTerms({
 }
 
 function toDiscount(
-  { id, name, percentOff, amountsOff, durationInMonths }: BillingCoupon,
+  { id, name, percentOff, amountsOff, durationInMonths }: Coupon,
   source: Discount['source'],
   startDate: EpochMs,
 ): Discount {

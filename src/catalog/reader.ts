@@ -8,6 +8,7 @@ import { inheritedEntitlements } from './model/inheritance.js'
 import type { PackageEntitlement, PackageVersion, VersionFacts } from './model/package.js'
 import { productNotFound } from './model/problems.js'
 import type { ProductFacts } from './model/product.js'
+import { findCoupon, findCoupons } from './records/coupons.js'
 import * as repository from './records/lists.js'
 import type { CatalogService } from './service.js'
 
@@ -95,13 +96,13 @@ export class CatalogReader {
 
   /** By our id, archived ones too. */
   async coupons(environmentId: string, ids: readonly string[]): Promise<Map<string, Coupon>> {
-    return byId(await repository.findCoupons(this.#prisma, environmentId, ids))
+    return byId(await findCoupons(this.#prisma, environmentId, ids))
   }
 
   /** Adds one to the catalog. Fails with DUPLICATED_ENTITY_NOT_ALLOWED when it is there, with BAD_USER_INPUT as `CatalogService.apply` does. */
   async createCoupon(environmentId: string, definition: { refId: string; [field: string]: unknown }): Promise<Coupon> {
     await this.#catalog.apply(environmentId, { coupons: [definition] }, { dryRun: false, archiveMissing: false, onlyNew: couponExists })
-    return (await repository.findCoupon(this.#prisma, environmentId, definition.refId))!
+    return (await findCoupon(this.#prisma, environmentId, { refId: definition.refId }))!
   }
 
   async #latest(environmentId: string, which: Parameters<typeof repository.findLatestVersionIds>[2]): Promise<PackageVersion[]> {

@@ -1,4 +1,4 @@
-import type { RecordedChange } from '../billing/ledger.js'
+import type { SavedChange } from '../billing/ledger.js'
 import type { CatalogService } from '../catalog/service.js'
 import type { Customer } from '../customer/model/customer.js'
 import { customerArchived, customerNotFound } from '../customer/model/problems.js'
@@ -18,8 +18,8 @@ import { type ProvisionSubscription, References } from '../subscription/use-case
 export interface Preview {
   customer: Customer
   now: EpochMs
-  due: RecordedChange[]
-  changes: RecordedChange[]
+  due: SavedChange[]
+  changes: SavedChange[]
   /** As it would be. */
   subscription: Subscription
   /** Before: the subscription itself, or the one whose place it takes; null: there is none. */
@@ -69,7 +69,7 @@ export class SubscriptionPreviews {
     db: Db,
     environmentId: string,
     refId: string,
-  ): Promise<{ customer: Customer; now: EpochMs; due: RecordedChange[]; subscription: Subscription; open: Subscription[] }> {
+  ): Promise<{ customer: Customer; now: EpochMs; due: SavedChange[]; subscription: Subscription; open: Subscription[] }> {
     const found = await findOwner(db, environmentId, refId)
     if (!found) throw subscriptionNotFound(refId)
     const customer = await this.#customer(db, environmentId, { id: found.customerId })
@@ -106,7 +106,7 @@ export class SubscriptionPreviews {
 }
 
 /** What time did, as changes to be billed. */
-export const toChanges = ({ moved }: Pick<Advanced, 'moved'>): RecordedChange[] =>
+export const toChanges = ({ moved }: Pick<Advanced, 'moved'>): SavedChange[] =>
   moved.map(({ before, after, at, trigger, executed }) => ({
     before,
     after,

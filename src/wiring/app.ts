@@ -23,7 +23,7 @@ import type { QueueConnection } from '../platform/queue.js'
 import { CustomerService, type ImportCustomer } from '../provisioning/customers.js'
 import { SubscriptionProvisioning } from '../provisioning/subscriptions.js'
 import { startMigrations } from '../subscription/records/migrations.js'
-import { findSubscribedVersions, loadOpenSubscriptions } from '../subscription/records/subscriptions.js'
+import { findRefIds, findSubscribedVersions, loadOpenSubscriptions } from '../subscription/records/subscriptions.js'
 import { DueTransitions } from '../subscription/time/due.js'
 import { TestClockService } from '../subscription/time/test-clock.js'
 import { CancellationService } from '../subscription/use-cases/cancel.js'
@@ -150,7 +150,7 @@ export function createApp({
     testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, after }),
     billing,
     billingProvider,
-    billingReads: new BillingReads({ prisma }),
+    billingReads: new BillingReads({ prisma, subscriptionRefIds: findRefIds }),
     estimates: new EstimateService({ prisma, previews, ledger, provider: billingProvider }),
     promotional,
     imports,

@@ -140,7 +140,6 @@ export async function countIntents(db: Db): Promise<{ waiting: number; givenUp: 
 /** A call that waits or was given up. */
 export interface UnfinishedCall {
   kind: IntentKind
-  /** The caller's identifier. */
   subscriptionId: string
   attempts: number
   lastError: string | null
@@ -148,17 +147,16 @@ export interface UnfinishedCall {
   createdAt: EpochMs
 }
 
-/** The oldest first. */
+/** The oldest first. Ids are ours. */
 export async function findUnfinished(db: Db, environmentId: string, limit: number): Promise<UnfinishedCall[]> {
   const rows = await db.billingIntent.findMany({
     where: { environmentId, state: { not: 'DONE' } },
-    include: { subscription: { select: { refId: true } } },
     orderBy: { id: 'asc' },
     take: limit,
   })
-  return rows.map(({ kind, subscription, attempts, lastError, state, createdAt }) => ({
+  return rows.map(({ kind, subscriptionId, attempts, lastError, state, createdAt }) => ({
     kind,
-    subscriptionId: subscription.refId,
+    subscriptionId,
     attempts,
     lastError,
     isGivenUp: state === 'GIVEN_UP',

@@ -1,11 +1,9 @@
 /** The catalog as it is shown: many records at once, by the ids that other records name them by. */
 
-import * as decimal from '../../kernel/decimal.js'
 import { column } from '../../platform/list/columns.js'
 import { type List, readPage } from '../../platform/list/page.js'
 import type { ListRequest, Page } from '../../platform/list/request.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import type { Coupon } from '../model/coupon.js'
 import type { ShownFeature } from '../model/feature.js'
 import type { PackageKind, VersionFacts } from '../model/package.js'
 import type { ProductFacts } from '../model/product.js'
@@ -93,31 +91,4 @@ export function pageOfCoupons(db: Db, environmentId: string, request: ListReques
     columns: { ...couponColumns, ...others },
   }
   return readPage(db, couponList, Prisma.sql`coupon.environment_id = ${environmentId}::uuid`, request)
-}
-
-export async function findCoupons(db: Db, environmentId: string, ids: readonly string[]): Promise<Coupon[]> {
-  const rows = await db.coupon.findMany({ where: { environmentId, id: { in: [...ids] } } })
-  return rows.map(toCoupon)
-}
-
-export async function findCoupon(db: Db, environmentId: string, refId: string): Promise<Coupon | null> {
-  const row = await db.coupon.findUnique({ where: { environmentId_refId: { environmentId, refId } } })
-  return row && toCoupon(row)
-}
-
-function toCoupon({ percentOff, ...row }: Prisma.CouponGetPayload<object>): Coupon {
-  return {
-    id: row.id,
-    refId: row.refId,
-    environmentId: row.environmentId,
-    name: row.name,
-    description: row.description,
-    percentOff: percentOff === null ? null : decimal.fromText(percentOff.toFixed()),
-    amountsOff: row.amountsOff as unknown as Coupon['amountsOff'],
-    durationInMonths: row.durationInMonths,
-    status: row.status,
-    additionalMetaData: row.additionalMetaData as Coupon['additionalMetaData'],
-    createdAt: row.createdAt.getTime(),
-    updatedAt: row.updatedAt.getTime(),
-  }
 }

@@ -1,7 +1,7 @@
 import type { BillingLedger } from '../../billing/ledger.js'
 import type { BillingRequest } from '../../billing/rules/request.js'
 import type { CatalogService } from '../../catalog/service.js'
-import { lockCustomerForChange, recordAccessChange } from '../../changes/access.js'
+import { type HeldState, lockCustomerForChange, recordAccessChange } from '../../changes/access.js'
 import { customerArchived, customerNotFound } from '../../customer/model/problems.js'
 import { findCustomer } from '../../customer/records/customers.js'
 import type { HeldCustomer } from '../../customer/records/hold.js'
@@ -12,7 +12,6 @@ import { isSameSlot } from '../rules/coexistence.js'
 import { freeFollowUp } from '../rules/follow-up.js'
 import { subscriptionNotFound } from '../rules/problems.js'
 import { isFinal, type Subscription } from '../rules/subscription.js'
-import type { HeldDueCustomer } from './due.js'
 import {
   findOwner,
   insertRenewals,
@@ -95,7 +94,7 @@ export class SubscriptionRecords {
    * The same for several customers of an environment whose state rows the transaction holds, with the changes of access and their messages; statements
    * are made once for all of them.
    */
-  async recordAllDue(db: Db, environmentId: string, customers: readonly HeldDueCustomer[]): Promise<HeldSubscriptions[]> {
+  async recordAllDue(db: Db, environmentId: string, customers: readonly (HeldCustomer & HeldState)[]): Promise<HeldSubscriptions[]> {
     const [first] = customers
     if (!first) return []
     this.#catalog.readsAt(db, environmentId, first.catalogVersion)

@@ -47,6 +47,12 @@ export function findOwner(db: Db, environmentId: string, refId: string): Promise
   return db.subscription.findUnique({ where: { environmentId_refId: { environmentId, refId } }, select: { id: true, customerId: true } })
 }
 
+/** What the caller calls subscriptions, by our id. */
+export async function findRefIds(db: Db, environmentId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db.subscription.findMany({ where: { environmentId, id: { in: [...ids] } }, select: { id: true, refId: true } })
+  return new Map(rows.map(({ id, refId }) => [id, refId]))
+}
+
 /** Those of the versions (our ids) of plans and add-ons that a subscription was ever made to. */
 export async function findSubscribedVersions(db: Db, environmentId: string, versionIds: readonly string[]): Promise<Set<string>> {
   const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`

@@ -1,8 +1,9 @@
 import { lockCustomerState, recordAccessChange } from '../../changes/access.js'
 import { findCustomer } from '../../customer/records/customers.js'
+import { holdFreeCustomers } from '../../customer/records/hold.js'
 import type { DueCustomer } from '../../platform/due-sweep.js'
 import { inTransaction, type PrismaClient } from '../../platform/postgres.js'
-import { findDueCustomers, hasDue, holdDueCustomers } from '../records/due.js'
+import { findDueAmong, findDueCustomers, hasDue } from '../records/due.js'
 import { type RecordsParts, SubscriptionRecords } from '../records/frame.js'
 
 /** What time alone makes of subscriptions, recorded: by the worker when it is due, and by whoever needs it recorded before. */
@@ -38,9 +39,10 @@ export class DueTransitions {
    * was something.
    */
   async applyDueTogether(environmentId: string, customerIds: readonly string[]): Promise<string[]> {
-    const held = await inTransaction(this.#prisma, async (db) =>
-      this.#records.recordAllDue(db, environmentId, await holdDueCustomers(db, environmentId, customerIds)),
-    )
+    const held = await inTransaction(this.#prisma, async (db) => {
+      const due = await findDueAmong(db, environmentId, customerIds)
+      return this.#records.recordAllDue(db, environmentId, await holdFreeCustomers(db, environmentId, due))
+    })
     const changed = held.flatMap((one) => one.changed)
     this.#records.wake(changed, { isAccessChanged: held.some(({ isAccessChanged }) => isAccessChanged) })
     return [...new Set(changed.map(({ customerId }) => customerId))]

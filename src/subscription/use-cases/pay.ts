@@ -1,4 +1,4 @@
-import type { RecordedChange } from '../../billing/ledger.js'
+import type { SavedChange } from '../../billing/ledger.js'
 import type { SettlePayment } from '../../billing/sync.js'
 import { recordAccessChange } from '../../changes/access.js'
 import { inTransaction } from '../../platform/postgres.js'
@@ -31,7 +31,7 @@ export function settlePayments(parts: RecordsParts): SettlePayment {
         paymentCollection: isFinal(moved.status) ? moved.paymentCollection : (outcome?.paymentCollection ?? moved.paymentCollection),
       }
       // save
-      const changes: RecordedChange[] = []
+      const changes: SavedChange[] = []
       for (const subscription of ended) {
         const other = held.open.find(({ id }) => id === subscription.id)!
         await saveSubscription(db, other, subscription)

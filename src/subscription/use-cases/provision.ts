@@ -1,4 +1,4 @@
-import type { BillingLedger, RecordedChange } from '../../billing/ledger.js'
+import type { BillingLedger, SavedChange } from '../../billing/ledger.js'
 import { recordAccessChange } from '../../changes/access.js'
 import type { Customer } from '../../customer/model/customer.js'
 import { type HeldCustomer } from '../../customer/records/hold.js'
@@ -153,7 +153,7 @@ export class ProvisionService {
       held,
       request,
     }: { decision: Exclude<ProvisionDecision, { kind: 'existing' }>; held: readonly Subscription[]; request: ProvisionSubscription },
-  ): Promise<{ subscription: Subscription; changes: RecordedChange[] }> {
+  ): Promise<{ subscription: Subscription; changes: SavedChange[] }> {
     const changes = changesOf(decision, held, customer.now)
     const { subscription } = decision
     if (decision.kind === 'create' && subscription.status === 'NOT_STARTED' && subscription.trialEndDate === null) {
@@ -178,7 +178,7 @@ export class ProvisionService {
 
 type ProvisionPlan = { held: HeldSubscriptions } & (
   | { existing: Subscription }
-  | { kind: 'create' | 'update'; subscription: Subscription; changes: RecordedChange[]; isTrialUsed: boolean; isAgreedLater?: true }
+  | { kind: 'create' | 'update'; subscription: Subscription; changes: SavedChange[]; isTrialUsed: boolean; isAgreedLater?: true }
 )
 
 const nothingHeld: HeldSubscriptions = { all: [], open: [], changed: [], isAccessChanged: false }

@@ -1,0 +1,113 @@
+import { fromText } from '../../kernel/decimal.js';
+import { newId } from '../../kernel/id.js';
+import { inTransaction, Prisma } from '../../platform/postgres.js';
+/** Tables of the builtin provider. Transactions of its own: for the platform this is a network call. */
+export class BuiltinRepository {
+    #prisma;
+    constructor(prisma) {
+        this.#prisma = prisma;
+    }
+    /** The invoice with the key, made when there is none. */
+    createInvoice({ environmentId, customerId, idempotencyKey, currency, amountDue, document, paymentToken, decide, }) {
+        return inTransaction(this.#prisma, async (db) => {
+            // The row of numbers is everybody's turn: whoever has the key was before us, or comes after.
+            const [counter] = await db.$queryRaw(Prisma.sql `
+        INSERT INTO builtin_invoice_number AS counter (environment_id, last_number) VALUES (${environmentId}::uuid, 0)
+        ON CONFLICT (environment_id) DO UPDATE SET last_number = counter.last_number RETURNING last_number`);
+            const made = await db.builtinInvoice.findUnique({ where: { environmentId_idempotencyKey: { environmentId, idempotencyKey } } });
+            if (made)
+                return fromRow(made);
+            const method = await db.builtinPaymentMethod.findUnique({ where: { environmentId_customerId: { environmentId, customerId } } });
+            const lastNumber = counter.last_number + 1n;
+            await db.builtinInvoiceNumber.update({ where: { environmentId }, data: { lastNumber } });
+            const row = await db.builtinInvoice.create({
+                data: {
+                    environmentId,
+                    id: `in_${newId().replaceAll('-', '')}`,
+                    number: `INV-${String(lastNumber).padStart(6, '0')}`,
+                    customerId,
+                    idempotencyKey,
+                    currency,
+                    amountDue,
+                    document: document,
+                    paymentToken,
+                    ...decide(method !== null),
+                },
+            });
+            return fromRow(row);
+        });
+    }
+    /**
+     * Changes an invoice under its lock; its revision grows when something changed. With a key that was seen before, the invoice is only answered.
+     * Null: there is none.
+     */
+    change({ environmentId, billingId, idempotencyKey }, change) {
+        return inTransaction(this.#prisma, async (db) => {
+            await db.$queryRaw(Prisma.sql `
+        SELECT FROM builtin_invoice WHERE environment_id = ${environmentId}::uuid AND id = ${billingId} FOR UPDATE`);
+            const where = { environmentId_id: { environmentId, id: billingId } };
+            const found = await db.builtinInvoice.findUnique({ where });
+            if (!found)
+                return null;
+            const before = fromRow(found);
+            if (idempotencyKey !== null) {
+                const data = [{ environmentId, idempotencyKey, invoiceId: billingId }];
+                const { count } = await db.builtinRequest.createMany({ data, skipDuplicates: true });
+                if (count === 0)
+                    return before;
+            }
+            const method = await db.builtinPaymentMethod.findUnique({
+                where: { environmentId_customerId: { environmentId, customerId: before.customerId } },
+            });
+            const after = change(before, method !== null);
+            if (after === before)
+                return before;
+            const { status, refundedAmount, requiresAction, attemptCount, errorMessage } = after;
+            const revision = BigInt(before.revision + 1);
+            return fromRow(await db.builtinInvoice.update({ where, data: { status, refundedAmount, requiresAction, attemptCount, errorMessage, revision } }));
+        });
+    }
+    findPaymentMethods(environmentId, customerIds) {
+        return this.#prisma.builtinPaymentMethod.findMany({ where: { environmentId, customerId: { in: [...customerIds] } } });
+    }
+    /** `ids` null: all. */
+    async findTaxRates(environmentId, ids) {
+        const where = { environmentId, ...(ids && { id: { in: [...ids] } }) };
+        const rows = await this.#prisma.builtinTaxRate.findMany({ where, orderBy: { id: 'asc' } });
+        return rows.map(({ id, displayName, percentage }) => ({ id, displayName, percentage: fromText(percentage.toFixed()) }));
+    }
+    async saveTaxRate(environmentId, { id, ...facts }) {
+        await this.#prisma.builtinTaxRate.upsert({
+            where: { environmentId_id: { environmentId, id } },
+            create: { environmentId, id, ...facts },
+            update: facts,
+        });
+    }
+    async setPaymentMethod(environmentId, customerId, reference) {
+        if (reference === null)
+            await this.#prisma.builtinPaymentMethod.deleteMany({ where: { environmentId, customerId } });
+        else
+            await this.#prisma.builtinPaymentMethod.upsert({
+                where: { environmentId_customerId: { environmentId, customerId } },
+                create: { environmentId, customerId, reference },
+                update: { reference },
+            });
+    }
+}
+function fromRow(row) {
+    const { id, number, customerId, status, requiresAction, attemptCount, paymentToken, errorMessage } = row;
+    return {
+        id,
+        number,
+        customerId,
+        status,
+        requiresAction,
+        attemptCount,
+        paymentToken,
+        errorMessage,
+        revision: Number(row.revision),
+        amountDue: fromText(row.amountDue.toFixed()),
+        refundedAmount: fromText(row.refundedAmount.toFixed()),
+    };
+}
+//# sourceMappingURL=repository.js.map

@@ -1,0 +1,223 @@
+import * as decimal from '../kernel/decimal.js';
+import { isSameSlot } from '../subscription/rules/coexistence.js';
+import { isFinal } from '../subscription/rules/subscription.js';
+import { creationKey, insertIntent, voidOf } from './records/intents.js';
+import { clearPaymentDeadline, findAccounts, findBalance, findCoupon, findCustomerCouponId, findInvoices, insertInvoice, isUsedUp, redeem, saveAccount, } from './records/invoices.js';
+import { bill, isCharged, isReplaced, newAccount, usageAsked } from './rules/account.js';
+import { currencyOf, isOverriding } from './rules/charges.js';
+import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js';
+import { agreedOverrides, checkBillingRequest, termsAfter, usualTerms } from './rules/request.js';
+/** How long a first payment is waited for, unless the environment says otherwise. */
+export const paymentDeadlineMs = 23 * 3_600_000;
+/**
+ * Turns changes of subscriptions into invoices, in the transaction that saves the changes and under the customer's state row. No provider is called:
+ * what it is to do is written down (see sync.ts).
+ */
+export class BillingLedger {
+    #findUsage;
+    constructor({ findUsage }) {
+        this.#findUsage = findUsage;
+    }
+    /** In the order in which they happened. `request` is what the caller of the last change agreed. */
+    async recordIn(db, customer, changes, request = {}) {
+        const billed = await this.#billAll(db, customer, changes, request, { isDryRun: false });
+        for (const { before, after } of changes)
+            if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status))
+                await takeBack(db, after);
+        for (const { subscription, at, account, drafts, beginsToWait, isPaid } of billed) {
+            const waits = subscription.status === 'PAYMENT_PENDING' && beginsToWait;
+            await saveAccount(db, customer.environmentId, subscription.id, { account, ...(waits && { paymentDueAt: at + paymentDeadlineMs }) });
+            // What was paid elsewhere is an invoice that nobody collects.
+            const terms = isPaid ? { ...account.terms, collectionMethod: 'NONE' } : account.terms;
+            for (const draft of drafts)
+                await this.#invoice(db, subscription, terms, draft, at);
+        }
+    }
+    /**
+     * Writes down that the invoice is taken back of a subscription that waits for its first payment and is not wanted any more. The call decides: it ends
+     * when the invoice was taken back, and begins when it turns out to be paid. False: there is nothing to take back, so it may end at once.
+     */
+    async withdrawIn(db, waiting, endsBy) {
+        const unpaid = await unpaidInvoices(db, waiting);
+        for (const invoice of unpaid)
+            await insertIntent(db, voidOf(invoice, endsBy));
+        return unpaid.length > 0;
+    }
+    /** Whether the subscription that the last change begins gives access only when it is paid: there is something to charge now, and nobody waived it. */
+    async isPaymentFirst(db, customer, changes, request = {}) {
+        if (request.collectionMethod !== 'CHARGE' || request.awaitsPayment === false || request.isPaid)
+            return false;
+        const billed = (await this.draftIn(db, customer, changes, request)).at(-1);
+        return billed?.drafts.some(({ total }) => decimal.compare(total, decimal.zero) > 0) ?? false;
+    }
+    /**
+     * Holds the coupon (our id) for a customer that is being given it in the same transaction. Fails with BAD_USER_INPUT when it has been given to as
+     * many others as it may; safe to repeat.
+     */
+    async claimCouponIn(db, environmentId, couponId, customerRefId) {
+        const coupon = (await findCoupon(db, environmentId, { id: couponId }, { lock: true }));
+        if (await isUsedUp(db, environmentId, coupon, { customerRefId }))
+            throw couponUsedUp(coupon.refId, coupon.maxRedemptions);
+    }
+    /**
+     * Agrees about money for a change that waits: refused is what could not be agreed if it happened now, and the coupon is given now. What it answers is kept
+     * with the change, and comes back with it.
+     */
+    async agreeIn(db, customer, change, request) {
+        await this.draftIn(db, customer, [change], request);
+        const { coupon, unitAmount, isPaid: _, ...rest } = request;
+        const discount = await this.#discount(db, change.after, coupon, change.at, { isDryRun: false });
+        const priceOverrides = unitAmount === undefined || unitAmount === null
+            ? rest.priceOverrides
+            : agreedOverrides({ currency: null, priceOverrides: rest.priceOverrides ?? [] }, { unitAmount }, change.after);
+        const agreed = { request: { ...rest, ...(priceOverrides && { priceOverrides }) }, discount };
+        return agreed;
+    }
+    /** The same for each change that concerns billing, in their order, without writing anything. */
+    async draftIn(db, customer, changes, request = {}) {
+        return this.#billAll(db, customer, changes, request, { isDryRun: true });
+    }
+    async #billAll(db, customer, changes, request, options) {
+        checkBillingRequest(request);
+        const concerned = changes.filter(({ before, after }) => isBilled(after) || (before !== null && isBilled(before)));
+        if (concerned.length === 0) {
+            const asked = changes.at(-1);
+            if (asked)
+                agreedOverrides({ currency: null, priceOverrides: [] }, request, asked.after);
+            return [];
+        }
+        const ids = [...new Set(concerned.map(({ after }) => after.id))];
+        const stored = await findAccounts(db, customer.environmentId, ids);
+        const accounts = new Map([...stored].map(([id, { account }]) => [id, account]));
+        const results = [];
+        const released = [];
+        for (const recorded of concerned) {
+            const { before, after, at, isRenewal, inForce } = recorded;
+            const later = (recorded.agreed ?? null);
+            const asked = later ? later.request : recorded === changes.at(-1) ? request : {};
+            const discount = later ? later.discount : await this.#discount(db, after, asked.coupon, at, options);
+            const index = isCharged(after) ? released.findIndex((other) => other.at === at && isSameSlot(other.subscription, after)) : -1;
+            const [predecessor] = index === -1 ? [] : released.splice(index, 1);
+            const known = accounts.get(after.id) ?? newAccount(await this.#firstTerms(db, customer, after));
+            // What comes late of the plan before is charged with the invoices of the one that took its place.
+            const account = predecessor ? { ...known, usageCharged: [...known.usageCharged, ...predecessor.usageCharged] } : known;
+            const terms = agreedTerms({
+                before: account.terms,
+                request: asked,
+                isAgreedBefore: later !== null,
+                discount,
+                subscription: after,
+                customer,
+            });
+            const replaced = inForce
+                ? ((await findAccounts(db, customer.environmentId, [inForce.id])).get(inForce.id)?.account.standing ?? null)
+                : (predecessor?.standing ?? null);
+            const change = {
+                before,
+                after,
+                at,
+                isRenewal,
+                proration: asked.proration ?? 'INVOICE_IMMEDIATELY',
+                creditsUnused: asked.creditsUnused ?? false,
+                isBackdated: asked.isBackdated ?? false,
+            };
+            const result = bill({ account, terms, change, replaced, usage: await this.#usage(db, account, change) });
+            if (account.standing && !result.account.standing && isReplaced(after))
+                released.push({ subscription: after, standing: account.standing, usageCharged: result.account.usageCharged, at });
+            accounts.set(after.id, result.account);
+            results.push({
+                ...result,
+                subscription: after,
+                at,
+                beginsToWait: before?.status !== 'PAYMENT_PENDING',
+                isPaid: asked.isPaid ?? false,
+            });
+        }
+        return results;
+    }
+    /** The terms of a subscription that nothing was agreed for: the customer's currency where it is sold in it, and the customer's coupon. */
+    async #firstTerms(db, customer, subscription) {
+        const { environmentId, startDate } = subscription;
+        const couponId = await findCustomerCouponId(db, environmentId, customer.id);
+        const coupon = couponId === null ? null : await findCoupon(db, environmentId, { id: couponId }, { lock: false });
+        const discount = coupon && toDiscount(coupon, 'customerCoupon', startDate);
+        return { ...usualTerms, currency: currencyOf(subscription, customer.billingCurrency), discount };
+    }
+    /** What the asked coupon stands for; it is counted as given. Undefined: nothing was asked. */
+    async #discount(db, { environmentId, id }, applied, at, { isDryRun }) {
+        if (!applied)
+            return applied;
+        const startDate = applied.startDate ?? at;
+        if (applied.discount)
+            return { ...applied.discount, source: 'adHoc', couponId: null, startDate };
+        const refId = (applied.couponRefId ?? applied.billingCouponId ?? applied.promotionCode);
+        const coupon = await findCoupon(db, environmentId, { refId }, { lock: !isDryRun });
+        if (!coupon)
+            throw couponNotFound(refId);
+        if (coupon.status === 'ARCHIVED')
+            throw couponArchived(refId);
+        if (await isUsedUp(db, environmentId, coupon, { subscriptionId: id }))
+            throw couponUsedUp(refId, coupon.maxRedemptions);
+        if (!isDryRun)
+            await redeem(db, environmentId, coupon, id);
+        return toDiscount(coupon, applied.promotionCode ? 'promotionCode' : 'subscriptionCoupon', startDate);
+    }
+    async #usage(db, account, change) {
+        const { environmentId, customerId, resource } = change.after;
+        const measured = [];
+        for (const { priceId, featureId, period } of usageAsked(account, change)) {
+            const quantity = await this.#findUsage(db, { environmentId, customerId, resourceId: resource?.id ?? null, featureId, period });
+            measured.push({ priceId, period, quantity: decimal.max(quantity, decimal.zero) });
+        }
+        return measured;
+    }
+    /** The invoice as we want it, and the call that makes it at the provider. What the customer has to its credit is used first. */
+    async #invoice(db, subscription, { collectionMethod, daysUntilDue }, draft, at) {
+        const { environmentId, id: subscriptionId } = subscription;
+        const customerId = subscription.payingCustomerId ?? subscription.customerId;
+        const due = decimal.max(draft.total, decimal.zero);
+        const balance = due === decimal.zero ? decimal.zero : await findBalance(db, environmentId, customerId, draft.currency);
+        const creditApplied = decimal.compare(balance, due) > 0 ? due : decimal.max(balance, decimal.zero);
+        const amountDue = decimal.subtract(due, creditApplied);
+        const facts = { environmentId, subscriptionId, customerId, collectionMethod, daysUntilDue, creditApplied, amountDue, createdAt: at };
+        const invoiceId = await insertInvoice(db, facts, draft);
+        await insertIntent(db, {
+            environmentId,
+            subscriptionId,
+            customerId,
+            kind: 'CREATE_INVOICE',
+            idempotencyKey: creationKey(invoiceId),
+            invoiceId,
+            endsBy: null,
+        });
+    }
+}
+/**
+ * Nobody waits for the first payment any more. What ended without its invoice being taken back first (time or the archive ended it, and a transaction
+ * calls nobody) has that done now; a payment that comes all the same is given back.
+ */
+async function takeBack(db, ended) {
+    await clearPaymentDeadline(db, ended.environmentId, ended.id);
+    for (const invoice of await unpaidInvoices(db, ended))
+        await insertIntent(db, voidOf(invoice));
+}
+async function unpaidInvoices(db, { environmentId, id: subscriptionId }) {
+    const invoices = await findInvoices(db, environmentId, [subscriptionId]);
+    return invoices
+        .filter(({ status }) => status === 'OPEN' || status === 'FAILED')
+        .map(({ id: invoiceId, customerId }) => ({ environmentId, subscriptionId, customerId, invoiceId }));
+}
+/** Whether billing has anything to remember of it. */
+const isBilled = (subscription) => isCharged({ ...subscription, status: 'ACTIVE' });
+/** The terms from the change on: with what was agreed now, in the currency that they have as long as what is held is sold in it. */
+function agreedTerms({ before, request, isAgreedBefore, discount, subscription, customer, }) {
+    const currency = currencyOf(subscription, before.currency ?? customer.billingCurrency);
+    const overrides = request.priceOverrides?.filter((override) => currency !== null && isOverriding(override, subscription, currency));
+    const asked = isAgreedBefore && overrides ? { ...request, priceOverrides: overrides } : request;
+    const terms = { ...termsAfter(before, asked, discount), currency };
+    return { ...terms, priceOverrides: agreedOverrides(terms, asked, subscription) };
+}
+function toDiscount({ id, name, percentOff, amountsOff, durationInMonths }, source, startDate) {
+    return { source, couponId: id, name, percentOff, amountsOff, durationInMonths, startDate };
+}
+//# sourceMappingURL=ledger.js.map

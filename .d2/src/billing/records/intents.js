@@ -1,0 +1,150 @@
+import { newId } from '../../kernel/id.js';
+import { Prisma } from '../../platform/postgres.js';
+import { insertRows, oncePerGroup, toRow } from '../../platform/transaction-group.js';
+/** Writes down a call; a key that is there already is the same call. `notBefore` is in the environment's time; null: at once. */
+export async function insertIntent(db, intent, { notBefore = null } = {}) {
+    const { environmentId, subscriptionId, customerId, kind, idempotencyKey, invoiceId, endsBy } = intent;
+    const payload = { invoiceId, ...(endsBy && { endsBy }) };
+    const row = { environmentId, id: newId(), subscriptionId, customerId, kind, idempotencyKey, payload, updatedAt: new Date() };
+    await addIntent(db, toRow({ ...row, nextAttemptAt: notBefore === null ? undefined : new Date(notBefore) }));
+}
+const addIntent = oncePerGroup(async (db, rows) => {
+    // Without an instant of its own it is the database's now.
+    for (const some of [rows.filter((row) => 'next_attempt_at' in row), rows.filter((row) => !('next_attempt_at' in row))])
+        if (some.length > 0)
+            await insertRows(db, 'billing_intent', some, 'ON CONFLICT (environment_id, idempotency_key) DO NOTHING');
+    return rows;
+});
+/**
+ * Takes calls that wait, the longest first, for `leaseMs`: who dies with one leaves it to the next. Of a subscription they are made in the order in
+ * which they were written: a later one is not taken before the earlier ones are done.
+ */
+export async function claimIntents(db, { limit, leaseMs, of = null }) {
+    const scope = of
+        ? Prisma.sql `AND waiting.environment_id = ${of.environmentId}::uuid AND waiting.subscription_id = ${of.subscriptionId}::uuid`
+        : Prisma.empty;
+    const rows = await db.$queryRaw(Prisma.sql `
+    UPDATE billing_intent AS intent
+    SET leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond', attempts = intent.attempts + 1, updated_at = clock_timestamp()
+    FROM (
+      SELECT environment_id, id FROM billing_intent AS waiting
+      WHERE state = 'WAITING' AND next_attempt_at <= to_timestamp(environment_clock(environment_id) / 1000.0) AND (leased_until IS NULL OR leased_until < clock_timestamp()) ${scope}
+        AND NOT EXISTS (
+          SELECT FROM billing_intent AS earlier
+          WHERE earlier.environment_id = waiting.environment_id AND earlier.subscription_id = waiting.subscription_id
+            AND earlier.state = 'WAITING' AND earlier.kind = 'CREATE_INVOICE' AND earlier.id < waiting.id
+        )
+      ORDER BY next_attempt_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    ) AS claimed
+    WHERE intent.environment_id = claimed.environment_id AND intent.id = claimed.id
+    RETURNING intent.environment_id, intent.id, intent.subscription_id, intent.customer_id, intent.kind, intent.idempotency_key, intent.payload, intent.attempts`);
+    return rows.map((row) => ({
+        environmentId: row.environment_id,
+        id: row.id,
+        subscriptionId: row.subscription_id,
+        customerId: row.customer_id,
+        kind: row.kind,
+        idempotencyKey: row.idempotency_key,
+        invoiceId: row.payload.invoiceId,
+        endsBy: row.payload.endsBy ?? null,
+        attempts: row.attempts,
+    }));
+}
+/** The call that is to take an invoice back and has not been made yet; null: there is none. */
+export async function findWaitingVoid(db, environmentId, invoiceId) {
+    const row = await db.billingIntent.findUnique({
+        where: { environmentId_idempotencyKey: { environmentId, idempotencyKey: voidKey(invoiceId) }, state: 'WAITING' },
+        select: { payload: true },
+    });
+    return row && { endsBy: row.payload.endsBy ?? null };
+}
+/** The call was made and its answer is recorded. */
+export async function finishIntent(db, { environmentId, id }) {
+    await db.billingIntent.update({
+        where: { environmentId_id: { environmentId, id } },
+        data: { state: 'DONE', leasedUntil: null, lastError: null },
+    });
+}
+/** The invoice is not to be made any more, also when somebody revives what was given up. */
+export async function dropCreation(db, environmentId, invoiceId) {
+    const of = { environmentId, idempotencyKey: creationKey(invoiceId) };
+    await db.billingIntent.updateMany({ where: of, data: { state: 'DONE' } });
+}
+/** It is made again after `delayMs` of real time, whatever a test clock says; null: never, somebody has to look. */
+export async function postponeIntent(db, { environmentId, id }, lastError, delayMs) {
+    await db.$executeRaw(Prisma.sql `
+    UPDATE billing_intent SET leased_until = clock_timestamp() + ${delayMs ?? 0} * interval '1 millisecond', last_error = ${lastError}, updated_at = clock_timestamp(),
+      state = ${delayMs === null ? 'GIVEN_UP' : 'WAITING'}::billing_intent_state
+    WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid`);
+}
+/** Those that were given up are made again; answers how many. */
+export async function reviveIntents(db, environmentId) {
+    const revived = { state: 'WAITING', attempts: 0, leasedUntil: null };
+    const { count } = await db.billingIntent.updateMany({ where: { environmentId, state: 'GIVEN_UP' }, data: revived });
+    return count;
+}
+/** How many calls wait, and how many were given up; for metrics. */
+export async function countIntents(db) {
+    const rows = await db.$queryRaw(Prisma.sql `
+    SELECT count(*) FILTER (WHERE state = 'WAITING') AS waiting, count(*) FILTER (WHERE state = 'GIVEN_UP') AS given_up
+    FROM billing_intent WHERE state <> 'DONE'`);
+    return { waiting: Number(rows[0].waiting), givenUp: Number(rows[0].given_up) };
+}
+/** The oldest first. */
+export async function findUnfinished(db, environmentId, limit) {
+    const rows = await db.billingIntent.findMany({
+        where: { environmentId, state: { not: 'DONE' } },
+        include: { subscription: { select: { refId: true } } },
+        orderBy: { id: 'asc' },
+        take: limit,
+    });
+    return rows.map(({ kind, subscription, attempts, lastError, state, createdAt }) => ({
+        kind,
+        subscriptionId: subscription.refId,
+        attempts,
+        lastError,
+        isGivenUp: state === 'GIVEN_UP',
+        createdAt: createdAt.getTime(),
+    }));
+}
+/** First payments whose deadline has passed. */
+export async function findOverduePayments(db, limit) {
+    const rows = await db.$queryRaw(Prisma.sql `
+    SELECT billing.environment_id, billing.subscription_id, invoice.customer_id, invoice.id AS invoice_id
+    FROM subscription_billing AS billing
+    CROSS JOIN LATERAL (
+      SELECT id, customer_id FROM invoice
+      WHERE environment_id = billing.environment_id AND subscription_id = billing.subscription_id ORDER BY created_at, id LIMIT 1
+    ) AS invoice
+    WHERE billing.payment_due_at <= to_timestamp(environment_clock(billing.environment_id) / 1000.0)
+    ORDER BY billing.payment_due_at LIMIT ${limit}`);
+    return rows.map(toOverdue);
+}
+/** Invoices of running subscriptions whose payment has been missing for longer than `days`. */
+export async function findUncollected(db, days, limit) {
+    const rows = await db.$queryRaw(Prisma.sql `
+    SELECT environment_id, subscription_id, customer_id, id AS invoice_id FROM invoice
+    WHERE failed_since <= to_timestamp(environment_clock(environment_id) / 1000.0) - ${days} * interval '1 day'
+    ORDER BY failed_since LIMIT ${limit}`);
+    return rows.map(toOverdue);
+}
+const toOverdue = (row) => ({
+    environmentId: row.environment_id,
+    subscriptionId: row.subscription_id,
+    customerId: row.customer_id,
+    invoiceId: row.invoice_id,
+});
+/** The key of the call that makes an invoice. */
+export const creationKey = (invoiceId) => `invoice:${invoiceId}`;
+const voidKey = (invoiceId) => `void:${invoiceId}`;
+/** The call that takes an invoice back; the same call whoever writes it down. */
+export const voidOf = ({ environmentId, subscriptionId, customerId, invoiceId }, endsBy = null) => ({
+    environmentId,
+    subscriptionId,
+    customerId,
+    kind: 'VOID',
+    idempotencyKey: voidKey(invoiceId),
+    invoiceId,
+    endsBy,
+});
+//# sourceMappingURL=intents.js.map

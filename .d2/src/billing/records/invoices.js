@@ -1,0 +1,257 @@
+import { Temporal } from 'temporal-polyfill';
+import * as decimal from '../../kernel/decimal.js';
+import { newId } from '../../kernel/id.js';
+import { Prisma } from '../../platform/postgres.js';
+import { insertRows, oncePerGroup, toRow } from '../../platform/transaction-group.js';
+const toDecimal = (value) => decimal.fromText(value.toFixed());
+const toJson = (value) => value;
+/** By subscription. Those that were never charged are absent. */
+export async function findAccounts(db, environmentId, subscriptionIds) {
+    if (subscriptionIds.length === 0)
+        return new Map();
+    const rows = await accountsOf(db, { environmentId, subscriptionIds });
+    return new Map(rows.map(({ subscriptionId, account, paymentDueAt, syncError }) => [
+        subscriptionId,
+        { subscriptionId, account: account, paymentDueAt: paymentDueAt?.getTime() ?? null, syncError },
+    ]));
+}
+const accountsOf = oncePerGroup(async (db, all) => {
+    const environmentIds = [...new Set(all.map(({ environmentId }) => environmentId))];
+    const ids = all.flatMap(({ subscriptionIds }) => subscriptionIds);
+    const rows = await db.subscriptionBilling.findMany({ where: { environmentId: { in: environmentIds }, subscriptionId: { in: ids } } });
+    return all.map(({ environmentId, subscriptionIds }) => rows.filter((row) => row.environmentId === environmentId && subscriptionIds.includes(row.subscriptionId)));
+});
+export async function saveAccount(db, environmentId, subscriptionId, { account, paymentDueAt }) {
+    const columns = {
+        account: toJson(account),
+        collectionMethod: account.terms.collectionMethod,
+        couponId: account.terms.discount?.couponId ?? null,
+        ...(paymentDueAt === undefined ? {} : { paymentDueAt: paymentDueAt === null ? null : new Date(paymentDueAt) }),
+    };
+    await putAccount(db, toRow({ environmentId, subscriptionId, ...columns, updatedAt: new Date() }));
+}
+const putAccount = oncePerGroup(async (db, rows) => {
+    // A deadline is written only where it is given.
+    for (const some of [rows.filter((row) => 'payment_due_at' in row), rows.filter((row) => !('payment_due_at' in row))]) {
+        if (some.length === 0)
+            continue;
+        const changed = Object.keys(some[0]).map((column) => `${column} = excluded.${column}`);
+        await insertRows(db, 'subscription_billing', some, `ON CONFLICT (environment_id, subscription_id) DO UPDATE SET ${changed.join()}`);
+    }
+    return rows;
+});
+export async function saveSyncError(db, environmentId, subscriptionId, syncError) {
+    await db.subscriptionBilling.updateMany({ where: { environmentId, subscriptionId }, data: { syncError } });
+}
+export async function clearPaymentDeadline(db, environmentId, subscriptionId) {
+    await db.subscriptionBilling.updateMany({ where: { environmentId, subscriptionId }, data: { paymentDueAt: null } });
+}
+/** How the payment of a running subscription is missing, for whichever of its invoices; null: it is not. */
+export async function findTrouble(db, environmentId, subscriptionId) {
+    const missing = await db.invoice.findMany({
+        where: { environmentId, subscriptionId, failedSince: { not: null } },
+        select: { status: true },
+    });
+    if (missing.length === 0)
+        return null;
+    return missing.some(({ status }) => status === 'FAILED') ? 'FAILED' : 'ACTION_REQUIRED';
+}
+/** It is being taken back: its payment is not missed any more. */
+export async function clearFailure(db, environmentId, invoiceId) {
+    await db.invoice.updateMany({ where: { environmentId, id: invoiceId }, data: { failedSince: null } });
+}
+const withLines = { invoiceLines: { orderBy: { position: 'asc' } } };
+function fromRow(row) {
+    const { invoiceLines, ...columns } = row;
+    return {
+        ...columns,
+        reason: row.reason,
+        subTotal: toDecimal(row.subTotal),
+        discount: toDecimal(row.discount),
+        tax: toDecimal(row.tax),
+        total: toDecimal(row.total),
+        creditApplied: toDecimal(row.creditApplied),
+        amountDue: toDecimal(row.amountDue),
+        refundedAmount: toDecimal(row.refundedAmount),
+        dueDate: row.dueDate?.getTime() ?? null,
+        failedSince: row.failedSince?.getTime() ?? null,
+        providerRevision: Number(row.providerRevision),
+        periodStart: row.periodStart.getTime(),
+        periodEnd: row.periodEnd.getTime(),
+        createdAt: row.createdAt.getTime(),
+        updatedAt: row.updatedAt.getTime(),
+        lines: invoiceLines.map((line) => ({
+            type: line.lineType,
+            description: line.description,
+            priceId: line.priceId,
+            quantity: toDecimal(line.quantity),
+            unitAmount: line.unitAmount && toDecimal(line.unitAmount),
+            amount: toDecimal(line.amount),
+            period: { start: line.periodStart.getTime(), end: line.periodEnd.getTime() },
+            isProration: line.isProration,
+        })),
+    };
+}
+export async function insertInvoice(db, facts, { lines, period, ...draft }) {
+    const { environmentId, createdAt, daysUntilDue, ...columns } = facts;
+    const id = newId();
+    const { reason, currency, subTotal, discount, tax, total } = draft;
+    await addInvoice(db, toRow({
+        environmentId,
+        id,
+        ...columns,
+        reason,
+        currency,
+        subTotal,
+        discount,
+        tax,
+        total,
+        status: 'OPEN',
+        periodStart: new Date(period.start),
+        periodEnd: new Date(period.end),
+        createdAt: new Date(createdAt),
+        dueDate: facts.collectionMethod === 'INVOICE' ? new Date(dueDateOf(createdAt, daysUntilDue ?? usualDaysUntilDue)) : null,
+        updatedAt: new Date(),
+    }));
+    const rows = lines.map(({ type, period: { start, end }, ...line }, position) => ({
+        environmentId,
+        id: newId(),
+        invoiceId: id,
+        position,
+        lineType: type,
+        description: line.description,
+        priceId: line.priceId,
+        quantity: line.quantity,
+        unitAmount: line.unitAmount,
+        amount: line.amount,
+        isProration: line.isProration,
+        periodStart: new Date(start),
+        periodEnd: new Date(end),
+    }));
+    await addInvoiceLines(db, rows.map(toRow));
+    return id;
+}
+const addInvoice = oncePerGroup(async (db, rows) => {
+    await insertRows(db, 'invoice', rows);
+    return rows;
+});
+const addInvoiceLines = oncePerGroup(async (db, all) => {
+    const rows = all.flat();
+    if (rows.length > 0)
+        await insertRows(db, 'invoice_line', rows);
+    return all;
+});
+const usualDaysUntilDue = 30;
+const dueDateOf = (at, days) => Temporal.Instant.fromEpochMilliseconds(at).add({ hours: 24 * days }).epochMilliseconds;
+export async function findInvoice(db, environmentId, by) {
+    const row = await db.invoice.findFirst({ where: { environmentId, ...by }, include: withLines });
+    return row && fromRow(row);
+}
+/** Of each subscription the newest that the provider has; those without one are absent. */
+export async function findLatestInvoices(db, environmentId, subscriptionIds) {
+    if (subscriptionIds.length === 0)
+        return new Map();
+    const latest = await db.$queryRaw(Prisma.sql `
+    SELECT newest.id FROM unnest(${subscriptionIds}::uuid[]) AS asked (subscription_id)
+    CROSS JOIN LATERAL (
+      SELECT id FROM invoice
+      WHERE environment_id = ${environmentId}::uuid AND subscription_id = asked.subscription_id AND billing_id IS NOT NULL
+      ORDER BY created_at DESC, id DESC LIMIT 1
+    ) AS newest`);
+    const rows = await db.invoice.findMany({ where: { environmentId, id: { in: latest.map(({ id }) => id) } }, include: withLines });
+    return new Map(rows.map((row) => [row.subscriptionId, fromRow(row)]));
+}
+/** Of subscriptions, the newest first. */
+export async function findInvoices(db, environmentId, subscriptionIds) {
+    const where = { environmentId, subscriptionId: { in: [...subscriptionIds] } };
+    const rows = await db.invoice.findMany({ where, include: withLines, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] });
+    return rows.map(fromRow);
+}
+/** What the provider told becomes the mirror. Older news than what it has change nothing; answers whether it changed. */
+export async function mirrorInvoice(db, environmentId, id, news, failedSince) {
+    const { billingId, number, status, revision, requiresAction, attemptCount, paymentUrl, paymentSecret, errorMessage, refundedAmount } = news;
+    const { count } = await db.invoice.updateMany({
+        where: { environmentId, id, providerRevision: { lt: revision } },
+        data: {
+            billingId,
+            number,
+            status,
+            requiresAction,
+            attemptCount,
+            paymentUrl,
+            paymentSecret,
+            errorMessage,
+            refundedAmount,
+            providerRevision: revision,
+            failedSince: failedSince === null ? null : new Date(failedSince),
+        },
+    });
+    return count === 1;
+}
+/** What the customer has to its credit in the currency: invoices below zero, less what others have used of them. */
+export function findBalance(db, environmentId, customerId, currency) {
+    return balanceOf(db, { environmentId, customerId, currency });
+}
+const balanceOf = oncePerGroup(async (db, all) => {
+    const rows = await db.$queryRaw(Prisma.sql `
+    SELECT (
+      SELECT coalesce(sum(greatest(-total, 0) - credit_applied), 0)::text FROM invoice
+      WHERE environment_id = asked.environment_id AND customer_id = asked.customer_id AND currency = asked.currency AND status <> 'CANCELED'
+    ) AS balance
+    FROM unnest(${all.map(({ environmentId }) => environmentId)}::uuid[], ${all.map(({ customerId }) => customerId)}::uuid[],
+      ${all.map(({ currency }) => currency)}::text[]) WITH ORDINALITY AS asked (environment_id, customer_id, currency, n)
+    ORDER BY n`);
+    return rows.map(({ balance }) => decimal.fromText(balance));
+});
+/** `lock`: nobody else gives one away that is limited until the transaction ends. */
+export async function findCoupon(db, environmentId, by, { lock }) {
+    const row = await db.coupon.findFirst({ where: { environmentId, ...by } });
+    if (!row)
+        return null;
+    // One without a limit is given to many at once.
+    if (lock && row.maxRedemptions !== null)
+        await db.$queryRaw(Prisma.sql `SELECT FROM coupon WHERE environment_id = ${environmentId}::uuid AND id = ${row.id}::uuid FOR UPDATE`);
+    const amounts = row.amountsOff;
+    return {
+        id: row.id,
+        refId: row.refId,
+        name: row.name,
+        percentOff: row.percentOff && toDecimal(row.percentOff),
+        amountsOff: amounts?.map(({ amount, currency }) => ({ amount: decimal.fromText(String(amount)), currency })) ?? null,
+        durationInMonths: row.durationInMonths,
+        status: row.status,
+        maxRedemptions: row.maxRedemptions,
+    };
+}
+/** Of the customer itself. */
+export function findCustomerCouponId(db, environmentId, customerId) {
+    return couponIdOf(db, { environmentId, customerId });
+}
+const couponIdOf = oncePerGroup(async (db, all) => {
+    const environmentIds = [...new Set(all.map(({ environmentId }) => environmentId))];
+    const ids = all.map(({ customerId }) => customerId);
+    const rows = await db.customer.findMany({
+        where: { environmentId: { in: environmentIds }, id: { in: ids } },
+        select: { environmentId: true, id: true, couponId: true },
+    });
+    const coupons = new Map(rows.map((row) => [row.environmentId + row.id, row.couponId]));
+    return all.map(({ environmentId, customerId }) => coupons.get(environmentId + customerId) ?? null);
+});
+/** Counts the coupon as given to the subscription, under the coupon's lock. A repeat is one. */
+export async function redeem(db, environmentId, coupon, subscriptionId) {
+    await db.couponRedemption.createMany({ data: [{ environmentId, couponId: coupon.id, subscriptionId }], skipDuplicates: true });
+}
+/**
+ * Whether the coupon has been given to as many as it may, the asked one apart: to subscriptions, and to the customers that hold it. Certain under the
+ * coupon's lock.
+ */
+export async function isUsedUp(db, environmentId, { id: couponId, maxRedemptions }, by) {
+    if (maxRedemptions === null)
+        return false;
+    const apart = 'subscriptionId' in by ? { subscriptionId: { not: by.subscriptionId } } : {};
+    const apartFrom = 'customerRefId' in by ? { refId: { not: by.customerRefId } } : {};
+    const subscriptions = await db.couponRedemption.count({ where: { environmentId, couponId, ...apart } });
+    const customers = await db.customer.count({ where: { environmentId, couponId, ...apartFrom } });
+    return subscriptions + customers >= maxRedemptions;
+}
+//# sourceMappingURL=invoices.js.map

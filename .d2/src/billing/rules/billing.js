@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=billing.js.map

@@ -1,0 +1,62 @@
+import * as decimal from '../../kernel/decimal.js';
+import { exactly, product } from '../../kernel/money.js';
+/** For one billing period, before rounding. A quantity of 0 or less costs nothing, flat parts of tiers included. */
+export function costOf(price, quantity) {
+    if (decimal.compare(quantity, decimal.zero) <= 0)
+        return 0n;
+    const { amount, tiers, tiersMode, blockSize } = price;
+    if (tiers)
+        return tiersMode === 'VOLUME' ? volume(tiers, quantity) : graduated(tiers, decimal.toBillionths(quantity));
+    if (amount === null)
+        return 0n;
+    if (blockSize === null)
+        return product(quantity, amount);
+    return product(decimal.divideToWhole(quantity, decimal.fromNumber(blockSize), 'UP'), amount);
+}
+/**
+ * Each part of the quantity (in billionths) at the price of the tier that it falls in. What is beyond the last tier costs what the last tier does.
+ * In whole numbers throughout, which is twice as fast as in decimals: estimates spend most of their time here.
+ */
+function graduated(tiers, quantity) {
+    let cost = 0n;
+    let below = 0n;
+    for (const [index, { upTo, unitPrice, flatPrice }] of tiers.entries()) {
+        if (quantity <= below)
+            break;
+        const end = upTo === null || index === tiers.length - 1 ? quantity : decimal.toBillionths(upTo);
+        const top = end < quantity ? end : quantity;
+        if (unitPrice !== null)
+            cost += (top - below) * decimal.toBillionths(unitPrice);
+        if (flatPrice !== null)
+            cost += exactly(flatPrice);
+        below = top;
+    }
+    return cost;
+}
+/** The whole quantity at the price of the tier that it reaches. */
+function volume(tiers, quantity) {
+    const tier = tiers.find(({ upTo }) => upTo === null || decimal.compare(quantity, upTo) <= 0) ?? tiers.at(-1);
+    if (!tier)
+        return 0n;
+    return (tier.unitPrice === null ? 0n : product(quantity, tier.unitPrice)) + (tier.flatPrice === null ? 0n : exactly(tier.flatPrice));
+}
+/** How a quantity falls on tiers: what `costOf` adds up. Nothing for a price without tiers, and for a quantity of 0. */
+export function tierParts({ tiers, tiersMode }, quantity) {
+    const parts = [];
+    let above = decimal.zero;
+    for (const [index, tier] of (tiers ?? []).entries()) {
+        if (decimal.compare(quantity, above) <= 0)
+            break;
+        const end = tier.upTo === null || index === tiers.length - 1 ? null : tier.upTo;
+        const isReached = end === null || decimal.compare(quantity, end) <= 0;
+        if (tiersMode !== 'VOLUME')
+            parts.push({ tier, above, quantity: decimal.subtract(isReached ? quantity : end, above) });
+        else if (isReached)
+            parts.push({ tier, above, quantity });
+        if (isReached)
+            break;
+        above = end;
+    }
+    return parts;
+}
+//# sourceMappingURL=price.js.map

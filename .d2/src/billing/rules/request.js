@@ -1,0 +1,133 @@
+/** What a caller agrees for a subscription beside what the catalog says, and the terms that it makes. Pure. */
+import { checkTiers } from '../../catalog/document/package-checks.js';
+import { currencies } from '../../catalog/model/currency.js';
+import * as decimal from '../../kernel/decimal.js';
+import { minorDigits } from '../../kernel/money.js';
+import { invalidInput } from '../../kernel/problem.js';
+import { onlyUnit } from '../../subscription/rules/content.js';
+import { isOverriding } from './charges.js';
+export const usualTerms = {
+    collectionMethod: 'INVOICE',
+    discount: null,
+    priceOverrides: [],
+    minimumSpend: null,
+    taxPercentage: null,
+    taxName: null,
+    daysUntilDue: null,
+    awaitsPayment: true,
+};
+/** The terms after the request. `discount` is what its coupon stands for; undefined: as before. */
+export function termsAfter(before, request, discount) {
+    const { priceOverrides, minimumSpend, collectionMethod, taxPercentage, taxName, daysUntilDue, awaitsPayment } = request;
+    return {
+        ...before,
+        ...(discount === undefined ? {} : { discount }),
+        ...(priceOverrides === undefined ? {} : { priceOverrides: priceOverrides ?? [] }),
+        ...(minimumSpend === undefined ? {} : { minimumSpend }),
+        ...(taxPercentage === undefined ? {} : { taxPercentage, taxName: taxName ?? null }),
+        ...(daysUntilDue === undefined ? {} : { daysUntilDue }),
+        collectionMethod: collectionMethod ?? before.collectionMethod,
+        awaitsPayment: awaitsPayment ?? before.awaitsPayment,
+    };
+}
+/**
+ * The price overrides of the terms, which are those after the request, with the price per unit that it names. Fails with BAD_USER_INPUT when the request
+ * names a price that the content is not charged by.
+ */
+export function agreedOverrides({ currency, priceOverrides }, request, content) {
+    const asked = request.priceOverrides ?? [];
+    for (const [index, override] of asked.entries()) {
+        if (currency !== null && isOverriding(override, content, currency))
+            continue;
+        const path = `priceOverrides[${index}]`;
+        const what = override.featureRefId === null ? 'flat fee' : `price of feature "${override.featureRefId}"`;
+        const where = override.addonRefId === null ? `plan "${content.plan.refId}"` : `add-on "${override.addonRefId}"`;
+        const inCurrency = override.currency ?? currency;
+        throw invalidInput(`${path}: ${where} as it is subscribed to is charged no ${what}${inCurrency ? ` in ${inCurrency}` : ''}.`, { path });
+    }
+    if (request.unitAmount === undefined || request.unitAmount === null)
+        return priceOverrides;
+    const { featureRefId } = onlyUnit(content.plan, 'priceUnitAmount');
+    const isUnit = (override) => override.addonRefId === null && override.featureRefId === featureRefId;
+    if (asked.some(isUnit))
+        throw invalidInput('Send the price per unit in priceOverrides or in priceUnitAmount, not in both.', { path: 'priceUnitAmount' });
+    const unit = { addonRefId: null, featureRefId, amount: request.unitAmount, tiers: null, blockSize: null };
+    return [...priceOverrides.filter((override) => !isUnit(override)), unit];
+}
+/** Fails with BAD_USER_INPUT, naming the field, when something cannot be agreed so. */
+export function checkBillingRequest(request) {
+    const { coupon, minimumSpend, taxPercentage, taxRateIds, priceOverrides, unitAmount, daysUntilDue } = request;
+    if (coupon)
+        checkCoupon(coupon);
+    if (minimumSpend)
+        checkMoney(minimumSpend, 'minimumSpend');
+    if (taxPercentage && (decimal.compare(taxPercentage, decimal.zero) < 0 || decimal.toNumber(taxPercentage) > 100))
+        throw invalidInput('taxPercentage must be from 0 to 100.', { path: 'billingInformation.taxPercentage' });
+    if (taxRateIds)
+        throw new Error('tax rates have to be looked up before the change is decided');
+    if (unitAmount && decimal.compare(unitAmount, decimal.zero) < 0)
+        throw invalidInput('priceUnitAmount must not be negative.', { path: 'priceUnitAmount' });
+    if (typeof daysUntilDue === 'number' && (!Number.isInteger(daysUntilDue) || daysUntilDue < 0 || daysUntilDue > maxDaysUntilDue))
+        throw invalidInput(`invoiceDaysUntilDue must be a whole number from 0 to ${maxDaysUntilDue}.`, {
+            path: 'billingInformation.invoiceDaysUntilDue',
+        });
+    for (const [index, override] of (priceOverrides ?? []).entries())
+        checkOverride(override, `priceOverrides[${index}]`);
+}
+/** A due date beyond that is a mistake. */
+const maxDaysUntilDue = 365;
+function checkOverride({ amount, tiers, blockSize, featureRefId }, path) {
+    const report = (place, problem) => {
+        throw invalidInput(`${place} ${problem}.`, { path: place });
+    };
+    if ((amount === null) === (tiers === null))
+        report(path, 'needs exactly one of price and tiers');
+    if (amount !== null && isNegative(amount))
+        report(`${path}.price`, 'must not be negative');
+    if (featureRefId === null && (tiers !== null || blockSize !== null))
+        report(path, 'replaces a flat fee: it has neither tiers nor blocks');
+    if (blockSize !== null && !(blockSize > 0))
+        report(`${path}.blockSize`, 'must be above 0');
+    if (tiers === null)
+        return;
+    if (blockSize !== null)
+        report(`${path}.blockSize`, 'does not go with tiers');
+    checkTiers(tiers, `${path}.tiers`, report);
+    for (const [position, { unitPrice, flatPrice }] of tiers.entries())
+        if ([unitPrice, flatPrice].some((price) => price !== null && isNegative(price)))
+            report(`${path}.tiers[${position}]`, 'must not have a negative price');
+}
+const isNegative = (amount) => decimal.compare(amount, decimal.zero) < 0;
+function checkCoupon({ couponRefId, billingCouponId, promotionCode, discount }) {
+    const named = [couponRefId, billingCouponId, promotionCode, discount].filter((one) => one !== undefined && one !== null);
+    const path = 'appliedCoupon';
+    if (named.length !== 1)
+        throw invalidInput('appliedCoupon names exactly one of couponId, billingCouponId, promotionCode and discount.', { path });
+    if (discount)
+        checkDiscount(discount, `${path}.discount`);
+}
+/** Shared with coupons of the catalog. */
+export function checkDiscount({ percentOff, amountsOff, durationInMonths }, path) {
+    if ((percentOff === null) === (amountsOff === null))
+        throw invalidInput(`${path} needs exactly one of percentOff and amountsOff.`, { path });
+    if (percentOff !== null && (decimal.compare(percentOff, decimal.zero) <= 0 || decimal.toNumber(percentOff) > 100))
+        throw invalidInput('percentOff must be above 0 and at most 100.', { path: `${path}.percentOff` });
+    if (amountsOff?.length === 0)
+        throw invalidInput('amountsOff must not be empty.', { path: `${path}.amountsOff` });
+    for (const money of amountsOff ?? [])
+        checkMoney(money, `${path}.amountsOff`);
+    if (new Set(amountsOff?.map(({ currency }) => currency)).size !== (amountsOff?.length ?? 0))
+        throw invalidInput('amountsOff names a currency twice.', { path: `${path}.amountsOff` });
+    if (durationInMonths !== null && (!Number.isInteger(durationInMonths) || durationInMonths < 1))
+        throw invalidInput('durationInMonths must be a whole number above 0.', { path: `${path}.durationInMonths` });
+}
+function checkMoney({ amount, currency }, path) {
+    if (!currencies.includes(currency))
+        throw invalidInput(`"${currency}" is not a currency.`, { path });
+    if (decimal.compare(amount, decimal.zero) <= 0)
+        throw invalidInput(`The amount in ${currency} must be above 0.`, { path });
+    const [, fraction = ''] = amount.split('.');
+    if (fraction.length > minorDigits(currency))
+        throw invalidInput(`${amount} ${currency} cannot be paid: it has more than ${minorDigits(currency)} decimals.`, { path });
+}
+//# sourceMappingURL=request.js.map

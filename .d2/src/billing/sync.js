@@ -1,0 +1,157 @@
+import { Problem } from '../kernel/problem.js';
+import { inTransaction } from '../platform/postgres.js';
+import { claimIntents, countIntents, dropCreation, findOverduePayments, findUncollected, findWaitingVoid, finishIntent, insertIntent, postponeIntent, reviveIntents, voidOf, } from './records/intents.js';
+import { clearFailure, clearPaymentDeadline, findInvoice, findTrouble, mirrorInvoice, saveSyncError } from './records/invoices.js';
+import { collectionDays, consequenceOf } from './rules/payment-collection.js';
+import { invoiceNotFound } from './rules/problems.js';
+/** A call holds its lease for longer than it may take, so that two never make it at once; the key makes it harmless if they do. */
+const callTimeoutMs = 10_000;
+const leaseMs = 30_000;
+const firstBackoffMs = 1_000;
+const maxBackoffMs = 10 * 60_000;
+/**
+ * Makes the calls that the ledger wrote down, and takes in what the provider tells. A call is claimed under a lease, made outside of any transaction,
+ * and finished in a second one that reads the status again.
+ */
+export class BillingSync {
+    #prisma;
+    #provider;
+    #settle;
+    constructor({ prisma, provider, settle }) {
+        this.#prisma = prisma;
+        this.#provider = provider;
+        this.#settle = settle;
+    }
+    /**
+     * Makes calls that wait; answers how many were claimed. `of`: only those of one subscription. What fails is tried again later, and is visible as
+     * the subscription's sync error until then; never throws for it.
+     */
+    async deliver({ limit = 50, of = null, signal, } = {}) {
+        const intents = await claimIntents(this.#prisma, { limit, leaseMs, of });
+        for (const intent of intents)
+            await this.#deliver(intent, signal);
+        return intents.length;
+    }
+    /** The same until nothing waits of the subscription, or something did not succeed. */
+    async deliverAll(environmentId, subscriptionId, signal) {
+        for (let round = 0; round < 10; round++)
+            if ((await this.deliver({ of: { environmentId, subscriptionId }, signal })) === 0)
+                return;
+    }
+    /** News of the provider: at least once, in any order. Fails retryably for an invoice that we do not know by its identifier yet. */
+    async hear(environmentId, news) {
+        const invoice = await findInvoice(this.#prisma, environmentId, { billingId: news.billingId });
+        if (!invoice)
+            throw invoiceNotFound(news.billingId);
+        await this.#take(invoice, news, null);
+        await this.deliverAll(environmentId, invoice.subscriptionId);
+    }
+    /** Has calls made again that the provider refused, when somebody has put right why; answers how many. The billing worker makes them. */
+    retry(environmentId) {
+        return reviveIntents(this.#prisma, environmentId);
+    }
+    /** Ends what nobody has paid in time: writes down that its invoice is taken back, which comes first. */
+    async sweepDeadlines(limit = 100) {
+        const unpaid = await findOverduePayments(this.#prisma, limit);
+        const uncollected = await findUncollected(this.#prisma, collectionDays, limit);
+        for (const overdue of [...unpaid, ...uncollected]) {
+            await inTransaction(this.#prisma, async (db) => {
+                await insertIntent(db, voidOf(overdue));
+                await clearPaymentDeadline(db, overdue.environmentId, overdue.subscriptionId);
+                await clearFailure(db, overdue.environmentId, overdue.invoiceId);
+            });
+        }
+        return unpaid.length + uncollected.length;
+    }
+    counts() {
+        return countIntents(this.#prisma);
+    }
+    async #deliver(intent, signal) {
+        try {
+            const invoice = await findInvoice(this.#prisma, intent.environmentId, { id: intent.invoiceId });
+            if (!invoice)
+                throw invoiceNotFound(intent.invoiceId);
+            await this.#take(invoice, await this.#outcome(intent, invoice, signal), intent);
+        }
+        catch (error) {
+            const problem = Problem.from(error);
+            const isRetryable = problem.isRetryable || problem.code === 'INTERNAL';
+            const backoffMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(intent.attempts, 20));
+            await postponeIntent(this.#prisma, intent, problem.message, isRetryable ? backoffMs : null);
+            const text = isRetryable ? 'The billing provider could not be reached; it is tried again.' : problem.message;
+            await saveSyncError(this.#prisma, intent.environmentId, intent.subscriptionId, text);
+        }
+    }
+    /** Makes the call, unless there is nothing to make it about. */
+    async #outcome(intent, invoice, signal) {
+        const { kind, environmentId } = intent;
+        // Calls are made in their order: by now the provider would have the invoice, had it not refused to make it.
+        if (kind === 'VOID' && invoice.billingId === null)
+            return { ...invoice, status: 'CANCELED', requiresAction: false, revision: invoice.providerRevision + 1 };
+        const isUnwanted = kind === 'CREATE_INVOICE' && (await findWaitingVoid(this.#prisma, environmentId, invoice.id)) !== null;
+        return this.#call(intent, isUnwanted ? { ...invoice, collectionMethod: 'INVOICE' } : invoice, signal);
+    }
+    #call(intent, invoice, signal) {
+        const { environmentId, customerId, idempotencyKey } = intent;
+        const timeout = AbortSignal.timeout(callTimeoutMs);
+        const call = { environmentId, customerId, idempotencyKey, signal: signal ? AbortSignal.any([signal, timeout]) : timeout };
+        if (intent.kind === 'CREATE_INVOICE')
+            return this.#provider.createInvoice(call, { ...pick(invoice), draft: toDraft(invoice) });
+        const { billingId } = invoice;
+        if (billingId === null)
+            throw invoiceNotFound(invoice.id);
+        if (intent.kind === 'COLLECT')
+            return this.#provider.collect(call, { billingId });
+        if (intent.kind === 'VOID')
+            return this.#provider.voidInvoice(call, { billingId });
+        return this.#provider.refund(call, { billingId });
+    }
+    /** The second transaction: the mirror, the subscription and what follows, together. Older news than the mirror's change nothing. */
+    async #take({ environmentId, id, subscriptionId, customerId }, news, intent) {
+        await this.#settle(environmentId, subscriptionId, async (db, subscription, now) => {
+            const before = (await findInvoice(db, environmentId, { id }));
+            const { collectionMethod } = before;
+            // Of what was taken back the provider may tell before it answers the call.
+            const withdrawn = news.status === 'CANCELED' ? await findWaitingVoid(db, environmentId, id) : null;
+            const isTakenBack = intent?.kind === 'VOID';
+            const endsBy = withdrawn?.endsBy ?? null;
+            const consequence = consequenceOf({ subscription, before, news, collectionMethod, isTakenBack, endsBy, now });
+            const isNews = await mirrorInvoice(db, environmentId, id, news, consequence.failedSince);
+            if (intent)
+                await finishIntent(db, intent);
+            if (news.billingId === null)
+                await dropCreation(db, environmentId, id);
+            if (!isNews)
+                return null;
+            const { next, trigger, visibleError } = consequence;
+            if (trigger !== null)
+                await clearPaymentDeadline(db, environmentId, subscriptionId);
+            // What somebody has to know stays until the next thing that succeeds; giving a payment back is told by it and does not end it.
+            if (visibleError !== null || (intent && intent.kind !== 'REFUND'))
+                await saveSyncError(db, environmentId, subscriptionId, visibleError);
+            if (next) {
+                const idempotencyKey = `${next.kind.toLowerCase()}:${id}${next.kind === 'COLLECT' ? `:${news.attemptCount}` : ''}`;
+                const notBefore = next.kind === 'COLLECT' ? now + next.delayMs : null;
+                const call = { environmentId, subscriptionId, customerId, kind: next.kind, idempotencyKey, invoiceId: id, endsBy: null };
+                await insertIntent(db, call, { notBefore });
+            }
+            // An older invoice may be in trouble still: it says how payment stands, whatever became of this one.
+            const paymentCollection = (await findTrouble(db, environmentId, subscriptionId)) ?? consequence.paymentCollection;
+            return { trigger, paymentCollection };
+        });
+    }
+}
+const pick = ({ amountDue, collectionMethod, dueDate }) => ({ amountDue, collectionMethod, dueDate });
+function toDraft({ reason, currency, periodStart, periodEnd, lines, subTotal, discount, tax, total }) {
+    return {
+        reason,
+        currency,
+        period: { start: periodStart, end: periodEnd },
+        lines,
+        subTotal,
+        discount,
+        tax,
+        total,
+    };
+}
+//# sourceMappingURL=sync.js.map

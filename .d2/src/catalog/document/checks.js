@@ -1,0 +1,216 @@
+import { isMap, join } from './document-path.js';
+import { checkDistinct, Index, } from './located.js';
+import { checkEntitlements, checkPrices } from './package-checks.js';
+/**
+ * Every problem between definitions. Of what could not be read (`unread`) only the names it uses are looked up. `current` is the catalog
+ * in force, of which some things never change; null when there is none.
+ */
+export function checkCatalog(catalog, unread, current) {
+    const problems = [];
+    const report = (path, message) => problems.push({ path, message });
+    const features = index('feature', catalog.features, report);
+    const products = index('product', catalog.products, report);
+    const plans = index('plan', catalog.plans, report);
+    const addons = index('add-on', catalog.addons, report);
+    index('coupon', catalog.coupons, report);
+    for (const { path, value } of catalog.features) {
+        if (value === null)
+            continue;
+        checkFeature(value, path, report);
+        const before = current?.features.find((feature) => feature.refId === value.refId);
+        if (before)
+            checkUnchanged(before, value, ['type', 'meter'], 'a feature', path, report);
+    }
+    for (const { path, value } of catalog.products)
+        if (value)
+            checkSettings(value, `${path}.settings`, plans, report);
+    for (const plan of catalog.plans) {
+        const { path, value } = plan;
+        checkPackage(plan, features, products, report);
+        if (value === null)
+            continue;
+        checkTrial(value, path, report);
+        const before = current?.plans.find((other) => other.refId === value.refId);
+        if (before)
+            checkUnchanged(before, value, ['product'], 'a plan', path, report);
+        if (value.basePlan !== null)
+            checkSibling(plans, value.basePlan, value.product, `${path}.basePlan`, report);
+        checkSiblings(addons, value.compatibleAddons, value.product, `${path}.compatibleAddons`, report);
+    }
+    for (const addon of catalog.addons) {
+        const { path, value } = addon;
+        checkPackage(addon, features, products, report);
+        if (value === null)
+            continue;
+        const before = current?.addons.find((other) => other.refId === value.refId);
+        if (before)
+            checkUnchanged(before, value, ['product'], 'an add-on', path, report);
+        checkSiblings(addons, value.dependencies, value.product, `${path}.dependencies`, report);
+    }
+    for (const { path, value } of catalog.coupons)
+        if (value)
+            checkCoupon(value, path, report);
+    checkCycles(catalog.plans, 'basePlan', (plan) => (plan.basePlan === null ? [] : [plan.basePlan]), report);
+    checkCycles(catalog.addons, 'dependencies', (addon) => addon.dependencies, report);
+    const named = {
+        product: products,
+        feature: features,
+        basePlan: plans,
+        newCustomerPlan: plans,
+        downgradePlan: plans,
+        compatibleAddons: addons,
+        dependencies: addons,
+    };
+    for (const { path, raw } of unread)
+        checkNames(raw, path, named, report);
+    return problems;
+}
+/** Looks up the names that something unreadable uses. Its entitlements and prices are read on their own. */
+function checkNames(raw, path, named, report) {
+    for (const [key, value] of isMap(raw) ? Object.entries(raw) : []) {
+        const definitions = Object.hasOwn(named, key) ? named[key] : undefined;
+        if (key === 'settings')
+            checkNames(value, join(path, key), named, report);
+        if (definitions && typeof value === 'string')
+            definitions.find(value, join(path, key), report);
+        if (!definitions || !Array.isArray(value))
+            continue;
+        for (const [position, name] of value.entries()) {
+            if (typeof name === 'string')
+                definitions.find(name, `${join(path, key)}[${position}]`, report);
+        }
+    }
+}
+function index(kind, items, report) {
+    const found = new Index(kind);
+    for (const item of items) {
+        const first = found.add(item);
+        if (first)
+            report(`${item.path}.refId`, `'${item.refId}' is already the refId of ${first.path}`);
+    }
+    return found;
+}
+function checkUnchanged(before, after, keys, kind, path, report) {
+    for (const key of keys) {
+        if (before[key] !== after[key]) {
+            report(`${path}.${key}`, `the ${key} of ${kind} never changes: it is ${before[key]}; make another one with a refId of its own`);
+        }
+    }
+}
+function checkFeature(feature, path, report) {
+    if (feature.type !== 'NUMBER' && feature.meter !== 'None')
+        report(`${path}.meter`, `only a NUMBER has a meter; this is a ${feature.type}`);
+    if (feature.type === 'ENUM' && feature.enumValues.length === 0)
+        report(`${path}.enumValues`, 'an ENUM needs the values to choose from');
+    if (feature.type !== 'ENUM' && feature.enumValues.length > 0)
+        report(`${path}.enumValues`, `only an ENUM has values; this is a ${feature.type}`);
+    checkDistinct(feature.enumValues, `${path}.enumValues`, report);
+    if (feature.unitTransformation && !feature.events) {
+        report(`${path}.unitTransformation`, 'converts what is measured from raw events, so it needs events');
+    }
+    if (feature.events === null)
+        return;
+    if (feature.meter !== 'Incremental') {
+        // A level without a period would have to be summed over all events since the beginning, which are not kept for ever.
+        report(`${path}.events`, `raw events measure Incremental usage; the meter is ${feature.meter} (report a level such as seats with reportUsage)`);
+    }
+    const { aggregation, field } = feature.events;
+    if (aggregation === 'COUNT' && field !== null)
+        report(`${path}.events.field`, 'COUNT counts events and reads no field');
+    if (aggregation !== 'COUNT' && field === null)
+        report(`${path}.events.field`, `is required: the dimension that ${aggregation} reads`);
+}
+function checkSettings({ refId, settings }, path, plans, report) {
+    const { newCustomer, newCustomerPlan, endOfSubscription, downgradePlan } = settings;
+    if (newCustomer === 'PLAN_SELECTION') {
+        if (newCustomerPlan !== null)
+            report(`${path}.newCustomerPlan`, 'PLAN_SELECTION starts no plan: leave this out, or choose FREE_PLAN or TRIAL_PERIOD');
+    }
+    else if (newCustomerPlan === null) {
+        report(`${path}.newCustomerPlan`, `is required with ${newCustomer}`);
+    }
+    else {
+        const plan = checkSibling(plans, newCustomerPlan, refId, `${path}.newCustomerPlan`, report);
+        if (plan && newCustomer === 'FREE_PLAN' && plan.pricingType !== 'FREE')
+            report(`${path}.newCustomerPlan`, `'${newCustomerPlan}' is not free`);
+        if (plan && newCustomer === 'TRIAL_PERIOD' && !plan.defaultTrial)
+            report(`${path}.newCustomerPlan`, `'${newCustomerPlan}' has no defaultTrial`);
+    }
+    if (endOfSubscription === 'CANCEL_SUBSCRIPTION') {
+        if (downgradePlan !== null)
+            report(`${path}.downgradePlan`, 'CANCEL_SUBSCRIPTION needs none: leave this out, or choose DOWNGRADE_TO_FREE');
+    }
+    else if (downgradePlan === null) {
+        report(`${path}.downgradePlan`, 'is required with DOWNGRADE_TO_FREE');
+    }
+    else {
+        const plan = checkSibling(plans, downgradePlan, refId, `${path}.downgradePlan`, report);
+        if (plan && plan.pricingType !== 'FREE')
+            report(`${path}.downgradePlan`, `'${downgradePlan}' is not free`);
+    }
+}
+function checkPackage(item, features, products, report) {
+    const { path, value, entitlements, prices } = item;
+    checkEntitlements(entitlements, `${path}.entitlements`, features, report);
+    checkPrices(prices, `${path}.prices`, features, report);
+    if (value === null)
+        return;
+    products.find(value.product, `${path}.product`, report);
+    if (value.pricingType === 'PAID' && prices.length === 0)
+        report(`${path}.prices`, 'what is PAID needs at least one price');
+    if (value.pricingType !== 'PAID' && prices.length > 0)
+        report(`${path}.pricingType`, `what is ${value.pricingType} has no prices`);
+}
+function checkTrial(plan, path, report) {
+    if (plan.pricingType === 'FREE' && plan.defaultTrial)
+        report(`${path}.defaultTrial`, 'a free plan has no trial');
+}
+/** The plan or add-on named at `path`, which must be of the same product. */
+function checkSibling(items, refId, product, path, report) {
+    const found = items.find(refId, path, report);
+    if (found && found.product !== product)
+        report(path, `'${refId}' belongs to product '${found.product}', not to '${product}'`);
+    return found;
+}
+function checkSiblings(items, refIds, product, path, report) {
+    for (const [position, refId] of refIds.entries())
+        checkSibling(items, refId, product, `${path}[${position}]`, report);
+    checkDistinct(refIds, path, report);
+}
+function checkCoupon(coupon, path, report) {
+    const { percentOff, amountsOff } = coupon;
+    if ((percentOff === null) === (amountsOff === null))
+        report(path, 'needs exactly one of percentOff and amountsOff');
+    if (percentOff !== null && !(Number(percentOff) > 0 && Number(percentOff) <= 100))
+        report(`${path}.percentOff`, 'must be above 0 and at most 100');
+    if (amountsOff?.length === 0)
+        report(`${path}.amountsOff`, 'must not be empty');
+    for (const [position, { amount }] of (amountsOff ?? []).entries()) {
+        if (amount === '0')
+            report(`${path}.amountsOff[${position}].amount`, 'must be above 0');
+    }
+    const currencies = (amountsOff ?? []).map(({ currency }) => currency);
+    checkDistinct(currencies, `${path}.amountsOff`, report);
+}
+/** Reports each circle once, at the definition that closes it. */
+function checkCycles(items, key, namedBy, report) {
+    const byRefId = new Map(items.map((item) => [item.refId, item]));
+    const done = new Set();
+    const visit = (refId, trail) => {
+        const item = byRefId.get(refId);
+        if (!item?.value || done.has(refId))
+            return;
+        for (const next of namedBy(item.value)) {
+            const from = [...trail, refId].indexOf(next);
+            if (from >= 0)
+                report(`${item.path}.${key}`, `leads back to itself: ${[...trail, refId].slice(from).concat(next).join(' -> ')}`);
+            else
+                visit(next, [...trail, refId]);
+        }
+        done.add(refId);
+    };
+    for (const { value } of items)
+        if (value)
+            visit(value.refId, []);
+}
+//# sourceMappingURL=checks.js.map

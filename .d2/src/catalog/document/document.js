@@ -1,0 +1,2 @@
+export const newCustomerSettings = ['FREE_PLAN', 'TRIAL_PERIOD', 'PLAN_SELECTION'];
+//# sourceMappingURL=document.js.map

@@ -1,0 +1,159 @@
+/** Whether the entitlements and prices of a plan or add-on fit the features they name. */
+import * as decimal from '../../kernel/decimal.js';
+import { suggestion } from '../../kernel/nearest.js';
+import { resetRules } from '../../metering/model/usage-period.js';
+import { checkDistinct } from './located.js';
+import { priceKey } from './normalise.js';
+/** The value of an unmetered NUMBER travels as an int32. */
+const maxNumericValue = 2 ** 31 - 1;
+/** `entitlements` is null where one could not be read. */
+export function checkEntitlements(entitlements, path, features, report) {
+    const places = new Map();
+    for (const [position, entitlement] of entitlements.entries()) {
+        if (entitlement === null)
+            continue;
+        const place = `${path}[${position}]`;
+        const first = places.get(entitlement.feature);
+        if (first)
+            report(`${place}.feature`, `'${entitlement.feature}' has an entitlement already, at ${first}`);
+        else
+            places.set(entitlement.feature, place);
+        checkResetRule(entitlement, `${place}.resetRule`, report);
+        const feature = features.find(entitlement.feature, `${place}.feature`, report);
+        if (feature)
+            checkEntitlement(entitlement, feature, place, report);
+    }
+}
+function checkEntitlement(entitlement, feature, path, report) {
+    const { limit, unlimited, softLimit, values } = entitlement;
+    if (feature.type === 'NUMBER') {
+        if (limit === null && !unlimited)
+            report(path, `needs limit or unlimited, as '${feature.refId}' is a NUMBER`);
+        if (limit !== null && unlimited)
+            report(`${path}.limit`, 'contradicts unlimited: true');
+        if (softLimit && unlimited)
+            report(`${path}.softLimit`, 'contradicts unlimited: true');
+        if (softLimit && feature.meter === 'None')
+            report(`${path}.softLimit`, `'${feature.refId}' has no meter, so nothing can exceed its limit`);
+        if (limit !== null && feature.meter === 'None' && !(Number.isInteger(Number(limit)) && Number(limit) <= maxNumericValue)) {
+            report(`${path}.limit`, `must be a whole number up to ${maxNumericValue}, as '${feature.refId}' has no meter`);
+        }
+    }
+    else {
+        const message = `'${feature.refId}' is a ${feature.type}, which has no limit`;
+        if (limit !== null)
+            report(`${path}.limit`, message);
+        if (unlimited)
+            report(`${path}.unlimited`, message);
+        if (softLimit)
+            report(`${path}.softLimit`, message);
+    }
+    checkValues(values, feature, `${path}.values`, report);
+    checkReset(entitlement.resetPeriod, feature, `${path}.resetPeriod`, report);
+}
+function checkValues(values, feature, path, report) {
+    if (feature.type !== 'ENUM') {
+        if (values.length > 0)
+            report(path, `'${feature.refId}' is a ${feature.type}, which has no values`);
+        return;
+    }
+    if (values.length === 0)
+        report(path, `is required: some of ${feature.enumValues.join(', ')}`);
+    for (const [position, value] of values.entries()) {
+        if (!feature.enumValues.includes(value))
+            report(`${path}[${position}]`, `'${value}' is not a value of '${feature.refId}'${suggestion(value, feature.enumValues)}`);
+    }
+    checkDistinct(values, path, report);
+}
+function checkReset(resetPeriod, feature, path, report) {
+    if (resetPeriod === null)
+        return;
+    if (feature.meter === 'Fluctuating')
+        report(path, `'${feature.refId}' is Fluctuating: its usage goes up and down and is never reset`);
+    if (feature.meter === 'None')
+        report(path, `'${feature.refId}' has no meter, so there is no usage to reset`);
+}
+function checkResetRule({ resetPeriod, resetRule }, path, report) {
+    if (resetRule === null)
+        return;
+    const rules = resetPeriod === null ? null : resetRules[resetPeriod];
+    if (rules === null)
+        report(path, 'needs a resetPeriod');
+    else if (!rules.includes(resetRule))
+        report(path, `must be one of ${rules.join(', ')} with ${resetPeriod}`);
+}
+/** `prices` is null where one could not be read. */
+export function checkPrices(prices, path, features, report) {
+    const places = new Map();
+    for (const [position, price] of prices.entries()) {
+        if (price === null)
+            continue;
+        const place = `${path}[${position}]`;
+        const key = priceKey(price);
+        const first = places.get(key);
+        if (first)
+            report(place, `is the same as ${first}: one price per feature, billing period, currency and country`);
+        else
+            places.set(key, place);
+        checkPrice(price, place, features, report);
+    }
+}
+function checkPrice(price, path, features, report) {
+    const { billingModel, amount, tiers, tiersMode, minQuantity, maxQuantity } = price;
+    const refuse = (keys) => {
+        for (const key of keys)
+            if (price[key] !== null)
+                report(`${path}.${key}`, `does not go with ${billingModel}`);
+    };
+    if (billingModel === 'FLAT_FEE') {
+        refuse(['feature', 'tiers', 'tiersMode', 'blockSize', 'minQuantity', 'maxQuantity']);
+        if (amount === null)
+            report(`${path}.amount`, 'is required');
+        return;
+    }
+    if (billingModel === 'USAGE_BASED')
+        refuse(['minQuantity', 'maxQuantity']);
+    if (price.feature === null) {
+        report(`${path}.feature`, `is required with ${billingModel}: what is counted`);
+    }
+    else {
+        const feature = features.find(price.feature, `${path}.feature`, report);
+        if (feature && feature.type !== 'NUMBER')
+            report(`${path}.feature`, `'${feature.refId}' is a ${feature.type}, which cannot be counted`);
+        else if (feature?.meter === 'None' && billingModel === 'USAGE_BASED')
+            report(`${path}.feature`, `'${feature.refId}' has no meter, so its usage is not known`);
+    }
+    if ((amount === null) === (tiers === null))
+        report(path, 'needs exactly one of amount and tiers');
+    if (tiers !== null && price.blockSize !== null)
+        report(`${path}.blockSize`, 'does not go with tiers');
+    if (tiers === null && tiersMode !== null)
+        report(`${path}.tiersMode`, 'needs tiers');
+    if (tiers !== null && tiersMode === null)
+        report(`${path}.tiersMode`, 'is required with tiers: GRADUATED or VOLUME');
+    if (tiers !== null)
+        checkTiers(tiers, `${path}.tiers`, report);
+    if (minQuantity !== null && maxQuantity !== null && minQuantity > maxQuantity)
+        report(`${path}.maxQuantity`, 'must be at least minQuantity');
+}
+export function checkTiers(tiers, path, report) {
+    if (tiers.length === 0)
+        report(path, 'must not be empty');
+    let previous = decimal.zero;
+    for (const [position, { upTo, unitPrice, flatPrice }] of tiers.entries()) {
+        const place = `${path}[${position}]`;
+        const isLast = position === tiers.length - 1;
+        if (unitPrice === null && flatPrice === null)
+            report(place, 'needs unitPrice, flatPrice or both');
+        if (isLast && upTo !== null)
+            report(`${place}.upTo`, 'must be left out in the last tier, which has no end');
+        if (!isLast && upTo === null)
+            report(`${place}.upTo`, 'is required in every tier but the last');
+        if (upTo === null)
+            continue;
+        if (decimal.compare(upTo, previous) <= 0)
+            report(`${place}.upTo`, `must be above ${previous}, where the tier before ends`);
+        previous = upTo;
+    }
+}
+//# sourceMappingURL=package-checks.js.map

@@ -1,0 +1,116 @@
+/** From what was sent to a catalog document, or to everything that is wrong with it. */
+import { parse as parseYaml, YAMLParseError } from 'yaml';
+import { checkCatalog } from './checks.js';
+import { isMap } from './document-path.js';
+import { addMissing, normalise } from './normalise.js';
+import { read, unknownKey } from './read.js';
+import { addonShape, couponShape, entitlementShape, featureShape, planShape, priceShape, productShape } from './shape.js';
+const sections = ['features', 'products', 'plans', 'addons', 'coupons'];
+/**
+ * The document in its normal form (see normalise), all defaults filled in, or **every** problem with its place, in the order of the
+ * document. `input` is what JSON or YAML holds. A definition that cannot be read hides no problem of the others.
+ * The answered catalog holds what the document defines, not what `current` adds to it.
+ */
+export function parseCatalog(input, { current, archiveMissing }) {
+    if (!isMap(input))
+        return { problems: [{ path: '', message: `must be a map with some of ${sections.join(', ')}` }] };
+    const findings = { problems: [], unread: [] };
+    for (const key of Object.keys(input)) {
+        if (!sections.includes(key))
+            findings.problems.push(unknownKey('', key, sections));
+    }
+    const located = {
+        features: readSection(input, 'features', featureShape, findings),
+        products: readSection(input, 'products', productShape, findings),
+        plans: readSection(input, 'plans', planShape, findings).map((plan) => readPackage(plan, 'Override', findings)),
+        addons: readSection(input, 'addons', addonShape, findings).map((addon) => readPackage(addon, 'Increment', findings)),
+        coupons: readSection(input, 'coupons', couponShape, findings),
+    };
+    const inForce = current === null || archiveMissing ? located : withCurrent(located, current);
+    const problems = [...findings.problems, ...checkCatalog(inForce, findings.unread, current)];
+    return problems.length > 0 ? { problems: inDocumentOrder(problems) } : { catalog: normalise(toDocument(located)) };
+}
+/** As parseCatalog, from YAML or JSON text. A problem of the text itself has its line and column as place. */
+export function parseCatalogText(text, options) {
+    let input;
+    try {
+        input = parseYaml(text, { logLevel: 'error' });
+        // An anchor may contain its own alias, and then nothing that walks the document comes to an end.
+        JSON.stringify(input);
+    }
+    catch (error) {
+        const [position] = (error instanceof YAMLParseError && error.linePos) || [];
+        const [message = ''] = String(error.message).split('\n');
+        return { problems: [{ path: position ? `line ${position.line}, column ${position.col}` : '', message }] };
+    }
+    return parseCatalog(input, options);
+}
+function readSection(input, section, shape, findings) {
+    return readList(input[section], section, findings).map((raw, position) => {
+        const path = `${section}[${position}]`;
+        const refId = isMap(raw) && typeof raw.refId === 'string' ? raw.refId : null;
+        return { path, refId, raw, value: read(shape, raw, path, findings) };
+    });
+}
+function readList(raw, path, findings) {
+    if (Array.isArray(raw))
+        return raw;
+    if (raw !== undefined && raw !== null)
+        findings.problems.push({ path, message: 'must be a list' });
+    return [];
+}
+function readPackage({ path, refId, raw, value }, defaultBehavior, findings) {
+    const readAll = (key, shape) => {
+        const elements = isMap(raw) ? readList(raw[key], `${path}.${key}`, findings) : [];
+        return elements.map((element, position) => read(shape, element, `${path}.${key}[${position}]`, findings));
+    };
+    const entitlements = readAll('entitlements', entitlementShape(defaultBehavior));
+    const prices = readAll('prices', priceShape);
+    const pricingType = value?.pricingType ?? (prices.length > 0 ? 'PAID' : 'FREE');
+    return { path, refId, value: value && { ...value, pricingType }, entitlements, prices };
+}
+/** The definitions of the document, and those of the catalog in force that it leaves as they are. Their places are named by refId: `plans["free"]`. */
+function withCurrent(located, current) {
+    const locate = (section, items) => items.map((value) => ({ path: `${section}[${JSON.stringify(value.refId)}]`, refId: value.refId, value }));
+    const locatePackages = (section, items) => locate(section, items).map((item, position) => ({
+        ...item,
+        entitlements: items[position].entitlements,
+        prices: items[position].prices,
+    }));
+    return {
+        features: addMissing(located.features, locate('features', current.features)),
+        products: addMissing(located.products, locate('products', current.products)),
+        plans: addMissing(located.plans, locatePackages('plans', current.plans)),
+        addons: addMissing(located.addons, locatePackages('addons', current.addons)),
+        coupons: addMissing(located.coupons, locate('coupons', current.coupons)),
+    };
+}
+/** Of definitions that were all read. */
+function toDocument({ features, products, plans, addons, coupons }) {
+    const packageContent = ({ entitlements, prices }) => ({
+        entitlements: present(entitlements),
+        prices: present(prices),
+    });
+    return {
+        features: present(features.map(({ value }) => value)),
+        products: present(products.map(({ value }) => value)),
+        plans: plans.flatMap((plan) => (plan.value ? [{ ...plan.value, ...packageContent(plan) }] : [])),
+        addons: addons.flatMap((addon) => (addon.value ? [{ ...addon.value, ...packageContent(addon) }] : [])),
+        coupons: present(coupons.map(({ value }) => value)),
+    };
+}
+function present(values) {
+    return values.filter((value) => value !== null);
+}
+/** By section and position; what concerns the document as a whole first, what concerns the catalog in force last. */
+function inDocumentOrder(problems) {
+    const place = ({ path }) => {
+        const [, section = '', position] = /^([a-z]+)(?:\[(\d+)\])?/.exec(path) ?? [];
+        return [sections.indexOf(section), position === undefined ? (path.includes('[') ? Number.MAX_VALUE : -1) : Number(position)];
+    };
+    return problems.sort((a, b) => {
+        const [[sectionA, positionA], [sectionB, positionB]] = [place(a), place(b)];
+        return sectionA - sectionB || positionA - positionB;
+    });
+}
+//# sourceMappingURL=parse.js.map

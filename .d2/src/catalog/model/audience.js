@@ -1,0 +1,11 @@
+import { parse } from 'yaml';
+/**
+ * The plans and add-ons of a document (`plan basic`, `addon more`) whose publication is for existing subscriptions too. An instruction of the
+ * document and not a part of what is sold, so the catalog that it is read into does not hold it. The document has been checked.
+ */
+export function publishedForAll(input) {
+    const document = (typeof input === 'string' ? parse(input) : input);
+    const named = (kind, packages) => (packages ?? []).filter(({ publish }) => publish === 'ALL_CUSTOMERS').map(({ refId }) => `${kind} ${refId}`);
+    return new Set([...named('plan', document?.plans), ...named('addon', document?.addons)]);
+}
+//# sourceMappingURL=audience.js.map

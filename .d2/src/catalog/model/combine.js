@@ -1,0 +1,76 @@
+/**
+ * Several sources may give the same feature; these rules make one grant of them.
+ *
+ * grant     what one source offers of one feature
+ * source    a plan, a base plan, the subscription itself, an add-on, a promotional entitlement
+ *
+ * Inside a subscription sources replace or add to each other; between subscriptions and promotional entitlements the most
+ * generous wins. Grants may carry more than is combined here (their feature, reset, origin): that part is taken over from one of
+ * them, as each function says.
+ */
+import * as decimal from '../../kernel/decimal.js';
+/**
+ * The grant of one feature by one subscription; null when none of its sources has the feature.
+ *
+ * `plans` are the plan's and, after it, those of the plans it inherits from, nearest first. An entitlement set on the
+ * `subscription` itself replaces all of these. Then come the add-ons in any order: increments add up, but when there is an Override
+ * the most generous Override alone counts. What is not combined is taken from the grant that others add to.
+ */
+export function combineWithinSubscription(input) {
+    const addons = input.addons.filter(({ quantity }) => quantity >= 1);
+    const override = mostGenerous(addons.filter(({ behavior }) => behavior === 'Override').map(({ grant }) => grant));
+    if (override !== null)
+        return override;
+    const base = input.subscription ?? inherited(input.plans);
+    const increments = addons.map(({ grant, quantity }) => multiplied(grant, quantity));
+    if (base !== null)
+        return increments.reduce(added, base);
+    // Nothing to add to: the largest increment stands in, so that the order of the add-ons does not matter.
+    const [largest, ...others] = increments.sort(byGenerosity);
+    return largest === undefined ? null : others.reduce(added, largest);
+}
+/**
+ * The most generous of the grants, which is also what is not combined taken from: unlimited, then soft limit (larger first), then
+ * hard limit (larger first). ENUM values unite, sorted. Of equals the first wins: pass them in a stable order.
+ *
+ * Grants with a used-up budget drop out, unless that is true of all: then the answer still says what is held, with `budgetUsedUp`
+ * (the check is denied with BudgetExceeded). Null only when there is no grant.
+ */
+export function mostGenerous(grants) {
+    const giving = grants.filter(({ budgetUsedUp }) => budgetUsedUp !== true);
+    const considered = giving.length > 0 ? giving : grants;
+    const [winner] = [...considered].sort(byGenerosity);
+    if (winner === undefined)
+        return null;
+    return { ...winner, enumValues: union(considered) };
+}
+/** From the farthest base plan up to the plan: each replaces or adds to what it inherits. */
+function inherited(plans) {
+    return plans.reduceRight((base, { grant, behavior }) => (base !== null && behavior === 'Increment' ? added(base, grant) : grant), null);
+}
+function added(base, increment) {
+    const isLimited = base.usageLimit !== null || increment.usageLimit !== null;
+    return {
+        ...base,
+        usageLimit: isLimited ? decimal.add(base.usageLimit ?? decimal.zero, increment.usageLimit ?? decimal.zero) : null,
+        hasUnlimitedUsage: base.hasUnlimitedUsage || increment.hasUnlimitedUsage,
+        hasSoftLimit: base.hasSoftLimit || increment.hasSoftLimit,
+        enumValues: union([base, increment]),
+    };
+}
+function multiplied(grant, quantity) {
+    if (grant.usageLimit === null)
+        return grant;
+    return { ...grant, usageLimit: decimal.multiply(grant.usageLimit, decimal.fromNumber(quantity)) };
+}
+/** For `sort`: the most generous first. A limit of 0 comes before a missing one, only so that the order is total. */
+function byGenerosity(a, b) {
+    return (Number(b.hasUnlimitedUsage) - Number(a.hasUnlimitedUsage) ||
+        Number(b.hasSoftLimit) - Number(a.hasSoftLimit) ||
+        decimal.compare(b.usageLimit ?? decimal.zero, a.usageLimit ?? decimal.zero) ||
+        Number(a.usageLimit === null) - Number(b.usageLimit === null));
+}
+function union(grants) {
+    return [...new Set(grants.flatMap(({ enumValues }) => enumValues))].sort();
+}
+//# sourceMappingURL=combine.js.map

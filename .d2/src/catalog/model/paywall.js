@@ -1,0 +1,75 @@
+/** What somebody is offered: plans in order, with the prices that hold for the buyer. Pure. */
+import * as decimal from '../../kernel/decimal.js';
+import { billingPeriods, pricingTypes } from './package.js';
+import { currencyFor, pricesFor } from './price-choice.js';
+export function offer({ plans, buyer, isForAllCountries, }) {
+    const currency = currencyFor(plans.flatMap(({ prices }) => prices), buyer);
+    const quoted = plans.map((plan) => ({
+        plan,
+        prices: pricesFor(plan.prices, { ...buyer, currency: currencyFor(plan.prices, buyer) }, null),
+    }));
+    const points = new Map(quoted.map(({ plan, prices }) => [plan.id, pricePoints(plan, prices)]));
+    const monthly = ({ plan }) => points.get(plan.id)[0]?.amount ?? decimal.zero;
+    const byPrice = quoted.toSorted((a, b) => pricingTypes.indexOf(a.plan.pricingType) - pricingTypes.indexOf(b.plan.pricingType) ||
+        decimal.compare(monthly(a), monthly(b)) ||
+        (a.plan.refId < b.plan.refId ? -1 : 1));
+    return {
+        currency,
+        plans: byPrice.map(({ plan, prices }) => (isForAllCountries ? plan : { ...plan, prices })),
+        pricePoints: byPrice.flatMap(({ plan }) => points.get(plan.id)),
+    };
+}
+function pricePoints({ refId }, prices) {
+    return billingPeriods.flatMap((billingPeriod) => {
+        const charged = prices.filter((price) => price.billingPeriod === billingPeriod);
+        const fixed = charged.filter(({ billingModel }) => billingModel !== 'USAGE_BASED');
+        const [first] = fixed;
+        if (!first)
+            return [];
+        const total = fixed.reduce((sum, price) => decimal.add(sum, leastCharge(price)), decimal.zero);
+        return [
+            {
+                planRefId: refId,
+                billingPeriod,
+                currency: first.currency,
+                billingCountryCode: first.billingCountryCode,
+                amount: perMonth(total, billingPeriod, first.currency),
+                featureRefId: fixed.length === 1 ? first.featureRefId : null,
+                additionalChargesMayApply: charged.some(({ billingModel }) => billingModel !== 'FLAT_FEE'),
+            },
+        ];
+    });
+}
+/** Of a billing period, for the fewest units. */
+function leastCharge({ billingModel, amount, tiers, tiersMode, blockSize, minUnitQuantity }) {
+    if (billingModel === 'FLAT_FEE')
+        return amount ?? decimal.zero;
+    const units = Math.max(1, minUnitQuantity ?? 1);
+    if (!tiers)
+        return decimal.multiply(amount ?? decimal.zero, decimal.fromNumber(Math.ceil(units / (blockSize ?? 1))));
+    let [charge, below] = [decimal.zero, 0];
+    for (const { upTo, unitPrice, flatPrice } of tiers) {
+        const end = upTo === null ? units : Math.min(units, decimal.toNumber(upTo));
+        // VOLUME: what the last unit's tier says holds for all; the tiers before it charge nothing.
+        const counted = tiersMode === 'VOLUME' ? units : end - below;
+        const own = decimal.add(decimal.multiply(unitPrice ?? decimal.zero, decimal.fromNumber(counted)), flatPrice ?? decimal.zero);
+        charge = tiersMode === 'VOLUME' ? own : decimal.add(charge, own);
+        below = end;
+        if (end >= units)
+            break;
+    }
+    return charge;
+}
+/** Rounded as the currency is written; a twelfth of a year's price. */
+function perMonth(amount, billingPeriod, currency) {
+    if (billingPeriod === 'MONTHLY')
+        return amount;
+    const digits = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+    return decimal.fromText((decimal.toNumber(amount) / 12).toFixed(digits));
+}
+/** As it is written beside an amount: `$`, `€`; the code where there is no sign. */
+export function currencySymbol(currency) {
+    const parts = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' }).formatToParts(0);
+    return parts.find(({ type }) => type === 'currency')?.value ?? currency;
+}
+//# sourceMappingURL=paywall.js.map

@@ -1,0 +1,101 @@
+/** The catalog as it is shown: many records at once, by the ids that other records name them by. */
+import * as decimal from '../../kernel/decimal.js';
+import { column } from '../../platform/list/columns.js';
+import { readPage } from '../../platform/list/page.js';
+import { Prisma } from '../../platform/postgres.js';
+import { couponColumns, productColumns } from './list-columns.js';
+import { toFeature } from './rows.js';
+/** Archived ones too: what belongs to them still names them. */
+export async function findProducts(db, environmentId, ids) {
+    const rows = await db.product.findMany({ where: { environmentId, id: { in: [...ids] } } });
+    return rows.map(({ id, refId, displayName, description, downgradePlanId, ...row }) => ({
+        id,
+        refId,
+        displayName,
+        description,
+        downgradePlanId,
+        additionalMetaData: row.additionalMetaData,
+    }));
+}
+export async function findProductId(db, environmentId, refId) {
+    const row = await db.product.findUnique({
+        where: { environmentId_refId: { environmentId, refId }, archivedAt: null },
+        select: { id: true },
+    });
+    return row?.id ?? null;
+}
+/** By our id of the version. */
+export async function findVersionFacts(db, environmentId, ids) {
+    const rows = await db.$queryRaw(Prisma.sql `
+    SELECT version.id, version.is_latest AS "isLatest", version.created_at AS "createdAt",
+      CASE WHEN version.status = 'ARCHIVED' OR package.archived_at IS NOT NULL THEN 'ARCHIVED' ELSE 'PUBLISHED' END AS status,
+      EXISTS (SELECT FROM package_version heir
+        WHERE heir.environment_id = version.environment_id AND heir.base_plan_version_id = version.id) AS "isParent"
+    FROM package_version version
+    JOIN package ON package.environment_id = version.environment_id AND package.id = version.package_id
+    WHERE version.environment_id = ${environmentId}::uuid AND version.id = ANY(${[...ids]}::uuid[])`);
+    return new Map(rows.map(({ id, createdAt, ...facts }) => [id, { ...facts, createdAt: createdAt.getTime() }]));
+}
+/** Ids of the versions that new subscriptions get, of packages (our ids) that are not archived. */
+export async function findLatestVersionIds(db, environmentId, which) {
+    const { packageIds, refIds, ...rest } = which;
+    const named = { ...(packageIds && { id: { in: [...packageIds] } }), ...(refIds && { refId: { in: [...refIds] } }) };
+    const rows = await db.packageVersion.findMany({
+        where: { environmentId, isLatest: true, package: { ...rest, ...named, archivedAt: null } },
+        select: { id: true },
+    });
+    return rows.map(({ id }) => id);
+}
+/** Archived ones too. */
+export async function findShownFeatures(db, environmentId, refIds) {
+    const rows = await db.feature.findMany({ where: { environmentId, refId: { in: [...refIds] } } });
+    return rows.map((row) => {
+        const { isArchived, enumValues, ...feature } = toFeature(row);
+        return { ...feature, additionalMetaData: row.additionalMetaData };
+    });
+}
+const productList = {
+    from: Prisma.sql `product`,
+    id: column('uuid', 'product.id'),
+    defaultSort: { field: 'createdAt', direction: 'DESC' },
+    columns: productColumns,
+};
+/** Ids of products that are in the catalog. */
+export function pageOfProducts(db, environmentId, request) {
+    return readPage(db, productList, Prisma.sql `product.environment_id = ${environmentId}::uuid AND product.archived_at IS NULL`, request);
+}
+/** Ids of coupons, archived ones too. `others`: what they are filtered by beside their own fields. */
+export function pageOfCoupons(db, environmentId, request, others) {
+    const couponList = {
+        from: Prisma.sql `coupon`,
+        id: column('uuid', 'coupon.id'),
+        defaultSort: { field: 'createdAt', direction: 'DESC' },
+        columns: { ...couponColumns, ...others },
+    };
+    return readPage(db, couponList, Prisma.sql `coupon.environment_id = ${environmentId}::uuid`, request);
+}
+export async function findCoupons(db, environmentId, ids) {
+    const rows = await db.coupon.findMany({ where: { environmentId, id: { in: [...ids] } } });
+    return rows.map(toCoupon);
+}
+export async function findCoupon(db, environmentId, refId) {
+    const row = await db.coupon.findUnique({ where: { environmentId_refId: { environmentId, refId } } });
+    return row && toCoupon(row);
+}
+function toCoupon({ percentOff, ...row }) {
+    return {
+        id: row.id,
+        refId: row.refId,
+        environmentId: row.environmentId,
+        name: row.name,
+        description: row.description,
+        percentOff: percentOff === null ? null : decimal.fromText(percentOff.toFixed()),
+        amountsOff: row.amountsOff,
+        durationInMonths: row.durationInMonths,
+        status: row.status,
+        additionalMetaData: row.additionalMetaData,
+        createdAt: row.createdAt.getTime(),
+        updatedAt: row.updatedAt.getTime(),
+    };
+}
+//# sourceMappingURL=lists.js.map

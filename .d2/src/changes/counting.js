@@ -1,0 +1,106 @@
+import { newId } from '../kernel/id.js';
+import { plainArray } from '../platform/sql.js';
+import { noteChange } from './note.js';
+/**
+ * Takes the state rows of the customers in the order of their ids, which is everybody's order; a customer without one is absent. `now` is the
+ * database's time, not earlier than it is.
+ */
+export async function lockCustomers(db, environmentId, customerIds) {
+    const startedAt = performance.now();
+    const { rows } = await db.query({
+        name: 'changes_lock_customers',
+        text: `
+      SELECT state.customer_id, state.version, state.access_version, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS clock,
+        (SELECT environment_clock($1::uuid)) AS time
+      FROM customer_state AS state
+      WHERE state.environment_id = $1::uuid AND state.customer_id = ANY($2::uuid[])
+      ORDER BY state.customer_id FOR UPDATE`,
+        values: [environmentId, customerIds],
+    });
+    // The clock was read before a row was waited for. Versions still grow, by the last one; for deadlines the wait is added.
+    const customers = rows.map(({ customer_id, version, access_version, time }) => [
+        customer_id,
+        { version: Math.max(Number(time), Number(version) + 1), accessVersion: Number(access_version), isWritten: false },
+    ]);
+    const waitedMs = Math.ceil(performance.now() - startedAt);
+    return { customers: new Map(customers), now: rows.reduce((latest, { clock }) => Math.max(latest, Number(clock)), 0) + waitedMs };
+}
+/**
+ * Takes the state rows of the customers, given in the order of their ids, and gives those that change their new version in the same step; a customer
+ * without a state is absent. What they change is recorded with `recordCounted`.
+ */
+export async function advanceCustomers(db, environmentId, customers) {
+    const { rows } = await db.query({
+        name: 'changes_advance_customers',
+        text: 'SELECT o_ords AS ords, o_versions AS versions, o_access_versions AS access_versions FROM advance_customers_v2($1::uuid, $2::uuid[], $3::boolean[])',
+        values: [environmentId, plainArray(customers.map(({ id }) => id)), plainArray(customers.map(({ isChanged }) => isChanged))],
+    });
+    const { ords, versions, access_versions } = rows[0];
+    if (ords === null)
+        return new Map();
+    const [versionOf, accessVersionOf] = [versions.split(','), access_versions.split(',')];
+    return new Map(ords.split(',').map((ord, i) => {
+        const { id, isChanged } = customers[Number(ord) - 1];
+        return [id, { version: Number(versionOf[i]), accessVersion: Number(accessVersionOf[i]), isWritten: isChanged }];
+    }));
+}
+/** Gives the states their versions, and writes the messages of what has changed. */
+export async function recordCounted(db, environmentId, { versions, access, usages }) {
+    if (versions.length > 0)
+        await writeVersions(db, environmentId, versions);
+    if (access.length > 0)
+        await tellAccess(db, environmentId, access);
+    if (usages.length > 0)
+        await tellUsages(db, environmentId, usages);
+    for (const { customerId, version } of access)
+        noteChange({ environmentId, customerId, version });
+    for (const { customerId, usage } of usages)
+        noteChange({ environmentId, customerId, version: usage.updatedAt });
+}
+async function writeVersions(db, environmentId, versions) {
+    await db.query({
+        name: 'changes_write_versions',
+        text: `
+      UPDATE customer_state AS state
+      SET version = given.version, access_version = CASE WHEN given.is_access THEN given.version ELSE state.access_version END
+      FROM unnest($2::uuid[], $3::bigint[], $4::boolean[]) AS given (customer_id, version, is_access)
+      WHERE state.environment_id = $1::uuid AND state.customer_id = given.customer_id`,
+        values: [
+            environmentId,
+            plainArray(versions.map((v) => v.customerId)),
+            plainArray(versions.map((v) => v.version)),
+            plainArray(versions.map((v) => v.isAccess)),
+        ],
+    });
+}
+async function tellAccess(db, environmentId, access) {
+    await db.query({
+        text: `
+      INSERT INTO outbox_message (environment_id, id, kind, customer_id, version)
+      SELECT $1::uuid, id, 'entitlements', ref_id, version FROM unnest($2::uuid[], $3::text[], $4::bigint[]) AS given (id, ref_id, version)`,
+        values: [environmentId, access.map(() => newId()), access.map(({ customerId }) => customerId), access.map(({ version }) => version)],
+    });
+}
+/** Delivered, and so delivered again, together: small enough to share the work, large enough that a message for each is not what counting costs. */
+const toldPerMessage = 200;
+async function tellUsages(db, environmentId, usages) {
+    const messages = [];
+    for (let start = 0; start < usages.length; start += toldPerMessage) {
+        const together = usages.slice(start, start + toldPerMessage);
+        messages.push({ version: Math.max(...together.map(({ usage }) => usage.updatedAt)), usages: together });
+    }
+    await db.query({
+        name: 'changes_tell_usages',
+        text: `
+      INSERT INTO outbox_message (environment_id, id, kind, version, changes, payload)
+      SELECT $1::uuid, id, 'usage', version, jsonb_array_length(payload -> 'usages'), payload
+      FROM ROWS FROM (unnest($2::uuid[]), unnest($3::bigint[]), jsonb_array_elements($4::jsonb)) AS given (id, version, payload)`,
+        values: [
+            environmentId,
+            plainArray(messages.map(() => newId())),
+            plainArray(messages.map(({ version }) => version)),
+            JSON.stringify(messages.map((message) => ({ usages: message.usages }))),
+        ],
+    });
+}
+//# sourceMappingURL=counting.js.map

@@ -1,0 +1,125 @@
+import { invalidInput, Problem } from '../kernel/problem.js';
+import { inTransaction } from '../platform/postgres.js';
+import * as repository from './records/imports.js';
+/** As long as a list in a request may be; a bigger import is several. */
+export const maxImportItems = 1_000;
+/** How many outcomes one answer tells. */
+const maxAnsweredItems = 1_000;
+/** Far shorter than what makes a queue look stalled. */
+const sliceMs = 2_000;
+/** How long a killed worker keeps an import from others. */
+const leaseMs = 5_000;
+const itemsPerLease = 50;
+/** Records that are imported at the same time. Of a database's work most is waiting for it; more would take the connections of transitions. */
+const lanes = 4;
+const retentionDays = 30;
+export class ImportService {
+    #prisma;
+    #importers;
+    #changed;
+    #unexpected;
+    #wake;
+    constructor({ prisma, importers, changed, unexpected, wake }) {
+        this.#prisma = prisma;
+        this.#importers = importers;
+        this.#changed = changed;
+        this.#unexpected = unexpected;
+        this.#wake = wake;
+    }
+    /** Accepts the records and answers the import's id. They are imported later, each on its own, so a refused one hinders no other; those of one customer in their order. */
+    async start(environmentId, kind, inputs) {
+        if (inputs.length === 0 || inputs.length > maxImportItems)
+            throw invalidInput(`Give 1 to ${maxImportItems} records.`, { path: 'input' });
+        const importId = await inTransaction(this.#prisma, (db) => repository.insertImport(db, environmentId, kind, inputs));
+        this.#wake(environmentId, importId);
+        return importId;
+    }
+    /** How far an import is. Null: unknown, or finished more than 30 days ago. */
+    find(environmentId, importId) {
+        return isUuid.test(importId) ? repository.findImport(this.#prisma, environmentId, importId) : Promise.resolve(null);
+    }
+    /** The outcomes after a position (-1: from the start), of one status or all. */
+    async items(environmentId, importId, { status = null, after = -1, limit = 100 }) {
+        if (limit < 1 || limit > maxAnsweredItems)
+            throw invalidInput(`first must be 1 to ${maxAnsweredItems}.`, { path: 'first' });
+        return repository.findItems(this.#prisma, environmentId, importId, { status, after, limit });
+    }
+    /**
+     * Works off a slice of an import, and asks for the next one. Running it twice is harmless: one has the import at a time, and each record is imported
+     * in the transaction that notes it as done.
+     */
+    async run(environmentId, importId, signal) {
+        const kind = await repository.leaseImport(this.#prisma, environmentId, importId, leaseMs);
+        if (!kind)
+            return;
+        const importer = this.#importers[kind];
+        if (!importer)
+            throw new Error(`no importer of ${kind}`);
+        const until = performance.now() + sliceMs;
+        const isOver = () => signal.aborted || performance.now() > until;
+        try {
+            for (let isHeld = true; isHeld && !isOver(); isHeld = await repository.extendLease(this.#prisma, environmentId, importId, leaseMs)) {
+                const pending = await repository.findPending(this.#prisma, environmentId, importId, itemsPerLease);
+                if (pending.length === 0)
+                    break;
+                await inLanes(chainsOf(pending), async (chain) => {
+                    for (const { position } of chain)
+                        if (!isOver())
+                            await this.#importItem(importer, environmentId, importId, position);
+                });
+            }
+        }
+        finally {
+            if (await repository.releaseImport(this.#prisma, environmentId, importId))
+                this.#wake(environmentId, importId);
+            this.#changed(environmentId);
+        }
+    }
+    /** Wakes workers for what was forgotten, and forgets what was finished long ago. */
+    async sweep() {
+        const abandoned = await repository.findAbandoned(this.#prisma, 100);
+        for (const { environmentId, importId } of abandoned)
+            this.#wake(environmentId, importId);
+        await repository.deleteFinished(this.#prisma, retentionDays);
+        return abandoned.length;
+    }
+    async #importItem(importer, environmentId, importId, position) {
+        try {
+            await inTransaction(this.#prisma, async (db) => {
+                const input = await repository.takeItem(db, environmentId, importId, position);
+                if (input === null)
+                    return;
+                const refId = await importer(db, environmentId, input);
+                await repository.settleItem(db, environmentId, importId, position, { refId });
+            });
+        }
+        catch (error) {
+            // A database that is away fails this too, and the record stays to be imported. Whatever else it was, it must not keep the others waiting.
+            const { code, reason: errorReason, message: errorMessage } = Problem.from(error);
+            await repository.settleItem(this.#prisma, environmentId, importId, position, { errorReason, errorMessage });
+            if (code === 'INTERNAL')
+                this.#unexpected(error, { environmentId, importId, position });
+        }
+    }
+}
+const isUuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+/** What belongs to one customer stays in its order; customers do not wait for each other. */
+function chainsOf(pending) {
+    const chains = new Map();
+    for (const item of pending)
+        chains.set(item.customer, [...(chains.get(item.customer) ?? []), item]);
+    return [...chains.values()];
+}
+/** Fails when all lanes have come to their end, with the first failure. */
+async function inLanes(chains, work) {
+    const waiting = [...chains];
+    const lane = async () => {
+        for (let chain = waiting.shift(); chain; chain = waiting.shift())
+            await work(chain);
+    };
+    const ended = await Promise.allSettled(Array.from({ length: lanes }, lane));
+    for (const end of ended)
+        if (end.status === 'rejected')
+            throw end.reason;
+}
+//# sourceMappingURL=imports.js.map

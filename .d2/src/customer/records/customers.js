@@ -1,0 +1,92 @@
+import { newId } from '../../kernel/id.js';
+import { Prisma } from '../../platform/postgres.js';
+function fromRow(row) {
+    return {
+        id: row.id,
+        refId: row.refId,
+        environmentId: row.environmentId,
+        name: row.name,
+        email: row.email,
+        timeZone: row.timezone,
+        billingCurrency: row.billingCurrency,
+        billingId: row.billingId,
+        crmId: row.crmId,
+        salesforceId: row.salesforceId,
+        awsMarketplaceCustomerId: row.awsMarketplaceCustomerId,
+        couponId: row.couponId,
+        additionalMetaData: row.additionalMetaData,
+        archivedAt: row.archivedAt?.getTime() ?? null,
+        createdAt: row.createdAt.getTime(),
+        updatedAt: row.updatedAt.getTime(),
+    };
+}
+function columns({ timeZone, additionalMetaData, ...fields }) {
+    return {
+        ...fields,
+        ...(timeZone === undefined ? {} : { timezone: timeZone }),
+        ...(additionalMetaData === undefined
+            ? {}
+            : { additionalMetaData: additionalMetaData === null ? Prisma.DbNull : additionalMetaData }),
+    };
+}
+export async function findCustomer(db, environmentId, by) {
+    const row = await db.customer.findUnique({
+        where: 'id' in by ? { environmentId_id: { environmentId, id: by.id } } : { environmentId_refId: { environmentId, refId: by.refId } },
+    });
+    return row && fromRow(row);
+}
+/** Archived ones too: what belonged to them still names them. */
+export async function findCustomersById(db, environmentId, ids) {
+    const rows = await db.customer.findMany({ where: { environmentId, id: { in: [...ids] } } });
+    return rows.map(fromRow);
+}
+/** Those of an environment that are not archived, in the order of their ids. */
+export async function listCustomers(db, environmentId) {
+    return db.customer.findMany({
+        where: { environmentId, archivedAt: null },
+        select: { environmentId: true, id: true, refId: true },
+        orderBy: { id: 'asc' },
+    });
+}
+/** Creates the customer unless its refId is taken: then null. A concurrent twin waits for the first to commit. */
+export async function insertCustomerIfNew(db, environmentId, refId, fields, createdAt) {
+    const [row] = await db.customer.createManyAndReturn({
+        data: [{ environmentId, id: newId(), refId, ...columns(fields), createdAt }],
+        skipDuplicates: true,
+    });
+    return row ? fromRow(row) : null;
+}
+export async function updateCustomer(db, environmentId, id, fields) {
+    if (fields.timeZone !== undefined)
+        await rememberTimeZone(db, environmentId, id, fields.timeZone);
+    return fromRow(await db.customer.update({ where: { environmentId_id: { environmentId, id } }, data: columns(fields) }));
+}
+/** Remembers the zone that is about to be replaced: usage periods that were begun in it end in it. After two years none of them is left. */
+async function rememberTimeZone(db, environmentId, id, timeZone) {
+    await db.$executeRaw(Prisma.sql `
+    UPDATE customer SET former_timezones = (
+      SELECT jsonb_agg(former ORDER BY (former->>'until')::bigint)
+      FROM jsonb_array_elements(coalesce(former_timezones, '[]') || jsonb_build_array(jsonb_build_object(
+        'timeZone', coalesce(timezone, 'UTC'), 'until', environment_clock(environment_id)))) AS former
+      WHERE (former->>'until')::bigint > environment_clock(environment_id) - 2 * 366 * 86400000::bigint)
+    WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid AND coalesce(timezone, 'UTC') <> ${timeZone ?? 'UTC'}`);
+}
+/** Name and email go with the archiving; unarchiving (null) does not bring them back. */
+export async function setArchived(db, environmentId, id, archivedAt) {
+    const where = { environmentId_id: { environmentId, id } };
+    const data = archivedAt === null ? { archivedAt: null } : { archivedAt: new Date(archivedAt), name: null, email: null };
+    return fromRow(await db.customer.update({ where, data }));
+}
+/**
+ * Remembers when the source of an import last changed the customer. False: an import that is newer was here already, so this one is to change
+ * nothing.
+ */
+export async function claimSourceUpdate(db, environmentId, id, updatedAt) {
+    const sourceUpdatedAt = new Date(updatedAt);
+    const { count } = await db.customer.updateMany({
+        where: { environmentId, id, OR: [{ sourceUpdatedAt: null }, { sourceUpdatedAt: { lte: sourceUpdatedAt } }] },
+        data: { sourceUpdatedAt },
+    });
+    return count === 1;
+}
+//# sourceMappingURL=customers.js.map

@@ -1,0 +1,138 @@
+import { lockCustomerState, recordAccessChange } from '../changes/access.js';
+import { holdCustomer } from '../customer/records/hold.js';
+import { newId } from '../kernel/id.js';
+import { invalidInput } from '../kernel/problem.js';
+import { featureNotFound } from '../metering/model/problems.js';
+import { inTransaction } from '../platform/postgres.js';
+import { findDueCustomers, findHeld, hasDue, insertPromotional, revokeHeld, settleDue } from './records/promotional.js';
+import { decideGrant, promotionalEnd, promotionalNotFound, } from './rules/promotional.js';
+/** More would be a mistake: a catalog has tens of features. */
+const maxGrants = 100;
+/** Grants rights to one customer beside its subscriptions, and takes them back. */
+export class PromotionalService {
+    #prisma;
+    #catalog;
+    #time;
+    #after;
+    constructor(parts) {
+        this.#prisma = parts.prisma;
+        this.#catalog = parts.catalog;
+        this.#time = parts.time;
+        this.#after = parts.after;
+    }
+    /**
+     * Grants all or nothing. What the customer holds of the same features is replaced: repeated, the same grant begins anew, and so does the usage of
+     * an Incremental feature.
+     */
+    async grant(environmentId, customerRefId, grants) {
+        checkGrants(grants);
+        const granted = await inTransaction(this.#prisma, async (db) => {
+            const customer = await holdCustomer(db, environmentId, customerRefId);
+            const features = await this.#catalog.features(db, environmentId);
+            const all = grants.map((grant) => decide(grant, features.get(grant.featureRefId) ?? null, customer));
+            const featureIds = all.map(({ feature }) => feature.id);
+            await revokeHeld(db, environmentId, customer.id, featureIds, customer.now);
+            await insertPromotional(db, all);
+            await recordAccessChange(db, customer);
+            return all;
+        });
+        this.#wake(granted);
+        return granted;
+    }
+    /** Not safe to repeat: what is not held (any more) is refused, so that the caller learns of it. Answers what was held. */
+    async revoke(environmentId, customerRefId, featureRefId) {
+        const revoked = await inTransaction(this.#prisma, async (db) => {
+            const customer = await holdCustomer(db, environmentId, customerRefId);
+            const features = await this.#catalog.features(db, environmentId);
+            if (!features.has(featureRefId))
+                throw featureNotFound(featureRefId);
+            const held = await this.#held(db, environmentId, [customer.id], customer.now);
+            const found = held.find(({ feature }) => feature.refId === featureRefId);
+            if (!found)
+                throw promotionalNotFound(customerRefId, featureRefId);
+            await revokeHeld(db, environmentId, customer.id, [found.feature.id], customer.now);
+            await recordAccessChange(db, customer);
+            return { ...found, status: 'Expired', revokedAt: customer.now, updatedAt: customer.now };
+        });
+        this.#after.changed(environmentId);
+        return revoked;
+    }
+    /** In the caller's transaction, which holds the customer's state row and records the change. */
+    async revokeAllIn(db, { environmentId, id, now }) {
+        await revokeHeld(db, environmentId, id, null, now);
+    }
+    /** What the customers (our ids) hold, expired ones too, the newest first; in the order that was asked. */
+    async held(environmentId, customerIds) {
+        const now = await this.#time.now(environmentId);
+        const all = await this.#held(this.#prisma, environmentId, customerIds, now);
+        return customerIds.map((id) => all.filter(({ customerId }) => customerId === id));
+    }
+    /**
+     * Tells the ends that time has made due for one customer (our id): its state gets a new version and is sent to all who hold it. Running it twice
+     * is harmless: what was told is not due any more. `ifFree`: leaves a customer alone that another transaction holds.
+     */
+    async applyDue(environmentId, customerId, { ifFree = false } = {}) {
+        if (!(await hasDue(this.#prisma, environmentId, customerId)))
+            return false;
+        const isTold = await inTransaction(this.#prisma, async (db) => {
+            const now = await lockCustomerState(db, environmentId, customerId, { ifFree });
+            if (now === null || (await settleDue(db, environmentId, customerId, now)) === 0)
+                return false;
+            const { refId } = await db.customer.findUniqueOrThrow({
+                where: { environmentId_id: { environmentId, id: customerId } },
+                select: { refId: true },
+            });
+            await recordAccessChange(db, { environmentId, id: customerId, refId });
+            return true;
+        });
+        if (isTold)
+            this.#after.changed(environmentId);
+        return isTold;
+    }
+    /** Customers (our ids) with an end to be told, the longest overdue first. */
+    dueCustomers(limit) {
+        return findDueCustomers(this.#prisma, limit);
+    }
+    async #held(db, environmentId, customerIds, now) {
+        const features = await this.#catalog.features(db, environmentId);
+        return findHeld(db, environmentId, customerIds, {
+            features: new Map([...features.values()].map((feature) => [feature.id, feature])),
+            now,
+        });
+    }
+    #wake(granted) {
+        const [first] = granted;
+        if (!first)
+            return;
+        this.#after.changed(first.environmentId);
+        for (const at of new Set(granted.flatMap(({ endDate }) => endDate ?? [])))
+            this.#after.dueAt(first.environmentId, first.customerId, at);
+    }
+}
+function checkGrants(grants) {
+    if (grants.length === 0 || grants.length > maxGrants)
+        throw invalidInput(`Give 1 to ${maxGrants} promotional entitlements.`, { path: 'promotionalEntitlements' });
+    const twice = grants.find(({ featureRefId }, index) => grants.findIndex((grant) => grant.featureRefId === featureRefId) !== index);
+    if (twice)
+        throw invalidInput(`Feature "${twice.featureRefId}" is named twice: grant it once.`, { featureId: twice.featureRefId });
+}
+function decide(grant, feature, { environmentId, id: customerId, timeZone, now }) {
+    const content = decideGrant(grant, feature);
+    return {
+        id: newId(),
+        environmentId,
+        customerId,
+        feature: feature,
+        ...content,
+        period: grant.period,
+        description: null,
+        isVisible: grant.isVisible ?? true,
+        startDate: now,
+        endDate: promotionalEnd({ ...grant, startDate: now, timeZone: timeZone ?? 'UTC' }),
+        status: 'Active',
+        revokedAt: null,
+        createdAt: now,
+        updatedAt: now,
+    };
+}
+//# sourceMappingURL=promotional.js.map

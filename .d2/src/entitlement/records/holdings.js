@@ -1,0 +1,201 @@
+import * as decimal from '../../kernel/decimal.js';
+import { readCurrentUsage } from '../../metering/counting/current-usage.js';
+import { Prisma } from '../../platform/postgres.js';
+import { advance } from '../../subscription/rules/advance.js';
+import { askedOfBudgets, runningBudgets, usageOfBudgets } from '../rules/budget.js';
+/** Rows of Prisma per statement; more places are read in several. */
+const placesPerRead = 500;
+/**
+ * Everything that decides what customers or their resources may use, in the order of the places; for many it takes as many statements as for one. The
+ * versions are read first: run it in a REPEATABLE READ transaction, or under the customers' state rows, so that version and facts belong together.
+ */
+export async function loadHoldings(db, sources, environmentId, places) {
+    const holdings = [];
+    for (let start = 0; start < places.length; start += placesPerRead)
+        holdings.push(...(await loadTogether(db, sources, environmentId, places.slice(start, start + placesPerRead))));
+    return holdings;
+}
+async function loadTogether(db, sources, environmentId, places) {
+    const { catalog, openSubscriptions } = sources;
+    const rows = await db.customer.findMany({
+        where: { environmentId, refId: { in: [...new Set(places.map(({ customerRefId }) => customerRefId))] } },
+        select: { id: true, refId: true, timezone: true, formerTimezones: true, archivedAt: true, state: true },
+    });
+    const customers = new Map(rows.map((row) => [row.refId, row]));
+    const customerIds = rows.map(({ id }) => id);
+    const resourceRefIds = new Set(places.flatMap(({ resourceRefId }) => resourceRefId ?? []));
+    const resources = resourceRefIds.size === 0
+        ? []
+        : await db.customerResource.findMany({
+            where: { environmentId, customerId: { in: customerIds }, refId: { in: [...resourceRefIds] } },
+            select: { id: true, customerId: true, refId: true },
+        });
+    const subscriptions = customerIds.length === 0 ? [] : await openSubscriptions(db, environmentId, customerIds);
+    const promotional = customerIds.length === 0
+        ? []
+        : await db.promotionalEntitlement.findMany({
+            where: { environmentId, customerId: { in: customerIds }, revokedAt: null },
+            orderBy: [{ startDate: 'asc' }, { id: 'asc' }],
+        });
+    const isNamedAlone = promotional.length > 0 || subscriptions.some(({ ownEntitlements }) => ownEntitlements.length > 0);
+    const features = isNamedAlone ? await featuresById(db, catalog, environmentId) : new Map();
+    const basePlans = await catalog.versions(db, environmentId, baseVersionIds(subscriptions));
+    const subscriptionsOf = byCustomer(subscriptions);
+    const budgeted = rows.flatMap(({ id, state }) => {
+        const own = subscriptionsOf.get(id) ?? [];
+        // In the billing period that runs, also where nobody has recorded yet that it began.
+        return own.some(({ budget }) => budget) ? advance(own, Math.max(sources.clock.now(), Number(state?.version ?? 0))).subscriptions : [];
+    });
+    const budgets = await loadBudgets(db, sources, environmentId, budgeted);
+    const promotionalOf = byCustomer(promotional);
+    return places.map(({ customerRefId, resourceRefId }) => {
+        const customer = customers.get(customerRefId);
+        const facts = { environmentId, customerRefId, resourceRefId };
+        if (!customer) {
+            const nothing = { subscriptions: [], promotional: [], features: new Map(), basePlans: new Map() };
+            return { ...facts, ...nothing, customer: null, resource: null, version: 0, accessVersion: 0 };
+        }
+        const resource = resources.find(({ customerId, refId }) => customerId === customer.id && refId === resourceRefId);
+        return {
+            ...facts,
+            customer: {
+                id: customer.id,
+                timeZone: customer.timezone ?? 'UTC',
+                formerTimeZones: (customer.formerTimezones ?? []),
+                isArchived: customer.archivedAt !== null,
+            },
+            resource: resource ? { id: resource.id } : null,
+            version: Number(customer.state?.version ?? 0),
+            accessVersion: Number(customer.state?.accessVersion ?? 0),
+            subscriptions: subscriptionsOf.get(customer.id) ?? [],
+            promotional: (promotionalOf.get(customer.id) ?? []).flatMap((row) => toHeldPromotional(row, features)),
+            features,
+            basePlans,
+            ...(budgets && subscriptionsOf.get(customer.id)?.some(({ budget }) => budget) && { budgets }),
+        };
+    });
+}
+/**
+ * What the budgets of the subscriptions, with their status of now, depend on: with the usage of the billing periods that run. Undefined: none has a budget, and nothing was
+ * read.
+ */
+export async function loadBudgets(db, { catalog, usagePrices }, environmentId, subscriptions) {
+    const limited = subscriptions.filter(({ budget }) => budget);
+    if (limited.length === 0)
+        return undefined;
+    const features = await featuresById(db, catalog, environmentId);
+    const found = await usagePrices(db, environmentId, limited);
+    const prices = new Map([...found].map(([id, ofSubscription]) => [
+        id,
+        ofSubscription.map((price) => ({ ...price, meterType: features.get(price.featureId).meterType })),
+    ]));
+    const budgets = runningBudgets(limited, { prices });
+    const usages = await readCurrentUsage(db, environmentId, askedOfBudgets(budgets));
+    return { prices, usage: usageOfBudgets(budgets, usages) };
+}
+/** By our id of the customer. */
+export function byCustomer(records) {
+    const groups = new Map();
+    for (const record of records) {
+        const group = groups.get(record.customerId);
+        if (group)
+            group.push(record);
+        else
+            groups.set(record.customerId, [record]);
+    }
+    return groups;
+}
+function toHeldPromotional(row, features) {
+    const feature = features.get(row.featureId);
+    if (!feature)
+        return [];
+    return [
+        {
+            id: row.id,
+            feature,
+            usageLimit: row.usageLimit === null ? null : decimal.fromText(row.usageLimit.toFixed()),
+            hasUnlimitedUsage: row.hasUnlimitedUsage,
+            hasSoftLimit: row.hasSoftLimit,
+            enumValues: row.enumValues,
+            resetPeriod: row.resetPeriod,
+            resetRule: row.resetRule,
+            startDate: row.startDate.getTime(),
+            endDate: row.endDate?.getTime() ?? null,
+        },
+    ];
+}
+/** Of a customer that the transaction has made, so that only what the plan inherits from is to be read. */
+export async function holdingsOfNew(db, { catalog }, { customer, version, subscription }) {
+    const { environmentId, id, refId, timeZone } = customer;
+    const subscriptions = subscription ? [subscription] : [];
+    return {
+        environmentId,
+        customerRefId: refId,
+        resourceRefId: null,
+        customer: { id, timeZone: timeZone ?? 'UTC', formerTimeZones: [], isArchived: false },
+        resource: null,
+        version,
+        accessVersion: version,
+        subscriptions,
+        promotional: [],
+        features: new Map(),
+        basePlans: await catalog.versions(db, environmentId, baseVersionIds(subscriptions)),
+    };
+}
+function baseVersionIds(subscriptions) {
+    const plans = subscriptions.flatMap(({ plan, product }) => (product.downgradePlan ? [plan, product.downgradePlan] : [plan]));
+    return plans.flatMap(({ basePlanVersionId }) => basePlanVersionId ?? []);
+}
+/** The customers' resources, by the caller's identifier. */
+export async function loadResources(db, environmentId, customerIds) {
+    if (customerIds.length === 0)
+        return [];
+    return db.customerResource.findMany({
+        where: { environmentId, customerId: { in: customerIds } },
+        select: { id: true, refId: true, customerId: true },
+        orderBy: { refId: 'asc' },
+    });
+}
+/** Null: the customer is unknown. */
+export async function loadVersions(db, environmentId, customerRefId) {
+    const [row] = await db.$queryRaw(Prisma.sql `
+    SELECT state.version AS state, environment.catalog_version AS catalog
+    FROM customer
+    JOIN environment ON environment.id = customer.environment_id
+    LEFT JOIN customer_state AS state ON state.environment_id = customer.environment_id AND state.customer_id = customer.id
+    WHERE customer.environment_id = ${environmentId}::uuid AND customer.ref_id = ${customerRefId}`);
+    return row ? { state: Number(row.state ?? 0), catalog: Number(row.catalog) } : null;
+}
+/** By refId; unknown customers are left out. They are looked up one by one: a join of many would rather read the whole table. */
+export async function loadAccess(db, environmentId, customerRefIds) {
+    const rows = await db.$queryRaw(Prisma.sql `
+    SELECT asked.ref_id, state.access_version::float8 AS access,
+      CASE WHEN environment.test_clock IS NULL THEN environment.catalog_version::float8 END AS catalog, resource.id IS NOT NULL AS has_resources
+    FROM environment
+    CROSS JOIN unnest(${customerRefIds}::text[]) AS asked (ref_id)
+    CROSS JOIN LATERAL (
+      SELECT id FROM customer WHERE environment_id = ${environmentId}::uuid AND ref_id = asked.ref_id LIMIT 1
+    ) AS customer
+    LEFT JOIN LATERAL (
+      SELECT access_version FROM customer_state WHERE environment_id = ${environmentId}::uuid AND customer_id = customer.id LIMIT 1
+    ) AS state ON true
+    LEFT JOIN LATERAL (
+      SELECT id FROM customer_resource WHERE environment_id = ${environmentId}::uuid AND customer_id = customer.id LIMIT 1
+    ) AS resource ON true
+    WHERE environment.id = ${environmentId}::uuid`);
+    return new Map(rows.map((row) => [
+        row.ref_id,
+        { accessVersion: row.access ?? 0, catalogVersion: row.catalog ?? undefined, hasResources: row.has_resources },
+    ]));
+}
+export async function loadStateFacts(db, environmentId) {
+    const [row] = await db.$queryRaw(Prisma.sql `
+    SELECT catalog_version, test_clock FROM environment WHERE id = ${environmentId}::uuid`);
+    const testClock = row?.test_clock ?? null;
+    return { catalogVersion: row && testClock === null ? Number(row.catalog_version) : undefined, testClock: testClock?.getTime() ?? 0 };
+}
+async function featuresById(db, catalog, environmentId) {
+    const features = await catalog.features(db, environmentId);
+    return new Map([...features.values()].map(({ isArchived, enumValues, ...feature }) => [feature.id, feature]));
+}
+//# sourceMappingURL=holdings.js.map

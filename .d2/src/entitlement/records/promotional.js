@@ -1,0 +1,89 @@
+import * as decimal from '../../kernel/decimal.js';
+import { Prisma } from '../../platform/postgres.js';
+import { promotionalStatusAt } from '../rules/promotional.js';
+const date = (at) => (at === null ? null : new Date(at));
+/** Not revoked, with their status at `now`, the newest first. Features by our id. */
+export async function findHeld(db, environmentId, customerIds, { features, now }) {
+    const rows = await db.promotionalEntitlement.findMany({
+        where: { environmentId, customerId: { in: [...customerIds] }, revokedAt: null },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    });
+    return rows.map((row) => fromRow(row, features.get(row.featureId), now));
+}
+function fromRow(row, feature, now) {
+    const endDate = row.endDate?.getTime() ?? null;
+    const revokedAt = row.revokedAt?.getTime() ?? null;
+    return {
+        id: row.id,
+        environmentId: row.environmentId,
+        customerId: row.customerId,
+        feature,
+        usageLimit: row.usageLimit === null ? null : decimal.fromText(row.usageLimit.toFixed()),
+        hasUnlimitedUsage: row.hasUnlimitedUsage,
+        hasSoftLimit: row.hasSoftLimit,
+        enumValues: row.enumValues,
+        resetPeriod: row.resetPeriod,
+        resetRule: row.resetRule,
+        period: row.period,
+        description: row.description,
+        isVisible: row.isVisible,
+        startDate: row.startDate.getTime(),
+        endDate,
+        status: promotionalStatusAt({ endDate, revokedAt }, now),
+        revokedAt,
+        createdAt: row.createdAt.getTime(),
+        updatedAt: row.updatedAt.getTime(),
+    };
+}
+export async function insertPromotional(db, granted) {
+    await db.promotionalEntitlement.createMany({
+        data: granted.map(({ feature, startDate, endDate, status, revokedAt, createdAt, updatedAt, ...columns }) => ({
+            ...columns,
+            featureId: feature.id,
+            startDate: new Date(startDate),
+            endDate: date(endDate),
+            dueAt: date(endDate),
+            createdAt: new Date(createdAt),
+            updatedAt: new Date(updatedAt),
+        })),
+    });
+}
+/** Ends those that are not revoked yet: of these features (our ids), or all of the customer. */
+export async function revokeHeld(db, environmentId, customerId, featureIds, at) {
+    await db.promotionalEntitlement.updateMany({
+        where: { environmentId, customerId, revokedAt: null, ...(featureIds && { featureId: { in: [...featureIds] } }) },
+        data: { revokedAt: new Date(at), dueAt: null },
+    });
+}
+/** Whether an end is to be told, by the database's clock. */
+export async function hasDue(db, environmentId, customerId) {
+    const rows = await db.$queryRaw(Prisma.sql `
+    SELECT EXISTS (
+      SELECT FROM promotional_entitlement
+      WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid
+        AND extract(epoch FROM due_at) * 1000 <= environment_clock(environment_id)
+    ) AS is_due`);
+    return rows[0].is_due;
+}
+/** Takes note that ends up to `now` are being told; answers how many there were. */
+export async function settleDue(db, environmentId, customerId, now) {
+    const { count } = await db.promotionalEntitlement.updateMany({
+        where: { environmentId, customerId, dueAt: { lte: new Date(now) } },
+        data: { dueAt: null },
+    });
+    return count;
+}
+/** Customers (our ids) with an end that was not told, the longest overdue first; by the test clock where there is one. */
+export async function findDueCustomers(db, limit) {
+    const rows = await db.$queryRaw(Prisma.sql `
+    SELECT environment_id, customer_id FROM (
+      SELECT environment_id, customer_id, due_at FROM promotional_entitlement WHERE due_at <= clock_timestamp()
+      UNION ALL
+      SELECT p.environment_id, p.customer_id, p.due_at FROM environment
+      JOIN promotional_entitlement AS p ON p.environment_id = environment.id AND p.due_at <= environment.test_clock
+      WHERE environment.test_clock IS NOT NULL
+    ) AS due
+    GROUP BY 1, 2 ORDER BY min(due_at) LIMIT ${limit}`);
+    return rows.map((row) => ({ environmentId: row.environment_id, customerId: row.customer_id }));
+}
+//# sourceMappingURL=promotional.js.map

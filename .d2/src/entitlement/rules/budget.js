@@ -1,0 +1,64 @@
+/**
+ * Budgets: what the usage-based charges of a subscription come to in its running billing period, against what was agreed. Pure.
+ *
+ * budget series   the usage of one feature by billing periods, whatever resets the usage of its entitlement; counted like every other series
+ * spent           the usage at the prices of the subscription, each rounded as the line of an invoice is; before discounts and tax
+ * used up         spent is the limit or more: nothing is left for another unit
+ */
+import { costOf } from '../../billing/rules/price.js';
+import * as decimal from '../../kernel/decimal.js';
+import { round } from '../../kernel/money.js';
+import { seriesKey, seriesPeriodAt, unentitledSeries } from '../../metering/model/series.js';
+/** Of the subscriptions, with their status at some instant, those that charge usage within a budget then. */
+export function runningBudgets(subscriptions, { prices }) {
+    return subscriptions.flatMap((subscription) => {
+        const { id, budget, status, currentPeriod, customerId } = subscription;
+        if (!budget || status !== 'ACTIVE' || !currentPeriod)
+            return [];
+        const charges = (prices.get(id) ?? []).map(({ featureId, meterType, price }) => {
+            const series = budgetSeries(subscription, { featureId, meterType, periodStart: currentPeriod.start });
+            return { price, series, at: currentPeriod.start };
+        });
+        return [{ ...budget, subscriptionId: id, customerId, periodEnd: currentPeriod.end, charges }];
+    });
+}
+/** Billing periods are counted like usage periods, so it is often the series of the entitlement itself. */
+function budgetSeries({ customerId, resource, billingPeriod, billingAnchor, startDate, timeZone }, { featureId, meterType, periodStart }) {
+    const sinceEver = unentitledSeries(customerId, resource?.id ?? null, featureId);
+    // Of seats the level is charged, which has no beginning.
+    if (meterType === 'Fluctuating')
+        return sinceEver;
+    // It took over a running period: what was used before is charged to another one.
+    if (startDate > periodStart)
+        return { ...sinceEver, anchor: startDate };
+    const resetPeriod = billingPeriod === 'ANNUALLY' ? 'YEAR' : 'MONTH';
+    return { ...sinceEver, resetPeriod, resetRule: 'SubscriptionStart', anchor: billingAnchor, timeZone };
+}
+/** What is to be read for the budgets, with one instant for each customer, that of the billing period that began last: all others go on then. */
+export function askedOfBudgets(budgets) {
+    const latest = new Map();
+    for (const { customerId, charges } of budgets)
+        for (const { at } of charges)
+            latest.set(customerId, Math.max(at, latest.get(customerId) ?? at));
+    return budgets.flatMap(({ customerId, charges }) => charges.map(({ series, at }) => ({ series, period: seriesPeriodAt(series, at), at: latest.get(customerId) })));
+}
+/** What was read (by `seriesKey`), as it is kept. */
+export function usageOfBudgets(budgets, read) {
+    const usage = new Map();
+    for (const charge of budgets.flatMap(({ charges }) => charges)) {
+        const found = read.get(seriesKey(charge.series));
+        if (found)
+            usage.set(chargeKey(charge), found.currentUsage);
+    }
+    return usage;
+}
+/** Of a series in a billing period. */
+const chargeKey = ({ series, at }) => `${seriesKey(series)}|${at}`;
+export function isUsedUp({ limit, charges }, usage) {
+    const costs = charges.map((charge) => {
+        const used = usage.get(chargeKey(charge)) ?? decimal.zero;
+        return round(costOf(charge.price, decimal.max(used, decimal.zero)), charge.price.currency);
+    });
+    return decimal.compare(costs.reduce(decimal.add, decimal.zero), limit) >= 0;
+}
+//# sourceMappingURL=budget.js.map

@@ -1,0 +1,111 @@
+import * as decimal from '../../kernel/decimal.js';
+import { invalidInput } from '../../kernel/problem.js';
+import { usagePeriodAt } from '../../metering/model/usage-period.js';
+/**
+ * Requested usage as it arrives at a door; absent is 0. Fails with INVALID_ARGUMENT when it is negative, NaN, infinite, or so
+ * small that it would be kept as 0 and granted at the limit.
+ */
+export function checkRequestedUsage(requested) {
+    if (requested === null || requested === undefined)
+        return decimal.zero;
+    if (!(requested >= 0) || requested === Number.POSITIVE_INFINITY)
+        throw invalidInput('requestedUsage must be 0 or a positive number', { path: 'requestedUsage' });
+    const kept = decimal.fromNumber(requested);
+    if (kept === decimal.zero && requested !== 0)
+        throw invalidInput('requestedUsage is too small: usage is kept to 9 decimals', { path: 'requestedUsage' });
+    return kept;
+}
+/**
+ * Decides about a feature (the caller's identifier) of a state. FeatureNotFound is for doors that know the catalog: a state
+ * only knows that the customer does not hold the feature. A state or entitlement past `validUntil` is not told apart here: the
+ * reader refetches first (`isExpired`). Fails with INVALID_ARGUMENT when the requested usage is negative.
+ */
+export function evaluate({ state, featureId, ...question }) {
+    checkNotNegative(question.requestedUsage);
+    const entitlement = state.deniedReason === null ? state.entitlements.find(({ feature }) => feature.refId === featureId) : undefined;
+    if (entitlement !== undefined)
+        return decide(entitlement, question);
+    return { granted: false, reason: state.deniedReason ?? 'NoFeatureEntitlementInSubscription', entitlement: null, isStale: false };
+}
+/** The same for readers that have found the entitlement themselves. The entitlement answered is as of `now` (see `entitlementAt`). */
+export function decide(held, question) {
+    checkNotNegative(question.requestedUsage);
+    const entitlement = entitlementAt(held, question.now);
+    const isStale = isPeriodOver(held, question.now);
+    const reason = denialReason(entitlement, question);
+    return reason === null ? { granted: true, entitlement, isStale } : { granted: false, reason, entitlement, isStale };
+}
+/** From `validUntil` on another entitlement may hold: the reader treats it as a miss. */
+export function isExpired(entitlement, now) {
+    return entitlement.validUntil !== null && now >= entitlement.validUntil;
+}
+/**
+ * The entitlement as it is answered at `now`: usage below zero is 0, and after the end of its usage period it is 0 in the period
+ * that contains `now`. Where the state does not tell how usage is reset, the past period stays as it is.
+ * The same object when nothing changes, else a copy with all its other fields.
+ */
+export function entitlementAt(entitlement, now) {
+    const { usage } = entitlement;
+    if (usage === null)
+        return entitlement;
+    if (isPeriodOver(entitlement, now))
+        return inNewPeriod(entitlement, usage, now);
+    return usage.currentUsage.startsWith('-') ? { ...entitlement, usage: { ...usage, currentUsage: decimal.zero } } : entitlement;
+}
+/**
+ * Whether `max(0, currentUsage) + requestedUsage <= usageLimit`, exactly. A null limit counts as 0.
+ * Doubles settle it unless the two sides are too close for them: tens of nanoseconds instead of hundreds, on every warm check.
+ */
+export function fitsLimit({ currentUsage, requestedUsage, usageLimit, }) {
+    const [used, requested, limit] = [Math.max(0, Number(currentUsage)), Number(requestedUsage), Number(usageLimit ?? 0)];
+    const room = limit - used - requested;
+    // Each of the five roundings is off by at most 2^-53 of a number no larger than this sum.
+    if (Math.abs(room) > (used + requested + Math.abs(limit)) * 2 ** -50)
+        return room > 0;
+    return decimal.compare(decimal.add(decimal.max(currentUsage, decimal.zero), requestedUsage), usageLimit ?? decimal.zero) <= 0;
+}
+function inNewPeriod(entitlement, usage, now) {
+    const { reset, usageRestartsAt } = entitlement;
+    if (reset === null)
+        return { ...entitlement, usage: { ...usage, currentUsage: decimal.zero } };
+    const hasRestarted = usageRestartsAt !== null && now >= usageRestartsAt;
+    const anchor = hasRestarted ? usageRestartsAt : reset.anchor;
+    const { start, end } = usagePeriodAt({ ...reset, anchor, at: now });
+    const periodEnd = usageRestartsAt !== null && !hasRestarted ? Math.min(end, usageRestartsAt) : end;
+    return {
+        ...entitlement,
+        reset: { ...reset, anchor },
+        usage: { ...usage, currentUsage: decimal.zero, periodStart: start, periodEnd },
+        usageRestartsAt: hasRestarted ? null : usageRestartsAt,
+    };
+}
+function denialReason(entitlement, { requestedUsage = decimal.zero, requestedValues = [], expectedType }) {
+    const type = entitlementTypeOf(entitlement.feature);
+    // The question does not fit, whatever is held: this comes before any reason to deny it.
+    if (expectedType !== undefined && expectedType !== type)
+        return 'FeatureTypeMismatch';
+    if (entitlement.deniedReason !== null)
+        return entitlement.deniedReason;
+    if (type === 'enum')
+        return requestedValues.every((value) => entitlement.enumValues.includes(value)) ? null : 'RequestedValuesMismatch';
+    if (type !== 'metered' || entitlement.hasUnlimitedUsage || entitlement.hasSoftLimit)
+        return null;
+    const currentUsage = entitlement.usage?.currentUsage ?? decimal.zero;
+    return fitsLimit({ currentUsage, requestedUsage, usageLimit: entitlement.usageLimit }) ? null : 'RequestedUsageExceedingLimit';
+}
+function entitlementTypeOf({ featureType, meterType }) {
+    if (featureType === 'BOOLEAN')
+        return 'boolean';
+    if (featureType === 'ENUM')
+        return 'enum';
+    return meterType === 'None' ? 'numeric' : 'metered';
+}
+/** Seats are never reset by time, whatever period an entry carries. */
+function isPeriodOver({ feature, usage }, now) {
+    return feature.meterType === 'Incremental' && usage !== null && usage.periodEnd !== null && now >= usage.periodEnd;
+}
+function checkNotNegative(requestedUsage) {
+    if (requestedUsage?.startsWith('-'))
+        throw invalidInput('requestedUsage must be 0 or a positive number', { path: 'requestedUsage' });
+}
+//# sourceMappingURL=evaluate.js.map

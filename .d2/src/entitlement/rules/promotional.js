@@ -1,0 +1,123 @@
+/**
+ * Promotional entitlements: rights that the host application gives to one customer, beside its subscriptions and for a while. Pure.
+ *
+ * period    how long it is held, counted from the grant on the customer's calendar
+ * end date  exclusive; null: for life
+ * held      granted, and neither revoked nor replaced by a newer one of the same feature; an expired one is still held, and gives nothing
+ */
+import { Temporal } from 'temporal-polyfill';
+import { fromNumber, toNumber } from '../../kernel/decimal.js';
+import { invalidInput, Problem } from '../../kernel/problem.js';
+import { featureNotFound } from '../../metering/model/problems.js';
+import { resetRules } from '../../metering/model/usage-period.js';
+export const promotionalPeriods = ['CUSTOM', 'LIFETIME', 'ONE_MONTH', 'ONE_WEEK', 'ONE_YEAR', 'SIX_MONTH'];
+/** Paused is of the contract; nothing here pauses a promotional entitlement. */
+export const promotionalStatuses = ['Active', 'Expired', 'Paused'];
+/** A revoked one is answered as expired: the contract has no word for it. */
+export function promotionalStatusAt({ endDate, revokedAt }, now) {
+    const isOver = revokedAt !== null || (endDate !== null && endDate <= now);
+    return isOver ? 'Expired' : 'Active';
+}
+/** The same local time a week, month, half year or year later; the last day of a shorter month. Null: for life. */
+export function promotionalEnd({ period, customEndDate, startDate, timeZone, }) {
+    const isGiven = customEndDate !== null && customEndDate !== undefined;
+    if (isGiven !== (period === 'CUSTOM'))
+        throw invalidInput(isGiven ? 'customEndDate goes with period CUSTOM only.' : 'Give customEndDate with period CUSTOM.', {
+            path: 'customEndDate',
+        });
+    if (isGiven) {
+        if (customEndDate <= startDate)
+            throw invalidInput('customEndDate must be in the future.', { path: 'customEndDate' });
+        return customEndDate;
+    }
+    const duration = durations[period];
+    if (duration === null)
+        return null;
+    return Temporal.Instant.fromEpochMilliseconds(startDate).toZonedDateTimeISO(timeZone).add(duration).epochMilliseconds;
+}
+const durations = {
+    LIFETIME: null,
+    ONE_WEEK: { weeks: 1 },
+    ONE_MONTH: { months: 1 },
+    SIX_MONTH: { months: 6 },
+    ONE_YEAR: { years: 1 },
+};
+/** The value of an unmetered NUMBER travels as an int32, every other limit as a double that must be exact. */
+const maxNumericValue = 2 ** 31 - 1;
+const maxUsageLimit = Number.MAX_SAFE_INTEGER;
+/** What a grant gives, once it is known to fit the feature. @throws Problem BAD_USER_INPUT or FEATURE_NOT_FOUND */
+export function decideGrant(grant, feature) {
+    if (!feature || feature.isArchived)
+        throw featureNotFound(grant.featureRefId);
+    const { usageLimit = null, hasUnlimitedUsage, hasSoftLimit } = grant;
+    const isUnlimited = hasUnlimitedUsage ?? false;
+    const isSoft = hasSoftLimit ?? false;
+    const refuse = (field, why) => invalidInput(`${field} ${why} (feature "${feature.refId}").`, { path: field, featureId: feature.refId });
+    if (feature.featureType === 'NUMBER') {
+        if (usageLimit === null && !isUnlimited)
+            throw refuse('usageLimit', 'or hasUnlimitedUsage is required, as the feature is a NUMBER');
+        if (usageLimit !== null && isUnlimited)
+            throw refuse('usageLimit', 'contradicts hasUnlimitedUsage');
+        if (isSoft && isUnlimited)
+            throw refuse('hasSoftLimit', 'contradicts hasUnlimitedUsage');
+        if (isSoft && feature.meterType === 'None')
+            throw refuse('hasSoftLimit', 'needs a metered feature: nothing else can exceed its limit');
+        if (usageLimit !== null)
+            checkLimit(usageLimit, feature, refuse);
+    }
+    else {
+        if (usageLimit !== null)
+            throw refuse('usageLimit', `does not go with a ${feature.featureType}, which has no limit`);
+        if (isUnlimited)
+            throw refuse('hasUnlimitedUsage', `does not go with a ${feature.featureType}, which has no limit`);
+        if (isSoft)
+            throw refuse('hasSoftLimit', `does not go with a ${feature.featureType}, which has no limit`);
+    }
+    return {
+        usageLimit: usageLimit === null ? null : fromNumber(usageLimit),
+        hasUnlimitedUsage: isUnlimited,
+        hasSoftLimit: isSoft,
+        enumValues: checkEnumValues(grant.enumValues ?? [], feature, refuse),
+        ...decideReset(grant, feature, refuse),
+    };
+}
+function checkLimit(usageLimit, feature, refuse) {
+    if (!Number.isFinite(usageLimit) || usageLimit < 0)
+        throw refuse('usageLimit', 'must be a number from 0 on');
+    if (feature.meterType === 'None') {
+        if (!Number.isInteger(usageLimit) || usageLimit > maxNumericValue)
+            throw refuse('usageLimit', `must be a whole number up to ${maxNumericValue}, as the feature has no meter`);
+    }
+    else if (usageLimit > maxUsageLimit || toNumber(fromNumber(usageLimit)) !== usageLimit)
+        throw refuse('usageLimit', `must be at most ${maxUsageLimit} and have at most 9 decimals`);
+}
+function checkEnumValues(values, feature, refuse) {
+    if (feature.featureType !== 'ENUM') {
+        if (values.length > 0)
+            throw refuse('enumValues', `does not go with a ${feature.featureType}, which has no values`);
+        return [];
+    }
+    if (values.length === 0)
+        throw refuse('enumValues', `is required: some of ${feature.enumValues.join(', ')}`);
+    const unknown = values.find((value) => !feature.enumValues.includes(value));
+    if (unknown !== undefined)
+        throw refuse('enumValues', `has "${unknown}", which is none of ${feature.enumValues.join(', ')}`);
+    return [...new Set(values)];
+}
+function decideReset(grant, feature, refuse) {
+    const resetPeriod = grant.resetPeriod ?? null;
+    const stray = Object.entries(grant.resetRules ?? {}).find(([period, rule]) => rule && period !== resetPeriod);
+    if (stray)
+        throw refuse('resetPeriod', `must be ${stray[0]}, as a reset of that period is configured`);
+    if (resetPeriod === null)
+        return { resetPeriod: null, resetRule: null };
+    if (feature.meterType === 'None')
+        throw refuse('resetPeriod', 'needs a metered feature: there is no usage to reset');
+    if (feature.meterType === 'Fluctuating')
+        throw refuse('resetPeriod', 'does not go with Fluctuating usage, which is never reset');
+    return { resetPeriod, resetRule: grant.resetRules?.[resetPeriod] ?? resetRules[resetPeriod][0] };
+}
+export function promotionalNotFound(customerId, featureId) {
+    return new Problem('NOT_FOUND', 'PROMOTIONAL_ENTITLEMENT_NOT_FOUND', `Customer "${customerId}" has no promotional entitlement of feature "${featureId}".`, { details: { customerId, featureId } });
+}
+//# sourceMappingURL=promotional.js.map

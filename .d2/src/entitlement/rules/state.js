@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=state.js.map

@@ -1,0 +1,140 @@
+import { readCurrentUsage } from '../metering/counting/current-usage.js';
+import { byCustomer, holdingsOfNew, loadAccess, loadBudgets, loadHoldings, loadResources, loadStateFacts, loadVersions, } from './records/holdings.js';
+import { isUsedUp, runningBudgets } from './rules/budget.js';
+import { buildState } from './rules/build-state.js';
+import { evaluate } from './rules/evaluate.js';
+import { decideWinners, heldSince, winnerPeriodAt } from './rules/holdings.js';
+/**
+ * Decides about a state that the reader has got. `isFeature` is asked only when the customer does not hold the feature: whether there is one of that
+ * name.
+ */
+export async function decideCheck(state, question, now, isFeature) {
+    const decision = evaluate({
+        state,
+        featureId: question.featureRefId,
+        requestedUsage: question.requestedUsage ?? undefined,
+        requestedValues: question.requestedValues ?? undefined,
+        now: Math.max(now, state.version),
+    });
+    const { accessVersion } = state;
+    if (decision.granted || decision.reason !== 'NoFeatureEntitlementInSubscription')
+        return { ...decision, accessVersion };
+    const reason = (await isFeature(question.featureRefId)) ? decision.reason : 'FeatureNotFound';
+    return { ...decision, reason, accessVersion };
+}
+/** Answers what a customer may use, from the records: always right after the mutation that changed them. */
+export class EntitlementService {
+    #prisma;
+    #sources;
+    #unfilled;
+    constructor({ prisma, unfilled, ...sources }) {
+        this.#prisma = prisma;
+        this.#sources = sources;
+        this.#unfilled = unfilled;
+    }
+    /** The entitlements of a customer or of one of its resources, or the reason why there are none. Unknown customers are answered, not refused. */
+    state(environmentId, customerRefId, resourceRefId) {
+        return this.#snapshot(async (db) => {
+            const { catalogVersion, testClock } = await loadStateFacts(db, environmentId);
+            const [holdings] = await this.holdings(db, environmentId, [{ customerRefId, resourceRefId }]);
+            const [state] = await this.#build(db, environmentId, [holdings], testClock);
+            return { ...state, catalogVersion };
+        });
+    }
+    /** The same inside the caller's transaction, which holds the customer's state row or reads one snapshot. */
+    async stateIn(db, environmentId, customerRefId, resourceRefId) {
+        const [holdings] = await this.holdings(db, environmentId, [{ customerRefId, resourceRefId }]);
+        const [state] = await this.#build(db, environmentId, [holdings]);
+        return state;
+    }
+    /**
+     * The state of a customer that the caller's transaction has made, from what the caller knows: the first version of its state, and its first
+     * subscription. There is no usage yet.
+     */
+    async stateOfNew(db, customer, version, subscription) {
+        const { environmentId, refId } = customer;
+        // Its own entitlements name features that are not at hand, and so do the prices of a budget.
+        if (subscription && (subscription.ownEntitlements.length > 0 || subscription.budget))
+            return this.stateIn(db, environmentId, refId, null);
+        const holdings = await holdingsOfNew(db, this.#sources, { customer, version, subscription });
+        const now = this.#now(holdings);
+        return buildState(holdings, decideWinners(holdings, now), new Map(), now);
+    }
+    /**
+     * The states of customers, of each its own first and then those of its resources, from one snapshot; for many it takes as many statements as for one.
+     */
+    states(environmentId, customerRefIds) {
+        return this.#snapshot(async (db) => {
+            const { catalogVersion, testClock } = await loadStateFacts(db, environmentId);
+            const places = customerRefIds.map((customerRefId) => ({ customerRefId, resourceRefId: null }));
+            const ofCustomers = await this.holdings(db, environmentId, places);
+            const customerIds = ofCustomers.flatMap(({ customer }) => customer?.id ?? []);
+            const resources = byCustomer(await loadResources(db, environmentId, customerIds));
+            const all = ofCustomers.flatMap((holdings) => {
+                const held = resources.get(holdings.customer?.id ?? '') ?? [];
+                return [holdings, ...held.map(({ id, refId }) => ({ ...holdings, resourceRefId: refId, resource: { id } }))];
+            });
+            return (await this.#build(db, environmentId, all, testClock)).map((state) => ({ ...state, catalogVersion }));
+        });
+    }
+    /** What decides, without usage, in the order of the places: for who needs to know which series a report belongs to. */
+    holdings(db, environmentId, places) {
+        return loadHoldings(db, this.#sources, environmentId, places);
+    }
+    /** Whether the budgets of the subscriptions, with their status of now, are used up; false where there is none, or nothing is charged. In their order. */
+    budgetsExceeded(environmentId, subscriptions) {
+        return this.#snapshot(async (db) => {
+            const facts = await loadBudgets(db, this.#sources, environmentId, subscriptions);
+            const usedUp = new Set();
+            for (const budget of facts ? runningBudgets(subscriptions, facts) : [])
+                if (isUsedUp(budget, facts.usage))
+                    usedUp.add(budget.subscriptionId);
+            return subscriptions.map(({ id }) => usedUp.has(id));
+        });
+    }
+    /** How the feature's usage is reset now, and since when what entitles to it has been in force; null where there is no such thing. */
+    heldFeature(environmentId, place, featureRefId) {
+        return this.#snapshot(async (db) => {
+            const [holdings] = await this.holdings(db, environmentId, [place]);
+            const now = this.#now(holdings);
+            const winner = decideWinners(holdings, now).find(({ entitlement }) => entitlement.feature.refId === featureRefId);
+            return { reset: winner?.entitlement.reset ?? null, since: heldSince(holdings, featureRefId, now) };
+        });
+    }
+    /** What a state must have been read at to be current. Null: the customer is unknown. */
+    versions(environmentId, customerRefId) {
+        return loadVersions(this.#prisma, environmentId, customerRefId);
+    }
+    /** What customers may use, as versions, by the caller's identifiers; unknown customers are left out. */
+    access(environmentId, customerRefIds) {
+        return loadAccess(this.#prisma, environmentId, customerRefIds);
+    }
+    /** The caller's identifiers of all features of the catalog. */
+    async featureRefIds(environmentId) {
+        return new Set((await this.#sources.catalog.features(this.#prisma, environmentId)).keys());
+    }
+    /** The decision, with the version of the last change that was more than usage. A denial is an answer. */
+    async check(environmentId, question) {
+        const state = await this.state(environmentId, question.customerRefId, question.resourceRefId);
+        return decideCheck(state, question, this.#sources.clock.now(), async (refId) => (await this.featureRefIds(environmentId)).has(refId));
+    }
+    /** With the usage of one reading. A change that was just made has a version of its time, so `notBefore` is for readers. */
+    async #build(db, environmentId, all, notBefore = 0) {
+        const decided = all.map((holdings) => {
+            const now = Math.max(this.#now(holdings), notBefore);
+            return { holdings, now, winners: decideWinners(holdings, now) };
+        });
+        const asked = decided.flatMap(({ winners, now }) => winners.flatMap((winner) => (winner.series ? [{ series: winner.series, period: winnerPeriodAt(winner, now), at: now }] : [])));
+        const usages = await readCurrentUsage(db, environmentId, asked, (series) => this.#unfilled(environmentId, series));
+        return decided.map(({ holdings, winners, now }) => buildState(holdings, winners, usages, now));
+    }
+    /** A clock that lags behind the database's would put us before the start of what was just provisioned. */
+    #now({ version }) {
+        return Math.max(this.#sources.clock.now(), version);
+    }
+    /** Version and facts belong together. */
+    #snapshot(read) {
+        return this.#prisma.$transaction(read, { isolationLevel: 'RepeatableRead' });
+    }
+}
+//# sourceMappingURL=service.js.map

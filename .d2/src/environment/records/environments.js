@@ -1,0 +1,129 @@
+import { Prisma } from '../../platform/postgres.js';
+const environmentFields = {
+    id: true,
+    refId: true,
+    displayName: true,
+    isTest: true,
+    hasPersistentCache: true,
+    allowsUnsignedClientReads: true,
+    createdAt: true,
+};
+const keyFields = {
+    id: true,
+    environmentId: true,
+    kind: true,
+    name: true,
+    hint: true,
+    createdAt: true,
+    expiresAt: true,
+    revokedAt: true,
+};
+/** Answers null when the refId is taken. */
+export async function insertEnvironment(db, environment, signingSecret) {
+    // Not caught as an error, because one inside a transaction would end it.
+    const { count } = await db.environment.createMany({
+        data: [{ ...environment, createdAt: new Date(environment.createdAt), signingSecret: Buffer.from(signingSecret) }],
+        skipDuplicates: true,
+    });
+    return count === 1 ? environment : null;
+}
+/** Oldest first. */
+export async function listEnvironments(db) {
+    const rows = await db.environment.findMany({ select: environmentFields, orderBy: [{ createdAt: 'asc' }, { refId: 'asc' }] });
+    return rows.map((row) => ({ ...row, createdAt: row.createdAt.getTime() }));
+}
+export async function findEnvironment(db, refId) {
+    const row = await db.environment.findUnique({ where: { refId }, select: environmentFields });
+    return row && { ...row, createdAt: row.createdAt.getTime() };
+}
+export async function findEnvironmentById(db, id) {
+    const row = await db.environment.findUnique({ where: { id }, select: environmentFields });
+    return row && { ...row, createdAt: row.createdAt.getTime() };
+}
+export async function findTestClock(db, id) {
+    return db.environment.findUnique({ where: { id }, select: { isTest: true, testClock: true } });
+}
+export async function moveTestClock(db, id, to) {
+    const at = new Date(to);
+    await db.$executeRaw(Prisma.sql `UPDATE environment SET test_clock = greatest(test_clock, ${at}) WHERE id = ${id}::uuid AND is_test`);
+}
+/** The time in the environment. */
+export async function readTime(db, environmentId) {
+    const [row] = await db.$queryRaw(Prisma.sql `SELECT environment_clock(${environmentId}::uuid)::float8 AS now`);
+    return row.now;
+}
+/** Null: there is no such environment. */
+export async function findSigningSecrets(db, environmentId) {
+    const row = await db.environment.findUnique({
+        where: { id: environmentId },
+        select: { signingSecret: true, previousSigningSecret: true, previousSigningSecretExpiresAt: true },
+    });
+    if (!row)
+        return null;
+    const { signingSecret, previousSigningSecret, previousSigningSecretExpiresAt } = row;
+    return {
+        current: signingSecret,
+        previous: previousSigningSecret && previousSigningSecretExpiresAt
+            ? { secret: previousSigningSecret, expiresAt: previousSigningSecretExpiresAt.getTime() }
+            : null,
+    };
+}
+/** The current secret becomes the previous one, in one statement, so that two rotations at once are one after the other. */
+export async function replaceSigningSecret(db, environmentId, secret, previousExpiresAt) {
+    await db.$executeRaw(Prisma.sql `
+    UPDATE environment
+    SET previous_signing_secret = signing_secret, previous_signing_secret_expires_at = ${new Date(previousExpiresAt)}, signing_secret = ${Buffer.from(secret)}
+    WHERE id = ${environmentId}::uuid`);
+}
+export async function insertKey(db, key) {
+    const row = await db.apiKey.create({
+        data: {
+            ...key,
+            hash: Buffer.from(key.hash),
+            createdAt: new Date(key.createdAt),
+            expiresAt: key.expiresAt === null ? null : new Date(key.expiresAt),
+        },
+        select: keyFields,
+    });
+    return fromKeyRow(row);
+}
+/** Oldest first, revoked and expired ones too. */
+export async function listKeys(db, environmentId) {
+    const rows = await db.apiKey.findMany({ where: { environmentId }, select: keyFields, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] });
+    return rows.map(fromKeyRow);
+}
+/** Ids are ours, hence unique beyond the environment. */
+export async function findKey(db, id) {
+    const row = await db.apiKey.findFirst({ where: { id }, select: keyFields });
+    return row && fromKeyRow(row);
+}
+/** Answers false when the key was revoked already. */
+export async function setKeyEnd(db, { environmentId, id }, end) {
+    const data = 'expiresAt' in end ? { expiresAt: new Date(end.expiresAt) } : { revokedAt: new Date(end.revokedAt) };
+    const { count } = await db.apiKey.updateMany({ where: { environmentId, id, revokedAt: null }, data });
+    return count === 1;
+}
+export async function findIdentity(db, hash) {
+    const row = await db.apiKey.findUnique({
+        where: { hash: Buffer.from(hash) },
+        select: { ...keyFields, environment: { select: { refId: true, hasPersistentCache: true, allowsUnsignedClientReads: true } } },
+    });
+    if (!row)
+        return null;
+    const { id, environmentId, kind, expiresAt, revokedAt } = fromKeyRow(row);
+    const { refId, ...settings } = row.environment;
+    return { identity: { environmentId, environmentRefId: refId, ...settings, kind, keyId: id }, expiresAt, revokedAt };
+}
+function fromKeyRow({ id, environmentId, kind, name, hint, createdAt, expiresAt, revokedAt }) {
+    return {
+        id,
+        environmentId,
+        kind,
+        name,
+        hint,
+        createdAt: createdAt.getTime(),
+        expiresAt: expiresAt?.getTime() ?? null,
+        revokedAt: revokedAt?.getTime() ?? null,
+    };
+}
+//# sourceMappingURL=environments.js.map

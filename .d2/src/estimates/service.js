@@ -1,0 +1,138 @@
+import { findAccounts, findBalance } from '../billing/records/invoices.js';
+import { newAccount } from '../billing/rules/account.js';
+import { chargesOf, currencyOf } from '../billing/rules/charges.js';
+import { balanceAfter, estimateOf } from '../billing/rules/estimate.js';
+import { discountAt, totalled } from '../billing/rules/invoice.js';
+import { usualTerms } from '../billing/rules/request.js';
+import { withTaxRates } from '../billing/tax.js';
+import * as decimal from '../kernel/decimal.js';
+import { Prisma } from '../platform/postgres.js';
+import { advance } from '../subscription/rules/advance.js';
+import { billingPeriodAt, firstPeriod } from '../subscription/rules/billing-period.js';
+import { isSameSlot } from '../subscription/rules/coexistence.js';
+import { planChangeType } from '../subscription/rules/plan-change.js';
+import { invalidSubscriptionStatus } from '../subscription/rules/problems.js';
+import { agreeLater } from '../subscription/use-cases/agree-later.js';
+import { toChanges } from './previews.js';
+/** An answer about what is not sold for money has to name one. */
+const fallbackCurrency = 'USD';
+/** Answers what changes would cost. Everything is read in a transaction that cannot write. */
+export class EstimateService {
+    #prisma;
+    #previews;
+    #ledger;
+    #provider;
+    constructor(parts) {
+        this.#prisma = parts.prisma;
+        this.#previews = parts.previews;
+        this.#ledger = parts.ledger;
+        this.#provider = parts.provider;
+    }
+    /** Of a new subscription, or of what provisioning changes about the one that is there. */
+    async provision(environmentId, asked) {
+        const request = { ...asked, billing: await withTaxRates(this.#provider, environmentId, asked.billing ?? {}) };
+        return this.#read(async (db) => {
+            const preview = await this.#previews.provision(db, environmentId, request);
+            const { subscription, now, decision, scheduleId } = preview;
+            const agreesLater = { decision, scheduleId, request: request.billing };
+            // What is agreed for a plan change that waits changes nothing now; it is refused now if it cannot be agreed.
+            const later = await agreeLater(db, { agreeIn: this.#checkAgreement }, { ...preview.customer, now }, agreesLater);
+            if (later)
+                return this.#estimate(db, { ...preview, ...later }, {});
+            if (subscription.status !== 'NOT_STARTED' || preview.decision.kind !== 'create')
+                return this.#estimate(db, preview, request.billing);
+            // It is charged when it starts: what it would cost then, with what is held now.
+            const { startDate } = subscription;
+            const started = { ...subscription, status: 'ACTIVE', currentPeriod: firstPeriod(subscription, startDate) };
+            const inForce = (await this.#openAt(db, preview, startDate)).find((other) => other.status === 'ACTIVE' && isSameSlot(other, started)) ?? null;
+            const change = { before: null, after: started, at: Math.max(startDate, now), isRenewal: false, inForce };
+            return this.#estimate(db, { ...preview, changes: [change], subscription: started, before: inForce }, request.billing);
+        });
+    }
+    async update(environmentId, asked) {
+        const request = { ...asked, billing: await withTaxRates(this.#provider, environmentId, asked.billing ?? {}) };
+        return this.#read(async (db) => this.#estimate(db, await this.#previews.update(db, environmentId, request), request.billing));
+    }
+    /** The invoice that the end of the running period makes, with the usage of now. */
+    nextInvoice(environmentId, subscriptionRefId) {
+        return this.#read(async (db) => {
+            const { customer, due, open, subscription, now } = await this.#previews.held(db, environmentId, subscriptionRefId);
+            const period = billingPeriodAt(subscription, now);
+            if (!period)
+                throw invalidSubscriptionStatus(subscriptionRefId, subscription.status, 'invoiced');
+            const billed = await this.#ledger.draftIn(db, customer, [...due, ...toChanges(advance(open, period.end))]);
+            const own = billed.filter(({ subscription: { id }, at }) => id === subscription.id && at === period.end);
+            const drafts = own.flatMap((one) => one.drafts);
+            const { terms } = own.at(-1)?.account ?? (await this.#account(db, customer, subscription));
+            // The period that ends is charged by what is held in it, the one that begins by what is held then.
+            const charges = [subscription, ...own.map((one) => one.subscription)].flatMap((content) => {
+                const { fixed, usage } = chargesOf(content, terms);
+                return [...fixed, ...usage];
+            });
+            const currency = drafts[0]?.currency ?? currencyOf(subscription, customer.billingCurrency) ?? fallbackCurrency;
+            const payerId = subscription.payingCustomerId ?? customer.id;
+            return {
+                draft: drafts.at(-1) ?? totalled({ reason: 'BILLING_CYCLE', currency, period, lines: [], discount: decimal.zero, tax: decimal.zero }),
+                balance: await this.#balance(db, { environmentId, payerId, currency }, billed, drafts.at(-1)),
+                at: now,
+                terms,
+                discount: discountAt(terms, period.end, subscription.timeZone),
+                subscription,
+                charges: new Map(charges.map((charge) => [charge.price.id, charge])),
+            };
+        });
+    }
+    #checkAgreement = async (db, customer, change, request) => this.#ledger.draftIn(db, customer, [change], request);
+    async #estimate(db, { customer, now, due, changes, subscription, before }, billing) {
+        const { environmentId } = subscription;
+        const billed = await this.#ledger.draftIn(db, customer, [...due, ...changes], billing);
+        const isAsked = (one) => changes.some(({ after }) => after === one.subscription);
+        const own = billed.filter((one) => one.subscription.id === subscription.id && isAsked(one)).at(-1);
+        const account = own?.account ?? (await this.#account(db, customer, subscription));
+        const draft = own?.drafts.at(-1) ?? null;
+        const at = changes.at(-1)?.at ?? now;
+        const payerId = subscription.payingCustomerId ?? customer.id;
+        const currency = draft?.currency ?? account.terms.currency;
+        const balance = currency === null ? decimal.zero : await this.#balance(db, { environmentId, payerId, currency }, billed, draft);
+        const estimate = estimateOf({
+            account,
+            draft,
+            creditNote: own?.drafts.find(({ currency: other }) => draft && other !== draft.currency) ?? null,
+            content: subscription,
+            period: billingPeriodAt(subscription, at) ?? firstPeriod(subscription, at),
+            at,
+            balance,
+            timeZone: subscription.timeZone,
+            fallbackCurrency: customer.billingCurrency ?? fallbackCurrency,
+        });
+        const planned = subscription.scheduled.flatMap(({ change }) => ('plan' in change ? [change] : [])).at(-1) ?? subscription;
+        const isPlanDowngrade = before && before.plan.packageId !== planned.plan.packageId ? planChangeType(before, planned) === 'DOWNGRADE' : null;
+        return { ...estimate, isPlanDowngrade: before && (isPlanDowngrade ?? false), hasScheduledUpdates: subscription.scheduled.length > 0 };
+    }
+    /** What the payer has to its credit when the draft comes: others that the same change makes before it use it first. */
+    async #balance(db, { environmentId, payerId, currency }, billed, draft) {
+        const drafts = billed.flatMap((one) => one.drafts.map((other) => ({ draft: other, payer: one.subscription })));
+        const index = drafts.findIndex((other) => other.draft === draft);
+        const before = drafts
+            .slice(0, index === -1 ? undefined : index)
+            .filter((other) => other.draft.currency === currency && (other.payer.payingCustomerId ?? other.payer.customerId) === payerId);
+        return balanceAfter(await findBalance(db, environmentId, payerId, currency), before.map((other) => other.draft.total));
+    }
+    async #account(db, customer, subscription) {
+        const stored = await findAccounts(db, subscription.environmentId, [subscription.id]);
+        return (stored.get(subscription.id)?.account ?? newAccount({ ...usualTerms, currency: currencyOf(subscription, customer.billingCurrency) }));
+    }
+    async #openAt(db, { subscription, changes, customer }, at) {
+        const held = await this.#previews.open(db, customer);
+        const ended = new Set(changes.filter(({ after }) => after.id !== subscription.id).map(({ after }) => after.id));
+        const left = held.filter(({ id }) => !ended.has(id));
+        return advance(left, at).subscriptions;
+    }
+    #read(work) {
+        return this.#prisma.$transaction(async (db) => {
+            await db.$executeRaw(Prisma.sql `SET TRANSACTION READ ONLY`);
+            return work(db);
+        }, { isolationLevel: 'RepeatableRead' });
+    }
+}
+//# sourceMappingURL=service.js.map

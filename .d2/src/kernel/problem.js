@@ -1,0 +1,52 @@
+/**
+ * The one error type. A denial is not a problem: a problem means that the question could not be answered or the change not made.
+ * `reason` is stable and is what programs read (the GraphQL code is derived from it); `message` is public and says what to do;
+ * `cause` is private and is only logged.
+ */
+export class Problem extends Error {
+    code;
+    reason;
+    name = 'Problem';
+    details;
+    constructor(code, 
+    /** Upper snake case, for example `CUSTOMER_NOT_FOUND`. */
+    reason, message, options = {}) {
+        super(message, options.cause === undefined ? undefined : { cause: options.cause });
+        this.code = code;
+        this.reason = reason;
+        this.details = options.details ?? {};
+    }
+    /** Whether the same call may succeed later without being changed. */
+    get isRetryable() {
+        return this.code === 'UNAVAILABLE' || this.code === 'DEADLINE_EXCEEDED' || this.code === 'RESOURCE_EXHAUSTED' || this.code === 'ABORTED';
+    }
+    /** Anything thrown as a Problem; a store that is away becomes UNAVAILABLE, all else INTERNAL, and the text stays private. */
+    static from(thrown) {
+        if (thrown instanceof Problem)
+            return thrown;
+        if (isOutage(thrown))
+            return unavailable('The platform cannot reach its database or Redis at the moment. Try again.', thrown);
+        return new Problem('INTERNAL', 'INTERNAL', 'Something went wrong on our side. Try again, and name the trace id when you ask for help.', { cause: thrown });
+    }
+}
+// Of the system, of PostgreSQL (connection failures, shutting down), and of Prisma.
+const outageCode = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|08\d{3}|57P0\d|P1001|P1002|P1008|P1017|P2024)$/;
+// Where the libraries give no code, or their own: Prisma names that of a server that is starting up or shutting down only in its text.
+const outageText = /Can't reach database server|Connection terminated|timeout exceeded when trying to connect|Connection is closed|has encountered a connection error|Code: `(57P0\d|08\d{3})`/;
+function isOutage(thrown) {
+    if (!(thrown instanceof Error))
+        return false;
+    const { code } = thrown;
+    return (typeof code === 'string' && outageCode.test(code)) || outageText.test(thrown.message);
+}
+/** Input that can be refused by reading it. `path` names the place, as in `usageEvents[3].timestamp`. */
+export function invalidInput(message, details = {}) {
+    return new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', message, { details });
+}
+export function unavailable(message, cause) {
+    return new Problem('UNAVAILABLE', 'UNAVAILABLE', message, { cause });
+}
+export function timedOut(message, cause) {
+    return new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', message, { cause });
+}
+//# sourceMappingURL=problem.js.map

@@ -1,0 +1,64 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { isRunning } from './os-process.js';
+/** Locks of this very process: a file with our process id that is not among them was left by an earlier process with the same id. */
+const held = new Set();
+function readOwner(file) {
+    try {
+        const [pid, script] = readFileSync(file, 'utf8').split('\n');
+        return script === undefined ? null : { pid: Number(pid), script };
+    }
+    catch {
+        return null;
+    }
+}
+const sameOwner = (a, b) => a?.pid === b?.pid && a?.script === b?.script;
+/**
+ * Takes a lock file. Answers `{ release }`, or the id of the running process that holds it. A lock whose process is gone is taken
+ * over. Two processes never hold it at once.
+ */
+export function takeLock(file) {
+    mkdirSync(dirname(file), { recursive: true });
+    for (let attempt = 0;; attempt++) {
+        try {
+            writeFileSync(file, `${process.pid}\n${basename(process.argv[1] ?? 'node')}`, { flag: 'wx', mode: 0o600 });
+            held.add(file);
+            return {
+                release: () => {
+                    if (held.delete(file))
+                        rmSync(file, { force: true });
+                },
+            };
+        }
+        catch (error) {
+            if (error.code !== 'EEXIST')
+                throw error;
+        }
+        if (held.has(file))
+            return { heldBy: process.pid };
+        const owner = readOwner(file);
+        // No owner: its writer is between creating and writing. If it stays so for half a second, the writer died there.
+        if (owner === null && attempt < 50)
+            Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+        else if (owner && owner.pid !== process.pid && isRunning(owner.pid, owner.script))
+            return { heldBy: owner.pid };
+        else
+            setAside(file, owner);
+    }
+}
+/** Removes a stale lock. Someone may have replaced it between our look and our move: that one is given back. */
+function setAside(file, stale) {
+    const aside = `${file}.${process.pid}`;
+    try {
+        renameSync(file, aside);
+        if (sameOwner(readOwner(aside), stale))
+            unlinkSync(aside);
+        else
+            renameSync(aside, file);
+    }
+    catch (error) {
+        if (error.code !== 'ENOENT')
+            throw error;
+    }
+}
+//# sourceMappingURL=folder-lock.js.map

@@ -1,0 +1,224 @@
+import { chmodSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Problem } from '../kernel/problem.js';
+import { Children } from './children.js';
+import { takeLock } from './folder-lock.js';
+import { renderLine } from './log-lines.js';
+import { isRunning, stopGroup } from './os-process.js';
+import { readAnyPlatform, readPlatform, removePlatform, writePlatform } from './platform-file.js';
+import { Ports } from './ports.js';
+import { healthUrl, localHost, processEnvironment, stageOf, usualPorts, usualSidecarHttpPort, webSocketUrl, webUrl, } from './process-wiring.js';
+import { parseProcfile, programOf } from './procfile.js';
+import { startServices } from './services.js';
+import { describeExit, supervise, untilAborted } from './supervise.js';
+/** The longest shutdown a process may have (SHUTDOWN_TIMEOUT_MS is 10 s unless set), and some more. */
+const processGraceMs = 15_000;
+const readyDeadlineMs = 120_000;
+const patienceMs = 20_000;
+const runnerName = 'tollgate';
+/**
+ * Runs the whole platform from one folder until `stop`: services, release, example, then every line of the Procfile. Resolves when
+ * everything is stopped again, whatever was running. Throws a Problem, worded for whoever typed the command, when it cannot start or a
+ * process cannot.
+ */
+export async function runPlatform(options) {
+    const { root, env, stop } = options;
+    const dataFolder = join(root, '.data');
+    const lines = parseProcfile(readFileSync(join(root, 'Procfile'), 'utf8'));
+    const print = printer(options, lines);
+    const lock = takeLock(join(dataFolder, 'start.lock'));
+    if ('heldBy' in lock)
+        throw alreadyRunning(dataFolder, lock.heldBy);
+    const children = new Children();
+    const ports = new Ports(env.BIND_ADDRESS);
+    const servicePorts = new Ports();
+    options.force.addEventListener('abort', () => children.killAll());
+    stop.addEventListener('abort', () => print(runnerName, 'Stopping … (Ctrl-C once more kills)'));
+    try {
+        // PostgreSQL may run as another user, who has to walk through this folder; what is secret in it has a mode of its own.
+        chmodSync(dataFolder, 0o711);
+        await stopLeftovers(dataFolder, lines);
+        print(runnerName, 'Starting PostgreSQL and Redis …');
+        const services = await startServices({
+            root,
+            dataFolder,
+            databaseUrl: env.DATABASE_URL,
+            redisUrl: env.REDIS_URL,
+            children,
+            ports: servicePorts,
+            isDurable: true,
+            notice: (line) => print(runnerName, line),
+            signal: stop,
+        });
+        const stores = { DATABASE_URL: services.databaseUrl, REDIS_URL: services.redisUrl };
+        const release = lines.find(({ name }) => name === 'release');
+        if (release)
+            await runRelease(release, { ...env, ...stores }, root, children, print);
+        stop.throwIfAborted();
+        const example = await unlessStopped(options.prepareExample({ ...stores, dataDir: dataFolder }), stop);
+        const processes = lines.filter((line) => line !== release);
+        const wiring = await wire(processes, { ...services, ...example, operatorKey: env.OPERATOR_KEY || example.operatorKey }, env, ports);
+        await runProcesses(processes, wiring, example, { ...options, dataFolder, children, print, services });
+    }
+    catch (error) {
+        // What fails because it was told to stop has not failed.
+        if (!stop.aborted)
+            throw error;
+    }
+    finally {
+        await children.stopAll();
+        removePlatform(dataFolder);
+        ports.release();
+        servicePorts.release();
+        lock.release();
+        print(runnerName, 'Stopped');
+    }
+}
+function printer({ print, isTerminal }, lines) {
+    const names = [runnerName, ...lines.map(({ name }) => name)];
+    const style = { isTerminal, nameWidth: Math.max(...names.map((name) => name.length)) };
+    return (name, text) => {
+        for (const line of text.split('\n'))
+            print(renderLine(name, names.indexOf(name), line, style));
+    };
+}
+function alreadyRunning(dataFolder, pid) {
+    const running = readPlatform(dataFolder);
+    const where = running ? `at ${running.webUrl}, sidecar at ${running.sidecarAddress}` : 'and is starting or stopping';
+    return new Problem('FAILED_PRECONDITION', 'ALREADY_RUNNING', `Tollgate runs from this folder already (process ${pid}) ${where}.`);
+}
+/** Processes that outlived their runner and its guard would still hold their ports and work on the old data. */
+async function stopLeftovers(dataFolder, lines) {
+    const previous = readAnyPlatform(dataFolder);
+    if (!previous)
+        return;
+    const leftovers = Object.entries(previous.processes).flatMap(([name, { pid }]) => {
+        const command = lines.find((line) => line.name === name)?.command;
+        return pid && command && isRunning(pid, programOf(command).args.join(' ')) ? [pid] : [];
+    });
+    await Promise.all(leftovers.map((pid) => stopGroup(pid, 'SIGTERM', processGraceMs)));
+    removePlatform(dataFolder);
+}
+/** Forwards every line a child prints. */
+function printOutput(name, child, print) {
+    for (const input of child.streams)
+        createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) => print(name, line));
+}
+async function runRelease({ name, command }, env, cwd, children, print) {
+    const child = children.start({
+        ...programOf(command),
+        stage: 'worker',
+        env,
+        cwd,
+        stopSignal: 'SIGTERM',
+        graceMs: processGraceMs,
+        output: 'pipe',
+    });
+    printOutput(name, child, print);
+    const exit = await child.exited;
+    if (exit.code !== 0)
+        throw new Problem('FAILED_PRECONDITION', 'RELEASE_FAILED', `${name} ${describeExit(exit)}: the database is not up to date. See its lines above.`);
+}
+/** Lets a stop win over work that cannot be told to stop; what it had open ends with this process. */
+async function unlessStopped(work, stop) {
+    const stopped = new Promise((_, reject) => stop.addEventListener('abort', () => reject(stop.reason), { once: true }));
+    return Promise.race([work, stopped]);
+}
+async function wire(processes, parts, env, free) {
+    const ports = {};
+    // Process types this file does not know yet come after those it knows.
+    let next = Math.max(...Object.values(usualPorts).filter((port) => port < 5000)) + 1;
+    for (const { name } of processes)
+        ports[name] = await free.take(name === 'web' ? Number(env.PORT || 0) : undefined, usualPorts[name] ?? next++);
+    const sidecarHttpPort = await free.take(Number(env.SIDECAR_HTTP_PORT || 0), usualSidecarHttpPort);
+    return { ...parts, ports, sidecarHttpPort, bindAddress: env.BIND_ADDRESS || '127.0.0.1' };
+}
+/** Starts every process and keeps it running. Returns when told to stop; throws when one cannot start. */
+async function runProcesses(processes, wiring, example, context) {
+    const { root, env, children, print, dataFolder } = context;
+    const failed = new AbortController();
+    const signal = AbortSignal.any([context.stop, failed.signal]);
+    const waiting = new Set(processes.map(({ name }) => name));
+    const platform = describePlatform(processes, wiring, example);
+    let announceWeb = () => { };
+    const webReady = new Promise((resolve) => {
+        announceWeb = resolve;
+    });
+    const supervised = processes.map(async ({ name, command }) => {
+        // The sidecar's first connection would only be refused, and its log begin with warnings.
+        if (name === 'sidecar' && waiting.has('web'))
+            await untilAborted(webReady, signal);
+        await supervise({
+            name,
+            start: () => {
+                const child = children.start({
+                    ...programOf(command),
+                    stage: stageOf(name),
+                    env: processEnvironment(name, wiring, env),
+                    cwd: root,
+                    stopSignal: 'SIGTERM',
+                    graceMs: processGraceMs,
+                    output: 'pipe',
+                });
+                printOutput(name, child, print);
+                return child;
+            },
+            healthUrl: healthUrl(name, wiring),
+            notice: (line) => print(runnerName, line),
+            onPid: (pid) => {
+                const entry = platform.processes[name];
+                if (entry)
+                    entry.pid = pid;
+                if (waiting.size === 0 && !signal.aborted)
+                    writePlatform(dataFolder, platform);
+            },
+            onReady: () => {
+                waiting.delete(name);
+                if (name === 'web')
+                    announceWeb();
+                if (waiting.size > 0 || signal.aborted)
+                    return;
+                // Only now: whoever finds the file finds a platform that works.
+                writePlatform(dataFolder, platform);
+                context.onReady(platform);
+            },
+            signal,
+        });
+    });
+    supervised.push(context.services.keepRunning(signal));
+    for (const process of [...supervised, watchStart(waiting, print, signal)])
+        process.catch((error) => failed.abort(error));
+    await Promise.allSettled(supervised);
+    if (failed.signal.aborted)
+        throw failed.signal.reason;
+}
+/** Says what is still missing after a while; throws when it never comes. */
+async function watchStart(waiting, print, signal) {
+    const names = () => [...waiting].join(', ');
+    await sleep(patienceMs, undefined, { signal }).catch(() => { });
+    if (signal.aborted || waiting.size === 0)
+        return;
+    print(runnerName, `Still waiting for ${names()} to be ready …`);
+    await sleep(readyDeadlineMs - patienceMs, undefined, { signal }).catch(() => { });
+    if (signal.aborted || waiting.size === 0)
+        return;
+    throw new Problem('DEADLINE_EXCEEDED', 'NOT_READY', `Not ready after ${readyDeadlineMs / 1000} s: ${names()}. The reason is in the lines above.`);
+}
+function describePlatform(processes, wiring, example) {
+    return {
+        pid: process.pid,
+        webUrl: webUrl(wiring),
+        wsUrl: webSocketUrl(wiring),
+        sidecarAddress: `${localHost(wiring)}:${wiring.ports.sidecar}`,
+        sidecarHttpUrl: healthUrl('sidecar', wiring),
+        serverApiKey: wiring.serverApiKey,
+        operatorKey: wiring.operatorKey,
+        environmentRefId: example.environmentRefId,
+        databaseUrl: wiring.databaseUrl,
+        redisUrl: wiring.redisUrl,
+        processes: Object.fromEntries(processes.map(({ name }) => [name, { port: wiring.ports[name] ?? 0, healthUrl: healthUrl(name, wiring), pid: null }])),
+    };
+}
+//# sourceMappingURL=platform.js.map

@@ -1,0 +1,43 @@
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { takeLock } from './folder-lock.js';
+const isFree = (port, host) => new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(null));
+    server.listen(port, host, () => {
+        const address = server.address();
+        server.close(() => resolve(typeof address === 'object' && address ? address.port : null));
+    });
+});
+/**
+ * Chooses ports that nobody listens on and no other runner on this machine has chosen. A choice is remembered in a lock file until
+ * `release`, because between choosing a port and listening on it another runner may look.
+ */
+export class Ports {
+    host;
+    releases = [];
+    folder = join(tmpdir(), `tollgate-ports-${process.getuid?.() ?? 0}`);
+    constructor(host = '127.0.0.1') {
+        this.host = host;
+    }
+    /** The first free one of `preferred`, else any free port. */
+    async take(...preferred) {
+        for (const candidate of [...preferred.filter((port) => port !== undefined && port > 0), ...Array(100).fill(0)]) {
+            const port = await isFree(candidate ?? 0, this.host);
+            if (port === null)
+                continue;
+            const lock = takeLock(join(this.folder, String(port)));
+            if ('heldBy' in lock)
+                continue;
+            this.releases.push(lock.release);
+            return port;
+        }
+        throw new Error(`No free port on ${this.host}`);
+    }
+    release() {
+        for (const release of this.releases.splice(0))
+            release();
+    }
+}
+//# sourceMappingURL=ports.js.map

@@ -1,0 +1,86 @@
+/** QUEUE_PREFIX of the processes when nothing else is set. */
+const defaultQueuePrefix = '{tollgate}';
+/** The ports processes usually have; others get the next free ones. */
+export const usualPorts = {
+    web: 4000,
+    sidecar: 8443,
+    'usage-ingestion': 4101,
+    'event-aggregation': 4102,
+    'subscription-transitions': 4103,
+    'cache-invalidation': 4104,
+    'queue-consumption': 4105,
+    'billing-sync': 4106,
+};
+export const usualSidecarHttpPort = 8080;
+/** Doors stop first: what they have accepted is still worked off by the workers. */
+export function stageOf(name) {
+    return name === 'web' || name === 'sidecar' ? 'door' : 'worker';
+}
+/** The host under which a process is reached on this machine, whatever address it listens on. */
+export function localHost({ bindAddress }) {
+    const listensEverywhere = bindAddress === '0.0.0.0' || bindAddress === '::';
+    return listensEverywhere ? '127.0.0.1' : bindAddress;
+}
+/** Base of a process's /livez, /readyz and /metrics. */
+export function healthUrl(name, wiring) {
+    return `http://${localHost(wiring)}:${name === 'sidecar' ? wiring.sidecarHttpPort : portOf(name, wiring)}`;
+}
+function portOf(name, wiring) {
+    const port = wiring.ports[name];
+    if (port === undefined)
+        throw new Error(`No port for ${name}`);
+    return port;
+}
+/**
+ * The environment of a process. What the user has set wins where it is a preference (log level, address, prefixes); what makes the
+ * processes find each other does not.
+ */
+export function processEnvironment(name, wiring, user) {
+    const { preferences, wires } = variables(name, wiring, user.QUEUE_PREFIX || defaultQueuePrefix);
+    return { LOG_LEVEL: 'info', BIND_ADDRESS: wiring.bindAddress, ...preferences, ...user, ...wires, PORT: String(portOf(name, wiring)) };
+}
+function variables(name, wiring, queuePrefix) {
+    const { databaseUrl, redisUrl, serverApiKey, operatorKey, sidecarHttpPort } = wiring;
+    const stores = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+    switch (name) {
+        case 'web':
+            return { preferences: { GRAPHIQL: 'true' }, wires: { ...stores, OPERATOR_KEY: operatorKey } };
+        case 'sidecar':
+            return {
+                preferences: { WS_ENABLED: 'TRUE' },
+                wires: {
+                    SERVER_API_KEY: serverApiKey,
+                    API_URL: webUrl(wiring),
+                    WS_URL: webSocketUrl(wiring),
+                    SIDECAR_HTTP_PORT: String(sidecarHttpPort),
+                },
+            };
+        case 'queue-consumption': {
+            const redis = new URL(redisUrl);
+            return {
+                // Database 1: the external cache is the customer's own store, apart from the platform's queues.
+                preferences: { ENVIRONMENT_PREFIX: 'production', REDIS_DB: '1' },
+                wires: {
+                    SERVER_API_KEY: serverApiKey,
+                    QUEUE_URL: environmentQueueUrl(redisUrl, wiring.environmentId, queuePrefix),
+                    API_URL: webUrl(wiring),
+                    REDIS_HOST: redis.hostname,
+                    REDIS_PORT: redis.port || '6379',
+                    ...(redis.username && { REDIS_USER: decodeURIComponent(redis.username) }),
+                    ...(redis.password && { REDIS_PASSWORD: decodeURIComponent(redis.password) }),
+                },
+            };
+        }
+        default:
+            return { wires: stores };
+    }
+}
+export const webUrl = (wiring) => `http://${localHost(wiring)}:${portOf('web', wiring)}`;
+export const webSocketUrl = (wiring) => `ws://${localHost(wiring)}:${portOf('web', wiring)}/graphql`;
+/** The environment's queue: the platform's own Redis, with the queue's name and key prefix. */
+function environmentQueueUrl(redisUrl, environmentId, queuePrefix) {
+    const base = redisUrl.split('?')[0]?.replace(/\/$/, '') ?? '';
+    const hasDatabase = /^rediss?:\/\/[^/]+\/\d+$/.test(base);
+    return `${hasDatabase ? base : `${base}/0`}?queue=environment-${environmentId}&prefix=${queuePrefix}`;
+}
+//# sourceMappingURL=process-wiring.js.map

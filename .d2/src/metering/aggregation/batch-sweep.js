@@ -1,0 +1,16 @@
+import { findWaitingBatches } from '../counting/event-repository.js';
+/** A batch that waits for longer has lost its job, */
+const lostAfterSeconds = 5;
+/** or the queue is just long: then finding batches in the database as well would only make it longer. */
+const lostAfterSecondsWhenBusy = 60;
+const batchesPerSweep = 100;
+/** Gives jobs to committed batches of events that have none: the process that stored them was killed, or Redis was away. Answers how many. */
+export async function sweepBatches(db, queue) {
+    const isBusy = (await queue.waiting()) > 0;
+    const batches = await findWaitingBatches(db, isBusy ? lostAfterSecondsWhenBusy : lostAfterSeconds, batchesPerSweep);
+    // One job per batch at a time, whoever sweeps.
+    for (const { environmentId, batchId, storedAt } of batches)
+        await queue.add({ v: 1, environmentId, batchId, stored: null, reportedAt: storedAt }, { jobId: `sweep-${batchId}` });
+    return batches.length;
+}
+//# sourceMappingURL=batch-sweep.js.map

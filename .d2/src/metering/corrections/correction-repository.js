@@ -1,0 +1,105 @@
+import { toTime } from '../counting/counter-repository.js';
+/** The event with this identity; null: there is none, or it was removed. */
+export async function findEvent(db, environmentId, hash) {
+    const { rows } = await db.query({
+        text: `
+      SELECT event.batch_id, event.position, event.customer_id, event.resource_id, event.event_name, event.dimensions, event.occurred_at,
+        EXISTS (SELECT FROM pending_batch WHERE environment_id = $1::uuid AND id = event.batch_id) AS is_waiting
+      FROM ingestion_key AS key
+      JOIN raw_event AS event ON event.environment_id = key.environment_id AND event.batch_id = key.record_id AND event.position = key.position
+      WHERE key.environment_id = $1::uuid AND key.hash = $2::bytea`,
+        values: [environmentId, hash],
+    });
+    const row = rows[0];
+    if (!row)
+        return null;
+    return {
+        batchId: row.batch_id,
+        position: row.position,
+        customerId: row.customer_id,
+        resourceId: row.resource_id,
+        eventName: row.event_name,
+        dimensions: row.dimensions,
+        occurredAt: row.occurred_at.getTime(),
+        isWaiting: row.is_waiting,
+    };
+}
+/** Null dimensions: the event goes. Its identity stays, so that a repeat of it is still recognised. */
+export async function changeEvent(db, environmentId, event, dimensions) {
+    const key = [environmentId, event.batchId, event.position, toTime(event.occurredAt)];
+    const where = 'environment_id = $1::uuid AND batch_id = $2::uuid AND position = $3::int AND occurred_at = $4::timestamptz';
+    if (dimensions === null)
+        await db.query({ text: `DELETE FROM raw_event WHERE ${where}`, values: key });
+    else
+        await db.query({ text: `UPDATE raw_event SET dimensions = $5::jsonb WHERE ${where}`, values: [...key, JSON.stringify(dimensions)] });
+}
+/** The measurement with this id or, by `hash`, with this idempotency key; null: there is none, or it was removed. */
+export async function findMeasurement(db, environmentId, by) {
+    const { rows } = await db.query({
+        text: `
+      SELECT measurement.id, measurement.customer_id, measurement.resource_id, measurement.feature_id, feature.ref_id AS feature_ref, measurement.occurred_at
+      FROM usage_measurement AS measurement
+      JOIN feature ON feature.environment_id = measurement.environment_id AND feature.id = measurement.feature_id
+      WHERE measurement.environment_id = $1::uuid
+        AND measurement.id = coalesce($2::uuid, (SELECT record_id FROM ingestion_key WHERE environment_id = $1::uuid AND hash = $3::bytea))`,
+        values: [environmentId, 'id' in by ? by.id : null, 'hash' in by ? by.hash : null],
+    });
+    const row = rows[0];
+    if (!row)
+        return null;
+    return {
+        id: row.id,
+        customerId: row.customer_id,
+        resourceId: row.resource_id,
+        featureId: row.feature_id,
+        featureRefId: row.feature_ref,
+        occurredAt: row.occurred_at.getTime(),
+    };
+}
+/** Null value: the measurement goes. Its key stays, so that a repeat of it is still recognised. */
+export async function changeMeasurement(db, environmentId, id, value) {
+    const where = 'environment_id = $1::uuid AND id = $2::uuid';
+    if (value === null)
+        await db.query({ text: `DELETE FROM usage_measurement WHERE ${where}`, values: [environmentId, id] });
+    else
+        await db.query({ text: `UPDATE usage_measurement SET value = $3::numeric WHERE ${where}`, values: [environmentId, id, value] });
+}
+/** The caller's identifiers of a customer and of its resource. */
+export async function findRefIds(db, environmentId, { customerId, resourceId }) {
+    const { rows } = await db.query({
+        text: `
+      SELECT customer.ref_id AS customer, resource.ref_id AS resource
+      FROM customer LEFT JOIN customer_resource AS resource
+        ON resource.environment_id = customer.environment_id AND resource.customer_id = customer.id AND resource.id = $3::uuid
+      WHERE customer.environment_id = $1::uuid AND customer.id = $2::uuid`,
+        values: [environmentId, customerId, resourceId],
+    });
+    return { customerId: rows[0].customer, resourceId: rows[0].resource };
+}
+/** All counters of a feature of the customers whose periods touch [from, to), whether their series win now or not. */
+export async function findCountersOf(db, environmentId, { featureId, customerIds, from, to }) {
+    const { rows } = await db.query({
+        text: `
+      SELECT series.id AS series_id, series.customer_id, series.resource_id, series.anchor, counter.version,
+        CASE WHEN isfinite(counter.period_start) THEN floor(extract(epoch FROM counter.period_start) * 1000) END AS period_start,
+        CASE WHEN isfinite(counter.period_end) THEN floor(extract(epoch FROM counter.period_end) * 1000) END AS period_end
+      FROM unnest($3::uuid[]) AS asked (customer_id)
+      CROSS JOIN LATERAL (
+        SELECT * FROM usage_series WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND feature_id = $2::uuid
+      ) AS series
+      JOIN usage_counter AS counter ON counter.environment_id = $1::uuid AND counter.series_id = series.id
+      WHERE counter.period_end > coalesce($4::timestamptz, '-infinity') AND counter.period_start < coalesce($5::timestamptz, 'infinity')`,
+        values: [environmentId, featureId, customerIds, toTime(from), toTime(to)],
+    });
+    return rows.map((row) => ({
+        seriesId: row.series_id,
+        customerId: row.customer_id,
+        resourceId: row.resource_id,
+        featureId,
+        anchor: row.anchor?.getTime() ?? null,
+        start: row.period_start === null ? null : Number(row.period_start),
+        end: row.period_end === null ? null : Number(row.period_end),
+        version: Number(row.version),
+    }));
+}
+//# sourceMappingURL=correction-repository.js.map

@@ -1,0 +1,133 @@
+import { endTime, startTime, toTime } from '../counting/counter-repository.js';
+/** Our ids of what the caller names, and the newest version of the feature's meter; null where there is none. */
+export async function findRecomputed(db, environmentId, asked) {
+    const { rows } = await db.query({
+        text: `
+      SELECT feature.id AS feature, customer.id AS customer, (
+        SELECT max(history.version) FROM meter_version AS history JOIN meter USING (environment_id, feature_id)
+        WHERE history.environment_id = $1::uuid AND history.feature_id = feature.id
+      ) AS version
+      FROM (SELECT) AS always
+      LEFT JOIN feature ON feature.environment_id = $1::uuid AND feature.ref_id = $2
+      LEFT JOIN customer ON customer.environment_id = $1::uuid AND customer.ref_id = $3`,
+        values: [environmentId, asked.featureId, asked.customerId],
+    });
+    const { feature, customer, version } = rows[0];
+    return { featureId: feature, customerId: customer, meterVersion: version };
+}
+export async function insertRecomputation(db, environmentId, work) {
+    await db.query({
+        text: `
+      INSERT INTO usage_recomputation (environment_id, id, feature_id, customer_id, from_time, to_time, meter_version, customers_total)
+      SELECT $1::uuid, $2::uuid, $3::uuid, $4::uuid, $5::timestamptz, $6::timestamptz, $7::int, count(*)
+      FROM customer WHERE environment_id = $1::uuid AND ($4::uuid IS NULL OR id = $4::uuid)`,
+        values: [environmentId, work.id, work.featureId, work.customerId, toTime(work.from), toTime(work.to), work.meterVersion],
+    });
+}
+export async function findRecomputation(db, environmentId, id) {
+    const { rows } = await db.query({
+        text: `
+      SELECT feature.ref_id AS feature, customer.ref_id AS customer, work.customers_total, work.customers_done, work.counters_left, work.created_at, work.finished_at
+      FROM usage_recomputation AS work
+      JOIN feature ON feature.environment_id = work.environment_id AND feature.id = work.feature_id
+      LEFT JOIN customer ON customer.environment_id = work.environment_id AND customer.id = work.customer_id
+      WHERE work.environment_id = $1::uuid AND work.id = $2::uuid`,
+        values: [environmentId, id],
+    });
+    const row = rows[0];
+    if (!row)
+        return null;
+    return {
+        id,
+        featureId: row.feature,
+        customerId: row.customer,
+        // Customers that have come since are looked at too.
+        customersTotal: Math.max(row.customers_total, row.customers_done),
+        customersDone: row.customers_done,
+        countersLeft: row.counters_left,
+        createdAt: row.created_at.getTime(),
+        finishedAt: row.finished_at?.getTime() ?? null,
+    };
+}
+/** The oldest recomputation that nobody works on, locked until the transaction ends. */
+export async function claimRecomputation(db) {
+    const { rows } = await db.query({
+        text: `
+      SELECT environment_id, id, feature_id, customer_id, from_time, to_time, meter_version, done_until
+      FROM usage_recomputation WHERE finished_at IS NULL ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+    });
+    const row = rows[0];
+    if (!row)
+        return null;
+    return {
+        environmentId: row.environment_id,
+        id: row.id,
+        featureId: row.feature_id,
+        customerId: row.customer_id,
+        from: row.from_time?.getTime() ?? null,
+        to: row.to_time?.getTime() ?? null,
+        meterVersion: row.meter_version,
+        doneUntil: row.done_until,
+    };
+}
+/** The next customers in the order of their ids. Whether they have usage of the feature, or events that it can be counted from, is found under their lock. */
+export async function nextCustomers(db, { environmentId, customerId, doneUntil }, limit) {
+    const { rows } = await db.query({
+        text: `
+      SELECT id, ref_id FROM customer
+      WHERE environment_id = $1::uuid AND id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000') AND ($2::uuid IS NULL OR id = $2::uuid)
+      ORDER BY id LIMIT $4::int`,
+        values: [environmentId, customerId, doneUntil, limit],
+    });
+    return rows.map(({ id, ref_id }) => ({ id, refId: ref_id }));
+}
+/** The spans of all events in [from, to), of whatever meter. Costs as much as the customers have events there. */
+export async function findEventSpans(db, environmentId, { customerIds, from, to }) {
+    const { rows } = await db.query({
+        text: `
+      SELECT span.customer_id, resource.ref_id AS resource_ref, span.first, span.last
+      FROM unnest($2::uuid[]) AS asked (customer_id)
+      CROSS JOIN LATERAL (
+        SELECT event.customer_id, event.resource_id, min(event.occurred_at) AS first, max(event.occurred_at) AS last
+        FROM raw_event AS event
+        WHERE event.environment_id = $1::uuid AND event.customer_id = asked.customer_id
+          AND event.occurred_at >= $3::timestamptz AND event.occurred_at < $4::timestamptz
+        GROUP BY event.customer_id, event.resource_id, date_bin('15 minutes', event.occurred_at, 'epoch')
+      ) AS span
+      LEFT JOIN customer_resource AS resource
+        ON resource.environment_id = $1::uuid AND resource.customer_id = span.customer_id AND resource.id = span.resource_id`,
+        values: [environmentId, customerIds, startTime(from), endTime(to)],
+    });
+    return rows.map((row) => ({
+        customerId: row.customer_id,
+        resourceRefId: row.resource_ref,
+        first: row.first.getTime(),
+        last: row.last.getTime(),
+    }));
+}
+/** The resources that have had usage of the feature of their own. */
+export async function findResourcesOf(db, environmentId, { featureId, customerIds }) {
+    const { rows } = await db.query({
+        text: `
+      SELECT DISTINCT series.customer_id, resource.ref_id
+      FROM unnest($3::uuid[]) AS asked (customer_id)
+      CROSS JOIN LATERAL (
+        SELECT customer_id, resource_id FROM usage_series WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND feature_id = $2::uuid
+      ) AS series
+      JOIN customer_resource AS resource
+        ON resource.environment_id = $1::uuid AND resource.customer_id = series.customer_id AND resource.id = series.resource_id`,
+        values: [environmentId, featureId, customerIds],
+    });
+    return rows.map(({ customer_id, ref_id }) => ({ customerId: customer_id, resourceRefId: ref_id }));
+}
+/** Notes how far it is. `left`: counters that were left as they are. */
+export async function advanceRecomputation(db, { environmentId, id }, { customerIds, left, isLast }) {
+    await db.query({
+        text: `
+      UPDATE usage_recomputation SET done_until = coalesce($3::uuid, done_until), customers_done = customers_done + $4::int,
+        counters_left = counters_left + $5::int, finished_at = CASE WHEN $6::boolean THEN clock_timestamp() END
+      WHERE environment_id = $1::uuid AND id = $2::uuid`,
+        values: [environmentId, id, customerIds.at(-1) ?? null, customerIds.length, left, isLast],
+    });
+}
+//# sourceMappingURL=recomputation-repository.js.map

@@ -1,0 +1,93 @@
+import { customerNotFound } from '../../customer/model/problems.js';
+import { newId } from '../../kernel/id.js';
+import { invalidInput, Problem } from '../../kernel/problem.js';
+import { inPoolTransaction } from '../../platform/transaction.js';
+import { eventsDropped, featureNotFound, recomputationNotFound } from '../model/problems.js';
+import { findKeptSince } from '../retention/partition-repository.js';
+import { advanceRecomputation, claimRecomputation, findRecomputation, findRecomputed, insertRecomputation, nextCustomers, } from './recomputation-repository.js';
+import { recomputeCustomers } from './recompute-customers.js';
+/** Customers of one transaction: they are locked while the events of their periods are read, so there are fewer when that takes long. */
+const maxCustomersPerStep = 20;
+/** A report that waits for a customer gives up after four seconds. */
+const longStepMs = 1_000;
+/**
+ * Counts a feature's usage anew from raw events, with its meter as it is now: after a change of filters that shall not wait for the next period, or to
+ * prove that counting and recounting agree. The work is done by a worker in steps that commit with how far it is, so it can be stopped at any time.
+ */
+export class Recomputations {
+    pool;
+    constructor(pool) {
+        this.pool = pool;
+    }
+    /** Notes what is to be done. The worker's sweep finds it. Fails with FAILED_PRECONDITION for a time of which events have been dropped. */
+    async request(environmentId, { featureId, customerId, from, to }) {
+        if (from !== null && to !== null && from >= to)
+            throw invalidInput('startDate must be before endDate', { path: 'startDate' });
+        const found = await findRecomputed(this.pool, environmentId, { featureId, customerId });
+        if (found.featureId === null)
+            throw featureNotFound(featureId);
+        if (customerId !== null && found.customerId === null)
+            throw customerNotFound(customerId);
+        if (found.meterVersion === null)
+            throw new Problem('FAILED_PRECONDITION', 'METERING_NOT_AVAILABLE_FOR_FEATURE_TYPE', `Feature "${featureId}" has no meter on raw events.`);
+        const keptSince = await findKeptSince(this.pool, environmentId);
+        // Without a start, what can be counted anew is; a start says that the caller counts on it.
+        if (keptSince !== null && ((from !== null && from < keptSince) || (to !== null && to <= keptSince)))
+            throw eventsDropped(keptSince);
+        const id = newId();
+        const { featureId: feature, customerId: customer, meterVersion } = found;
+        await insertRecomputation(this.pool, environmentId, { id, featureId: feature, customerId: customer, from, to, meterVersion });
+        return this.progress(environmentId, id);
+    }
+    /** Fails with NOT_FOUND. */
+    async progress(environmentId, id) {
+        const found = /^[0-9a-f-]{36}$/i.test(id) ? await findRecomputation(this.pool, environmentId, id) : null;
+        if (!found)
+            throw recomputationNotFound(id);
+        return found;
+    }
+}
+/** Works off recomputations. Any number may run: a step is claimed, done and noted in one transaction. */
+export class RecomputationWorker {
+    #pool;
+    #bindings;
+    #changed;
+    #customersPerStep = maxCustomersPerStep;
+    constructor(parts) {
+        this.#pool = parts.pool;
+        this.#bindings = parts.bindings;
+        this.#changed = parts.changed;
+    }
+    /** Works until nothing waits or `signal` aborts. Answers the number of customers that were looked at. */
+    async run(signal) {
+        let sum = 0;
+        while (!signal?.aborted) {
+            const done = await this.#step();
+            if (done === null)
+                break;
+            sum += done;
+        }
+        return sum;
+    }
+    /** Null: there is nothing to do, or others do it. */
+    async #step() {
+        const startedAt = performance.now();
+        const limit = this.#customersPerStep;
+        const result = await inPoolTransaction(this.#pool, async (db) => {
+            const work = await claimRecomputation(db);
+            if (!work)
+                return null;
+            const customers = await nextCustomers(db, work, limit);
+            const left = customers.length > 0 ? await recomputeCustomers(db, this.#bindings, work, customers) : 0;
+            await advanceRecomputation(db, work, { customerIds: customers.map(({ id }) => id), left, isLast: customers.length < limit });
+            return { environmentId: work.environmentId, count: customers.length };
+        });
+        if (!result)
+            return null;
+        const isLong = performance.now() - startedAt > longStepMs;
+        this.#customersPerStep = isLong ? Math.max(1, limit >> 1) : Math.min(maxCustomersPerStep, limit * 2);
+        this.#changed(result.environmentId);
+        return result.count;
+    }
+}
+//# sourceMappingURL=recomputation.js.map

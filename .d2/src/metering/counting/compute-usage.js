@@ -1,0 +1,56 @@
+import * as decimal from '../../kernel/decimal.js';
+import { measure, memberHash, Tally } from '../model/aggregate.js';
+import { versionAt } from '../model/meter.js';
+import { sumMeasurements } from './counter-repository.js';
+import { readEvents } from './event-repository.js';
+/**
+ * The usage of the ranges from stored measurements and counted events. Costs as much as the ranges have of them. What was reported before the
+ * feature had a meter counts for COUNT and SUM; it says nothing about a largest, a smallest, a mean or a number of members.
+ */
+export async function computeUsage(db, environmentId, ranges, meters) {
+    const sums = await sumMeasurements(db, environmentId, ranges);
+    const tallies = ranges.map((range) => {
+        const meter = meters.get(range.featureId);
+        const version = meter && (meter.versions.find((known) => known.version === range.meterVersion) ?? versionAt(meter, range.periodStart));
+        return version ? { version, tally: new Tally(version.aggregation), firstAt: new Map(), eventsRead: 0 } : null;
+    });
+    const metered = ranges.flatMap((range, index) => (tallies[index] ? [{ range, index }] : []));
+    if (metered.length > 0) {
+        const read = metered.map(({ range }) => range);
+        await readEvents(db, environmentId, read, (page) => {
+            for (const event of page) {
+                const counted = tallies[metered[event.range].index];
+                const { version, tally, firstAt } = counted;
+                counted.eventsRead += 1;
+                const share = measure(version, event);
+                if (share === null)
+                    continue;
+                tally.add(share);
+                if (version.aggregation === 'UNIQUE')
+                    firstAt.set(share, Math.min(event.occurredAt, firstAt.get(share) ?? event.occurredAt));
+            }
+        });
+    }
+    return tallies.map((counted, index) => {
+        const sum = sums[index];
+        if (!counted)
+            return { meter: null, value: sum, events: 0, eventsRead: 0, usage: sum, members: [] };
+        const { version, tally, firstAt, eventsRead } = counted;
+        const isAdditive = version.aggregation === 'COUNT' || version.aggregation === 'SUM';
+        const value = isAdditive ? decimal.add(sum, tally.value) : tally.value;
+        return {
+            meter: version,
+            value,
+            events: tally.events,
+            eventsRead,
+            usage: usageOf(tally, value),
+            members: [...firstAt].map(([member, at]) => ({ hash: memberHash(member), firstAt: at })),
+        };
+    });
+}
+function usageOf({ aggregation, events, members }, value) {
+    if (aggregation === 'UNIQUE')
+        return decimal.fromNumber(members.size);
+    return aggregation === 'AVG' && events > 0 ? decimal.divide(value, decimal.fromNumber(events)) : value;
+}
+//# sourceMappingURL=compute-usage.js.map

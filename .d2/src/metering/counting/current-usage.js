@@ -1,0 +1,94 @@
+import * as decimal from '../../kernel/decimal.js';
+import { seriesKey, startOfRange } from '../model/series.js';
+import { computeUsage } from './compute-usage.js';
+import { loadMeters } from './event-repository.js';
+/**
+ * The usage of series in their periods that contain `at`, by `seriesKey`. A series without a counter (it has just begun to win, or nothing was
+ * reported in the period yet) is computed from what is stored: two index look-ups when that is nothing. The period itself is left to the caller, who
+ * knows the entitlement. `computed` is told of each that was computed from something: it should get a counter, so that the next reading finds one. Needs
+ * a transaction that reads one snapshot or holds the customers' locks.
+ */
+export function readCurrentUsage(db, environmentId, asked, computed) {
+    return asked.length === 0 ? Promise.resolve(new Map()) : readUsages(asConnection(db), environmentId, asked, computed);
+}
+/** The same on a connection of counting. */
+export async function readUsages(connection, environmentId, asked, computed) {
+    const usages = new Map();
+    if (asked.length === 0)
+        return usages;
+    const missing = new Map(asked.map((one) => [seriesKey(one.series), one]));
+    const customers = new Map(asked.map(({ series, at }) => [series.customerId, at]));
+    for (const row of await findCurrentCounters(connection, environmentId, customers)) {
+        const key = seriesKey({
+            customerId: row.customer_id,
+            resourceId: row.resource_id,
+            featureId: row.feature_id,
+            resetPeriod: row.reset_period,
+            resetRule: row.reset_rule,
+            anchor: row.anchor?.getTime() ?? null,
+            timeZone: row.timezone,
+        });
+        const period = missing.get(key)?.period;
+        // One that ends at another time was cut since, and is not what the period is now.
+        if (!period || period.start !== row.period_start || period.end !== row.period_end)
+            continue;
+        missing.delete(key);
+        usages.set(key, { currentUsage: decimal.fromText(row.usage), periodStart: null, periodEnd: null, updatedAt: Number(row.version) });
+    }
+    if (missing.size === 0)
+        return usages;
+    const ranges = [...missing.values()].map(({ series, period }) => ({
+        ...series,
+        from: startOfRange(series, period),
+        to: period.end,
+        periodStart: period.start,
+        meterVersion: null,
+    }));
+    const results = await computeUsage(connection, environmentId, ranges, await metersOf(connection, environmentId));
+    for (const [index, [key, { series, at }]] of [...missing].entries()) {
+        const { usage: currentUsage, eventsRead } = results[index];
+        if (eventsRead > 0 || currentUsage !== decimal.zero)
+            computed?.(series);
+        if (currentUsage !== decimal.zero)
+            usages.set(key, { currentUsage, periodStart: null, periodEnd: null, updatedAt: at });
+    }
+    return usages;
+}
+/**
+ * The usage of a feature in a period of the caller's own, from what is stored: over the customer and all its resources, or of one resource. Usage that
+ * is never reset is its level at the period's end. Costs as much as the period has of it.
+ */
+export async function readUsageOf(db, { environmentId, period, ...scope }) {
+    const id = scope.featureId;
+    const feature = await db.feature.findUnique({ where: { environmentId_id: { environmentId, id } }, select: { meterType: true } });
+    const connection = asConnection(db);
+    const from = feature?.meterType === 'Fluctuating' ? null : period.start;
+    const range = { ...scope, from, to: period.end, periodStart: from, meterVersion: null };
+    const [computed] = await computeUsage(connection, environmentId, [range], await metersOf(connection, environmentId));
+    return computed.usage;
+}
+async function metersOf(db, environmentId) {
+    return new Map((await loadMeters(db, environmentId)).map((meter) => [meter.featureId, meter]));
+}
+/** `customers`: by our id, the instant. */
+async function findCurrentCounters(connection, environmentId, customers) {
+    const { rows } = await connection.query({
+        text: `
+      SELECT s.customer_id, s.resource_id, s.feature_id, s.reset_period::text, s.reset_rule::text, s.anchor, s.timezone, c.usage::text, c.version,
+        CASE WHEN isfinite(c.period_start) THEN floor(extract(epoch FROM c.period_start) * 1000)::float8 END AS period_start,
+        CASE WHEN isfinite(c.period_end) THEN floor(extract(epoch FROM c.period_end) * 1000)::float8 END AS period_end
+      FROM unnest($2::uuid[], $3::timestamptz[]) AS asked (customer_id, at)
+      JOIN usage_series s ON s.environment_id = $1::uuid AND s.customer_id = asked.customer_id
+      JOIN usage_counter c ON c.environment_id = s.environment_id AND c.series_id = s.id AND c.period_start <= asked.at AND c.period_end > asked.at`,
+        values: [environmentId, [...customers.keys()], [...customers.values()].map((at) => new Date(at).toISOString())],
+    });
+    return rows;
+}
+/** The statements of counting, on the connection of a Prisma transaction. */
+function asConnection(db) {
+    const query = async ({ text, values = [] }) => ({
+        rows: await db.$queryRawUnsafe(text, ...values),
+    });
+    return { query };
+}
+//# sourceMappingURL=current-usage.js.map

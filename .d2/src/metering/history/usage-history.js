@@ -1,0 +1,113 @@
+import { customerNotFound, customerResourceNotFound } from '../../customer/model/problems.js';
+import * as decimal from '../../kernel/decimal.js';
+import { checkRefId } from '../../kernel/id.js';
+import { invalidInput } from '../../kernel/problem.js';
+import { bucketMs, bucketOf, readNewMembers, readRollups } from '../counting/rollup-repository.js';
+import { calendarPeriods, drawLine, granularityOf, planHistory, } from '../model/history.js';
+import { pageOfLines } from '../model/history-paging.js';
+import { featureIsNotMetered, featureNotFound } from '../model/problems.js';
+import { toAnsweredUnits } from '../model/unit-transformation.js';
+import { readGroups } from './grouped-usage.js';
+import { findMeasured } from './history-repository.js';
+const maxRangeMs = 5 * 366 * 86_400_000;
+const maxDimensions = 5;
+/** Usage over time, from rollups: what was reported or how often does not matter, only for how long. */
+export class UsageHistory {
+    parts;
+    constructor(parts) {
+        this.parts = parts;
+    }
+    async read(environmentId, question) {
+        const { start, end, groupBy, resourceId } = check(question);
+        const { pool, findHeld } = this.parts;
+        const measured = await findMeasured(pool, environmentId, question);
+        if (measured.customerId === null)
+            throw customerNotFound(question.customerId);
+        if (resourceId !== null && measured.resourceId === null)
+            throw customerResourceNotFound(question.customerId, resourceId);
+        if (measured.feature === null)
+            throw featureNotFound(question.featureId);
+        if (measured.feature.meterType === 'None')
+            throw featureIsNotMetered(question.featureId);
+        const held = await findHeld(environmentId, question.customerId, resourceId, question.featureId);
+        const reset = resetToRead(question, held.reset, measured);
+        const granularity = stepsOf(question, reset);
+        const plan = planHistory({ start, end, granularity, timeZone: measured.timeZone }, reset);
+        if (!plan)
+            throw invalidInput('the range has too many points: ask for a shorter one', { path: 'endDate' });
+        // Nothing is in force: a quarter of an hour after the end there is nothing to read.
+        const from = question.isOfActiveOnly ? Math.max(held.since ?? end + bucketMs, plan.from ?? 0) : plan.from;
+        const scope = { customerId: measured.customerId, featureId: measured.feature.id, resourceId: measured.resourceId };
+        const lines = groupBy.length === 0
+            ? [{ tags: [], points: await this.#line(environmentId, scope, measured, { plan, from }) }]
+            : await readGroups(pool, environmentId, { scope, measured, plan, from, groupBy });
+        const shown = question.paging ? pageOfLines(lines, question.paging, groupBy) : lines;
+        const { unitTransformation } = measured.feature;
+        return {
+            lines: shown.map(({ tags, points }) => ({
+                tags,
+                points: points.map((point) => ({ ...point, value: toAnsweredUnits(decimal.max(point.value, decimal.zero), unitTransformation) })),
+            })),
+            resets: plan.resets.filter((at) => at >= start),
+        };
+    }
+    async #line(environmentId, scope, { feature }, { plan, from }) {
+        const aggregation = feature.aggregation ?? 'SUM';
+        const asked = {
+            from: from === null ? null : bucketOf(from),
+            cuts: [...plan.slices.map(({ start }) => bucketOf(start)), plan.end],
+            resets: plan.resets.map(bucketOf),
+        };
+        if (aggregation === 'UNIQUE') {
+            const rows = (await readNewMembers(this.parts.pool, environmentId, scope, asked)).sort((a, b) => a.cut - b.cut);
+            const sums = new Map();
+            const usages = rows.map(({ cut, period, members }) => {
+                const sum = (sums.get(period) ?? 0) + members;
+                sums.set(period, sum);
+                return { part: '', cut, period, usage: decimal.fromNumber(sum), events: sum };
+            });
+            return drawLine(plan, 'SUM', usages);
+        }
+        const rows = await readRollups(this.parts.pool, environmentId, scope, { ...asked, aggregation });
+        return drawLine(plan, aggregation === 'COUNT' ? 'SUM' : aggregation, rows.map((row) => ({ ...row, usage: decimal.fromText(row.usage) })));
+    }
+}
+function check(question) {
+    const { customerId, resourceId, featureId, start, end, groupBy } = question;
+    checkRefId(customerId, 'customerId');
+    checkRefId(featureId, 'featureId');
+    if (resourceId !== null)
+        checkRefId(resourceId, 'resourceId');
+    if (start >= end)
+        throw invalidInput('startDate must be before endDate', { path: 'startDate' });
+    if (end - start > maxRangeMs)
+        throw invalidInput('the range must not be longer than five years', { path: 'endDate' });
+    if (groupBy.length > maxDimensions)
+        throw invalidInput(`groupBy has at most ${maxDimensions} dimensions`, { path: 'groupBy' });
+    if (new Set(groupBy).size < groupBy.length)
+        throw invalidInput('groupBy names a dimension twice', { path: 'groupBy' });
+    return question;
+}
+/** A level (seats) is never reset, whatever is asked. Without a rule, the periods are the calendar's. */
+function resetToRead({ reset, start }, held, { feature, timeZone }) {
+    if (feature.meterType === 'Fluctuating')
+        return null;
+    if (!reset)
+        return held;
+    const periods = calendarPeriods(reset.period, timeZone, start);
+    if (reset.rule === null)
+        return periods;
+    return { ...periods, rule: reset.rule, anchor: reset.rule === 'SubscriptionStart' ? (held?.anchor ?? periods.anchor) : periods.anchor };
+}
+/** Steps are never longer than usage periods; null: they are those that were asked for. */
+function stepsOf({ start, end, reset }, read) {
+    if (reset && read)
+        return null;
+    const order = ['HOUR', 'DAY', 'WEEK', 'MONTH'];
+    const asked = reset?.period ?? null;
+    if (asked)
+        return asked === 'YEAR' ? 'MONTH' : asked;
+    const longest = read === null || read.period === 'YEAR' ? 'MONTH' : read.period;
+    return order[Math.min(order.indexOf(granularityOf(start, end)), order.indexOf(longest))];
+}
+//# sourceMappingURL=usage-history.js.map

@@ -1,0 +1,284 @@
+import { lockCustomers } from '../../../changes/counting.js';
+import * as decimal from '../../../kernel/decimal.js';
+import { Problem } from '../../../kernel/problem.js';
+import { inPoolTransaction, isTransient } from '../../../platform/transaction.js';
+import { placeKey } from '../../counting/bindings.js';
+import { computeUsage } from '../../counting/compute-usage.js';
+import { CounterBatch, OutdatedSeries } from '../../counting/counter-batch.js';
+import {} from '../../counting/counter-write-repository.js';
+import { bucketOf, rollUpMeasurements } from '../../counting/rollup-repository.js';
+import { maxUsage, notCountedInTime, toPlainProblem, usageOutOfRange } from '../../model/problems.js';
+import { reportIdentity } from '../../model/report.js';
+import { toAnsweredUnits } from '../../model/unit-transformation.js';
+import { countFast, isOutdated, planFast } from './fast/fast-count.js';
+import { planCalls } from './report-plan.js';
+import { lookUpFacts, storeMeasurements } from './report-repository.js';
+/** Bindings change under a batch when somebody changes what its customers hold; that often in a row, something is wrong. */
+const maxAttempts = 8;
+/** What the batch knew turned out to be outdated, under the lock that makes it true: nothing was written, and it knows better now. */
+class Outdated extends Error {
+    name = 'Outdated';
+}
+/** The door waits two seconds longer than the deadline; half a second is left for the commit and the reply. */
+const commitGraceMs = 500;
+/** Features with a meter on raw events refuse reports. */
+const noMeters = new Map();
+/** Features that were reported lately, as of one version of their environment's catalog. */
+class KnownFeatures {
+    #known = new Map();
+    of(environmentId) {
+        return this.#known.get(environmentId);
+    }
+    remember(environmentId, { catalogVersion, features }) {
+        const known = this.#known.get(environmentId);
+        if (known?.catalogVersion !== catalogVersion)
+            this.#known.set(environmentId, { catalogVersion, features: new Map(features) });
+        else
+            for (const [refId, feature] of features)
+                known.features.set(refId, feature);
+    }
+}
+/**
+ * Counts reports: one transaction per batch, one lock per customer. May run twice for the same batch: measurement ids and idempotency keys are
+ * claimed in the statement that stores, and what is stored already is only answered.
+ */
+export class ReportIngestion {
+    #pool;
+    #bindings;
+    #metrics;
+    #log;
+    #clock;
+    #features = new KnownFeatures();
+    constructor(parts) {
+        this.#clock = parts.clock;
+        this.#pool = parts.pool;
+        this.#bindings = parts.bindings;
+        this.#metrics = parts.metrics;
+        this.#log = parts.log;
+    }
+    /**
+     * One answer per call, all committed. A batch that the database refuses is halved until the call is found that it refuses, so one bad call
+     * fails alone. Throws what is expected to pass later.
+     */
+    async ingest(environmentId, calls, isRepeat) {
+        try {
+            return await this.#ingestTogether(environmentId, calls, isRepeat);
+        }
+        catch (error) {
+            if (isTransient(error))
+                throw error;
+            if (calls.length > 1) {
+                const half = calls.length >> 1;
+                const first = await this.ingest(environmentId, calls.slice(0, half), isRepeat);
+                return [...first, ...(await this.ingest(environmentId, calls.slice(half), isRepeat))];
+            }
+            if (!(error instanceof Problem))
+                this.#log.error({ err: error, environmentId, measurementId: calls[0]?.items[0]?.id }, 'report could not be counted');
+            this.#metrics.items.inc({ kind: 'report', result: 'refused' }, calls[0]?.items.length ?? 0);
+            return [{ problem: toPlainProblem(Problem.from(error)) }];
+        }
+    }
+    async #ingestTogether(environmentId, calls, isRepeat) {
+        let mayBeStored = isRepeat;
+        for (let attempt = 1;; attempt++) {
+            try {
+                return await this.#attempt(environmentId, calls, mayBeStored);
+            }
+            catch (error) {
+                if (!(error instanceof Outdated) || attempt >= maxAttempts)
+                    throw error;
+                mayBeStored = true;
+            }
+        }
+    }
+    async #attempt(environmentId, calls, mayBeStored) {
+        const answers = mayBeStored ? null : await this.#attemptFast(environmentId, calls);
+        if (answers)
+            return answers;
+        const items = calls.flatMap((call) => call.items);
+        const bindings = await this.#bindings.load(environmentId, items.flatMap(placesOf));
+        const facts = await lookUpFacts(this.#pool, environmentId, {
+            featureRefIds: [...new Set(items.map(({ featureId }) => featureId))],
+            keyHashes: keyHashes(environmentId, items),
+            measurementIds: mayBeStored ? items.map(({ id }) => id) : [],
+        });
+        this.#features.remember(environmentId, facts);
+        const plans = planCalls(environmentId, calls, facts, bindings);
+        const planned = plans.flatMap((plan, index) => ('items' in plan ? [{ index, items: plan.items }] : []));
+        const counted = planned.length === 0 ? new Map() : await this.#count(environmentId, calls, planned);
+        return plans.map((plan, index) => counted.get(index) ?? this.#refuse(plan, calls[index]));
+    }
+    /** The short way. Null: the batch has to go the long way; nothing was written. */
+    async #attemptFast(environmentId, calls) {
+        const known = this.#features.of(environmentId);
+        if (!known)
+            return null;
+        const bindings = new Map();
+        for (const { items } of calls) {
+            for (const place of items.flatMap(placesOf)) {
+                const binding = this.#bindings.cached(environmentId, place);
+                if (!binding)
+                    return null;
+                bindings.set(placeKey(place), binding);
+            }
+        }
+        const plans = planCalls(environmentId, calls, { ...known, keys: new Map(), stored: new Set() }, bindings);
+        const planned = [];
+        for (const plan of plans) {
+            if ('problem' in plan)
+                return null;
+            planned.push(...plan.items);
+        }
+        const plan = planFast(planned, await this.#clock.now());
+        if (!plan)
+            return null;
+        const stopTimer = this.#metrics.commitSeconds.startTimer({ kind: 'report' });
+        const deadline = Math.min(...calls.map((call) => call.deadline));
+        const values = await countFast(this.#pool, environmentId, plan, { catalogVersion: known.catalogVersion, deadline }).catch((error) => {
+            if (isOutdated(error))
+                return null;
+            throw error;
+        });
+        if (!values)
+            return null;
+        stopTimer();
+        this.#metrics.items.inc({ kind: 'report', result: 'accepted' }, planned.length);
+        this.#metrics.batchSize.observe({ kind: 'report' }, planned.length);
+        const usages = plan.items.map(({ item, counter }) => toReportedUsage(item, plan.counters[counter], values[counter]));
+        let next = 0;
+        return calls.map(({ items }) => {
+            next += items.length;
+            return { usages: usages.slice(next - items.length, next) };
+        });
+    }
+    async #count(environmentId, calls, planned) {
+        const stopTimer = this.#metrics.commitSeconds.startTimer({ kind: 'report' });
+        const { batch, answers } = await inPoolTransaction(this.#pool, async (db) => {
+            const customerIds = [...new Set(planned.flatMap(({ items }) => items.map(({ route }) => route.customer.customerId)))];
+            const { customers, now } = await lockCustomers(db, environmentId, customerIds);
+            const lockedAt = performance.now();
+            this.#checkBindings(environmentId, planned, customers);
+            const isRepeated = ({ items }) => items.every(({ isRepeat }) => isRepeat);
+            const inTime = planned.filter((call) => isRepeated(call) || now < calls[call.index].deadline);
+            const counted = inTime.flatMap(({ items }) => items);
+            const fresh = counted.filter(({ isRepeat }) => !isRepeat);
+            const batch = new CounterBatch(db, environmentId, customers);
+            await batch.prepare(counted.map(({ route, item, isRepeat }) => ({ route, at: isRepeat ? null : item.timestamp })), { hasSet: fresh.some(({ item }) => item.behavior === 'SET') });
+            const isStored = fresh.length === 0 ||
+                (await storeMeasurements(db, environmentId, fresh.map((item) => toMeasurement(item, batch))));
+            if (!isStored)
+                throw new Outdated();
+            if (fresh.length > 0)
+                await rollUpMeasurements(db, environmentId, fresh.map(({ route, feature, item }) => ({
+                    customerId: route.customer.customerId,
+                    featureId: feature.id,
+                    resourceId: route.resource?.resourceId ?? null,
+                    bucket: bucketOf(item.timestamp ?? batch.versionOf(route)),
+                })));
+            for (const { route, item } of fresh)
+                batch.addReport(route, item);
+            const currents = new Map(counted.map(({ route }) => [route, batch.current(route)]));
+            const values = await batch
+                .write((ranges) => computeUsage(db, environmentId, ranges, noMeters))
+                .catch((error) => this.#explain(environmentId, planned, error));
+            for (const [{ how }, { usage }] of values)
+                if (how !== 'read' && Math.abs(Number(usage)) > maxUsage)
+                    throw usageOutOfRange(fresh[0].feature.refId);
+            // Past its deadline the door may have given up; what is not committed by then must not be.
+            const latest = now + (performance.now() - lockedAt) - commitGraceMs;
+            if (inTime.some((call) => !isRepeated(call) && latest >= calls[call.index].deadline))
+                throw new Outdated();
+            const late = { problem: toPlainProblem(notCountedInTime()) };
+            const answers = new Map(planned.map(({ index }) => [index, late]));
+            for (const { index, items } of inTime)
+                answers.set(index, {
+                    usages: items.map((item) => {
+                        const current = currents.get(item.route);
+                        const usage = toReportedUsage(item, current, values.get(current.change));
+                        return batch.hasChangedAccess(item.route.customer.customerId) ? { ...usage, isAccessChanged: true } : usage;
+                    }),
+                });
+            return { batch, answers };
+        });
+        batch.committed();
+        stopTimer();
+        this.#observe(planned, answers);
+        return answers;
+    }
+    /** Under the lock nothing changes what a customer holds any more; so a binding of this access version is true. */
+    #checkBindings(environmentId, planned, customers) {
+        let isOutdated = false;
+        for (const { items } of planned) {
+            for (const { route } of items) {
+                for (const binding of route.resource ? [route.customer, route.resource] : [route.customer]) {
+                    if (customers.get(binding.customerId)?.accessVersion === binding.accessVersion)
+                        continue;
+                    isOutdated = true;
+                    this.#bindings.forget(environmentId, placeOf(binding));
+                }
+            }
+        }
+        if (isOutdated)
+            throw new Outdated();
+    }
+    #explain(environmentId, planned, error) {
+        if (!(error instanceof OutdatedSeries))
+            throw error;
+        for (const { items } of planned)
+            for (const { item } of items)
+                for (const place of placesOf(item))
+                    this.#bindings.forget(environmentId, place);
+        throw new Outdated();
+    }
+    #refuse(plan, call) {
+        if (!('problem' in plan))
+            throw new Error('a planned call has no answer');
+        this.#metrics.items.inc({ kind: 'report', result: 'refused' }, call.items.length);
+        return { problem: toPlainProblem(plan.problem) };
+    }
+    #observe(planned, answers) {
+        const sums = { accepted: 0, duplicate: 0, expired: 0 };
+        for (const { index, items } of planned) {
+            for (const { isRepeat } of items)
+                sums['problem' in answers.get(index) ? 'expired' : isRepeat ? 'duplicate' : 'accepted'] += 1;
+        }
+        for (const [result, count] of Object.entries(sums))
+            if (count > 0)
+                this.#metrics.items.inc({ kind: 'report', result }, count);
+        this.#metrics.batchSize.observe({ kind: 'report' }, planned.reduce((sum, { items }) => sum + items.length, 0));
+    }
+}
+function placesOf(item) {
+    const customer = { customerId: item.customerId, resourceId: null };
+    return item.resourceId === null ? [customer] : [customer, { customerId: item.customerId, resourceId: item.resourceId }];
+}
+function keyHashes(environmentId, items) {
+    return items.flatMap(({ idempotencyKey }) => (idempotencyKey === null ? [] : [reportIdentity(environmentId, idempotencyKey)]));
+}
+function toMeasurement({ item, route, feature, key }, batch) {
+    return {
+        id: item.id,
+        customerId: route.customer.customerId,
+        resourceId: route.resource?.resourceId ?? null,
+        featureId: feature.id,
+        value: item.value,
+        behavior: item.behavior,
+        occurredAt: item.timestamp ?? batch.versionOf(route),
+        dimensions: item.dimensions,
+        key,
+    };
+}
+function toReportedUsage({ item, feature, measurementId }, { tracked, period }, { usage, version }) {
+    return {
+        id: measurementId,
+        customerId: item.customerId,
+        resourceId: item.resourceId,
+        featureId: item.featureId,
+        currentUsage: toAnsweredUnits(decimal.max(usage, decimal.zero), feature.unitTransformation),
+        periodStart: tracked.winner ? period.start : null,
+        periodEnd: tracked.winner ? period.end : null,
+        timestamp: version,
+    };
+}
+const placeOf = ({ holdings }) => ({ customerId: holdings.customerRefId, resourceId: holdings.resourceRefId });
+//# sourceMappingURL=report-ingestion.js.map

@@ -1,0 +1,239 @@
+import { newId } from '../../kernel/id.js';
+import { Problem } from '../../kernel/problem.js';
+import { notCountedInTime, tooMuchWaiting } from '../model/problems.js';
+import { deadlineMs, replyChannel, shardOf } from '../wire/jobs.js';
+import { packEvents } from '../wire/packed-events.js';
+import { packCall, unpackAnswer } from '../wire/packed-reports.js';
+/** From when a batch leaves, which is moments after its calls came. */
+const answerMs = 6_000;
+/** Without a reply in that time the batch is added once more: its job, its worker or the reply may be lost, and counting is safe to repeat. */
+const repeatMs = 500;
+/** Of one lane. Two keep the worker busy while the next is gathered; more would only make batches smaller, */
+const maxInFlight = 2;
+/** and so would a second one of few items: a job costs as much as the reports of a dozen. */
+const worthwhileItems = 20;
+/** Under load a batch of far less than usual waits so long for the callers that have just been answered. */
+const lingerMs = 1;
+/** A batch that takes so long, perhaps for a customer that is locked, leaves its place to the next. */
+const slowMs = 100;
+/** How much of the usual size is left by a batch that is smaller, */
+const forgetting = 0.7;
+/** and how long it is usual. */
+const usualMs = 20;
+/** A second or two of work. More of it waiting means that workers are too few, and the caller should know. */
+const maxWaitingItems = 20_000;
+/** Hears the replies to the batches of this process, over one Redis channel. A reply that is lost with a connection is asked for again. */
+export class Replies {
+    door;
+    #expected = new Map();
+    /** `subscriber` is used for this channel only. `door`: what the process is called by those that reply. */
+    constructor(subscriber, prefix, log, door = newId()) {
+        this.door = door;
+        subscriber.on('message', (_channel, message) => {
+            const reply = JSON.parse(message);
+            this.#expected.get(reply.batchId)?.(reply);
+        });
+        // ioredis subscribes again by itself after a reconnect.
+        subscriber.subscribe(replyChannel(prefix, this.door)).catch((error) => log.warn({ err: error }, 'replies cannot be heard yet'));
+    }
+    expect(batchId, heard) {
+        this.#expected.set(batchId, heard);
+    }
+    forget(batchId) {
+        this.#expected.delete(batchId);
+    }
+}
+/** Without a batch in flight half of what is usual is enough, and a lone caller is usual to itself. */
+function maySend({ waitingItems, inFlight, usualItems, sentAt }) {
+    const enough = inFlight === 0 && performance.now() - sentAt > usualMs ? 1 : Math.max(1, usualItems / 2);
+    return waitingItems >= (inFlight === 0 ? enough : Math.max(enough, worthwhileItems)) && inFlight < maxInFlight;
+}
+/**
+ * Gathers concurrent calls into jobs and answers each when its job is committed. A batch leaves at the end of the event loop's
+ * turn while none is in flight, or one and this one is worth it, else when one returns. So a lone call waits for nobody, and under load batches fill by
+ * themselves; only there a millisecond is waited for those that make a batch as large as usual.
+ */
+export class Door {
+    #parts;
+    #lanes = new Map();
+    /** Environments with items that have no answer yet, and the shard of those that are not many. */
+    #open = new Map();
+    #waitingItems = 0;
+    constructor(parts) {
+        this.#parts = parts;
+    }
+    /**
+     * The answer of the worker. Fails with DEADLINE_EXCEEDED (not counted, safe to repeat), UNAVAILABLE (the queue is away) or RESOURCE_EXHAUSTED (too much
+     * is waiting); nothing was counted then. `signal` ends the waiting only: a call that is on its way is counted.
+     */
+    async send(environmentId, items, signal) {
+        const { clock, backlog } = this.#parts;
+        const now = await clock.now();
+        signal?.throwIfAborted();
+        if (this.#waitingItems + items.length > maxWaitingItems || backlog?.isTooLong())
+            throw tooMuchWaiting();
+        this.#count(environmentId, items.length);
+        return new Promise((resolve, reject) => {
+            const settle = (outcome) => {
+                if (waiting.isSettled)
+                    return;
+                waiting.isSettled = true;
+                signal?.removeEventListener('abort', abort);
+                this.#count(environmentId, -items.length);
+                if ('answer' in outcome)
+                    resolve(outcome.answer);
+                else
+                    reject(outcome.problem);
+            };
+            const waiting = { call: { deadline: now + deadlineMs, items }, settle, isSettled: false };
+            const abort = () => settle({ problem: notCountedInTime() });
+            signal?.addEventListener('abort', abort);
+            const lane = this.#laneOf(environmentId, items[0].customerId);
+            lane.waiting.push(waiting);
+            lane.waitingItems += items.length;
+            this.#schedule(lane);
+        });
+    }
+    /** Adds to what has no answer yet. */
+    #count(environmentId, items) {
+        this.#waitingItems += items;
+        const open = this.#open.get(environmentId) ?? { items: 0, shard: shardOf(environmentId, '', this.#parts.queues.length) };
+        open.items += items;
+        if (open.items > 0)
+            this.#open.set(environmentId, open);
+        else
+            this.#open.delete(environmentId);
+    }
+    /**
+     * Under load a call goes the way of its first customer, so that the calls of a busy one wait for each other and not the others' for them. As long as
+     * all of an environment's would fit into half a batch they go together: more and smaller batches would only cost more.
+     */
+    #laneOf(environmentId, customerId) {
+        const { queues, maxItems } = this.#parts;
+        const open = this.#open.get(environmentId);
+        const shard = open.items > maxItems / 2 ? shardOf(environmentId, customerId, queues.length) : open.shard;
+        const name = `${environmentId}/${shard}`;
+        const known = this.#lanes.get(name);
+        if (known)
+            return known;
+        const lane = {
+            environmentId,
+            queue: queues[shard],
+            waiting: [],
+            waitingItems: 0,
+            inFlight: 0,
+            isScheduled: false,
+            usualItems: 0,
+            sentAt: 0,
+            linger: undefined,
+        };
+        this.#lanes.set(name, lane);
+        return lane;
+    }
+    #schedule(lane) {
+        if (lane.isScheduled || lane.waiting.length === 0)
+            return;
+        if (!maySend(lane)) {
+            if (lane.inFlight === 0)
+                lane.linger ??= setTimeout(() => this.#flush(lane), lingerMs);
+            return;
+        }
+        lane.isScheduled = true;
+        setImmediate(() => {
+            lane.isScheduled = false;
+            while (maySend(lane))
+                this.#flush(lane);
+        });
+    }
+    #flush(lane) {
+        clearTimeout(lane.linger);
+        lane.linger = undefined;
+        const calls = [];
+        let size = 0;
+        while (lane.waiting.length > 0) {
+            const next = lane.waiting[0];
+            if (!next.isSettled) {
+                if (calls.length > 0 && size + next.call.items.length > this.#parts.maxItems)
+                    break;
+                calls.push(next);
+                size += next.call.items.length;
+            }
+            lane.waiting.shift();
+            lane.waitingItems -= next.call.items.length;
+        }
+        if (calls.length === 0)
+            return;
+        lane.inFlight += 1;
+        lane.usualItems = Math.max(size, lane.usualItems * forgetting);
+        lane.sentAt = performance.now();
+        let hasPlace = true;
+        const makePlace = () => {
+            if (!hasPlace)
+                return;
+            hasPlace = false;
+            clearTimeout(slow);
+            lane.inFlight -= 1;
+            this.#schedule(lane);
+        };
+        const slow = setTimeout(makePlace, slowMs);
+        void this.#exchange(lane, calls, makePlace).finally(makePlace);
+    }
+    /** Sends a batch and settles its calls; ends when all are settled. Never rejects. `committed` is called as soon as the worker has answered. */
+    #exchange({ environmentId, queue }, calls, committed) {
+        const { replies, kind, keyHash } = this.#parts;
+        const batchId = newId();
+        const announcement = this.#parts.expectAnnouncement?.();
+        const batch = kind === 'reports'
+            ? { kind, calls: calls.map(({ call }) => packCall(call)) }
+            : { kind, calls: calls.map(({ call: { deadline, items } }) => ({ deadline, packed: packEvents(items) })) };
+        const job = {
+            v: 1,
+            environmentId,
+            door: replies.door,
+            batchId,
+            isRepeat: false,
+            ...(keyHash === undefined ? {} : { keyHash }),
+            ...(announcement && { announcement: announcement.ticket }),
+            batch,
+        };
+        return new Promise((resolve) => {
+            const end = () => {
+                clearTimeout(repeat);
+                clearTimeout(lastAnswer);
+                replies.forget(batchId);
+                announcement?.forget();
+                resolve();
+            };
+            const fail = (problem) => {
+                for (const { settle } of calls)
+                    settle({ problem });
+                end();
+            };
+            const repeat = setTimeout(() => {
+                // Fails when Redis is away; then the deadline answers.
+                queue.add({ ...job, isRepeat: true }).catch(() => undefined);
+            }, repeatMs);
+            const lastAnswer = setTimeout(() => fail(notCountedInTime()), answerMs);
+            replies.expect(batchId, async ({ answers, receivers }) => {
+                // There may be a second reply.
+                replies.forget(batchId);
+                clearTimeout(repeat);
+                committed();
+                if (receivers)
+                    await announcement?.heardBy(receivers);
+                for (const [index, { settle, call }] of calls.entries())
+                    settle({ answer: this.#unpack(answers[index], call.items) });
+                end();
+            });
+            queue.add(job).catch((error) => {
+                // Only a queue that was away before anything was sent is certain: else the job may be there, and the reply or the deadline decides.
+                if (error instanceof Problem)
+                    fail(error);
+            });
+        });
+    }
+    #unpack(answer, items) {
+        return this.#parts.kind === 'reports' ? unpackAnswer(answer, items) : answer;
+    }
+}
+//# sourceMappingURL=door.js.map

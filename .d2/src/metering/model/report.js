@@ -1,0 +1,81 @@
+/**
+ * What callers send, as it is checked at the door and stored.
+ *
+ * report  a measured value, counted by the caller (seats, megabytes): added to the usage (DELTA) or replacing it (SET)
+ * event   a raw fact that meters count
+ */
+import { hash } from 'node:crypto';
+import { checkRefId } from '../../kernel/id.js';
+import { invalidInput } from '../../kernel/problem.js';
+import { checkTimestamp } from './time-window.js';
+import { maxMagnitude } from './usage-value.js';
+export const maxItemsPerCall = 1_000;
+const maxEventBytes = 1_000_000;
+/** Fails with INVALID_ARGUMENT on anything that can be refused by reading it. `now` is the database's time. */
+export function checkReport(report, id, now) {
+    checkRefId(report.customerId, 'customerId');
+    checkRefId(report.featureId, 'featureId');
+    if (report.resourceId !== null)
+        checkRefId(report.resourceId, 'resourceId');
+    if (report.idempotencyKey !== null)
+        checkRefId(report.idempotencyKey, 'idempotencyKey');
+    if (!(Math.abs(Number(report.value)) < maxMagnitude))
+        throw invalidInput('value must be between -1e15 and 1e15, both excluded', { path: 'value' });
+    if (report.dimensions !== null)
+        checkDimensions(report.dimensions);
+    return { ...report, id, timestamp: report.timestamp === null ? null : checkTimestamp(report.timestamp, now) };
+}
+/** Fails with INVALID_ARGUMENT on anything that can be refused by reading it. `now` is the database's time. */
+export function checkEvent(event, now) {
+    checkRefId(event.customerId, 'customerId');
+    checkRefId(event.eventName, 'eventName');
+    checkRefId(event.idempotencyKey, 'idempotencyKey');
+    if (event.resourceId !== null)
+        checkRefId(event.resourceId, 'resourceId');
+    checkDimensions(event.dimensions);
+    return { ...event, timestamp: event.timestamp === null ? null : checkTimestamp(event.timestamp, now) };
+}
+/** What PostgreSQL's jsonb cannot hold: U+0000 and halves of surrogate pairs. */
+const unstorable = /\0|\p{Surrogate}/u;
+function checkDimensions(dimensions) {
+    if (typeof dimensions !== 'object' || dimensions === null || Array.isArray(dimensions))
+        throw invalidInput('dimensions must be an object', { path: 'dimensions' });
+    let bytes = 0;
+    for (const [name, value] of Object.entries(dimensions)) {
+        const path = `dimensions.${name}`;
+        const type = typeof value;
+        if (value !== null && type !== 'string' && type !== 'boolean' && !(type === 'number' && Number.isFinite(value)))
+            throw invalidInput(`${path} must be text, a number, true, false or null`, { path });
+        if (unstorable.test(name) || (type === 'string' && unstorable.test(value)))
+            throw invalidInput(`${path} contains a character that is not text`, { path });
+        bytes += Buffer.byteLength(name) + (type === 'string' ? Buffer.byteLength(value) : 8);
+    }
+    if (bytes > maxEventBytes)
+        throw invalidInput('an event must not be larger than 1 MB', { path: 'dimensions' });
+}
+/** Identity of a report that carries an idempotency key. */
+export function reportIdentity(environmentId, idempotencyKey) {
+    return hashOf(['report', environmentId, idempotencyKey]);
+}
+/** What a repeat must agree in. */
+export function reportBody(report) {
+    const { customerId, resourceId, featureId, value, behavior, timestamp, dimensions } = report;
+    return hashOf([customerId, resourceId, featureId, value, behavior, timestamp === null ? null : String(timestamp), canonical(dimensions)]);
+}
+/** Identity of an event: the timestamp belongs to it when the caller sent one, the dimensions never. */
+export function eventIdentity(environmentId, event) {
+    const { customerId, resourceId, eventName, idempotencyKey, timestamp } = event;
+    return hashOf(['event', environmentId, customerId, resourceId, eventName, idempotencyKey, timestamp === null ? null : String(timestamp)]);
+}
+/** SHA-256 of length-prefixed parts, so that "a" + "bc" never meets "ab" + "c", and null is not "". */
+function hashOf(parts) {
+    let text = '';
+    for (const part of parts)
+        text += part === null ? '-' : `${part.length}:${part}`;
+    return hash('sha256', text, 'buffer');
+}
+/** The same text whatever the order of the names. */
+function canonical(dimensions) {
+    return dimensions === null ? null : JSON.stringify(Object.entries(dimensions).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+//# sourceMappingURL=report.js.map

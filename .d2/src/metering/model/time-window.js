@@ -1,0 +1,39 @@
+import { invalidInput } from '../../kernel/problem.js';
+/** Clocks of callers run ahead by seconds to minutes; more than this is a mistake. */
+const maxAheadMs = 5 * 60_000;
+/** Longer than the longest month, so that a whole billing month can still be sent. Identities of events are kept as long. */
+const maxBackMs = 35 * 86_400_000;
+/** Date, time and zone: without a zone the same text would mean another instant on another machine. */
+const timestampForm = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+/**
+ * When a usage report or event happened, as epoch milliseconds (finer digits are cut off). Takes ISO 8601 text with date, time
+ * and zone, a Date, or epoch milliseconds; `path` names the input in the message.
+ * Fails with INVALID_ARGUMENT on any other text, on days that do not exist, and outside of the window: at most 5 minutes after
+ * and 35 days before `now`, both included.
+ */
+export function checkTimestamp(timestamp, now, path = 'timestamp') {
+    const at = typeof timestamp === 'string' ? parseTimestamp(timestamp) : Math.floor(Number(timestamp));
+    if (Number.isNaN(at))
+        throw invalidInput(`${path} must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z`, { path });
+    if (at > now + maxAheadMs)
+        throw invalidInput(`${path} is more than 5 minutes in the future`, { path });
+    if (at < now - maxBackMs)
+        throw invalidInput(`${path} is more than 35 days in the past`, { path });
+    return at;
+}
+/** NaN when the text is not such a time. `Date.parse` alone takes many other forms, and reads February 30 as March 2. */
+function parseTimestamp(text) {
+    const match = timestampForm.exec(text);
+    if (match === null)
+        return Number.NaN;
+    const [year, month, day] = match.slice(1, 4).map(Number);
+    if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month))
+        return Number.NaN;
+    return Date.parse(text);
+}
+function daysInMonth(year, month) {
+    if (month === 2)
+        return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+    return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+//# sourceMappingURL=time-window.js.map

@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=usage.js.map

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Gauge } from '../../platform/metrics.js';
+import { inPoolTransaction } from '../../platform/transaction.js';
+import { readTime } from '../counting/counter-repository.js';
+import { retentionMs } from '../model/retention.js';
+import { dropOldestMonth, ensurePartitions, findOldestMonth, findUsagePeriods } from './partition-repository.js';
+/** Attempts to get a lock that others hold: for longer than a step of counting anew takes. */
+const maxAttempts = 10;
+const pauseMs = 3_000;
+/** PostgreSQL: a lock was not to be had in time. */
+const lockNotAvailable = '55P03';
+/**
+ * Tends the months of raw events: makes those that events may be stored in, and drops those that no usage period can need. Usage, its history and the
+ * identities of events live elsewhere and stay. Any number may run at once.
+ */
+export class EventRetention {
+    #pool;
+    #log;
+    #keptDays;
+    /** `keptDays`: what is kept at least; the catalog may need more. */
+    constructor({ pool, log, metrics, keptDays }) {
+        this.#pool = pool;
+        this.#log = log;
+        this.#keptDays = keptDays;
+        new Gauge({
+            name: 'tollgate_raw_events_kept_since_seconds',
+            help: 'Start of the oldest month of raw events that is kept, as Unix time',
+            registers: [metrics],
+            async collect() {
+                // A database that is away leaves the last value: the scrape must not fail for it.
+                const start = await findOldestMonth(pool).catch(() => null);
+                if (start !== null)
+                    this.set(start / 1_000);
+            },
+        });
+    }
+    /** Fails when a lock is not to be had for half a minute: nothing is lost then, the next run does it. */
+    async run(signal) {
+        await this.#patiently(() => inPoolTransaction(this.#pool, ensurePartitions), signal);
+        const kept = retentionMs(await findUsagePeriods(this.#pool), this.#keptDays);
+        if (kept === null)
+            return;
+        const before = (await readTime(this.#pool)) - kept;
+        for (;;) {
+            const until = await this.#patiently(() => inPoolTransaction(this.#pool, (db) => dropOldestMonth(db, before)), signal);
+            if (until === null)
+                return;
+            this.#log.info({ before: new Date(until).toISOString(), keptDays: Math.round(kept / 86_400_000) }, 'a month of raw events dropped');
+        }
+    }
+    /** Who waits for the lock of a table holds up those that come after, so it is asked for briefly and again. */
+    async #patiently(work, signal) {
+        for (let attempt = 1;; attempt++) {
+            try {
+                return await work();
+            }
+            catch (error) {
+                if (error.code !== lockNotAvailable || attempt >= maxAttempts)
+                    throw error;
+                await sleep(pauseMs, undefined, { signal });
+            }
+        }
+    }
+}
+//# sourceMappingURL=event-retention.js.map

@@ -1,0 +1,52 @@
+/** Writers wait behind a lock that is waited for, and a call of theirs has four seconds. */
+const lockTimeoutMs = 500;
+/** Makes sure that the months in which events may be stored have their partitions. Any number may run at once. */
+export async function ensurePartitions(db) {
+    await limitLocks(db);
+    await db.query("SELECT ensure_raw_event_partitions(now() - interval '36 days', now() + interval '62 days')");
+}
+/** Drops the oldest month if all of it is before `before`. Answers its end; null: there is nothing to drop, or some of it waits to be counted. */
+export async function dropOldestMonth(db, before) {
+    await limitLocks(db);
+    const { rows } = await db.query({
+        text: 'SELECT drop_raw_event_month($1::timestamptz) AS until',
+        values: [new Date(before).toISOString()],
+    });
+    return rows[0].until?.getTime() ?? null;
+}
+async function limitLocks(db) {
+    await db.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+}
+/** The start of the oldest month that there is: no kept event is older. Null: there is no month. */
+export async function findOldestMonth(db) {
+    const { rows } = await db.query(`
+    SELECT min(to_date(right(child.relname, 6), 'YYYYMM')) AT TIME ZONE 'UTC' AS start
+    FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+    WHERE inhparent = 'raw_event'::regclass AND child.relname ~ '^raw_event_\\d{6}$'`);
+    return rows[0].start?.getTime() ?? null;
+}
+/**
+ * The usage periods that the catalogs of all environments have, whatever version or subscription they are in. Null among them: usage that is counted
+ * from events and never reset.
+ */
+export async function findUsagePeriods(db) {
+    const { rows } = await db.query(`
+    WITH entitlement AS (
+      SELECT environment_id, feature_id, reset_period FROM package_entitlement
+      UNION ALL SELECT environment_id, feature_id, reset_period FROM subscription_entitlement
+      UNION ALL SELECT environment_id, feature_id, reset_period FROM promotional_entitlement
+    )
+    SELECT DISTINCT entitlement.reset_period::text
+    FROM entitlement LEFT JOIN meter USING (environment_id, feature_id)
+    WHERE entitlement.reset_period IS NOT NULL OR meter.feature_id IS NOT NULL`);
+    return rows.map(({ reset_period }) => reset_period);
+}
+/** Raw events of the environment before it have been dropped; null: all are there. */
+export async function findKeptSince(db, environmentId) {
+    const { rows } = await db.query({
+        text: 'SELECT events_kept_since FROM environment WHERE id = $1::uuid',
+        values: [environmentId],
+    });
+    return rows[0]?.events_kept_since?.getTime() ?? null;
+}
+//# sourceMappingURL=partition-repository.js.map

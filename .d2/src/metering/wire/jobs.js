@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+/** From a call to its deadline in the worker; the door waits two seconds longer, so what it calls "not counted" is not. */
+export const deadlineMs = 4_000;
+/** The Redis channel on which a door hears what became of its batches. */
+export const replyChannel = (prefix, door) => `${prefix}:replies:${door}`;
+// The items were checked by the door, and checking 500 of them again would cost more than counting them.
+const callsSchema = z.custom((calls) => Array.isArray(calls) && calls.every((call) => typeof call?.[0] === 'number'));
+const packedSchema = z.custom((packed) => Array.isArray(packed?.keys));
+const packedCallsSchema = z.array(z.object({ deadline: z.number(), packed: packedSchema }));
+const ingestionSchema = z.object({
+    v: z.literal(1),
+    environmentId: z.uuid(),
+    door: z.string(),
+    batchId: z.uuid(),
+    isRepeat: z.boolean(),
+    keyHash: z.string().optional(),
+    announcement: z.object({ sender: z.string(), number: z.number() }).optional(),
+    batch: z.discriminatedUnion('kind', [
+        z.object({ kind: z.literal('reports'), calls: callsSchema }),
+        z.object({ kind: z.literal('events'), calls: packedCallsSchema }),
+    ]),
+});
+/**
+ * Shard `index` of ingestion. What makes a second run harmless: measurement ids, idempotency keys and identities of events are unique in PostgreSQL. Which
+ * shard counts a call is about speed only: any worker may count for any customer.
+ */
+export const ingestionShard = (index) => ({
+    queue: index === 0 ? 'usage-ingestion' : `usage-ingestion-${index}`,
+    name: 'ingest',
+    version: 1,
+    parse: (data) => ingestionSchema.parse(data),
+    // After some seconds nobody waits for the answer any more, and the payload is heavy.
+    options: { attempts: 5, backoff: { type: 'fixed', delay: 200 }, removeOnComplete: true, removeOnFail: { count: 100, age: 3_600 } },
+});
+/** The first shard, which is there whatever their number is. */
+export const ingestUsage = ingestionShard(0);
+/** The queue of an environment's sidecars that enqueue themselves: their Redis user reaches no other one. */
+export const ingestDirectUsage = (environmentId) => ({
+    ...ingestUsage,
+    queue: `${ingestUsage.queue}-${environmentId}`,
+});
+/** Doors of such sidecars begin so, so that a Redis user can be kept from the replies to others. */
+export const directDoorPrefix = (environmentId) => `${environmentId}:`;
+/** The shard of a customer (refId): the same in every process, whatever its language or release. */
+export function shardOf(environmentId, customerRefId, shards) {
+    if (shards === 1)
+        return 0;
+    return hash('sha1', `${environmentId}:${customerRefId}`, 'buffer').readUInt32BE(0) % shards;
+}
+const aggregationSchema = z.object({
+    v: z.literal(1),
+    environmentId: z.uuid(),
+    batchId: z.uuid(),
+    stored: z.custom((stored) => stored === null || Array.isArray(stored?.placed)),
+    reportedAt: z.number().optional(),
+});
+/** What makes a second run harmless: the batch's row is deleted in the transaction that counts it. A lost job is found by the sweep. */
+export const aggregateEvents = {
+    queue: 'event-aggregation',
+    name: 'aggregate',
+    version: 1,
+    parse: (data) => aggregationSchema.parse(data),
+    options: { removeOnComplete: true, removeOnFail: { count: 100, age: 86_400 } },
+};
+const fillingSchema = z.object({ v: z.literal(1), environmentId: z.uuid(), customerId: z.uuid(), resourceId: z.uuid().nullable() });
+/** What makes a second run harmless: counters that are there are left alone. A lost job is asked for again by the next reader. */
+export const fillUsage = {
+    queue: 'usage-filling',
+    name: 'fill',
+    version: 1,
+    parse: (data) => fillingSchema.parse(data),
+    // While one is kept, no other of its name is taken.
+    options: { removeOnComplete: true, removeOnFail: true },
+};
+//# sourceMappingURL=jobs.js.map

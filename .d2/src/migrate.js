@@ -1,0 +1,261 @@
+/**
+ * The release process: applies prisma/migrations by Prisma Migrate's rules (its ledger, its checksums, its lock), then exits.
+ * Prisma's CLI and this runner can take turns on one database. Several hosts may run it at once: one applies, the others wait.
+ */
+import { randomUUID } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ConfigError, databaseVariables, positive, processVariables, readConfig, variableTable, } from './platform/config.js';
+import { connectOrCreate, explainDatabaseError, targetOf } from './platform/database.js';
+import { StartError } from './platform/health.js';
+import { createLogger } from './platform/logger.js';
+import { checksumOf, isUnchanged, migrationsDirectory, readMigrations, readSchema, refuseBeyondBreaking, } from './platform/migrations.js';
+import { splitStatements } from './platform/sql-script.js';
+/**
+ * Brings a database up to date; creates it when it does not exist. Safe to repeat, and safe to run from many hosts at once.
+ * A migration runs in a transaction of its own unless its head says `-- no transaction`; one that fails is recorded, and nothing more is
+ * applied until somebody has resolved it. Answers the names of the migrations that this call applied.
+ * @throws StartError that says what to do
+ */
+export async function migrate({ databaseUrl, directory, log, databaseWaitSeconds = 30, lockWaitSeconds = 600, }) {
+    const migrations = await readMigrations(directory);
+    const target = targetOf(databaseUrl);
+    const client = await connectOrCreate({
+        databaseUrl,
+        waitSeconds: databaseWaitSeconds,
+        onWait: (reason) => log('waiting for the database', { level: 'warn', database: target.database, server: target.server, reason }),
+    });
+    try {
+        await prepareSession(client, target);
+        const schema = await readSchema(client);
+        refuseBeyondBreaking(schema, migrations);
+        reportDifferences(schema, migrations, log);
+        // The usual case at a start: nothing to do, hence no lock and nothing that needs more than the right to read.
+        if (isCurrent(schema, migrations))
+            return { applied: [] };
+        await lock(client, lockWaitSeconds, log);
+        return { applied: await applyPending(client, migrations, log) };
+    }
+    catch (error) {
+        throw explainDatabaseError(error, databaseUrl);
+    }
+    finally {
+        await client.end().catch(() => undefined); // lets the lock go
+    }
+}
+async function prepareSession(client, { server }) {
+    const { rows } = await client.query(`select current_setting('server_version_num')::int as version`);
+    if (rows[0].version < 150_000)
+        throw new StartError(`PostgreSQL at ${server} is older than 15 (${rows[0].version}): upgrade it`);
+    // Limits that suit requests would cut a long migration short.
+    await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = 0');
+}
+/** Marks are compared too, because Prisma's CLI applies breaking migrations without recording them. */
+function isCurrent({ applied, unfinished, breaking }, migrations) {
+    return (unfinished.length === 0 && migrations.every(({ name, breakingReason }) => applied.has(name) && (!breakingReason || breaking.has(name))));
+}
+function reportDifferences({ applied }, migrations, log) {
+    for (const { name, script } of migrations) {
+        const checksum = applied.get(name);
+        if (checksum === undefined || isUnchanged(script, checksum))
+            continue;
+        log('migration was edited after it was applied: put the change into a new one', { level: 'warn', migration: name });
+    }
+    const known = new Set(migrations.map(({ name }) => name));
+    const unknown = [...applied.keys()].filter((name) => !known.has(name));
+    if (unknown.length > 0)
+        log('the database is newer than this code; none of the migrations it knows besides is breaking', { migrations: unknown });
+}
+// The number that Prisma Migrate takes, so that its CLI waits for us and we for it.
+const prismaLock = 72_707_369;
+async function lock(client, waitSeconds, log) {
+    const { rows } = await client.query(`select pg_try_advisory_lock(${prismaLock}) as got`);
+    if (rows[0].got)
+        return;
+    log('waiting for another host that is migrating', { lockWaitSeconds: waitSeconds });
+    try {
+        await client.query(`set lock_timeout = ${waitSeconds * 1000}`);
+        await client.query(`select pg_advisory_lock(${prismaLock})`);
+        await client.query('set lock_timeout = 0');
+    }
+    catch (error) {
+        if (error.code !== '55P03')
+            throw error;
+        throw new StartError(`another host has been migrating this database for over ${waitSeconds} s: let it finish, then release again`);
+    }
+}
+async function applyPending(client, migrations, log) {
+    // Read again: another host may have worked while we waited for the lock.
+    const schema = await readSchema(client);
+    refuseBeyondBreaking(schema, migrations);
+    refuseUnfinished(schema);
+    if (schema.applied.size === 0)
+        await refuseForeign(client);
+    await createTables(client);
+    for (const { name, breakingReason } of migrations) {
+        if (breakingReason && schema.applied.has(name))
+            await recordBreaking(client, name, breakingReason);
+    }
+    const pending = migrations.filter(({ name }) => !schema.applied.has(name));
+    for (const migration of pending) {
+        const startedAt = performance.now();
+        await (migration.isTransactional ? applyWhole(client, migration) : applyStepwise(client, migration));
+        log('migration applied', { migration: migration.name, durationMs: Math.round(performance.now() - startedAt) });
+    }
+    return pending.map(({ name }) => name);
+}
+function refuseUnfinished({ unfinished: [failed] }) {
+    if (!failed)
+        return;
+    const when = failed.startedAt.toISOString();
+    const why = failed.logs?.split('\n')[0] || 'it was interrupted';
+    throw new StartError(`migration ${failed.name} failed on ${when} (${why}): ${howToResolve(failed.name)}`);
+}
+const howToResolve = (name) => `correct it, run \`npx prisma migrate resolve --rolled-back ${name}\` to have it applied again (or --applied when you finished it by hand), then release again`;
+/** A database with tables but no ledger is somebody else's, or was made in a way that the migrations would collide with. */
+async function refuseForeign(client) {
+    const { rows } = await client.query(`select relname from pg_class c where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+       and relname not in ('_prisma_migrations', 'schema_guard')
+       and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+     order by relname limit 3`);
+    if (rows.length === 0)
+        return;
+    const tables = rows.map(({ relname }) => relname).join(', ');
+    throw new StartError(`the database already has tables that no migration made (${tables}): point DATABASE_URL to an empty database`);
+}
+/** The ledger exactly as Prisma makes it, and the schema guard. */
+async function createTables(client) {
+    await client.query(`create table if not exists _prisma_migrations (
+    id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz, migration_name varchar(255) not null,
+    logs text, rolled_back_at timestamptz, started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`);
+    await client.query('create table if not exists schema_guard (migration_name varchar(255) primary key, breaking_reason text not null)');
+}
+const recordBreaking = (client, name, reason) => client.query('insert into schema_guard values ($1, $2) on conflict (migration_name) do update set breaking_reason = excluded.breaking_reason', [name, reason]);
+const recordStart = (client, id, { name, script }, startedAt) => client.query('insert into _prisma_migrations (id, checksum, migration_name, started_at) values ($1, $2, $3, $4)', [
+    id,
+    checksumOf(script),
+    name,
+    startedAt,
+]);
+async function recordFinish(client, id, { name, breakingReason }) {
+    await client.query('update _prisma_migrations set finished_at = clock_timestamp(), applied_steps_count = 1 where id = $1', [id]);
+    if (breakingReason)
+        await recordBreaking(client, name, breakingReason);
+}
+/** In one transaction with its ledger row: a crash leaves neither, and the next run simply begins again. */
+async function applyWhole(client, migration) {
+    const id = randomUUID();
+    const startedAt = new Date();
+    try {
+        await client.query('begin');
+        await client.query(migration.script);
+        await recordStart(client, id, migration, startedAt);
+        await recordFinish(client, id, migration);
+        await client.query('commit');
+    }
+    catch (error) {
+        await client.query('rollback').catch(() => undefined);
+        if (isPassing(error))
+            throw new StartError(`migration ${migration.name} was interrupted (${error.message}) and undone: release again`, {
+                cause: error,
+            });
+        await recordStart(client, id, migration, startedAt);
+        throw await recordFailure(client, id, migration, error, 0);
+    }
+}
+/** Statement by statement, each committed at once: the ledger row comes first, because a crash may leave half of the work behind. */
+async function applyStepwise(client, migration) {
+    const id = randomUUID();
+    await recordStart(client, id, migration, new Date());
+    for (const { text, start } of splitStatements(migration.script)) {
+        try {
+            await client.query(text);
+        }
+        catch (error) {
+            throw await recordFailure(client, id, migration, error, start);
+        }
+    }
+    await recordFinish(client, id, migration);
+}
+/** Lost connection, shutdown, deadlock, lock timeout: the same transaction can pass next time. */
+function isPassing(error) {
+    const code = error.code;
+    return code === undefined || /^(08|40|53|57P|55P03|E)/.test(code);
+}
+/** Records what PostgreSQL said where Prisma looks for it; answers the error to throw. */
+async function recordFailure(client, id, { name, script }, error, start) {
+    const { message, code, detail, hint, position } = error;
+    const line = position
+        ? [...script.slice(0, start), ...[...script.slice(start)].slice(0, Number(position) - 1)].filter((c) => c === '\n').length + 1
+        : null;
+    const what = line ? `${message}, line ${line}` : message;
+    const logs = [what, `SQLSTATE ${code}`, detail, hint].filter(Boolean).join('\n');
+    await client.query('update _prisma_migrations set logs = $2 where id = $1', [id, logs]);
+    return new StartError(`migration ${name} failed (${what}): ${howToResolve(name)}`, { cause: error });
+}
+export const releaseVariables = {
+    DATABASE_URL: databaseVariables.DATABASE_URL,
+    DATABASE_WAIT_SECONDS: positive({ default: 30, desc: 'Time that PostgreSQL may take to start answering' }),
+    LOG_LEVEL: processVariables.LOG_LEVEL,
+    MIGRATION_WAIT_SECONDS: positive({ default: 600, desc: 'Time that another host may take to finish its migrations' }),
+};
+function checkUrl({ DATABASE_URL }) {
+    const url = new URL(DATABASE_URL.reveal());
+    const schema = url.searchParams.get('schema') ?? 'public';
+    const problems = [];
+    if (url.pathname.length < 2)
+        problems.push('DATABASE_URL names no database: end it with /tollgate, for example');
+    if (schema !== 'public')
+        problems.push(`DATABASE_URL asks for schema=${schema}: take it out, the tables live in the schema public`);
+    return problems;
+}
+/** Reads arguments and environment; writes every problem and ends the process when there are any. */
+function readConfigOrExit() {
+    try {
+        const { values: flags } = parseArgs({
+            options: { 'check-config': { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+        });
+        if (flags.help) {
+            process.stdout.write(`release reads these environment variables. With --check-config it only checks them.\n\n${variableTable(releaseVariables)}\n`);
+            process.exit(0);
+        }
+        const config = readConfig(releaseVariables, process.env, checkUrl);
+        if (!flags['check-config'])
+            return config;
+        process.stdout.write('release: configuration is valid\n');
+        process.exit(0);
+    }
+    catch (error) {
+        const problems = error instanceof ConfigError ? error.problems : [error.message];
+        process.stderr.write(`release: the configuration has ${problems.length} problem(s)\n${problems.map((problem) => `  ${problem}\n`).join('')}`);
+        process.exit(1);
+    }
+}
+async function main() {
+    const config = readConfigOrExit();
+    const databaseUrl = config.DATABASE_URL.reveal();
+    const logger = createLogger({ process: 'release', level: config.LOG_LEVEL });
+    const startedAt = performance.now();
+    try {
+        const { applied } = await migrate({
+            databaseUrl,
+            directory: migrationsDirectory,
+            log: (message, { level, ...fields } = {}) => logger[level ?? 'info'](fields, message),
+            databaseWaitSeconds: config.DATABASE_WAIT_SECONDS,
+            lockWaitSeconds: config.MIGRATION_WAIT_SECONDS,
+        });
+        const { database, server } = targetOf(databaseUrl);
+        logger.info({ database, server, applied: applied.length, durationMs: Math.round(performance.now() - startedAt) }, 'the database is up to date');
+    }
+    catch (error) {
+        if (error instanceof StartError)
+            logger.fatal(error.message);
+        else
+            logger.fatal({ err: error }, 'could not migrate');
+        process.exitCode = 1;
+    }
+}
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+    await main();
+//# sourceMappingURL=migrate.js.map

@@ -1,0 +1,133 @@
+import { cleanEnv, makeValidator, num, str } from 'envalid';
+/** Every problem of the environment, one per line. */
+export class ConfigError extends Error {
+    problems;
+    name = 'ConfigError';
+    constructor(problems) {
+        super(problems.join('\n'));
+        this.problems = problems;
+    }
+}
+/** A value that must not appear in logs: prints and serialises as `****` and its last four characters. */
+export class Secret {
+    #value;
+    constructor(value) {
+        this.#value = value;
+    }
+    reveal() {
+        return this.#value;
+    }
+    toString() {
+        return this.#value.length > 8 ? `****${this.#value.slice(-4)}` : '****';
+    }
+    toJSON() {
+        return this.toString();
+    }
+    [Symbol.for('nodejs.util.inspect.custom')]() {
+        return this.toString();
+    }
+}
+/** Text that is a secret, such as a key or a URL that may carry a password. */
+export const secret = makeValidator((input) => new Secret(input));
+const integer = makeValidator((input) => {
+    const value = Number(input);
+    if (!Number.isInteger(value))
+        throw new Error(`must be a whole number, not "${input}"`);
+    return value;
+});
+/** A TCP port; 0 lets the system choose one. */
+export const port = makeValidator((input) => {
+    const value = Number(input);
+    if (!Number.isInteger(value) || value < 0 || value > 65_535)
+        throw new Error(`must be a port (0 to 65535), not "${input}"`);
+    return value;
+});
+/** A whole number above zero: a count, a size or a time in the unit that the variable's name ends with. */
+export const positive = makeValidator((input) => {
+    const value = Number(input);
+    if (!Number.isInteger(value) || value <= 0)
+        throw new Error(`must be a whole number above 0, not "${input}"`);
+    return value;
+});
+/** TRUE or FALSE in any case, 1 or 0. */
+export const flag = makeValidator((input) => {
+    const text = String(input).toLowerCase();
+    if (text === 'true' || text === '1')
+        return true;
+    if (text === 'false' || text === '0')
+        return false;
+    throw new Error(`must be TRUE or FALSE, not "${input}"`);
+});
+/** A URL with one of the given schemes. The message never repeats the value: it may carry a password. */
+export function urlOf(...schemes) {
+    return makeValidator((input) => {
+        let scheme;
+        try {
+            scheme = new URL(input).protocol.slice(0, -1);
+        }
+        catch {
+            throw new Error(`must be a URL such as ${schemes[0]}://host:port/path`);
+        }
+        if (!schemes.includes(scheme))
+            throw new Error(`must begin with ${schemes.map((s) => `${s}://`).join(' or ')}, not ${scheme}://`);
+        return new Secret(input);
+    });
+}
+export { integer, num, str };
+/** What every process understands. */
+export const processVariables = {
+    BIND_ADDRESS: str({ default: '0.0.0.0', desc: 'Address that the servers of the process listen on' }),
+    LOG_LEVEL: str({ choices: ['error', 'warn', 'info', 'debug'], default: 'info', desc: 'Least severe log line that is written' }),
+    SHUTDOWN_TIMEOUT_MS: positive({ default: 10_000, desc: 'Time for work in flight to finish after a stop signal' }),
+};
+export const databaseVariables = {
+    DATABASE_URL: urlOf('postgresql', 'postgres')({ desc: 'PostgreSQL 15 or newer', example: 'postgresql://user:password@host:5432/tollgate' }),
+    DATABASE_POOL_SIZE: positive({ default: 10, desc: 'Most PostgreSQL connections that the process opens' }),
+};
+export const redisVariables = {
+    REDIS_URL: urlOf('redis', 'rediss')({ desc: 'Redis 6.2 or newer (or Valkey): queues, push channels, entitlement state', example: 'redis://host:6379' }),
+    QUEUE_PREFIX: str({
+        default: '{tollgate}',
+        desc: 'Prefix of all queue and cache keys; the braces keep them in one slot of Redis Cluster',
+    }),
+};
+/** What a process reads, by name, as a table in Markdown. Required is what has no default; an empty default has no effect unless it is set. */
+export function variableTable(spec) {
+    const rows = Object.entries(spec)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, entry]) => {
+        const { desc = '', default: value, choices, example } = entry;
+        const details = choices ? ` (${choices.join(', ')})` : example ? `, for example \`${example}\`` : '';
+        const shown = !('default' in entry) ? 'required' : value === undefined ? '' : `\`${value}\``;
+        return `| \`${name}\` | ${shown} | ${desc}${details} |`;
+    });
+    return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n');
+}
+/**
+ * Reads and checks the environment. An empty variable counts as unset.
+ * @throws ConfigError with every problem
+ */
+export function readConfig(spec, env, check) {
+    const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in spec && value !== undefined && value !== ''));
+    const problems = [];
+    const reporter = ({ errors }) => {
+        for (const [name, error] of Object.entries(errors)) {
+            if (!error)
+                continue;
+            const entry = spec[name];
+            const isMissing = given[name] === undefined;
+            const message = isMissing
+                ? `is not set (${entry?.desc ?? 'required'}${entry?.example ? `; for example ${entry.example}` : ''})`
+                : error.message;
+            problems.push(`${name} ${message}`);
+        }
+        if (problems.length > 0)
+            throw new ConfigError(problems);
+    };
+    const config = cleanEnv(given, spec, { reporter: reporter });
+    const contradictions = check?.(config) ?? [];
+    if (contradictions.length > 0)
+        throw new ConfigError(contradictions);
+    return config;
+}
+//# sourceMappingURL=config.js.map

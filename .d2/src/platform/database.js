@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { StartError } from './health.js';
+export function targetOf(databaseUrl) {
+    const { database, user, host, port, password } = new pg.Client({ connectionString: databaseUrl });
+    return { database: database ?? '', user: user ?? '', server: `${host}:${port}`, hasPassword: Boolean(password) };
+}
+const networkErrors = new Set([
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EAI_AGAIN',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'ENOENT',
+    'ENOTFOUND',
+    'EPIPE',
+    'ETIMEDOUT',
+]);
+const codeOf = (error) => String(error.code ?? '');
+/** Nobody answers (yet): wrong address, a server that is starting or stopping, a network in between. */
+function isUnreachable(error) {
+    const code = codeOf(error);
+    // 57P03 is "the database system is starting up", 57P01 and 57P02 are shutting down.
+    if (networkErrors.has(code) || code.startsWith('57P0'))
+        return true;
+    return /^(timeout expired|Connection terminated)/.test(error.message ?? '');
+}
+/**
+ * A failure of PostgreSQL that an operator can mend, as one sentence that says how; anything else as it is.
+ * The sentence never contains the password.
+ */
+export function explainDatabaseError(error, databaseUrl) {
+    if (error instanceof StartError)
+        return error;
+    const { database, user, server, hasPassword } = targetOf(databaseUrl);
+    const message = error.message || codeOf(error);
+    const sentence = (text) => new StartError(text, { cause: error });
+    if (isUnreachable(error))
+        return sentence(`no PostgreSQL answers at ${server} (${message}): start it or correct DATABASE_URL`);
+    if (!hasPassword && (codeOf(error) === '28P01' || /client password must be/.test(message))) {
+        return sentence(`PostgreSQL at ${server} asks user "${user}" for a password: add it to DATABASE_URL`);
+    }
+    if (/does not support SSL/.test(message))
+        return sentence(`PostgreSQL at ${server} does not speak TLS: take sslmode out of DATABASE_URL or turn TLS on there`);
+    if (/certificate|altnames/i.test(message))
+        return sentence(`the certificate of PostgreSQL at ${server} is not trusted (${message}): add sslrootcert to DATABASE_URL`);
+    switch (codeOf(error)) {
+        case '28P01':
+            return sentence(`PostgreSQL at ${server} refused the password of user "${user}": correct DATABASE_URL`);
+        case '28000':
+            return sentence(`PostgreSQL at ${server} refused user "${user}" (${message}): correct DATABASE_URL, or allow the user in pg_hba.conf`);
+        case '3D000':
+            return sentence(`database "${database}" does not exist at ${server}: run \`npm run release\` (node dist/src/migrate.js), which creates it`);
+        case '42501':
+            return sentence(`user "${user}" has no permission in database "${database}" at ${server} (${message}): grant it, or connect as the owner`);
+        case '25006':
+            return sentence(`database "${database}" at ${server} is read-only: point DATABASE_URL to the primary server`);
+        case '53300':
+            return sentence(`PostgreSQL at ${server} has no free connection (${message}): raise max_connections or run fewer processes`);
+        default:
+            return error;
+    }
+}
+/**
+ * One connection, to be ended by the caller. Waits for a server that is starting; creates the database when there is none.
+ * @throws StartError that says what to do
+ */
+export async function connectOrCreate({ databaseUrl, waitSeconds, onWait }) {
+    const deadline = performance.now() + waitSeconds * 1000;
+    let pauseMs = 100;
+    for (let isCreated = false;;) {
+        try {
+            return await connect(databaseUrl);
+        }
+        catch (error) {
+            if (codeOf(error) === '3D000' && !isCreated) {
+                await createDatabase(databaseUrl);
+                isCreated = true;
+            }
+            else {
+                if (!isUnreachable(error) || performance.now() + pauseMs > deadline)
+                    throw explainDatabaseError(error, databaseUrl);
+                if (pauseMs === 100)
+                    onWait(error.message || codeOf(error));
+                await sleep(pauseMs);
+                pauseMs = Math.min(pauseMs * 2, 1_000);
+            }
+        }
+    }
+}
+async function connect(connectionString) {
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, keepAlive: true, application_name: 'tollgate release' });
+    client.on('error', () => undefined); // a lost connection fails the query that needs it
+    try {
+        await client.connect();
+        return client;
+    }
+    catch (error) {
+        await client.end().catch(() => undefined);
+        throw error;
+    }
+}
+/** Does nothing when another host was faster. */
+async function createDatabase(databaseUrl) {
+    const { database, server, user } = targetOf(databaseUrl);
+    const url = new URL(databaseUrl);
+    url.pathname = '/postgres';
+    try {
+        const client = await connect(url.href);
+        try {
+            await client.query(`create database ${client.escapeIdentifier(database)}`);
+        }
+        finally {
+            await client.end();
+        }
+    }
+    catch (error) {
+        // The loser of a race sees either the name or the unique index of pg_database taken.
+        if (codeOf(error) === '42P04' || codeOf(error) === '23505')
+            return;
+        const reason = error.message;
+        throw new StartError(`database "${database}" does not exist at ${server} and user "${user}" can't create it (${reason}): create it, or use another user`, {
+            cause: error,
+        });
+    }
+}
+//# sourceMappingURL=database.js.map

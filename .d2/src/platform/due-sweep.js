@@ -1,0 +1,88 @@
+/** Customers per look at what is due: who comes due meanwhile waits for the rest of one. */
+const batchSize = 200;
+/** Customers in one transaction. More save little, and those who report usage for one of them wait for all. */
+export const groupSize = 25;
+/** A customer that could not be worked on is left alone that long: others come first. */
+const pauseMs = 60_000;
+const failedAt = new WeakMap();
+/**
+ * Works off everything that is due, several customers at a time, until there is nothing left or the process stops. A customer that fails is logged and
+ * holds up nobody. Running it in several processes is harmless: each takes a customer's state row, or leaves the customer alone.
+ */
+export async function sweepDue(life, { domain, concurrency, label }) {
+    const failed = failedAt.get(domain) ?? new Map();
+    failedAt.set(domain, failed);
+    for (const [key, at] of failed)
+        if (performance.now() - at > pauseMs)
+            failed.delete(key);
+    const applyEach = async (group) => {
+        let progress = 0;
+        for (const { environmentId, customerId } of group) {
+            if (life.signal.aborted)
+                break;
+            try {
+                if (await domain.applyDue(environmentId, customerId, { ifFree: true }))
+                    progress += 1;
+            }
+            catch (error) {
+                failed.set(keyOf({ environmentId, customerId }), performance.now());
+                life.log.warn({ err: error, environmentId, customerId }, `${label} of a customer could not be applied, trying again later`);
+            }
+        }
+        return progress;
+    };
+    const apply = async (group) => {
+        const [{ environmentId }] = group;
+        if (!domain.applyDueTogether || group.length === 1)
+            return applyEach(group);
+        const customerIds = group.map(({ customerId }) => customerId);
+        try {
+            return (await domain.applyDueTogether(environmentId, customerIds)).length;
+        }
+        catch {
+            // Whose fault it was shows one by one.
+            return applyEach(group);
+        }
+    };
+    let applied = 0;
+    for (;;) {
+        // Over-fetched by those that are left alone, so that they never fill a batch.
+        const due = await domain.dueCustomers(batchSize + 2 * failed.size);
+        const waiting = due.filter((customer) => !failed.has(keyOf(customer)));
+        let progress = 0;
+        const groups = groupsOf(waiting).values();
+        const work = async () => {
+            for (const group of groups) {
+                if (life.signal.aborted)
+                    return;
+                const count = await apply(group);
+                progress += count;
+            }
+        };
+        await Promise.all(Array.from({ length: concurrency }, work));
+        applied += progress;
+        // Nothing moved: what is left is held by others, or was left alone.
+        if (life.signal.aborted || progress === 0 || waiting.length < batchSize / 2)
+            break;
+    }
+    if (applied > 0)
+        life.log.info({ customers: applied }, `sweep applied ${label}`);
+    return applied;
+}
+const keyOf = ({ environmentId, customerId }) => `${environmentId} ${customerId}`;
+function groupsOf(customers) {
+    const open = new Map();
+    const groups = [];
+    for (const customer of customers) {
+        const group = open.get(customer.environmentId);
+        if (group && group.length < groupSize)
+            group.push(customer);
+        else {
+            const begun = [customer];
+            open.set(customer.environmentId, begun);
+            groups.push(begun);
+        }
+    }
+    return groups;
+}
+//# sourceMappingURL=due-sweep.js.map

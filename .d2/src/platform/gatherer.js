@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+/** After so long without another item, one that waits is not kept waiting for more. */
+const quietMs = 100;
+/**
+ * Gathers what arrives for a lane while its last lot is worked on, and has it worked on together: one lot at a time per lane. After a lot a lane rests for
+ * as long as that took while more arrives, so that under load lots are large, and what they share is done once; a lone item waits for nobody. A lot that
+ * fails is split, so that an item fails only for its own sake.
+ */
+export class Gatherer {
+    maxItems;
+    work;
+    longLotMs;
+    #lanes = new Map();
+    constructor(maxItems, work, longLotMs = null) {
+        this.maxItems = maxItems;
+        this.work = work;
+        this.longLotMs = longLotMs;
+    }
+    /** Ends when the item has been worked on; fails as that failed. */
+    add(name, item) {
+        return new Promise((resolve, reject) => {
+            const lane = this.#lanes.get(name) ?? { waiting: [], isBusy: false };
+            this.#lanes.set(name, lane);
+            lane.waiting.push({ item, resolve, reject });
+            if (!lane.isBusy)
+                void this.#run(name, lane);
+        });
+    }
+    async #run(name, lane) {
+        lane.isBusy = true;
+        // Items that arrive in the same turn go together.
+        await new Promise(setImmediate);
+        let most = this.maxItems;
+        while (lane.waiting.length > 0) {
+            const startedAt = performance.now();
+            await this.#lot(name, lane.waiting.splice(0, most));
+            if (this.longLotMs === null)
+                continue;
+            const tookMs = performance.now() - startedAt;
+            most = tookMs > this.longLotMs ? Math.max(1, most >> 1) : Math.min(this.maxItems, most * 2);
+            await rest(lane, most, Math.min(this.longLotMs, tookMs));
+        }
+        this.#lanes.delete(name);
+    }
+    async #lot(name, lot) {
+        try {
+            await this.work(name, lot.map(({ item }) => item));
+            for (const { resolve } of lot)
+                resolve();
+        }
+        catch (error) {
+            if (lot.length === 1)
+                return lot[0].reject(error);
+            const half = lot.length >> 1;
+            await this.#lot(name, lot.slice(0, half));
+            await this.#lot(name, lot.slice(half));
+        }
+    }
+}
+/** Ends when the lane has `most` items, when no more arrive, or after `restMs`. */
+async function rest(lane, most, restMs) {
+    for (let leftMs = restMs; leftMs > 0 && lane.waiting.length < most; leftMs -= quietMs) {
+        const waiting = lane.waiting.length;
+        await sleep(Math.min(quietMs, leftMs));
+        if (lane.waiting.length === waiting)
+            return;
+    }
+}
+//# sourceMappingURL=gatherer.js.map

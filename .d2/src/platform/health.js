@@ -1,0 +1,60 @@
+import { createServer } from 'node:http';
+/** Answers `/livez`, `/readyz` and `/metrics`; resolves to false when the path is another one and nothing was written. */
+export function healthHandler({ ready, metrics, livePath = 'livez', readyPath = 'readyz' }) {
+    return async (request, response) => {
+        const path = (request.url ?? '/').split('?')[0];
+        if (path === `/${livePath}`)
+            return answer(response, 200, { status: 'UP' });
+        if (path === `/${readyPath}`) {
+            const readiness = await Promise.resolve(ready()).catch((error) => ({
+                status: 'DOWN',
+                error: String(error.message),
+            }));
+            return answer(response, readiness.status === 'UP' ? 200 : 503, readiness);
+        }
+        if (path === '/metrics') {
+            const text = await metrics.metrics();
+            response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
+            return true;
+        }
+        return false;
+    };
+}
+function answer(response, status, body) {
+    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(JSON.stringify(body));
+    return true;
+}
+/** An HTTP server with nothing but health and metrics (processes that have no other). */
+export function createHealthServer(source) {
+    const handle = healthHandler(source);
+    return createServer((request, response) => {
+        handle(request, response).then((handled) => {
+            if (!handled)
+                response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"not found"}');
+        }, () => response.destroy());
+    });
+}
+/** Listens, or says in a sentence why it can't. Answers the port. */
+export async function listen(server, { port, host }) {
+    await new Promise((resolve, reject) => {
+        server.once('error', (error) => reject(listenError(error, host, port)));
+        server.listen(port, host, resolve);
+    });
+    const address = server.address();
+    return typeof address === 'object' && address ? address.port : port;
+}
+/** The sentence for a port that can't be had; other errors as they are. */
+export function listenError(error, host, port) {
+    if (error.code === 'EADDRINUSE')
+        return new StartError(`port ${port} on ${host} is already in use: stop the other process or choose another port`);
+    if (error.code === 'EACCES')
+        return new StartError(`no permission to listen on port ${port}: choose one above 1023`);
+    if (error.code === 'EADDRNOTAVAIL')
+        return new StartError(`${host} is not an address of this machine: check BIND_ADDRESS`);
+    return error;
+}
+/** A reason not to start that an operator can mend; printed as one sentence without a stack. */
+export class StartError extends Error {
+    name = 'StartError';
+}
+//# sourceMappingURL=health.js.map

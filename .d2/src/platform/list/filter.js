@@ -1,0 +1,143 @@
+import { invalidInput } from '../../kernel/problem.js';
+import { Prisma } from '../postgres.js';
+/** A filter is a condition of one statement: this many comparisons are more than a person writes, and few enough to plan. */
+const maxComparisons = 200;
+const maxValues = 1_000;
+/** The condition that a filter means; null, like false, for rows that do not pass. Fails with BAD_USER_INPUT when a comparison makes no sense. */
+export function filterCondition(filter, columns) {
+    return new FilterReader().read(filter ?? {}, columns);
+}
+class FilterReader {
+    #comparisons = 0;
+    read(filter, columns) {
+        const conditions = [];
+        for (const [field, value] of Object.entries(filter)) {
+            if (value === null || value === undefined)
+                continue;
+            if (field === 'and')
+                conditions.push(...value.map((part) => this.read(part, columns)));
+            else if (field === 'or')
+                conditions.push(...this.#either(value, columns));
+            else
+                conditions.push(this.#field(field, value, columns));
+        }
+        return all(conditions);
+    }
+    /** An empty group asks for nothing. */
+    #either(parts, columns) {
+        if (parts.length === 0)
+            return [];
+        return [
+            Prisma.sql `(${Prisma.join(parts.map((part) => this.read(part, columns)), ' OR ')})`,
+        ];
+    }
+    #field(field, value, columns) {
+        const column = columns[field];
+        if (!column)
+            throw invalidInput(`The list cannot be filtered by "${field}".`, { path: field });
+        if ('some' in column)
+            return column.some(this.read(value, column.columns));
+        const operators = Object.entries(value).filter(([, operand]) => operand !== undefined);
+        this.#comparisons += operators.length;
+        if (this.#comparisons > maxComparisons)
+            throw invalidInput(`A filter may have at most ${maxComparisons} comparisons.`, { limit: maxComparisons });
+        return all(operators.map(([operator, operand]) => comparison(field, column, operator, operand)));
+    }
+}
+function all(conditions) {
+    return conditions.length === 0 ? Prisma.sql `TRUE` : Prisma.sql `(${Prisma.join(conditions, ' AND ')})`;
+}
+const orders = {
+    gt: Prisma.sql `>`,
+    gte: Prisma.sql `>=`,
+    lt: Prisma.sql `<`,
+    lte: Prisma.sql `<=`,
+};
+const patterns = {
+    like: Prisma.sql `LIKE`,
+    notLike: Prisma.sql `NOT LIKE`,
+    iLike: Prisma.sql `ILIKE`,
+    notILike: Prisma.sql `NOT ILIKE`,
+};
+/** As in SQL, a row without a value passes no comparison but `is` and `isNot`. */
+function comparison(field, column, operator, operand) {
+    const { sql, kind } = column;
+    if (operator === 'is' || operator === 'isNot')
+        return identity(field, column, operator, operand);
+    if (operand === null)
+        throw invalidInput(`"${field}.${operator}" takes a value: ask for rows without one with {is: null}.`, { path: field });
+    const not = (condition) => Prisma.sql `NOT ${condition}`;
+    switch (operator) {
+        case 'eq':
+            return equal(column, [operand]);
+        case 'neq':
+            return not(equal(column, [operand]));
+        case 'in':
+            return equal(column, values(field, operand));
+        case 'notIn':
+            return not(equal(column, values(field, operand)));
+        case 'between':
+        case 'notBetween': {
+            const { lower, upper } = operand;
+            const within = Prisma.sql `(${sql} BETWEEN ${bind(kind, lower)} AND ${bind(kind, upper)})`;
+            return operator === 'between' ? within : not(within);
+        }
+    }
+    const order = orders[operator];
+    if (order)
+        return Prisma.sql `${asText(column)} ${order} ${bind(kind === 'uuid' ? 'text' : kind, operand)}`;
+    const pattern = patterns[operator];
+    if (pattern)
+        return Prisma.sql `${asText(column)} ${pattern} ${escapeTrailing(String(operand))}`;
+    throw invalidInput(`"${field}" cannot be compared with "${operator}".`, { path: field });
+}
+function identity(field, { sql, kind }, operator, operand) {
+    const not = operator === 'isNot' ? Prisma.sql `NOT ` : Prisma.empty;
+    if (operand === null)
+        return Prisma.sql `(${sql} IS ${not}NULL)`;
+    if (kind !== 'boolean')
+        throw invalidInput(`"${field}.${operator}" takes null only: "${field}" is not true or false.`, { path: field });
+    return Prisma.sql `(${sql} IS ${not}${operand ? Prisma.sql `TRUE` : Prisma.sql `FALSE`})`;
+}
+function values(field, operand) {
+    const given = operand;
+    if (given.length > maxValues)
+        throw invalidInput(`"${field}" takes a list of at most ${maxValues} values.`, { path: field, limit: maxValues });
+    return given;
+}
+function equal({ sql, kind }, operands) {
+    // An identifier of another form is nobody's.
+    const possible = kind === 'uuid' ? operands.filter((operand) => uuid.test(String(operand))) : operands;
+    if (possible.length === 0)
+        return Prisma.sql `FALSE`;
+    return Prisma.sql `(${sql} IN (${Prisma.join(possible.map((operand) => bind(kind, operand)))}))`;
+}
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const asText = ({ sql, kind }) => (kind === 'uuid' ? Prisma.sql `${sql}::text` : sql);
+/** PostgreSQL refuses a pattern that ends in an escape without a character. */
+const escapeTrailing = (pattern) => (/(^|[^\\])(\\\\)*\\$/.test(pattern) ? `${pattern}\\` : pattern);
+/** A value of a kind as a parameter. Times are epoch milliseconds. */
+export function bind(kind, value) {
+    switch (kind) {
+        case 'time':
+            return Prisma.sql `${timeText(value)}::timestamptz`;
+        case 'uuid':
+            return Prisma.sql `${value}::uuid`;
+        case 'integer':
+            return Prisma.sql `${value}::integer`;
+        case 'boolean':
+            return Prisma.sql `${value}::boolean`;
+        case 'text':
+            if (String(value).includes('\0'))
+                throw invalidInput('A text that is compared with must not have the character U+0000.');
+            return Prisma.sql `${value}::text`;
+    }
+}
+/** PostgreSQL has no year 0 and writes years of five digits otherwise; no record is that old or that late. */
+function timeText(at) {
+    const year = new Date(at).getUTCFullYear();
+    if (year < 1)
+        return '-infinity';
+    return year > 9_999 ? 'infinity' : new Date(at).toISOString();
+}
+//# sourceMappingURL=filter.js.map

@@ -1,0 +1,158 @@
+import { AsyncResource } from 'node:async_hooks';
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { Prisma, PrismaClient } from '../../.generated/prisma/client.js';
+import { explainDatabaseError } from './database.js';
+import { assertSchemaCompatible } from './migrations.js';
+import { currentSignal } from './within-signal.js';
+export { Prisma };
+// A statement that runs longer than this holds locks that others wait for.
+const statementTimeoutMs = 30_000;
+/**
+ * Sends one query at a time: Prisma asks for related records of a transaction at once, on its one connection; pg 8 queues such queries itself but
+ * warns that pg 9 will refuse them. Gives a query up when the signal that it was sent within aborts (`withinSignal`).
+ */
+class Connection extends pg.Client {
+    #config;
+    #last = Promise.resolve();
+    constructor(config = {}) {
+        super(config);
+        this.#config = config;
+        // A connection that is lost between two queries of its user fails the next of them. Without a listener it would end the process.
+        this.on('error', () => undefined);
+    }
+    // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks, streams and promises
+    query(...args) {
+        const signal = currentSignal();
+        const callback = args.at(-1);
+        if (typeof callback === 'function') {
+            if (!signal || isEndOfTransaction(args[0]))
+                return super.query.apply(this, args);
+            if (signal.aborted)
+                return process.nextTick(callback, signal.reason);
+            const stop = this.#cancelOn(signal);
+            const settled = (...outcome) => {
+                stop();
+                callback(...outcome);
+            };
+            return super.query.apply(this, [...args.slice(0, -1), settled]);
+        }
+        if (typeof args[0]?.submit === 'function')
+            return super.query.apply(this, args);
+        const result = this.#last.then(() => this.#send(args, isEndOfTransaction(args[0]) ? undefined : signal));
+        this.#last = result.catch(() => undefined);
+        return result;
+    }
+    async #send(args, signal) {
+        signal?.throwIfAborted();
+        const stop = signal && this.#cancelOn(signal);
+        try {
+            return await super.query.apply(this, args);
+        }
+        finally {
+            stop?.();
+        }
+    }
+    /** Answers what ends the watching. The next query waits for the cancellation: it must not be hit by it. */
+    #cancelOn(signal) {
+        const cancel = () => {
+            this.#last = Promise.all([this.#last, this.#cancelRunning()]);
+        };
+        signal.addEventListener('abort', cancel, { once: true });
+        return () => signal.removeEventListener('abort', cancel);
+    }
+    /** Over a connection of its own: the pool may have none left, which is when this is needed most. */
+    async #cancelRunning() {
+        const { processID } = this;
+        const canceler = new pg.Client({ ...this.#config, connectionTimeoutMillis: 2_000 });
+        canceler.on('error', () => undefined);
+        try {
+            await canceler.connect();
+            await canceler.query('SELECT pg_cancel_backend($1)', [processID]);
+        }
+        catch {
+            // Then the statement's own time limit ends it.
+        }
+        finally {
+            await canceler.end().catch(() => undefined);
+        }
+    }
+}
+/** What is aborted must still be able to leave its transaction. */
+function isEndOfTransaction(query) {
+    const text = typeof query === 'string' ? query : query?.text;
+    return typeof text === 'string' && /^\s*(rollback|commit)\b/i.test(text);
+}
+/** Who waits for a connection goes on in its own context, not in that of whoever gave the connection back. */
+class Pool extends pg.Pool {
+    // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks and promises
+    connect(callback) {
+        return callback ? super.connect(AsyncResource.bind(callback)) : super.connect();
+    }
+}
+/**
+ * One pool of connections for Prisma and for raw statements, to a database whose schema this code can work with.
+ * @throws StartError with one sentence when the database can't be reached or its schema does not fit
+ */
+export async function connectPostgres(life, url, options) {
+    const postgres = openPostgres(life, url, options);
+    try {
+        await assertSchemaCompatible(postgres.pool);
+    }
+    catch (error) {
+        throw explainDatabaseError(error, url);
+    }
+    return postgres;
+}
+/** The same without asking the database anything: for tests and tools. */
+export function openPostgres(life, url, { poolSize, session = {} }) {
+    const settings = {
+        // Compiling a plan costs tens of milliseconds, and our statements run for one.
+        jit: 'off',
+        statement_timeout: String(statementTimeoutMs),
+        idle_in_transaction_session_timeout: String(statementTimeoutMs),
+        ...session,
+    };
+    const pool = new Pool({
+        Client: Connection,
+        connectionString: url,
+        max: poolSize,
+        connectionTimeoutMillis: 5_000,
+        application_name: `tollgate ${life.name}`,
+        options: Object.entries(settings)
+            .map(([name, value]) => `-c ${name}=${value}`)
+            .join(' '),
+    });
+    pool.on('error', (error) => life.log.warn({ err: error }, 'idle database connection lost'));
+    const prisma = new PrismaClient({
+        adapter: new PrismaPg(pool, { onPoolError: () => undefined }),
+        transactionOptions: { maxWait: 5_000, timeout: 15_000 },
+    });
+    life.open('database pool', pool, (p) => p.end());
+    life.open('prisma', prisma, (p) => p.$disconnect());
+    return { pool, prisma };
+}
+/**
+ * Runs `work` in one transaction and again when PostgreSQL gave it up for another's sake (serialization failure, deadlock, unique race).
+ * `work` must not call anything but the database.
+ */
+export async function inTransaction(prisma, work) {
+    for (let attempt = 1;; attempt++) {
+        try {
+            return await prisma.$transaction(work);
+        }
+        catch (error) {
+            if (attempt >= 5 || !isTransient(error))
+                throw error;
+        }
+    }
+}
+/** Lost races: the same transaction is expected to pass when it runs again. */
+function isTransient(error) {
+    const code = error.code;
+    if (code === 'P2034' || code === 'P2002' || code === '40001' || code === '40P01')
+        return true;
+    const cause = error.cause?.originalCode ?? error.meta?.code;
+    return cause === '40001' || cause === '40P01' || cause === '23505';
+}
+//# sourceMappingURL=postgres.js.map

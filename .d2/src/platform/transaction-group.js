@@ -1,0 +1,71 @@
+const groups = new WeakSet();
+/**
+ * Does the work for each item at the same time in one transaction, all or nothing, and answers the results in their order. What happens to one item
+ * happens in the order that its work says; between items there is no order.
+ */
+export async function inGroup(db, items, work) {
+    groups.add(db);
+    // All of them end before the transaction does, or the rest would send statements to whoever has the connection next.
+    const settled = await Promise.allSettled(items.map(work));
+    return settled.map((outcome) => {
+        if (outcome.status === 'rejected')
+            throw outcome.reason;
+        return outcome.value;
+    });
+}
+/** `run` takes what is asked for at the same time and answers in its order; outside of a group that is always one. It is never given nothing. */
+export function oncePerGroup(run) {
+    const waiting = new WeakMap();
+    const runAll = async (db, all) => {
+        waiting.delete(db);
+        try {
+            const outputs = await run(db, all.map(({ input }) => input));
+            for (const [index, { resolve }] of all.entries())
+                resolve(outputs[index]);
+        }
+        catch (error) {
+            for (const { reject } of all)
+                reject(error);
+        }
+    };
+    return async (db, input) => {
+        if (!groups.has(db))
+            return (await run(db, [input]))[0];
+        return new Promise((resolve, reject) => {
+            const all = waiting.get(db) ?? [];
+            all.push({ input, resolve, reject });
+            if (all.length > 1)
+                return;
+            waiting.set(db, all);
+            // Everybody who was answered by the statement before has asked by then.
+            setImmediate(() => void runAll(db, all));
+        });
+    };
+}
+/** Adds rows that all have the same columns; the others get their defaults. `onConflict`: SQL of what happens to one that is there. */
+export async function insertRows(db, table, rows, onConflict = '') {
+    const columns = columnsOf(rows);
+    await db.$executeRawUnsafe(`INSERT INTO ${table} (${columns.join()}) SELECT ${columns.join()} FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb) ${onConflict}`, JSON.stringify(rows));
+}
+/** Changes rows by their environment and id; all have the same columns. */
+export async function updateRows(db, table, rows) {
+    const columns = columnsOf(rows).filter((column) => column !== 'environment_id' && column !== 'id');
+    await db.$executeRawUnsafe(`UPDATE ${table} AS changed SET ${columns.map((column) => `${column} = wanted.${column}`).join()}
+     FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb) AS wanted
+     WHERE changed.environment_id = wanted.environment_id AND changed.id = wanted.id`, JSON.stringify(rows));
+}
+/** @throws Error when they are not the same in all rows: what only some have would be lost */
+function columnsOf(rows) {
+    const columns = Object.keys(rows[0]);
+    const isSame = (row) => Object.keys(row).length === columns.length && columns.every((column) => column in row);
+    if (!rows.every(isSame))
+        throw new Error('rows that are written together have different columns');
+    return columns;
+}
+/** The columns that Prisma calls by their names in camel case. Null stands for NULL; what is undefined is left out. */
+export function toRow(fields) {
+    return Object.fromEntries(Object.entries(fields)
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
+}
+//# sourceMappingURL=transaction-group.js.map

@@ -1,0 +1,210 @@
+import { recordAccessChange, recordArchiving } from '../changes/access.js';
+import { checkFields, toWritten } from '../customer/model/customer.js';
+import { couponNotFound, customerExists } from '../customer/model/problems.js';
+import { claimSourceUpdate, findCustomer, findCustomersById, insertCustomerIfNew, setArchived, updateCustomer, } from '../customer/records/customers.js';
+import { holdCustomer } from '../customer/records/hold.js';
+import { checkRefId, newId } from '../kernel/id.js';
+import { withRecords } from '../platform/list/page.js';
+import { inTransaction } from '../platform/postgres.js';
+import { findCustomerIdsOfCoupons, pageOfCustomers } from './customer-list.js';
+export class CustomerService {
+    #prisma;
+    #catalog;
+    #provisions;
+    #cancellations;
+    #promotional;
+    #entitlements;
+    #billing;
+    #coupons;
+    #provider;
+    #changed;
+    constructor(parts) {
+        this.#prisma = parts.prisma;
+        this.#catalog = parts.catalog;
+        this.#provisions = parts.provisions;
+        this.#cancellations = parts.cancellations;
+        this.#promotional = parts.promotional;
+        this.#entitlements = parts.entitlements;
+        this.#billing = parts.billing;
+        this.#coupons = parts.coupons;
+        this.#provider = parts.provider;
+        this.#changed = parts.changed;
+    }
+    /**
+     * Creates the customer with its first subscription, in one transaction; repeated, it updates what is sent and creates no second subscription.
+     */
+    async provision(environmentId, { subscription: asked, billingInformation, ...request }) {
+        const wanted = asked && (await this.#provider.before(environmentId, asked));
+        const result = await inTransaction(this.#prisma, async (db) => {
+            const { customer, isNew, version } = await this.#createOrUpdate(db, environmentId, request);
+            if (!isNew)
+                return { customer, ...skipped, state: await this.#entitlements.stateIn(db, environmentId, customer.refId, null) };
+            const first = await this.#firstSubscription(db, { ...customer, now: version }, wanted ?? null);
+            return { customer, ...first, state: await this.#entitlements.stateOfNew(db, customer, version, first.subscription) };
+        });
+        if (result.subscription)
+            this.#provisions.wake([result.subscription]);
+        else
+            this.#changed(environmentId);
+        await this.#passOn(result.customer, billingInformation);
+        if (result.subscription && wanted)
+            await this.#provider.after(result.subscription, wanted);
+        return result;
+    }
+    /** Creates the customer, without a subscription. Not safe to repeat: an identifier that is taken, also by an archived customer, is refused. */
+    async create(environmentId, { billingInformation, ...request }) {
+        const customer = await inTransaction(this.#prisma, async (db) => {
+            const created = await this.#insert(db, environmentId, request);
+            if (!created.isNew)
+                throw customerExists(created.customer.refId);
+            await recordAccessChange(db, created.customer);
+            return created.customer;
+        });
+        this.#changed(environmentId);
+        await this.#passOn(customer, billingInformation);
+        return customer;
+    }
+    /** Changes what is sent. Safe to repeat. */
+    async update(environmentId, refId, { billingInformation, ...change }) {
+        checkFields(change);
+        const { before, after } = await inTransaction(this.#prisma, async (db) => {
+            const fields = await this.#resolve(db, environmentId, refId, change);
+            const before = await holdCustomer(db, environmentId, refId);
+            const after = await updateCustomer(db, environmentId, before.id, toWritten(before, fields));
+            // Nothing else of the record decides about entitlements.
+            if (before.timeZone !== after.timeZone)
+                await recordAccessChange(db, after);
+            return { before, after };
+        });
+        if (before.timeZone !== after.timeZone)
+            this.#changed(environmentId);
+        await this.#passOn(after, billingInformation);
+        return after;
+    }
+    /** After the commit: a provider that is away fails the call, the change stays, and the caller sends the information again. */
+    async #passOn({ environmentId, id }, information) {
+        if (information)
+            await this.#billing.describeCustomer({ environmentId, customerId: id }, information);
+    }
+    /** Creates the customer, without a subscription, or changes what is sent. Safe to repeat, and in any order when `updatedAt` is given. */
+    async importOne(environmentId, { paymentMethodId, ...request }) {
+        const customer = await inTransaction(this.#prisma, (db) => this.importIn(db, environmentId, request));
+        this.#changed(environmentId);
+        if (paymentMethodId)
+            await this.#billing.setPaymentMethod({ environmentId, customerId: customer.id }, paymentMethodId);
+        return customer;
+    }
+    /** The same in the caller's transaction; the caller then tells `changed`. */
+    async importIn(db, environmentId, { updatedAt, ...request }) {
+        const { customer, isNew } = await this.#insert(db, environmentId, request);
+        if (isNew)
+            await recordAccessChange(db, customer);
+        const current = isNew ? customer : withoutNow(await holdCustomer(db, environmentId, customer.refId));
+        const isLate = typeof updatedAt === 'number' && !(await claimSourceUpdate(db, environmentId, customer.id, updatedAt));
+        if (isNew || isLate)
+            return current;
+        const fields = await this.#resolve(db, environmentId, customer.refId, changeOf(request));
+        return updateCustomer(db, environmentId, customer.id, toWritten(current, fields));
+    }
+    /**
+     * Ends all access of the customer: subscriptions are canceled, promotional entitlements revoked, name and email forgotten. Safe to repeat.
+     */
+    async archive(environmentId, refId) {
+        const archived = await inTransaction(this.#prisma, async (db) => {
+            const held = await holdCustomer(db, environmentId, refId, { evenArchived: true });
+            if (held.archivedAt !== null)
+                return withoutNow(held);
+            await this.#cancellations.archiveIn(db, held);
+            await this.#promotional.revokeAllIn(db, held);
+            const customer = await setArchived(db, environmentId, held.id, held.now);
+            await recordArchiving(db, customer);
+            return customer;
+        });
+        this.#changed(environmentId);
+        return archived;
+    }
+    /** The customer may be provisioned with again; what archiving ended stays ended, what it forgot stays forgotten. Safe to repeat. */
+    async unarchive(environmentId, refId) {
+        const customer = await inTransaction(this.#prisma, async (db) => {
+            const held = await holdCustomer(db, environmentId, refId, { evenArchived: true });
+            if (held.archivedAt === null)
+                return withoutNow(held);
+            const unarchived = await setArchived(db, environmentId, held.id, null);
+            await recordAccessChange(db, unarchived);
+            return unarchived;
+        });
+        this.#changed(environmentId);
+        return customer;
+    }
+    /** Null: unknown or archived. */
+    async get(environmentId, refId) {
+        const customer = await findCustomer(this.#prisma, environmentId, { refId });
+        return customer?.archivedAt === null ? customer : null;
+    }
+    /** By our ids, in their order; null: unknown. Also archived ones: what belonged to them still names them. */
+    async byIds(environmentId, ids) {
+        const found = byId(await findCustomersById(this.#prisma, environmentId, ids));
+        return ids.map((id) => found.get(id) ?? null);
+    }
+    /** Archived ones are hidden, unless the filter asks about them (`deletedAt`). */
+    async list(environmentId, request) {
+        const page = await pageOfCustomers(this.#prisma, environmentId, request);
+        return withRecords(page, async (ids) => byId(await findCustomersById(this.#prisma, environmentId, ids)));
+    }
+    /** The latest `limit` customers that have each coupon (our id), archived ones left out; in the order of the ids. */
+    async ofCoupons(environmentId, couponIds, limit) {
+        const held = await findCustomerIdsOfCoupons(this.#prisma, environmentId, couponIds, limit);
+        const customers = byId(await findCustomersById(this.#prisma, environmentId, held.map(({ customerId }) => customerId)));
+        return couponIds.map((id) => held.flatMap(({ couponId, customerId }) => (couponId === id ? [customers.get(customerId)] : [])));
+    }
+    /** `version` is that of the state, whose row is held from here on. */
+    async #createOrUpdate(db, environmentId, request) {
+        const created = await this.#insert(db, environmentId, request);
+        // Also told when nothing is new, so that nobody goes on believing that the customer is unknown.
+        const { version, catalogVersion } = await recordAccessChange(db, created.customer);
+        this.#catalog.readsAt(db, environmentId, catalogVersion);
+        if (created.isNew)
+            return { ...created, version };
+        const held = await holdCustomer(db, environmentId, created.customer.refId);
+        const fields = await this.#resolve(db, environmentId, held.refId, changeOf(request));
+        return { customer: await updateCustomer(db, environmentId, held.id, toWritten(held, fields)), isNew: false, version };
+    }
+    /** The customer as it is now; `isNew`: made here. Nobody holds its state row yet. */
+    async #insert(db, environmentId, { refId, createdAt, ...change }) {
+        const customerRefId = refId === null ? newId() : checkRefId(refId, 'customerId');
+        checkFields(change);
+        const fields = toWritten(null, await this.#resolve(db, environmentId, customerRefId, change));
+        const at = createdAt === null || createdAt === undefined ? undefined : new Date(createdAt);
+        const created = await insertCustomerIfNew(db, environmentId, customerRefId, fields, at);
+        if (created)
+            return { customer: created, isNew: true };
+        return { customer: (await findCustomer(db, environmentId, { refId: customerRefId })), isNew: false };
+    }
+    async #resolve(db, environmentId, refId, { couponRefId, ...fields }) {
+        if (couponRefId === undefined)
+            return fields;
+        if (couponRefId === null)
+            return { ...fields, couponId: null };
+        const couponId = await this.#catalog.couponId(db, environmentId, couponRefId);
+        if (couponId === null)
+            throw couponNotFound(couponRefId);
+        await this.#coupons.claimCouponIn(db, environmentId, couponId, refId);
+        return { ...fields, couponId };
+    }
+    /** What was asked for, else what the default product gives a new customer. */
+    async #firstSubscription(db, customer, wanted) {
+        const provision = (request) => this.#provisions.provisionIn(db, customer, request, { isNew: true });
+        if (wanted)
+            return { subscription: await provision(wanted), decision: 'REQUESTED_PLAN' };
+        const product = await this.#catalog.defaultProduct(db, customer.environmentId);
+        if (!product?.plan || product.newCustomer === 'PLAN_SELECTION')
+            return skipped;
+        const subscription = await provision({ planRefId: product.plan.refId });
+        return { subscription, decision: product.newCustomer === 'FREE_PLAN' ? 'PREDEFINED_FREE_PLAN' : 'PREDEFINED_TRIAL_PLAN' };
+    }
+}
+const changeOf = ({ refId, createdAt, ...change }) => change;
+const withoutNow = ({ now, ...customer }) => customer;
+const skipped = { subscription: null, decision: 'SKIPPED_SUBSCRIPTION_CREATION' };
+const byId = (customers) => new Map(customers.map((customer) => [customer.id, customer]));
+//# sourceMappingURL=customers.js.map

@@ -1,0 +1,75 @@
+import { LRUCache } from 'lru-cache';
+import { entryKey } from './cache.js';
+/** The cache in this process's memory. */
+export class MemoryCache {
+    #entries;
+    /** Customer to the keys of its resources' entries, for customers that have any here. */
+    #resourceKeys = new Map();
+    /** How many entries share a list: each pays its part of it. */
+    #sharers = new Map();
+    constructor(maxBytes) {
+        this.#entries = new LRUCache({
+            maxSize: maxBytes,
+            sizeCalculation: (entry, key) => sizeOf(entry, key, this.#sharers.get(entry.state.terms) ?? 1),
+            dispose: (entry, key, reason) => {
+                this.#unshare(entry.state.terms);
+                if (reason !== 'set')
+                    this.#forgetResourceKey(entry, key);
+            },
+        });
+    }
+    get(key) {
+        return this.#entries.get(key);
+    }
+    set(key, entry) {
+        const { customerId, resourceId, terms } = entry.state;
+        if (resourceId !== null) {
+            const keys = this.#resourceKeys.get(customerId);
+            if (keys)
+                keys.add(key);
+            else
+                this.#resourceKeys.set(customerId, new Set([key]));
+        }
+        this.#sharers.set(terms, (this.#sharers.get(terms) ?? 0) + 1);
+        this.#entries.set(key, entry);
+        // An entry larger than the whole cache is not kept, and then nothing disposes of it.
+        if (!this.#entries.has(key)) {
+            this.#unshare(terms);
+            this.#forgetResourceKey(entry, key);
+        }
+    }
+    entriesOf(customerId) {
+        const keys = [entryKey(customerId, null), ...(this.#resourceKeys.get(customerId) ?? [])];
+        return keys.flatMap((key) => this.#entries.peek(key) ?? []);
+    }
+    get entryCount() {
+        return this.#entries.size;
+    }
+    get sizeBytes() {
+        return this.#entries.calculatedSize;
+    }
+    #unshare(terms) {
+        const left = (this.#sharers.get(terms) ?? 1) - 1;
+        if (left > 0)
+            this.#sharers.set(terms, left);
+        else
+            this.#sharers.delete(terms);
+    }
+    #forgetResourceKey({ state: { customerId, resourceId } }, key) {
+        if (resourceId === null)
+            return;
+        const keys = this.#resourceKeys.get(customerId);
+        keys?.delete(key);
+        if (keys?.size === 0)
+            this.#resourceKeys.delete(customerId);
+    }
+}
+/** Bytes of an entry with its key, with what V8 and the LRU list add. */
+const entryBytes = 560;
+const bytesPerNumber = 8;
+function sizeOf({ state }, key, sharers) {
+    // Terms of what comes next are those of plans that others hold now.
+    const nextBytes = state.next ? entryBytes + bytesPerNumber * state.next.state.usages.length : 0;
+    return Math.ceil(entryBytes + 2 * key.length + bytesPerNumber * state.usages.length + state.terms.bytes / sharers + nextBytes);
+}
+//# sourceMappingURL=memory.js.map

@@ -1,0 +1,92 @@
+import * as decimal from '../../kernel/decimal.js';
+import { entityKey, metadataKey, timestampKey, usageKey } from '../../updates/external-cache/keys.js';
+import { stateReasons, toDenialReason } from '../../updates/external-cache/state-json.js';
+import { packUsages, toEntitledFeature } from '../terms.js';
+/**
+ * Reads the external cache that the persistent-cache-service keeps current: two steps, the entry and then the usages of what it holds.
+ * Layout: `src/updates/external-cache/keys.ts` and `value.ts`.
+ */
+export class ExternalCacheReader {
+    #redis;
+    #prefix;
+    #pool;
+    constructor({ redis, prefix, pool }) {
+        this.#redis = redis;
+        this.#prefix = prefix;
+        this.#pool = pool;
+    }
+    /** Null: nothing that can be used is there. Fails when Redis does. */
+    async read({ customerId, resourceId }) {
+        const entity = entityKey(this.#prefix, { customerId, resourceId });
+        const customer = entityKey(this.#prefix, { customerId, resourceId: null });
+        const [body, version, customerVersion, metadata] = await this.#redis.mget(entity, timestampKey(entity), timestampKey(customer), metadataKey(entity));
+        if (!body || !version)
+            return null;
+        // What the customer holds itself counts for its resources too, so an entry from before it changed is not right any more.
+        if (Number(version) < Number(customerVersion ?? 0))
+            return null;
+        const features = Object.values(JSON.parse(body));
+        const usages = await this.#usages(entity, features);
+        if (usages === null)
+            return null;
+        const accessVersion = Number(version);
+        const validUntil = features.map(({ calculatedEntitlement }) => calculatedEntitlement.validUntil ?? Number.POSITIVE_INFINITY);
+        const earliest = Math.min(...validUntil);
+        return {
+            customerId,
+            resourceId,
+            version: Math.max(accessVersion, ...usages.map(({ updatedAt }) => updatedAt)),
+            accessVersion,
+            deniedReason: toStateReason(metadata ?? null),
+            terms: this.#pool.list(features.map(toTerms)),
+            usages: packUsages(usages),
+            validUntil: Number.isFinite(earliest) ? earliest : null,
+        };
+    }
+    /** Of the metered features, in their order. Null when one is missing. */
+    async #usages(entity, features) {
+        const metered = features.filter(({ calculatedEntitlement: { feature } }) => feature.featureType === 'NUMBER' && feature.meterType !== 'None');
+        if (metered.length === 0)
+            return [];
+        const keys = metered.flatMap(({ calculatedEntitlement: { feature } }) => {
+            const key = usageKey(entity, feature.id);
+            return [key, timestampKey(key)];
+        });
+        const values = await this.#redis.mget(keys);
+        const usages = [];
+        for (const [index, { featureUsage }] of metered.entries()) {
+            const [body, version] = [values[index * 2], values[index * 2 + 1]];
+            if (!body || !version)
+                return null;
+            const { currentUsage, usagePeriodStart, usagePeriodEnd } = JSON.parse(body);
+            usages.push({
+                currentUsage: decimal.fromNumber(currentUsage),
+                periodStart: usagePeriodStart,
+                periodEnd: usagePeriodEnd,
+                updatedAt: Number(version),
+                anchor: featureUsage.usagePeriodAnchor,
+            });
+        }
+        return usages;
+    }
+}
+function toTerms({ calculatedEntitlement, featureUsage }) {
+    const { feature, usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues, accessDeniedReason } = calculatedEntitlement;
+    const { id, featureType, meterType, units, unitsPlural } = feature;
+    return {
+        feature: toEntitledFeature({ refId: id, featureType, meterType, units, unitsPlural }),
+        usageLimit: usageLimit === null ? null : decimal.fromNumber(usageLimit),
+        hasUnlimitedUsage,
+        hasSoftLimit,
+        enumValues: enumValues ?? [],
+        deniedReason: accessDeniedReason === undefined ? null : toDenialReason(accessDeniedReason),
+        resetPeriod: featureUsage.resetPeriod,
+    };
+}
+function toStateReason(metadata) {
+    const { accessDeniedReason = null } = JSON.parse(metadata ?? 'null') ?? {};
+    if (accessDeniedReason === null)
+        return null;
+    return stateReasons.find((known) => known === accessDeniedReason) ?? 'NoActiveSubscription';
+}
+//# sourceMappingURL=redis.js.map

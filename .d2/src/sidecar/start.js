@@ -1,0 +1,97 @@
+import { freemem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+import { ServerCredentials } from '@grpc/grpc-js';
+import { ApiClient } from './api-client.js';
+import { ApiClock } from './api-clock.js';
+import { StateReader } from './api-messages.js';
+import { MemoryCache } from './cache/memory.js';
+import { FreshnessJudge } from './freshness.js';
+import { SidecarMetrics } from './metrics.js';
+import { offlineSource } from './offline.js';
+import { EntitlementResolver } from './resolve.js';
+import { serveGrpc } from './server.js';
+import { sidecarHandlers } from './service.js';
+import { TermsPool } from './terms.js';
+/** How long what is cached is answered while the API is away, when nothing else is configured: 7 days. */
+const defaultStalenessSecs = 7 * 24 * 3600;
+/** Half of what is available (to the container, where there is one), but no more than the heap can hold. */
+const defaultCacheBytes = () => Math.floor(Math.min((process.availableMemory?.() ?? freemem()) * 0.5, getHeapStatistics().heap_size_limit * 0.6));
+/**
+ * Wires a sidecar: cache, then API, then fallback; or, offline, nothing but fallbacks. An API or an external cache that can't be reached does not keep
+ * it from starting.
+ */
+export async function startSidecar(config, life) {
+    const metrics = new SidecarMetrics(life.metrics);
+    const clock = new ApiClock();
+    const source = config.OFFLINE ? offlineSource : await connectedSource(config, life, metrics, clock);
+    const handlers = sidecarHandlers({
+        source,
+        fallbacks: config.ENTITLEMENTS_FALLBACK ?? new Map(),
+        clock,
+        timeoutMs: config.REQUEST_TIMEOUT_MS,
+        metrics,
+    });
+    const host = config.BIND_ADDRESS;
+    const grpcPort = await serveGrpc(life, {
+        handlers,
+        host,
+        port: config.PORT,
+        credentials: await credentials(config, life),
+        socketPath: config.UNIX_SOCKET_PATH ?? null,
+        aliases: config.GRPC_SERVICE_ALIASES ?? [],
+        // Leaves a fifth of the time for what is closed after the calls have ended.
+        drainMs: config.SHUTDOWN_TIMEOUT_MS * 0.8,
+    });
+    const httpPort = await life.serveHealth({ host, port: config.SIDECAR_HTTP_PORT }, { livePath: config.HEALTH_ENDPOINT_URL, readyPath: config.READY_ENDPOINT_URL });
+    life.log.info({ grpcPort, httpPort, isOffline: config.OFFLINE }, 'listening');
+    return { grpcPort, httpPort };
+}
+/** What is needed in this mode only is loaded in this mode only: it takes memory and time to start. */
+async function credentials({ TLS_CERT_FILE, TLS_KEY_FILE, TLS_CLIENT_CA_FILE }, life) {
+    if (TLS_CERT_FILE === undefined || TLS_KEY_FILE === undefined)
+        return ServerCredentials.createInsecure();
+    const { tlsCredentials } = await import('./tls.js');
+    return tlsCredentials(life, { cert: TLS_CERT_FILE, key: TLS_KEY_FILE, clientCa: TLS_CLIENT_CA_FILE ?? null });
+}
+async function connectedSource(config, life, metrics, clock) {
+    const { API_URL: url, SERVER_API_KEY: apiKey } = config;
+    if (apiKey === undefined)
+        throw new Error('a connected sidecar needs SERVER_API_KEY');
+    const { log } = life;
+    const pool = new TermsPool();
+    const states = new StateReader(pool);
+    const judge = new FreshnessJudge({
+        refreshAfterMs: config.REFRESH_AFTER_SECS * 1000,
+        maxStalenessMs: (config.MAX_STALENESS_SECS ?? defaultStalenessSecs) * 1000,
+    });
+    const cache = new MemoryCache(config.CACHE_MAX_SIZE_BYTES ?? defaultCacheBytes());
+    metrics.watch(cache, life.metrics);
+    const edgeUrl = config.EDGE_ENABLED ? (config.EDGE_API_URL ?? url) : null;
+    const api = life.open('API client', new ApiClient({ url, edgeUrl, apiKey, timeoutMs: config.REQUEST_TIMEOUT_MS, metrics, clock }), (client) => client.close());
+    const usage = config.QUEUE_REDIS_URL === undefined ? api : (await import('./direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, apiKey);
+    const parts = { cache, api, usage, states, judge, clock, metrics, log };
+    if (config.REDIS_ENVIRONMENT_PREFIX !== undefined) {
+        const { openExternalSource } = await import('./external-source.js');
+        return openExternalSource(life, { config, prefix: config.REDIS_ENVIRONMENT_PREFIX, pool, parts });
+    }
+    const resolver = new EntitlementResolver(parts);
+    if (config.WS_ENABLED) {
+        const { RealTimeUpdates } = await import('./updates.js');
+        const updates = new RealTimeUpdates({
+            url: config.WS_URL ?? webSocketUrl(url),
+            apiKey,
+            judge,
+            states,
+            onState: (state) => resolver.applyState(state),
+            onUsage: (change) => resolver.applyUsage(change),
+            onUnknown: (customerId) => resolver.applyUnknown(customerId),
+            clock,
+            metrics,
+            log,
+        });
+        life.open('real-time updates', updates, (u) => u.close());
+    }
+    return resolver;
+}
+const webSocketUrl = (apiUrl) => `${apiUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/graphql`;
+//# sourceMappingURL=start.js.map

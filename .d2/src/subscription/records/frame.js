@@ -1,0 +1,149 @@
+import { lockCustomerForChange, recordAccessChange } from '../../changes/access.js';
+import { customerArchived, customerNotFound } from '../../customer/model/problems.js';
+import { findCustomer } from '../../customer/records/customers.js';
+import { inTransaction } from '../../platform/postgres.js';
+import { inGroup } from '../../platform/transaction-group.js';
+import { advance, nextDue } from '../rules/advance.js';
+import { isSameSlot } from '../rules/coexistence.js';
+import { freeFollowUp } from '../rules/follow-up.js';
+import { subscriptionNotFound } from '../rules/problems.js';
+import { isFinal } from '../rules/subscription.js';
+import { findOwner, insertRenewals, insertSubscription, loadOpenSubscriptions, loadSubscriptions, saveSubscription, } from './subscriptions.js';
+/** Loading and saving under the customer's state row, the same for every change of a subscription. */
+export class SubscriptionRecords {
+    #prisma;
+    #catalog;
+    #billing;
+    #after;
+    constructor({ prisma, catalog, billing, after }) {
+        this.#prisma = prisma;
+        this.#catalog = catalog;
+        this.#billing = billing;
+        this.#after = after;
+    }
+    async byRefId(db, environmentId, refId) {
+        const [subscription] = await loadSubscriptions(db, this.#catalog, { environmentId, refId });
+        return subscription ?? null;
+    }
+    /** By our id, which comes from a record that refers to it. */
+    async byId(db, environmentId, id) {
+        const [subscription] = await loadSubscriptions(db, this.#catalog, { environmentId, id });
+        return subscription;
+    }
+    /** @throws Problem CUSTOMER_NOT_FOUND, ENTITY_IS_ARCHIVED */
+    async hold(db, environmentId, by, { evenArchived = false } = {}) {
+        const customer = await findCustomer(db, environmentId, by);
+        if (!customer)
+            throw customerNotFound('refId' in by ? by.refId : by.id);
+        const locked = await lockCustomerForChange(db, environmentId, customer.id);
+        this.#catalog.readsAt(db, environmentId, locked.catalogVersion);
+        // Read again: it may have been changed, or archived, while we waited.
+        const current = await findCustomer(db, environmentId, { id: customer.id });
+        if (!current)
+            throw customerNotFound(customer.refId);
+        if (current.archivedAt !== null && !evenArchived)
+            throw customerArchived(customer.refId);
+        return { ...current, now: locked.now };
+    }
+    /** Loads the customer's subscriptions and records everything that is due, so that decisions start from the status at now. */
+    async recordDue(db, customer) {
+        const stored = await loadOpenSubscriptions(db, this.#catalog, customer.environmentId, customer.id);
+        return this.#recordDue(db, customer, stored);
+    }
+    /**
+     * The same for several customers of an environment whose state rows the transaction holds, with the changes of access and their messages; statements
+     * are made once for all of them.
+     */
+    async recordAllDue(db, environmentId, customers) {
+        const [first] = customers;
+        if (!first)
+            return [];
+        this.#catalog.readsAt(db, environmentId, first.catalogVersion);
+        const ids = customers.map(({ id }) => id);
+        const stored = new Map(ids.map((id) => [id, []]));
+        for (const subscription of await loadOpenSubscriptions(db, this.#catalog, environmentId, ids))
+            stored.get(subscription.customerId).push(subscription);
+        return inGroup(db, customers, async (customer) => {
+            const held = await this.#recordDue(db, customer, stored.get(customer.id));
+            if (held.isAccessChanged)
+                await recordAccessChange(db, customer);
+            return held;
+        });
+    }
+    async #recordDue(db, customer, stored) {
+        const { environmentId, now } = customer;
+        const { subscriptions: all, moved, started, renewals, executed } = advance(stored, now);
+        const isMoved = new Set(moved.map(({ after }) => after.id));
+        const executedIds = executed.map(({ id }) => id);
+        const before = new Map(stored.map((subscription) => [subscription.id, subscription]));
+        const changed = all.filter(({ id }) => isMoved.has(id) || !before.has(id));
+        // Ends first, and what becomes active before what begins a trial: at no time do two have the same status in one slot.
+        const rank = ({ status }) => (isFinal(status) ? 0 : status === 'ACTIVE' ? 1 : 2);
+        for (const subscription of changed.toSorted((a, b) => rank(a) - rank(b))) {
+            const known = before.get(subscription.id);
+            if (known)
+                await saveSubscription(db, known, subscription, executedIds);
+            else
+                await insertSubscription(db, subscription);
+        }
+        await insertRenewals(db, environmentId, renewals);
+        await this.#billing.recordIn(db, customer, moved.map(({ before, after, at, trigger, executed }) => ({
+            agreed: executed && 'agreed' in executed.change ? (executed.change.agreed?.billingAgreement ?? null) : null,
+            before,
+            after,
+            at,
+            isRenewal: trigger === 'renewal',
+            inForce: inForceOf(all, after, trigger),
+        })));
+        const isAccessChanged = started.length > 0 || moved.some(({ trigger, after }) => trigger !== 'renewal' || after.budget !== null);
+        return { all, open: all.filter(({ status }) => !isFinal(status)), changed, isAccessChanged };
+    }
+    /**
+     * Changes one subscription: `decide` gets it with its status of now, under the customer's state row, and answers what becomes of it. Ends it leads
+     * to are followed by the free plan where the product says so. What `decide` throws leaves everything as it was.
+     */
+    async change(environmentId, refId, decide, billing = {}) {
+        const { result, changed } = await inTransaction(this.#prisma, async (db) => {
+            // load
+            const found = await findOwner(db, environmentId, refId);
+            if (!found)
+                throw subscriptionNotFound(refId);
+            const customer = await this.hold(db, environmentId, { id: found.customerId });
+            const held = await this.recordDue(db, customer);
+            // One that has ended is not among them.
+            const before = held.all.find(({ id }) => id === found.id) ?? (await this.byId(db, environmentId, found.id));
+            // decide
+            const after = await decide(before, { db, customer, held });
+            // save
+            await saveSubscription(db, before, after);
+            await this.#billing.recordIn(db, customer, [{ before, after, at: customer.now, isRenewal: false }], billing);
+            const free = isFinal(after.status) ? freeFollowUp({ before, after }, held.open) : null;
+            if (free)
+                await insertSubscription(db, free);
+            // record the change message
+            await recordAccessChange(db, customer);
+            return { result: after, changed: [...held.changed, after] };
+        });
+        this.wake(changed);
+        return result;
+    }
+    /** After a commit: delivery of the change (a renewal alone has none), and a wake-up at the next instant that something is due. */
+    wake(subscriptions, { isAccessChanged = true } = {}) {
+        const environmentIds = new Set(subscriptions.map(({ environmentId }) => environmentId));
+        if (isAccessChanged)
+            for (const environmentId of environmentIds)
+                this.#after.changed(environmentId);
+        for (const subscription of subscriptions) {
+            const due = nextDue(subscription);
+            if (due)
+                this.#after.dueAt(subscription.environmentId, subscription.customerId, due.at);
+        }
+    }
+}
+/** Of a start that waits for its payment: the subscription that it replaces when it is paid. */
+function inForceOf(all, starting, trigger) {
+    if (trigger !== 'startUnpaid')
+        return null;
+    return all.find((other) => other.status === 'ACTIVE' && isSameSlot(other, starting)) ?? null;
+}
+//# sourceMappingURL=frame.js.map

@@ -1,0 +1,74 @@
+import * as decimal from '../../kernel/decimal.js';
+import { invalidInput } from '../../kernel/problem.js';
+import { addonRequires, incompatibleAddon } from './problems.js';
+/** The price per unit of a feature, in the plan or in one of the add-ons; null: it is not sold per unit. */
+export function perUnitPrice({ plan, addons }, featureId) {
+    return perUnitPrices({ plan, addons }).find((price) => price.featureId === featureId) ?? null;
+}
+function perUnitPrices({ plan, addons }) {
+    return [plan, ...addons.map(({ version }) => version)]
+        .flatMap((version) => version.prices)
+        .filter(({ billingModel }) => billingModel === 'PER_UNIT');
+}
+/** The feature of the only price per unit of the plan: what `unitQuantity` counts. `path` names what asks for it. */
+export function onlyUnit(plan, path = 'unitQuantity') {
+    const units = new Map(plan.prices.flatMap(({ billingModel, featureId, featureRefId }) => billingModel === 'PER_UNIT' && featureId && featureRefId ? [[featureId, featureRefId]] : []));
+    const [only, ...others] = units;
+    if (!only || others.length > 0)
+        throw invalidInput(`Plan "${plan.refId}" has ${units.size} prices per unit: name the feature in ${path === 'unitQuantity' ? 'billableFeatures' : 'priceOverrides'}.`, { path });
+    return { featureId: only[0], featureRefId: only[1] };
+}
+/** Features (our ids) that the plan, an add-on or the subscription itself entitles to; not what the plan inherits. */
+export function heldFeatureIds({ plan, addons, ownEntitlements }) {
+    const sold = [plan, ...addons.map(({ version }) => version)].flatMap(({ entitlements }) => entitlements);
+    return [...sold, ...ownEntitlements].map(({ featureId }) => featureId);
+}
+/** @throws Problem when the plan does not go with an add-on or a quantity, or an add-on lacks another one that it needs */
+export function checkContent({ addons, plan, quantities }) {
+    for (const { version, quantity } of addons) {
+        if (!plan.compatibleAddonIds.includes(version.packageId))
+            throw incompatibleAddon(version.refId, plan.refId);
+        if (!Number.isInteger(quantity) || quantity < 1)
+            throw invalidInput(`The quantity of add-on "${version.refId}" must be a whole number above 0.`, { addonId: version.refId });
+        if (version.maxQuantity !== null && quantity > version.maxQuantity)
+            throw invalidInput(`Add-on "${version.refId}" can be held ${version.maxQuantity} times at most.`, {
+                addonId: version.refId,
+                maxQuantity: version.maxQuantity,
+            });
+    }
+    for (const { version } of addons) {
+        const missing = version.dependencies.find((refId) => !addons.some((other) => other.version.refId === refId));
+        if (missing !== undefined)
+            throw addonRequires(version.refId, missing);
+    }
+    for (const { featureId, featureRefId, quantity } of quantities) {
+        const price = perUnitPrice({ plan, addons }, featureId);
+        if (!price)
+            throw invalidInput(`Feature "${featureRefId}" is not sold per unit in plan "${plan.refId}".`, { featureId: featureRefId });
+        const units = decimal.toNumber(quantity);
+        if (units < (price.minUnitQuantity ?? 0) || units > (price.maxUnitQuantity ?? Number.POSITIVE_INFINITY))
+            throw invalidInput(`The quantity of "${featureRefId}" must be from ${price.minUnitQuantity ?? 0} to ${price.maxUnitQuantity ?? 'any'}.`, { featureId: featureRefId });
+    }
+}
+/** The asked billing period, else the one that the plan is sold for (monthly when there are both). Null for a plan without prices. */
+export function chooseBillingPeriod(plan, asked) {
+    const sold = [...new Set(plan.prices.map((price) => price.billingPeriod))];
+    if (sold.length === 0)
+        return null;
+    if (asked === null)
+        return sold.includes('MONTHLY') ? 'MONTHLY' : sold[0];
+    if (!sold.includes(asked))
+        throw invalidInput(`Plan "${plan.refId}" is not sold ${asked}: choose ${sold.join(' or ')}.`, { path: 'billingPeriod' });
+    return asked;
+}
+/** Whether add-ons and quantities are the same, in any order. */
+export function isSameContent(a, b) {
+    const content = ({ addons, quantities }) => [
+        ...addons.map(({ version, quantity }) => `${version.packageId}:${quantity}`),
+        ...quantities.map(({ featureId, quantity }) => `${featureId}:${quantity}`),
+    ]
+        .sort()
+        .join();
+    return content(a) === content(b);
+}
+//# sourceMappingURL=content.js.map

@@ -1,0 +1,85 @@
+import { firstPeriod } from './billing-period.js';
+import { usageAnchorAfter } from './coexistence.js';
+import { perUnitPrice } from './content.js';
+const isPlanChange = ({ change }) => change.type === 'Plan' || change.type === 'Downgrade' || change.type === 'MigrateToLatest';
+/** Plan changes first: what the others name may not be sold with the new plan. Then by id, so that every reader has the same order. */
+const rank = (scheduled) => (isPlanChange(scheduled) ? 0 : 1);
+/** The scheduled change that comes first; null: there is none. */
+export function firstScheduled({ scheduled }) {
+    const [first] = scheduled.toSorted((a, b) => a.executeAt - b.executeAt || rank(a) - rank(b) || (a.id < b.id ? -1 : 1));
+    return first ?? null;
+}
+/** The subscription with `added` waiting too. A plan change takes the place of all that waits: it names everything that is held after it. */
+export function withScheduled(subscription, added) {
+    return { ...subscription, scheduled: [...subscription.scheduled.filter((other) => !isReplacedBy(other, added)), added] };
+}
+function isReplacedBy(other, added) {
+    if (added.change.type === 'Plan' || added.change.type === 'Downgrade')
+        return true;
+    if (isPlanChange(added))
+        return isPlanChange(other);
+    const [a, b] = [other.change, added.change];
+    if (a.type === 'UnitAmount' && b.type === 'UnitAmount')
+        return a.featureId === b.featureId;
+    if (a.type === 'Addon' && b.type === 'Addon')
+        return a.addon.version.packageId === b.addon.version.packageId;
+    return a.type === b.type;
+}
+/** The subscription after the change, which is no longer among its scheduled ones. Its status stays. */
+export function execute(subscription, { id, change }, at) {
+    const waiting = { ...subscription, scheduled: subscription.scheduled.filter((other) => other.id !== id) };
+    switch (change.type) {
+        case 'Plan':
+        case 'Downgrade':
+            return changePlan(waiting, change, at);
+        case 'MigrateToLatest':
+            return { ...waiting, plan: change.plan, addons: change.addons, pricingType: change.plan.pricingType };
+        case 'BillingPeriod':
+            return changeBillingPeriod(waiting, change.billingPeriod, at);
+        case 'UnitAmount':
+            if (!perUnitPrice(waiting, change.featureId))
+                return waiting;
+            return {
+                ...waiting,
+                quantities: [...waiting.quantities.filter(({ featureId }) => featureId !== change.featureId), quantityOf(change)],
+            };
+        case 'Addon': {
+            const isSame = ({ version }) => version.packageId === change.addon.version.packageId;
+            const isHeld = change.addon.quantity > 0 && waiting.plan.compatibleAddonIds.includes(change.addon.version.packageId);
+            if (!isHeld)
+                return { ...waiting, addons: waiting.addons.filter((addon) => !isSame(addon)) };
+            // Each keeps its place, as when they are read again: invoices list them so.
+            if (waiting.addons.some(isSame))
+                return { ...waiting, addons: waiting.addons.map((addon) => (isSame(addon) ? change.addon : addon)) };
+            return { ...waiting, addons: [...waiting.addons, change.addon] };
+        }
+    }
+}
+const quantityOf = ({ featureId, featureRefId, quantity }) => ({ featureId, featureRefId, quantity });
+/** Another plan in the same subscription. It begins with what the change names: entitlements that were agreed for the old plan go with it. */
+function changePlan(subscription, { plan, billingPeriod, addons, quantities, agreed }, at) {
+    const changed = {
+        ...subscription,
+        plan,
+        addons,
+        quantities,
+        ownEntitlements: agreed?.ownEntitlements ?? [],
+        budget: agreed?.budget ?? subscription.budget,
+        additionalMetaData: agreed?.additionalMetaData ?? subscription.additionalMetaData,
+        payingCustomerId: agreed?.payingCustomerId ?? subscription.payingCustomerId,
+        salesforceId: agreed?.salesforceId ?? subscription.salesforceId,
+        pricingType: plan.pricingType,
+        usageAnchor: usageAnchorAfter(subscription, billingPeriod, at),
+    };
+    return changeBillingPeriod(changed, billingPeriod, at);
+}
+/** Billing begins anew where the period is another one, and goes on from its anchor where it is the same. */
+export function changeBillingPeriod(subscription, billingPeriod, at) {
+    return subscription.billingPeriod === billingPeriod ? subscription : restartBillingPeriod({ ...subscription, billingPeriod }, at);
+}
+/** A billing period begins at the instant, and the later ones are counted from it. */
+export function restartBillingPeriod(subscription, at) {
+    const restarted = { ...subscription, billingAnchor: at };
+    return { ...restarted, currentPeriod: firstPeriod(restarted, at) };
+}
+//# sourceMappingURL=scheduled.js.map

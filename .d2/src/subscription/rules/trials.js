@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=trials.js.map

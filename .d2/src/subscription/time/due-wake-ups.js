@@ -1,0 +1,38 @@
+import { groupSize } from '../../platform/due-sweep.js';
+import { Gatherer } from '../../platform/gatherer.js';
+/**
+ * Applies what jobs wake us for. Those of one environment that come at the same time are worked on together, so that a crowd that is due in the same
+ * minute costs little each; a lone one waits for nobody.
+ */
+export class DueWakeUps {
+    #domain;
+    #lanes;
+    #gatherer;
+    #count = 0;
+    /** `lanes`: groups that are worked on at the same time. */
+    constructor(domain, { lanes }) {
+        this.#domain = domain;
+        this.#lanes = lanes;
+        this.#gatherer = new Gatherer(groupSize, (_, all) => this.#applyTogether(all));
+    }
+    /** Ends when nothing is due any more for the customer (our id); fails as that failed. Running it twice is harmless. */
+    async apply(environmentId, customerId) {
+        const asked = { environmentId, customerId, isDone: false };
+        this.#count += 1;
+        await this.#gatherer.add(`${this.#count % this.#lanes} ${environmentId}`, asked);
+        // Nothing is due any more, or somebody holds the customer and has to be waited for: not with the others.
+        if (!asked.isDone)
+            await this.#domain.applyDue(environmentId, customerId, { ifFree: false });
+    }
+    async #applyTogether(all) {
+        const [{ environmentId }] = all;
+        const customerIds = [...new Set(all.map(({ customerId }) => customerId))];
+        // Alone it costs the same, and waits where it has to.
+        if (customerIds.length === 1)
+            return;
+        const done = new Set(await this.#domain.applyDueTogether(environmentId, customerIds));
+        for (const asked of all)
+            asked.isDone = done.has(asked.customerId);
+    }
+}
+//# sourceMappingURL=due-wake-ups.js.map

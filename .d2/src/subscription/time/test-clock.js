@@ -1,0 +1,68 @@
+import { recordAccessChange } from '../../changes/access.js';
+import { listCustomers } from '../../customer/records/customers.js';
+import { ensurePartitionsAround } from '../../metering/retention/partitions-around.js';
+import { inTransaction } from '../../platform/postgres.js';
+import { findNextDue } from '../records/due.js';
+/** Customers whose states are made anew in one transaction. */
+const customersPerTransaction = 100;
+/** Time in a test environment: it stands still until it is told to go on, and then everything happens that would have happened. */
+export class TestClockService {
+    #prisma;
+    #environments;
+    #transitions;
+    #after;
+    constructor(parts) {
+        this.#prisma = parts.prisma;
+        this.#environments = parts.environments;
+        this.#transitions = parts.transitions;
+        this.#after = parts.after;
+    }
+    /** Null: the environment has none. */
+    find(environmentId) {
+        return this.#environments.testClock(environmentId);
+    }
+    /** @throws Problem when the environment is no test environment, has a clock already, or the time is in the past */
+    async create(environmentId, at) {
+        await this.#environments.createTestClock(environmentId, at);
+        return this.#goOn(environmentId, at);
+    }
+    /**
+     * Moves time on: every transition that comes due on the way is recorded at its instant, in order, and told to those who listen; then every
+     * customer's state is told anew, for usage periods that have turned over. Killed on the way, the same call goes on where it was.
+     */
+    async advance(environmentId, to) {
+        await this.#environments.checkTestClockMove(environmentId, to);
+        return this.#goOn(environmentId, to);
+    }
+    async #goOn(environmentId, to) {
+        for (let next = await findNextDue(this.#prisma, environmentId, to); next; next = await findNextDue(this.#prisma, environmentId, to)) {
+            await this.#moveTo(environmentId, next.at);
+            let isMoved = false;
+            for (const customerId of next.customerIds)
+                isMoved = (await this.#transitions.applyDue(environmentId, customerId)) || isMoved;
+            // Somebody else was faster, or there would be something due that nothing can be done about.
+            if (!isMoved && (await findNextDue(this.#prisma, environmentId, to))?.at === next.at)
+                throw new Error(`what is due at ${new Date(next.at).toISOString()} cannot be recorded`);
+        }
+        await this.#moveTo(environmentId, to);
+        await this.#renewStates(environmentId);
+        this.#after.changed(environmentId);
+        return (await this.find(environmentId));
+    }
+    async #moveTo(environmentId, at) {
+        // Events may come at that time, and need somewhere to be stored.
+        await ensurePartitionsAround(this.#prisma, at);
+        await this.#environments.moveTestClock(environmentId, at);
+    }
+    async #renewStates(environmentId) {
+        const customers = await listCustomers(this.#prisma, environmentId);
+        for (let first = 0; first < customers.length; first += customersPerTransaction) {
+            const some = customers.slice(first, first + customersPerTransaction);
+            await inTransaction(this.#prisma, async (db) => {
+                for (const customer of some)
+                    await recordAccessChange(db, customer);
+            });
+        }
+    }
+}
+//# sourceMappingURL=test-clock.js.map

@@ -1,0 +1,18 @@
+import { execute } from '../rules/scheduled.js';
+/**
+ * Where the decision is a plan change that waits: the subscription with what is agreed about money for then, and nothing that billing has to know of now.
+ * Null: it is something else. Fails with what could not be agreed if the change happened now.
+ */
+export async function agreeLater(db, billing, customer, { decision, scheduleId, request }) {
+    const { subscription } = decision;
+    const waiting = subscription.scheduled.find(({ id }) => id === scheduleId);
+    if (!waiting || !('agreed' in waiting.change) || !waiting.change.agreed)
+        return null;
+    const { executeAt: at } = waiting;
+    const change = { before: subscription, after: execute(subscription, waiting, at), at, isRenewal: false };
+    const billingAgreement = request ? await billing.agreeIn(db, customer, change, request) : null;
+    const agreed = { ...waiting.change.agreed, billingAgreement };
+    const scheduled = subscription.scheduled.map((other) => other === waiting ? { ...waiting, change: { ...waiting.change, agreed } } : other);
+    return { subscription: { ...subscription, scheduled }, changes: [] };
+}
+//# sourceMappingURL=agree-later.js.map

@@ -1,0 +1,93 @@
+import { lockCustomerState, recordAccessChange } from '../../changes/access.js';
+import { findCustomer } from '../../customer/records/customers.js';
+import { inTransaction } from '../../platform/postgres.js';
+import { SubscriptionRecords } from '../records/frame.js';
+import * as repository from '../records/migrations.js';
+import { saveSubscription } from '../records/subscriptions.js';
+import { latestAddons } from '../rules/update.js';
+import { latestVersions } from './latest-versions.js';
+/** Customers per look at what is left. */
+const batchSize = 100;
+/**
+ * Moves existing subscriptions to versions that were published for ALL_CUSTOMERS. What is left to do is what still holds an older version: so it goes
+ * on after any crash, several workers may work at once, and a second run finds nothing.
+ */
+export class PackageMigrationService {
+    #prisma;
+    #catalog;
+    #billing;
+    #records;
+    constructor(parts) {
+        this.#prisma = parts.prisma;
+        this.#catalog = parts.catalog;
+        this.#billing = parts.billing;
+        this.#records = new SubscriptionRecords(parts);
+    }
+    /** The newest first. */
+    list(environmentId) {
+        return repository.listMigrations(this.#prisma, environmentId);
+    }
+    /**
+     * Works on every unfinished migration until it is finished or `signal` aborts. A customer that cannot be moved holds up no other: it is answered
+     * with its error and tried again in the next run.
+     */
+    async run(signal) {
+        let migrated = 0;
+        const failures = [];
+        for (const migration of await repository.openMigrations(this.#prisma)) {
+            const failed = [];
+            while (!signal.aborted) {
+                const customerIds = await repository.customersOnOlderVersions(this.#prisma, migration, failed, batchSize);
+                if (customerIds.length === 0) {
+                    if (failed.length === 0)
+                        await repository.finishMigration(this.#prisma, migration);
+                    break;
+                }
+                for (const customerId of customerIds) {
+                    if (signal.aborted)
+                        break;
+                    try {
+                        migrated += await this.#migrateCustomer(migration, customerId);
+                    }
+                    catch (error) {
+                        failed.push(customerId);
+                        failures.push({ customerId, error });
+                    }
+                }
+            }
+        }
+        return { migrated, failures };
+    }
+    /** All subscriptions of one customer, in one transaction with the progress. Answers how many moved. */
+    async #migrateCustomer(migration, customerId) {
+        const { environmentId, packageId } = migration;
+        const changed = await inTransaction(this.#prisma, async (db) => {
+            const customer = await findCustomer(db, environmentId, { id: customerId });
+            const now = customer && (await lockCustomerState(db, environmentId, customerId));
+            if (!customer || now === null)
+                throw new Error(`customer ${customerId} has no state row`);
+            const held = await this.#records.recordDue(db, { ...customer, now });
+            const moved = [];
+            for (const subscription of held.open) {
+                const latest = await latestVersions(db, this.#catalog, subscription);
+                const plan = subscription.plan.packageId === packageId ? latest.plan : subscription.plan;
+                const isHeld = subscription.addons.some(({ version }) => version.packageId === packageId);
+                const newest = latest.addons.get(packageId);
+                const addons = isHeld && newest ? latestAddons(subscription, { addons: new Map([[packageId, newest]]) }) : subscription.addons;
+                if (plan.id === subscription.plan.id && addons.every(({ version }, index) => version.id === subscription.addons[index].version.id))
+                    continue;
+                const after = { ...subscription, plan, addons, pricingType: plan.pricingType };
+                await saveSubscription(db, subscription, after);
+                await this.#billing.recordIn(db, customer, [{ before: subscription, after, at: now, isRenewal: false }]);
+                moved.push(after);
+            }
+            await repository.countMigrated(db, migration, moved.length);
+            if (moved.length > 0 || held.isAccessChanged)
+                await recordAccessChange(db, customer);
+            return { subscriptions: [...held.changed, ...moved], moved: moved.length };
+        });
+        this.#records.wake(changed.subscriptions);
+        return changed.moved;
+    }
+}
+//# sourceMappingURL=migrate.js.map

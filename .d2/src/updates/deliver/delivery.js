@@ -1,0 +1,213 @@
+import {} from '../../changes/model/change.js';
+import { deleteDelivered, leaseChanges } from '../../changes/outbox.js';
+import { newId } from '../../kernel/id.js';
+import { Counter, Histogram, latencyBuckets } from '../../platform/metrics.js';
+import { mergeStates } from '../held/merge-state.js';
+import { entitlementsMessage, packageMessages, purgeMessage, usageMessages, withChangedUsages } from './change-messages.js';
+import { KnownStates } from './known-states.js';
+/** What a busy environment reports between two nudges. More at once spares little, and the first of them would wait for the last. */
+const batchSize = 1_000;
+const leaseSeconds = 15;
+/** Customers whose states are read in one snapshot: many share its statements, and none makes it long. */
+const customersPerRead = 50;
+/**
+ * Turns committed changes into fresh states and messages. May run twice and in several processes: states are compared by version where they are
+ * stored, and messages may arrive twice. All changes of a customer that wait make one state and one message; usage alone is put into the state that
+ * is known and does not rebuild it.
+ */
+export class ChangeDelivery {
+    #pool;
+    #entitlements;
+    #cache;
+    #known;
+    #sinks;
+    #delivered;
+    #lag;
+    /** Environments in delivery here; true: another nudge came meanwhile. */
+    #running = new Map();
+    constructor(parts) {
+        this.#pool = parts.pool;
+        this.#entitlements = parts.entitlements;
+        this.#cache = parts.cache;
+        this.#known = new KnownStates(parts.cache);
+        this.#sinks = parts.sinks;
+        this.#delivered = new Counter({
+            name: 'tollgate_changes_delivered_total',
+            help: 'Changes delivered, by kind',
+            labelNames: ['kind'],
+            registers: [parts.metrics],
+        });
+        this.#lag = new Histogram({
+            name: 'tollgate_change_delivery_lag_seconds',
+            help: 'From the commit of a change to its delivery',
+            buckets: latencyBuckets,
+            registers: [parts.metrics],
+        });
+    }
+    /**
+     * Delivers everything that waits for one environment. Nudges that come while it runs are folded into one more round. A customer whose state cannot
+     * be built does not hold up the others: its changes wait for the end of their lease. When `signal` aborts it ends after the batch that it is at, and
+     * what is left is found by the sweep.
+     * @throws AggregateError when there were such customers
+     */
+    async deliver(environmentId, signal) {
+        if (this.#running.has(environmentId)) {
+            this.#running.set(environmentId, true);
+            return;
+        }
+        const failures = [];
+        try {
+            do {
+                this.#running.set(environmentId, false);
+                while ((await this.#deliverBatch(environmentId, failures)) >= batchSize && !signal?.aborted)
+                    ;
+            } while (this.#running.get(environmentId) && !signal?.aborted);
+        }
+        finally {
+            this.#running.delete(environmentId);
+        }
+        if (failures.length > 0)
+            throw new AggregateError(failures, `the changes of ${failures.length} customers were not delivered: ${failures[0]}`);
+    }
+    /** Answers about how many changes there were, delivered or not. */
+    async #deliverBatch(environmentId, failures) {
+        const leased = await leaseChanges(this.#pool, environmentId, { limit: batchSize, seconds: leaseSeconds });
+        const { rowIds, changes } = leased;
+        if (rowIds.length === 0)
+            return 0;
+        const undelivered = new Set();
+        const fail = (customers, error) => {
+            for (const { customerId } of customers)
+                undelivered.add(customerId);
+            failures.push(error);
+        };
+        for await (const messages of this.#messagesOf(environmentId, changes, fail)) {
+            await this.#sinks.publish(messages);
+            // A cache forgets the resources with their customer, and looks at all its keys to do so.
+            await this.#sinks.enqueue(messages.filter(({ kind, resourceId }) => kind !== 'purge' || resourceId === undefined));
+        }
+        await this.#finish(environmentId, leased, undelivered);
+        return Math.max(changes.length, rowIds.length);
+    }
+    /** In lots: what needs no state to be built does not wait for those that do. */
+    async *#messagesOf(environmentId, changes, fail) {
+        let messages = [];
+        const used = [];
+        const changed = [];
+        for (const [customerId, ofCustomer] of byCustomer(changes)) {
+            const newest = ofCustomer.reduce((a, b) => (b.version > a.version ? b : a));
+            const isUsage = ofCustomer.every(({ kind }) => kind === 'usage');
+            if (customerId === null)
+                messages.push(...ofCustomer.flatMap((change) => packageMessages(environmentId, change)));
+            else
+                (isUsage ? used : changed).push({ customerId, changes: ofCustomer, isUsage, isArchived: newest.kind === 'purge' });
+        }
+        const tell = (customer, make) => {
+            try {
+                messages.push(...make());
+            }
+            catch (error) {
+                fail([customer], error);
+            }
+        };
+        const known = await this.#knownStates(environmentId, used);
+        for (const customer of used) {
+            const state = known.get(customer.customerId);
+            if (!state)
+                changed.push(customer);
+            else
+                tell(customer, () => {
+                    const patched = withChangedUsages(state, customer.changes);
+                    this.#known.remember(patched);
+                    return usageMessages(patched, customer.changes);
+                });
+        }
+        if (messages.length > 0)
+            yield messages;
+        for (let start = 0; start < changed.length; start += customersPerRead) {
+            messages = [];
+            const together = changed.slice(start, start + customersPerRead);
+            const rebuilt = await this.#rebuilt(environmentId, together, fail);
+            for (const customer of together) {
+                const states = rebuilt.get(customer.customerId) ?? [];
+                tell(customer, () => states.flatMap((state) => {
+                    if (customer.isArchived)
+                        return [purgeMessage(state)];
+                    // Who listens to usage alone must hear of it, also when more has changed.
+                    const usages = usageMessages(state, customer.changes);
+                    return customer.isUsage ? usages : [entitlementsMessage(state), ...usages];
+                }));
+            }
+            if (messages.length > 0)
+                yield messages;
+        }
+    }
+    /**
+     * By customer: those that need not be built anew. Of the others none is known, or it grants something else by now, or the customer has resources
+     * that may share the usage.
+     */
+    async #knownStates(environmentId, customers) {
+        if (customers.length === 0)
+            return new Map();
+        const access = await this.#entitlements.access(environmentId, customers.map(({ customerId }) => customerId));
+        return this.#known.find(environmentId, access);
+    }
+    /** By customer: its state and those of its resources, which a change of the customer reaches too. */
+    async #rebuilt(environmentId, customers, fail) {
+        const built = await this.#built(environmentId, customers, fail);
+        const stored = await this.#cache.updateAll(built, mergeStates);
+        const states = new Map();
+        for (const [index, state] of stored.entries()) {
+            const { customerId, resourceId } = built[index];
+            const ofCustomer = states.get(customerId) ?? [];
+            states.set(customerId, ofCustomer);
+            ofCustomer.push(state);
+            if (resourceId === null)
+                this.#known.remember(state);
+        }
+        return states;
+    }
+    /** Those that cannot be built are found by halving. */
+    async #built(environmentId, customers, fail) {
+        try {
+            return await this.#entitlements.states(environmentId, customers.map(({ customerId }) => customerId));
+        }
+        catch (error) {
+            if (customers.length === 1) {
+                fail(customers, error);
+                return [];
+            }
+            const half = customers.length >> 1;
+            const first = await this.#built(environmentId, customers.slice(0, half), fail);
+            return [...first, ...(await this.#built(environmentId, customers.slice(half), fail))];
+        }
+    }
+    /** What was not delivered keeps its lease: a row of its own as it is, and what shared a row with others in a new one. */
+    async #finish(environmentId, { rowIds, changes }, undelivered) {
+        const isUndelivered = ({ customerId }) => customerId !== null && undelivered.has(customerId);
+        const delivered = changes.filter((change) => !isUndelivered(change));
+        const left = changes.filter(isUndelivered);
+        const shared = new Set(delivered.map(({ id }) => id));
+        const kept = new Set(left.filter(({ id }) => !shared.has(id)).map(({ id }) => id));
+        const moved = left.filter(({ id }) => shared.has(id));
+        const done = rowIds.filter((id) => !kept.has(id));
+        await deleteDelivered(this.#pool, environmentId, done, { undelivered: moved, newIds: moved.map(newId), seconds: leaseSeconds });
+        const now = Date.now();
+        for (const { kind, createdAt } of delivered) {
+            this.#delivered.inc({ kind });
+            this.#lag.observe(Math.max(0, now - createdAt) / 1000);
+        }
+    }
+}
+function byCustomer(changes) {
+    const groups = new Map();
+    for (const change of changes) {
+        const group = groups.get(change.customerId);
+        if (group)
+            group.push(change);
+        else
+            groups.set(change.customerId, [change]);
+    }
+    return groups;
+}
+//# sourceMappingURL=delivery.js.map

@@ -1,0 +1,48 @@
+import { LRUCache } from 'lru-cache';
+import { announcementOf } from '../../changes/state-bus.js';
+import { openQueue } from '../../platform/queue.js';
+import { byEnvironment, ChangeStream, messagesPerStep } from '../stream/change-stream.js';
+import { environmentQueue } from './jobs.js';
+/**
+ * The push channel of the web processes with the change stream behind it (a reader that was away asks it for what it missed), and a queue per
+ * environment that has a persistent cache (kept until its consumer takes it).
+ */
+export function changeSinks(parts) {
+    const { life, redis, queues, hasPersistentCache } = parts;
+    const stream = new ChangeStream({ redis, prefix: queues.prefix });
+    // A setting of the environment that changes rarely: a minute late is soon enough.
+    const settings = new LRUCache({ max: 10_000, ttl: 60_000, fetchMethod: hasPersistentCache });
+    const open = new Map();
+    const queueOf = (environmentId) => {
+        const queue = open.get(environmentId) ?? openQueue(life, queues, environmentQueue(environmentId));
+        open.set(environmentId, queue);
+        return queue;
+    };
+    return {
+        async publish(messages) {
+            // On one connection, so in this order: who hears of a change and asks for more must not be answered from what was held before it.
+            const held = [...heldChangesOf(messages)].map(([environmentId, changes]) => redis.publish(...announcementOf(queues.prefix, environmentId, changes)));
+            await Promise.all([...held, stream.append(messages)]);
+        },
+        async enqueue(messages) {
+            for (const [environmentId, ofEnvironment] of byEnvironment(messages))
+                if (await settings.fetch(environmentId))
+                    for (let start = 0; start < ofEnvironment.length; start += messagesPerStep)
+                        await queueOf(environmentId).addAll(ofEnvironment.slice(start, start + messagesPerStep));
+        },
+    };
+}
+function heldChangesOf(messages) {
+    return new Map([...byEnvironment(messages)].map(([environmentId, ofEnvironment]) => [environmentId, ofEnvironment.map(toHeldChange)]));
+}
+function toHeldChange({ kind, customerId, version, usage, ...message }) {
+    const resourceId = message.resourceId ?? null;
+    if (kind === 'package')
+        return { customerId: null, version: null };
+    if (kind === 'purge')
+        return { customerId, version: null };
+    if (!usage)
+        return { customerId, version };
+    return { customerId, version, usage: { resourceId, featureId: usage.featureId, usage: usage.usage } };
+}
+//# sourceMappingURL=sinks.js.map

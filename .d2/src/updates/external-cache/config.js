@@ -1,0 +1,92 @@
+import { makeValidator } from 'envalid';
+import { integer, port, positive, processVariables, Secret, secret, str } from '../../platform/config.js';
+const queueAddress = makeValidator((input) => {
+    // The messages never repeat the value: it may carry a password.
+    const url = URL.canParse(input) ? new URL(input) : null;
+    if (url?.protocol === 'https:')
+        throw new Error('is an https:// address: queues of SQS are not supported yet, use the redis:// address of the queue');
+    if (url === null || !/^rediss?:$/.test(url.protocol))
+        throw new Error('must be an address such as redis://host:port/db?queue=name&prefix={tollgate}');
+    const queue = url.searchParams.get('queue');
+    const unknown = [...url.searchParams.keys()].filter((name) => name !== 'queue' && name !== 'prefix');
+    if (!queue)
+        throw new Error('must name the queue, as in redis://host:port/db?queue=name');
+    if (unknown.length > 0)
+        throw new Error(`has an unknown parameter ${unknown.join(', ')}: only queue and prefix are known`);
+    const prefix = url.searchParams.get('prefix') || '{tollgate}';
+    url.search = '';
+    return { redisUrl: new Secret(url.href), queue, prefix };
+});
+const httpUrl = makeValidator((input) => {
+    const url = URL.canParse(input) ? new URL(input) : null;
+    if (url === null || !/^https?:$/.test(url.protocol))
+        throw new Error('must be a URL that begins with http:// or https://');
+    if (url.username !== '' || url.password !== '')
+        throw new Error('must not carry a user or password: the key is SERVER_API_KEY');
+    return input;
+});
+/** A name or an address; an IPv6 one with its brackets or without. Kept as URLs write it. */
+export const host = makeValidator((input) => {
+    const written = input.includes(':') && !input.startsWith('[') ? `[${input}]` : input;
+    const url = `redis://${written}`;
+    if (!URL.canParse(url) || new URL(url).host.toLowerCase() !== written.toLowerCase())
+        throw new Error(`must be the name or address of a host and nothing else, not "${input}"`);
+    return written;
+});
+export const databaseIndex = makeValidator((input) => {
+    if (!/^\d+$/.test(input))
+        throw new Error(`must be the number of a Redis database, not "${input}"`);
+    return Number(input);
+});
+const spec = {
+    QUEUE_URL: queueAddress({ desc: "The environment's queue", example: 'redis://host:6379/0?queue=environment-<id>&prefix={tollgate}' }),
+    CLOUD_ACCESS_KEY_ID: str({ default: undefined, desc: 'User of the queue' }),
+    CLOUD_SECRET_ACCESS_KEY: secret({ default: undefined, desc: 'Password of the queue' }),
+    SERVER_API_KEY: secret({ desc: "The environment's Server API key" }),
+    API_URL: httpUrl({ default: 'http://localhost:4000', desc: 'API address, without /graphql' }),
+    ENVIRONMENT_PREFIX: str({
+        default: 'production',
+        desc: 'Prefix of all keys, the same as in SDKs and sidecars; on a Redis Cluster in braces',
+    }),
+    REDIS_HOST: host({ desc: 'Host of the external cache', example: 'cache.internal' }),
+    REDIS_PORT: port({ default: 6379, desc: 'Port of the external cache' }),
+    REDIS_DB: databaseIndex({ default: 0, desc: 'Database of the external cache' }),
+    REDIS_USER: str({ default: undefined, desc: 'User of the external cache' }),
+    REDIS_PASSWORD: secret({ default: undefined, desc: 'Password of the external cache' }),
+    BATCH_SIZE: positive({ default: 1, desc: 'Messages in work at the same time; their writes share a connection' }),
+    KEYS_TTL_IN_SECS: integer({ default: 604_800, desc: 'Life of a key that is not written again, in seconds; negative: for ever' }),
+    PORT: port({ default: 4000, desc: 'Port of health and metrics' }),
+    ...processVariables,
+};
+export const queueConsumptionDefinition = { name: 'queue-consumption', spec, check: contradictions };
+function contradictions({ QUEUE_URL, CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY, ...config }) {
+    const problems = [];
+    if (CLOUD_ACCESS_KEY_ID !== undefined && CLOUD_SECRET_ACCESS_KEY === undefined)
+        problems.push('CLOUD_ACCESS_KEY_ID is set without CLOUD_SECRET_ACCESS_KEY: set both or none');
+    const { username, password } = new URL(QUEUE_URL.redisUrl.reveal());
+    if (CLOUD_SECRET_ACCESS_KEY !== undefined && (username !== '' || password !== ''))
+        problems.push('QUEUE_URL has a user or password, and CLOUD_SECRET_ACCESS_KEY is set: choose one');
+    if (config.REDIS_USER !== undefined && config.REDIS_PASSWORD === undefined)
+        problems.push('REDIS_USER is set without REDIS_PASSWORD: set both or none');
+    if (config.KEYS_TTL_IN_SECS === 0)
+        problems.push('KEYS_TTL_IN_SECS is 0: keys would be gone at once; a negative number keeps them for ever');
+    return problems;
+}
+/** The Redis of the queue. */
+export function queueRedisUrl({ QUEUE_URL, CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY }) {
+    const url = new URL(QUEUE_URL.redisUrl.reveal());
+    if (CLOUD_SECRET_ACCESS_KEY === undefined)
+        return url.href;
+    return withCredentials(url, CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY);
+}
+/** The Redis of the external cache. */
+export function cacheRedisUrl({ REDIS_HOST, REDIS_PORT, REDIS_DB, REDIS_USER, REDIS_PASSWORD }) {
+    return withCredentials(new URL(`redis://${REDIS_HOST}:${REDIS_PORT}/${REDIS_DB}`), REDIS_USER, REDIS_PASSWORD);
+}
+/** The URL with user and password, each if there is one. */
+export function withCredentials(url, user, password) {
+    url.username = encodeURIComponent(user ?? '');
+    url.password = encodeURIComponent(password?.reveal() ?? '');
+    return url.href;
+}
+//# sourceMappingURL=config.js.map

@@ -1,0 +1,68 @@
+// Writes unless another writer came between the read and this write. KEYS: entry. ARGV: revision that was read, body, ttl in seconds.
+const storeScript = `
+if (redis.call('HGET', KEYS[1], 'revision') or '0') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'revision', ARGV[1] + 1, 'body', ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+return 1`;
+const ttlSeconds = 7 * 86_400;
+/** Entitlement states in Redis, by environment, customer and resource. A cache: losing it costs a rebuild from PostgreSQL. */
+export class StateCache {
+    #redis;
+    #prefix;
+    constructor(redis, prefix) {
+        redis.defineCommand('storeState', { numberOfKeys: 1, lua: storeScript });
+        this.#redis = redis;
+        this.#prefix = prefix;
+    }
+    /** `updateAll` of one. */
+    async update(of, change) {
+        const [changed] = await this.updateAll([of], change);
+        return changed;
+    }
+    /**
+     * Replaces each stored state by what `change` makes of it (null: none is stored), and again when another writer came between. Answers what is
+     * stored now, in the order of the owners, of whom none is named twice; `change` may answer null to leave it alone.
+     */
+    async updateAll(owners, change) {
+        const answers = owners.map(() => null);
+        let open = owners.map((owner, index) => ({ owner, index, key: this.#key(owner) }));
+        while (open.length > 0) {
+            const stored = await this.#send(open.map(({ key }) => ['hmget', key, 'revision', 'body']));
+            const writes = open.flatMap((one, position) => {
+                const [revision, body] = stored[position];
+                const changed = change(body ? JSON.parse(body) : null, one.owner);
+                answers[one.index] = changed;
+                return changed === null ? [] : [{ ...one, command: ['storeState', one.key, revision ?? '0', JSON.stringify(changed), ttlSeconds] }];
+            });
+            const isStored = await this.#send(writes.map(({ command }) => command));
+            open = writes.filter((_, position) => isStored[position] === 0);
+        }
+        return answers;
+    }
+    /** Null: none is stored. It may be older than what PostgreSQL has. */
+    async read(of) {
+        const body = await this.#redis.hget(this.#key(of), 'body');
+        return body ? JSON.parse(body) : null;
+    }
+    /** The same for many at once, in their order. */
+    async readAll(owners) {
+        const bodies = await this.#send(owners.map((of) => ['hget', this.#key(of), 'body']));
+        return bodies.map((body) => (body ? JSON.parse(body) : null));
+    }
+    /** In one write to the connection. Fails as the first command that failed. */
+    async #send(commands) {
+        if (commands.length === 0)
+            return [];
+        const outcomes = (await this.#redis.pipeline(commands).exec());
+        return outcomes.map(([error, answer]) => {
+            if (error)
+                throw error;
+            return answer;
+        });
+    }
+    // The length of the customer's id keeps customer "a", resource "b:c" apart from customer "a:b", resource "c".
+    #key({ environmentId, customerId, resourceId }) {
+        return `${this.#prefix}:state:${environmentId}:${customerId.length}:${customerId}${resourceId === null ? '' : `:${resourceId}`}`;
+    }
+}
+//# sourceMappingURL=state-cache.js.map

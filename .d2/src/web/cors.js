@@ -1,0 +1,34 @@
+/** Headers that clients send from browsers, besides those of their SDKs (`x-sdk-…`). */
+const allowedHeaders = new Set([
+    'accept',
+    'accept-language',
+    'apollographql-client-name',
+    'apollographql-client-version',
+    'content-language',
+    'content-type',
+    'source',
+    'traceparent',
+    'tracestate',
+    'x-api-key',
+    'x-customer-key',
+    'x-graphql-operation-name',
+]);
+const isAllowed = (name) => allowedHeaders.has(name) || name.startsWith('x-sdk-');
+/** Of every answer. No cookie is ever read, so the answer is the same for all pages. */
+export const openToBrowsers = {
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': 'etag, retry-after, x-trace-id',
+};
+/** Any page may call: what it may do is decided by its key, and no cookie is ever read. */
+export const allowBrowsers = async (ctx, next) => {
+    ctx.set(openToBrowsers);
+    if (ctx.method !== 'OPTIONS')
+        return next();
+    const asked = ctx.get('access-control-request-headers').toLowerCase().split(',');
+    const granted = asked.map((name) => name.trim()).filter(isAllowed);
+    ctx.set('access-control-allow-methods', 'GET, POST, OPTIONS');
+    ctx.set('access-control-allow-headers', (granted.length > 0 ? granted : [...allowedHeaders]).join(', '));
+    ctx.set('access-control-max-age', '86400');
+    ctx.status = 204;
+};
+//# sourceMappingURL=cors.js.map

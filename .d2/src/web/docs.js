@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Marked } from 'marked';
+import { packageRoot, readAsset } from './package-files.js';
+const firstPage = 'index';
+/** The documentation at /docs: the pages and drawings of src/web/docs as they were at the start, and generated pages. Each is rendered once. */
+export function serveDocs(generated) {
+    const directory = join(packageRoot, 'src/web/docs');
+    const pages = readPages(directory, generated);
+    const drawings = readdirSync(directory).filter((file) => file.endsWith('.svg'));
+    const files = new Map([
+        ['/docs/docs.css', { type: 'css', text: once(() => readAsset('docs.css')) }],
+        ['/docs/docs.js', { type: 'js', text: once(() => readAsset('docs.js')) }],
+        ...drawings.map((file) => [`/docs/${file}`, { type: 'svg', text: once(() => readFileSync(join(directory, file), 'utf8')) }]),
+        ...pages.map((page) => [`/docs/${page.name}`, { type: 'html', text: once(() => render(page, pages)) }]),
+    ]);
+    files.set('/docs', files.get(`/docs/${firstPage}`));
+    return async (ctx, next) => {
+        if (ctx.path !== '/docs' && !ctx.path.startsWith('/docs/'))
+            return next();
+        const path = ctx.path.length > 6 ? ctx.path.replace(/\/$|\.md$/, '') : '/docs';
+        const file = files.get(path);
+        ctx.set('content-security-policy', "default-src 'self'; img-src 'self' data:");
+        ctx.status = file ? 200 : 404;
+        ctx.type = file?.type ?? 'html';
+        ctx.body = file?.text() ?? render(missing, pages);
+    };
+}
+const missing = { name: '', title: 'No such page', html: () => '<h1>No such page</h1><p>Choose one of the list.</p>', words: '' };
+function readPages(directory, generated) {
+    const names = readdirSync(directory).filter((file) => file.endsWith('.md'));
+    const written = names.map((file) => toPage(file.slice(0, -'.md'.length), readFileSync(join(directory, file), 'utf8')));
+    const pages = [
+        ...written,
+        ...generated.map(({ write, words, ...page }) => ({ ...page, words: words.toLowerCase(), html: () => toHtml(write()) })),
+    ];
+    return pages.sort((a, b) => Number(b.name === firstPage) - Number(a.name === firstPage) || a.title.localeCompare(b.title));
+}
+function toPage(name, text) {
+    const title = /^# (.+)/.exec(text)?.[1] ?? name;
+    return { name, title, html: () => toHtml(text), words: text.toLowerCase().replace(/\s+/g, ' ') };
+}
+const toHtml = (text) => markdown.parse(text, { async: false });
+function once(make) {
+    let made;
+    return () => {
+        made ??= { value: make() };
+        return made.value;
+    };
+}
+/** Links between pages and to drawings are written for readers of the repository (`errors.md#codes`, `cost.svg`); headings get anchors; wide tables scroll by themselves. */
+const markdown = new Marked({
+    renderer: {
+        heading({ tokens, depth, text }) {
+            const anchor = text
+                .toLowerCase()
+                .replace(/[^\p{L}\p{N}]+/gu, '-')
+                .replace(/^-|-$/g, '');
+            return `<h${depth} id="${escapeHtml(anchor)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        },
+        link({ href, tokens }) {
+            const local = /^(?:\.\/)?([\w-]+)\.md(#.*)?$/.exec(href);
+            return `<a href="${escapeHtml(local ? `/docs/${local[1]}${local[2] ?? ''}` : href)}">${this.parser.parseInline(tokens)}</a>`;
+        },
+        image({ href, text }) {
+            return `<img src="${escapeHtml(/^[\w-]+\.svg$/.test(href) ? `/docs/${href}` : href)}" alt="${escapeHtml(text)}">`;
+        },
+    },
+});
+function render(page, pages) {
+    const items = pages.map(({ name, title, words }) => {
+        const current = name === page.name ? ' aria-current="page"' : '';
+        return `<li data-words="${escapeHtml(words)}"><a href="/docs/${name}"${current}>${escapeHtml(title)}</a></li>`;
+    });
+    return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(page.title)} · Tollgate</title>
+<link rel="stylesheet" href="/docs/docs.css">
+<script src="/docs/docs.js" defer></script>
+</head>
+<body>
+<nav aria-label="Pages">
+<input id="search" type="search" placeholder="Search the docs" aria-label="Search the docs" autocomplete="off">
+<ul id="pages">
+${items.join('\n')}
+</ul>
+<p id="nothing" hidden>Nothing found.</p>
+</nav>
+<main>
+${page.html()}
+</main>
+</body>
+</html>
+`;
+}
+const escapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const escapeHtml = (text) => text.replace(/[&<>"']/g, (character) => escapes[character]);
+//# sourceMappingURL=docs.js.map

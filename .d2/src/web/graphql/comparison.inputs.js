@@ -1,0 +1,60 @@
+import { Field, InputType, Int } from 'type-graphql';
+import * as enums from './enums.js';
+import { DateTime } from './scalars.js';
+/** What fields of lists are compared with. Many inputs of a few shapes: each shape is made by one function. */
+const identity = ['is', 'isNot'];
+const membership = ['eq', 'in'];
+const exclusion = ['neq', 'notIn'];
+const order = ['gt', 'gte', 'lt', 'lte'];
+const pattern = ['iLike', 'like', 'notILike', 'notLike'];
+const range = ['between', 'notBetween'];
+const ofText = [...identity, ...membership, ...exclusion, ...order, ...pattern];
+const ofAmount = [...identity, ...membership, ...exclusion, ...order, ...range];
+/** An input type whose name and fields are known when the schema is built, not when it is written. */
+export function inputType(name, description, fields) {
+    const Input = { [name]: class {
+        } }[name];
+    for (const [field, type] of Object.entries(fields))
+        Field(type, { nullable: true })(Input.prototype, field);
+    InputType(name, { description })(Input);
+    return Input;
+}
+const types = { String: () => String, DateTime: () => DateTime, Int: () => Int, Boolean: () => Boolean };
+function comparison(name, of, type, operators) {
+    const between = operators.includes('between') ? betweenInput(`${name}Between`, of, type) : null;
+    const typeOf = (operator) => {
+        if (identity.includes(operator))
+            return types.Boolean;
+        if (range.includes(operator))
+            return () => between;
+        return (operator === 'in' || operator === 'notIn' ? () => [type()] : type);
+    };
+    return inputType(name, `What ${of} is compared with: all operators must hold. A row without a value passes is and isNot only.`, Object.fromEntries(operators.map((operator) => [operator, typeOf(operator)])));
+}
+function betweenInput(name, of, type) {
+    const Between = { [name]: class {
+        } }[name];
+    for (const end of ['lower', 'upper'])
+        Field(type)(Between.prototype, end);
+    InputType(name, { description: `Where ${of} lies: both ends count.` })(Between);
+    return Between;
+}
+function enumComparison(name, type, operators = ofText) {
+    return comparison(`${name}FilterComparison`, `a ${name}`, () => type, operators);
+}
+export const BooleanFieldComparison = comparison('BooleanFieldComparison', 'a truth value', types.Boolean, identity);
+export const CouponSourceFilterComparison = enumComparison('CouponSource', enums.CouponSource, membership);
+export const CouponStatusFilterComparison = enumComparison('CouponStatus', enums.CouponStatus);
+export const CouponTypeFilterComparison = enumComparison('CouponType', enums.CouponType);
+export const CustomerSearchQueryFilterComparison = comparison('CustomerSearchQueryFilterComparison', 'name, email and identifier', types.String, ['iLike']);
+export const DateFieldComparison = comparison('DateFieldComparison', 'a time', types.DateTime, ofAmount);
+export const IntFieldComparison = comparison('IntFieldComparison', 'a whole number', types.Int, ofAmount);
+export const PackageStatusFilterComparison = enumComparison('PackageStatus', enums.PackageStatus);
+export const PaymentCollectionFilterComparison = enumComparison('PaymentCollection', enums.PaymentCollection);
+export const PricingTypeFilterComparison = enumComparison('PricingType', enums.PricingType);
+export const PromotionalEntitlementStatusFilterComparison = enumComparison('PromotionalEntitlementStatus', enums.PromotionalEntitlementStatus);
+export const StringFieldComparison = comparison('StringFieldComparison', 'a text', types.String, ofText);
+export const SubscriptionCancelReasonFilterComparison = enumComparison('SubscriptionCancelReason', enums.SubscriptionCancelReason);
+export const SubscriptionStatusFilterComparison = enumComparison('SubscriptionStatus', enums.SubscriptionStatus);
+export const UUIDFilterComparison = comparison('UUIDFilterComparison', 'an identifier of ours', types.String, ofText);
+//# sourceMappingURL=comparison.inputs.js.map

@@ -1,0 +1,88 @@
+import { GraphQLError, Kind, parse, specifiedRules, validate, } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { eventsVariableOf } from './carried-events.js';
+import { fieldsOfOneState, questionVariableOf } from './kept-answers.js';
+import { checkCounts, maxTokens, prepareCost } from './limits.js';
+/** Most characters of documents that are kept parsed and validated: some thousand documents. */
+const maxKeptCharacters = 4_000_000;
+/** After these many errors a client knows enough. */
+const maxErrors = 20;
+/** Answered by a worker, which tells others what it changed. */
+const reports = ['createUsageMeasurement', 'reportEvent', 'reportUsage', 'reportUsageBulk'];
+/** Those, and what is answered from states whose loading others wait for too. */
+const fieldsWithoutStatements = [...fieldsOfOneState, ...reports];
+/** The operation that a request means; undefined: it does not say which, or names none of the document. */
+export function operationOf({ operations }, name) {
+    return name ? operations.find((operation) => operation.name?.value === name) : operations.length === 1 ? operations[0] : undefined;
+}
+/** Parses and validates documents once. Clients send the same few over and over: doing it each time costs more than most answers. */
+export class Documents {
+    #schema;
+    #kept = new LRUCache({ maxSize: maxKeptCharacters, sizeCalculation: (_, text) => text.length });
+    constructor(schema) {
+        this.#schema = schema;
+    }
+    /** Answers the errors when the document is malformed, too large or asks for what is not in the schema. Refused ones are not kept. */
+    prepare(text) {
+        const known = this.#kept.get(text);
+        if (known)
+            return known;
+        const prepared = prepareDocument(this.#schema, text);
+        if ('document' in prepared)
+            this.#kept.set(text, prepared);
+        return prepared;
+    }
+}
+function prepareDocument(schema, text) {
+    let document;
+    try {
+        document = parse(text, { maxTokens });
+    }
+    catch (error) {
+        return [error];
+    }
+    const tooMuch = checkCounts(document);
+    if (tooMuch)
+        return [tooMuch];
+    const errors = validate(schema, document, specifiedRules, { maxErrors });
+    if (errors.length > 0)
+        return errors;
+    const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+    const fields = rootFieldsOf(document);
+    return {
+        document,
+        introspection: introspectionOf(document),
+        operations,
+        costOf: prepareCost(schema, document),
+        questionVariable: questionVariableOf(operations),
+        eventsVariable: eventsVariableOf(operations),
+        usesDatabase: !fields.every((name) => fieldsWithoutStatements.includes(name)),
+        isReport: operations.length === 1 && fields.every((name) => reports.includes(name)),
+    };
+}
+function introspectionOf(document) {
+    const isIntrospection = (name) => name === '__schema' || name === '__type';
+    const names = rootFieldsOf(document).filter((name) => name !== '__typename');
+    if (!names.some(isIntrospection))
+        return 'none';
+    return names.every(isIntrospection) ? 'only' : 'some';
+}
+/** Of all its operations. */
+function rootFieldsOf(document) {
+    const fields = new Set();
+    const collect = ({ selections }, isRoot) => {
+        for (const node of selections) {
+            if (node.kind === Kind.FIELD && isRoot)
+                fields.add(node.name.value);
+            else if (node.kind === Kind.INLINE_FRAGMENT)
+                collect(node.selectionSet, isRoot);
+        }
+    };
+    for (const node of document.definitions) {
+        const isRootFragment = node.kind === Kind.FRAGMENT_DEFINITION && ['Query', 'Mutation', 'Subscription'].includes(node.typeCondition.name.value);
+        if (node.kind === Kind.OPERATION_DEFINITION || isRootFragment)
+            collect(node.selectionSet, true);
+    }
+    return [...fields];
+}
+//# sourceMappingURL=documents.js.map

@@ -1,0 +1,168 @@
+/**
+ * What a document may ask for at most. All of it is counted before anything is validated or executed, so that the price of refusing is bounded: one
+ * walk over a document whose tokens the parser has counted.
+ *
+ * cost   fields that the answer may have: a field counts once for each item of the lists around it
+ */
+import { GraphQLError, getNamedType, isInterfaceType, isListType, isNonNullType, isObjectType, Kind, valueFromASTUntyped, } from 'graphql';
+/** Counted by the lexer. The largest documents of known clients have about a third of it. */
+export const maxTokens = 5_000;
+/** Answers nest about 10 levels deep, introspection 14. */
+export const maxDepth = 20;
+/** Known clients send one operation at a time and hardly use aliases; a batch of 25 operations is the way to send many. */
+export const maxAliases = 100;
+export const maxDirectives = 50;
+/** Validation compares the fragments of a document with each other. */
+export const maxFragments = 100;
+/** In one selection set: validation compares fields of the same name with each other. */
+export const maxRepeats = 50;
+/** A page of 100 subscriptions with plan, prices and customer costs about 60,000. */
+export const maxCost = 250_000;
+/** In lists of variables. */
+export const maxListItems = 1_000;
+/** Lists that are not asked for by pages are short: entitlements of a plan, add-ons of a subscription. */
+const assumedListItems = 5;
+const defaultPageSize = 10;
+const maxPageSize = 100;
+/** The error, or null when the document is within all limits but that of its cost. */
+export function checkCounts(document) {
+    let aliases = 0;
+    let directives = 0;
+    let repeated = null;
+    const count = (node) => {
+        directives += node.directives?.length ?? 0;
+        if (node.kind === Kind.FIELD && node.alias)
+            aliases += 1;
+        if (!node.selectionSet)
+            return;
+        const names = new Map();
+        for (const selection of node.selectionSet.selections) {
+            if (selection.kind === Kind.FIELD) {
+                const name = (selection.alias ?? selection.name).value;
+                const times = (names.get(name) ?? 0) + 1;
+                names.set(name, times);
+                if (times > maxRepeats)
+                    repeated = selection;
+            }
+            count(selection);
+        }
+    };
+    let fragments = 0;
+    for (const definition of document.definitions) {
+        if (definition.kind === Kind.FRAGMENT_DEFINITION)
+            fragments += 1;
+        count(definition);
+    }
+    const refuse = (message, nodes) => new GraphQLError(`The document ${message}`, { nodes });
+    if (aliases > maxAliases)
+        return refuse(`has ${aliases} aliases: at most ${maxAliases} are taken`);
+    if (directives > maxDirectives)
+        return refuse(`has ${directives} directives: at most ${maxDirectives} are taken`);
+    if (fragments > maxFragments)
+        return refuse(`has ${fragments} fragments: at most ${maxFragments} are taken`);
+    if (repeated)
+        return refuse(`asks for one field more than ${maxRepeats} times in one place`, repeated);
+    return checkDepth(document);
+}
+/** Nesting with fragments spread out. Each fragment is measured once, so circles and towers of fragments cost no more than their text. */
+function checkDepth(document) {
+    const fragments = fragmentsOf(document);
+    const depths = new Map();
+    const depthOf = ({ selections }) => {
+        let deepest = 0;
+        for (const node of selections) {
+            if (node.kind === Kind.FRAGMENT_SPREAD)
+                deepest = Math.max(deepest, fragmentDepth(node.name.value));
+            else if (node.selectionSet)
+                deepest = Math.max(deepest, depthOf(node.selectionSet) + (node.kind === Kind.FIELD ? 1 : 0));
+        }
+        return deepest;
+    };
+    const fragmentDepth = (name) => {
+        const measured = depths.get(name);
+        const fragment = fragments.get(name);
+        if (measured !== undefined || !fragment)
+            return measured ?? 0;
+        depths.set(name, 0);
+        const depth = depthOf(fragment.selectionSet);
+        depths.set(name, depth);
+        return depth;
+    };
+    const deep = operationsOf(document).find(({ selectionSet }) => depthOf(selectionSet) >= maxDepth);
+    return deep ? new GraphQLError(`The document nests deeper than ${maxDepth} levels`, { nodes: deep }) : null;
+}
+/** The largest cost of the operations of a valid document. Reads the document once when no variable says how many items a page has. */
+export function prepareCost(schema, document) {
+    const fragments = fragmentsOf(document);
+    let readsVariables = false;
+    const measure = (variables) => {
+        const measured = new Map();
+        /** `isConnection`: its lists are the page, whose items are counted where it is asked for. */
+        const ofSelections = ({ selections }, parent, isConnection) => {
+            let cost = 0;
+            for (const node of selections) {
+                if (node.kind === Kind.FIELD)
+                    cost += ofField(node, parent, isConnection);
+                else if (node.kind === Kind.FRAGMENT_SPREAD)
+                    cost += ofFragment(node.name.value, isConnection);
+                else
+                    cost += ofSelections(node.selectionSet, typeNamed(node.typeCondition?.name.value) ?? parent, isConnection);
+            }
+            return cost;
+        };
+        const ofField = (node, parent, isConnection) => {
+            const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
+            // Introspection is bounded by the schema.
+            if (!field || !node.selectionSet)
+                return 1;
+            const isPaged = field.args.some(({ name }) => name === 'paging');
+            if (isPaged && node.arguments?.some(({ value }) => value.kind === Kind.VARIABLE || value.kind === Kind.OBJECT))
+                readsVariables = true;
+            const items = isPaged ? pageSizeOf(node, variables) : isList(field.type) && !isConnection ? assumedListItems : 1;
+            return 1 + items * ofSelections(node.selectionSet, getNamedType(field.type), isPaged);
+        };
+        const ofFragment = (name, isConnection) => {
+            const key = `${name} ${isConnection}`;
+            const known = measured.get(key);
+            if (known !== undefined)
+                return known;
+            const { typeCondition, selectionSet } = fragments.get(name);
+            const cost = ofSelections(selectionSet, typeNamed(typeCondition.name.value), isConnection);
+            measured.set(key, cost);
+            return cost;
+        };
+        const typeNamed = (name) => (name === undefined ? undefined : schema.getType(name));
+        return Math.max(...operationsOf(document).map(({ operation, selectionSet }) => ofSelections(selectionSet, schema.getRootType(operation), false)));
+    };
+    const cost = measure({});
+    return readsVariables ? measure : () => cost;
+}
+function pageSizeOf(node, variables) {
+    const argument = node.arguments?.find(({ name }) => name.value === 'paging');
+    const paging = argument && valueFromASTUntyped(argument.value, variables);
+    if (typeof paging !== 'object' || paging === null)
+        return defaultPageSize;
+    const { first, last } = paging;
+    const asked = typeof first === 'number' ? first : typeof last === 'number' ? last : defaultPageSize;
+    // More is refused by the list itself.
+    return Math.min(Math.max(asked, 1), maxPageSize);
+}
+/** The first list with too many items, as a path such as `input.events`, or null. */
+export function findLongList(value, path = '') {
+    if (typeof value !== 'object' || value === null)
+        return null;
+    if (Array.isArray(value) && value.length > maxListItems)
+        return path;
+    for (const [name, item] of Object.entries(value)) {
+        const found = typeof item === 'object' ? findLongList(item, path === '' ? name : `${path}.${name}`) : null;
+        if (found !== null)
+            return found;
+    }
+    return null;
+}
+const isList = (type) => isListType(isNonNullType(type) ? type.ofType : type);
+function fragmentsOf(document) {
+    return new Map(document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])));
+}
+const operationsOf = (document) => document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+//# sourceMappingURL=limits.js.map

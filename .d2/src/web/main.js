@@ -1,0 +1,69 @@
+import { backlogVariables, shardVariables } from '../metering/intake/config.js';
+import { UsageService } from '../metering/intake/service.js';
+import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret } from '../platform/config.js';
+import { listen } from '../platform/health.js';
+import { runProcess } from '../platform/process.js';
+import { createApp, usageParts } from '../wiring/app.js';
+import { openStores } from '../wiring/stores.js';
+import { createFrontDoor, defaultLimits } from './koa.js';
+export const webConfig = {
+    ...processVariables,
+    ...databaseVariables,
+    ...redisVariables,
+    PORT: port({ default: 4000, desc: 'Port of the HTTP server' }),
+    ...shardVariables,
+    ...backlogVariables,
+    OPERATOR_KEY: secret({ default: undefined, desc: 'Key of the operator; without it the queue board is off' }),
+    OPERATION_TIMEOUT_MS: positive({
+        default: defaultLimits.operationTimeoutMs,
+        desc: 'Time for one GraphQL operation or edge request; its SQL ends with it',
+    }),
+    RATE_LIMIT_PER_KEY: positive({ default: defaultLimits.perKey, desc: 'Requests per second that one process answers for one API key' }),
+    RATE_LIMIT_PER_CUSTOMER: positive({
+        default: defaultLimits.perCustomer,
+        desc: 'Requests per second that one process answers for one customer with a client key',
+    }),
+    HELD_STATES_MAX_BYTES: positive({
+        default: defaultLimits.heldStatesMaxBytes,
+        desc: 'Memory for entitlement states that are held, estimated',
+    }),
+    GRAPHIQL: flag({
+        default: false,
+        devDefault: true,
+        desc: 'Serves the GraphiQL editor at /graphql; on by default unless NODE_ENV is production',
+    }),
+};
+/** The front door. Any number may run: none keeps anything that another one would need. */
+await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
+    const { postgres, queues } = await openStores(life, config);
+    const services = createApp({ life, postgres, queues });
+    const app = {
+        ...services,
+        usage: new UsageService({
+            ...usageParts({ life, queues, postgres, app: services }),
+            shards: config.INGESTION_SHARDS,
+            limits: {
+                maxWaitingJobs: config.INGESTION_MAX_WAITING_JOBS,
+                maxRedisBytes: config.INGESTION_MAX_REDIS_MB === undefined ? null : config.INGESTION_MAX_REDIS_MB * 2 ** 20,
+            },
+        }),
+    };
+    const limits = {
+        operationTimeoutMs: config.OPERATION_TIMEOUT_MS,
+        perKey: config.RATE_LIMIT_PER_KEY,
+        perCustomer: config.RATE_LIMIT_PER_CUSTOMER,
+        heldStatesMaxBytes: config.HELD_STATES_MAX_BYTES,
+    };
+    const server = createFrontDoor({
+        app,
+        life,
+        queues,
+        operatorKey: config.OPERATOR_KEY,
+        ingestionShards: config.INGESTION_SHARDS,
+        hasGraphiql: config.GRAPHIQL,
+        limits,
+    });
+    const portTaken = await listen(server, { port: config.PORT, host: config.BIND_ADDRESS });
+    life.log.info({ port: portTaken }, 'listening');
+});
+//# sourceMappingURL=main.js.map

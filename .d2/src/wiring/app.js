@@ -1,0 +1,131 @@
+import { BuiltinProvider } from '../billing/builtin/provider.js';
+import { BuiltinRepository } from '../billing/builtin/repository.js';
+import { BillingLedger } from '../billing/ledger.js';
+import { BillingReads } from '../billing/reads.js';
+import { BillingSync } from '../billing/sync.js';
+import { findUsagePrices } from '../billing/usage-prices.js';
+import { CatalogReader } from '../catalog/reader.js';
+import { CatalogService } from '../catalog/service.js';
+import { ImportService } from '../customer/imports.js';
+import { couponHolderColumns } from '../customer/records/list-columns.js';
+import { CheckCounter } from '../entitlement/check-counter.js';
+import { PromotionalService } from '../entitlement/promotional.js';
+import { EntitlementService } from '../entitlement/service.js';
+import { EnvironmentService } from '../environment/service.js';
+import { SubscriptionPreviews } from '../estimates/previews.js';
+import { EstimateService } from '../estimates/service.js';
+import { systemClock } from '../kernel/clock.js';
+import { readUsageOf } from '../metering/counting/current-usage.js';
+import { CustomerService } from '../provisioning/customers.js';
+import { SubscriptionProvisioning } from '../provisioning/subscriptions.js';
+import { startMigrations } from '../subscription/records/migrations.js';
+import { findSubscribedVersions, loadOpenSubscriptions } from '../subscription/records/subscriptions.js';
+import { DueTransitions } from '../subscription/time/due.js';
+import { TestClockService } from '../subscription/time/test-clock.js';
+import { CancellationService } from '../subscription/use-cases/cancel.js';
+import { SubscriptionChangeService } from '../subscription/use-cases/change.js';
+import { SubscriptionImporter } from '../subscription/use-cases/import.js';
+import { SubscriptionList } from '../subscription/use-cases/list.js';
+import { PackageMigrationService } from '../subscription/use-cases/migrate.js';
+import { settlePayments } from '../subscription/use-cases/pay.js';
+import { ProviderRequests } from '../subscription/use-cases/provider-requests.js';
+import { ProvisionService } from '../subscription/use-cases/provision.js';
+import { SubscriptionReads } from '../subscription/use-cases/read.js';
+import { TransferService } from '../subscription/use-cases/transfer.js';
+import { openWakeUps } from './wake-ups.js';
+export function createApp({ life, postgres: { prisma }, queues, clock = systemClock, }) {
+    const after = openWakeUps(life, queues);
+    const environments = new EnvironmentService({ prisma, clock });
+    const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: after.changed });
+    const entitlements = new EntitlementService({
+        prisma,
+        catalog,
+        clock,
+        unfilled: after.unfilled,
+        openSubscriptions: (db, environmentId, customerIds) => loadOpenSubscriptions(db, catalog, environmentId, customerIds),
+        usagePrices: findUsagePrices,
+    });
+    const ledger = new BillingLedger({ findUsage: readUsageOf });
+    const billingProvider = new BuiltinProvider(new BuiltinRepository(prisma));
+    const recordsParts = { prisma, catalog, billing: ledger, after };
+    const billing = new BillingSync({ prisma, provider: billingProvider, settle: settlePayments(recordsParts) });
+    const provider = new ProviderRequests({ prisma, provider: billingProvider });
+    const makeCalls = (environmentId, subscriptionId) => billing.deliverAll(environmentId, subscriptionId);
+    const provisions = new ProvisionService({ ...recordsParts, makeCalls, provider });
+    const subscriptionReads = new SubscriptionReads({ prisma, catalog, time: environments });
+    const cancellations = new CancellationService({ ...recordsParts, makeCalls, reads: subscriptionReads });
+    const subscriptionChanges = new SubscriptionChangeService({ ...recordsParts, provider });
+    const dueTransitions = new DueTransitions(recordsParts);
+    const previews = new SubscriptionPreviews({ catalog, time: environments, changes: subscriptionChanges });
+    const promotional = new PromotionalService({ prisma, catalog, time: environments, after });
+    const customers = new CustomerService({
+        prisma,
+        catalog,
+        provisions,
+        cancellations,
+        promotional,
+        entitlements,
+        billing: billingProvider,
+        coupons: ledger,
+        provider,
+        changed: after.changed,
+    });
+    const importer = new SubscriptionImporter({ ...recordsParts, provisions });
+    const imports = new ImportService({
+        prisma,
+        importers: {
+            CUSTOMERS: async (db, environmentId, input) => (await customers.importIn(db, environmentId, input)).refId,
+            SUBSCRIPTIONS: async (db, environmentId, input) => (await importer.importIn(db, environmentId, input)).refId,
+        },
+        changed: after.changed,
+        unexpected: (error, record) => life.log.error({ err: error, ...record }, 'record could not be imported'),
+        wake: after.importDue,
+    });
+    return {
+        environments,
+        catalog,
+        offers: new CatalogReader({
+            prisma,
+            catalog,
+            users: { subscribedVersions: findSubscribedVersions, couponColumns: couponHolderColumns },
+        }),
+        customers,
+        subscriptions: new SubscriptionProvisioning({ prisma, provisions, entitlements }),
+        cancellations,
+        subscriptionList: new SubscriptionList({
+            prisma,
+            catalog,
+            time: environments,
+            applyDue: (environmentId, customerId) => dueTransitions.applyDue(environmentId, customerId, { ifFree: true }),
+        }),
+        subscriptionChanges,
+        subscriptionReads,
+        transfers: new TransferService(recordsParts),
+        dueTransitions,
+        packageMigrations: new PackageMigrationService(recordsParts),
+        testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, after }),
+        billing,
+        billingProvider,
+        billingReads: new BillingReads({ prisma }),
+        estimates: new EstimateService({ prisma, previews, ledger, provider: billingProvider }),
+        promotional,
+        imports,
+        entitlements,
+        budgets: entitlements,
+        checks: new CheckCounter(life.metrics),
+        after,
+    };
+}
+/** What the door of usage asks the other domains for. */
+export function usageParts({ life, queues, postgres, app, }) {
+    const { entitlements, after } = app;
+    return {
+        life,
+        queues,
+        pool: postgres.pool,
+        loadHoldings: (environmentId, places) => postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' }),
+        findHeld: (environmentId, customerRefId, resourceRefId, featureRefId) => entitlements.heldFeature(environmentId, { customerRefId, resourceRefId }, featureRefId),
+        changed: after.changed,
+    };
+}
+//# sourceMappingURL=app.js.map

@@ -1,0 +1,36 @@
+import { runImport } from '../customer/jobs.js';
+import { fillUsage } from '../metering/wire/jobs.js';
+import { openQueue } from '../platform/queue.js';
+import { applyDueTransitions } from '../subscription/time/jobs.js';
+import { deliverChanges } from '../updates/deliver/jobs.js';
+import { createNudges } from '../updates/deliver/nudges.js';
+/** A little more than the longest month. */
+const farOffMs = 32 * 86_400_000;
+/** Wake-ups over the queues. */
+export function openWakeUps(life, queues) {
+    const deliveries = openQueue(life, queues, deliverChanges);
+    const transitions = openQueue(life, queues, applyDueTransitions);
+    const imports = openQueue(life, queues, runImport);
+    const fillings = openQueue(life, queues, fillUsage);
+    const isLost = (error) => life.log.warn({ err: error }, 'wake-up lost, the sweep will find the work');
+    return {
+        changed: createNudges(life, (environmentId) => {
+            deliveries.add({ v: 1, environmentId }).catch(isLost);
+        }),
+        dueAt: (environmentId, customerId, at) => {
+            // What is due in a distant month is left to the sweep, and so is the future of a test clock: Redis need not hold it all that time.
+            if (at - Date.now() > farOffMs)
+                return;
+            transitions.add({ v: 1, environmentId, customerId }, { delay: Math.max(0, at - Date.now()) }).catch(isLost);
+        },
+        unfilled: (environmentId, { customerId, resourceId }) => {
+            // Readers may ask many times before it is done.
+            const jobId = `${customerId}-${resourceId ?? 'own'}`;
+            fillings.add({ v: 1, environmentId, customerId, resourceId }, { jobId }).catch(isLost);
+        },
+        importDue: (environmentId, importId) => {
+            imports.add({ v: 1, environmentId, importId }).catch(isLost);
+        },
+    };
+}
+//# sourceMappingURL=wake-ups.js.map

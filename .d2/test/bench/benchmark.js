@@ -1,0 +1,2 @@
+export {};
+//# sourceMappingURL=benchmark.js.map

@@ -1,0 +1,130 @@
+// `npm run bench -- NAME [--json | --markdown] [--seconds N] [--millions N]`: see src/web/docs/benchmarks.md.
+import { parseArgs } from 'node:util';
+import { Problem } from '../../src/kernel/problem.js';
+import { silentLogger } from '../../src/platform/logger.js';
+import { Life } from '../../src/platform/process.js';
+import { cost } from './cost.js';
+import { estimateBenchmark } from './estimate.js';
+import { graphql, graphqlMemory } from './graphql.js';
+import { ingest } from './ingest.js';
+import { ingestLong } from './ingest-long.js';
+import { describeMachine } from './machine.js';
+import { report } from './report.js';
+import { sidecar } from './sidecar.js';
+import { sidecarChanges } from './sidecar-changes.js';
+import { sidecarMany } from './sidecar-many.js';
+import { soak, soakRestart } from './soak.js';
+const benchmarks = [
+    cost,
+    ingest,
+    ingestLong,
+    estimateBenchmark,
+    graphql,
+    graphqlMemory,
+    report,
+    sidecar,
+    sidecarMany,
+    sidecarChanges,
+    soak,
+    soakRestart,
+];
+const usage = `Usage: npm run bench -- NAME [--json | --markdown] [--seconds N] [--millions N]
+
+${benchmarks.map(({ name, about }) => `  ${name.padEnd(17)}${about}`).join('\n')}
+
+  --json        prints one JSON object per measure and line on standard output, and nothing else there
+  --markdown    prints the table as the documentation has it
+  --seconds N   time to measure, 5 to 3600; default 45
+  --millions N  of events, where they are counted: 0.01 to 100
+`;
+const note = (line) => process.stderr.write(`${line}\n`);
+/** @throws TypeError for options that are none, Problem for values that are wrong */
+function readArguments() {
+    const options = {
+        json: { type: 'boolean', default: false },
+        markdown: { type: 'boolean', default: false },
+        millions: { type: 'string' },
+        seconds: { type: 'string', default: '45' },
+        help: { type: 'boolean' },
+    };
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    const seconds = Number(values.seconds);
+    const benchmark = benchmarks.find(({ name }) => name === positionals[0]);
+    if (values.help)
+        return null;
+    if (!benchmark || positionals.length !== 1)
+        throw new TypeError(positionals.length === 0 ? 'Which benchmark?' : `No benchmark ${positionals.join(' ')}`);
+    if (!(seconds >= 5 && seconds <= 3600))
+        throw new TypeError(`--seconds must be 5 to 3600, not "${values.seconds}"`);
+    const millions = values.millions === undefined ? undefined : Number(values.millions);
+    if (millions !== undefined && !(millions >= 0.01 && millions <= 100))
+        throw new TypeError(`--millions must be 0.01 to 100, not "${values.millions}"`);
+    const print = values.json ? printJson : values.markdown ? printMarkdown : printTable;
+    return { benchmark, seconds, millions, print };
+}
+const figure = (value) => value.toLocaleString('en', { maximumSignificantDigits: 4 });
+/** The first line is that of the headings. */
+function cells(comparisons) {
+    const rows = comparisons.map(({ name, unit, subject, reference, ratio, spread }) => [
+        name,
+        unit,
+        figure(subject),
+        figure(reference),
+        ratio.toFixed(3),
+        `±${(spread * 100).toFixed(1)} %`,
+    ]);
+    return [['', 'unit', 'subject', 'reference', 'ratio', 'spread'], ...rows];
+}
+/** Texts to the left, numbers to the right. */
+function aligned(lines) {
+    const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)));
+    return lines.map((line) => line.map((cell, column) => (column < 2 ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))));
+}
+function printTable(comparisons) {
+    const lines = aligned(cells(comparisons)).map((line) => `${line.join('  ')}\n`);
+    process.stdout.write(`\n${lines.join('')}`);
+}
+function printMarkdown(comparisons) {
+    const [headings, ...rows] = aligned(cells(comparisons).map(([name, ...others]) => [name ? `\`${name}\`` : 'name', ...others]));
+    const rule = headings.map((heading, column) => (column < 2 ? '-'.repeat(heading.length) : `${'-'.repeat(heading.length - 1)}:`));
+    process.stdout.write([headings, rule, ...rows].map((line) => `| ${line.join(' | ')} |\n`).join(''));
+}
+function printJson(comparisons) {
+    for (const { name, subject, reference, ratio, unit, spread } of comparisons)
+        process.stdout.write(`${JSON.stringify({ name, subject, reference, ratio, unit, spread })}\n`);
+}
+async function run({ benchmark, seconds, millions, print }) {
+    const life = new Life('bench', silentLogger());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+        process.on(signal, () => void life.stop().finally(() => process.exit(130)));
+    note(`${benchmark.name}: ${benchmark.about}`);
+    note(describeMachine());
+    try {
+        const comparisons = await benchmark.run({ seconds, millions, life, note });
+        if (comparisons.length > 0)
+            print(comparisons);
+        return 0;
+    }
+    catch (error) {
+        // What was interrupted fails in some way or other; the signal's handler says how the process ends.
+        if (!life.signal.aborted)
+            note(error instanceof Problem ? error.message : String(error instanceof Error ? error.stack : error));
+        return life.signal.aborted ? 130 : 1;
+    }
+    finally {
+        for (const failure of await life.stop())
+            note(`${failure.message}: ${String(failure.cause)}`);
+    }
+}
+try {
+    const args = readArguments();
+    if (args === null)
+        process.stdout.write(usage);
+    else
+        process.exitCode = await run(args);
+}
+catch (error) {
+    note(`${error.message}\n\n${usage}`);
+    process.exitCode = 1;
+}
+//# sourceMappingURL=run.js.map

@@ -1,0 +1,86 @@
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { Problem } from '../../src/kernel/problem.js';
+import { serviceName, sidecarPackage } from '../../src/sidecar/proto.js';
+import { boolean, enumerated, holding, metered, numeric } from '../contract/grpc/fake-api.js';
+import { ServerProcess } from './server-process.js';
+export const customerId = 'customer-1';
+/** Of a customer that everything is held of. */
+export const calls = [
+    { method: 'GetMeteredEntitlement', request: { customer_id: customerId, feature_id: 'feature-10', options: { requested_usage: 1 } } },
+    { method: 'GetBooleanEntitlement', request: { customer_id: customerId, feature_id: 'feature-9' } },
+];
+/** Twenty of all types, as of one of two plans; the ones that are asked for are in the middle. */
+export const entitlementsOf = (plan, currentUsage) => holding(...Array.from({ length: 20 }, (_, index) => {
+    const id = `feature-${index}`;
+    if (index % 4 === 1)
+        return boolean(id);
+    if (index % 4 === 3)
+        return index % 8 === 3 ? numeric(id, 25 * plan) : enumerated(id, ['small', 'large']);
+    return metered(id, { usageLimit: 1_000 * plan, currentUsage });
+}));
+export const definitionOf = ({ method }) => sidecarPackage[serviceName][method];
+export async function startSidecar(life, api, options = {}) {
+    const env = {
+        SERVER_API_KEY: api.acceptedKey,
+        API_URL: api.url,
+        EDGE_ENABLED: 'FALSE',
+        // Nothing changes here, and nobody vouches for the entry: it has to stay fresh by itself.
+        WS_ENABLED: 'FALSE',
+        REFRESH_AFTER_SECS: '86400',
+        BIND_ADDRESS: '127.0.0.1',
+        PORT: '0',
+        SIDECAR_HTTP_PORT: '0',
+        // For the line that tells the ports.
+        LOG_LEVEL: 'info',
+        ...options.env,
+    };
+    const started = await ServerProcess.start('sidecar', '../../src/sidecar/main.js', { env, nodeArgs: options.nodeArgs });
+    return life.open('sidecar', started, (server) => server.stop());
+}
+/** A bare server that answers each method with the given bytes. */
+export async function startReference(life, answers) {
+    const args = Object.entries(answers).flatMap(([method, bytes]) => [method, bytes.toString('base64')]);
+    return life.open('reference', await ServerProcess.start('reference', './sidecar-reference.js', { args }), (server) => server.stop());
+}
+/** Makes the call as a client does and answers the message's bytes, after a look at what they say. */
+export async function callOnce({ name, ports }, call) {
+    const definition = definitionOf(call);
+    const client = new Client(`127.0.0.1:${ports.grpcPort}`, credentials.createInsecure());
+    try {
+        const bytes = await new Promise((resolve, reject) => {
+            const asBytes = (message) => message;
+            const options = { deadline: Date.now() + 5_000 };
+            client.makeUnaryRequest(definition.path, definition.requestSerialize, asBytes, call.request, new Metadata(), options, (error, message) => {
+                if (message === undefined)
+                    reject(error);
+                else
+                    resolve(message);
+            });
+        });
+        const answer = definition.responseDeserialize(bytes);
+        if (!answer.has_access || answer.is_fallback || !answer.entitlement)
+            throw wrong(`The ${name} answers ${JSON.stringify(answer)}`);
+        return bytes;
+    }
+    finally {
+        client.close();
+    }
+}
+/** A figure of the sidecar's, by the beginning of its line in the metrics. */
+export async function metricOf({ ports }, name, label = '') {
+    const text = await (await fetch(`http://127.0.0.1:${ports.httpPort}/metrics`)).text();
+    const line = text.split('\n').find((one) => one.startsWith(name) && one.includes(label) && !one.startsWith('#'));
+    if (line === undefined)
+        throw wrong(`The sidecar has no metric ${name}`);
+    return Number(line.split(' ').at(-1));
+}
+/** Checks that the sidecar answered from its cache, fresh. */
+export const countedHits = (server) => metricOf(server, 'sidecar_cache_lookups_total', 'outcome="hit"');
+/** A message as it goes over the wire: not compressed, and its length. */
+export function frame(message) {
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(message.length, 1);
+    return Buffer.concat([head, message]);
+}
+export const wrong = (message) => new Problem('ABORTED', 'WRONG_ANSWERS', message);
+//# sourceMappingURL=sidecar-calls.js.map

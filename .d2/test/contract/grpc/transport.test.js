@@ -1,0 +1,156 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as tlsConnect } from 'node:tls';
+import { promisify } from 'node:util';
+import { Client, credentials } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { expect } from 'chai';
+import { protoPath } from 'grpc-health-check';
+import { silentLogger } from '../../../src/platform/logger.js';
+import { Life } from '../../../src/platform/process.js';
+import { serviceName, sidecarPackage } from '../../../src/sidecar/proto.js';
+import { serveGrpc } from '../../../src/sidecar/server.js';
+import { tlsCredentials } from '../../../src/sidecar/tls.js';
+import { runSidecar, until } from './harness.js';
+const openssl = (...args) => promisify(execFile)('openssl', args);
+/** Makes `name.pem` and `name.key`, signed by `ca`, or by itself. */
+async function makeCertificate(folder, name, ca) {
+    const file = (of) => join(folder, of);
+    const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+    const keyPair = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', file(`${name}.key`)];
+    const signer = ca === undefined ? [] : ['-CA', file(`${ca}.pem`), '-CAkey', file(`${ca}.key`)];
+    await openssl('req', '-x509', '-days', '2', ...keyPair, '-out', file(`${name}.pem`), ...subject, ...signer);
+}
+const check = sidecarPackage[serviceName];
+const call = (client, path = check.GetBooleanEntitlement.path) => new Promise((resolve, reject) => {
+    const { requestSerialize, responseDeserialize } = check.GetBooleanEntitlement;
+    const request = { customer_id: 'c', feature_id: 'sso' };
+    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, { deadline: Date.now() + 2_000 }, (error, answer) => error ? reject(error) : resolve(answer));
+});
+const fails = (answer) => answer.then((value) => Promise.reject(new Error(`expected a refusal, got ${JSON.stringify(value)}`)), (error) => error);
+describe('sidecar transport', () => {
+    let folder;
+    let sidecar;
+    const clients = [];
+    const offline = { OFFLINE: 'TRUE', ENTITLEMENTS_FALLBACK: '{"sso": {"hasAccess": true}}' };
+    before(async () => {
+        folder = await mkdtemp(join(tmpdir(), 'tollgate-tls-'));
+        await makeCertificate(folder, 'ca');
+        for (const name of ['server', 'renewed', 'client'])
+            await makeCertificate(folder, name, 'ca');
+        await makeCertificate(folder, 'stranger');
+    });
+    after(() => rm(folder, { recursive: true }));
+    afterEach(async () => {
+        for (const client of clients.splice(0))
+            client.close();
+        await sidecar?.stop();
+        sidecar = undefined;
+    });
+    const read = (name) => readFile(join(folder, name));
+    async function dial(address, as) {
+        const [ca, key, cert] = [await read('ca.pem'), as ? await read(`${as}.key`) : null, as ? await read(`${as}.pem`) : null];
+        const client = new Client(address, credentials.createSsl(ca, key, cert));
+        clients.push(client);
+        return client;
+    }
+    function plain(address) {
+        const client = new Client(address, credentials.createInsecure());
+        clients.push(client);
+        return client;
+    }
+    it('serves the same service under its aliases', async () => {
+        sidecar = await runSidecar({ ...offline, GRPC_SERVICE_ALIASES: 'other.sidecar.v1.SidecarService, acme.v2.Entitlements' });
+        const client = plain(`127.0.0.1:${sidecar.grpcPort}`);
+        for (const name of [serviceName, 'other.sidecar.v1.SidecarService', 'acme.v2.Entitlements'])
+            expect((await call(client, `/${name}/GetBooleanEntitlement`)).has_access, name).to.equal(true);
+        expect((await fails(call(client, '/nobody.v1.SidecarService/GetBooleanEntitlement'))).code).to.equal(12);
+        const { Check } = loadSync(protoPath, { keepCase: true, enums: String })['grpc.health.v1.Health'];
+        const health = await new Promise((resolve, reject) => client.makeUnaryRequest(Check.path, Check.requestSerialize, Check.responseDeserialize, { service: 'acme.v2.Entitlements' }, (error, value) => (error ? reject(error) : resolve(value))));
+        expect(health).to.deep.equal({ status: 'SERVING' });
+    });
+    it('serves on a Unix domain socket besides its port, over one that a killed process left', async () => {
+        const path = join(folder, 'sidecar.sock');
+        await writeStaleSocket(path);
+        sidecar = await runSidecar({ ...offline, UNIX_SOCKET_PATH: path });
+        expect((await call(plain(`unix:${path}`))).has_access).to.equal(true);
+        expect((await call(plain(`127.0.0.1:${sidecar.grpcPort}`))).has_access).to.equal(true);
+    });
+    it('does not take over a socket that another process serves', async () => {
+        const path = join(folder, 'taken.sock');
+        sidecar = await runSidecar({ ...offline, UNIX_SOCKET_PATH: path });
+        const error = await runSidecar({ ...offline, UNIX_SOCKET_PATH: path }).then(() => null, (problem) => problem);
+        expect(error?.message).to.include('another process listens');
+        expect((await call(plain(`unix:${path}`))).has_access).to.equal(true);
+    });
+    it('encrypts its port, and speaks to nobody in the clear', async () => {
+        sidecar = await runSidecar({ ...offline, TLS_CERT_FILE: join(folder, 'server.pem'), TLS_KEY_FILE: join(folder, 'server.key') });
+        expect((await call(await dial(`localhost:${sidecar.grpcPort}`))).has_access).to.equal(true);
+        expect((await fails(call(plain(`127.0.0.1:${sidecar.grpcPort}`)))).code).to.equal(14);
+    });
+    it('asks clients for a certificate, and takes only those of its authority', async () => {
+        sidecar = await runSidecar({
+            ...offline,
+            TLS_CERT_FILE: join(folder, 'server.pem'),
+            TLS_KEY_FILE: join(folder, 'server.key'),
+            TLS_CLIENT_CA_FILE: join(folder, 'ca.pem'),
+        });
+        const address = `localhost:${sidecar.grpcPort}`;
+        expect((await call(await dial(address, 'client'))).has_access).to.equal(true);
+        expect((await fails(call(await dial(address)))).code).to.equal(14);
+        expect((await fails(call(await dial(address, 'stranger')))).code).to.equal(14);
+    });
+    it('says in a sentence which files cannot be used', async () => {
+        const problem = await runSidecar({
+            ...offline,
+            TLS_CERT_FILE: join(folder, 'server.pem'),
+            TLS_KEY_FILE: join(folder, 'client.key'),
+        }).catch((error) => error);
+        expect(problem.message)
+            .to.include("the certificate can't be used")
+            .and.include('TLS_KEY_FILE');
+    });
+    it('uses a renewed certificate for new connections, and keeps the last good one while files do not fit', async () => {
+        const [cert, key] = [join(folder, 'current.pem'), join(folder, 'current.key')];
+        await copyFile(join(folder, 'server.pem'), cert);
+        await copyFile(join(folder, 'server.key'), key);
+        const life = new Life('sidecar', silentLogger());
+        const port = await serveGrpc(life, {
+            handlers: {},
+            host: '127.0.0.1',
+            port: 0,
+            credentials: await tlsCredentials(life, { cert, key, clientCa: null }, 20),
+            socketPath: null,
+            aliases: [],
+            drainMs: 100,
+        });
+        try {
+            const subject = () => new Promise((resolve, reject) => {
+                const socket = tlsConnect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] }, () => {
+                    resolve(String(socket.getPeerCertificate().subject.CN));
+                    socket.destroy();
+                });
+                socket.on('error', reject);
+            });
+            expect(await subject()).to.equal('server');
+            // Half of a renewal, for a while.
+            await copyFile(join(folder, 'renewed.pem'), cert);
+            await new Promise((resolve) => setTimeout(resolve, 100));
+            expect(await subject()).to.equal('server');
+            await copyFile(join(folder, 'renewed.key'), key);
+            await until(async () => (await subject()) === 'renewed', 'the renewed certificate is in use');
+        }
+        finally {
+            await life.stop();
+        }
+    });
+    /** Binds the path in a process that is killed: its file stays. */
+    async function writeStaleSocket(path) {
+        const script = join(folder, 'bind.mjs');
+        await writeFile(script, `import { createServer } from 'node:net'\ncreateServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))\n`);
+        await promisify(execFile)(process.execPath, [script]).catch(() => undefined);
+    }
+});
+//# sourceMappingURL=transport.test.js.map

@@ -1,0 +1,298 @@
+import { expect } from 'chai';
+import * as decimal from '../../../src/kernel/decimal.js';
+import { Problem } from '../../../src/kernel/problem.js';
+import { catalogOf, minorDigits, } from './estimate-cases.js';
+import { boxes, contentRequest, seats, termsOf } from './estimate-requests.js';
+import { inUnits, periodPrice, unused, withTax } from './naive-price.js';
+/** As many customers are at work at once as a busy door has requests. */
+const concurrency = 6;
+const epochMs = (column) => `(extract(epoch FROM ${column}) * 1000)::float8`;
+export class EstimateWorld {
+    /** Estimates that were compared with an invoice, by what was asked. */
+    cases = {};
+    #bench;
+    #spec;
+    #environmentId = '';
+    #featureId = '';
+    #now;
+    #prices;
+    constructor(bench, spec) {
+        this.#bench = bench;
+        this.#spec = spec;
+        // Far ahead of the real clock, so that the test clock rules every instant.
+        this.#now = Date.parse('2027-01-15T00:00:00Z') + spec.gaps[0] * 1_000;
+        this.#prices = spec.priceList;
+    }
+    /** `only`: the customer of this index, as if it were alone. */
+    async run(only) {
+        const { spec, bench } = { spec: this.#spec, bench: this.#bench };
+        this.#environmentId = await bench.createEnvironment({ isTest: true, catalog: catalogOf(spec.priceList, spec) });
+        this.#featureId = (await bench.prisma.feature.findFirstOrThrow({ where: { environmentId: this.#environmentId, refId: 'calls' } })).id;
+        await bench.testClocks.create(this.#environmentId, this.#now);
+        const travellers = [];
+        for (const [index, customer] of spec.customers.entries()) {
+            if (only !== undefined && only !== index)
+                continue;
+            const refId = `customer-${index}`;
+            const { timeZone, currency } = customer;
+            await bench.customers.provision(this.#environmentId, { refId, timeZone, ...(currency && { billingCurrency: currency }) });
+            const { id } = (await bench.customers.get(this.#environmentId, refId));
+            travellers.push({ spec: customer, refId, id, subscriptionRefId: null, known: new Set(), charged: {}, held: null, foreseen: null });
+        }
+        const each = (label, work) => atOnce(travellers, async (traveller) => {
+            try {
+                await work(traveller);
+            }
+            catch (error) {
+                ;
+                error.message = `customer ${traveller.refId.slice('customer-'.length)}, ${label}: ${error.message}`;
+                throw error;
+            }
+        });
+        await each('first', (traveller) => this.#provision(traveller, traveller.spec.first, 'INVOICE_IMMEDIATELY'));
+        for (const [index, gap] of spec.gaps.slice(1).entries()) {
+            const next = this.#now + gap * 1_000;
+            await each(`before step ${index}`, (traveller) => this.#foresee(traveller, traveller.spec.steps[index], next));
+            await bench.testClocks.advance(this.#environmentId, next);
+            this.#now = next;
+            await each(`after the clock of step ${index}`, (traveller) => this.#compareForeseen(traveller));
+            if (index === 2) {
+                this.#prices = spec.laterPrices;
+                await bench.catalog.apply(this.#environmentId, catalogOf(this.#prices, spec), { dryRun: false, archiveMissing: false });
+            }
+            await each(`step ${index}`, (traveller) => this.#step(traveller, traveller.spec.steps[index]));
+        }
+    }
+    async #step(traveller, step) {
+        const current = await this.#current(traveller);
+        const { kind, content, proration } = step;
+        if (kind === 'rest')
+            return;
+        if (!current || kind === 'provision')
+            return this.#provision(traveller, content, proration);
+        if (kind === 'cancel')
+            return this.#cancel(traveller, current, step);
+        if (kind === 'migrate')
+            return this.#migrate(traveller, current, step);
+        const { addons } = contentRequest(content);
+        const change = kind === 'quantity'
+            ? { quantities: [seats(content.seats)] }
+            : kind === 'addons'
+                ? { addons, ...(content.boxes !== null && { quantities: [boxes(content.boxes)] }) }
+                : { billingPeriod: content.billingPeriod };
+        const restarts = step.restartsPeriod && kind !== 'period';
+        const request = {
+            subscriptionRefId: current.refId,
+            ...change,
+            ...(restarts && { billingCycleAnchor: 'NOW' }),
+            billing: { proration },
+        };
+        const made = await this.#compare(traveller, restarts ? 'new period' : kind, {
+            estimate: () => this.#bench.estimates.update(this.#environmentId, request),
+            change: () => this.#bench.subscriptionChanges.update(this.#environmentId, request),
+        });
+        if (!made)
+            return;
+        const { held } = traveller;
+        traveller.held = null;
+        if (!held || !current.currentPeriod || proration !== 'INVOICE_IMMEDIATELY' || made.subscription.scheduled.length > 0)
+            return;
+        const soldBy = { ...held.soldBy };
+        // An add-on that is given up and bought again is sold by the prices of then.
+        if (held.support === 0)
+            soldBy.support = this.#prices;
+        if (held.boxes === null)
+            soldBy.storage = this.#prices;
+        const { support, boxes: boxCount, billingPeriod } = content;
+        traveller.held =
+            kind === 'quantity'
+                ? { ...held, seats: content.seats }
+                : kind === 'addons'
+                    ? { ...held, soldBy, support, boxes: boxCount }
+                    : { ...held, billingPeriod };
+        this.#agree(traveller, { ...made, before: current }, { before: held, after: traveller.held });
+    }
+    async #provision(traveller, content, proration) {
+        const { spec, refId } = traveller;
+        const before = await this.#current(traveller);
+        const request = {
+            customerRefId: refId,
+            planRefId: content.planRefId,
+            billingPeriod: content.planRefId === 'tried' ? null : content.billingPeriod,
+            billingCountryCode: spec.country,
+            ...contentRequest(content),
+            billing: { ...termsOf(spec, content), proration },
+        };
+        const made = await this.#compare(traveller, before ? 'plan change' : 'provision', {
+            estimate: () => this.#bench.estimates.provision(this.#environmentId, request),
+            change: async () => (await this.#bench.subscriptions.provision(this.#environmentId, request)).subscription,
+        });
+        if (!made)
+            return;
+        const { subscription, invoice } = made;
+        traveller.subscriptionRefId = subscription.refId;
+        traveller.held = null;
+        const isNew = subscription.id !== before?.id && invoice !== null && subscription.status === 'ACTIVE';
+        if (!isNew || ('amountOff' in (spec.discount ?? {}) && spec.discount.months !== null))
+            return;
+        const soldBy = Object.fromEntries([content.planRefId, 'support', 'storage'].map((packageRefId) => [packageRefId, this.#prices]));
+        const overrides = content.planRefId === 'tried' ? null : spec.overrides;
+        traveller.held = { ...content, currency: invoice.currency, soldBy };
+        if (content.planRefId === 'tried')
+            traveller.held.billingPeriod = 'MONTHLY';
+        // Where it takes the place of another one, the invoice has the credit for that too.
+        if (before !== null)
+            return;
+        const price = periodPrice({ ...spec, overrides }, traveller.held);
+        expect(Number(invoice.total), 'the price list').to.equal(inUnits(withTax(price, spec.taxPercentage), invoice.currency));
+    }
+    /** No estimate is asked for a cancellation: the price list alone says what comes back. */
+    async #cancel(traveller, current, { isImmediate }) {
+        const { held } = traveller;
+        const time = isImmediate ? 'IMMEDIATE' : null;
+        const cancel = () => this.#bench.cancellations.cancel(this.#environmentId, { subscriptionRefId: current.refId, time, billing: { creditsUnused: true } });
+        const { after, made } = await this.#changed(traveller, cancel);
+        traveller.held = null;
+        if (after.status !== 'CANCELED' || !held || !current.currentPeriod)
+            return;
+        const credit = made.filter(({ lines }) => lines.length > 0 && lines.every((amount) => Number(amount) <= 0) && lines.some((amount) => Number(amount) < 0));
+        const price = unused(periodPrice(this.#ownOf(traveller, held), held), current.currentPeriod, this.#now);
+        const given = credit.reduce((sum, { total }) => sum + Number(total), 0);
+        expect(given, 'the price list').to.equal(inUnits(-withTax(price, traveller.spec.taxPercentage), held.currency));
+        this.#count('cancel');
+    }
+    async #migrate(traveller, current, { isImmediate }) {
+        const time = isImmediate ? 'IMMEDIATE' : 'END_OF_BILLING_PERIOD';
+        const outcome = await this.#changed(traveller, () => this.#bench.subscriptionChanges.migrateToLatest(this.#environmentId, current.refId, time)).catch((error) => Problem.from(error).reason);
+        if (typeof outcome === 'string') {
+            expect(['SUBSCRIPTION_ALREADY_ON_LATEST_PLAN', 'INVALID_SUBSCRIPTION_STATUS']).to.include(outcome);
+            return;
+        }
+        const { held } = traveller;
+        const { after, made } = outcome;
+        traveller.held = null;
+        if (!held || after.status !== 'ACTIVE')
+            return;
+        const [invoice = null] = made.slice(-1);
+        if (!isImmediate) {
+            expect(invoice, 'nothing is charged before the period is over').to.equal(null);
+            return;
+        }
+        const soldBy = Object.fromEntries(Object.keys(held.soldBy).map((packageRefId) => [packageRefId, this.#prices]));
+        traveller.held = { ...held, soldBy };
+        this.#agree(traveller, { before: current, subscription: after, invoice }, { before: held, after: traveller.held });
+        this.#count('migrate');
+    }
+    /** The second opinion about a change: what is left of the new price in its period less what is left of the old one in that of before. */
+    #agree(traveller, made, change) {
+        const left = (held, { currentPeriod }) => withTax(unused(periodPrice(this.#ownOf(traveller, held), held), currentPeriod, this.#now), traveller.spec.taxPercentage);
+        const price = left(change.after, made.subscription) - left(change.before, made.before);
+        expect(Number(made.invoice?.total ?? 0), 'the price list').to.equal(inUnits(price, change.after.currency));
+    }
+    #ownOf({ spec }, { planRefId }) {
+        return planRefId === 'tried' ? { ...spec, overrides: null } : spec;
+    }
+    /** Asks for the estimate, makes the change, and compares: the amounts, line by line. Null: both were refused, for the same reason. */
+    async #compare(traveller, kind, { estimate, change }) {
+        const estimated = await estimate().catch((error) => Problem.from(error));
+        const outcome = await this.#changed(traveller, change).catch((error) => Problem.from(error));
+        if (estimated instanceof Problem || outcome instanceof Problem) {
+            if (outcome instanceof Problem && outcome.code === 'INTERNAL')
+                throw outcome.cause ?? outcome;
+            const told = (one) => (one instanceof Problem ? `${one.reason}: ${one.message}` : 'accepted');
+            expect(told(estimated), `the estimate of "${kind}" as against the change`).to.equal(told(outcome));
+            return null;
+        }
+        const subscription = outcome.after;
+        const invoice = outcome.made.filter(({ subscriptionId }) => subscriptionId === subscription.id).at(-1) ?? null;
+        const { total, subTotal, discountAmount: discount, tax, balance } = estimated;
+        const amountDue = decimal.subtract(decimal.max(total, decimal.zero), decimal.max(balance?.used ?? decimal.zero, decimal.zero));
+        const expected = invoice ?? { total: '0', subTotal: '0', discount: '0', tax: '0', amountDue: '0', lines: [] };
+        expect({ total, subTotal, discount, tax, amountDue, lines: estimated.lines.map(({ amount }) => amount) }, kind).to.deep.equal({
+            total: expected.total,
+            subTotal: expected.subTotal,
+            discount: expected.discount,
+            tax: expected.tax,
+            amountDue: expected.amountDue,
+            lines: expected.lines,
+        });
+        this.#count(kind);
+        return { subscription, invoice };
+    }
+    /** Reports usage, some of it late, and asks for the next invoice where the clock is about to pass the end of the period. */
+    async #foresee(traveller, { calls, lateCalls }, next) {
+        traveller.foreseen = null;
+        const current = await this.#current(traveller);
+        const period = current?.currentPeriod;
+        if (current?.status !== 'ACTIVE' || !period)
+            return;
+        if (calls > 0)
+            await this.#report(traveller, calls, period.start);
+        if (lateCalls !== null && current.startDate < period.start)
+            await this.#report(traveller, lateCalls, period.start - 1_000);
+        if (period.end > next || (current.effectiveEndDate !== null && current.effectiveEndDate <= period.end))
+            return;
+        const { draft } = await this.#bench.estimates.nextInvoice(this.#environmentId, current.refId);
+        const lines = draft.lines.map(({ amount }) => amount);
+        traveller.foreseen = { subscriptionId: current.id, at: period.end, total: draft.total, lines };
+    }
+    async #compareForeseen(traveller) {
+        const { foreseen } = traveller;
+        const made = await this.#newInvoices(traveller);
+        if (!foreseen)
+            return;
+        const invoice = made
+            .filter(({ subscriptionId, createdAt }) => subscriptionId === foreseen.subscriptionId && createdAt === foreseen.at)
+            .at(-1);
+        const { total, lines } = foreseen;
+        expect({ total, lines }, 'renewal').to.deep.equal(invoice ? { total: invoice.total, lines: invoice.lines } : { total: '0', lines: [] });
+        this.#count('renewal');
+    }
+    async #report({ id }, calls, occurredAt) {
+        await this.#bench.pool.query(`INSERT INTO usage_measurement (environment_id, id, customer_id, feature_id, value, behavior, occurred_at)
+       VALUES ($1, gen_random_uuid(), $2, $3, $4, 'DELTA', $5)`, [this.#environmentId, id, this.#featureId, calls, new Date(occurredAt)]);
+    }
+    /** What is paid for, else what is tried; null: neither. A trial that converted may have taken the place of the other. Time is recorded by the clock. */
+    async #current(traveller) {
+        const { rows } = await this.#bench.pool.query(`SELECT id, ref_id AS "refId", status, ${epochMs('start_date')} AS "startDate", ${epochMs('effective_end_date')} AS "effectiveEndDate",
+         ${epochMs('current_period_start')} AS start, ${epochMs('current_period_end')} AS end
+       FROM subscription WHERE environment_id = $1 AND customer_id = $2 AND status IN ('ACTIVE', 'IN_TRIAL') ORDER BY status = 'IN_TRIAL'`, [this.#environmentId, traveller.id]);
+        const [row] = rows;
+        if (row?.refId !== traveller.subscriptionRefId)
+            traveller.held = null;
+        traveller.subscriptionRefId = row?.refId ?? null;
+        if (!row)
+            return null;
+        const { start, end, ...current } = row;
+        return { ...current, currentPeriod: start === null || end === null ? null : { start, end } };
+    }
+    async #changed(traveller, change) {
+        const after = await change();
+        return { after, made: await this.#newInvoices(traveller) };
+    }
+    /** Of the customer, in the order in which they were made, without those that were seen before. */
+    async #newInvoices({ id, known, charged }) {
+        const { rows } = await this.#bench.pool.query(`SELECT id, subscription_id AS "subscriptionId", currency, sub_total::float8::text AS "subTotal", discount::float8::text AS discount, tax::float8::text AS tax,
+         total::float8::text AS total, amount_due::float8::text AS "amountDue", extract(epoch FROM created_at)::float8 * 1000 AS "createdAt",
+         ARRAY(SELECT amount::float8::text FROM invoice_line WHERE environment_id = $1 AND invoice_id = invoice.id ORDER BY position) AS lines
+       FROM invoice WHERE environment_id = $1 AND customer_id = $2 AND id <> ALL ($3) ORDER BY created_at, id`, [this.#environmentId, id, [...known]]);
+        for (const { id: invoiceId, currency, total } of rows) {
+            known.add(invoiceId);
+            charged[currency] = (charged[currency] ?? 0) + Math.round(Number(total) * 10 ** minorDigits[currency]);
+        }
+        for (const [currency, sum] of Object.entries(charged))
+            expect(sum, `${currency} given back beyond what was charged`).to.be.at.least(0);
+        return rows;
+    }
+    #count(kind) {
+        this.cases[kind] = (this.cases[kind] ?? 0) + 1;
+    }
+}
+async function atOnce(items, work) {
+    const waiting = [...items];
+    await Promise.all(Array.from({ length: concurrency }, async () => {
+        for (let item = waiting.shift(); item !== undefined; item = waiting.shift())
+            await work(item);
+    }));
+}
+//# sourceMappingURL=estimate-world.js.map

@@ -1,0 +1,45 @@
+import { BillingSync } from '../../../src/billing/sync.js';
+import { settlePayments } from '../../../src/subscription/use-cases/pay.js';
+import { invoicesOf } from './bench.js';
+export async function payer(bench, environmentId) {
+    const customerId = (await bench.customers.get(environmentId, 'acme')).id;
+    /** With CHARGE; nobody is called. */
+    const provision = async (planRefId, { billing = {}, ...request } = {}) => (await bench.subscriptions.provision(environmentId, {
+        customerRefId: 'acme',
+        planRefId,
+        subscriptionRefId: planRefId,
+        billing: { collectionMethod: 'CHARGE', ...billing },
+        ...request,
+    })).subscription;
+    const subscription = (refId) => bench.subscriptionReads.get(environmentId, refId);
+    const latest = async (id) => (await invoicesOf(bench, environmentId, id)).at(-1);
+    return {
+        provision,
+        subscription,
+        latest,
+        /** Provisions and makes the calls, as a mutation does. */
+        buy: async (planRefId, request = {}) => {
+            const { id } = await provision(planRefId, request);
+            await bench.billing.deliverAll(environmentId, id);
+            return id;
+        },
+        standing: async (refId) => {
+            const { status, paymentCollection, cancelReason } = await subscription(refId);
+            return [status, paymentCollection, cancelReason];
+        },
+        tell: async (id, news) => bench.billing.hear(environmentId, (await bench.billingProvider.tell(environmentId, (await latest(id)).billingId, news))),
+        removeCard: () => bench.billingProvider.setPaymentMethod({ environmentId, customerId }, null),
+        chargeCard: () => bench.billingProvider.setPaymentMethod({ environmentId, customerId }, 'card'),
+        statusOfBuiltin: async () => (await bench.prisma.builtinInvoice.findMany({ where: { environmentId } })).map(({ status }) => status),
+        /** Calls a provider that is the builtin one with a fault in its way. */
+        syncWith: (faulty) => {
+            const { prisma, catalog, ledger, after, billingProvider } = bench;
+            const provider = Object.assign(Object.create(billingProvider), faulty);
+            const parts = { prisma, catalog, billing: ledger, after };
+            return new BillingSync({ prisma, provider, settle: settlePayments(parts) });
+        },
+        /** Has every call due that was put off. */
+        again: () => bench.prisma.billingIntent.updateMany({ where: { environmentId }, data: { nextAttemptAt: new Date(0), leasedUntil: null } }),
+    };
+}
+//# sourceMappingURL=payer.js.map

@@ -1,0 +1,179 @@
+import { expect } from 'chai';
+import { ImportService } from '../../../src/customer/imports.js';
+import { runImport } from '../../../src/customer/jobs.js';
+import { consume } from '../../../src/platform/queue.js';
+import { eventually } from '../../support/eventually.js';
+import { openBench, reasonOf } from '../subscription/bench.js';
+describe('importing many customers', () => {
+    let bench;
+    let environmentId;
+    before(async () => {
+        bench = await openBench();
+    });
+    after(async () => expect(await bench.close()).to.deep.equal([]));
+    beforeEach(async () => {
+        environmentId = await bench.createEnvironment();
+    });
+    const never = new AbortController().signal;
+    const start = (customers, service = bench.imports) => service.start(environmentId, 'CUSTOMERS', customers);
+    const find = async (id) => (await bench.imports.find(environmentId, id));
+    const items = (id, options = {}) => bench.imports.items(environmentId, id, options);
+    const names = async () => (await bench.prisma.customer.findMany({ where: { environmentId }, orderBy: { refId: 'asc' } })).map(({ refId }) => refId);
+    it('tells the outcome of each, and one that is refused hinders no other', async () => {
+        await bench.customers.create(environmentId, { refId: 'known', name: 'Known', email: 'k@known.test' });
+        await bench.customers.create(environmentId, { refId: 'gone' });
+        await bench.customers.archive(environmentId, 'gone');
+        const id = await start([
+            { refId: 'new', name: 'New' },
+            { refId: 'gone', name: 'Gone' },
+            { refId: ' ', name: 'Nobody' },
+            { refId: 'known', email: null, additionalMetaData: { a: 1 } },
+            { refId: null, name: 'Nameless' },
+        ]);
+        expect(await find(id)).to.deep.include({ total: 5, done: 0, failed: 0, finishedAt: null });
+        await bench.imports.run(environmentId, id, never);
+        const job = await find(id);
+        expect(job).to.deep.include({ kind: 'CUSTOMERS', total: 5, done: 3, failed: 2 });
+        expect(job.finishedAt).to.be.a('number');
+        const outcomes = await items(id);
+        expect(outcomes.map(({ position, status, errorReason }) => [position, status, errorReason])).to.deep.equal([
+            [0, 'DONE', null],
+            [1, 'FAILED', 'ENTITY_IS_ARCHIVED'],
+            [2, 'FAILED', 'BAD_USER_INPUT'],
+            [3, 'DONE', null],
+            [4, 'DONE', null],
+        ]);
+        expect(outcomes[1].errorMessage).to.include('"gone" is archived');
+        expect(await bench.customers.get(environmentId, 'known')).to.deep.include({ name: 'Known', email: null, additionalMetaData: { a: 1 } });
+        expect(await bench.customers.get(environmentId, outcomes[4].refId)).to.deep.include({ name: 'Nameless' });
+        expect(await bench.prisma.subscription.count({ where: { environmentId } })).to.equal(0);
+    });
+    it('keeps nothing of what was imported beside the customers', async () => {
+        const id = await start([
+            { refId: 'a', email: 'a@a.test' },
+            { refId: ' ', email: 'b@b.test' },
+        ]);
+        await bench.imports.run(environmentId, id, never);
+        const kept = JSON.stringify(await bench.prisma.importItem.findMany({ where: { environmentId } }));
+        expect(kept).to.not.include('@');
+    });
+    it('answers outcomes in pages, and of one status', async () => {
+        const id = await start(Array.from({ length: 7 }, (_, index) => ({ refId: index % 3 === 0 ? ' ' : `c${index}` })));
+        await bench.imports.run(environmentId, id, never);
+        const positions = async (options) => (await items(id, options)).map(({ position }) => position);
+        expect(await positions({ limit: 3 })).to.deep.equal([0, 1, 2]);
+        expect(await positions({ limit: 3, after: 2 })).to.deep.equal([3, 4, 5]);
+        expect(await positions({ status: 'FAILED', after: 0 })).to.deep.equal([3, 6]);
+        expect(await reasonOf(items(id, { limit: 1_001 }))).to.equal('BAD_USER_INPUT');
+    });
+    it('is known in its environment only', async () => {
+        const id = await start([{ refId: 'a' }]);
+        const other = await bench.createEnvironment();
+        expect(await bench.imports.find(other, id)).to.equal(null);
+        expect(await bench.imports.items(other, id, {})).to.deep.equal([]);
+        await bench.imports.run(other, id, never);
+        expect(await names()).to.deep.equal([]);
+        expect(await bench.imports.find(environmentId, 'no such import')).to.equal(null);
+    });
+    it('refuses none and too many', async () => {
+        expect(await reasonOf(start([]))).to.equal('BAD_USER_INPUT');
+        expect(await reasonOf(start(Array.from({ length: 1_001 }, () => ({ refId: 'a' }))))).to.equal('BAD_USER_INPUT');
+    });
+    /** Fails once, as if the process had died after so many records. */
+    const dyingAfter = (count) => {
+        let imported = 0;
+        const stop = new AbortController();
+        const service = new ImportService({
+            prisma: bench.prisma,
+            importers: {
+                CUSTOMERS: async (db, environment, input) => {
+                    if (++imported === count)
+                        stop.abort();
+                    return (await bench.customers.importIn(db, environment, input)).refId;
+                },
+            },
+            changed: () => undefined,
+            unexpected: () => undefined,
+            wake: () => undefined,
+        });
+        return { service, signal: stop.signal };
+    };
+    it('goes on where it stopped, importing each once', async () => {
+        const id = await start(Array.from({ length: 20 }, (_, index) => ({ refId: null, name: `Customer ${index}` })));
+        const { service, signal } = dyingAfter(7);
+        await service.run(environmentId, id, signal);
+        const stopped = await find(id);
+        // Those that were on their way are done too.
+        expect(stopped.done).to.be.within(7, 10);
+        expect(stopped.finishedAt).to.equal(null);
+        await bench.imports.run(environmentId, id, never);
+        expect(await find(id)).to.deep.include({ done: 20, failed: 0 });
+        expect(await names()).to.have.length(20);
+    });
+    it('is worked off by one at a time, and each record is imported once by eight', async () => {
+        const id = await start(Array.from({ length: 50 }, () => ({ refId: null })));
+        await Promise.all(Array.from({ length: 8 }, () => bench.imports.run(environmentId, id, never)));
+        await bench.prisma.importJob.updateMany({ where: { environmentId }, data: { leasedUntil: null } });
+        await bench.imports.run(environmentId, id, never);
+        expect(await find(id)).to.deep.include({ done: 50 });
+        expect(await names()).to.have.length(50);
+    });
+    it('imports in the order of the request: the last of one customer stays', async () => {
+        const id = await start(Array.from({ length: 9 }, (_, index) => ({ refId: 'acme', name: `Acme ${index}` })));
+        await bench.imports.run(environmentId, id, never);
+        expect((await bench.customers.get(environmentId, 'acme')).name).to.equal('Acme 8');
+    });
+    it('hides the text of our own failures, tells them to whoever runs it, and goes on', async () => {
+        const told = [];
+        const service = new ImportService({
+            prisma: bench.prisma,
+            importers: {
+                CUSTOMERS: async (_, __, input) => {
+                    if (input.refId === 'bad')
+                        throw new Error('secret of ours');
+                    return 'good';
+                },
+            },
+            changed: () => undefined,
+            unexpected: (error, { position }) => told.push([error.message, position]),
+            wake: () => undefined,
+        });
+        const id = await start([{ refId: 'bad' }, { refId: 'good' }], service);
+        await service.run(environmentId, id, never);
+        const outcomes = await items(id);
+        expect(outcomes.map(({ status, errorReason }) => [status, errorReason])).to.deep.equal([
+            ['FAILED', 'INTERNAL'],
+            ['DONE', null],
+        ]);
+        expect(JSON.stringify(outcomes)).to.not.include('secret');
+        expect(told).to.deep.equal([['secret of ours', 0]]);
+    });
+    describe('with a worker', () => {
+        it('is worked off soon', async () => {
+            consume(bench.life, bench.queues, runImport, {
+                concurrency: 1,
+                handler: (job, { signal }) => bench.imports.run(job.environmentId, job.importId, signal),
+            });
+            const id = await start([{ refId: 'a' }, { refId: 'b' }]);
+            await eventually('the import to be finished', async () => (await find(id)).finishedAt);
+            expect(await names()).to.deep.equal(['a', 'b']);
+        });
+        it('is found by the sweep when its job was lost, and forgotten a month after its end', async () => {
+            const lost = new ImportService({
+                prisma: bench.prisma,
+                importers: {},
+                changed: () => undefined,
+                unexpected: () => undefined,
+                wake: () => undefined,
+            });
+            const id = await start([{ refId: 'a' }], lost);
+            await bench.prisma.importJob.updateMany({ where: { environmentId }, data: { createdAt: new Date(Date.now() - 20_000) } });
+            expect(await bench.imports.sweep()).to.equal(1);
+            await eventually('the import to be finished', async () => (await find(id)).finishedAt);
+            await bench.prisma.importJob.updateMany({ where: { environmentId }, data: { finishedAt: new Date(Date.now() - 31 * 86_400_000) } });
+            await bench.imports.sweep();
+            expect(await bench.imports.find(environmentId, id)).to.equal(null);
+        });
+    });
+});
+//# sourceMappingURL=imports.test.js.map

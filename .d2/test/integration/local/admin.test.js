@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { runAdmin } from '../../../src/local/admin.js';
+import { createTestDatabase, requiredVariable } from '../../support/database.js';
+describe('the admin commands', () => {
+    let database;
+    let folder;
+    before(() => {
+        folder = mkdtempSync(join(tmpdir(), 'tollgate-admin-'));
+    });
+    after(() => rmSync(folder, { recursive: true }));
+    beforeEach(async () => {
+        database = await createTestDatabase();
+    });
+    afterEach(() => database.drop());
+    async function admin(args, databaseUrl = database.url) {
+        const [output, errors] = [[], []];
+        const code = await runAdmin({ args, databaseUrl, folder, print: (text) => output.push(text), printError: (text) => errors.push(text) });
+        return { code, output: output.join('\n'), errors: errors.join('\n') };
+    }
+    async function adminJson(...args) {
+        const { code, output, errors } = await admin([...args, '--json']);
+        expect(code, errors).to.equal(0);
+        return JSON.parse(output);
+    }
+    it('create an environment and keys, rotate and revoke them, and print a key once only', async () => {
+        const environment = await adminJson('environment', 'create', 'production', '--name', 'Production', '--persistent-cache');
+        expect(environment).to.include({ refId: 'production', displayName: 'Production', isTest: false, hasPersistentCache: true });
+        expect(environment.signingSecret).to.match(/^[0-9A-Za-z]{40}$/);
+        const created = await adminJson('key', 'create', '--name', 'backend', '--expires', '90d');
+        expect(created).to.include({ kind: 'server', name: 'backend', status: 'valid', hint: created.key.slice(-4) });
+        expect(Date.parse(created.expiresAt) - Date.parse(created.createdAt)).to.be.closeTo(90 * 86_400_000, 5_000);
+        const rotated = await adminJson('key', 'rotate', created.id, '--overlap', '1h');
+        expect(rotated.replaced).to.include({ id: created.id, status: 'valid' });
+        expect(await adminJson('key', 'revoke', created.id)).to.include({ id: created.id, status: 'revoked' });
+        const { output } = await admin(['key', 'list']);
+        expect(output.split('\n')).to.have.length(3);
+        expect(output)
+            .to.match(/revoked/)
+            .and.match(/valid/);
+        const listed = `${output}${JSON.stringify(await adminJson('key', 'list'))}${JSON.stringify(await adminJson('environment', 'list'))}`;
+        for (const secret of [created.key, rotated.key, environment.signingSecret])
+            expect(listed).not.to.include(secret);
+        const { signingSecret } = await adminJson('signing-secret', 'rotate', '--environment', 'production');
+        expect(signingSecret).not.to.equal(environment.signingSecret);
+    });
+    it('apply a catalog from a file, show what would change, and export what is in force', async () => {
+        await admin(['environment', 'create', 'production']);
+        const write = (units) => writeFileSync(join(folder, 'catalog.yaml'), `features:\n  - { refId: calls, type: NUMBER, meter: Incremental, units: ${units} }\n`);
+        write('call');
+        expect(await adminJson('catalog', 'apply', 'catalog.yaml', '--dry-run')).to.deep.equal({
+            dryRun: true,
+            changes: [{ kind: 'feature', refId: 'calls', action: 'create', fields: [] }],
+        });
+        expect(await adminJson('catalog', 'export')).to.deep.equal({});
+        expect((await admin(['catalog', 'apply', 'catalog.yaml'])).output).to.equal('Changed:\n  create feature calls');
+        write('request');
+        expect((await admin(['catalog', 'apply', 'catalog.yaml'])).output).to.include('update feature calls\n      units: "call" → "request"');
+        expect((await admin(['catalog', 'apply', 'catalog.yaml'])).output).to.equal('Nothing to change');
+        const { output } = await admin(['catalog', 'export']);
+        expect(parse(output).features).to.deep.equal([await adminJson('catalog', 'export').then(({ features }) => features[0])]);
+    });
+    it('print every problem of a refused catalog with its place and end with 1', async () => {
+        await admin(['environment', 'create', 'production']);
+        writeFileSync(join(folder, 'wrong.yaml'), 'plans: [{ refId: basic, prodct: cloud }]\n');
+        const { code, output, errors } = await admin(['catalog', 'apply', 'wrong.yaml']);
+        expect([code, output]).to.deep.equal([1, '']);
+        expect(errors).to.include('plans[0].prodct').and.include("did you mean 'product'").and.include('plans[0].product is required');
+        const asJson = JSON.parse((await admin(['catalog', 'apply', 'wrong.yaml', '--json'])).errors);
+        expect(asJson.error.reason).to.equal('BAD_USER_INPUT');
+        expect(asJson.error.details.problems).to.have.length(2);
+    });
+    it('ask which environment is meant when there are several, and name those there are', async () => {
+        expect(await admin(['key', 'list'])).to.deep.include({
+            code: 2,
+            errors: 'say which --environment; there is none yet (environment create)',
+        });
+        await admin(['environment', 'create', 'one']);
+        await admin(['environment', 'create', 'two']);
+        expect((await admin(['key', 'list'])).errors).to.equal('say which --environment; there are: one, two');
+        expect((await admin(['key', 'list', '--environment', 'three'])).errors).to.equal('there is no environment "three"; there are: one, two');
+        expect((await admin(['key', 'list', '--environment', 'two'])).code).to.equal(0);
+    });
+    const wrong = [
+        ['an unknown command', ['key', 'make'], /no command "key make"/],
+        ['an unknown option', ['key', 'create', '--nam', 'x'], /Unknown option '--nam'/],
+        ['a missing argument', ['key', 'rotate'], /<key id> is missing/],
+        ['an argument too many', ['key', 'list', 'all'], /"all" is one argument too many/],
+        ['a missing name', ['key', 'create', '--kind', 'server'], /--name is required/],
+        ['an unknown kind', ['key', 'create', '--name', 'x', '--kind', 'admin'], /--kind must be server or client/],
+        ['a file that is not there', ['catalog', 'apply', 'nothing.yaml'], /nothing\.yaml cannot be read/],
+    ];
+    for (const [what, args, message] of wrong) {
+        it(`end with 2 and change nothing when given ${what}`, async () => {
+            await admin(['environment', 'create', 'production']);
+            const { code, output, errors } = await admin(args);
+            expect([code, output]).to.deep.equal([2, '']);
+            expect(errors).to.match(message);
+            expect([await adminJson('key', 'list'), await adminJson('catalog', 'export')]).to.deep.equal([[], {}]);
+        });
+    }
+    it('explain themselves without a database', async () => {
+        for (const args of [[], ['--help'], ['help'], ['key', 'create', '--help'], ['catalog', 'apply', '-h']]) {
+            const { code, output } = await admin(args, null);
+            expect(code).to.equal(0);
+            expect(output).to.include('Usage: npm run -s admin --');
+        }
+        expect(await admin(['key', 'list'], null)).to.include({ code: 2 });
+    });
+    it('say in a sentence that a database does not answer or was never set up', async () => {
+        const away = await admin(['environment', 'list'], 'postgresql://nobody:hidden@127.0.0.1:1/tollgate');
+        expect(away.code).to.equal(1);
+        expect(away.errors).to.include('no PostgreSQL answers at 127.0.0.1:1').and.not.include('hidden');
+        const empty = await admin(['environment', 'list'], requiredVariable('TEST_DATABASE_URL'));
+        expect([empty.code, empty.errors]).to.deep.equal([1, 'the database has no tables yet: run node dist/src/migrate.js']);
+    });
+    it('refuse what the platform refuses, with 1', async () => {
+        await admin(['environment', 'create', 'production']);
+        expect(await admin(['environment', 'create', 'production'])).to.include({ code: 1, errors: 'Environment "production" exists already.' });
+        expect(await admin(['key', 'revoke', 'nonsense'])).to.include({ code: 1, errors: 'There is no API key with the id "nonsense".' });
+    });
+});
+//# sourceMappingURL=admin.test.js.map

@@ -1,0 +1,220 @@
+import { unpackTold } from '../../../src/changes/wire/told-reports.js';
+import * as decimal from '../../../src/kernel/decimal.js';
+import { newId } from '../../../src/kernel/id.js';
+import { Problem } from '../../../src/kernel/problem.js';
+import { EventAggregation } from '../../../src/metering/aggregation/event-aggregation.js';
+import { Bindings } from '../../../src/metering/counting/bindings.js';
+import { UsageFilling } from '../../../src/metering/counting/usage-filling.js';
+import { countingSession, Ingestion } from '../../../src/metering/ingestion/ingestion.js';
+import { UsageService } from '../../../src/metering/intake/service.js';
+import { aggregateEvents, fillUsage, ingestionShard, ingestUsage, } from '../../../src/metering/wire/jobs.js';
+import { silentLogger } from '../../../src/platform/logger.js';
+import { createMetrics } from '../../../src/platform/metrics.js';
+import { openPostgres } from '../../../src/platform/postgres.js';
+import { Life } from '../../../src/platform/process.js';
+import { consume, openQueue } from '../../../src/platform/queue.js';
+import { openRedis } from '../../../src/platform/redis.js';
+import { createApp, usageParts } from '../../../src/wiring/app.js';
+import { createTestDatabase } from '../../support/database.js';
+import { testRedisPrefix, testRedisUrl } from '../../support/redis.js';
+export async function openMeteringBench({ shards = 2, redisUrl = testRedisUrl(), limits = { maxWaitingJobs: 1_000, maxRedisBytes: null }, } = {}) {
+    const database = await createTestDatabase();
+    const life = new Life('test', silentLogger());
+    const postgres = openPostgres(life, database.url, { poolSize: 10, session: countingSession });
+    const queues = { redisUrl, prefix: testRedisPrefix() };
+    const app = createApp({ life, postgres, queues });
+    const loadHoldings = (environmentId, places) => postgres.prisma.$transaction((db) => app.entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' });
+    const redis = openRedis(life, queues.redisUrl, 'request');
+    const aggregationQueue = openQueue(life, queues, aggregateEvents);
+    const newIngestion = () => new Ingestion({
+        pool: postgres.pool,
+        redis,
+        prefix: queues.prefix,
+        loadHoldings,
+        metrics: createMetrics('ingestion'),
+        log: life.log,
+        changed: app.after.changed,
+        stored: (job) => {
+            aggregationQueue.add(job).catch(() => undefined);
+        },
+    });
+    const newAggregation = () => new EventAggregation({
+        pool: postgres.pool,
+        bindings: new Bindings(loadHoldings),
+        metrics: createMetrics('aggregation'),
+        changed: app.after.changed,
+    });
+    return {
+        ...postgres,
+        databaseUrl: database.url,
+        life,
+        app,
+        queues,
+        usage: new UsageService({
+            ...usageParts({ life, queues, postgres, app }),
+            shards,
+            limits,
+        }),
+        ingestionQueue: openQueue(life, queues, ingestUsage),
+        aggregationQueue,
+        newIngestion,
+        newAggregation,
+        startIngestion: () => {
+            const ingestion = newIngestion();
+            for (let shard = 0; shard < shards; shard++)
+                consume(life, queues, ingestionShard(shard), {
+                    concurrency: 3,
+                    lockMs: 2_000,
+                    handler: (job, { job: { attemptsStarted } }) => ingestion.ingest(job, attemptsStarted > 1),
+                });
+        },
+        startAggregation: () => {
+            const aggregation = newAggregation();
+            consume(life, queues, aggregateEvents, { concurrency: 2, handler: (job) => aggregation.aggregate(job) });
+        },
+        startFilling: () => {
+            const filling = new UsageFilling({ pool: postgres.pool, loadHoldings });
+            consume(life, queues, fillUsage, { concurrency: 2, handler: (job) => filling.fill(job) });
+        },
+        close: async () => {
+            const failures = await life.stop();
+            await database.drop();
+            return failures;
+        },
+    };
+}
+const catalog = {
+    features: [
+        { refId: 'calls', displayName: 'Calls', type: 'NUMBER', meter: 'Incremental', units: 'call', unitsPlural: 'calls' },
+        { refId: 'seats', displayName: 'Seats', type: 'NUMBER', meter: 'Fluctuating', units: 'seat', unitsPlural: 'seats' },
+        { refId: 'unheld', displayName: 'In no plan', type: 'NUMBER', meter: 'Incremental', units: 'call', unitsPlural: 'calls' },
+        { refId: 'sso', displayName: 'Single sign-on', type: 'BOOLEAN' },
+        {
+            refId: 'requests',
+            displayName: 'Requests',
+            type: 'NUMBER',
+            meter: 'Incremental',
+            units: 'request',
+            unitsPlural: 'requests',
+            events: { aggregation: 'COUNT', filters: [[{ field: 'eventName', operation: 'EQUALS', value: 'request' }]] },
+        },
+        {
+            refId: 'tokens',
+            displayName: 'Tokens',
+            type: 'NUMBER',
+            meter: 'Incremental',
+            units: 'token',
+            unitsPlural: 'tokens',
+            events: {
+                aggregation: 'SUM',
+                field: 'tokens',
+                filters: [
+                    [
+                        { field: 'eventName', operation: 'EQUALS', value: 'request' },
+                        { field: 'status', operation: 'NOT_EQUALS', value: 'failed' },
+                    ],
+                ],
+            },
+        },
+        ...['MAX', 'MIN', 'AVG', 'UNIQUE'].map((aggregation) => ({
+            refId: aggregation.toLowerCase(),
+            displayName: aggregation,
+            type: 'NUMBER',
+            meter: 'Incremental',
+            units: 'unit',
+            unitsPlural: 'units',
+            events: {
+                aggregation,
+                field: aggregation === 'UNIQUE' ? 'user' : 'tokens',
+                filters: [[{ field: 'eventName', operation: 'EQUALS', value: 'request' }]],
+            },
+        })),
+    ],
+    products: [{ refId: 'cloud', displayName: 'Cloud', settings: { multipleSubscriptions: true } }],
+    plans: ['free', 'paid'].map((refId, index) => ({
+        refId,
+        product: 'cloud',
+        displayName: refId,
+        pricingType: index === 0 ? 'FREE' : 'CUSTOM',
+        entitlements: [
+            { feature: 'calls', limit: 10 * (index + 1), resetPeriod: 'MONTH' },
+            { feature: 'seats', limit: 5 },
+            { feature: 'sso' },
+            { feature: 'requests', limit: 1_000 * (index + 1), resetPeriod: 'MONTH' },
+            { feature: 'tokens', limit: 1_000 * (index + 1), resetPeriod: 'MONTH' },
+            ...['max', 'min', 'avg', 'unique'].map((feature) => ({ feature, limit: 1_000, resetPeriod: 'HOUR' })),
+        ],
+    })),
+};
+/** An environment with the plans free and paid, which hold all features but `unheld`. */
+export async function createEnvironment({ app }) {
+    const { environment } = await app.environments.create({ refId: newId() });
+    await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false });
+    return environment.id;
+}
+export const report = (customerId, value, more = {}) => ({
+    customerId,
+    resourceId: null,
+    featureId: 'calls',
+    value: decimal.fromNumber(value),
+    behavior: 'DELTA',
+    timestamp: null,
+    idempotencyKey: null,
+    dimensions: null,
+    ...more,
+});
+export const event = (customerId, idempotencyKey, more = {}) => ({
+    customerId,
+    resourceId: null,
+    eventName: 'request',
+    idempotencyKey,
+    timestamp: null,
+    dimensions: {},
+    ...more,
+});
+/** Of the last six hours, as one line; times are the caller's business where it matters. */
+export const historyOf = (customerId, featureId, more = {}) => ({
+    customerId,
+    resourceId: null,
+    featureId,
+    start: Date.now() - 6 * 3_600_000,
+    end: Date.now() + 60_000,
+    groupBy: [],
+    reset: null,
+    isOfActiveOnly: false,
+    paging: null,
+    ...more,
+});
+/** The problem that the work fails with. */
+export async function problemOf(work) {
+    const result = await work.then(() => null, (error) => error);
+    if (!(result instanceof Problem))
+        throw new Error(`expected a Problem, not ${result}`);
+    return result;
+}
+/** Waits until `read` answers what is expected, at most ten seconds; answers what it read last. */
+export async function eventually(read, isExpected) {
+    const end = performance.now() + 10_000;
+    for (;;) {
+        const value = await read();
+        if (isExpected(value) || performance.now() > end)
+            return value;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+}
+/** The usage that a check of the feature would be decided with. */
+export async function usageOf(bench, environmentId, customerId, featureId, resourceId = null) {
+    const state = await bench.app.entitlements.state(environmentId, customerId, resourceId);
+    return state.entitlements.find(({ feature }) => feature.refId === featureId)?.usage?.currentUsage ?? null;
+}
+/** What waits to be told of the customer's usage. */
+export async function toldUsage({ prisma }, environmentId, customerId) {
+    const messages = await prisma.outboxMessage.findMany({ where: { environmentId, kind: 'usage' } });
+    const told = messages.flatMap(({ payload, told }) => told === null ? payload.usages : unpackTold(told));
+    return told.filter((usage) => usage.customerId === customerId);
+}
+export async function count(pool, table, environmentId) {
+    const { rows } = await pool.query(`SELECT count(*) FROM ${table} WHERE environment_id = $1::uuid`, [environmentId]);
+    return Number(rows[0].count);
+}
+//# sourceMappingURL=bench.js.map

@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js';
+import { Bindings } from '../../../src/metering/counting/bindings.js';
+import { count, createEnvironment, event, eventually, historyOf, openMeteringBench, report, usageOf } from './bench.js';
+const hour = 3_600_000;
+const features = ['requests', 'tokens', 'max', 'min', 'avg', 'unique'];
+describe('counting anew from raw events', () => {
+    let bench;
+    let environmentId;
+    let serial = 0;
+    before(async () => {
+        bench = await openMeteringBench();
+        bench.startIngestion();
+        bench.startAggregation();
+        environmentId = await createEnvironment(bench);
+    });
+    after(async () => expect(await bench.close()).to.deep.equal([]));
+    const worker = () => new RecomputationWorker({
+        pool: bench.pool,
+        bindings: new Bindings((id, places) => bench.prisma.$transaction((db) => bench.app.entitlements.holdings(db, id, places), { isolationLevel: 'RepeatableRead' })),
+        changed: () => undefined,
+    });
+    const recompute = async (featureId, customerId = null, of = environmentId) => {
+        const asked = await bench.usage.recomputations.request(of, { featureId, customerId, from: null, to: null });
+        await Promise.all([worker().run(), worker().run()]);
+        return bench.usage.recomputations.progress(of, asked.id);
+    };
+    const allCounted = (of = environmentId) => eventually(() => count(bench.pool, 'pending_batch', of), (waiting) => waiting === 0);
+    /**
+     * Everything that counting leaves behind of a customer: counters and members of all periods, and what history is read from. But for when a member came
+     * first: a late event does not move it, and counting anew does.
+     */
+    const stored = async (customerId) => {
+        const { rows } = await bench.pool.query(`WITH own AS (SELECT id FROM customer WHERE environment_id = $1::uuid AND ref_id = $2)
+       SELECT concat_ws(' ', feature.ref_id, series.id, period_start, period_end, trim_scale(usage), events, trim_scale(total), meter_version) AS row
+       FROM usage_counter AS counter JOIN usage_series AS series ON series.environment_id = counter.environment_id AND series.id = counter.series_id
+       JOIN feature ON feature.environment_id = series.environment_id AND feature.id = series.feature_id
+       WHERE counter.environment_id = $1::uuid AND series.customer_id = (SELECT id FROM own) AND (usage <> 0 OR events > 0)
+       UNION ALL
+       SELECT concat_ws(' ', series.id, period_start, encode(member, 'hex')) FROM usage_member AS member
+       JOIN usage_series AS series ON series.environment_id = member.environment_id AND series.id = member.series_id
+       WHERE member.environment_id = $1::uuid AND series.customer_id = (SELECT id FROM own)
+       UNION ALL
+       SELECT concat_ws(' ', feature.ref_id, part_id, bucket_start, trim_scale(usage), events, is_level) FROM usage_rollup AS rollup
+       JOIN feature ON feature.environment_id = rollup.environment_id AND feature.id = rollup.feature_id
+       WHERE rollup.environment_id = $1::uuid AND rollup.customer_id = (SELECT id FROM own) AND meter_type <> 'None'
+       ORDER BY 1`, [environmentId, customerId]);
+        return rows.map(({ row }) => row);
+    };
+    it('gives what incrementing gave, for every aggregation, with late events, repeats, retries and period boundaries in between', async function () {
+        this.timeout(120_000);
+        const anEvent = fc.record({
+            key: fc.integer({ min: 0, max: 12 }),
+            // The instants around the boundaries of hourly periods, and some that are late.
+            offset: fc.constantFrom(0, 0, -1, 1, -hour, 1 - hour, -hour - 1, -3 * hour),
+            resourceId: fc.constantFrom(null, null, 'a'),
+            tokens: fc.constantFrom(1, 0.1, -2.5, 7, 'many', null),
+            user: fc.constantFrom('a', 'b', 'c', null),
+            status: fc.constantFrom('ok', 'failed'),
+        });
+        const aCall = fc.record({ events: fc.array(anEvent, { minLength: 1, maxLength: 5 }), isRetried: fc.boolean() });
+        await fc.assert(fc.asyncProperty(fc.array(aCall, { minLength: 2, maxLength: 8 }), fc.constantFrom(...features), async (calls, first) => {
+            const customerId = `random-${++serial}`;
+            await bench.app.customers.provision(environmentId, { refId: customerId, subscription: { planRefId: 'free' } });
+            await bench.app.subscriptions.provision(environmentId, { customerRefId: customerId, planRefId: 'paid', resourceRefId: 'a' });
+            // given: both subscriptions have run for hours, so that there are boundaries in the past
+            const boundary = Math.floor(Date.now() / 1_000) * 1_000;
+            await bench.pool.query(`UPDATE subscription SET usage_anchor = $2::timestamptz, start_date = $2::timestamptz
+           WHERE environment_id = $1::uuid AND customer_id = (SELECT id FROM customer WHERE environment_id = $1::uuid AND ref_id = $3)`, [environmentId, new Date(boundary - 5 * hour).toISOString(), customerId]);
+            const send = async ({ events }) => {
+                const sent = events.map(({ key, offset, resourceId, ...dimensions }) => event(customerId, `${key}`, { timestamp: boundary + Math.min(offset, 0), resourceId, dimensions }));
+                await bench.usage.reportEvents(environmentId, sent);
+            };
+            for (const call of calls) {
+                await send(call);
+                if (call.isRetried)
+                    await send(call);
+            }
+            await allCounted();
+            const incremented = await stored(customerId);
+            for (const featureId of [first, ...features.filter((other) => other !== first)])
+                await recompute(featureId, customerId);
+            expect(await stored(customerId)).to.deep.equal(incremented);
+        }), { numRuns: 15 });
+    });
+    it('counts for a meter that has come later, of all customers that have events, in every period and in history', async () => {
+        const of = await createEnvironment(bench);
+        const customers = Array.from({ length: 45 }, (_, index) => `customer-${index}`);
+        for (const refId of customers)
+            await bench.app.customers.provision(of, { refId, subscription: { planRefId: 'free' } });
+        const now = Date.now();
+        await bench.pool.query('UPDATE subscription SET usage_anchor = $2::timestamptz, start_date = $2::timestamptz WHERE environment_id = $1::uuid', [of, new Date(now - 10 * hour).toISOString()]);
+        // given: events that no meter wants
+        await bench.usage.reportEvents(of, customers.flatMap((customerId) => [0, 3].map((hoursBack) => event(customerId, `${hoursBack}`, {
+            eventName: 'later',
+            timestamp: now - hoursBack * hour,
+            dimensions: { tokens: hoursBack + 1, user: 'u' },
+        }))));
+        await allCounted(of);
+        expect(await count(bench.pool, 'usage_series', of)).to.equal(0);
+        // when: a meter wants them
+        await bench.pool.query(`UPDATE meter SET filters = '[[{"field":"eventName","operation":"EQUALS","value":"later"}]]' WHERE environment_id = $1::uuid`, [of]);
+        for (const featureId of ['max', 'unique', 'tokens'])
+            expect(await recompute(featureId, null, of), featureId).to.deep.include({ customersDone: 45, customersTotal: 45, countersLeft: 0 });
+        for (const refId of ['customer-0', 'customer-44']) {
+            const usages = await Promise.all(['max', 'unique', 'tokens'].map((feature) => usageOf(bench, of, refId, feature)));
+            expect(usages, refId).to.deep.equal(['1', '1', '5']);
+            const points = async (featureId) => {
+                const { lines } = await bench.usage.history.read(of, historyOf(refId, featureId, { start: now - 6 * hour, end: now + 1 }));
+                return lines[0].points.map(({ value }) => value).filter((value, index, all) => value !== all[index - 1]);
+            };
+            expect(await points('tokens'), refId).to.deep.equal(['0', '4', '5']);
+            expect((await points('unique')).slice(0, 2), refId).to.deep.equal(['0', '1']);
+        }
+    });
+    it('goes on where it was stopped, while events keep coming, and ends with what they say', async function () {
+        this.timeout(60_000);
+        const of = await createEnvironment(bench);
+        const customers = Array.from({ length: 50 }, (_, index) => `customer-${index}`);
+        for (const refId of customers)
+            await bench.app.customers.provision(of, { refId, subscription: { planRefId: 'free' } });
+        const send = (round) => bench.usage.reportEvents(of, customers.map((customerId) => event(customerId, `${round}`, { dimensions: { tokens: round, user: `${round % 3}` } })));
+        await send(1);
+        const { id } = await bench.usage.recomputations.request(of, { featureId: 'unique', customerId: null, from: null, to: null });
+        const stop = new AbortController();
+        const loadHoldings = (environment, places) => bench.prisma.$transaction((db) => bench.app.entitlements.holdings(db, environment, places), { isolationLevel: 'RepeatableRead' });
+        // Stopped after its first step.
+        const stopped = new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(loadHoldings), changed: () => stop.abort() });
+        await Promise.all([stopped.run(stop.signal), send(2)]);
+        const halfway = await bench.usage.recomputations.progress(of, id);
+        expect(halfway).to.deep.include({ finishedAt: null, customersTotal: 50 });
+        expect(halfway.customersDone).to.be.within(1, 49);
+        for (const featureId of ['requests', 'tokens', 'max'])
+            await bench.usage.recomputations.request(of, { featureId, customerId: null, from: null, to: null });
+        await Promise.all([worker().run(), worker().run(), ...[3, 4, 5, 6].map(send)]);
+        expect((await bench.usage.recomputations.progress(of, id)).finishedAt).to.be.a('number');
+        await allCounted(of);
+        for (const refId of customers) {
+            const usages = await Promise.all(['requests', 'tokens', 'max', 'unique'].map((feature) => usageOf(bench, of, refId, feature)));
+            expect(usages, refId).to.deep.equal(['6', '21', '6', '3']);
+        }
+    });
+    it('counts the customer’s first event after it with the meter as it is now, though nothing had come before', async () => {
+        const of = await createEnvironment(bench);
+        await bench.app.customers.provision(of, { refId: 'quiet', subscription: { planRefId: 'free' } });
+        await bench.pool.query(`UPDATE meter SET filters = '[[{"field":"eventName","operation":"EQUALS","value":"other"}]]' WHERE environment_id = $1::uuid`, [of]);
+        const messages = () => bench.prisma.outboxMessage.count({ where: { environmentId: of } });
+        const before = await messages();
+        await recompute('requests', null, of);
+        expect(await messages()).to.equal(before);
+        await bench.usage.reportEvents(of, [event('quiet', 'a', { eventName: 'other' }), event('quiet', 'b')]);
+        await allCounted(of);
+        expect(await usageOf(bench, of, 'quiet', 'requests')).to.equal('1');
+    });
+    it('leaves what was reported in the sum and in history, when a feature has come to be counted from events', async () => {
+        const of = await createEnvironment(bench);
+        await bench.app.customers.provision(of, { refId: 'reporter', subscription: { planRefId: 'free' } });
+        await bench.usage.report(of, [report('reporter', 5)]);
+        await bench.pool.query(`INSERT INTO meter (environment_id, feature_id, aggregation, filters, updated_at)
+       SELECT environment_id, id, 'COUNT', '[]', now() FROM feature WHERE environment_id = $1::uuid AND ref_id = 'calls'`, [of]);
+        await bench.usage.reportEvents(of, [event('reporter', 'a'), event('reporter', 'b')]);
+        await allCounted(of);
+        const last = async () => {
+            const { lines } = await bench.usage.history.read(of, historyOf('reporter', 'calls'));
+            return lines[0].points.at(-1).value;
+        };
+        expect([await usageOf(bench, of, 'reporter', 'calls'), await last()]).to.deep.equal(['7', '7']);
+        await recompute('calls', null, of);
+        expect([await usageOf(bench, of, 'reporter', 'calls'), await last()]).to.deep.equal(['7', '7']);
+    });
+});
+//# sourceMappingURL=recomputation.test.js.map

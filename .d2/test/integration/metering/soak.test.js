@@ -1,0 +1,22 @@
+import { expect } from 'chai';
+import { silentLogger } from '../../../src/platform/logger.js';
+import { Life } from '../../../src/platform/process.js';
+import { runSoak } from '../../bench/soak-run.js';
+describe('usage is what plain code computes from the list of events, repeats and late ones among them', function () {
+    this.timeout(180_000);
+    const soak = async (trouble, events) => {
+        const life = new Life('soak', silentLogger());
+        try {
+            const { differences, counters, troubles } = await runSoak({ life, events, customers: 100, trouble, note: () => undefined });
+            expect(troubles).to.have.length(2);
+            expect(counters).to.be.above(500);
+            expect(differences).to.deep.equal([]);
+        }
+        finally {
+            expect(await life.stop()).to.deep.equal([]);
+        }
+    };
+    it('when workers are killed in the middle', () => soak('workers', 20_000));
+    it('when PostgreSQL is restarted in the middle, in order and at once', () => soak('postgres', 10_000));
+});
+//# sourceMappingURL=soak.test.js.map

@@ -1,0 +1,236 @@
+import { createServer, Socket } from 'node:net';
+import { Queue } from 'bullmq';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { Problem } from '../../../src/kernel/problem.js';
+import { silentLogger } from '../../../src/platform/logger.js';
+import { Life } from '../../../src/platform/process.js';
+import { consume, openQueue } from '../../../src/platform/queue.js';
+import { testRedisPrefix, testRedisUrl } from '../../support/redis.js';
+const parcel = {
+    queue: 'parcels',
+    name: 'parcel',
+    version: 1,
+    parse: (data) => {
+        if (typeof data.n !== 'number')
+            throw new Error('n must be a number');
+        return data;
+    },
+    options: { backoff: { type: 'fixed', delay: 10 } },
+};
+describe('queues', () => {
+    let connection;
+    let lives;
+    beforeEach(() => {
+        connection = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() };
+        lives = [];
+    });
+    afterEach(async () => {
+        for (const life of lives)
+            expect(await life.stop()).to.deep.equal([]);
+    });
+    const newLife = () => {
+        const life = new Life('test', silentLogger());
+        lives.push(life);
+        return life;
+    };
+    /** The queue as BullMQ sees it. */
+    const inspect = (life) => life.open('inspection', new Queue(parcel.queue, { connection: { url: connection.redisUrl }, prefix: connection.prefix }), (queue) => queue.close());
+    const until = async (isTrue) => {
+        for (const end = performance.now() + 8_000; performance.now() < end;) {
+            if (await isTrue())
+                return;
+            await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+        throw new Error('did not happen');
+    };
+    it('takes many jobs at once, in their order', async () => {
+        const life = newLife();
+        const queue = openQueue(life, connection, parcel);
+        await queue.addAll([1, 2, 3].map((n) => ({ v: 1, n })));
+        const jobs = await inspect(life).getWaiting();
+        expect(jobs.map(({ name, data, opts }) => [name, data.n, opts.attempts])).to.have.deep.ordered.members([
+            ['parcel', 1, 3],
+            ['parcel', 2, 3],
+            ['parcel', 3, 3],
+        ]);
+    });
+    it('hands each job to a worker, with what the definition reads from it', async () => {
+        const life = newLife();
+        const queue = openQueue(life, connection, parcel);
+        const seen = [];
+        consume(life, connection, parcel, { concurrency: 2, handler: async ({ n }) => void seen.push(n) });
+        for (let n = 0; n < 20; n++)
+            await queue.add({ v: 1, n });
+        await until(() => seen.length === 20);
+        expect(seen.sort((a, b) => a - b)).to.deep.equal(Array.from({ length: 20 }, (_, n) => n));
+        await until(async () => (await life.metrics.metrics()).includes('tollgate_jobs_total{queue="parcels",result="finished",process="test"} 20'));
+    });
+    it('puts a job of an unknown version back for a worker that knows it, and never fails it', async () => {
+        const life = newLife();
+        const queue = inspect(life);
+        const [old, current] = [newLife(), newLife()];
+        const seen = [];
+        consume(old, connection, parcel, { concurrency: 1, handler: async () => void seen.push(-1) });
+        await queue.add('parcel', { v: 2, n: 7 });
+        await until(async () => (await queue.getDelayedCount()) === 1);
+        await old.stop();
+        consume(current, connection, { ...parcel, version: 2 }, { concurrency: 1, handler: async ({ n }) => void seen.push(n) });
+        await until(() => seen.length === 1);
+        expect(seen).to.deep.equal([7]);
+        expect(await queue.getFailedCount()).to.equal(0);
+    });
+    it('tries again what may pass later, and fails for good what may not', async () => {
+        const life = newLife();
+        const queue = openQueue(life, connection, parcel);
+        const inspected = inspect(life);
+        const attempts = new Map();
+        consume(life, connection, parcel, {
+            concurrency: 1,
+            handler: async ({ n }) => {
+                attempts.set(n, (attempts.get(n) ?? 0) + 1);
+                if (n === 1 && attempts.get(n) < 3)
+                    throw new Error('not yet');
+                if (n === 2)
+                    throw new Problem('FAILED_PRECONDITION', 'NEVER', 'Never.');
+            },
+        });
+        await queue.add({ v: 1, n: 1 });
+        await queue.add({ v: 1, n: 2 });
+        await inspected.add('parcel', { v: 1 }, { attempts: 3 });
+        await until(async () => (await inspected.getFailedCount()) === 2 && (await inspected.getCompletedCount()) === 1);
+        expect([...attempts]).to.deep.equal([
+            [1, 3],
+            [2, 1],
+        ]);
+    });
+    it('waits for the jobs in work when it stops, and takes no more', async () => {
+        const life = newLife();
+        const queue = openQueue(newLife(), connection, parcel);
+        let finish = () => { };
+        let finished = 0;
+        let hasStarted = false;
+        consume(life, connection, parcel, {
+            concurrency: 1,
+            handler: async () => {
+                hasStarted = true;
+                await new Promise((resolve) => {
+                    finish = resolve;
+                });
+                finished += 1;
+            },
+        });
+        await queue.add({ v: 1, n: 1 });
+        await queue.add({ v: 1, n: 2 });
+        await until(() => hasStarted);
+        const stopped = life.stop();
+        setTimeout(() => finish(), 100);
+        expect(await stopped).to.deep.equal([]);
+        expect(finished).to.equal(1);
+        expect(await queue.waiting()).to.equal(1);
+    });
+    it('is ready while it makes progress, and not when jobs wait and none is finished', async () => {
+        const life = newLife();
+        const queue = openQueue(life, connection, parcel);
+        let finish = () => { };
+        consume(life, connection, parcel, {
+            concurrency: 1,
+            stalledAfterSeconds: 0.2,
+            handler: () => new Promise((resolve) => {
+                finish = resolve;
+            }),
+        });
+        await until(async () => (await life.readiness()).status === 'UP');
+        expect(await life.readiness()).to.deep.include({ redis: 'UP', parcels: { waiting: 0 } });
+        await queue.add({ v: 1, n: 1 });
+        await queue.add({ v: 1, n: 2 });
+        await until(async () => (await life.readiness()).status === 'DOWN');
+        finish();
+        await until(async () => (await life.readiness()).status === 'UP');
+        finish();
+    });
+    describe('behind a Redis that goes away', () => {
+        let proxy;
+        let port;
+        const sockets = new Set();
+        beforeEach(async () => {
+            const target = new URL(testRedisUrl());
+            proxy = createServer((client) => {
+                const server = new Socket().connect(Number(target.port), target.hostname);
+                for (const [from, to] of [
+                    [client, server],
+                    [server, client],
+                ]) {
+                    sockets.add(from);
+                    from.pipe(to);
+                    from.on('error', () => to.destroy());
+                    from.on('close', () => {
+                        to.destroy();
+                        sockets.delete(from);
+                    });
+                }
+            });
+            await listen(0);
+            port = proxy.address().port;
+            connection = { ...connection, redisUrl: `redis://127.0.0.1:${port}${target.pathname}` };
+        });
+        afterEach(() => disconnect());
+        const listen = (onPort) => new Promise((resolve) => proxy.listen(onPort, '127.0.0.1', resolve));
+        const disconnect = async () => {
+            const closed = new Promise((resolve) => proxy.close(resolve));
+            for (const socket of sockets)
+                socket.destroy();
+            await closed;
+        };
+        it('refuses at once to add, and works on when Redis is back', async () => {
+            const life = newLife();
+            const queue = openQueue(life, connection, parcel);
+            const seen = [];
+            consume(life, connection, parcel, { concurrency: 1, handler: async ({ n }) => void seen.push(n) });
+            await queue.add({ v: 1, n: 1 });
+            await until(() => seen.length === 1);
+            await disconnect();
+            await until(async () => (await life.readiness()).status === 'DOWN');
+            const startedAt = performance.now();
+            const error = await queue.add({ v: 1, n: 2 }).catch(Problem.from);
+            expect(error).to.include({ code: 'UNAVAILABLE' });
+            expect(performance.now() - startedAt).to.be.below(500);
+            await listen(port);
+            await until(async () => (await life.readiness()).status === 'UP');
+            await queue.add({ v: 1, n: 3 });
+            await until(() => seen.length === 2);
+            expect(seen).to.deep.equal([1, 3]);
+        });
+        it('stops in time without Redis', async () => {
+            const life = newLife();
+            consume(life, connection, parcel, { concurrency: 1, handler: async () => undefined });
+            await until(async () => (await life.readiness()).status === 'UP');
+            await disconnect();
+            const startedAt = performance.now();
+            await life.stop();
+            expect(performance.now() - startedAt).to.be.below(5_000);
+            await listen(port);
+        });
+        it('refuses within seconds when Redis was never there', async function () {
+            this.timeout(8_000);
+            await disconnect();
+            const queue = openQueue(newLife(), connection, parcel);
+            const error = await queue.add({ v: 1, n: 1 }).catch(Problem.from);
+            expect(error).to.include({ code: 'UNAVAILABLE' });
+            await listen(port);
+        });
+    });
+    it('leaves no connection behind', async () => {
+        const admin = new Redis(testRedisUrl());
+        const clients = async () => (await admin.client('LIST')).split('\n').filter((line) => line.includes('name=')).length;
+        const before = await clients();
+        const life = new Life('test', silentLogger());
+        openQueue(life, connection, parcel);
+        consume(life, connection, parcel, { concurrency: 1, handler: async () => undefined });
+        await until(async () => (await life.readiness()).status === 'UP');
+        expect(await life.stop()).to.deep.equal([]);
+        await until(async () => (await clients()) <= before);
+        admin.disconnect();
+    });
+});
+//# sourceMappingURL=queue.test.js.map

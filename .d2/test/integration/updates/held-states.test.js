@@ -1,0 +1,309 @@
+import { randomUUID } from 'node:crypto';
+import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { announcementOf } from '../../../src/changes/state-bus.js';
+import { fromText } from '../../../src/kernel/decimal.js';
+import { silentLogger } from '../../../src/platform/logger.js';
+import { Life } from '../../../src/platform/process.js';
+import { currentSignal, withinSignal } from '../../../src/platform/within-signal.js';
+import { HeldStates } from '../../../src/updates/held/held-states.js';
+import { eventually } from '../../support/eventually.js';
+import { testRedisPrefix, testRedisUrl } from '../../support/redis.js';
+const environmentId = randomUUID();
+const soon = Date.now() + 3_600_000;
+/** The records as a test changes them; reads can be held up. */
+class Records {
+    version = 1;
+    reads = 0;
+    usage = '0';
+    validUntil = null;
+    /** Of whoever began the last read. */
+    signal;
+    /** Resolves when a read may go on. */
+    gate = Promise.resolve();
+    async state(_, customerId, resourceId) {
+        this.reads += 1;
+        this.signal = currentSignal();
+        const { version, usage, validUntil } = this;
+        await this.gate;
+        const deniedReason = null;
+        const entitlements = [entitlementOf(usage, version)];
+        return {
+            environmentId,
+            customerId,
+            resourceId,
+            version,
+            accessVersion: version,
+            deniedReason,
+            entitlements,
+            validUntil,
+            catalogVersion: 1,
+        };
+    }
+}
+describe('states held in memory', () => {
+    let records;
+    let prefix;
+    let redis;
+    const lives = [];
+    before(() => {
+        redis = new Redis(testRedisUrl());
+    });
+    beforeEach(() => {
+        records = new Records();
+        prefix = testRedisPrefix();
+    });
+    afterEach(async () => {
+        for (const life of lives.splice(0))
+            expect(await life.stop()).to.deep.equal([]);
+    });
+    after(() => redis.disconnect());
+    /** A process that holds states. */
+    async function open(redisUrl = testRedisUrl()) {
+        const life = new Life('web', silentLogger());
+        lives.push(life);
+        const held = new HeldStates({
+            life,
+            queues: { redisUrl, prefix },
+            source: records,
+            // Nothing is shared: what is not in memory is read from the records.
+            shared: { read: async () => null, offer: () => undefined },
+            clock: { now: () => Date.now() },
+            maxBytes: 1_000_000,
+        });
+        await eventually('it hears changes', async () => {
+            await held.state(environmentId, 'warm-up', null);
+            return held.held(environmentId, 'warm-up', null);
+        });
+        records.reads = 0;
+        return held;
+    }
+    const read = (held, customerId = 'a', resourceId = null) => held.state(environmentId, customerId, resourceId);
+    const usageIn = (state) => state.entitlements[0].usage.currentUsage;
+    const change = (version, customerId = 'a') => ({ customerId, version });
+    const usageChange = (currentUsage, updatedAt, resourceId = null) => ({
+        customerId: 'a',
+        version: updatedAt,
+        usage: { resourceId, featureId: 'calls', usage: { ...entitlementOf(currentUsage, updatedAt).usage } },
+    });
+    /** As a worker does. */
+    const publish = (changes, ticket) => redis.publish(...announcementOf(prefix, environmentId, changes, ticket));
+    it('are read once', async () => {
+        const held = await open();
+        for (let n = 0; n < 5; n++)
+            expect((await read(held)).version).to.equal(1);
+        expect(records.reads).to.equal(1);
+    });
+    it('are read once for all who ask at the same time', async () => {
+        const held = await open();
+        await Promise.all(Array.from({ length: 10 }, () => read(held)));
+        expect(records.reads).to.equal(1);
+    });
+    it('are read for all, also when the first that asked gives up', async () => {
+        const held = await open();
+        const { signal } = new AbortController();
+        await withinSignal({ signal }, () => read(held));
+        expect(records.reads).to.equal(1);
+        expect(records.signal).to.equal(undefined);
+    });
+    it('are gone in every process when an announcement has been answered', async () => {
+        const [one, other] = [await open(), await open()];
+        await Promise.all([read(one), read(other)]);
+        records.version = 2;
+        await one.announce(environmentId, [change(2)]);
+        expect(one.held(environmentId, 'a', null)).to.equal(null);
+        expect(other.held(environmentId, 'a', null)).to.equal(null);
+        expect((await read(other)).version).to.equal(2);
+    });
+    it('are gone in every process that hears what a worker announced, once that has been waited for', async () => {
+        const [one, other] = [await open(), await open()];
+        await Promise.all([read(one), read(other)]);
+        records.version = 2;
+        const expected = one.expectAnnouncement();
+        const receivers = await publish([change(2)], expected.ticket);
+        expect(receivers).to.equal(2);
+        await expected.heardBy(receivers);
+        for (const held of [one, other])
+            expect(held.held(environmentId, 'a', null)).to.equal(null);
+    });
+    it('are waited for as well when the acknowledgements come before the number of those that hear, and at most for the lease', async () => {
+        const [one] = [await open(), await open()];
+        const waited = async (receivers) => {
+            const expected = one.expectAnnouncement();
+            await publish([change(2)], expected.ticket);
+            await sleep(100);
+            const startedAt = performance.now();
+            await expected.heardBy(receivers);
+            return performance.now() - startedAt;
+        };
+        expect(await waited(2)).to.be.below(50);
+        expect(await waited(3)).to.be.within(900, 3_000);
+    });
+    it('count one acknowledgement of each process, however often a worker announces the same', async () => {
+        const one = await open();
+        const expected = one.expectAnnouncement();
+        for (let n = 0; n < 3; n++)
+            await publish([change(2)], expected.ticket);
+        await sleep(100);
+        const startedAt = performance.now();
+        await expected.heardBy(2);
+        expect(performance.now() - startedAt).to.be.within(900, 3_000);
+    });
+    it('stay when they know of the change already', async () => {
+        const held = await open();
+        records.version = 5;
+        const state = await read(held);
+        await held.announce(environmentId, [change(5), change(4)]);
+        expect(held.held(environmentId, 'a', null)).to.equal(state);
+        await held.announce(environmentId, [change(null)]);
+        expect(held.held(environmentId, 'a', null)).to.equal(null);
+    });
+    it('are not kept from a read that began before a change, nor given to who asks after it', async () => {
+        const held = await open();
+        let open1 = () => { };
+        records.gate = new Promise((resolve) => {
+            open1 = resolve;
+        });
+        const before = read(held);
+        await eventually('the read is under way', () => records.reads === 1);
+        records.gate = Promise.resolve();
+        records.version = 2;
+        await held.announce(environmentId, [change(2)]);
+        const after = await read(held);
+        open1();
+        expect((await before).version).to.equal(1);
+        expect(after.version).to.equal(2);
+        expect((await read(held)).version).to.equal(2);
+    });
+    it('take over a usage, without a read', async () => {
+        const [one, other] = [await open(), await open()];
+        await Promise.all([read(one), read(other)]);
+        records.reads = 0;
+        await one.announce(environmentId, [usageChange('7', 3)]);
+        for (const held of [one, other])
+            expect(usageIn(await read(held))).to.equal('7');
+        // An older one that arrives later changes nothing.
+        await one.announce(environmentId, [usageChange('6', 2)]);
+        for (const held of [one, other])
+            expect(usageIn(await read(held))).to.equal('7');
+        expect(records.reads).to.equal(0);
+    });
+    it('of a customer with resources are read anew after a usage: it may count in several', async () => {
+        const held = await open();
+        await Promise.all([read(held, 'a', null), read(held, 'a', 'r')]);
+        Object.assign(records, { usage: '7', version: 3, reads: 0 });
+        await held.announce(environmentId, [usageChange('7', 3, 'r')]);
+        expect(usageIn(await read(held, 'a', null))).to.equal('7');
+        expect(usageIn(await read(held, 'a', 'r'))).to.equal('7');
+        expect(records.reads).to.equal(2);
+    });
+    it('of all customers are gone when the catalog changed, and of no other environment', async () => {
+        const held = await open();
+        await Promise.all([read(held, 'a'), read(held, 'b')]);
+        await redis.publish(...announcementOf(prefix, randomUUID(), [change(null, null)]));
+        await publish([change(null, null)]);
+        await eventually('the states are forgotten', () => !held.held(environmentId, 'a', null) && !held.held(environmentId, 'b', null));
+    });
+    it('are read anew from the instant on at which time alone may have changed them', async () => {
+        const held = await open();
+        records.validUntil = Date.now() + 60;
+        await read(held);
+        expect(held.held(environmentId, 'a', null)).to.not.equal(null);
+        await eventually('the instant', () => held.held(environmentId, 'a', null) === null);
+    });
+    it('are not trusted while changes cannot be heard, and forgotten then', async () => {
+        const held = await open();
+        await read(held);
+        await redis.client('KILL', 'TYPE', 'pubsub');
+        await eventually('the loss is noticed', () => held.held(environmentId, 'a', null) === null);
+        records.version = 2;
+        expect((await read(held)).version).to.equal(2);
+        await eventually('it hears again', async () => {
+            await read(held);
+            return held.held(environmentId, 'a', null);
+        });
+    });
+    it('of a process that does not acknowledge are not trusted by it when the announcement is answered', async () => {
+        const network = await openNetwork(testRedisUrl());
+        const [one, other] = [await open(), await open(network.url)];
+        await Promise.all([read(one), read(other)]);
+        records.version = 2;
+        network.isStuck = true;
+        const startedAt = performance.now();
+        await one.announce(environmentId, [change(2)]);
+        expect(performance.now() - startedAt).to.be.within(500, 3_000);
+        expect(other.held(environmentId, 'a', null)).to.equal(null);
+        expect((await read(other)).version).to.equal(2);
+        network.isStuck = false;
+        await eventually('it hears again', async () => (await read(other)) && other.held(environmentId, 'a', null));
+        expect(other.held(environmentId, 'a', null).version).to.equal(2);
+        await lives.pop().stop();
+        await network.close();
+    });
+    it('do not grow without bound', async () => {
+        const held = await open();
+        for (let n = 0; n < 1_000; n++)
+            await read(held, `customer-${n}`);
+        expect(held.held(environmentId, 'customer-0', null)).to.equal(null);
+        expect(held.held(environmentId, 'customer-999', null)).to.not.equal(null);
+    });
+});
+/** A way to Redis on which nothing comes through while it is stuck, and nothing is lost. */
+async function openNetwork(redisUrl) {
+    const { hostname, port, pathname } = new URL(redisUrl);
+    const sockets = new Set();
+    let isStuck = false;
+    const server = createServer((client) => {
+        const upstream = connect(Number(port), hostname);
+        for (const socket of [client, upstream]) {
+            sockets.add(socket);
+            socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+        }
+        client.pipe(upstream).pipe(client);
+    });
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return {
+        url: `redis://127.0.0.1:${server.address().port}${pathname}`,
+        set isStuck(value) {
+            isStuck = value;
+            for (const socket of sockets) {
+                if (isStuck)
+                    socket.cork();
+                else
+                    socket.uncork();
+            }
+        },
+        close: () => new Promise((resolve) => {
+            for (const socket of sockets)
+                socket.destroy();
+            server.close(() => resolve());
+        }),
+    };
+}
+function entitlementOf(currentUsage, updatedAt) {
+    return {
+        feature: {
+            id: 'f',
+            refId: 'calls',
+            displayName: 'Calls',
+            description: null,
+            featureType: 'NUMBER',
+            meterType: 'Incremental',
+            units: null,
+            unitsPlural: null,
+            unitTransformation: null,
+        },
+        usageLimit: fromText('10'),
+        hasUnlimitedUsage: false,
+        hasSoftLimit: false,
+        enumValues: [],
+        reset: null,
+        usage: { currentUsage: fromText(currentUsage), periodStart: null, periodEnd: soon, updatedAt },
+        usageRestartsAt: null,
+        deniedReason: null,
+        validUntil: null,
+    };
+}
+//# sourceMappingURL=held-states.test.js.map

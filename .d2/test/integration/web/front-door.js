@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { makeToken } from '../../../src/environment/model/customer-token.js';
+import { unavailable } from '../../../src/kernel/problem.js';
+import { Secret } from '../../../src/platform/config.js';
+import { listen } from '../../../src/platform/health.js';
+import { silentLogger } from '../../../src/platform/logger.js';
+import { openPostgres } from '../../../src/platform/postgres.js';
+import { Life } from '../../../src/platform/process.js';
+import { createFrontDoor } from '../../../src/web/koa.js';
+import { packageRoot } from '../../../src/web/package-files.js';
+import { createApp } from '../../../src/wiring/app.js';
+import { createTestDatabase } from '../../support/database.js';
+import { testRedisPrefix, testRedisUrl } from '../../support/redis.js';
+export const operatorKey = 'operator-key-of-the-tests';
+export async function openFrontDoor({ limits } = {}) {
+    const database = await createTestDatabase();
+    const life = new Life('web', silentLogger());
+    const { app, queues, url } = await serve(life, { databaseUrl: database.url, queuePrefix: testRedisPrefix(), limits });
+    const { environment, signingSecret } = await app.environments.create({ refId: 'test' });
+    const createKey = async (kind) => (await app.environments.createKey({ environment: 'test', kind, name: kind, expiresAt: null })).key;
+    const [serverKey, clientKey] = [await createKey('SERVER'), await createKey('CLIENT')];
+    const catalog = parse(readFileSync(join(packageRoot, 'src/local/example-catalog.yaml'), 'utf8'));
+    await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false });
+    return {
+        url,
+        app,
+        life,
+        environmentId: environment.id,
+        databaseUrl: database.url,
+        queuePrefix: queues.prefix,
+        serverKey,
+        clientKey,
+        operatorKey,
+        customerToken: (customerId) => makeToken(customerId, signingSecret),
+        ask: (...asked) => ask(url, serverKey, ...asked),
+        close: async () => {
+            const failures = await life.stop();
+            await database.drop();
+            return failures;
+        },
+    };
+}
+/** Another web process of the same platform, as far as one process can tell. Close it before the first one. */
+export async function openTwin(first) {
+    const life = new Life('web', silentLogger());
+    const { app, url } = await serve(life, first);
+    return { ...first, app, life, url, ask: (...asked) => ask(url, first.serverKey, ...asked), close: () => life.stop() };
+}
+async function serve(life, { databaseUrl, queuePrefix, limits }) {
+    const postgres = openPostgres(life, databaseUrl, { poolSize: 5 });
+    const queues = { redisUrl: testRedisUrl(), prefix: queuePrefix };
+    const app = { ...createApp({ life, postgres, queues }), usage: unreached };
+    const server = createFrontDoor({ app, life, queues, operatorKey: new Secret(operatorKey), ingestionShards: 3, hasGraphiql: true, limits });
+    return { app, queues, url: `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}` };
+}
+async function ask(url, serverKey, query, variables = {}, headers = { 'x-api-key': serverKey }) {
+    return (await (await post(url, { query, variables }, headers)).json());
+}
+export function post(url, body, headers = {}) {
+    return fetch(`${url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+}
+/** Usage goes through the queue to a worker that does not run here: the tests of metering have it. */
+const unreached = {
+    announceThrough: () => undefined,
+    report: () => Promise.reject(unavailable('no worker')),
+    reportEvents: () => Promise.reject(unavailable('no worker')),
+};
+//# sourceMappingURL=front-door.js.map

@@ -1,0 +1,19 @@
+import { UsageService } from '../../../src/metering/intake/service.js';
+import { listen } from '../../../src/platform/health.js';
+import { silentLogger } from '../../../src/platform/logger.js';
+import { openPostgres } from '../../../src/platform/postgres.js';
+import { Life } from '../../../src/platform/process.js';
+import { createFrontDoor } from '../../../src/web/koa.js';
+import { createApp, usageParts } from '../../../src/wiring/app.js';
+/** All that a web process is made of, on the bench's databases: what it remembers is its own. Stop its life. */
+export async function openWebProcess(bench, name) {
+    const life = new Life(name, silentLogger());
+    const { queues } = bench;
+    const postgres = openPostgres(life, bench.databaseUrl, { poolSize: 3 });
+    const app = createApp({ life, postgres, queues });
+    const limits = { maxWaitingJobs: 1_000, maxRedisBytes: null };
+    const usage = new UsageService({ ...usageParts({ life, queues, postgres, app }), shards: 1, limits });
+    const server = createFrontDoor({ app: { ...app, usage }, life, queues, hasGraphiql: false });
+    return { life, url: `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}` };
+}
+//# sourceMappingURL=web-process.js.map

@@ -1,0 +1,56 @@
+import { runImport } from '../../../src/customer/jobs.js';
+import { Secret } from '../../../src/platform/config.js';
+import { listen } from '../../../src/platform/health.js';
+import { consume } from '../../../src/platform/queue.js';
+import { openRedis } from '../../../src/platform/redis.js';
+import { applyDueTransitions } from '../../../src/subscription/time/jobs.js';
+import { ChangeDelivery } from '../../../src/updates/deliver/delivery.js';
+import { deliverChanges } from '../../../src/updates/deliver/jobs.js';
+import { changeSinks } from '../../../src/updates/deliver/sinks.js';
+import { StateCache } from '../../../src/updates/held/state-cache.js';
+import { createFrontDoor } from '../../../src/web/koa.js';
+import { openMeteringBench } from '../metering/bench.js';
+import { operatorKey, post } from './front-door.js';
+export async function openWholePlatform() {
+    const bench = await openMeteringBench();
+    const { life, queues, app, usage, pool } = bench;
+    bench.startIngestion();
+    bench.startAggregation();
+    const redis = openRedis(life, queues.redisUrl, 'request');
+    const delivery = new ChangeDelivery({
+        pool,
+        entitlements: app.entitlements,
+        cache: new StateCache(redis, queues.prefix),
+        sinks: changeSinks({ life, redis, queues, hasPersistentCache: (id) => app.environments.hasPersistentCache(id) }),
+        metrics: life.metrics,
+    });
+    consume(life, queues, deliverChanges, { concurrency: 2, handler: ({ environmentId }) => delivery.deliver(environmentId) });
+    consume(life, queues, applyDueTransitions, {
+        concurrency: 2,
+        handler: async ({ environmentId, customerId }) => {
+            await app.dueTransitions.applyDue(environmentId, customerId);
+            await app.promotional.applyDue(environmentId, customerId);
+        },
+    });
+    consume(life, queues, runImport, {
+        concurrency: 1,
+        handler: ({ environmentId, importId }, { signal }) => app.imports.run(environmentId, importId, signal),
+    });
+    const server = createFrontDoor({ app: { ...app, usage }, life, queues, operatorKey: new Secret(operatorKey), hasGraphiql: false });
+    const url = `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}`;
+    return {
+        ...bench,
+        url,
+        async createEnvironment(refId, catalog) {
+            const { environment } = await app.environments.create({ refId });
+            const { key } = await app.environments.createKey({ environment: refId, kind: 'SERVER', name: 'test', expiresAt: null });
+            await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false });
+            return {
+                id: environment.id,
+                serverKey: key,
+                ask: async (query, variables = {}, headers = {}) => (await (await post(url, { query, variables }, { 'x-api-key': key, ...headers })).json()),
+            };
+        },
+    };
+}
+//# sourceMappingURL=whole-platform.js.map

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Children } from '../../src/local/children.js';
+import { GraphqlClient, SidecarClient } from '../../src/local/demo/clients.js';
+import { stopGroup } from '../../src/local/os-process.js';
+import { Ports } from '../../src/local/ports.js';
+import { healthUrl, localHost, processEnvironment, stageOf, webUrl } from '../../src/local/process-wiring.js';
+import { parseProcfile, programOf } from '../../src/local/procfile.js';
+import { silentLogger } from '../../src/platform/logger.js';
+import { openPostgres } from '../../src/platform/postgres.js';
+import { Life } from '../../src/platform/process.js';
+import { createApp } from '../../src/wiring/app.js';
+import { createTestDatabase } from './database.js';
+import { eventually } from './eventually.js';
+import { testRedisPrefix, testRedisUrl } from './redis.js';
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const startMs = 60_000;
+const graceMs = 12_000;
+/**
+ * The processes of the Procfile in the hand of a test: each is started and stopped by it, and nothing starts one again. They share a database and a key
+ * prefix of their own, and one environment with a catalog.
+ */
+export class OwnProcesses {
+    database;
+    environmentId;
+    processes;
+    wiring;
+    env;
+    ports;
+    /** What they printed: `name | line`. */
+    lines = [];
+    api;
+    sidecar;
+    #children = new Children();
+    #running = new Map();
+    constructor(database, environmentId, processes, wiring, env, ports) {
+        this.database = database;
+        this.environmentId = environmentId;
+        this.processes = processes;
+        this.wiring = wiring;
+        this.env = env;
+        this.ports = ports;
+        this.api = new GraphqlClient(webUrl(wiring), wiring.serverApiKey);
+        this.sidecar = new SidecarClient(`${localHost(wiring)}:${wiring.ports.sidecar}`);
+    }
+    /** Nothing runs yet. `env` goes to every process; all ends with `close`. */
+    static async create(catalog, env = {}) {
+        const database = await createTestDatabase();
+        const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() };
+        const { environmentId, serverApiKey } = await prepareEnvironment(database.url, queues, catalog);
+        const processes = parseProcfile(readFileSync(`${root}Procfile`, 'utf8')).filter(({ name }) => name !== 'release');
+        const ports = new Ports();
+        const taken = {};
+        for (const { name } of processes)
+            taken[name] = await ports.take();
+        const wiring = {
+            databaseUrl: database.url,
+            redisUrl: queues.redisUrl,
+            environmentId,
+            serverApiKey,
+            operatorKey: 'operator-key-of-a-test-run',
+            ports: taken,
+            sidecarHttpPort: await ports.take(),
+            bindAddress: '127.0.0.1',
+        };
+        return new OwnProcesses(database, environmentId, processes, wiring, { QUEUE_PREFIX: queues.prefix, ...env }, ports);
+    }
+    /** All names of the Procfile. */
+    get names() {
+        return this.processes.map(({ name }) => name);
+    }
+    /** Starts processes, and answers when all of them are ready. */
+    async start(names) {
+        for (const name of names) {
+            const { command } = this.processes.find((line) => line.name === name);
+            const child = this.#children.start({
+                ...programOf(command),
+                stage: stageOf(name),
+                env: processEnvironment(name, this.wiring, { PATH: process.env.PATH, ...this.env }),
+                cwd: root,
+                stopSignal: 'SIGTERM',
+                graceMs,
+                output: 'pipe',
+            });
+            for (const input of child.streams)
+                createInterface({ input }).on('line', (line) => this.lines.push(`${name} | ${line}`));
+            this.#running.set(name, child);
+        }
+        await Promise.all(names.map((name) => eventually(`${name} to be ready`, () => this.isReady(name), startMs)));
+    }
+    async isReady(name) {
+        try {
+            const response = await fetch(`${healthUrl(name, this.wiring)}/readyz`, { signal: AbortSignal.timeout(2_000) });
+            await response.arrayBuffer();
+            return response.status === 200;
+        }
+        catch {
+            return false;
+        }
+    }
+    /** Stops processes in their order, as a deploy does, and answers when they are gone. */
+    async stop(names) {
+        await Promise.all(names.map(async (name) => {
+            const child = this.#running.get(name);
+            this.#running.delete(name);
+            if (child?.pid !== undefined)
+                await stopGroup(child.pid, 'SIGTERM', graceMs);
+        }));
+    }
+    async close() {
+        this.sidecar.close();
+        await this.#children.stopAll();
+        this.ports.release();
+        await this.database.drop();
+    }
+}
+async function prepareEnvironment(databaseUrl, queues, catalog) {
+    const life = new Life('prepare', silentLogger());
+    try {
+        const postgres = openPostgres(life, databaseUrl, { poolSize: 2 });
+        const app = createApp({ life, postgres, queues });
+        const { environment } = await app.environments.create({ refId: 'own', isTest: true });
+        await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false });
+        const { key } = await app.environments.createKey({ environment: 'own', kind: 'SERVER', name: 'test', expiresAt: null });
+        return { environmentId: environment.id, serverApiKey: key };
+    }
+    finally {
+        await life.stop();
+    }
+}
+//# sourceMappingURL=own-processes.js.map

@@ -1,0 +1,204 @@
+import { fork } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Children } from '../../src/local/children.js';
+import { GraphqlClient, SidecarClient } from '../../src/local/demo/clients.js';
+import { isAlive } from '../../src/local/os-process.js';
+import { readPlatform } from '../../src/local/platform-file.js';
+import { Ports } from '../../src/local/ports.js';
+import { startRedis } from '../../src/local/redis.js';
+import { createTestDatabase } from './database.js';
+import { eventually } from './eventually.js';
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const runnerFile = fileURLToPath(new URL('./platform-runner.js', import.meta.url));
+const startMs = 60_000;
+const stopMs = 30_000;
+/** Servers that trust the loopback interface take any password; this one is looked for in the logs. */
+const passwordForTrustingServer = 'e2e-database-password';
+/** A Redis that a test may kill. Its port stays the same when it comes back. */
+class OwnRedis {
+    folder;
+    #children = new Children();
+    #ports = new Ports();
+    #port;
+    url = '';
+    constructor(folder) {
+        this.folder = folder;
+    }
+    async start() {
+        // Only the lock on the port is given up, for it to be taken again.
+        this.#ports.release();
+        const { url, port } = await startRedis({
+            dataFolder: this.folder,
+            cacheFolder: join(root, '.cache'),
+            children: this.#children,
+            ports: this.#ports,
+            lastPort: this.#port,
+            notice: (line) => console.error(line),
+            signal: AbortSignal.timeout(startMs),
+        });
+        this.url = url;
+        this.#port = port;
+    }
+    /** Kills it without a word and throws away what it had on disk. */
+    async lose() {
+        const data = join(this.folder, 'redis');
+        const pid = Number(readFileSync(join(data, 'redis.pid'), 'utf8'));
+        process.kill(pid, 'SIGKILL');
+        await eventually('Redis to be gone', () => !isAlive(pid));
+        rmSync(data, { recursive: true });
+    }
+    async stop() {
+        await this.#children.stopAll();
+        this.#ports.release();
+    }
+}
+/**
+ * Every process of the Procfile, run as `npm start` runs them, from a folder of its own: on free ports, with a database and a Redis of its own, so
+ * that it meets neither a developer's platform nor another test run.
+ */
+export class TestPlatform {
+    /** What the processes printed: `name | line`. */
+    lines = [];
+    #folder = mkdtempSync(join(tmpdir(), 'tollgate-e2e-'));
+    redis = new OwnRedis(this.#folder);
+    #database;
+    #runner;
+    #clients;
+    async start() {
+        for (const name of ['dist', 'Procfile'])
+            symlinkSync(join(root, name), join(this.#folder, name));
+        this.#database = await createTestDatabase();
+        const databaseUrl = new URL(this.#database.url);
+        databaseUrl.password ||= passwordForTrustingServer;
+        await this.redis.start();
+        this.#runner = fork(runnerFile, [this.#folder], {
+            env: {
+                PATH: process.env.PATH,
+                TMPDIR: tmpdir(),
+                DATABASE_URL: databaseUrl.href,
+                REDIS_URL: this.redis.url,
+                LOG_LEVEL: 'debug',
+            },
+            execArgv: [],
+            stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+        });
+        for (const input of [this.#runner.stdout, this.#runner.stderr])
+            createInterface({ input: input }).on('line', (line) => this.lines.push(line));
+        const { webUrl, serverApiKey, sidecarAddress } = await eventually('the platform to be ready', () => this.#found(), startMs);
+        this.#clients = { api: new GraphqlClient(webUrl, serverApiKey), sidecar: new SidecarClient(sidecarAddress) };
+    }
+    #found() {
+        if (this.#runner?.exitCode !== null)
+            throw new Error(`The platform did not start:\n${this.lines.slice(-30).join('\n')}`);
+        return readPlatform(join(this.#folder, '.data'));
+    }
+    /** As it is now: process ids change. */
+    get file() {
+        const file = this.#found();
+        if (!file)
+            throw new Error('The platform does not run');
+        return file;
+    }
+    get api() {
+        return this.#clients.api;
+    }
+    get sidecar() {
+        return this.#clients.sidecar;
+    }
+    pidOf(name) {
+        const pid = this.file.processes[name]?.pid;
+        if (!pid)
+            throw new Error(`${name} does not run now`);
+        return pid;
+    }
+    /** Kills a process without a word. The runner starts it again, a second later at the earliest: `back` waits until it is ready. */
+    kill(name) {
+        const killed = this.pidOf(name);
+        process.kill(killed, 'SIGKILL');
+        const isBack = async () => {
+            const { pid, healthUrl } = this.file.processes[name];
+            return pid !== null && pid !== killed && isReady(healthUrl);
+        };
+        return { back: async () => void (await eventually(`${name} to be back`, isBack)) };
+    }
+    /** Has a process stand still, its connections open, for as long as `work` takes. */
+    async whileFrozen(name, work) {
+        const pid = this.pidOf(name);
+        process.kill(pid, 'SIGSTOP');
+        try {
+            return await work();
+        }
+        finally {
+            if (isAlive(pid))
+                process.kill(pid, 'SIGCONT');
+        }
+    }
+    async stop() {
+        this.#clients?.sidecar.close();
+        const runner = this.#runner;
+        if (runner && runner.exitCode === null && runner.signalCode === null) {
+            const exited = new Promise((resolve) => runner.once('exit', resolve));
+            runner.kill('SIGTERM');
+            // What the runner started is stopped by its guard then.
+            const timer = setTimeout(() => runner.kill('SIGKILL'), stopMs);
+            await exited;
+            clearTimeout(timer);
+        }
+        await this.redis.stop();
+        await this.#database?.drop();
+        rmSync(this.#folder, { recursive: true, force: true });
+    }
+}
+async function isReady(healthUrl) {
+    try {
+        const response = await fetch(`${healthUrl}/readyz`, { signal: AbortSignal.timeout(2_000) });
+        await response.arrayBuffer();
+        return response.status === 200;
+    }
+    catch {
+        return false;
+    }
+}
+/** One platform for all files of a run, started by the first that needs it. */
+let shared;
+let users = 0;
+async function stopShared() {
+    const stopping = shared;
+    shared = undefined;
+    await stopping?.platform.stop();
+}
+/** When `--grep` leaves out a whole file, its own hooks do not run. */
+after('stop the platform', async function () {
+    this.timeout(stopMs + 15_000);
+    await stopShared();
+});
+/** The platform, for the tests of the suite that calls this; stopped after the last suite that does. */
+export function usePlatform() {
+    users += 1;
+    before('start the platform', async function () {
+        this.timeout(startMs + 15_000);
+        if (!shared) {
+            const platform = new TestPlatform();
+            shared = { platform, started: platform.start() };
+        }
+        await shared.started;
+    });
+    afterEach('show what the processes complained about', function () {
+        if (this.currentTest?.state !== 'failed')
+            return;
+        const complaints = shared?.platform.lines.filter((line) => /"level":"(warn|error|fatal)"|^tollgate /.test(line)) ?? [];
+        console.error(complaints.slice(-25).join('\n'));
+    });
+    after('stop the platform', async function () {
+        this.timeout(stopMs + 15_000);
+        users -= 1;
+        if (users === 0)
+            await stopShared();
+    });
+    return () => shared.platform;
+}
+//# sourceMappingURL=platform.js.map

@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import { consequenceOf } from '../../../../src/billing/rules/payment-collection.js';
+import { d } from '../support.js';
+const now = 1_000_000_000;
+const dayMs = 86_400_000;
+const outcome = (subscription, news, { before = {}, ...rest } = {}) => consequenceOf({
+    subscription: { status: 'ACTIVE', cancelReason: null, currentPeriod: { start: 0, end: 2 * now }, ...subscription },
+    before: { status: 'OPEN', failedSince: null, ...before },
+    news: {
+        billingId: 'in_1',
+        number: null,
+        status: 'OPEN',
+        revision: 1,
+        amountDue: d(10),
+        refundedAmount: d(0),
+        requiresAction: false,
+        attemptCount: 1,
+        paymentUrl: null,
+        paymentSecret: null,
+        errorMessage: null,
+        ...news,
+    },
+    collectionMethod: 'CHARGE',
+    isTakenBack: false,
+    now,
+    ...rest,
+});
+const waits = { status: 'PAYMENT_PENDING' };
+const ended = (cancelReason) => ({ status: 'CANCELED', cancelReason });
+const neverBegun = (cancelReason) => ({ ...ended(cancelReason), currentPeriod: null });
+describe('what an invoice means for its subscription', () => {
+    it('starts what waits when it is paid', () => expect(outcome(waits, { status: 'PAID' })).to.include({ trigger: 'paid', paymentCollection: 'NOT_REQUIRED' }));
+    it('takes the invoice back before what waits ends', () => {
+        expect(outcome(waits, { status: 'FAILED' })).to.deep.include({ trigger: null, next: { kind: 'VOID' } });
+        expect(outcome(waits, { status: 'CANCELED' }, { isTakenBack: true })).to.include({ trigger: 'paymentDeadline' });
+        for (const endsBy of ['cancel', 'replace'])
+            expect(outcome(waits, { status: 'CANCELED' }, { isTakenBack: true, endsBy })).to.include({ trigger: endsBy });
+        expect(outcome(waits, { status: 'PAID' }, { isTakenBack: true, endsBy: 'cancel' })).to.include({ trigger: 'paid', next: null });
+    });
+    it('tries a failed charge again after 1, 2, 3 and 3 days, and then leaves it to the customer', () => {
+        const next = (attemptCount) => outcome({}, { status: 'FAILED', attemptCount }).next;
+        expect([1, 2, 3, 4].map((count) => next(count))).to.deep.equal([1, 2, 3, 3].map((days) => ({ kind: 'COLLECT', delayMs: days * dayMs })));
+        expect(next(5)).to.equal(null);
+        expect(outcome({}, { status: 'FAILED' }, { collectionMethod: 'INVOICE' }).next).to.equal(null);
+    });
+    it('remembers since when the payment is missing, through further failures', () => {
+        expect(outcome({}, { status: 'FAILED' }).failedSince).to.equal(now);
+        expect(outcome({}, { status: 'FAILED' }, { before: { status: 'FAILED', failedSince: 5 } }).failedSince).to.equal(5);
+        expect(outcome({}, { status: 'PAID' }, { before: { status: 'FAILED', failedSince: 5 } }).failedSince).to.equal(null);
+        expect(outcome({}, { requiresAction: true }).failedSince).to.equal(now);
+    });
+    it('ends a running subscription only when we took its invoice back', () => {
+        expect(outcome({}, { status: 'CANCELED' }, { isTakenBack: true }).trigger).to.equal('collectionFailed');
+        expect(outcome({}, { status: 'CANCELED' }).trigger).to.equal(null);
+    });
+    it('gives back a payment that nobody waits for any more, once, and says so', () => {
+        for (const late of [
+            outcome(neverBegun('PendingPaymentExpired'), { status: 'PAID' }),
+            outcome(neverBegun('CustomerArchived'), { status: 'PAID' }),
+            outcome(ended('CancelledByBilling'), { status: 'PAID' }),
+            outcome({}, { status: 'PAID' }, { before: { status: 'CANCELED' } }),
+        ]) {
+            expect(late.next).to.deep.equal({ kind: 'REFUND' });
+            expect(late.visibleError).to.match(/given back/);
+            expect(late.trigger).to.equal(null);
+        }
+        expect(outcome(neverBegun('PendingPaymentExpired'), { status: 'PAID', refundedAmount: d(10) }).next).to.equal(null);
+    });
+    it('keeps a payment for what was used before the end', () => {
+        expect(outcome(ended('Immediate'), { status: 'PAID' }).next).to.equal(null);
+        expect(outcome(ended('UpgradeOrDowngrade'), { status: 'PAID' }).next).to.equal(null);
+    });
+    it('tells how an open invoice stands', () => {
+        expect(outcome({}, {}).paymentCollection).to.equal('PROCESSING');
+        expect(outcome(waits, {}).paymentCollection).to.equal('ACTION_REQUIRED');
+        expect(outcome({}, {}, { collectionMethod: 'INVOICE' }).paymentCollection).to.equal('NOT_REQUIRED');
+        expect(outcome({}, { requiresAction: true }).paymentCollection).to.equal('ACTION_REQUIRED');
+    });
+});
+//# sourceMappingURL=payment-collection.test.js.map

@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { stringify } from 'yaml';
+import { compareCatalogs } from '../../../../src/catalog/document/difference.js';
+import { exportCatalog } from '../../../../src/catalog/document/export.js';
+import { normalise } from '../../../../src/catalog/document/normalise.js';
+import { parseCatalogText } from '../../../../src/catalog/document/parse.js';
+import { documents } from '../arbitrary.js';
+import { documentWith, parsed, planWith } from '../documents.js';
+const archiveMissing = true;
+const forAll = (claim) => fc.assert(fc.property(documents, (input) => {
+    claim(input);
+}), { numRuns: 60 });
+describe('the normal form of a catalog', () => {
+    it('is its own normal form', () => {
+        forAll((input) => expect(normalise(parsed(input))).to.deep.equal(parsed(input)));
+    });
+    it('differs from itself in nothing', () => {
+        forAll((input) => expect(compareCatalogs(parsed(input), parsed(input), { archiveMissing })).to.deep.equal([]));
+    });
+    it('does not depend on the order in which definitions were written', () => {
+        const reversed = (input) => Object.fromEntries(Object.entries(input)
+            .reverse()
+            .map(([section, items]) => [section, [...items].reverse()]));
+        forAll((input) => expect(parsed(reversed(input))).to.deep.equal(parsed(input)));
+    });
+    it('is a document itself', () => {
+        forAll((input) => expect(parsed(parsed(input))).to.deep.equal(parsed(input)));
+    });
+    it('is what an export reads back as, through YAML and through JSON', () => {
+        forAll((input) => {
+            const written = exportCatalog(parsed(input));
+            for (const text of [stringify(written), JSON.stringify(written)]) {
+                expect(parseCatalogText(text, { current: null, archiveMissing })).to.deep.equal({ catalog: parsed(input) });
+            }
+        });
+    });
+    it('keeps the order of entitlements and of the values of an ENUM, which is how they are displayed', () => {
+        const features = [
+            { refId: 'size', type: 'ENUM', enumValues: ['small', 'large'] },
+            { refId: 'b', type: 'BOOLEAN' },
+            { refId: 'a', type: 'BOOLEAN' },
+        ];
+        const catalog = parsed(documentWith({ features, plans: [planWith({ entitlements: [{ feature: 'b' }, { feature: 'a' }] })] }));
+        expect(catalog.features.map(({ refId }) => refId)).to.deep.equal(['a', 'b', 'size']);
+        expect(catalog.features[2].enumValues).to.deep.equal(['small', 'large']);
+        expect(catalog.plans[0].entitlements.map(({ feature }) => feature)).to.deep.equal(['b', 'a']);
+    });
+    it('orders prices by what they are for, and what has no order alphabetically', () => {
+        const price = { billingModel: 'FLAT_FEE', billingPeriod: 'MONTHLY', currency: 'USD', amount: 1 };
+        const prices = [price, { ...price, currency: 'EUR', country: 'DE' }, { ...price, currency: 'EUR' }];
+        const addons = [planWith({ refId: 'z' }), planWith({ refId: 'y' })];
+        const catalog = parsed(documentWith({ plans: [planWith({ prices, compatibleAddons: ['z', 'y'] })], addons }));
+        expect(catalog.plans[0].prices.map(({ currency, country }) => [currency, country])).to.deep.equal([
+            ['EUR', null],
+            ['EUR', 'DE'],
+            ['USD', null],
+        ]);
+        expect(catalog.plans[0].compatibleAddons).to.deep.equal(['y', 'z']);
+    });
+    it('exports what a person would write', () => {
+        const entitlements = [
+            { feature: 'calls', limit: '0.5', unlimited: false, resetPeriod: 'MONTH' },
+            { feature: 'seats', limit: '9007199254740990.5' },
+        ];
+        const additionalMetaData = { limit: '5', empty: null, none: [] };
+        expect(exportCatalog(parsed(documentWith({ plans: [planWith({ entitlements, additionalMetaData })] }))).plans).to.deep.equal([
+            {
+                refId: 'basic',
+                displayName: 'basic',
+                product: 'cloud',
+                pricingType: 'FREE',
+                entitlements: [
+                    { feature: 'calls', limit: 0.5, behavior: 'Override', resetPeriod: 'MONTH', resetRule: 'SubscriptionStart' },
+                    { feature: 'seats', limit: '9007199254740990.5', behavior: 'Override' },
+                ],
+                additionalMetaData,
+            },
+        ]);
+    });
+});
+//# sourceMappingURL=normalise.test.js.map

@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { currencySymbol, offer } from '../../../../src/catalog/model/paywall.js';
+import * as decimal from '../../../../src/kernel/decimal.js';
+import { plan, price } from '../../subscription/support.js';
+const d = decimal.fromNumber;
+const nobody = { currency: null, countryCode: null };
+const offered = (...plans) => offer({ plans, buyer: nobody, isForAllCountries: false });
+const pointOf = (...prices) => offered(plan('p', { prices: prices.map((fields) => price(fields)) })).pricePoints[0];
+describe('an offer', () => {
+    it('begins with what costs nothing and ends with what is agreed on, the cheapest first between them', () => {
+        const { plans } = offered(plan('custom', { pricingType: 'CUSTOM', prices: [] }), plan('dear', { prices: [price({ amount: d(20) })] }), plan('cheap', { prices: [price({ amount: d(9.5) })] }), plan('free', { pricingType: 'FREE', prices: [] }));
+        expect(plans.map(({ refId }) => refId)).to.deep.equal(['free', 'cheap', 'dear', 'custom']);
+    });
+    it('shows a plan in the currency that it is quoted in when it is not in the buyer’s', () => {
+        const { plans, currency } = offer({
+            plans: [
+                plan('a', { prices: [price(), price({ currency: 'EUR', billingCountryCode: 'DE' })] }),
+                plan('b', { prices: [price({ amount: d(99) })] }),
+            ],
+            buyer: { currency: null, countryCode: 'DE' },
+            isForAllCountries: false,
+        });
+        expect(currency).to.equal('EUR');
+        expect(plans.map(({ prices }) => prices.map((shown) => shown.currency))).to.deep.equal([['EUR'], ['USD']]);
+    });
+    it('has no currency without prices', () => {
+        expect(offered(plan('free', { pricingType: 'FREE', prices: [] }))).to.deep.include({ currency: null, pricePoints: [] });
+    });
+});
+describe('what a plan costs at least per month', () => {
+    const seats = { billingModel: 'PER_UNIT', featureId: 'f', featureRefId: 'seats' };
+    it('is the flat fee', () => {
+        expect(pointOf({ amount: d(29) })).to.include({ amount: '29', featureRefId: null, additionalChargesMayApply: false });
+    });
+    it('is a twelfth of the price of a year, rounded as the currency is written', () => {
+        expect(pointOf({ amount: d(100), billingPeriod: 'ANNUALLY' })).to.include({ amount: '8.33', billingPeriod: 'ANNUALLY' });
+        expect(pointOf({ amount: d(1000), billingPeriod: 'ANNUALLY', currency: 'JPY' })).to.include({ amount: '83' });
+    });
+    it('is the price of one unit, or of as many as must be bought, and says of what', () => {
+        expect(pointOf({ ...seats, amount: d(8) })).to.include({ amount: '8', featureRefId: 'seats', additionalChargesMayApply: true });
+        expect(pointOf({ ...seats, amount: d(8), minUnitQuantity: 3 })).to.include({ amount: '24' });
+        expect(pointOf({ ...seats, amount: d(8), minUnitQuantity: 11, blockSize: 10 })).to.include({ amount: '16' });
+    });
+    it('adds units to the flat fee', () => {
+        expect(pointOf({ amount: d(10) }, { ...seats, amount: d(2) })).to.include({ amount: '12', featureRefId: null });
+    });
+    it('reads tiers', () => {
+        const tiers = [
+            { upTo: d(2), unitPrice: d(10), flatPrice: null },
+            { upTo: null, unitPrice: d(5), flatPrice: d(1) },
+        ];
+        const tiered = { ...seats, amount: null, tiers, minUnitQuantity: 3 };
+        expect(pointOf({ ...tiered, tiersMode: 'GRADUATED' })).to.include({ amount: '26' });
+        expect(pointOf({ ...tiered, tiersMode: 'VOLUME' })).to.include({ amount: '16' });
+        expect(pointOf({ ...tiered, minUnitQuantity: 2, tiersMode: 'VOLUME' })).to.include({ amount: '20' });
+    });
+    it('leaves out what is charged by usage, and says so', () => {
+        const usage = { billingModel: 'USAGE_BASED', featureId: 'f', featureRefId: 'calls', amount: d(1) };
+        expect(pointOf({ amount: d(29) }, usage)).to.include({ amount: '29', additionalChargesMayApply: true });
+        expect(pointOf(usage)).to.equal(undefined);
+    });
+});
+describe('the symbol of a currency', () => {
+    for (const [code, symbol] of [
+        ['USD', '$'],
+        ['EUR', '€'],
+        ['GBP', '£'],
+        ['CHF', 'CHF'],
+    ])
+        it(code, () => expect(currencySymbol(code)).to.equal(symbol));
+});
+//# sourceMappingURL=paywall.test.js.map

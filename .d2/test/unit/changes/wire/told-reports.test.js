@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { packTold, unpackTold } from '../../../../src/changes/wire/told-reports.js';
+import { fromText } from '../../../../src/kernel/decimal.js';
+const anyText = fc.constantFrom('acme', 'a,b', 'line\nbreak', '"quoted"', 'ü');
+const anyTime = fc.option(fc.integer({ min: 0, max: 5 }));
+describe('told reports', () => {
+    it('are read as they were written, with the usage and version of their counters', () => {
+        const anyCounters = fc.array(fc.record({ usage: fc.integer(), version: fc.integer({ min: 0 }) }), { minLength: 1, maxLength: 4 });
+        const anyReport = fc.record({
+            counter: fc.nat(),
+            customerId: anyText,
+            resourceId: fc.option(anyText),
+            featureId: anyText,
+            periodStart: anyTime,
+            periodEnd: anyTime,
+        });
+        fc.assert(fc.property(anyCounters, fc.array(anyReport, { minLength: 1, maxLength: 6 }), (counters, reports) => {
+            const told = reports.map((report) => ({ ...report, counter: report.counter % counters.length }));
+            const usages = counters.map(({ usage }) => usage);
+            const versions = counters.map(({ version }) => version);
+            expect(unpackTold([packTold(told), usages, versions].join('\n'))).to.deep.equal(told.map(({ counter, customerId, resourceId, featureId, periodStart, periodEnd }) => {
+                const usage = { currentUsage: fromText(String(usages[counter])), periodStart, periodEnd, updatedAt: versions[counter] };
+                return { customerId, resourceId, featureId, usage };
+            }));
+        }));
+    });
+    it('name a period once that they have in common', () => {
+        const report = (customerId) => ({ counter: 0, customerId, resourceId: null, featureId: 'calls', periodStart: 1, periodEnd: 2 });
+        expect(packTold([report('acme'), report('other')])).to.equal('[[[1,2]],[[0,"acme","calls",0],[0,"other","calls",0]]]');
+    });
+});
+//# sourceMappingURL=told-reports.test.js.map

@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { checkFields, mergeMetaData, toWritten } from '../../../../src/customer/model/customer.js';
+import { Problem } from '../../../../src/kernel/problem.js';
+describe('customer metadata', () => {
+    const cases = [
+        ['adds a key', { a: 1 }, { b: 2 }, { a: 1, b: 2 }],
+        ['replaces the value of a key', { a: 1, b: 2 }, { a: 3 }, { a: 3, b: 2 }],
+        ['takes away a key that is sent as null', { a: 1, b: 2 }, { a: null }, { b: 2 }],
+        ['knows 0, false and "" from null', { a: 1 }, { a: 0, b: false, c: '' }, { a: 0, b: false, c: '' }],
+        ['does not look into values', { a: { x: 1 } }, { a: { y: 2 } }, { a: { y: 2 } }],
+        ['leaves all as it is when nothing is sent', { a: 1 }, {}, { a: 1 }],
+        ['clears all', { a: 1 }, null, null],
+        ['begins with nothing', null, { a: 1, b: null }, { a: 1 }],
+    ];
+    for (const [title, current, change, expected] of cases)
+        it(title, () => expect(mergeMetaData(current, change)).to.deep.equal(expected));
+    it('is not written when it is absent from the change', () => expect(toWritten({ additionalMetaData: { a: 1 } }, { name: 'Acme' })).to.deep.equal({ name: 'Acme' }));
+});
+describe('customer fields', () => {
+    const reason = (fields) => {
+        try {
+            checkFields(fields);
+            return null;
+        }
+        catch (error) {
+            return Problem.from(error).details.path;
+        }
+    };
+    it('take every IANA time zone, and none', () => {
+        for (const timeZone of ['Europe/Berlin', 'UTC', 'Asia/Kathmandu', null, undefined])
+            expect(reason({ timeZone })).to.equal(null);
+    });
+    it('refuse a time zone that does not exist', () => {
+        for (const timeZone of ['Mars/Olympus', ''])
+            expect(reason({ timeZone })).to.equal('billingInformation.timezone');
+    });
+    it('refuse text that no list could show', () => {
+        expect(reason({ name: 'x'.repeat(1_001) })).to.equal('name');
+        expect(reason({ email: 'x'.repeat(1_001) })).to.equal('email');
+        expect(reason({ name: 'x'.repeat(1_000) })).to.equal(null);
+    });
+});
+//# sourceMappingURL=customer.test.js.map

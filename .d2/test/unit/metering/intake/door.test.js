@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { Problem } from '../../../../src/kernel/problem.js';
+import { Door } from '../../../../src/metering/intake/door.js';
+import { eventually } from '../../../support/eventually.js';
+/** A door whose queue and worker are this test. */
+function openDoor({ shards = 1, expectAnnouncement } = {}) {
+    const jobs = [];
+    const heard = new Map();
+    const queues = Array.from({ length: shards }, () => []);
+    const door = new Door({
+        queues: queues.map((queue) => ({
+            add: async (job) => {
+                jobs.push(job);
+                queue.push(job);
+            },
+        })),
+        replies: {
+            door: 'door',
+            expect: (batchId, listener) => void heard.set(batchId, listener),
+            forget: (batchId) => void heard.delete(batchId),
+        },
+        clock: { now: async () => 1_000 },
+        kind: 'events',
+        maxItems: 50,
+        expectAnnouncement,
+    });
+    const send = (count, signal, customerId = 'customer') => door.send('environment', Array.from({ length: count }, () => ({ customerId })), signal);
+    const answer = ({ batchId, batch }, receivers) => heard.get(batchId)({ batchId, answers: batch.calls.map(() => ({ refused: [] })), receivers });
+    const itemsOf = ({ batch }) => batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys.length : call.length - 1), 0);
+    /** The turns of the event loop in which batches leave. */
+    const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    return { jobs, queues, send, answer, itemsOf, settle };
+}
+describe('a door', () => {
+    it('sends calls of one turn together, and keeps few that come meanwhile for the next batch', async () => {
+        const { jobs, send, answer, itemsOf, settle } = openDoor();
+        const first = [send(1), send(2)];
+        await settle();
+        expect(jobs.map(itemsOf)).to.deep.equal([3]);
+        const second = Array.from({ length: 19 }, () => send(1));
+        await settle();
+        expect(jobs).to.have.length(1);
+        answer(jobs[0]);
+        expect(await Promise.all(first)).to.deep.equal([{ refused: [] }, { refused: [] }]);
+        await settle();
+        expect(jobs.map(itemsOf)).to.deep.equal([3, 19]);
+        answer(jobs[1]);
+        await Promise.all(second);
+    });
+    it('sends a second batch beside the first when it is worth a job, and no third', async () => {
+        const { jobs, send, answer, itemsOf, settle } = openDoor();
+        const calls = [send(1)];
+        await settle();
+        for (const count of [10, 10, 40])
+            calls.push(send(count));
+        await settle();
+        // The call of 40 does not fit beside the others.
+        expect(jobs.map(itemsOf)).to.deep.equal([1, 20]);
+        answer(jobs[0]);
+        await settle();
+        expect(jobs.map(itemsOf)).to.deep.equal([1, 20, 40]);
+        answer(jobs[1]);
+        answer(jobs[2]);
+        await Promise.all(calls);
+    });
+    it('waits a moment under load for a batch as large as usual, and goes with half of it at once', async () => {
+        const { jobs, send, answer, itemsOf, settle } = openDoor();
+        const many = (count) => Promise.all(Array.from({ length: count }, () => send(1)));
+        const first = many(30);
+        await settle();
+        answer(jobs[0]);
+        await first;
+        const few = many(2);
+        expect(jobs.map(itemsOf)).to.deep.equal([30]);
+        const others = many(13);
+        await settle();
+        expect(jobs.map(itemsOf)).to.deep.equal([30, 15]);
+        answer(jobs[1]);
+        await Promise.all([few, others]);
+        const last = send(1);
+        await eventually('the batch of one', () => jobs.length === 3);
+        expect(itemsOf(jobs[2])).to.equal(1);
+        answer(jobs[2]);
+        await last;
+    });
+    it('sends few calls together whose customers they are of, and many by customer', async () => {
+        const { jobs, queues, send, answer, settle } = openDoor({ shards: 2 });
+        const few = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((customerId) => send(1, undefined, customerId)));
+        await settle();
+        expect(jobs).to.have.length(1);
+        answer(jobs[0]);
+        await few;
+        const many = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((customerId) => send(30, undefined, customerId)));
+        for (let answered = 1; answered < 7; answered++) {
+            await eventually('another batch', () => jobs.length > answered);
+            answer(jobs[answered]);
+        }
+        await many;
+        expect(queues.map(({ length }) => length)).to.not.include(0);
+    });
+    it('does not keep others waiting for a batch that takes long', async () => {
+        const { jobs, send, answer, itemsOf, settle } = openDoor();
+        const slow = [send(20)];
+        await settle();
+        slow.push(send(20));
+        await settle();
+        const next = send(30);
+        await settle();
+        expect(jobs.map(itemsOf)).to.deep.equal([20, 20]);
+        await eventually('the next batch', () => jobs.length === 3);
+        answer(jobs[2]);
+        await next;
+        answer(jobs[0]);
+        answer(jobs[1]);
+        await Promise.all(slow);
+    });
+    it('answers callers when what they did is known to those who must know, and expects no more of it', async () => {
+        const happened = [];
+        const ticket = { sender: 'web', number: 1 };
+        const expectAnnouncement = () => ({
+            ticket,
+            heardBy: async (receivers) => {
+                await settle();
+                happened.push(`heard by ${receivers}`);
+            },
+            forget: () => void happened.push('forgotten'),
+        });
+        const { jobs, send, answer, settle } = openDoor({ expectAnnouncement });
+        const sent = send(1).then(() => happened.push('answered'));
+        await settle();
+        expect(jobs[0].announcement).to.equal(ticket);
+        answer(jobs[0], 3);
+        await sent;
+        expect(happened).to.have.members(['heard by 3', 'forgotten', 'answered']);
+        expect(happened[0]).to.equal('heard by 3');
+        // Nobody hears of it: there is nobody to wait for.
+        const alone = send(1).then(() => happened.push('answered alone'));
+        await settle();
+        answer(jobs[1], 0);
+        await alone;
+        expect(happened.slice(3)).to.have.members(['forgotten', 'answered alone']);
+    });
+    it('stops waiting when the caller does', async () => {
+        const { jobs, send, answer, settle } = openDoor();
+        const caller = new AbortController();
+        const sent = send(1, caller.signal).catch((error) => error);
+        await settle();
+        caller.abort();
+        const problem = await sent;
+        expect(problem).to.be.instanceOf(Problem);
+        expect(problem).to.include({ code: 'DEADLINE_EXCEEDED' });
+        answer(jobs[0]);
+    });
+});
+//# sourceMappingURL=door.test.js.map

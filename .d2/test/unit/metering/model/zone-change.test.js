@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { usagePeriodAt } from '../../../../src/metering/model/usage-period.js';
+import { cutToStretch, zoneStretchAt } from '../../../../src/metering/model/zone-change.js';
+const at = (text) => Date.parse(text);
+const daily = { period: 'DAY', rule: 'SubscriptionStart', anchor: at('2026-01-01T00:00:00Z') };
+/** The period that contains an instant, whatever zone it follows. */
+function periodAt(series, instant) {
+    const stretch = zoneStretchAt({ ...series, at: instant });
+    return cutToStretch(usagePeriodAt({ ...series, timeZone: stretch.timeZone, at: instant }), stretch, instant);
+}
+describe('a new time zone', () => {
+    const former = [{ timeZone: 'UTC', until: at('2026-03-10T13:00:00Z') }];
+    const series = { ...daily, timeZone: 'America/New_York', former };
+    it('takes effect where the period ends that was begun in the old one', () => {
+        expect(periodAt(series, at('2026-03-10T20:00:00Z'))).to.deep.equal({
+            start: at('2026-03-10T00:00:00Z'),
+            end: at('2026-03-11T00:00:00Z'),
+        });
+        // The anchor is 19:00 in New York, in summer an hour earlier in UTC.
+        expect(periodAt(series, at('2026-03-11T00:00:00Z'))).to.deep.equal({
+            start: at('2026-03-11T00:00:00Z'),
+            end: at('2026-03-11T23:00:00Z'),
+        });
+        expect(periodAt(series, at('2026-03-12T05:00:00Z')).start).to.equal(at('2026-03-11T23:00:00Z'));
+    });
+    it('that is replaced before it took effect never did', () => {
+        const twice = {
+            ...daily,
+            timeZone: 'Asia/Tokyo',
+            former: [...former, { timeZone: 'America/New_York', until: at('2026-03-10T15:00:00Z') }],
+        };
+        expect(zoneStretchAt({ ...twice, at: at('2026-03-10T16:00:00Z') })).to.deep.equal({
+            timeZone: 'UTC',
+            from: null,
+            until: at('2026-03-11T00:00:00Z'),
+        });
+        expect(zoneStretchAt({ ...twice, at: at('2026-03-11T00:00:00Z') }).timeZone).to.equal('Asia/Tokyo');
+    });
+    it('leaves no instant in no period and none in two, however often it changes', () => {
+        const zones = ['UTC', 'America/New_York', 'Asia/Tokyo', 'Pacific/Auckland', 'Australia/Lord_Howe'];
+        const instant = fc.integer({ min: at('2026-01-02T00:00:00Z'), max: at('2026-12-01T00:00:00Z') });
+        const changes = fc
+            .array(fc.record({ timeZone: fc.constantFrom(...zones), until: instant }), { maxLength: 5 })
+            .map((former) => former.sort((a, b) => a.until - b.until));
+        const period = fc.constantFrom('DAY', 'WEEK', 'MONTH');
+        fc.assert(fc.property(period, fc.constantFrom(...zones), changes, instant, (wanted, timeZone, former, now) => {
+            const any = { ...daily, period: wanted, timeZone, former };
+            const { start, end } = periodAt(any, now);
+            expect(start).to.be.at.most(now);
+            expect(end).to.be.above(now);
+            expect(periodAt(any, start)).to.deep.equal({ start, end });
+            expect(periodAt(any, end - 1)).to.deep.equal({ start, end });
+            expect(periodAt(any, end).start).to.equal(end);
+        }), { numRuns: 200 });
+    });
+});
+//# sourceMappingURL=zone-change.test.js.map

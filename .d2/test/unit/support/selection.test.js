@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { compiledFile, needServices, parseArguments, selectFiles } from '../../support/selection.js';
+const sources = ['unit/kernel/decimal.test.ts', 'unit/local/procfile.test.ts', 'integration/local/redis.test.ts', 'support/run.ts'];
+describe('support/selection', () => {
+    it('takes paths first and leaves everything from the first option on to mocha', () => {
+        expect(parseArguments(['unit', './test/integration/local/', '--grep', 'unit', '--bail'])).to.deep.equal({
+            filters: ['unit', 'integration/local'],
+            mochaArguments: ['--grep', 'unit', '--bail'],
+        });
+    });
+    for (const [title, filters, expected] of [
+        ['everything', [], ['integration/local/redis.test.ts', 'unit/kernel/decimal.test.ts', 'unit/local/procfile.test.ts']],
+        ['a folder', ['unit'], ['unit/kernel/decimal.test.ts', 'unit/local/procfile.test.ts']],
+        ['a source file', ['test/unit/kernel/decimal.test.ts'], ['unit/kernel/decimal.test.ts']],
+        ['a compiled file', ['dist/test/unit/kernel/decimal.test.js'], ['unit/kernel/decimal.test.ts']],
+        ['nothing that exists', ['e2e'], []],
+    ])
+        it(`selects ${title}`, () => {
+            expect(selectFiles(sources, parseArguments(filters).filters)).to.deep.equal(expected);
+        });
+    it('starts services only for tests that are not unit tests', () => {
+        expect(needServices(['unit/kernel/decimal.test.ts'])).to.equal(false);
+        expect(needServices(['unit/kernel/decimal.test.ts', 'integration/local/redis.test.ts'])).to.equal(true);
+    });
+    it('finds the compiled test', () => {
+        expect(compiledFile('/project', 'unit/a.test.ts')).to.equal('/project/dist/test/unit/a.test.js');
+    });
+});
+//# sourceMappingURL=selection.test.js.map

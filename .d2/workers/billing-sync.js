@@ -1,0 +1,37 @@
+import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js';
+import { Gauge } from '../src/platform/metrics.js';
+import { runProcess } from '../src/platform/process.js';
+import { every } from '../src/platform/timer.js';
+import { createApp } from '../src/wiring/app.js';
+import { openStores } from '../src/wiring/stores.js';
+export const billingSyncConfig = {
+    ...processVariables,
+    ...databaseVariables,
+    ...redisVariables,
+    PORT: port({ default: 4106, desc: 'Port of health and metrics' }),
+    SWEEP_INTERVAL_MS: positive({ default: 1_000, desc: 'How often calls of the billing provider that wait are looked for' }),
+};
+/**
+ * Makes the calls of the billing provider that changes of subscriptions have written down, and ends what nobody has paid in time. Several copies may
+ * run: each call is made under a lease, and with a key that makes a second one harmless.
+ */
+await runProcess({ name: 'billing-sync', spec: billingSyncConfig }, async (config, life) => {
+    const { postgres, queues } = await openStores(life, config);
+    const { billing } = createApp({ life, postgres, queues });
+    const calls = new Gauge({
+        name: 'tollgate_billing_calls',
+        help: 'Calls of the billing provider that wait, and that were given up',
+        labelNames: ['state'],
+        registers: [life.metrics],
+    });
+    every(life, 'billing sweep', config.SWEEP_INTERVAL_MS, async () => {
+        await billing.sweepDeadlines();
+        while (!life.signal.aborted && (await billing.deliver({ signal: life.signal })) > 0)
+            ;
+        const { waiting, givenUp } = await billing.counts();
+        calls.set({ state: 'waiting' }, waiting);
+        calls.set({ state: 'given up' }, givenUp);
+    });
+    await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS });
+});
+//# sourceMappingURL=billing-sync.js.map

@@ -1,0 +1,53 @@
+import { environmentsWithUndelivered } from '../src/changes/outbox.js';
+import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js';
+import { runProcess } from '../src/platform/process.js';
+import { consume } from '../src/platform/queue.js';
+import { openRedis } from '../src/platform/redis.js';
+import { every } from '../src/platform/timer.js';
+import { ChangeDelivery } from '../src/updates/deliver/delivery.js';
+import { deliverChanges } from '../src/updates/deliver/jobs.js';
+import { changeSinks } from '../src/updates/deliver/sinks.js';
+import { StateCache } from '../src/updates/held/state-cache.js';
+import { createApp } from '../src/wiring/app.js';
+import { openStores } from '../src/wiring/stores.js';
+export const cacheInvalidationConfig = {
+    ...processVariables,
+    ...databaseVariables,
+    ...redisVariables,
+    PORT: port({ default: 4104, desc: 'Port of health and metrics' }),
+    CONCURRENCY: positive({ default: 4, desc: 'Environments whose changes are delivered at the same time' }),
+    SWEEP_INTERVAL_MS: positive({ default: 2_000, desc: 'How often undelivered changes without a job are looked for' }),
+};
+/**
+ * Turns committed changes into fresh entitlement states, and tells the web processes and environment queues. Several copies may run: a message is
+ * leased before it is delivered, and delivering it twice is harmless because versions decide.
+ */
+await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, async (config, life) => {
+    const { postgres, queues } = await openStores(life, config, {
+        // Statements on the outbox are planned once, and that while it is empty would be to read all of it, also when it is long.
+        session: { enable_seqscan: 'off' },
+    });
+    const redis = openRedis(life, queues.redisUrl, 'request');
+    const { entitlements, environments } = createApp({ life, postgres, queues });
+    const delivery = new ChangeDelivery({
+        pool: postgres.pool,
+        entitlements,
+        cache: new StateCache(redis, queues.prefix),
+        sinks: changeSinks({ life, redis, queues, hasPersistentCache: (id) => environments.hasPersistentCache(id) }),
+        metrics: life.metrics,
+    });
+    consume(life, queues, deliverChanges, {
+        concurrency: config.CONCURRENCY,
+        handler: ({ environmentId }, { signal }) => delivery.deliver(environmentId, signal),
+    });
+    every(life, 'outbox sweep', config.SWEEP_INTERVAL_MS, async () => {
+        for (const environmentId of await environmentsWithUndelivered(postgres.pool)) {
+            // One environment in trouble does not hold up the others; its changes stay for the next sweep.
+            await delivery
+                .deliver(environmentId, life.signal)
+                .catch((error) => life.log.warn({ err: error, environmentId }, 'delivery failed'));
+        }
+    });
+    await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS });
+});
+//# sourceMappingURL=cache-invalidation.js.map

@@ -1,0 +1,58 @@
+import { sweepBatches } from '../src/metering/aggregation/batch-sweep.js';
+import { EventAggregation } from '../src/metering/aggregation/event-aggregation.js';
+import { RecomputationWorker } from '../src/metering/corrections/recomputation.js';
+import { Bindings } from '../src/metering/counting/bindings.js';
+import { UsageFilling } from '../src/metering/counting/usage-filling.js';
+import { countingSession } from '../src/metering/ingestion/ingestion.js';
+import { EventRetention } from '../src/metering/retention/event-retention.js';
+import { aggregateEvents, fillUsage } from '../src/metering/wire/jobs.js';
+import { databaseVariables, integer, port, positive, processVariables, redisVariables } from '../src/platform/config.js';
+import { runProcess } from '../src/platform/process.js';
+import { consume, openQueue } from '../src/platform/queue.js';
+import { every } from '../src/platform/timer.js';
+import { createApp } from '../src/wiring/app.js';
+import { openStores } from '../src/wiring/stores.js';
+export const eventAggregationConfig = {
+    ...processVariables,
+    ...databaseVariables,
+    ...redisVariables,
+    PORT: port({ default: 4102, desc: 'Port of health and metrics' }),
+    CONCURRENCY: positive({ default: 128, desc: 'Batches of events in work at once; those of one environment are counted together' }),
+    SWEEP_INTERVAL_MS: positive({ default: 3_000, desc: 'How often stored batches of events without a job are looked for' }),
+    EVENTS_KEPT_DAYS: integer({
+        default: 0,
+        desc: 'Raw events are kept for at least so many days; for the longest usage period of the catalog and 41 days in any case',
+    }),
+};
+/** The months that are needed next are made two months ahead. */
+const retentionIntervalMs = 3_600_000;
+/**
+ * Counts raw events through the meters into current usage. Several copies may run: a batch is claimed, counted and forgotten in one transaction, and
+ * customers are locked in the order in which ingestion locks them.
+ */
+await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig }, async (config, life) => {
+    const { postgres, queues } = await openStores(life, config, {
+        session: countingSession,
+    });
+    const { entitlements, after } = createApp({ life, postgres, queues });
+    const loadHoldings = (environmentId, places) => postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' });
+    const counting = {
+        pool: postgres.pool,
+        bindings: new Bindings(loadHoldings),
+        changed: after.changed,
+    };
+    const aggregation = new EventAggregation({ ...counting, metrics: life.metrics });
+    const recomputations = new RecomputationWorker(counting);
+    every(life, 'recomputations', config.SWEEP_INTERVAL_MS, () => recomputations.run(life.signal));
+    consume(life, queues, aggregateEvents, { concurrency: config.CONCURRENCY, handler: (job) => aggregation.aggregate(job) });
+    const filling = new UsageFilling({ pool: postgres.pool, loadHoldings });
+    consume(life, queues, fillUsage, { concurrency: 2, handler: (job) => filling.fill(job) });
+    const queue = openQueue(life, queues, aggregateEvents);
+    every(life, 'sweep of waiting batches', config.SWEEP_INTERVAL_MS, () => sweepBatches(postgres.pool, queue));
+    const retention = new EventRetention({ pool: postgres.pool, log: life.log, metrics: life.metrics, keptDays: config.EVENTS_KEPT_DAYS });
+    // At once too: the platform may have been down for months. What fails is done by the next run.
+    await retention.run(life.signal).catch((error) => life.log.warn({ err: error }, 'months of raw events not tended yet'));
+    every(life, 'months of raw events', retentionIntervalMs, () => retention.run(life.signal));
+    await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS });
+});
+//# sourceMappingURL=event-aggregation.js.map
