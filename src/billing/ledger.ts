@@ -22,7 +22,7 @@ export interface SavedChange {
   after: Subscription
   at: EpochMs
   isRenewal: boolean
-  /** It waits for its first payment; the one whose place it takes when it is paid. */
+  /** It waits for its first payment; the one that it replaces when it is paid. */
   inForce?: Subscription | null
   /** It waited until now, and this was agreed then: an answer of `agreeIn`. */
   agreed?: object | null
@@ -149,7 +149,7 @@ export class BillingLedger {
       const index = isCharged(after) ? released.findIndex((other) => other.at === at && isSameSlot(other.subscription, after)) : -1
       const [predecessor] = index === -1 ? [] : released.splice(index, 1)
       const known = accounts.get(after.id) ?? newAccount(await this.#firstTerms(db, customer, after))
-      // What comes late of the plan before is charged with the invoices of the one that took its place.
+      // What comes late of the plan before is charged with the invoices of the one that replaced it.
       const account = predecessor ? { ...known, usageCharged: [...known.usageCharged, ...predecessor.usageCharged] } : known
       const terms = agreedTerms({
         before: account.terms,

@@ -6,7 +6,6 @@ import type { Subscription } from '../subscription/rules/subscription.js'
 import {
   byCustomer,
   type CustomerAccess,
-  type HoldingsPlace,
   type HoldingsSources,
   holdingsOfNew,
   loadAccess,
@@ -15,6 +14,7 @@ import {
   loadResources,
   loadStateFacts,
   loadVersions,
+  type NamedHolder,
   type NewCustomer,
   type StateVersions,
 } from './records/holdings.js'
@@ -115,8 +115,8 @@ export class EntitlementService {
   states(environmentId: string, customerRefIds: readonly string[]): Promise<EntitlementState[]> {
     return this.#snapshot(async (db) => {
       const { catalogVersion, testClock } = await loadStateFacts(db, environmentId)
-      const places = customerRefIds.map((customerRefId) => ({ customerRefId, resourceRefId: null }))
-      const ofCustomers = await this.holdings(db, environmentId, places)
+      const holders = customerRefIds.map((customerRefId) => ({ customerRefId, resourceRefId: null }))
+      const ofCustomers = await this.holdings(db, environmentId, holders)
       const customerIds = ofCustomers.flatMap(({ customer }) => customer?.id ?? [])
       const resources = byCustomer(await loadResources(db, environmentId, customerIds))
       const all = ofCustomers.flatMap((holdings) => {
@@ -127,9 +127,9 @@ export class EntitlementService {
     })
   }
 
-  /** What decides, without usage, in the order of the places: for who needs to know which series a report belongs to. */
-  holdings(db: Db, environmentId: string, places: readonly HoldingsPlace[]): Promise<Holdings[]> {
-    return loadHoldings(db, this.#sources, environmentId, places)
+  /** What decides, without usage, in the order of the holders: for who needs to know which series a report belongs to. */
+  holdings(db: Db, environmentId: string, holders: readonly NamedHolder[]): Promise<Holdings[]> {
+    return loadHoldings(db, this.#sources, environmentId, holders)
   }
 
   /** Whether the budgets of the subscriptions, with their status of now, are used up; false where there is none, or nothing is charged. In their order. */
@@ -146,11 +146,11 @@ export class EntitlementService {
   /** How the feature's usage is reset now, and since when what entitles to it has been in force; null where there is no such thing. */
   heldFeature(
     environmentId: string,
-    place: HoldingsPlace,
+    holder: NamedHolder,
     featureRefId: string,
   ): Promise<{ reset: Entitlement['reset']; since: EpochMs | null }> {
     return this.#snapshot(async (db) => {
-      const [holdings] = await this.holdings(db, environmentId, [place])
+      const [holdings] = await this.holdings(db, environmentId, [holder])
       const now = this.#now(holdings!)
       const winner = decideWinners(holdings!, now).find(({ entitlement }) => entitlement.feature.refId === featureRefId)
       return { reset: winner?.entitlement.reset ?? null, since: heldSince(holdings!, featureRefId, now) }

@@ -22,7 +22,7 @@ export interface Preview {
   changes: SavedChange[]
   /** As it would be. */
   subscription: Subscription
-  /** Before: the subscription itself, or the one whose place it takes; null: there is none. */
+  /** Before: the subscription itself, or the one that it replaces; null: there is none. */
   before: Subscription | null
 }
 

@@ -178,8 +178,8 @@ export function usageParts({
     life,
     queues,
     pool: postgres.pool,
-    loadHoldings: (environmentId, places) =>
-      postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' }),
+    loadHoldings: (environmentId, holders) =>
+      postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, holders), { isolationLevel: 'RepeatableRead' }),
     findHeld: (environmentId, customerRefId, resourceRefId, featureRefId) =>
       entitlements.heldFeature(environmentId, { customerRefId, resourceRefId }, featureRefId),
     changed: after.changed,

@@ -3,7 +3,7 @@
  * would cost, so that the two cannot differ.
  *
  * account    what billing remembers of a subscription: its terms, and what it was charged so far
- * successor  a subscription that takes the place of another one: its first invoice carries the credit for the other's unused time
+ * successor  a subscription that replaces another one: its first invoice carries the credit for the other's unused time
  */
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
@@ -97,8 +97,8 @@ export function usageAsked(
 }
 
 /**
- * The account after the change, and the invoices that it makes, those with nothing in them left out. `replaced`: what stands of the subscription whose
- * place this one takes. `terms`: what is agreed from the change on; absent: as before. What ends with the change is charged by the terms of before.
+ * The account after the change, and the invoices that it makes, those with nothing in them left out. `replaced`: what stands of the subscription that
+ * this one replaces. `terms`: what is agreed from the change on; absent: as before. What ends with the change is charged by the terms of before.
  */
 export function bill({
   account: known,
@@ -344,6 +344,6 @@ function sameLines({ lines: a }: Standing, { lines: b }: Standing): boolean {
   )
 }
 
-/** Whether a subscription that ended did so because another took its place. */
+/** Whether a subscription that ended did so because another replaced it. */
 export const isReplaced = ({ status, cancelReason }: Subscription): boolean =>
   isFinal(status) && (cancelReason === 'UpgradeOrDowngrade' || cancelReason === 'TrialConverted')

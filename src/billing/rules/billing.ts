@@ -30,7 +30,7 @@ export interface Discount {
   durationInMonths: number | null
 }
 
-/** A price agreed for one subscription, in place of the catalog's. */
+/** A price agreed for one subscription, instead of the catalog's. */
 export interface PriceOverride {
   /** The add-on (refId) whose price it is; null: the plan's. */
   addonRefId: string | null
@@ -140,7 +140,7 @@ export interface Draft {
   total: Decimal
 }
 
-/** Why somebody does not want any more what waits for its first payment: it was canceled, or another subscription takes its place. */
+/** Why somebody does not want any more what waits for its first payment: it was canceled, or another subscription replaces it. */
 export type EndsBy = 'cancel' | 'replace'
 
 export type InvoiceStatus = 'OPEN' | 'PAID' | 'CANCELED' | 'FAILED'

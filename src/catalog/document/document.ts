@@ -151,7 +151,7 @@ export interface CatalogDocument {
   coupons: CouponDefinition[]
 }
 
-/** Why a document was refused. `path` is the place in the document as it was sent, as in `plans[2].entitlements[0].feature`. */
+/** Why a document was refused. `path` leads to it in the document as it was sent, as in `plans[2].entitlements[0].feature`. */
 export interface CatalogProblem {
   path: string
   message: string

@@ -20,46 +20,41 @@ export interface HoldingsSources {
   usagePrices(db: Db, environmentId: string, subscriptions: readonly Subscription[]): Promise<Map<string, UsagePrice[]>>
 }
 
-/** Whose holdings are asked for: a customer, or one of its resources. */
-export interface HoldingsPlace {
+/** Who may hold something, by the caller's identifiers: a customer, or one of its resources. */
+export interface NamedHolder {
   customerRefId: string
   /** Null: the customer itself. */
   resourceRefId: string | null
 }
 
-/** Rows of Prisma per statement; more places are read in several. */
-const placesPerRead = 500
+/** Rows of Prisma per statement; more holders are read in several. */
+const holdersPerRead = 500
 
 /**
- * Everything that decides what customers or their resources may use, in the order of the places; for many it takes as many statements as for one. The
+ * Everything that decides what customers or their resources may use, in the order of the holders; for many it takes as many statements as for one. The
  * versions are read first: run it in a REPEATABLE READ transaction, or under the customers' state rows, so that version and facts belong together.
  */
 export async function loadHoldings(
   db: Db,
   sources: HoldingsSources,
   environmentId: string,
-  places: readonly HoldingsPlace[],
+  holders: readonly NamedHolder[],
 ): Promise<Holdings[]> {
   const holdings: Holdings[] = []
-  for (let start = 0; start < places.length; start += placesPerRead)
-    holdings.push(...(await loadTogether(db, sources, environmentId, places.slice(start, start + placesPerRead))))
+  for (let start = 0; start < holders.length; start += holdersPerRead)
+    holdings.push(...(await loadTogether(db, sources, environmentId, holders.slice(start, start + holdersPerRead))))
   return holdings
 }
 
-async function loadTogether(
-  db: Db,
-  sources: HoldingsSources,
-  environmentId: string,
-  places: readonly HoldingsPlace[],
-): Promise<Holdings[]> {
+async function loadTogether(db: Db, sources: HoldingsSources, environmentId: string, holders: readonly NamedHolder[]): Promise<Holdings[]> {
   const { catalog, openSubscriptions } = sources
   const rows = await db.customer.findMany({
-    where: { environmentId, refId: { in: [...new Set(places.map(({ customerRefId }) => customerRefId))] } },
+    where: { environmentId, refId: { in: [...new Set(holders.map(({ customerRefId }) => customerRefId))] } },
     select: { id: true, refId: true, timezone: true, formerTimezones: true, archivedAt: true, state: true },
   })
   const customers = new Map(rows.map((row) => [row.refId, row]))
   const customerIds = rows.map(({ id }) => id)
-  const resourceRefIds = new Set(places.flatMap(({ resourceRefId }) => resourceRefId ?? []))
+  const resourceRefIds = new Set(holders.flatMap(({ resourceRefId }) => resourceRefId ?? []))
   const resources =
     resourceRefIds.size === 0
       ? []
@@ -86,7 +81,7 @@ async function loadTogether(
   })
   const budgets = await loadBudgets(db, sources, environmentId, budgeted)
   const promotionalOf = byCustomer(promotional)
-  return places.map(({ customerRefId, resourceRefId }): Holdings => {
+  return holders.map(({ customerRefId, resourceRefId }): Holdings => {
     const customer = customers.get(customerRefId)
     const facts = { environmentId, customerRefId, resourceRefId }
     if (!customer) {

@@ -79,7 +79,7 @@ export interface PlanContent {
 
 /** What a plan change says beside its content. It holds from the change on; what it does not say stays as it is. */
 export interface PlanAgreement {
-  /** In place of those that were agreed for the plan before. */
+  /** Instead of those that were agreed for the plan before. */
   ownEntitlements: OwnEntitlement[]
   budget: Budget | null
   additionalMetaData: Record<string, unknown> | null

@@ -55,7 +55,7 @@ export interface ProvisionSubscription extends ContentRequest, ForProvider {
   skipTrial?: boolean | null
   trialOverride?: { isTrial: boolean; trialEndDate?: EpochMs | null; trialEndBehavior?: TrialEndBehavior | null } | null
   additionalMetaData?: Record<string, unknown> | null
-  /** Whether billing periods begin anew (the default where it takes another one's place) or go on. */
+  /** Whether billing periods begin anew (the default where it replaces another one) or go on. */
   billingCycleAnchor?: BillingCycleAnchor | null
   /** Usage-based charges of a billing period; see model.ts. */
   budget?: Budget | null
