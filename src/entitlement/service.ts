@@ -12,7 +12,7 @@ import {
   loadBudgets,
   loadHoldings,
   loadResources,
-  loadStateFacts,
+  loadStateBasis,
   loadVersions,
   type NamedHolder,
   type NewCustomer,
@@ -81,10 +81,10 @@ export class EntitlementService {
   /** The entitlements of a customer or of one of its resources, or the reason why there are none. Unknown customers are answered, not refused. */
   state(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
     return this.#snapshot(async (db) => {
-      const { catalogVersion, testClock } = await loadStateFacts(db, environmentId)
+      const { basis, testClock } = await loadStateBasis(db, environmentId)
       const [holdings] = await this.holdings(db, environmentId, [{ customerRefId, resourceRefId }])
       const [state] = await this.#build(db, environmentId, [holdings!], testClock)
-      return { ...state!, catalogVersion }
+      return { ...state!, basis }
     })
   }
 
@@ -114,7 +114,7 @@ export class EntitlementService {
    */
   states(environmentId: string, customerRefIds: readonly string[]): Promise<EntitlementState[]> {
     return this.#snapshot(async (db) => {
-      const { catalogVersion, testClock } = await loadStateFacts(db, environmentId)
+      const { basis, testClock } = await loadStateBasis(db, environmentId)
       const holders = customerRefIds.map((customerRefId) => ({ customerRefId, resourceRefId: null }))
       const ofCustomers = await this.holdings(db, environmentId, holders)
       const customerIds = ofCustomers.flatMap(({ customer }) => customer?.id ?? [])
@@ -123,7 +123,7 @@ export class EntitlementService {
         const held = resources.get(holdings.customer?.id ?? '') ?? []
         return [holdings, ...held.map(({ id, refId }) => ({ ...holdings, resourceRefId: refId, resource: { id } }))]
       })
-      return (await this.#build(db, environmentId, all, testClock)).map((state) => ({ ...state, catalogVersion }))
+      return (await this.#build(db, environmentId, all, testClock)).map((state) => ({ ...state, basis }))
     })
   }
 

@@ -9,6 +9,7 @@ import { advance } from '../../subscription/rules/advance.js'
 import type { Subscription } from '../../subscription/rules/subscription.js'
 import { askedOfBudgets, type BudgetFacts, runningBudgets, type UsagePrice, usageOfBudgets } from '../rules/budget.js'
 import type { HeldPromotional, Holdings } from '../rules/holdings.js'
+import type { StateBasis } from '../rules/state.js'
 
 /** Where holdings are read from besides this domain's own tables. */
 export interface HoldingsSources {
@@ -238,17 +239,18 @@ export async function loadVersions(db: Db, environmentId: string, customerRefId:
 export interface CustomerAccess {
   /** Of the last change of the customer's state that was more than usage. */
   accessVersion: EpochMs
-  /** Undefined: as in `StateFacts`. */
-  catalogVersion: number | undefined
+  basis: StateBasis
   /** What one of them uses may count for others. */
   hasResources: boolean
 }
 
 /** By refId; unknown customers are left out. They are looked up one by one: a join of many would rather read the whole table. */
 export async function loadAccess(db: Db, environmentId: string, customerRefIds: readonly string[]): Promise<Map<string, CustomerAccess>> {
-  const rows = await db.$queryRaw<{ ref_id: string; access: number | null; catalog: number | null; has_resources: boolean }[]>(Prisma.sql`
-    SELECT asked.ref_id, state.access_version::float8 AS access,
-      CASE WHEN environment.test_clock IS NULL THEN environment.catalog_version::float8 END AS catalog, resource.id IS NOT NULL AS has_resources
+  const rows = await db.$queryRaw<
+    { ref_id: string; access: number | null; catalog: number; clock: StateBasis['clock']; has_resources: boolean }[]
+  >(Prisma.sql`
+    SELECT asked.ref_id, state.access_version::float8 AS access, environment.catalog_version::float8 AS catalog,
+      CASE WHEN environment.test_clock IS NULL THEN 'real' ELSE 'test' END AS clock, resource.id IS NOT NULL AS has_resources
     FROM environment
     CROSS JOIN unnest(${customerRefIds}::text[]) AS asked (ref_id)
     CROSS JOIN LATERAL (
@@ -262,26 +264,20 @@ export async function loadAccess(db: Db, environmentId: string, customerRefIds: 
     ) AS resource ON true
     WHERE environment.id = ${environmentId}::uuid`)
   return new Map(
-    rows.map((row) => [
-      row.ref_id,
-      { accessVersion: row.access ?? 0, catalogVersion: row.catalog ?? undefined, hasResources: row.has_resources },
+    rows.map(({ ref_id, access, catalog: catalogVersion, clock, has_resources: hasResources }) => [
+      ref_id,
+      { accessVersion: access ?? 0, basis: { catalogVersion, clock }, hasResources },
     ]),
   )
 }
 
-/** What an environment says about the states of its customers. */
-export interface StateFacts {
-  /** Undefined: the environment's time is moved by hand, so that no state says until when it is true. */
-  catalogVersion: number | undefined
-  /** Where the environment's own clock stands; 0: it has none. */
-  testClock: EpochMs
-}
-
-export async function loadStateFacts(db: Db, environmentId: string): Promise<StateFacts> {
+/** What the states of the environment's customers are made from, and where its own clock stands (0: it has none). */
+export async function loadStateBasis(db: Db, environmentId: string): Promise<{ basis: StateBasis; testClock: EpochMs }> {
   const [row] = await db.$queryRaw<{ catalog_version: bigint; test_clock: Date | null }[]>(Prisma.sql`
     SELECT catalog_version, test_clock FROM environment WHERE id = ${environmentId}::uuid`)
   const testClock = row?.test_clock ?? null
-  return { catalogVersion: row && testClock === null ? Number(row.catalog_version) : undefined, testClock: testClock?.getTime() ?? 0 }
+  const basis: StateBasis = { catalogVersion: Number(row?.catalog_version ?? 0), clock: testClock === null ? 'real' : 'test' }
+  return { basis, testClock: testClock?.getTime() ?? 0 }
 }
 
 async function featuresById(db: Db, catalog: CatalogService, environmentId: string): Promise<Map<string, Feature>> {

@@ -53,9 +53,20 @@ export interface EntitlementState {
   validUntil?: EpochMs | null
   /** What is held from the next instant on at which time alone changes it. Null: nothing of the kind is known; absent: not told. */
   next?: NextState | null
-  /** Of the catalog that it was made from: grows with each change of the catalog. Absent: not told, and then the state is not to be kept. */
-  catalogVersion?: number
+  /** What it was made from besides. Absent: not told, and then the state is not to be kept. */
+  basis?: StateBasis
 }
+
+/** What the states of an environment's customers are made from, and the time that they follow. */
+export interface StateBasis {
+  /** Grows with each change of the catalog. */
+  catalogVersion: number
+  /** test: time is moved by hand, so that no state says until when it is true. */
+  clock: 'real' | 'test'
+}
+
+/** Whether a reader that asks for versions, and looks at the clock, may answer from the state later. */
+export const mayBeKept = ({ basis }: Pick<EntitlementState, 'basis'>): boolean => basis?.clock === 'real'
 
 /** What is held from an instant on unless something happens before: for a reader that cannot ask then. */
 export interface NextState {
