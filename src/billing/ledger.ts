@@ -37,20 +37,20 @@ interface AgreedLater {
 }
 
 /** The usage of a customer's feature in a period: over the customer and all its resources, or of one resource. */
-export type FindUsage = (
+type FindUsage = (
   db: Db,
   asked: { environmentId: string; customerId: string; resourceId: string | null; featureId: string; period: Period },
 ) => Promise<decimal.Decimal>
 
 /** The subscription's customer, as billing needs it. */
-export interface Payer {
+interface Payer {
   environmentId: string
   id: string
   billingCurrency: string | null
 }
 
 /** How long a first payment is waited for, unless the environment says otherwise. */
-export const paymentDeadlineMs = 23 * 3_600_000
+const paymentDeadlineMs = 23 * 3_600_000
 
 /**
  * Turns changes of subscriptions into invoices, in the transaction that saves the changes and under the customer's state row. No provider is called:

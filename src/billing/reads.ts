@@ -1,6 +1,6 @@
 import type { Db, PrismaClient } from '../platform/postgres.js'
 import { findUnfinished, type UnfinishedCall } from './records/intents.js'
-import { findAccounts, findInvoice, findInvoices, findLatestInvoices } from './records/invoices.js'
+import { findAccounts, findInvoice, findLatestInvoices } from './records/invoices.js'
 import type { Invoice, Terms } from './rules/billing.js'
 
 /** What billing knows of a subscription. */
@@ -53,10 +53,5 @@ export class BillingReads {
       calls.map(({ subscriptionId }) => subscriptionId),
     )
     return calls.map((call) => ({ ...call, subscriptionId: refIds.get(call.subscriptionId)! }))
-  }
-
-  /** Every invoice of a subscription with its lines, the newest first; also those that the provider does not have yet. */
-  invoices(environmentId: string, subscriptionId: string): Promise<Invoice[]> {
-    return findInvoices(this.#prisma, environmentId, [subscriptionId])
   }
 }

@@ -13,7 +13,7 @@ import * as repository from './records/lists.js'
 import type { CatalogService } from './service.js'
 
 /** What domains above the catalog know of what is in it. */
-export interface CatalogUsers {
+interface CatalogUsers {
   /** Those of the versions (our ids) that a subscription was ever made to. */
   subscribedVersions(db: Db, environmentId: string, versionIds: readonly string[]): Promise<ReadonlySet<string>>
   /** What coupons, called `coupon` in the statement, are filtered by beside their own fields. */

@@ -16,7 +16,7 @@ import * as repository from './records/catalog.js'
 import type { FrozenVersion } from './records/rows.js'
 import { saveChanges } from './records/save.js'
 
-export interface ApplyOptions {
+interface ApplyOptions {
   /** Answers what would change and changes nothing. */
   dryRun: boolean
   /** What the document leaves out is archived; otherwise it stays. */
@@ -32,7 +32,7 @@ export interface PublishedVersion {
 }
 
 /** The product that decides what a new customer gets. */
-export interface DefaultProduct {
+interface DefaultProduct {
   id: string
   refId: string
   newCustomer: ProductSettings['newCustomer']
@@ -40,7 +40,7 @@ export interface DefaultProduct {
   plan: PackageVersion | null
 }
 
-export interface CatalogServiceOptions {
+interface CatalogServiceOptions {
   prisma: PrismaClient
   clock: Clock
   /** Has existing subscriptions move to versions that were published for them too, in the transaction that publishes them. */

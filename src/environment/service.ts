@@ -27,7 +27,7 @@ import {
 } from './model/problems.js'
 import * as repository from './records/environments.js'
 
-export interface CreateEnvironment {
+interface CreateEnvironment {
   refId: string
   /** Absent: the refId. */
   displayName?: string
@@ -36,7 +36,7 @@ export interface CreateEnvironment {
   allowsUnsignedClientReads?: boolean
 }
 
-export interface CreateKey {
+interface CreateKey {
   /** The environment's refId. */
   environment: string
   kind: KeyKind
@@ -46,7 +46,7 @@ export interface CreateKey {
   expiresAt: EpochMs | null
 }
 
-export interface RotateKey {
+interface RotateKey {
   /** How long the old key stays valid; 0: not at all. It never lives longer than it would have. */
   overlapMs: number
   /** Of the new key; null: no end. */

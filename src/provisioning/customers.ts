@@ -29,12 +29,12 @@ import type { ProvisionSubscription } from '../subscription/use-cases/references
 import { findCustomerIdsOfCoupons, pageOfCustomers } from './customer-list.js'
 
 /** What the host application says about a customer. Absent: unchanged, null: cleared. */
-export interface CustomerChange extends Omit<CustomerFields, 'couponId'> {
+interface CustomerChange extends Omit<CustomerFields, 'couponId'> {
   /** The caller's identifier. */
   couponRefId?: string | null
 }
 
-export interface CreateCustomer extends CustomerChange {
+interface CreateCustomer extends CustomerChange {
   /** Null: we make one. */
   refId: string | null
   createdAt?: EpochMs | null

@@ -4,7 +4,7 @@ import { type Db, Prisma } from '../../platform/postgres.js'
 import { insertRows, oncePerGroup, type Row, toRow } from '../../platform/transaction-group.js'
 import type { EndsBy } from '../rules/billing.js'
 
-export type IntentKind = 'CREATE_INVOICE' | 'COLLECT' | 'VOID' | 'REFUND'
+type IntentKind = 'CREATE_INVOICE' | 'COLLECT' | 'VOID' | 'REFUND'
 
 /** A call that the provider is to get. */
 export interface Intent {
@@ -165,7 +165,7 @@ export async function findUnfinished(db: Db, environmentId: string, limit: numbe
 }
 
 /** An invoice that is to be taken back, because nobody has paid it in time. */
-export interface Overdue {
+interface Overdue {
   environmentId: string
   subscriptionId: string
   /** Who was to pay. */

@@ -11,7 +11,7 @@ import type { KnownInvoice } from '../rules/provider.js'
 const toDecimal = (value: Prisma.Decimal): decimal.Decimal => decimal.fromText(value.toFixed())
 const toJson = (value: unknown): Prisma.InputJsonObject => value as Prisma.InputJsonObject
 
-export interface StoredAccount {
+interface StoredAccount {
   subscriptionId: string
   account: Account
   /** Until when the first payment is waited for. */

@@ -14,7 +14,7 @@ import type { Decimal } from '../../kernel/decimal.js'
 import type { Money } from '../../kernel/money.js'
 
 /** Where a discount comes from; an ad hoc one was agreed for this subscription only. */
-export type DiscountSource = 'subscriptionCoupon' | 'customerCoupon' | 'adHoc' | 'promotionCode'
+type DiscountSource = 'subscriptionCoupon' | 'customerCoupon' | 'adHoc' | 'promotionCode'
 
 /** Takes a percentage of the total, or an amount in each currency. */
 export interface Discount {

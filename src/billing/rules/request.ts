@@ -155,7 +155,7 @@ function checkCoupon({ couponRefId, billingCouponId, promotionCode, discount }: 
 }
 
 /** Shared with coupons of the catalog. */
-export function checkDiscount({ percentOff, amountsOff, durationInMonths }: Omit<AdHocDiscount, 'name'>, path: string): void {
+function checkDiscount({ percentOff, amountsOff, durationInMonths }: Omit<AdHocDiscount, 'name'>, path: string): void {
   if ((percentOff === null) === (amountsOff === null))
     throw invalidInput(`${path} needs exactly one of percentOff and amountsOff.`, { path })
   if (percentOff !== null && (decimal.compare(percentOff, decimal.zero) <= 0 || decimal.toNumber(percentOff) > 100))

@@ -16,9 +16,9 @@ import { isMap, join } from './document-path.js'
 import { normalise, overlay, priceKey, sortKeys } from './normalise.js'
 
 /** A meter is named by its feature's refId. */
-export type CatalogKind = 'feature' | 'meter' | 'product' | 'addon' | 'plan' | 'coupon'
+type CatalogKind = 'feature' | 'meter' | 'product' | 'addon' | 'plan' | 'coupon'
 
-export interface FieldChange {
+interface FieldChange {
   /** Inside the definition: `settings.newCustomer`, `entitlements["seats"].limit`, `basePlan.entitlements["seats"].limit`. */
   path: string
   /** Null: there was nothing. */

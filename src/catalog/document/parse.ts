@@ -10,7 +10,7 @@ import { addMissing, normalise } from './normalise.js'
 import { type Findings, read, unknownKey } from './read.js'
 import { addonShape, couponShape, entitlementShape, featureShape, planShape, priceShape, productShape } from './shape.js'
 
-export type ParsedCatalog = { catalog: CatalogDocument } | { problems: CatalogProblem[] }
+type ParsedCatalog = { catalog: CatalogDocument } | { problems: CatalogProblem[] }
 
 export interface ParseOptions {
   /** The catalog in force, some of whose properties never change. Null: there is none yet. */

@@ -147,7 +147,7 @@ export async function findVersionIdAt(db: Db, environmentId: string, packageId: 
   return row?.id ?? null
 }
 
-export type ProductRecord = Prisma.ProductGetPayload<object>
+type ProductRecord = Prisma.ProductGetPayload<object>
 
 /** Archived or not. */
 export async function getProduct(db: Db, environmentId: string, id: string): Promise<ProductRecord> {

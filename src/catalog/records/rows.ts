@@ -36,7 +36,7 @@ export const versionContent = {
 type BareFeatureRow = Prisma.FeatureGetPayload<object>
 type FeatureRow = Prisma.FeatureGetPayload<{ include: typeof featureContent }>
 type ProductRow = Prisma.ProductGetPayload<{ include: typeof productContent }>
-export type VersionRow = Prisma.PackageVersionGetPayload<{ include: typeof versionContent }>
+type VersionRow = Prisma.PackageVersionGetPayload<{ include: typeof versionContent }>
 type CouponRow = Prisma.CouponGetPayload<object>
 
 const decimalOrNull = (value: Prisma.Decimal | null) => (value === null ? null : decimal.fromText(value.toString()))

@@ -30,7 +30,7 @@ export interface BudgetFacts {
 }
 
 /** A price, and the usage that it charges in a billing period. */
-export interface BudgetCharge {
+interface BudgetCharge {
   price: UsagePrice['price']
   series: UsageSeries
   /** The start of the billing period: it is within the period of the series that is meant. */

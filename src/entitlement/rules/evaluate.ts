@@ -20,7 +20,7 @@ export type Decision<E extends Entitlement = Entitlement> = (
   isStale: boolean
 }
 
-export interface Question {
+interface Question {
   /** What the caller wants to consume of a metered feature; default 0. See `checkRequestedUsage`. */
   requestedUsage?: decimal.Decimal
   /** What the caller wants of an ENUM; default none. */
@@ -47,7 +47,7 @@ export function checkRequestedUsage(requested: number | null | undefined): decim
 /**
  * Decides about a feature (the caller's identifier) of a state. FeatureNotFound is for doors that know the catalog: a state
  * only knows that the customer does not hold the feature. A state or entitlement past `validUntil` is not told apart here: the
- * reader refetches first (`isExpired`). Fails with INVALID_ARGUMENT when the requested usage is negative.
+ * reader refetches first. Fails with INVALID_ARGUMENT when the requested usage is negative.
  */
 export function evaluate<E extends Entitlement>({
   state,
@@ -67,11 +67,6 @@ export function decide<E extends Entitlement>(held: E, question: Question): Deci
   const isStale = isPeriodOver(held, question.now)
   const reason = denialReason(entitlement, question)
   return reason === null ? { granted: true, entitlement, isStale } : { granted: false, reason, entitlement, isStale }
-}
-
-/** From `validUntil` on another entitlement may hold: the reader treats it as a miss. */
-export function isExpired(entitlement: Pick<Entitlement, 'validUntil'>, now: EpochMs): boolean {
-  return entitlement.validUntil !== null && now >= entitlement.validUntil
 }
 
 /**

@@ -147,7 +147,7 @@ export function budgetsAt(holdings: Holdings, now: EpochMs): RunningBudget[] {
 }
 
 /** Those that deny access. A new period has none before its usage is read anew, and then the state is made anew. */
-export function usedUpBudgets(holdings: Holdings, now: EpochMs): RunningBudget[] {
+function usedUpBudgets(holdings: Holdings, now: EpochMs): RunningBudget[] {
   return budgetsAt(holdings, now).filter((budget) => !budget.hasSoftLimit && isUsedUp(budget, holdings.budgets!.usage))
 }
 

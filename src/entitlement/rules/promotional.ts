@@ -14,12 +14,12 @@ import { invalidInput, Problem } from '../../kernel/problem.js'
 import { featureNotFound } from '../../metering/model/problems.js'
 import { type ResetPeriod, type ResetRule, resetRules } from '../../metering/model/usage-period.js'
 
-export const promotionalPeriods = ['CUSTOM', 'LIFETIME', 'ONE_MONTH', 'ONE_WEEK', 'ONE_YEAR', 'SIX_MONTH'] as const
+const promotionalPeriods = ['CUSTOM', 'LIFETIME', 'ONE_MONTH', 'ONE_WEEK', 'ONE_YEAR', 'SIX_MONTH'] as const
 export type PromotionalPeriod = (typeof promotionalPeriods)[number]
 
 /** Paused is of the contract; nothing here pauses a promotional entitlement. */
-export const promotionalStatuses = ['Active', 'Expired', 'Paused'] as const
-export type PromotionalStatus = (typeof promotionalStatuses)[number]
+const promotionalStatuses = ['Active', 'Expired', 'Paused'] as const
+type PromotionalStatus = (typeof promotionalStatuses)[number]
 
 export interface PromotionalEntitlement {
   id: string

@@ -94,7 +94,7 @@ export async function replaceSigningSecret(db: Db, environmentId: string, secret
     WHERE id = ${environmentId}::uuid`)
 }
 
-export interface NewKey {
+interface NewKey {
   id: string
   environmentId: string
   kind: KeyKind

@@ -6,7 +6,6 @@ import { insertRows, oncePerGroup, toRow, updateRows } from '../../platform/tran
 import { nextDue, type Renewal } from '../rules/advance.js'
 import type { OwnEntitlement, Subscription } from '../rules/subscription.js'
 import { type LoadedVersions, loadScheduledVersions, saveScheduled, toScheduledChange } from './scheduled.js'
-import { isTrialUsed } from './trials.js'
 
 const related = {
   customer: { select: { timezone: true } },
@@ -283,29 +282,3 @@ const addRenewals = oncePerGroup(async (db, all: { environmentId: string; renewa
   await insertRows(db, 'subscription_renewal', rows)
   return all
 })
-
-/** Remembers that the customer has its trial of the product with this subscription, and not with one that ended before it began. */
-export async function recordTrial(db: Db, subscription: Subscription): Promise<void> {
-  const { environmentId, customerId, product, id: subscriptionId } = subscription
-  const trial = { subscriptionId, startedAt: new Date(subscription.startDate) }
-  await db.trial.upsert({
-    where: { environmentId_customerId_productId: { environmentId, customerId, productId: product.id } },
-    create: { environmentId, customerId, productId: product.id, ...trial },
-    update: trial,
-  })
-}
-
-/**
- * Whether the customer ever trialed the product (a trial that is yet to start counts), or ever paid for it, with any resource. What ended before
- * it began, and what was never paid, does not count.
- */
-export async function hasTrialedOrPaid(db: Db, environmentId: string, customerId: string, productId: string): Promise<boolean> {
-  const rows = await db.$queryRaw<{ is_used: boolean }[]>(Prisma.sql`
-    SELECT EXISTS (
-      SELECT FROM subscription s
-      LEFT JOIN trial t ON t.environment_id = s.environment_id AND t.customer_id = s.customer_id AND t.subscription_id = s.id
-      WHERE s.environment_id = ${environmentId}::uuid AND s.customer_id = ${customerId}::uuid AND s.product_id = ${productId}::uuid
-        AND ${isTrialUsed}
-    ) AS is_used`)
-  return rows[0]!.is_used
-}

@@ -11,7 +11,7 @@ import type { Subscription } from '../rules/subscription.js'
 import type { ProvisionParts } from './provision.js'
 import type { SubscriptionReads } from './read.js'
 
-export interface CancellationParts extends RecordsParts {
+interface CancellationParts extends RecordsParts {
   billing: RecordsParts['billing'] & Pick<BillingLedger, 'withdrawIn'>
   makeCalls: ProvisionParts['makeCalls']
   reads: SubscriptionReads

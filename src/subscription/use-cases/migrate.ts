@@ -11,7 +11,7 @@ import { latestAddons } from '../rules/update.js'
 import { latestVersions } from './latest-versions.js'
 
 /** A version that was published for all customers, and how many subscriptions have moved to it. */
-export interface PackageMigration {
+interface PackageMigration {
   id: string
   packageRefId: string
   versionNumber: number

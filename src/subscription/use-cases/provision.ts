@@ -4,7 +4,8 @@ import type { Customer } from '../../customer/model/customer.js'
 import { type HeldCustomer } from '../../customer/records/hold.js'
 import { type Db, inTransaction, type PrismaClient } from '../../platform/postgres.js'
 import { type HeldSubscriptions, type RecordsParts, SubscriptionRecords } from '../records/frame.js'
-import { hasTrialedOrPaid, insertSubscription, recordTrial, saveSubscription } from '../records/subscriptions.js'
+import { insertSubscription, saveSubscription } from '../records/subscriptions.js'
+import { hasTrialedOrPaid, recordTrial } from '../records/trials.js'
 import { firstPeriod } from '../rules/billing-period.js'
 import { awaitingPayment } from '../rules/payment.js'
 import { paymentNotWithdrawn, subscriptionIdTaken } from '../rules/problems.js'
@@ -22,7 +23,7 @@ export interface ProvisionParts extends RecordsParts {
 }
 
 /** What is answered with a provisioned subscription, read in the transaction that provisions it. */
-export type AnswerIn<Answer> = (db: Db, customer: Customer, subscription: Subscription) => Promise<Answer>
+type AnswerIn<Answer> = (db: Db, customer: Customer, subscription: Subscription) => Promise<Answer>
 
 /** New subscriptions: what a request to subscribe comes to, with what it changes or ends of what is held already. */
 export class ProvisionService {

@@ -3,12 +3,13 @@ import { customerNotFound } from '../../customer/model/problems.js'
 import { findCustomer } from '../../customer/records/customers.js'
 import type { EnvironmentTime } from '../../environment/model/environment.js'
 import type { PrismaClient } from '../../platform/postgres.js'
+import { latestSubscriptionIds } from '../records/list.js'
 import { loadOpenSubscriptions, loadSubscriptions } from '../records/subscriptions.js'
-import { findEligibility, findTrials, latestSubscriptionIds } from '../records/trials.js'
+import { findEligibility, findTrials } from '../records/trials.js'
 import { advance } from '../rules/advance.js'
 import { subscriptionNotFound } from '../rules/problems.js'
 import { givesAccess, isFinal, type Subscription } from '../rules/subscription.js'
-import type { ProductEligibility, TrialedPlan } from '../rules/trials.js'
+import type { ProductEligibility, TrialedPlan } from '../rules/trial.js'
 
 /** How many subscriptions a customer is answered with. */
 export const shownSubscriptions = 10

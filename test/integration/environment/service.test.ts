@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { makeToken } from '../../../src/environment/model/customer-token.js'
 import { hashKey } from '../../../src/environment/model/key.js'
 import { EnvironmentService } from '../../../src/environment/service.js'
 import { FrozenClock } from '../../../src/kernel/clock.js'
@@ -7,6 +6,7 @@ import { Problem } from '../../../src/kernel/problem.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { makeToken } from '../../support/customer-token.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
 
 const startedAt = Date.parse('2026-05-01T00:00:00Z')

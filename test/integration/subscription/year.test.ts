@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { findInvoices } from '../../../src/billing/records/invoices.js'
 import type { Invoice } from '../../../src/billing/rules/billing.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { Subscription } from '../../../src/subscription/rules/subscription.js'
@@ -91,7 +92,7 @@ describe('the worked example of a year', () => {
     const invoices = []
     for (const name of ['desk-1', 'desk-2']) {
       const { id } = await subscriptionReads.get(environmentId, name)
-      for (const invoice of await bench.billingReads.invoices(environmentId, id)) invoices.push({ name, invoice })
+      for (const invoice of await findInvoices(bench.prisma, environmentId, [id])) invoices.push({ name, invoice })
     }
     const written = [
       toMarkdown(table),

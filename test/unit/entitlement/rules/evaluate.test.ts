@@ -9,7 +9,6 @@ import {
   entitlementAt,
   evaluate,
   fitsLimit,
-  isExpired,
 } from '../../../../src/entitlement/rules/evaluate.js'
 import type { Entitlement, EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
@@ -231,12 +230,6 @@ describe('evaluate', () => {
     it('never resets seats, even with a period in the entry', () => {
       const seats = limited('5', '5', { meterType: 'Fluctuating', reset: monthly, usage: usageOf('5', '2026-02-01T00:00:00Z') })
       expect(decide(seats, { requestedUsage: decimal.fromNumber(1), now })).to.include({ granted: false, isStale: false })
-    })
-
-    it('expires exactly at validUntil', () => {
-      expect(isExpired({ validUntil: null }, now)).to.equal(false)
-      expect(isExpired({ validUntil: now }, now - 1)).to.equal(false)
-      expect(isExpired({ validUntil: now }, now)).to.equal(true)
     })
 
     it('keeps the other fields of a reader, and copies nothing when nothing changes', () => {
