@@ -49,7 +49,7 @@ interface Payer {
   billingCurrency: string | null
 }
 
-/** How long a first payment is waited for, unless the environment says otherwise. */
+/** How long a first payment is waited for. */
 const paymentDeadlineMs = 23 * 3_600_000
 
 /**

@@ -1,4 +1,4 @@
-/** The catalog in PostgreSQL: what is read of it. How a change is written is in repository-save.ts. */
+/** The catalog in PostgreSQL: what is read of it. How a change is written is in save.ts. */
 
 import type { PublishedPackage } from '../../changes/model/change.js'
 import type { EpochMs } from '../../kernel/clock.js'

@@ -2,7 +2,7 @@
  * A subscription as the rules see it. Ids are ours, `refId` is the caller's; times are epoch milliseconds.
  *
  * stored status   what the record says
- * status at now   the stored status with all due transitions applied (lifecycle.ts): what every answer is made of
+ * status at now   the stored status with all due transitions applied (advance.ts): what every answer is made of
  * in force        IN_TRIAL or ACTIVE: gives access
  * scheduled       a change of the subscription that waits for its instant
  */

@@ -57,7 +57,7 @@ export interface ProvisionSubscription extends ContentRequest, ForProvider {
   additionalMetaData?: Record<string, unknown> | null
   /** Whether billing periods begin anew (the default where it replaces another one) or go on. */
   billingCycleAnchor?: BillingCycleAnchor | null
-  /** Usage-based charges of a billing period; see model.ts. */
+  /** What usage-based charges of a billing period may come to. */
   budget?: Budget | null
   billingId?: string | null
   crmId?: string | null
