@@ -11,5 +11,5 @@ export default defineConfig({
   datasource: { url: process.env.DATABASE_URL ?? '', shadowDatabaseUrl: process.env.SHADOW_DATABASE_URL },
   // Kept by the migration runner (src/migrate.ts), not by a migration.
   experimental: { externalTables: true },
-  tables: { external: ['public.schema_guard'] },
+  tables: { external: ['public.schema_guard', 'public.schema_function'] },
 })

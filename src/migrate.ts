@@ -1,5 +1,5 @@
 /**
- * The release process: applies prisma/migrations by Prisma Migrate's rules (its ledger, its checksums, its lock), then exits.
+ * The release process: applies prisma/migrations by Prisma Migrate's rules (its ledger, its checksums, its lock), then the functions in src, then exits.
  * Prisma's CLI and this runner can take turns on one database. Several hosts may run it at once: one applies, the others wait.
  */
 import { randomUUID } from 'node:crypto'
@@ -17,28 +17,30 @@ import {
   readConfig,
   variableTable,
 } from './platform/config.js'
-import { connectOrCreate, explainDatabaseError, targetOf } from './platform/database.js'
+import { connectOrCreate, explainDatabaseError, interrupted, isPassing, targetOf } from './platform/database.js'
+import { applyFunctions, outdatedFunctions, removedFunctions } from './platform/database-functions.js'
 import { StartError } from './platform/health.js'
 import { createLogger } from './platform/logger.js'
+import { checksumOf, isUnchanged, type Migration } from './platform/migrations.js'
 import {
-  checksumOf,
-  isUnchanged,
-  type Migration,
-  migrationsDirectory,
-  readMigrations,
   readSchema,
+  readWanted,
   refuseBeyondBreaking,
+  refuseOtherBeginning,
   type Schema,
-} from './platform/migrations.js'
-import { splitStatements } from './platform/sql-script.js'
+  type SchemaFolders,
+  schemaFolders,
+  type WantedSchema,
+} from './platform/schema.js'
+import { lineAt, splitStatements } from './platform/sql-script.js'
 
 /** One fact a line. `level: 'warn'` among the fields makes it a warning. */
 export type MigrationLog = (message: string, fields?: { level?: 'warn'; [field: string]: unknown }) => void
 
 export interface MigrateOptions {
   databaseUrl: string
-  /** Holds one folder a migration, as `prisma migrate dev` writes them. */
-  directory: string
+  /** Those of this checkout when left out. */
+  folders?: SchemaFolders
   log: MigrationLog
   /** How long a server may take to start answering. */
   databaseWaitSeconds?: number
@@ -46,20 +48,29 @@ export interface MigrateOptions {
   lockWaitSeconds?: number
 }
 
+/** Names of what one call has done. */
+export interface Released {
+  applied: string[]
+  /** Functions that were made, or made anew. */
+  made: string[]
+  /** Functions whose file is gone. */
+  dropped: string[]
+}
+
 /**
  * Brings a database up to date; creates it when it does not exist. Safe to repeat, and safe to run from many hosts at once.
  * A migration runs in a transaction of its own unless its head says `-- no transaction`; one that fails is recorded, and nothing more is
- * applied until somebody has resolved it. Answers the names of the migrations that this call applied.
+ * applied until somebody has resolved it. Functions follow, all in one transaction.
  * @throws StartError that says what to do
  */
 export async function migrate({
   databaseUrl,
-  directory,
+  folders = schemaFolders,
   log,
   databaseWaitSeconds = 30,
   lockWaitSeconds = 600,
-}: MigrateOptions): Promise<{ applied: string[] }> {
-  const migrations = await readMigrations(directory)
+}: MigrateOptions): Promise<Released> {
+  const wanted = await readWanted(folders)
   const target = targetOf(databaseUrl)
   const client = await connectOrCreate({
     databaseUrl,
@@ -69,12 +80,12 @@ export async function migrate({
   try {
     await prepareSession(client, target)
     const schema = await readSchema(client)
-    refuseBeyondBreaking(schema, migrations)
-    reportDifferences(schema, migrations, log)
+    refuseUnusable(schema, wanted.migrations)
+    reportDifferences(schema, wanted.migrations, log)
     // The usual case at a start: nothing to do, hence no lock and nothing that needs more than the right to read.
-    if (isCurrent(schema, migrations)) return { applied: [] }
+    if (isCurrent(schema, wanted)) return { applied: [], made: [], dropped: [] }
     await lock(client, lockWaitSeconds, log)
-    return { applied: await applyPending(client, migrations, log) }
+    return await applyPending(client, wanted, log)
   } catch (error) {
     throw explainDatabaseError(error, databaseUrl)
   } finally {
@@ -89,10 +100,17 @@ async function prepareSession(client: pg.Client, { server }: { server: string })
   await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = 0')
 }
 
+function refuseUnusable(schema: Schema, migrations: Migration[]): void {
+  refuseBeyondBreaking(schema, migrations)
+  refuseOtherBeginning(schema, migrations)
+}
+
 /** Marks are compared too, because Prisma's CLI applies breaking migrations without recording them. */
-function isCurrent({ applied, unfinished, breaking }: Schema, migrations: Migration[]): boolean {
+function isCurrent({ applied, unfinished, breaking, functions }: Schema, wanted: WantedSchema): boolean {
   return (
-    unfinished.length === 0 && migrations.every(({ name, breakingReason }) => applied.has(name) && (!breakingReason || breaking.has(name)))
+    unfinished.length === 0 &&
+    wanted.migrations.every(({ name, breakingReason }) => applied.has(name) && (!breakingReason || breaking.has(name))) &&
+    outdatedFunctions(wanted.functions, functions).length + removedFunctions(wanted.functions, functions).length === 0
   )
 }
 
@@ -125,10 +143,10 @@ async function lock(client: pg.Client, waitSeconds: number, log: MigrationLog): 
   }
 }
 
-async function applyPending(client: pg.Client, migrations: Migration[], log: MigrationLog): Promise<string[]> {
+async function applyPending(client: pg.Client, { migrations, functions }: WantedSchema, log: MigrationLog): Promise<Released> {
   // Read again: another host may have worked while we waited for the lock.
   const schema = await readSchema(client)
-  refuseBeyondBreaking(schema, migrations)
+  refuseUnusable(schema, migrations)
   refuseUnfinished(schema)
   if (schema.applied.size === 0) await refuseForeign(client)
   await createTables(client)
@@ -141,7 +159,9 @@ async function applyPending(client: pg.Client, migrations: Migration[], log: Mig
     await (migration.isTransactional ? applyWhole(client, migration) : applyStepwise(client, migration))
     log('migration applied', { migration: migration.name, durationMs: Math.round(performance.now() - startedAt) })
   }
-  return pending.map(({ name }) => name)
+  const { made, dropped } = await applyFunctions(client, functions, schema.functions)
+  if (made.length + dropped.length > 0) log('functions applied', { made, dropped })
+  return { applied: pending.map(({ name }) => name), made, dropped }
 }
 
 function refuseUnfinished({ unfinished: [failed] }: Schema): void {
@@ -158,7 +178,7 @@ const howToResolve = (name: string) =>
 async function refuseForeign(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
     `select relname from pg_class c where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
-       and relname not in ('_prisma_migrations', 'schema_guard')
+       and relname not in ('_prisma_migrations', 'schema_guard', 'schema_function')
        and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
      order by relname limit 3`,
   )
@@ -167,12 +187,15 @@ async function refuseForeign(client: pg.Client): Promise<void> {
   throw new StartError(`the database already has tables that no migration made (${tables}): point DATABASE_URL to an empty database`)
 }
 
-/** The ledger exactly as Prisma makes it, and the schema guard. */
+/** The ledger exactly as Prisma makes it, the schema guard, and the ledger of the functions. */
 async function createTables(client: pg.Client): Promise<void> {
   await client.query(`create table if not exists _prisma_migrations (
     id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz, migration_name varchar(255) not null,
     logs text, rolled_back_at timestamptz, started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`)
   await client.query('create table if not exists schema_guard (migration_name varchar(255) primary key, breaking_reason text not null)')
+  await client.query(
+    'create table if not exists schema_function (name text primary key, identity text not null, checksum varchar(64) not null)',
+  )
 }
 
 const recordBreaking = (client: pg.Client, name: string, reason: string) =>
@@ -206,10 +229,7 @@ async function applyWhole(client: pg.Client, migration: Migration): Promise<void
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => undefined)
-    if (isPassing(error))
-      throw new StartError(`migration ${migration.name} was interrupted (${(error as Error).message}) and undone: release again`, {
-        cause: error,
-      })
+    if (isPassing(error)) throw interrupted(`migration ${migration.name} was`, error as Error)
     await recordStart(client, id, migration, startedAt)
     throw await recordFailure(client, id, migration, error, 0)
   }
@@ -229,12 +249,6 @@ async function applyStepwise(client: pg.Client, migration: Migration): Promise<v
   await recordFinish(client, id, migration)
 }
 
-/** Lost connection, shutdown, deadlock, lock timeout: the same transaction can pass next time. */
-function isPassing(error: unknown): boolean {
-  const code = (error as { code?: string }).code
-  return code === undefined || /^(08|40|53|57P|55P03|E)/.test(code)
-}
-
 /** Records what PostgreSQL said where Prisma looks for it; answers the error to throw. */
 async function recordFailure(
   client: pg.Client,
@@ -244,10 +258,7 @@ async function recordFailure(
   start: number,
 ): Promise<StartError> {
   const { message, code, detail, hint, position } = error as pg.DatabaseError
-  const line = position
-    ? [...script.slice(0, start), ...[...script.slice(start)].slice(0, Number(position) - 1)].filter((c) => c === '\n').length + 1
-    : null
-  const what = line ? `${message}, line ${line}` : message
+  const what = position ? `${message}, line ${lineAt(script, Number(position), start)}` : message
   const logs = [what, `SQLSTATE ${code}`, detail, hint].filter(Boolean).join('\n')
   await client.query('update _prisma_migrations set logs = $2 where id = $1', [id, logs])
   return new StartError(`migration ${name} failed (${what}): ${howToResolve(name)}`, { cause: error })
@@ -300,16 +311,21 @@ async function main(): Promise<void> {
   const logger = createLogger({ process: 'release', level: config.LOG_LEVEL })
   const startedAt = performance.now()
   try {
-    const { applied } = await migrate({
+    const { applied, made, dropped } = await migrate({
       databaseUrl,
-      directory: migrationsDirectory,
       log: (message, { level, ...fields } = {}) => logger[level ?? 'info'](fields, message),
       databaseWaitSeconds: config.DATABASE_WAIT_SECONDS,
       lockWaitSeconds: config.MIGRATION_WAIT_SECONDS,
     })
     const { database, server } = targetOf(databaseUrl)
     logger.info(
-      { database, server, applied: applied.length, durationMs: Math.round(performance.now() - startedAt) },
+      {
+        database,
+        server,
+        applied: applied.length,
+        functions: made.length + dropped.length,
+        durationMs: Math.round(performance.now() - startedAt),
+      },
       'the database is up to date',
     )
   } catch (error) {

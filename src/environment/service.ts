@@ -64,16 +64,25 @@ const recentMs = 5_000
 // Some megabytes at most, however many keys a caller makes up.
 const maxRecent = 10_000
 
+interface ServiceParts {
+  prisma: PrismaClient
+  clock: Clock
+  /** Makes sure that events which happen around an instant can be stored; null: that of now. */
+  prepareForEvents: (db: Db, at: EpochMs | null) => Promise<void>
+}
+
 /** Environments, their keys and signing secrets; who a request comes from. */
 export class EnvironmentService implements EnvironmentTime {
   readonly #prisma: PrismaClient
   readonly #clock: Clock
+  readonly #prepareForEvents: ServiceParts['prepareForEvents']
   readonly #identities: Recent<repository.StoredIdentity | null>
   readonly #secrets: Recent<repository.SigningSecrets | null>
 
-  constructor({ prisma, clock }: { prisma: PrismaClient; clock: Clock }) {
+  constructor({ prisma, clock, prepareForEvents }: ServiceParts) {
     this.#prisma = prisma
     this.#clock = clock
+    this.#prepareForEvents = prepareForEvents
     this.#identities = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
     this.#secrets = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
   }
@@ -87,6 +96,7 @@ export class EnvironmentService implements EnvironmentTime {
     const wanted = { id: newId(), refId, displayName: checkRefId(displayName, 'displayName'), ...settings, createdAt: this.#clock.now() }
     const environment = await repository.insertEnvironment(this.#prisma, wanted, Buffer.from(signingSecret))
     if (!environment) throw environmentExists(refId)
+    await this.#prepareForEvents(this.#prisma, null)
     return { environment, signingSecret }
   }
 
@@ -107,7 +117,7 @@ export class EnvironmentService implements EnvironmentTime {
     if (stored.testClock) throw testClockExists()
     const now = await this.now(environmentId)
     if (at < now) throw invalidInput('A test clock cannot be in the past.', { path: 'frozenTime' })
-    await repository.moveTestClock(this.#prisma, environmentId, now)
+    await this.moveTestClock(environmentId, now)
   }
 
   /** @throws Problem unless there is a clock and `to` is not before it */
@@ -119,8 +129,9 @@ export class EnvironmentService implements EnvironmentTime {
   }
 
   /** Never back: of two moves at once the later instant counts. */
-  moveTestClock(environmentId: string, to: EpochMs): Promise<void> {
-    return repository.moveTestClock(this.#prisma, environmentId, to)
+  async moveTestClock(environmentId: string, to: EpochMs): Promise<void> {
+    await this.#prepareForEvents(this.#prisma, to)
+    await repository.moveTestClock(this.#prisma, environmentId, to)
   }
 
   /** Oldest first. */

@@ -9,6 +9,7 @@ import { randomText } from '../environment/model/key.js'
 import { EnvironmentService } from '../environment/service.js'
 import { systemClock } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
+import { ensurePartitionsAround } from '../metering/retention/partitions-around.js'
 import { silentLogger } from '../platform/logger.js'
 import { openPostgres } from '../platform/postgres.js'
 import { Life } from '../platform/process.js'
@@ -33,7 +34,7 @@ export async function prepareExample({ DATABASE_URL, dataDir }: { DATABASE_URL: 
   const clock = systemClock
   try {
     const { prisma } = openPostgres(life, DATABASE_URL, { poolSize: 2 })
-    const environments = new EnvironmentService({ prisma, clock })
+    const environments = new EnvironmentService({ prisma, clock, prepareForEvents: ensurePartitionsAround })
     const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: () => undefined })
 
     const environment = await findOrCreateEnvironment(environments)

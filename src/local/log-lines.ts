@@ -15,7 +15,7 @@ const shownElsewhere = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'name
 /** Colours that can be told apart on a dark and on a light ground; each process keeps one. */
 const processColours = [36, 35, 34, 33, 32, 96, 95, 94]
 
-export interface LineStyle {
+interface LineStyle {
   /** Colours, and JSON rendered as text. Otherwise lines stay as the process wrote them, for programs to read. */
   isTerminal: boolean
   /** The width of the longest process name. */

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRunning } from './os-process.js'
+import { isRunning } from './processes/os-process.js'
 
 /** What a running platform tells the other commands of its folder: `.data/platform.json`. It holds keys, so only its owner may read it. */
 export interface PlatformFile {
@@ -19,7 +19,7 @@ export interface PlatformFile {
   processes: Record<string, PlatformProcess>
 }
 
-export interface PlatformProcess {
+interface PlatformProcess {
   port: number
   /** Base of /livez, /readyz and /metrics. */
   healthUrl: string

@@ -3,13 +3,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../kernel/problem.js'
-import { type Child, Children } from './children.js'
 import type { Example } from './example.js'
-import { takeLock } from './folder-lock.js'
 import { renderLine } from './log-lines.js'
-import { isRunning, stopGroup } from './os-process.js'
 import { type PlatformFile, readAnyPlatform, readPlatform, removePlatform, writePlatform } from './platform-file.js'
-import { Ports } from './ports.js'
 import {
   healthUrl,
   localHost,
@@ -21,9 +17,13 @@ import {
   webSocketUrl,
   webUrl,
 } from './process-wiring.js'
-import { type ProcfileLine, parseProcfile, programOf } from './procfile.js'
+import { type Child, Children } from './processes/children.js'
+import { takeLock } from './processes/folder-lock.js'
+import { isRunning, stopGroup } from './processes/os-process.js'
+import { Ports } from './processes/ports.js'
+import { type ProcfileLine, parseProcfile, programOf } from './processes/procfile.js'
+import { describeExit, supervise, untilAborted } from './processes/supervise.js'
 import { type Services, startServices } from './services.js'
-import { describeExit, supervise, untilAborted } from './supervise.js'
 
 export interface PlatformOptions {
   /** The folder with the Procfile. Data goes to `.data` in it. */

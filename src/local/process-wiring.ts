@@ -1,4 +1,4 @@
-import type { Stage } from './children.js'
+import type { Stage } from './processes/children.js'
 
 /** What the processes of one platform share. */
 export interface Wiring {

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { Problem } from '../kernel/problem.js'
-import type { Children, OwnService } from './children.js'
-import type { Ports } from './ports.js'
-import { startPostgres } from './postgres.js'
-import { startRedis } from './redis.js'
-import { describeExit, restartDelayMs, untilAborted } from './supervise.js'
+import { startPostgres } from './postgres/server.js'
+import type { Children, OwnService } from './processes/children.js'
+import type { Ports } from './processes/ports.js'
+import { describeExit, restartDelayMs, untilAborted } from './processes/supervise.js'
+import { startRedis } from './redis/server.js'
 
-export interface ServicesOptions {
+interface ServicesOptions {
   /** The project's folder: `.cache` is in it. */
   root: string
   /** Where the embedded servers keep their data. */

@@ -41,9 +41,9 @@ function isInstalled() {
   if (installedText === null) return false
   const installed = JSON.parse(installedText).packages
   const wanted = JSON.parse(readText(at('package-lock.json'))).packages
-  return Object.entries(wanted).every(([place, entry]) => {
-    if (place === '') return true
-    const found = installed[place]
+  return Object.entries(wanted).every(([folder, entry]) => {
+    if (folder === '') return true
+    const found = installed[folder]
     return found
       ? found.version === entry.version && found.integrity === entry.integrity
       : entry.optional === true || entry.devOptional === true

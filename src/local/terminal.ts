@@ -1,7 +1,7 @@
 import { Problem } from '../kernel/problem.js'
-import { commandLine, isAlive, parentOf } from './os-process.js'
 import { type PlatformOptions, runPlatform } from './platform.js'
 import type { PlatformFile } from './platform-file.js'
+import { commandLine, isAlive, parentOf } from './processes/os-process.js'
 
 /** One Ctrl-C can arrive twice: from the terminal, and passed on by npm. Within this time it is the same one. */
 const sameKeyMs = 1_000

@@ -77,6 +77,16 @@ export function explainDatabaseError(error: unknown, databaseUrl: string): unkno
   }
 }
 
+/** Lost connection, shutdown, deadlock, lock timeout: the same transaction can pass next time. */
+export function isPassing(error: unknown): boolean {
+  const code = (error as { code?: string }).code
+  return !(error instanceof StartError) && (code === undefined || /^(08|40|53|57P|55P03|E)/.test(code))
+}
+
+/** Of a transaction that was undone by a passing failure. */
+export const interrupted = (what: string, error: Error): StartError =>
+  new StartError(`${what} interrupted (${error.message}) and undone: release again`, { cause: error })
+
 export interface ConnectOptions {
   databaseUrl: string
   /** How long a server may take to start answering. */

@@ -1,20 +1,8 @@
-/**
- * What the migrations of this code and the ledger of a database say to each other.
- *
- * ledger        `_prisma_migrations`, Prisma Migrate's own table, so that the Prisma CLI and our runner can take turns
- * breaking      after this migration, older code can't work with the database; the file's head says `-- breaking: <why>`
- * schema guard  `schema_guard`, the breaking migrations that were applied: older code has no file to read the mark from
- */
+/** The migrations of this code: a folder each, as Prisma Migrate has them. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { StartError } from './health.js'
-
-/** A pg client, pool or pool client. */
-export interface Queryable {
-  query(text: string): Promise<{ rows: Array<Record<string, unknown>> }>
-}
 
 export interface Migration {
   /** The folder's name, such as `20260101120000_first`; applied in this order. */
@@ -25,9 +13,6 @@ export interface Migration {
   /** False for `-- no transaction`: each statement stands alone, as `CREATE INDEX CONCURRENTLY` demands. */
   isTransactional: boolean
 }
-
-/** prisma/migrations of this checkout; the compiled file is dist/src/platform/migrations.js. */
-export const migrationsDirectory = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url))
 
 /**
  * The migrations in a directory, in order.
@@ -72,72 +57,4 @@ export const checksumOf = (script: string): string => createHash('sha256').updat
 export function isUnchanged(script: string, checksum: string): boolean {
   const unix = script.replaceAll('\r\n', '\n')
   return [script, unix, unix.replaceAll('\n', '\r\n')].some((text) => checksumOf(text) === checksum)
-}
-
-export interface UnfinishedMigration {
-  name: string
-  startedAt: Date
-  /** What PostgreSQL said, or null when the runner was interrupted or is still running. */
-  logs: string | null
-}
-
-export interface Schema {
-  /** Checksums of the migrations that were applied, by name. */
-  applied: ReadonlyMap<string, string>
-  /** Failed, or running on another host right now. */
-  unfinished: readonly UnfinishedMigration[]
-  /** Reasons of the breaking migrations that were applied, by name. */
-  breaking: ReadonlyMap<string, string>
-}
-
-/** Reads ledger and schema guard; a database without them has an empty schema. */
-export async function readSchema(client: Queryable): Promise<Schema> {
-  const found = await client.query(`select to_regclass('_prisma_migrations') as ledger, to_regclass('schema_guard') as guard`)
-  const { ledger, guard } = found.rows[0] ?? {}
-  const applied = new Map<string, string>()
-  const unfinished: UnfinishedMigration[] = []
-  const breaking = new Map<string, string>()
-  if (ledger) {
-    const { rows } = await client.query(
-      'select migration_name, checksum, started_at, finished_at, logs from _prisma_migrations where rolled_back_at is null order by started_at',
-    )
-    for (const row of rows) {
-      const name = String(row.migration_name)
-      if (row.finished_at) applied.set(name, String(row.checksum))
-      else unfinished.push({ name, startedAt: row.started_at as Date, logs: row.logs as string | null })
-    }
-  }
-  if (guard) {
-    const { rows } = await client.query('select migration_name, breaking_reason from schema_guard')
-    // A mark outlives its ledger row when a database is reset by hand.
-    for (const row of rows)
-      if (applied.has(String(row.migration_name))) breaking.set(String(row.migration_name), String(row.breaking_reason))
-  }
-  return { applied, unfinished, breaking }
-}
-
-/** @throws StartError when the database has a breaking migration that this code does not know */
-export function refuseBeyondBreaking(schema: Schema, migrations: Migration[]): void {
-  const known = new Set(migrations.map(({ name }) => name))
-  for (const [name, reason] of schema.breaking) {
-    if (known.has(name)) continue
-    throw new StartError(
-      `the database is newer than this code and beyond the breaking migration ${name} (${reason}): deploy the version that has it`,
-    )
-  }
-}
-
-/**
- * Makes sure that this code can work with the database. Migrations that only the database has are fine unless one of them is breaking.
- * @throws StartError that says what to do
- */
-export async function assertSchemaCompatible(client: Queryable, directory: string = migrationsDirectory): Promise<void> {
-  const [migrations, schema] = await Promise.all([readMigrations(directory), readSchema(client)])
-  refuseBeyondBreaking(schema, migrations)
-  const missing = migrations.filter(({ name }) => !schema.applied.has(name))
-  if (missing.length === 0) return
-  const which = missing.length === migrations.length ? 'all migrations' : missing.map(({ name }) => name).join(', ')
-  throw new StartError(
-    `the database lacks ${which}: run \`npm run release\` (node dist/src/migrate.js) with the same DATABASE_URL, then start again`,
-  )
 }

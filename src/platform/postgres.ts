@@ -3,8 +3,8 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { Prisma, PrismaClient } from '../../.generated/prisma/client.js'
 import { explainDatabaseError } from './database.js'
-import { assertSchemaCompatible } from './migrations.js'
 import type { Life } from './process.js'
+import { assertSchemaCompatible } from './schema.js'
 import { currentSignal } from './within-signal.js'
 
 /** The Prisma client, or the one bound to a transaction: what a repository is given. */

@@ -10,7 +10,7 @@ import { Problem, unavailable } from '../kernel/problem.js'
 import type { Readiness } from './health.js'
 import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from './metrics.js'
 import type { Life } from './process.js'
-import { openRedis, type Redis } from './redis.js'
+import { openRedis, type Redis, sharedRedis } from './redis.js'
 
 export interface QueueConnection {
   redisUrl: string
@@ -54,26 +54,13 @@ const putBackMs = 2_000
 /** First connection of a process: its Redis may be starting too. */
 const firstConnectionMs = 2_000
 
-/** Clients that fail fast, one for all queues of a process. */
-const clients = new WeakMap<Life, Map<string, Redis>>()
-
-function requestClient(life: Life, redisUrl: string): Redis {
-  const ofLife = clients.get(life) ?? new Map<string, Redis>()
-  clients.set(life, ofLife)
-  const open = ofLife.get(redisUrl)
-  if (open) return open
-  const client = openRedis(life, redisUrl, 'queue')
-  ofLife.set(redisUrl, client)
-  return client
-}
-
 /** Opens the sending end of a queue; closed with the process. */
 export function openQueue<T extends { v: number }>(
   life: Life,
   { redisUrl, prefix }: QueueConnection,
   definition: JobDefinition<T>,
 ): JobQueue<T> {
-  const client = requestClient(life, redisUrl)
+  const client = sharedRedis(life, redisUrl, 'queue')
   const queue = openBullQueue(life, client, definition.queue, prefix)
   const opts = { ...defaultOptions, ...definition.options }
   let hasConnected = false
@@ -190,7 +177,7 @@ export function consume<T extends { v: number }>(
     life.log.warn({ queue: name, jobId }, 'job was taken from a worker that fell silent')
   })
 
-  const watched = openBullQueue(life, requestClient(life, redisUrl), name, prefix)
+  const watched = openBullQueue(life, sharedRedis(life, redisUrl, 'queue'), name, prefix)
   metrics.watch(name, () => watched.getWaitingCount())
   life.readyWhen(() => readiness(watched, progress, stalledAfterSeconds))
   life.open(`worker ${name}`, worker, (w) => closeWithin(w, 2_000))

@@ -39,3 +39,16 @@ export function openRedis(life: Life, url: string, role: RedisRole): Redis {
   })
   return life.open(`redis ${role}`, client, (c) => c.disconnect())
 }
+
+/** Clients that a process shares, by address and role. */
+const shared = new WeakMap<Life, Map<string, Redis>>()
+
+/** The same, but one for all who ask for this role: for commands that keep nobody waiting. */
+export function sharedRedis(life: Life, url: string, role: 'request' | 'queue'): Redis {
+  const ofLife = shared.get(life) ?? new Map<string, Redis>()
+  shared.set(life, ofLife)
+  const key = `${role} ${url}`
+  const client = ofLife.get(key) ?? openRedis(life, url, role)
+  ofLife.set(key, client)
+  return client
+}

@@ -4,6 +4,12 @@ export interface Statement {
   start: number
 }
 
+/** The line that PostgreSQL means with `position`: it counts characters, from 1 on, of the statement that starts at the offset `start`. */
+export function lineAt(script: string, position: number, start = 0): number {
+  const before = [...script.slice(0, start), ...[...script.slice(start)].slice(0, position - 1)]
+  return before.filter((character) => character === '\n').length + 1
+}
+
 // A semicolon inside any of these does not end a statement. Words are taken whole so that `a$b$` is not read as a dollar quote. A doubled
 // quote needs no rule: it reads as two literals side by side, except in E'' strings, where a backslash hides the quote after it.
 const tokens = new RegExp(

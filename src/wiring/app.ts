@@ -17,6 +17,7 @@ import { EstimateService } from '../estimates/service.js'
 import { type Clock, systemClock } from '../kernel/clock.js'
 import { readUsageOf } from '../metering/counting/current-usage.js'
 import type { UsageParts } from '../metering/intake/service.js'
+import { ensurePartitionsAround } from '../metering/retention/partitions-around.js'
 import type { Postgres } from '../platform/postgres.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
@@ -79,7 +80,7 @@ export function createApp({
   clock?: Clock
 }): App {
   const after = openWakeUps(life, queues)
-  const environments = new EnvironmentService({ prisma, clock })
+  const environments = new EnvironmentService({ prisma, clock, prepareForEvents: ensurePartitionsAround })
   const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: after.changed })
   const entitlements = new EntitlementService({
     prisma,

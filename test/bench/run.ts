@@ -1,21 +1,26 @@
 // `npm run bench -- NAME [--json | --markdown] [--seconds N] [--millions N]`: see src/web/docs/benchmarks.md.
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Problem } from '../../src/kernel/problem.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Life } from '../../src/platform/process.js'
-import type { Benchmark } from './benchmark.js'
-import type { Comparison } from './compare.js'
-import { cost } from './cost.js'
-import { estimateBenchmark } from './estimate.js'
-import { graphql, graphqlMemory } from './graphql.js'
-import { ingest } from './ingest.js'
-import { ingestLong } from './ingest-long.js'
-import { describeMachine } from './machine.js'
-import { report } from './report.js'
+import { estimateBenchmark } from './billing/estimate.js'
+import { cost } from './cost/cost.js'
+import type { Comparison } from './figures/compare.js'
+import { describeMachine } from './figures/machine.js'
+import type { Benchmark } from './harness/benchmark.js'
+import { findPrograms } from './harness/programs.js'
+import { ingest } from './metering/ingest.js'
+import { ingestLong } from './metering/ingest-long.js'
+import { report } from './metering/report.js'
 import { sidecar } from './sidecar.js'
 import { sidecarChanges } from './sidecar-changes.js'
 import { sidecarMany } from './sidecar-many.js'
-import { soak, soakRestart } from './soak.js'
+import { soak, soakRestart } from './soak/soak.js'
+import { graphql, graphqlMemory } from './web/graphql.js'
+
+/** That of the platform. */
+const cacheFolder = fileURLToPath(new URL('../../../.cache', import.meta.url))
 
 const benchmarks: readonly Benchmark[] = [
   cost,
@@ -32,9 +37,14 @@ const benchmarks: readonly Benchmark[] = [
   soakRestart,
 ]
 
+const namesOf = (some: readonly Benchmark[]) => some.map(({ name }) => name).join(' and ')
+
 const usage = `Usage: npm run bench -- NAME [--json | --markdown] [--seconds N] [--millions N]
 
 ${benchmarks.map(({ name, about }) => `  ${name.padEnd(17)}${about}`).join('\n')}
+
+  ${namesOf(benchmarks.filter(({ needs }) => needs?.includes('h2load')))} need h2load, which is fetched from the distribution where the machine lacks it.
+  PostgreSQL and Redis are own ones, as with npm start, unless BENCH_DATABASE_URL and BENCH_REDIS_URL say which.
 
   --json        prints one JSON object per measure and line on standard output, and nothing else there
   --markdown    prints the table as the documentation has it
@@ -112,7 +122,8 @@ async function run({ benchmark, seconds, millions, print }: Arguments): Promise<
   note(`${benchmark.name}: ${benchmark.about}`)
   note(describeMachine())
   try {
-    const comparisons = await benchmark.run({ seconds, millions, life, note })
+    const program = await findPrograms(benchmark.needs ?? [], { cacheFolder, life, note })
+    const comparisons = await benchmark.run({ seconds, millions, program, life, note })
     if (comparisons.length > 0) print(comparisons)
     return 0
   } catch (error) {

@@ -3,8 +3,8 @@ import type { ServiceDefinition } from '@grpc/proto-loader'
 import { Problem } from '../../src/kernel/problem.js'
 import { serviceName, sidecarPackage } from '../../src/sidecar/proto.js'
 import { boolean, enumerated, type FakeApi, holding, metered, numeric } from '../contract/grpc/fake-api.js'
-import type { BenchmarkContext } from './benchmark.js'
-import { ServerProcess } from './server-process.js'
+import type { BenchmarkContext } from './harness/benchmark.js'
+import { ServerProcess } from './stack/server-process.js'
 
 /** What the benchmarks of the sidecar have in common: two calls, and the servers that answer them. */
 
@@ -53,14 +53,21 @@ export async function startSidecar(
     LOG_LEVEL: 'info',
     ...options.env,
   }
-  const started = await ServerProcess.start('sidecar', '../../src/sidecar/main.js', { env, nodeArgs: options.nodeArgs })
+  const started = await ServerProcess.start('sidecar', new URL('../../src/sidecar/main.js', import.meta.url), {
+    env,
+    nodeArgs: options.nodeArgs,
+  })
   return life.open('sidecar', started, (server) => server.stop())
 }
 
 /** A bare server that answers each method with the given bytes. */
 export async function startReference(life: BenchmarkContext['life'], answers: Partial<Record<string, Buffer>>): Promise<ServerProcess> {
   const args = Object.entries(answers).flatMap(([method, bytes]) => [method, bytes!.toString('base64')])
-  return life.open('reference', await ServerProcess.start('reference', './sidecar-reference.js', { args }), (server) => server.stop())
+  return life.open(
+    'reference',
+    await ServerProcess.start('reference', new URL('./sidecar-reference.js', import.meta.url), { args }),
+    (server) => server.stop(),
+  )
 }
 
 /** Makes the call as a client does and answers the message's bytes, after a look at what they say. */

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import { Pool } from 'undici'
 import { Problem } from '../../src/kernel/problem.js'
-import type { Benchmark } from './benchmark.js'
-import type { Comparison } from './compare.js'
-import { addCustomers, startStack } from './metering-stack.js'
-import { ServerProcess } from './server-process.js'
+import type { Comparison } from './figures/compare.js'
+import { quantile, significant } from './figures/statistics.js'
+import type { Benchmark } from './harness/benchmark.js'
 import { definitionOf, metricOf } from './sidecar-calls.js'
-import { quantile, significant } from './statistics.js'
+import { ServerProcess } from './stack/server-process.js'
+import { addCustomers, startStack } from './stack/stack.js'
 
 const changesPerSecond = 200
 const customers = 400
@@ -51,8 +51,10 @@ export const sidecarChanges: Benchmark = {
       SIDECAR_HTTP_PORT: '0',
       LOG_LEVEL: 'info',
     }
-    const sidecar = life.open('sidecar', await ServerProcess.start('sidecar', '../../src/sidecar/main.js', { env }), (server) =>
-      server.stop(),
+    const sidecar = life.open(
+      'sidecar',
+      await ServerProcess.start('sidecar', new URL('../../src/sidecar/main.js', import.meta.url), { env }),
+      (server) => server.stop(),
     )
     const client = life.open('client', new Client(`127.0.0.1:${sidecar.ports.grpcPort}`, credentials.createInsecure()), (c) => c.close())
 

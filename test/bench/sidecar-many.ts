@@ -1,10 +1,10 @@
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { FakeApi } from '../contract/grpc/fake-api.js'
-import type { Benchmark } from './benchmark.js'
-import { compare, type Sample } from './compare.js'
-import { connections, streams } from './h2load.js'
-import type { ServerProcess } from './server-process.js'
+import { compare, type Sample } from './figures/compare.js'
+import type { Benchmark } from './harness/benchmark.js'
+import { connections, streams } from './load/grpc-load.js'
 import { countedHits, definitionOf, entitlementsOf, frame, metricOf, startSidecar, wrong } from './sidecar-calls.js'
+import type { ServerProcess } from './stack/server-process.js'
 
 const many = 100_000
 const few = 100

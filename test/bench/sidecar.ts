@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Program } from '../../src/local/programs/debian-package.js'
 import { FakeApi } from '../contract/grpc/fake-api.js'
-import type { Benchmark, BenchmarkContext } from './benchmark.js'
-import { type Comparison, compare, type Sample } from './compare.js'
-import { connections, type GrpcTarget, loadFully, loadPaced, requireH2load, streams } from './h2load.js'
-import type { ServerProcess } from './server-process.js'
+import { type Comparison, compare, type Sample } from './figures/compare.js'
+import type { Benchmark, BenchmarkContext } from './harness/benchmark.js'
+import { connections, type GrpcTarget, loadFully, loadPaced, streams } from './load/grpc-load.js'
 import {
   type BenchmarkedCall,
   callOnce,
@@ -19,6 +19,7 @@ import {
   startSidecar,
   wrong,
 } from './sidecar-calls.js'
+import type { ServerProcess } from './stack/server-process.js'
 
 /** Short ones: the sooner the other side runs, the likelier under the same conditions. */
 const rounds = 16
@@ -37,8 +38,8 @@ type Measure = 'rate' | 'cpu' | 'p50' | 'p99'
 export const sidecar: Benchmark = {
   name: 'sidecar',
   about: `warm checks from the sidecar's cache; reference: a bare @grpc/grpc-js server with the same messages`,
-  async run({ seconds, life, note }) {
-    await requireH2load()
+  needs: ['h2load'],
+  async run({ seconds, program, life, note }) {
     const api = life.open('API', await FakeApi.start(), (a) => a.stop())
     api.states.set(customerId, entitlementsOf(1, 120))
     const folder = life.open('folder', await mkdtemp(join(tmpdir(), 'tollgate-bench-')), (path) => rm(path, { recursive: true }))
@@ -53,7 +54,9 @@ export const sidecar: Benchmark = {
     const comparisons: Comparison[] = []
     for (const call of calls) {
       if (!answers[call.method]!.equals(await callOnce(reference, call))) throw wrong('The reference answers other bytes than the sidecar')
-      comparisons.push(...(await compareCall({ call, subject, reference, folder, seconds: seconds / calls.length, note })))
+      comparisons.push(
+        ...(await compareCall({ h2load: program('h2load'), call, subject, reference, folder, seconds: seconds / calls.length, note })),
+      )
     }
     return [...comparisons, ...start]
   },
@@ -76,13 +79,14 @@ function startComparisons(subject: ServerProcess, reference: ServerProcess): Com
 }
 
 interface CallPlan extends Pick<BenchmarkContext, 'seconds' | 'note'> {
+  h2load: Program
   call: BenchmarkedCall
   subject: ServerProcess
   reference: ServerProcess
   folder: string
 }
 
-async function compareCall({ call, subject, reference, folder, seconds, note }: CallPlan): Promise<Comparison[]> {
+async function compareCall({ h2load, call, subject, reference, folder, seconds, note }: CallPlan): Promise<Comparison[]> {
   const definition = definitionOf(call)
   const requestFile = join(folder, `${call.method}.bin`)
   await writeFile(requestFile, frame(definition.requestSerialize(call.request)))
@@ -96,13 +100,13 @@ async function compareCall({ call, subject, reference, folder, seconds, note }: 
   let sent = 0
   const full = (server: ServerProcess, count: number) => {
     if (server === subject) sent += count
-    return loadFully(target(server), count)
+    return loadFully(h2load, target(server), count)
   }
   const sideSeconds = (seconds * (1 - warmUpShare)) / rounds / 2
   const pacedCalls = Math.ceil(sideSeconds * (1 - fullShare) * pacedPerConnection)
   const paced = (server: ServerProcess) => {
     if (server === subject) sent += pacedCalls * connections
-    return loadPaced(target(server), pacedCalls, folder)
+    return loadPaced(h2load, target(server), pacedCalls, folder)
   }
 
   /** Answers what the server does in the time of a round. */

@@ -68,7 +68,10 @@ describe('the Prisma CLI on prisma/schema-engine.mjs', function () {
       )
     })
   const writeSchema = (fields?: string) => writeFile(join(project, 'prisma/schema.prisma'), schema(fields))
-  const release = () => migrate({ databaseUrl, directory, log: () => undefined }).then(({ applied }) => applied)
+  const release = () =>
+    migrate({ databaseUrl, folders: { migrations: directory, functions: join(project, 'src') }, log: () => undefined }).then(
+      ({ applied }) => applied,
+    )
   const migrationNames = async () => (await readdir(directory)).filter((name) => name !== 'migration_lock.toml').sort()
   const scriptOf = (name: string) => join(directory, name, 'migration.sql')
   const diffWith = (env: Record<string, string>) => prisma([...diffArguments, '--exit-code'], env)
@@ -82,6 +85,11 @@ describe('the Prisma CLI on prisma/schema-engine.mjs', function () {
     directory = join(project, 'prisma/migrations')
     await mkdir(join(project, 'prisma'))
     await mkdir(join(project, '.config'))
+    await mkdir(join(project, 'src'))
+    await writeFile(
+      join(project, 'src/count-customers.sql'),
+      'create or replace function count_customers() returns bigint language sql as $$ select count(*) from customer $$;',
+    )
     await cp(join(root, '.config/prisma.ts'), join(project, '.config/prisma.ts'))
     await cp(join(root, 'prisma/schema-engine.mjs'), join(project, 'prisma/schema-engine.mjs'))
     await cp(join(root, 'package.json'), join(project, 'package.json'))

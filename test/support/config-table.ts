@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { parseProcfile } from '../../src/local/procfile.js'
+import { parseProcfile } from '../../src/local/processes/procfile.js'
 
 /** Where the compiler has put the processes, and this file. */
 const build = fileURLToPath(new URL('../../', import.meta.url))

@@ -24,7 +24,7 @@ export const rooms = `
   src/web/graphql src/web
   src/sidecar/cache src/sidecar
   src/wiring
-  src/local/demo src/local
+  src/local/processes src/local/programs src/local/postgres src/local/redis src/local src/local/admin src/local/demo
   workers
   src
 `

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { Children } from '../../src/local/children.js'
-import { takeLock } from '../../src/local/folder-lock.js'
-import { Ports } from '../../src/local/ports.js'
+import { Children } from '../../src/local/processes/children.js'
+import { takeLock } from '../../src/local/processes/folder-lock.js'
+import { Ports } from '../../src/local/processes/ports.js'
 import { startServices } from '../../src/local/services.js'
 import { migrate } from '../../src/migrate.js'
 import { makeDataFolder, removeDataFolder } from './data-folder.js'
@@ -63,7 +63,7 @@ export async function startTestServices(root: string, signal: AbortSignal): Prom
     if (isOwnServer) await administer(adminUrl, dropLeftDatabases)
     if (!process.env.TEST_REDIS_URL) await dropLeftKeys(services.redisUrl)
     await administer(adminUrl, (client) => client.query(`create database ${template}`))
-    await migrate({ databaseUrl: databaseUrl(adminUrl, template), directory: join(root, 'prisma', 'migrations'), log: () => {} })
+    await migrate({ databaseUrl: databaseUrl(adminUrl, template), log: () => {} })
     return {
       env: { TEST_DATABASE_URL: adminUrl, TEST_TEMPLATE_DATABASE: template, TEST_REDIS_URL: services.redisUrl },
       stop,

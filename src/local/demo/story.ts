@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PlatformFile } from '../platform-file.js'
 import { GraphqlClient, SidecarClient } from './clients.js'
 
-export interface StepResult {
+interface StepResult {
   title: string
   /** What the platform answered, in a line. */
   answer: string

@@ -58,7 +58,7 @@ export async function storeEvents(
     name: 'metering_store_events',
     text: `
       SELECT o_now AS now, o_time AS time, o_is_new AS is_new
-      FROM store_events_v3($1::uuid, $2::uuid, $3::bigint, $4::boolean,
+      FROM store_events($1::uuid, $2::uuid, $3::bigint, $4::boolean,
         $5::uuid[], $6::bytea, $7::uuid[], $8::uuid[], $9::text[], $10::int[], $11::timestamptz[], $12::jsonb)`,
     values: [
       environmentId,

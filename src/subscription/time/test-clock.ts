@@ -3,7 +3,6 @@ import { listCustomers } from '../../customer/records/customers.js'
 import type { TestClock } from '../../environment/model/environment.js'
 import type { EnvironmentService } from '../../environment/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import { ensurePartitionsAround } from '../../metering/retention/partitions-around.js'
 import { inTransaction, type PrismaClient } from '../../platform/postgres.js'
 import { findNextDue } from '../records/due.js'
 import type { AfterCommit } from '../records/frame.js'
@@ -48,23 +47,17 @@ export class TestClockService {
 
   async #goOn(environmentId: string, to: EpochMs): Promise<TestClock> {
     for (let next = await findNextDue(this.#prisma, environmentId, to); next; next = await findNextDue(this.#prisma, environmentId, to)) {
-      await this.#moveTo(environmentId, next.at)
+      await this.#environments.moveTestClock(environmentId, next.at)
       let isMoved = false
       for (const customerId of next.customerIds) isMoved = (await this.#transitions.applyDue(environmentId, customerId)) || isMoved
       // Somebody else was faster, or there would be something due that nothing can be done about.
       if (!isMoved && (await findNextDue(this.#prisma, environmentId, to))?.at === next.at)
         throw new Error(`what is due at ${new Date(next.at).toISOString()} cannot be recorded`)
     }
-    await this.#moveTo(environmentId, to)
+    await this.#environments.moveTestClock(environmentId, to)
     await this.#renewStates(environmentId)
     this.#after.changed(environmentId)
     return (await this.find(environmentId))!
-  }
-
-  async #moveTo(environmentId: string, at: EpochMs): Promise<void> {
-    // Events may come at that time, and need somewhere to be stored.
-    await ensurePartitionsAround(this.#prisma, at)
-    await this.#environments.moveTestClock(environmentId, at)
   }
 
   async #renewStates(environmentId: string): Promise<void> {

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Bench, openBench } from './bench.js'
 import { anyWorld } from './estimate-cases.js'
 import { EstimateWorld } from './estimate-world.js'
+import { type Bench, openBench } from './fixture.js'
 
 /** More with ESTIMATE_CASES=10000. */
 const wantedCases = Number(process.env.ESTIMATE_CASES ?? 250)

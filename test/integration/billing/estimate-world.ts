@@ -3,7 +3,6 @@ import type { ChangeEstimate } from '../../../src/estimates/service.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import type { Subscription } from '../../../src/subscription/rules/subscription.js'
-import type { Bench } from './bench.js'
 import {
   type ContentSpec,
   type Currency,
@@ -15,6 +14,7 @@ import {
   type WorldSpec,
 } from './estimate-cases.js'
 import { boxes, contentRequest, seats, termsOf } from './estimate-requests.js'
+import type { Bench } from './fixture.js'
 import { type Held, inUnits, periodPrice, unused, withTax } from './naive-price.js'
 
 /** As many customers are at work at once as a busy door has requests. */

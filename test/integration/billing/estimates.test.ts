@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { at, type Bench, invoicesOf, newAcme, openBench, reasonOf, start, units } from './bench.js'
+import { at, type Bench, invoicesOf, newAcme, openBench, reasonOf, start, units } from './fixture.js'
 
 describe('estimates', () => {
   let bench: Bench

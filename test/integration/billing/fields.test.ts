@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type FrontDoor, openFrontDoor, operatorKey } from '../web/front-door.js'
-import { catalog } from './bench.js'
+import { catalog } from './fixture.js'
 
 /** What the contract lets a caller agree about money beside the catalog, through the API, and what is answered about it. */
 describe('billing fields of the contract', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type FrontDoor, openFrontDoor, operatorKey } from '../web/front-door.js'
-import { catalog } from './bench.js'
+import { catalog } from './fixture.js'
 
 const invoice =
   'latestInvoice { billingId status requiresAction paymentUrl paymentSecret errorMessage total amountDue currency billingReason }'

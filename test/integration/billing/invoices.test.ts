@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { amounts, at, type Bench, invoicesOf, newAcme, openBench, units } from './bench.js'
+import { amounts, at, type Bench, invoicesOf, newAcme, openBench, units } from './fixture.js'
 
 describe('invoices of a subscription', () => {
   let bench: Bench

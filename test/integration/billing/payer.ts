@@ -1,7 +1,7 @@
 import type { BillingProvider } from '../../../src/billing/rules/provider.js'
 import { BillingSync } from '../../../src/billing/sync.js'
 import { settlePayments } from '../../../src/subscription/use-cases/pay.js'
-import { type Bench, invoicesOf } from './bench.js'
+import { type Bench, invoicesOf } from './fixture.js'
 
 type Request = Parameters<Bench['subscriptions']['provision']>[1]
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { invalidInput, unavailable } from '../../../src/kernel/problem.js'
-import { at, type Bench, invoicesOf, newAcme, openBench, start } from './bench.js'
+import { at, type Bench, invoicesOf, newAcme, openBench, start } from './fixture.js'
 import { type Payer, payer } from './payer.js'
 
 const hour = 3_600_000

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { amounts, at, type Bench, catalog, invoicesOf, newAcme, openBench, reasonOf, units } from './bench.js'
+import { amounts, at, type Bench, catalog, invoicesOf, newAcme, openBench, reasonOf, units } from './fixture.js'
 
 describe('what was agreed about money', () => {
   let bench: Bench

@@ -4,7 +4,7 @@ import { invalidInput, unavailable } from '../../../src/kernel/problem.js'
 import { SubscriptionProvisioning } from '../../../src/provisioning/subscriptions.js'
 import { CancellationService } from '../../../src/subscription/use-cases/cancel.js'
 import { ProvisionService } from '../../../src/subscription/use-cases/provision.js'
-import { type Bench, newAcme, openBench, reasonOf } from './bench.js'
+import { type Bench, newAcme, openBench, reasonOf } from './fixture.js'
 import { type Payer, payer } from './payer.js'
 
 describe('what is not wanted any more before it was paid', () => {

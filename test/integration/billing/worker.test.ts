@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { Ports } from '../../../src/local/ports.js'
+import { Ports } from '../../../src/local/processes/ports.js'
 import { eventually } from '../../support/eventually.js'
-import { at, type Bench, newAcme, openBench } from './bench.js'
+import { at, type Bench, newAcme, openBench } from './fixture.js'
 
 const worker = fileURLToPath(new URL('../../../workers/billing-sync.js', import.meta.url))
 

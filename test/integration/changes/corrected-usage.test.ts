@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createEnvironment, event, type MeteringBench, openMeteringBench, report } from '../metering/bench.js'
+import { createEnvironment, event, type MeteringBench, openMeteringBench, report } from '../metering/fixture.js'
 import { type GraphqlBody, post } from '../web/front-door.js'
 import { openWebProcess, type WebProcess } from '../web/web-process.js'
 

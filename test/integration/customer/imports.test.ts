@@ -4,7 +4,7 @@ import { runImport } from '../../../src/customer/jobs.js'
 import type { Db } from '../../../src/platform/postgres.js'
 import { consume } from '../../../src/platform/queue.js'
 import { eventually } from '../../support/eventually.js'
-import { type Bench, openBench, reasonOf } from '../subscription/bench.js'
+import { type Bench, openBench, reasonOf } from '../subscription/fixture.js'
 
 describe('importing many customers', () => {
   let bench: Bench

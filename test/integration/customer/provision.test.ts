@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { atOnce, type Bench, openBench, reasonOf } from '../subscription/bench.js'
+import { atOnce, type Bench, openBench, reasonOf } from '../subscription/fixture.js'
 
 describe('provisioning a customer', () => {
   let bench: Bench

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { PromotionalGrant } from '../../../src/entitlement/rules/promotional.js'
 import * as decimal from '../../../src/kernel/decimal.js'
-import { atOnce, type Bench, day, openBench, reasonOf } from '../subscription/bench.js'
+import { atOnce, type Bench, day, openBench, reasonOf } from '../subscription/fixture.js'
 
 describe('promotional entitlements', () => {
   let bench: Bench

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import { usagePeriodAt } from '../../../src/metering/model/usage-period.js'
-import { type Bench, day, openBench } from '../subscription/bench.js'
+import { type Bench, day, openBench } from '../subscription/fixture.js'
 
 describe('what a customer may use', () => {
   let bench: Bench

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { runAdmin } from '../../../src/local/admin.js'
+import { runAdmin } from '../../../src/local/admin/command-line.js'
 import { createTestDatabase, requiredVariable, type TestDatabase } from '../../support/database.js'
 
 describe('the admin commands', () => {

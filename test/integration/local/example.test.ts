@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { runAdmin } from '../../../src/local/admin.js'
+import { runAdmin } from '../../../src/local/admin/command-line.js'
 import { prepareExample } from '../../../src/local/example.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
 

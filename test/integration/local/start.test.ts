@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { isAlive } from '../../../src/local/os-process.js'
 import { type PlatformFile, readPlatform } from '../../../src/local/platform-file.js'
+import { isAlive } from '../../../src/local/processes/os-process.js'
 import { requiredVariable } from '../../support/database.js'
-import { eventually, scratchFolder } from './scratch.js'
+import { eventually } from '../../support/eventually.js'
+import { scratchFolder } from './scratch.js'
 
 const fixture = fileURLToPath(new URL('./start-fixture.js', import.meta.url))
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { UsageEvent } from '../../../src/metering/model/report.js'
-import { createEnvironment, event, type MeteringBench, openMeteringBench, report, usageOf } from './bench.js'
+import { createEnvironment, event, type MeteringBench, openMeteringBench, report, usageOf } from './fixture.js'
 
 const hour = 3_600_000
 

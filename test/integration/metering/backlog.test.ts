@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { Problem } from '../../../src/kernel/problem.js'
-import { Children } from '../../../src/local/children.js'
-import { Ports } from '../../../src/local/ports.js'
-import { startRedis } from '../../../src/local/redis.js'
+import { Children } from '../../../src/local/processes/children.js'
+import { Ports } from '../../../src/local/processes/ports.js'
+import { startRedis } from '../../../src/local/redis/server.js'
 import { Backlog } from '../../../src/metering/intake/backlog.js'
 import type { Logger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
-import { createEnvironment, eventually, type MeteringBench, openMeteringBench, report, usageOf } from './bench.js'
+import { createEnvironment, eventually, type MeteringBench, openMeteringBench, report, usageOf } from './fixture.js'
 
 const megabyte = 2 ** 20
 

@@ -3,7 +3,7 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
 import type { UsageEvent } from '../../../src/metering/model/report.js'
-import { createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './bench.js'
+import { createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './fixture.js'
 
 const minute = 60_000
 

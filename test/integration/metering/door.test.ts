@@ -9,7 +9,7 @@ import type { ReportedUsage } from '../../../src/metering/model/report.js'
 import { type IngestionJob, ingestUsage } from '../../../src/metering/wire/jobs.js'
 import { consume } from '../../../src/platform/queue.js'
 import { openRedis } from '../../../src/platform/redis.js'
-import { createEnvironment, eventually, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './bench.js'
+import { createEnvironment, eventually, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './fixture.js'
 
 const workerPath = fileURLToPath(new URL('../../../workers/usage-ingestion.js', import.meta.url))
 

@@ -13,7 +13,7 @@ import {
   problemOf,
   toldUsage,
   usageOf,
-} from './bench.js'
+} from './fixture.js'
 
 const day = 86_400_000
 

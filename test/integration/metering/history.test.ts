@@ -14,7 +14,7 @@ import {
   openMeteringBench,
   problemOf,
   report,
-} from './bench.js'
+} from './fixture.js'
 
 const hour = 3_600_000
 const features = ['requests', 'tokens', 'max', 'min', 'avg', 'unique']

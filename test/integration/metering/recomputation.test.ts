@@ -2,7 +2,17 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
 import { Bindings, type LoadHoldings } from '../../../src/metering/counting/bindings.js'
-import { count, createEnvironment, event, eventually, historyOf, type MeteringBench, openMeteringBench, report, usageOf } from './bench.js'
+import {
+  count,
+  createEnvironment,
+  event,
+  eventually,
+  historyOf,
+  type MeteringBench,
+  openMeteringBench,
+  report,
+  usageOf,
+} from './fixture.js'
 
 const hour = 3_600_000
 const features = ['requests', 'tokens', 'max', 'min', 'avg', 'unique']

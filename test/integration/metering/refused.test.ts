@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { Problem } from '../../../src/kernel/problem.js'
 import { toWireError } from '../../../src/web/graphql/errors.js'
 import { fromReportUsageBulkInput, fromReportUsageInput } from '../../../src/web/graphql/usage.inputs.js'
-import { count, createEnvironment, event, type MeteringBench, openMeteringBench, problemOf, report } from './bench.js'
+import { count, createEnvironment, event, type MeteringBench, openMeteringBench, problemOf, report } from './fixture.js'
 
 interface Refused {
   usageValueRoundsToNothing: string[]

@@ -4,7 +4,7 @@ import { newId } from '../../../src/kernel/id.js'
 import { checkReport, type UsageReport } from '../../../src/metering/model/report.js'
 import type { IngestionJob } from '../../../src/metering/wire/jobs.js'
 import { type PackedCall, packCall } from '../../../src/metering/wire/packed-reports.js'
-import { count, createEnvironment, type MeteringBench, openMeteringBench, problemOf, report, toldUsage, usageOf } from './bench.js'
+import { count, createEnvironment, type MeteringBench, openMeteringBench, problemOf, report, toldUsage, usageOf } from './fixture.js'
 
 const minute = 60_000
 const day = 86_400_000

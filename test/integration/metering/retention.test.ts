@@ -7,7 +7,7 @@ import { EventRetention } from '../../../src/metering/retention/event-retention.
 import { KeyPruning } from '../../../src/metering/retention/key-pruning.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
-import { count, createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, problemOf, usageOf } from './bench.js'
+import { count, createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, problemOf, usageOf } from './fixture.js'
 
 const day = 86_400_000
 

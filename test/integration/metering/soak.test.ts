@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
-import { runSoak, type Trouble } from '../../bench/soak-run.js'
+import { runSoak, type Trouble } from '../../bench/soak/run.js'
 
 describe('usage is what plain code computes from the list of events, repeats and late ones among them', function () {
   this.timeout(180_000)

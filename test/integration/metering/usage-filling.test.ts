@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { UsageFilling } from '../../../src/metering/counting/usage-filling.js'
 import { fillUsage } from '../../../src/metering/wire/jobs.js'
 import { type JobQueue, openQueue } from '../../../src/platform/queue.js'
-import { count, createEnvironment, event, eventually, type MeteringBench, openMeteringBench, report, usageOf } from './bench.js'
+import { count, createEnvironment, event, eventually, type MeteringBench, openMeteringBench, report, usageOf } from './fixture.js'
 
 describe('usage that has no counter yet', () => {
   let bench: MeteringBench

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Problem } from '../../../src/kernel/problem.js'
-import { runAdmin } from '../../../src/local/admin.js'
+import { runAdmin } from '../../../src/local/admin/command-line.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
 import { consume, type JobDefinition, openQueue } from '../../../src/platform/queue.js'

@@ -9,7 +9,7 @@ import { consume } from '../../../src/platform/queue.js'
 import { FakeApi } from '../../contract/grpc/fake-api.js'
 import { errorOf, type RunningSidecar, runSidecar } from '../../contract/grpc/harness.js'
 import { testRedisUrl } from '../../support/redis.js'
-import { createEnvironment, eventually, type MeteringBench, openMeteringBench, usageOf } from '../metering/bench.js'
+import { createEnvironment, eventually, type MeteringBench, openMeteringBench, usageOf } from '../metering/fixture.js'
 
 /** The Redis user that an environment's sidecars get: what `src/web/docs/sidecar.md` tells operators to create. */
 const rulesOf = (prefix: string, environmentId: string) => [

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { Subscription } from '../../../src/subscription/rules/subscription.js'
-import { type Bench, day, openBench, reasonOf } from './bench.js'
+import { type Bench, day, openBench, reasonOf } from './fixture.js'
 
 const start = Date.parse('2044-01-01T00:00:00Z')
 const catalog = `

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { billingPeriodFrom } from '../../../src/subscription/rules/billing-period.js'
-import { type Bench, day, openBench, reasonOf } from './bench.js'
+import { type Bench, day, openBench, reasonOf } from './fixture.js'
 import { seatsCatalog } from './seats-catalog.js'
 
 const seats = (quantity: number) => [{ featureRefId: 'seats', quantity: decimal.fromNumber(quantity) }]

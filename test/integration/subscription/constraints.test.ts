@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Bench, day, openBench } from './bench.js'
+import { type Bench, day, openBench } from './fixture.js'
 
 /** What the database refuses even if the code is wrong. */
 describe('the database refuses', () => {

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
-import { Ports } from '../../../src/local/ports.js'
+import { Ports } from '../../../src/local/processes/ports.js'
 import { openQueue } from '../../../src/platform/queue.js'
 import { applyDueTransitions } from '../../../src/subscription/time/jobs.js'
 import { eventually } from '../../support/eventually.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 import { TcpProxy } from '../../support/tcp-proxy.js'
-import { type MeteringBench, openMeteringBench } from '../metering/bench.js'
+import { type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 
 const script = fileURLToPath(new URL('../../../workers/subscription-transitions.js', import.meta.url))
 /** How many workers are killed, each at another message; each costs the start of a process. KILLS=all: between any two. */

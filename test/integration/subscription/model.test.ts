@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Problem } from '../../../src/kernel/problem.js'
-import { type Bench, openBench } from './bench.js'
+import { type Bench, openBench } from './fixture.js'
 import { Model, type Plan, plans, Refused, type Rules } from './model.js'
 
 const hour = 3_600_000

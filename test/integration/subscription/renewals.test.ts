@@ -4,7 +4,7 @@ import { sweepDue } from '../../../src/platform/due-sweep.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { PrismaClient } from '../../../src/platform/postgres.js'
 import { DueTransitions } from '../../../src/subscription/time/due.js'
-import { atOnce, type Bench, openBench } from './bench.js'
+import { atOnce, type Bench, openBench } from './fixture.js'
 import { seatsCatalog } from './seats-catalog.js'
 
 const seats = (quantity: number) => [{ featureRefId: 'seats', quantity: decimal.fromNumber(quantity) }]

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { atOnce, type Bench, day, openBench, reasonOf } from './bench.js'
+import { atOnce, type Bench, day, openBench, reasonOf } from './fixture.js'
 
 const at = (text: string) => Date.parse(text)
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
-import { createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, report } from '../metering/bench.js'
+import { createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, report } from '../metering/fixture.js'
 
 const metered = ['requests', 'tokens', 'max', 'min', 'avg', 'unique']
 

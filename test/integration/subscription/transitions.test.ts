@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { atOnce, type Bench, day, openBench } from './bench.js'
+import { atOnce, type Bench, day, openBench } from './fixture.js'
 
 describe('recording what time has made due', () => {
   let bench: Bench

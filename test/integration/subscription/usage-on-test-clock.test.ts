@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createEnvironment, event, eventually, type MeteringBench, openMeteringBench, report } from '../metering/bench.js'
+import { createEnvironment, event, eventually, type MeteringBench, openMeteringBench, report } from '../metering/fixture.js'
 
 const day = 86_400_000
 const start = Date.parse('2044-01-31T09:00:00Z')

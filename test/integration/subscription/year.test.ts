@@ -5,7 +5,7 @@ import type { Invoice } from '../../../src/billing/rules/billing.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { Subscription } from '../../../src/subscription/rules/subscription.js'
 import { invoiceTable } from '../billing/invoice-tables.js'
-import { type Bench, openBench } from './bench.js'
+import { type Bench, openBench } from './fixture.js'
 import { seatsCatalog } from './seats-catalog.js'
 
 const page = 'src/web/docs/subscription-year.md'

@@ -14,7 +14,7 @@ import { mergeStates, withUsages } from '../../../src/updates/held/merge-state.j
 import { StateCache } from '../../../src/updates/held/state-cache.js'
 import { type ChangeMessage, changeChannel } from '../../../src/updates/wire/change-message.js'
 import { countStatements } from '../../support/statements.js'
-import { type Bench, openBench } from '../subscription/bench.js'
+import { type Bench, openBench } from '../subscription/fixture.js'
 
 describe('delivering changes', () => {
   let bench: Bench

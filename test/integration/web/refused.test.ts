@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { type Answer, detailsOf, errorOf, type RunningSidecar, runSidecar } from '../../contract/grpc/harness.js'
-import { count } from '../metering/bench.js'
+import { count } from '../metering/fixture.js'
 import { type GraphqlBody, post } from './front-door.js'
 import { openWholePlatform, type TestEnvironment, type WholePlatform } from './whole-platform.js'
 

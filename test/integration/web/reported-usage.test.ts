@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Life } from '../../../src/platform/process.js'
-import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/bench.js'
+import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 import { type GraphqlBody, post } from './front-door.js'
 import { openWebProcess } from './web-process.js'
 

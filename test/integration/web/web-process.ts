@@ -5,7 +5,7 @@ import { openPostgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { createFrontDoor } from '../../../src/web/koa.js'
 import { createApp, usageParts } from '../../../src/wiring/app.js'
-import type { MeteringBench } from '../metering/bench.js'
+import type { MeteringBench } from '../metering/fixture.js'
 
 export interface WebProcess {
   url: string

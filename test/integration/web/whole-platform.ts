@@ -9,7 +9,7 @@ import { deliverChanges } from '../../../src/updates/deliver/jobs.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
 import { StateCache } from '../../../src/updates/held/state-cache.js'
 import { createFrontDoor } from '../../../src/web/koa.js'
-import { type MeteringBench, openMeteringBench } from '../metering/bench.js'
+import { type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 import { type GraphqlBody, operatorKey, post } from './front-door.js'
 
 /** The front door and what the workers do, in one process: what is asked is answered as on a running platform. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { splitStatements } from '../../../src/platform/sql-script.js'
+import { lineAt, splitStatements } from '../../../src/platform/sql-script.js'
 
 describe('splitStatements', () => {
   const cases: Array<[title: string, script: string, statements: string[]]> = [
@@ -31,5 +31,16 @@ describe('splitStatements', () => {
     this.timeout(2_000)
     const script = `insert into t values ('${'x;'.repeat(500_000)}');`.concat('select 1; -- one\n'.repeat(20_000))
     expect(splitStatements(script)).to.have.length(20_001)
+  })
+})
+
+describe('lineAt', () => {
+  it('counts characters as PostgreSQL does, from the start of the statement', () => {
+    const script = '-- \u{1f600}\nselect 1;\nselect\n  nothing'
+    expect(lineAt(script, 1)).to.equal(1)
+    expect(lineAt(script, [...script.slice(0, script.indexOf('nothing'))].length + 1)).to.equal(4)
+    const start = script.indexOf(';') + 1
+    expect(lineAt(script, 2, start)).to.equal(3)
+    expect(lineAt(script, '\nselect\n  '.length + 1, start)).to.equal(4)
   })
 })

@@ -118,7 +118,7 @@ export async function countFast(
   const { rows } = await db.query<{ usages: string; versions: string }>({
     name: 'metering_count_reports',
     text: `
-      SELECT o_usages AS usages, o_versions AS versions FROM count_reports_v5($1::uuid, $2::bigint, $3::bigint, $4::numeric,
+      SELECT o_usages AS usages, o_versions AS versions FROM count_reports($1::uuid, $2::bigint, $3::bigint, $4::numeric,
         $5::bigint, $6::bigint, $7::uuid[], $8::bigint[],
         $9::uuid[], $10::timestamptz[],
         $11::uuid[], $12::int[], $13::uuid[], $14::int[], $15::numeric[], $16::jsonb[],

@@ -1,0 +1,1339 @@
+-- CreateEnum
+CREATE TYPE "api_key_kind" AS ENUM ('SERVER', 'CLIENT');
+
+-- CreateEnum
+CREATE TYPE "feature_type" AS ENUM ('BOOLEAN', 'NUMBER', 'ENUM');
+
+-- CreateEnum
+CREATE TYPE "meter_type" AS ENUM ('None', 'Fluctuating', 'Incremental');
+
+-- CreateEnum
+CREATE TYPE "meter_aggregation" AS ENUM ('COUNT', 'SUM', 'MAX', 'MIN', 'AVG', 'UNIQUE');
+
+-- CreateEnum
+CREATE TYPE "unit_rounding" AS ENUM ('UP', 'DOWN');
+
+-- CreateEnum
+CREATE TYPE "package_kind" AS ENUM ('PLAN', 'ADDON');
+
+-- CreateEnum
+CREATE TYPE "package_status" AS ENUM ('DRAFT', 'PUBLISHED', 'ARCHIVED');
+
+-- CreateEnum
+CREATE TYPE "pricing_type" AS ENUM ('FREE', 'PAID', 'CUSTOM');
+
+-- CreateEnum
+CREATE TYPE "trial_units" AS ENUM ('DAY', 'MONTH');
+
+-- CreateEnum
+CREATE TYPE "trial_end_behavior" AS ENUM ('CONVERT_TO_PAID', 'CANCEL_SUBSCRIPTION');
+
+-- CreateEnum
+CREATE TYPE "entitlement_behavior" AS ENUM ('Increment', 'Override');
+
+-- CreateEnum
+CREATE TYPE "reset_period" AS ENUM ('HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR');
+
+-- CreateEnum
+CREATE TYPE "reset_rule" AS ENUM ('SubscriptionStart', 'StartOfTheMonth', 'EverySunday', 'EveryMonday', 'EveryTuesday', 'EveryWednesday', 'EveryThursday', 'EveryFriday', 'EverySaturday');
+
+-- CreateEnum
+CREATE TYPE "billing_model" AS ENUM ('FLAT_FEE', 'PER_UNIT', 'USAGE_BASED');
+
+-- CreateEnum
+CREATE TYPE "billing_period" AS ENUM ('MONTHLY', 'ANNUALLY');
+
+-- CreateEnum
+CREATE TYPE "tiers_mode" AS ENUM ('GRADUATED', 'VOLUME');
+
+-- CreateEnum
+CREATE TYPE "new_customer_setting" AS ENUM ('FREE_PLAN', 'TRIAL_PERIOD', 'PLAN_SELECTION');
+
+-- CreateEnum
+CREATE TYPE "end_setting" AS ENUM ('CANCEL_SUBSCRIPTION', 'DOWNGRADE_TO_FREE');
+
+-- CreateEnum
+CREATE TYPE "change_timing" AS ENUM ('IMMEDIATE', 'END_OF_BILLING_PERIOD');
+
+-- CreateEnum
+CREATE TYPE "usage_on_plan_change" AS ENUM ('ALWAYS_RESET', 'NEVER_RESET', 'BILLING_PERIOD_CHANGE');
+
+-- CreateEnum
+CREATE TYPE "coupon_type" AS ENUM ('PERCENTAGE', 'FIXED');
+
+-- CreateEnum
+CREATE TYPE "coupon_status" AS ENUM ('ACTIVE', 'ARCHIVED');
+
+-- CreateEnum
+CREATE TYPE "subscription_status" AS ENUM ('NOT_STARTED', 'IN_TRIAL', 'ACTIVE', 'PAYMENT_PENDING', 'CANCELED', 'EXPIRED');
+
+-- CreateEnum
+CREATE TYPE "subscription_cancel_reason" AS ENUM ('AutoCancellationRule', 'CancelledByBilling', 'CustomerArchived', 'DetachBilling', 'Expired', 'Immediate', 'PendingPaymentExpired', 'ScheduledCancellation', 'TrialConverted', 'TrialEnded', 'UpgradeOrDowngrade');
+
+-- CreateEnum
+CREATE TYPE "payment_collection" AS ENUM ('NOT_REQUIRED', 'PROCESSING', 'ACTION_REQUIRED', 'FAILED');
+
+-- CreateEnum
+CREATE TYPE "payment_collection_method" AS ENUM ('CHARGE', 'INVOICE', 'NONE');
+
+-- CreateEnum
+CREATE TYPE "promotional_period" AS ENUM ('CUSTOM', 'LIFETIME', 'ONE_MONTH', 'ONE_WEEK', 'ONE_YEAR', 'SIX_MONTH');
+
+-- CreateEnum
+CREATE TYPE "scheduled_update_type" AS ENUM ('AdditionalMetaData', 'Addon', 'BillingInfoMetadata', 'BillingPeriod', 'Coupon', 'Downgrade', 'MigrateToLatest', 'Plan', 'PriceOverride', 'RecurringCredits', 'UnitAmount');
+
+-- CreateEnum
+CREATE TYPE "scheduled_update_status" AS ENUM ('Scheduled', 'Done', 'Failed', 'Canceled', 'PendingPayment');
+
+-- CreateEnum
+CREATE TYPE "invoice_status" AS ENUM ('OPEN', 'PAID', 'CANCELED', 'FAILED');
+
+-- CreateEnum
+CREATE TYPE "invoice_reason" AS ENUM ('BILLING_CYCLE', 'MANUAL', 'MINIMUM_INVOICE_AMOUNT_EXCEEDED', 'OTHER', 'SUBSCRIPTION_CREATION', 'SUBSCRIPTION_UPDATE');
+
+-- CreateEnum
+CREATE TYPE "billing_intent_kind" AS ENUM ('CREATE_INVOICE', 'COLLECT', 'VOID', 'REFUND');
+
+-- CreateEnum
+CREATE TYPE "billing_intent_state" AS ENUM ('WAITING', 'DONE', 'GIVEN_UP');
+
+-- CreateEnum
+CREATE TYPE "usage_update_behavior" AS ENUM ('DELTA', 'SET');
+
+-- CreateEnum
+CREATE TYPE "import_kind" AS ENUM ('CUSTOMERS', 'SUBSCRIPTIONS');
+
+-- CreateEnum
+CREATE TYPE "import_item_status" AS ENUM ('PENDING', 'DONE', 'FAILED');
+
+-- CreateEnum
+CREATE TYPE "change_kind" AS ENUM ('entitlements', 'usage', 'purge', 'package');
+
+-- CreateTable
+CREATE TABLE "environment" (
+    "id" UUID NOT NULL,
+    "ref_id" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "is_test" BOOLEAN NOT NULL DEFAULT false,
+    "has_persistent_cache" BOOLEAN NOT NULL DEFAULT false,
+    "allows_unsigned_client_reads" BOOLEAN NOT NULL DEFAULT false,
+    "test_clock" TIMESTAMPTZ(3),
+    "catalog_version" BIGINT NOT NULL DEFAULT 0,
+    "events_kept_since" TIMESTAMPTZ(3),
+    "signing_secret" BYTEA NOT NULL,
+    "previous_signing_secret" BYTEA,
+    "previous_signing_secret_expires_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "environment_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "import_job" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "kind" "import_kind" NOT NULL,
+    "total" INTEGER NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "finished_at" TIMESTAMPTZ(3),
+    "leased_until" TIMESTAMPTZ(3),
+
+    CONSTRAINT "import_job_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "import_item" (
+    "environment_id" UUID NOT NULL,
+    "import_id" UUID NOT NULL,
+    "position" INTEGER NOT NULL,
+    "status" "import_item_status" NOT NULL DEFAULT 'PENDING',
+    "input" JSONB,
+    "ref_id" TEXT,
+    "error_reason" TEXT,
+    "error_message" TEXT,
+
+    CONSTRAINT "import_item_pkey" PRIMARY KEY ("environment_id","import_id","position")
+);
+
+-- CreateTable
+CREATE TABLE "api_key" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "kind" "api_key_kind" NOT NULL,
+    "name" TEXT NOT NULL,
+    "hash" BYTEA NOT NULL,
+    "hint" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMPTZ(3),
+    "revoked_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "api_key_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "feature" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "ref_id" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "description" TEXT,
+    "feature_type" "feature_type" NOT NULL,
+    "meter_type" "meter_type" NOT NULL,
+    "feature_units" TEXT,
+    "feature_units_plural" TEXT,
+    "enum_values" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "unit_divide" DECIMAL,
+    "unit_rounding" "unit_rounding",
+    "additional_meta_data" JSONB,
+    "archived_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "feature_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "meter" (
+    "environment_id" UUID NOT NULL,
+    "feature_id" UUID NOT NULL,
+    "aggregation" "meter_aggregation" NOT NULL,
+    "field" TEXT,
+    "filters" JSONB NOT NULL,
+    "version" INTEGER NOT NULL DEFAULT 1,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "meter_pkey" PRIMARY KEY ("environment_id","feature_id")
+);
+
+-- CreateTable
+CREATE TABLE "meter_version" (
+    "environment_id" UUID NOT NULL,
+    "feature_id" UUID NOT NULL,
+    "version" INTEGER NOT NULL,
+    "aggregation" "meter_aggregation" NOT NULL,
+    "field" TEXT,
+    "filters" JSONB NOT NULL,
+    "valid_from" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "meter_version_pkey" PRIMARY KEY ("environment_id","feature_id","version")
+);
+
+-- CreateTable
+CREATE TABLE "product" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "ref_id" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "description" TEXT,
+    "new_customer_setting" "new_customer_setting" NOT NULL DEFAULT 'PLAN_SELECTION',
+    "new_customer_plan_id" UUID,
+    "end_setting" "end_setting" NOT NULL DEFAULT 'CANCEL_SUBSCRIPTION',
+    "downgrade_plan_id" UUID,
+    "downgrade_timing" "change_timing" NOT NULL DEFAULT 'IMMEDIATE',
+    "cancellation_timing" "change_timing" NOT NULL DEFAULT 'IMMEDIATE',
+    "usage_on_plan_change" "usage_on_plan_change" NOT NULL DEFAULT 'ALWAYS_RESET',
+    "allows_multiple_subscriptions" BOOLEAN NOT NULL DEFAULT false,
+    "additional_meta_data" JSONB,
+    "archived_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "product_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "package" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "ref_id" TEXT NOT NULL,
+    "kind" "package_kind" NOT NULL,
+    "product_id" UUID NOT NULL,
+    "archived_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "package_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "package_version" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "package_id" UUID NOT NULL,
+    "version_number" INTEGER NOT NULL,
+    "status" "package_status" NOT NULL,
+    "is_latest" BOOLEAN NOT NULL DEFAULT false,
+    "display_name" TEXT NOT NULL,
+    "description" TEXT,
+    "pricing_type" "pricing_type" NOT NULL,
+    "base_plan_version_id" UUID,
+    "trial_duration" INTEGER,
+    "trial_units" "trial_units",
+    "trial_end_behavior" "trial_end_behavior",
+    "max_quantity" INTEGER,
+    "additional_meta_data" JSONB,
+    "published_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "package_version_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "package_entitlement" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "package_version_id" UUID NOT NULL,
+    "feature_id" UUID NOT NULL,
+    "usage_limit" DECIMAL,
+    "has_unlimited_usage" BOOLEAN NOT NULL DEFAULT false,
+    "has_soft_limit" BOOLEAN NOT NULL DEFAULT false,
+    "enum_values" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "behavior" "entitlement_behavior" NOT NULL,
+    "reset_period" "reset_period",
+    "reset_rule" "reset_rule",
+    "display_name_override" TEXT,
+    "position" INTEGER NOT NULL DEFAULT 0,
+
+    CONSTRAINT "package_entitlement_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "price" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "package_version_id" UUID NOT NULL,
+    "billing_model" "billing_model" NOT NULL,
+    "billing_period" "billing_period" NOT NULL,
+    "currency" TEXT NOT NULL,
+    "billing_country_code" TEXT,
+    "amount" DECIMAL,
+    "feature_id" UUID,
+    "tiers_mode" "tiers_mode",
+    "tiers" JSONB,
+    "block_size" DECIMAL,
+    "min_unit_quantity" DECIMAL,
+    "max_unit_quantity" DECIMAL,
+    "position" INTEGER NOT NULL DEFAULT 0,
+
+    CONSTRAINT "price_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "plan_compatible_addon" (
+    "environment_id" UUID NOT NULL,
+    "plan_version_id" UUID NOT NULL,
+    "addon_id" UUID NOT NULL,
+
+    CONSTRAINT "plan_compatible_addon_pkey" PRIMARY KEY ("environment_id","plan_version_id","addon_id")
+);
+
+-- CreateTable
+CREATE TABLE "addon_dependency" (
+    "environment_id" UUID NOT NULL,
+    "addon_version_id" UUID NOT NULL,
+    "required_addon_id" UUID NOT NULL,
+
+    CONSTRAINT "addon_dependency_pkey" PRIMARY KEY ("environment_id","addon_version_id","required_addon_id")
+);
+
+-- CreateTable
+CREATE TABLE "coupon" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "ref_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "description" TEXT,
+    "coupon_type" "coupon_type" NOT NULL,
+    "percent_off" DECIMAL,
+    "amounts_off" JSONB,
+    "duration_in_months" INTEGER,
+    "max_redemptions" INTEGER,
+    "status" "coupon_status" NOT NULL DEFAULT 'ACTIVE',
+    "additional_meta_data" JSONB,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "coupon_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "customer" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "ref_id" TEXT NOT NULL,
+    "name" TEXT,
+    "email" TEXT,
+    "timezone" TEXT,
+    "former_timezones" JSONB,
+    "billing_currency" TEXT,
+    "billing_id" TEXT,
+    "crm_id" TEXT,
+    "salesforce_id" TEXT,
+    "aws_marketplace_customer_id" TEXT,
+    "coupon_id" UUID,
+    "additional_meta_data" JSONB,
+    "source_updated_at" TIMESTAMPTZ(3),
+    "archived_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "customer_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "customer_state" (
+    "environment_id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "version" BIGINT NOT NULL,
+    "access_version" BIGINT NOT NULL,
+
+    CONSTRAINT "customer_state_pkey" PRIMARY KEY ("environment_id","customer_id")
+);
+
+-- CreateTable
+CREATE TABLE "customer_resource" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "ref_id" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "customer_resource_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "promotional_entitlement" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "feature_id" UUID NOT NULL,
+    "usage_limit" DECIMAL,
+    "has_unlimited_usage" BOOLEAN NOT NULL DEFAULT false,
+    "has_soft_limit" BOOLEAN NOT NULL DEFAULT false,
+    "enum_values" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "reset_period" "reset_period",
+    "reset_rule" "reset_rule",
+    "period" "promotional_period" NOT NULL,
+    "description" TEXT,
+    "is_visible" BOOLEAN NOT NULL DEFAULT true,
+    "start_date" TIMESTAMPTZ(3) NOT NULL,
+    "end_date" TIMESTAMPTZ(3),
+    "revoked_at" TIMESTAMPTZ(3),
+    "due_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "promotional_entitlement_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "subscription" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "ref_id" TEXT NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "paying_customer_id" UUID,
+    "resource_id" UUID,
+    "product_id" UUID NOT NULL,
+    "plan_version_id" UUID NOT NULL,
+    "status" "subscription_status" NOT NULL,
+    "pricing_type" "pricing_type" NOT NULL,
+    "has_paid" BOOLEAN NOT NULL DEFAULT false,
+    "billing_period" "billing_period",
+    "billing_currency" TEXT,
+    "billing_country_code" TEXT,
+    "start_date" TIMESTAMPTZ(3) NOT NULL,
+    "end_date" TIMESTAMPTZ(3),
+    "trial_end_date" TIMESTAMPTZ(3),
+    "trial_end_behavior" "trial_end_behavior",
+    "cancellation_date" TIMESTAMPTZ(3),
+    "effective_end_date" TIMESTAMPTZ(3),
+    "cancel_reason" "subscription_cancel_reason",
+    "billing_anchor" TIMESTAMPTZ(3) NOT NULL,
+    "current_period_start" TIMESTAMPTZ(3),
+    "current_period_end" TIMESTAMPTZ(3),
+    "usage_anchor" TIMESTAMPTZ(3) NOT NULL,
+    "entitlements_revoked_at" TIMESTAMPTZ(3),
+    "payment_collection" "payment_collection" NOT NULL DEFAULT 'NOT_REQUIRED',
+    "awaits_payment" BOOLEAN NOT NULL DEFAULT false,
+    "payment_collection_method" "payment_collection_method",
+    "budget_limit" DECIMAL,
+    "budget_has_soft_limit" BOOLEAN NOT NULL DEFAULT false,
+    "minimum_spend" JSONB,
+    "coupon_id" UUID,
+    "billing_id" TEXT,
+    "crm_id" TEXT,
+    "salesforce_id" TEXT,
+    "additional_meta_data" JSONB,
+    "source_updated_at" TIMESTAMPTZ(3),
+    "due_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "subscription_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "subscription_addon" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "subscription_id" UUID NOT NULL,
+    "addon_version_id" UUID NOT NULL,
+    "quantity" INTEGER NOT NULL,
+
+    CONSTRAINT "subscription_addon_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "subscription_quantity" (
+    "environment_id" UUID NOT NULL,
+    "subscription_id" UUID NOT NULL,
+    "feature_id" UUID NOT NULL,
+    "quantity" DECIMAL NOT NULL,
+
+    CONSTRAINT "subscription_quantity_pkey" PRIMARY KEY ("environment_id","subscription_id","feature_id")
+);
+
+-- CreateTable
+CREATE TABLE "subscription_entitlement" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "subscription_id" UUID NOT NULL,
+    "feature_id" UUID NOT NULL,
+    "usage_limit" DECIMAL,
+    "has_unlimited_usage" BOOLEAN NOT NULL DEFAULT false,
+    "has_soft_limit" BOOLEAN NOT NULL DEFAULT false,
+    "enum_values" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "reset_period" "reset_period",
+    "reset_rule" "reset_rule",
+
+    CONSTRAINT "subscription_entitlement_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "scheduled_update" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "subscription_id" UUID NOT NULL,
+    "update_type" "scheduled_update_type" NOT NULL,
+    "status" "scheduled_update_status" NOT NULL DEFAULT 'Scheduled',
+    "execute_at" TIMESTAMPTZ(3) NOT NULL,
+    "variables" JSONB NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "scheduled_update_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "subscription_renewal" (
+    "environment_id" UUID NOT NULL,
+    "subscription_id" UUID NOT NULL,
+    "period_start" TIMESTAMPTZ(3) NOT NULL,
+    "period_end" TIMESTAMPTZ(3) NOT NULL,
+    "recorded_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "subscription_renewal_pkey" PRIMARY KEY ("environment_id","subscription_id","period_start")
+);
+
+-- CreateTable
+CREATE TABLE "package_migration" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "package_id" UUID NOT NULL,
+    "package_version_id" UUID NOT NULL,
+    "total" INTEGER NOT NULL,
+    "migrated" INTEGER NOT NULL DEFAULT 0,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "finished_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "package_migration_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "trial" (
+    "environment_id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "product_id" UUID NOT NULL,
+    "subscription_id" UUID NOT NULL,
+    "started_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "trial_pkey" PRIMARY KEY ("environment_id","customer_id","product_id")
+);
+
+-- CreateTable
+CREATE TABLE "invoice" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "subscription_id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "billing_id" TEXT,
+    "status" "invoice_status" NOT NULL,
+    "reason" "invoice_reason" NOT NULL,
+    "currency" TEXT NOT NULL,
+    "sub_total" DECIMAL NOT NULL,
+    "total" DECIMAL NOT NULL,
+    "amount_due" DECIMAL NOT NULL,
+    "period_start" TIMESTAMPTZ(3) NOT NULL,
+    "period_end" TIMESTAMPTZ(3) NOT NULL,
+    "requires_action" BOOLEAN NOT NULL DEFAULT false,
+    "attempt_count" INTEGER NOT NULL DEFAULT 0,
+    "collection_method" "payment_collection_method" NOT NULL DEFAULT 'INVOICE',
+    "credit_applied" DECIMAL NOT NULL DEFAULT 0,
+    "discount" DECIMAL NOT NULL DEFAULT 0,
+    "tax" DECIMAL NOT NULL DEFAULT 0,
+    "failed_since" TIMESTAMPTZ(3),
+    "number" TEXT,
+    "payment_secret" TEXT,
+    "provider_revision" BIGINT NOT NULL DEFAULT 0,
+    "refunded_amount" DECIMAL NOT NULL DEFAULT 0,
+    "payment_url" TEXT,
+    "error_message" TEXT,
+    "due_date" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "invoice_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "invoice_line" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "invoice_id" UUID NOT NULL,
+    "position" INTEGER NOT NULL,
+    "line_type" TEXT NOT NULL DEFAULT 'Other',
+    "price_id" UUID,
+    "description" TEXT NOT NULL,
+    "quantity" DECIMAL NOT NULL,
+    "unit_amount" DECIMAL,
+    "amount" DECIMAL NOT NULL,
+    "period_start" TIMESTAMPTZ(3) NOT NULL,
+    "period_end" TIMESTAMPTZ(3) NOT NULL,
+    "is_proration" BOOLEAN NOT NULL DEFAULT false,
+
+    CONSTRAINT "invoice_line_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "subscription_billing" (
+    "environment_id" UUID NOT NULL,
+    "subscription_id" UUID NOT NULL,
+    "account" JSONB NOT NULL,
+    "collection_method" "payment_collection_method" NOT NULL DEFAULT 'INVOICE',
+    "coupon_id" UUID,
+    "payment_due_at" TIMESTAMPTZ(3),
+    "sync_error" TEXT,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "subscription_billing_pkey" PRIMARY KEY ("environment_id","subscription_id")
+);
+
+-- CreateTable
+CREATE TABLE "billing_intent" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "subscription_id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "kind" "billing_intent_kind" NOT NULL,
+    "idempotency_key" TEXT NOT NULL,
+    "payload" JSONB NOT NULL,
+    "state" "billing_intent_state" NOT NULL DEFAULT 'WAITING',
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "next_attempt_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "leased_until" TIMESTAMPTZ(3),
+    "last_error" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "billing_intent_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "builtin_invoice" (
+    "environment_id" UUID NOT NULL,
+    "id" TEXT NOT NULL,
+    "number" TEXT NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "idempotency_key" TEXT NOT NULL,
+    "status" "invoice_status" NOT NULL,
+    "revision" BIGINT NOT NULL DEFAULT 1,
+    "currency" TEXT NOT NULL,
+    "amount_due" DECIMAL NOT NULL,
+    "refunded_amount" DECIMAL NOT NULL DEFAULT 0,
+    "requires_action" BOOLEAN NOT NULL DEFAULT false,
+    "attempt_count" INTEGER NOT NULL DEFAULT 0,
+    "payment_token" TEXT,
+    "error_message" TEXT,
+    "document" JSONB NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "builtin_invoice_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "builtin_request" (
+    "environment_id" UUID NOT NULL,
+    "idempotency_key" TEXT NOT NULL,
+    "invoice_id" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "builtin_request_pkey" PRIMARY KEY ("environment_id","idempotency_key")
+);
+
+-- CreateTable
+CREATE TABLE "builtin_payment_method" (
+    "environment_id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "reference" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "builtin_payment_method_pkey" PRIMARY KEY ("environment_id","customer_id")
+);
+
+-- CreateTable
+CREATE TABLE "builtin_tax_rate" (
+    "environment_id" UUID NOT NULL,
+    "id" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "percentage" DECIMAL NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "builtin_tax_rate_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "builtin_invoice_number" (
+    "environment_id" UUID NOT NULL,
+    "last_number" BIGINT NOT NULL,
+
+    CONSTRAINT "builtin_invoice_number_pkey" PRIMARY KEY ("environment_id")
+);
+
+-- CreateTable
+CREATE TABLE "coupon_redemption" (
+    "environment_id" UUID NOT NULL,
+    "coupon_id" UUID NOT NULL,
+    "subscription_id" UUID NOT NULL,
+    "redeemed_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "coupon_redemption_pkey" PRIMARY KEY ("environment_id","coupon_id","subscription_id")
+);
+
+-- CreateTable
+CREATE TABLE "usage_measurement" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "resource_id" UUID,
+    "feature_id" UUID NOT NULL,
+    "value" DECIMAL NOT NULL,
+    "behavior" "usage_update_behavior" NOT NULL,
+    "occurred_at" TIMESTAMPTZ(3) NOT NULL,
+    "sequence" BIGSERIAL NOT NULL,
+    "dimensions" JSONB,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "usage_measurement_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "ingestion_key" (
+    "environment_id" UUID NOT NULL,
+    "hash" BYTEA NOT NULL,
+    "body_hash" BYTEA,
+    "record_id" UUID NOT NULL,
+    "position" INTEGER,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "ingestion_key_pkey" PRIMARY KEY ("environment_id","hash")
+) PARTITION BY HASH ("hash");
+
+-- CreateTable
+CREATE TABLE "raw_event" (
+    "environment_id" UUID NOT NULL,
+    "batch_id" UUID NOT NULL,
+    "position" INTEGER NOT NULL,
+    "occurred_at" TIMESTAMPTZ(3) NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "resource_id" UUID,
+    "event_name" TEXT NOT NULL,
+    "dimensions" JSONB NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "raw_event_pkey" PRIMARY KEY ("environment_id","batch_id","position","occurred_at")
+) PARTITION BY RANGE ("occurred_at");
+
+-- CreateTable
+CREATE TABLE "pending_batch" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "pending_batch_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "usage_series" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "resource_id" UUID,
+    "feature_id" UUID NOT NULL,
+    "reset_period" "reset_period",
+    "reset_rule" "reset_rule",
+    "anchor" TIMESTAMPTZ(3),
+    "timezone" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "usage_series_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "usage_counter" (
+    "environment_id" UUID NOT NULL,
+    "series_id" UUID NOT NULL,
+    "period_start" TIMESTAMPTZ(3) NOT NULL,
+    "period_end" TIMESTAMPTZ(3) NOT NULL,
+    "usage" DECIMAL NOT NULL,
+    "version" BIGINT NOT NULL,
+    "events" BIGINT NOT NULL DEFAULT 0,
+    "total" DECIMAL,
+    "meter_version" INTEGER,
+
+    CONSTRAINT "usage_counter_pkey" PRIMARY KEY ("environment_id","series_id","period_start")
+);
+
+-- CreateTable
+CREATE TABLE "usage_member" (
+    "environment_id" UUID NOT NULL,
+    "series_id" UUID NOT NULL,
+    "period_start" TIMESTAMPTZ(3) NOT NULL,
+    "member" BYTEA NOT NULL,
+    "first_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "usage_member_pkey" PRIMARY KEY ("environment_id","series_id","period_start","member")
+);
+
+-- CreateTable
+CREATE TABLE "usage_rollup" (
+    "environment_id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "feature_id" UUID NOT NULL,
+    "part_id" UUID NOT NULL,
+    "bucket_start" TIMESTAMPTZ(3) NOT NULL,
+    "usage" DECIMAL NOT NULL,
+    "events" BIGINT NOT NULL,
+    "is_level" BOOLEAN NOT NULL DEFAULT false,
+
+    CONSTRAINT "usage_rollup_pkey" PRIMARY KEY ("environment_id","customer_id","feature_id","part_id","bucket_start")
+);
+
+-- CreateTable
+CREATE TABLE "usage_grouping" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "feature_id" UUID NOT NULL,
+    "dimensions" TEXT[],
+    "ready_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "usage_grouping_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "usage_group_rollup" (
+    "environment_id" UUID NOT NULL,
+    "grouping_id" UUID NOT NULL,
+    "part_id" UUID NOT NULL,
+    "bucket_start" TIMESTAMPTZ(3) NOT NULL,
+    "source" TEXT NOT NULL,
+    "is_level" BOOLEAN NOT NULL,
+    "groups" JSONB NOT NULL,
+
+    CONSTRAINT "usage_group_rollup_pkey" PRIMARY KEY ("environment_id","grouping_id","part_id","bucket_start")
+);
+
+-- CreateTable
+CREATE TABLE "usage_recomputation" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "feature_id" UUID NOT NULL,
+    "customer_id" UUID,
+    "from_time" TIMESTAMPTZ(3),
+    "to_time" TIMESTAMPTZ(3),
+    "meter_version" INTEGER NOT NULL,
+    "done_until" UUID,
+    "customers_total" INTEGER NOT NULL,
+    "customers_done" INTEGER NOT NULL DEFAULT 0,
+    "counters_left" INTEGER NOT NULL DEFAULT 0,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "finished_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "usage_recomputation_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "outbox_message" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "kind" "change_kind" NOT NULL,
+    "customer_id" TEXT,
+    "resource_id" TEXT,
+    "version" BIGINT NOT NULL,
+    "changes" INTEGER NOT NULL DEFAULT 1,
+    "payload" JSONB,
+    "told" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "claimed_until" TIMESTAMPTZ(3),
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+
+    CONSTRAINT "outbox_message_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "environment_ref_id_key" ON "environment"("ref_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "api_key_hash_key" ON "api_key"("hash");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "feature_environment_id_ref_id_key" ON "feature"("environment_id", "ref_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "product_environment_id_ref_id_key" ON "product"("environment_id", "ref_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "package_environment_id_kind_ref_id_key" ON "package"("environment_id", "kind", "ref_id");
+
+-- CreateIndex
+CREATE INDEX "package_version_environment_id_base_plan_version_id_idx" ON "package_version"("environment_id", "base_plan_version_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "package_version_environment_id_package_id_version_number_key" ON "package_version"("environment_id", "package_id", "version_number");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "package_entitlement_environment_id_package_version_id_featu_key" ON "package_entitlement"("environment_id", "package_version_id", "feature_id");
+
+-- CreateIndex
+CREATE INDEX "price_environment_id_package_version_id_idx" ON "price"("environment_id", "package_version_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "coupon_environment_id_ref_id_key" ON "coupon"("environment_id", "ref_id");
+
+-- CreateIndex
+CREATE INDEX "customer_environment_id_created_at_id_idx" ON "customer"("environment_id", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "customer_environment_id_coupon_id_idx" ON "customer"("environment_id", "coupon_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "customer_environment_id_ref_id_key" ON "customer"("environment_id", "ref_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "customer_resource_environment_id_customer_id_ref_id_key" ON "customer_resource"("environment_id", "customer_id", "ref_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "customer_resource_environment_id_customer_id_id_key" ON "customer_resource"("environment_id", "customer_id", "id");
+
+-- CreateIndex
+CREATE INDEX "promotional_entitlement_environment_id_customer_id_idx" ON "promotional_entitlement"("environment_id", "customer_id");
+
+-- CreateIndex
+CREATE INDEX "subscription_environment_id_customer_id_idx" ON "subscription"("environment_id", "customer_id");
+
+-- CreateIndex
+CREATE INDEX "subscription_environment_id_created_at_id_idx" ON "subscription"("environment_id", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "subscription_environment_id_plan_version_id_idx" ON "subscription"("environment_id", "plan_version_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "subscription_environment_id_ref_id_key" ON "subscription"("environment_id", "ref_id");
+
+-- CreateIndex
+CREATE INDEX "subscription_addon_environment_id_addon_version_id_idx" ON "subscription_addon"("environment_id", "addon_version_id");
+
+-- CreateIndex
+CREATE INDEX "subscription_addon_version_idx" ON "subscription_addon"("environment_id", "addon_version_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "subscription_addon_environment_id_subscription_id_addon_ver_key" ON "subscription_addon"("environment_id", "subscription_id", "addon_version_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "subscription_entitlement_environment_id_subscription_id_fea_key" ON "subscription_entitlement"("environment_id", "subscription_id", "feature_id");
+
+-- CreateIndex
+CREATE INDEX "scheduled_update_environment_id_subscription_id_idx" ON "scheduled_update"("environment_id", "subscription_id");
+
+-- CreateIndex
+CREATE INDEX "invoice_environment_id_subscription_id_created_at_idx" ON "invoice"("environment_id", "subscription_id", "created_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "invoice_environment_id_billing_id_key" ON "invoice"("environment_id", "billing_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "invoice_line_environment_id_invoice_id_position_key" ON "invoice_line"("environment_id", "invoice_id", "position");
+
+-- CreateIndex
+CREATE INDEX "billing_intent_environment_id_subscription_id_idx" ON "billing_intent"("environment_id", "subscription_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "billing_intent_environment_id_idempotency_key_key" ON "billing_intent"("environment_id", "idempotency_key");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "builtin_invoice_environment_id_idempotency_key_key" ON "builtin_invoice"("environment_id", "idempotency_key");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "builtin_invoice_environment_id_number_key" ON "builtin_invoice"("environment_id", "number");
+
+-- CreateIndex
+CREATE INDEX "usage_measurement_environment_id_customer_id_feature_id_occ_idx" ON "usage_measurement"("environment_id", "customer_id", "feature_id", "occurred_at", "sequence");
+
+-- CreateIndex
+CREATE INDEX "raw_event_environment_id_customer_id_occurred_at_idx" ON "raw_event"("environment_id", "customer_id", "occurred_at");
+
+-- CreateIndex
+CREATE INDEX "usage_series_environment_id_customer_id_feature_id_idx" ON "usage_series"("environment_id", "customer_id", "feature_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "usage_series_identity_key" ON "usage_series"("environment_id", "customer_id", "resource_id", "feature_id", "reset_period", "reset_rule", "anchor", "timezone") NULLS NOT DISTINCT;
+
+-- CreateIndex
+CREATE INDEX "usage_grouping_environment_id_feature_id_idx" ON "usage_grouping"("environment_id", "feature_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "usage_grouping_environment_id_customer_id_feature_id_dimens_key" ON "usage_grouping"("environment_id", "customer_id", "feature_id", "dimensions");
+
+-- AddForeignKey
+ALTER TABLE "import_job" ADD CONSTRAINT "import_job_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "import_item" ADD CONSTRAINT "import_item_environment_id_import_id_fkey" FOREIGN KEY ("environment_id", "import_id") REFERENCES "import_job"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "api_key" ADD CONSTRAINT "api_key_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "feature" ADD CONSTRAINT "feature_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "meter" ADD CONSTRAINT "meter_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "meter_version" ADD CONSTRAINT "meter_version_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "product" ADD CONSTRAINT "product_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "product" ADD CONSTRAINT "product_environment_id_new_customer_plan_id_fkey" FOREIGN KEY ("environment_id", "new_customer_plan_id") REFERENCES "package"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "product" ADD CONSTRAINT "product_environment_id_downgrade_plan_id_fkey" FOREIGN KEY ("environment_id", "downgrade_plan_id") REFERENCES "package"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "package" ADD CONSTRAINT "package_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "package" ADD CONSTRAINT "package_environment_id_product_id_fkey" FOREIGN KEY ("environment_id", "product_id") REFERENCES "product"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "package_version" ADD CONSTRAINT "package_version_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "package_version" ADD CONSTRAINT "package_version_environment_id_package_id_fkey" FOREIGN KEY ("environment_id", "package_id") REFERENCES "package"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "package_version" ADD CONSTRAINT "package_version_environment_id_base_plan_version_id_fkey" FOREIGN KEY ("environment_id", "base_plan_version_id") REFERENCES "package_version"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "package_entitlement" ADD CONSTRAINT "package_entitlement_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "package_entitlement" ADD CONSTRAINT "package_entitlement_environment_id_package_version_id_fkey" FOREIGN KEY ("environment_id", "package_version_id") REFERENCES "package_version"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "package_entitlement" ADD CONSTRAINT "package_entitlement_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "price" ADD CONSTRAINT "price_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "price" ADD CONSTRAINT "price_environment_id_package_version_id_fkey" FOREIGN KEY ("environment_id", "package_version_id") REFERENCES "package_version"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "price" ADD CONSTRAINT "price_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "plan_compatible_addon" ADD CONSTRAINT "plan_compatible_addon_environment_id_plan_version_id_fkey" FOREIGN KEY ("environment_id", "plan_version_id") REFERENCES "package_version"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "plan_compatible_addon" ADD CONSTRAINT "plan_compatible_addon_environment_id_addon_id_fkey" FOREIGN KEY ("environment_id", "addon_id") REFERENCES "package"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "addon_dependency" ADD CONSTRAINT "addon_dependency_environment_id_addon_version_id_fkey" FOREIGN KEY ("environment_id", "addon_version_id") REFERENCES "package_version"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "addon_dependency" ADD CONSTRAINT "addon_dependency_environment_id_required_addon_id_fkey" FOREIGN KEY ("environment_id", "required_addon_id") REFERENCES "package"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "coupon" ADD CONSTRAINT "coupon_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "customer" ADD CONSTRAINT "customer_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "customer" ADD CONSTRAINT "customer_environment_id_coupon_id_fkey" FOREIGN KEY ("environment_id", "coupon_id") REFERENCES "coupon"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "customer_state" ADD CONSTRAINT "customer_state_environment_id_customer_id_fkey" FOREIGN KEY ("environment_id", "customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "customer_resource" ADD CONSTRAINT "customer_resource_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "customer_resource" ADD CONSTRAINT "customer_resource_environment_id_customer_id_fkey" FOREIGN KEY ("environment_id", "customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "promotional_entitlement" ADD CONSTRAINT "promotional_entitlement_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "promotional_entitlement" ADD CONSTRAINT "promotional_entitlement_environment_id_customer_id_fkey" FOREIGN KEY ("environment_id", "customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "promotional_entitlement" ADD CONSTRAINT "promotional_entitlement_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription" ADD CONSTRAINT "subscription_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription" ADD CONSTRAINT "subscription_environment_id_customer_id_fkey" FOREIGN KEY ("environment_id", "customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription" ADD CONSTRAINT "subscription_environment_id_paying_customer_id_fkey" FOREIGN KEY ("environment_id", "paying_customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription" ADD CONSTRAINT "subscription_environment_id_customer_id_resource_id_fkey" FOREIGN KEY ("environment_id", "customer_id", "resource_id") REFERENCES "customer_resource"("environment_id", "customer_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription" ADD CONSTRAINT "subscription_environment_id_product_id_fkey" FOREIGN KEY ("environment_id", "product_id") REFERENCES "product"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription" ADD CONSTRAINT "subscription_environment_id_plan_version_id_fkey" FOREIGN KEY ("environment_id", "plan_version_id") REFERENCES "package_version"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription" ADD CONSTRAINT "subscription_environment_id_coupon_id_fkey" FOREIGN KEY ("environment_id", "coupon_id") REFERENCES "coupon"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription_addon" ADD CONSTRAINT "subscription_addon_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription_addon" ADD CONSTRAINT "subscription_addon_environment_id_subscription_id_fkey" FOREIGN KEY ("environment_id", "subscription_id") REFERENCES "subscription"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription_addon" ADD CONSTRAINT "subscription_addon_environment_id_addon_version_id_fkey" FOREIGN KEY ("environment_id", "addon_version_id") REFERENCES "package_version"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription_quantity" ADD CONSTRAINT "subscription_quantity_environment_id_subscription_id_fkey" FOREIGN KEY ("environment_id", "subscription_id") REFERENCES "subscription"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription_quantity" ADD CONSTRAINT "subscription_quantity_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription_entitlement" ADD CONSTRAINT "subscription_entitlement_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription_entitlement" ADD CONSTRAINT "subscription_entitlement_environment_id_subscription_id_fkey" FOREIGN KEY ("environment_id", "subscription_id") REFERENCES "subscription"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription_entitlement" ADD CONSTRAINT "subscription_entitlement_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "scheduled_update" ADD CONSTRAINT "scheduled_update_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "scheduled_update" ADD CONSTRAINT "scheduled_update_environment_id_subscription_id_fkey" FOREIGN KEY ("environment_id", "subscription_id") REFERENCES "subscription"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription_renewal" ADD CONSTRAINT "subscription_renewal_environment_id_subscription_id_fkey" FOREIGN KEY ("environment_id", "subscription_id") REFERENCES "subscription"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "package_migration" ADD CONSTRAINT "package_migration_environment_id_package_id_fkey" FOREIGN KEY ("environment_id", "package_id") REFERENCES "package"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "package_migration" ADD CONSTRAINT "package_migration_environment_id_package_version_id_fkey" FOREIGN KEY ("environment_id", "package_version_id") REFERENCES "package_version"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "trial" ADD CONSTRAINT "trial_environment_id_customer_id_fkey" FOREIGN KEY ("environment_id", "customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "trial" ADD CONSTRAINT "trial_environment_id_product_id_fkey" FOREIGN KEY ("environment_id", "product_id") REFERENCES "product"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "trial" ADD CONSTRAINT "trial_environment_id_subscription_id_fkey" FOREIGN KEY ("environment_id", "subscription_id") REFERENCES "subscription"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "invoice" ADD CONSTRAINT "invoice_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "invoice" ADD CONSTRAINT "invoice_environment_id_subscription_id_fkey" FOREIGN KEY ("environment_id", "subscription_id") REFERENCES "subscription"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "invoice" ADD CONSTRAINT "invoice_environment_id_customer_id_fkey" FOREIGN KEY ("environment_id", "customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "invoice_line" ADD CONSTRAINT "invoice_line_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "invoice_line" ADD CONSTRAINT "invoice_line_environment_id_invoice_id_fkey" FOREIGN KEY ("environment_id", "invoice_id") REFERENCES "invoice"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "subscription_billing" ADD CONSTRAINT "subscription_billing_environment_id_subscription_id_fkey" FOREIGN KEY ("environment_id", "subscription_id") REFERENCES "subscription"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "billing_intent" ADD CONSTRAINT "billing_intent_environment_id_subscription_id_fkey" FOREIGN KEY ("environment_id", "subscription_id") REFERENCES "subscription"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "coupon_redemption" ADD CONSTRAINT "coupon_redemption_environment_id_coupon_id_fkey" FOREIGN KEY ("environment_id", "coupon_id") REFERENCES "coupon"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "coupon_redemption" ADD CONSTRAINT "coupon_redemption_environment_id_subscription_id_fkey" FOREIGN KEY ("environment_id", "subscription_id") REFERENCES "subscription"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "usage_series" ADD CONSTRAINT "usage_series_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "usage_series" ADD CONSTRAINT "usage_series_environment_id_customer_id_fkey" FOREIGN KEY ("environment_id", "customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "usage_series" ADD CONSTRAINT "usage_series_environment_id_customer_id_resource_id_fkey" FOREIGN KEY ("environment_id", "customer_id", "resource_id") REFERENCES "customer_resource"("environment_id", "customer_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "usage_series" ADD CONSTRAINT "usage_series_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "usage_counter" ADD CONSTRAINT "usage_counter_environment_id_series_id_fkey" FOREIGN KEY ("environment_id", "series_id") REFERENCES "usage_series"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "usage_grouping" ADD CONSTRAINT "usage_grouping_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "usage_group_rollup" ADD CONSTRAINT "usage_group_rollup_environment_id_grouping_id_fkey" FOREIGN KEY ("environment_id", "grouping_id") REFERENCES "usage_grouping"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "usage_recomputation" ADD CONSTRAINT "usage_recomputation_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- What follows is beyond Prisma's schema language: it makes the invariants true even if code is wrong.
+
+-- Partitions. Identities of events live apart from the events, so that either can be pruned by age without touching the other. Months of raw events are
+-- made as they are needed, by ensure_raw_event_partitions; until then events are in the default one.
+DO $$
+BEGIN
+  FOR part IN 0..15 LOOP
+    EXECUTE format('CREATE TABLE ingestion_key_%s PARTITION OF ingestion_key FOR VALUES WITH (MODULUS 16, REMAINDER %s)', part, part);
+  END LOOP;
+END $$;
+CREATE TABLE "raw_event_default" PARTITION OF "raw_event" DEFAULT;
+
+-- Counters are updated in place, over and over.
+ALTER TABLE "usage_counter" SET (fillfactor = 70);
+ALTER TABLE "usage_rollup" SET (fillfactor = 70);
+ALTER TABLE "customer_state" SET (fillfactor = 70);
+-- A row of some kilobytes that lives for a moment is not worth compressing.
+ALTER TABLE "outbox_message" SET (toast_tuple_target = 8160);
+
+-- Coexistence: of one product a customer (or resource) holds at most one subscription of each of these statuses.
+CREATE UNIQUE INDEX "subscription_in_force_key" ON "subscription" ("environment_id", "customer_id", "product_id", "resource_id", "status")
+  NULLS NOT DISTINCT WHERE "status" IN ('NOT_STARTED', 'IN_TRIAL', 'ACTIVE', 'PAYMENT_PENDING');
+
+-- At most one plan change is pending.
+CREATE UNIQUE INDEX "scheduled_update_plan_change_key" ON "scheduled_update" ("environment_id", "subscription_id")
+  WHERE "status" = 'Scheduled' AND "update_type" IN ('Plan', 'Downgrade', 'MigrateToLatest');
+
+-- One version is the latest.
+CREATE UNIQUE INDEX "package_version_latest_key" ON "package_version" ("environment_id", "package_id") WHERE "is_latest";
+
+-- One migration of a package runs at a time.
+CREATE UNIQUE INDEX "package_migration_open_key" ON "package_migration" ("environment_id", "package_id") WHERE "finished_at" IS NULL;
+
+-- A customer holds at most one of a feature: a new one takes the place of the old one.
+CREATE UNIQUE INDEX "promotional_entitlement_held_key" ON "promotional_entitlement" ("environment_id", "customer_id", "feature_id") WHERE "revoked_at" IS NULL;
+
+-- What is due or waits, for the loaders, the workers and the sweeps.
+CREATE INDEX "subscription_due_idx" ON "subscription" ("due_at") WHERE "due_at" IS NOT NULL;
+CREATE INDEX "promotional_entitlement_due_idx" ON "promotional_entitlement" ("due_at") WHERE "due_at" IS NOT NULL;
+CREATE INDEX "scheduled_update_waiting_idx" ON "scheduled_update" ("environment_id", "subscription_id") WHERE "status" = 'Scheduled';
+CREATE INDEX "package_migration_open_idx" ON "package_migration" ("created_at") WHERE "finished_at" IS NULL;
+CREATE INDEX "environment_test_clock_idx" ON "environment" ("id") WHERE "test_clock" IS NOT NULL;
+CREATE INDEX "import_job_open_idx" ON "import_job" ("created_at") WHERE "finished_at" IS NULL;
+CREATE INDEX "import_item_pending_idx" ON "import_item" ("environment_id", "import_id", "position") WHERE "status" = 'PENDING';
+CREATE INDEX "usage_recomputation_unfinished_idx" ON "usage_recomputation" ("created_at") WHERE "finished_at" IS NULL;
+CREATE INDEX "billing_intent_waiting_idx" ON "billing_intent" ("next_attempt_at") WHERE "state" = 'WAITING';
+CREATE INDEX "subscription_billing_payment_due_idx" ON "subscription_billing" ("payment_due_at") WHERE "payment_due_at" IS NOT NULL;
+CREATE INDEX "invoice_failed_idx" ON "invoice" ("failed_since") WHERE "failed_since" IS NOT NULL;
+
+-- Who holds a version, for its migration and retirement.
+CREATE INDEX "subscription_plan_version_idx" ON "subscription" ("environment_id", "plan_version_id") WHERE "status" NOT IN ('CANCELED', 'EXPIRED');
+
+-- Few customers are archived: whether one of a thousand is, is quicker found among them than among all.
+CREATE INDEX "customer_archived_idx" ON "customer" ("environment_id", "id") WHERE "archived_at" IS NOT NULL;
+
+ALTER TABLE "api_key" ADD CONSTRAINT "api_key_hash_check" CHECK (octet_length("hash") = 32);
+ALTER TABLE "environment" ADD CONSTRAINT "environment_test_clock_check" CHECK ("test_clock" IS NULL OR "is_test");
+ALTER TABLE "feature" ADD CONSTRAINT "feature_meter_check" CHECK ("feature_type" = 'NUMBER' OR "meter_type" = 'None');
+ALTER TABLE "meter" ADD CONSTRAINT "meter_field_check" CHECK ("aggregation" = 'COUNT' OR "field" IS NOT NULL);
+ALTER TABLE "package_version"
+  ADD CONSTRAINT "package_version_published_check" CHECK (("status" = 'DRAFT') = ("published_at" IS NULL)),
+  ADD CONSTRAINT "package_version_latest_check" CHECK (NOT "is_latest" OR "status" = 'PUBLISHED'),
+  ADD CONSTRAINT "package_version_number_check" CHECK ("version_number" > 0),
+  ADD CONSTRAINT "package_version_trial_check" CHECK (("trial_duration" IS NULL) = ("trial_units" IS NULL) AND "trial_duration" > 0);
+ALTER TABLE "package_entitlement"
+  ADD CONSTRAINT "package_entitlement_limit_check" CHECK (NOT ("has_unlimited_usage" AND "usage_limit" IS NOT NULL)),
+  ADD CONSTRAINT "package_entitlement_reset_check" CHECK (("reset_period" IS NULL) = ("reset_rule" IS NULL));
+ALTER TABLE "price"
+  ADD CONSTRAINT "price_currency_check" CHECK ("currency" ~ '^[A-Z]{3}$'),
+  ADD CONSTRAINT "price_amount_check" CHECK ("amount" >= 0 AND ("amount" IS NULL) = ("tiers" IS NOT NULL)),
+  ADD CONSTRAINT "price_feature_check" CHECK (("billing_model" = 'FLAT_FEE') = ("feature_id" IS NULL));
+ALTER TABLE "coupon"
+  ADD CONSTRAINT "coupon_value_check"
+  CHECK ("coupon_type" = 'PERCENTAGE' AND "percent_off" > 0 AND "percent_off" <= 100 AND "amounts_off" IS NULL
+      OR "coupon_type" = 'FIXED' AND "percent_off" IS NULL AND "amounts_off" IS NOT NULL),
+  ADD CONSTRAINT "coupon_max_redemptions_check" CHECK ("max_redemptions" > 0);
+ALTER TABLE "customer" ADD CONSTRAINT "customer_archived_check" CHECK ("archived_at" IS NULL OR ("name" IS NULL AND "email" IS NULL));
+ALTER TABLE "customer_state" ADD CONSTRAINT "customer_state_version_check" CHECK ("access_version" <= "version");
+-- What was imported is not kept twice.
+ALTER TABLE "import_item"
+  ADD CONSTRAINT "import_item_input_check" CHECK (("status" = 'PENDING') = ("input" IS NOT NULL)),
+  ADD CONSTRAINT "import_item_error_check" CHECK (("status" = 'FAILED') = ("error_reason" IS NOT NULL));
+ALTER TABLE "subscription"
+  ADD CONSTRAINT "subscription_trial_check" CHECK ("status" <> 'IN_TRIAL' OR ("trial_end_date" IS NOT NULL AND "trial_end_behavior" IS NOT NULL)),
+  ADD CONSTRAINT "subscription_final_check" CHECK (("status" IN ('CANCELED', 'EXPIRED')) = ("cancel_reason" IS NOT NULL)),
+  ADD CONSTRAINT "subscription_ended_check" CHECK ("status" NOT IN ('CANCELED', 'EXPIRED') OR ("effective_end_date" IS NOT NULL AND "due_at" IS NULL)),
+  ADD CONSTRAINT "subscription_dates_check" CHECK ("end_date" > "start_date" AND "trial_end_date" >= "start_date"),
+  ADD CONSTRAINT "subscription_period_check" CHECK (("current_period_start" IS NULL) = ("current_period_end" IS NULL));
+ALTER TABLE "subscription_addon" ADD CONSTRAINT "subscription_addon_quantity_check" CHECK ("quantity" > 0);
+ALTER TABLE "subscription_quantity" ADD CONSTRAINT "subscription_quantity_check" CHECK ("quantity" >= 0);
+ALTER TABLE "subscription_entitlement"
+  ADD CONSTRAINT "subscription_entitlement_limit_check" CHECK (NOT ("has_unlimited_usage" AND "usage_limit" IS NOT NULL)),
+  ADD CONSTRAINT "subscription_entitlement_reset_check" CHECK (("reset_period" IS NULL) = ("reset_rule" IS NULL));
+ALTER TABLE "subscription_renewal" ADD CONSTRAINT "subscription_renewal_period_check" CHECK ("period_start" < "period_end");
+ALTER TABLE "promotional_entitlement"
+  ADD CONSTRAINT "promotional_entitlement_period_check" CHECK ("end_date" > "start_date" AND ("period" = 'LIFETIME') = ("end_date" IS NULL)),
+  ADD CONSTRAINT "promotional_entitlement_reset_check" CHECK (("reset_period" IS NULL) = ("reset_rule" IS NULL)),
+  ADD CONSTRAINT "promotional_entitlement_due_check" CHECK ("revoked_at" IS NULL OR "due_at" IS NULL);
+ALTER TABLE "invoice" ADD CONSTRAINT "invoice_error_check" CHECK ("error_message" IS NULL OR "status" = 'FAILED');
+ALTER TABLE "builtin_invoice"
+  ADD CONSTRAINT "builtin_invoice_error_check" CHECK ("error_message" IS NULL OR "status" = 'FAILED'),
+  ADD CONSTRAINT "builtin_invoice_refund_check" CHECK ("refunded_amount" >= 0 AND ("refunded_amount" = 0 OR "status" = 'PAID'));
+ALTER TABLE "builtin_tax_rate" ADD CONSTRAINT "builtin_tax_rate_percentage_check" CHECK ("percentage" BETWEEN 0 AND 100);
+ALTER TABLE "ingestion_key" ADD CONSTRAINT "ingestion_key_hash_check" CHECK (octet_length("hash") = 32);
+ALTER TABLE "usage_measurement" ADD CONSTRAINT "usage_measurement_value_check" CHECK (abs("value") < 1e15 AND "value" = round("value", 9));
+ALTER TABLE "usage_series" ADD CONSTRAINT "usage_series_reset_check"
+  CHECK (("reset_period" IS NULL) = ("reset_rule" IS NULL) AND ("reset_period" IS NULL OR ("anchor" IS NOT NULL AND "timezone" IS NOT NULL)));
+ALTER TABLE "usage_counter" ADD CONSTRAINT "usage_counter_period_check" CHECK ("period_start" < "period_end");
+-- SHA-256 of the member, cut to 16 bytes: two of a billion members meet with a chance of 1e-21.
+ALTER TABLE "usage_member" ADD CONSTRAINT "usage_member_size_check" CHECK (octet_length("member") = 16);

@@ -1,0 +1,119 @@
+-- Counts reports whose series are known, in one round trip; called by countFast. What it was told is checked under the customers' locks: anything that is
+-- not so raises TG001, which undoes all of it, and the caller looks again. Identities that are expected to be new are written without looking first: when
+-- one is not, all is taken back with a unique violation, and the caller looks again likewise. Rows are looked up one by one and then written where they
+-- were found: how that is done does not depend on what was known of the tables when the statements were planned, and a plan that was made for a table of a
+-- few rows goes through all customers of the environment.
+--
+-- p_from, p_until         the versions for which all of the counters are the right ones
+-- p_features, p_periods   features and starts of periods, which reports have in common; reports name their positions in these lists, from 1 on
+-- p_resources, p_dimensions  null: no report has one
+-- p_told                  what the message says of the usages that are told (p_changes of them); see src/changes/wire/told-reports.ts
+--
+-- o_usages, o_versions    of the counters, with commas between
+CREATE OR REPLACE FUNCTION count_reports(
+  p_environment uuid, p_catalog bigint, p_deadline bigint, p_max_usage numeric,
+  p_from bigint, p_until bigint, p_customers uuid[], p_access bigint[],
+  p_features uuid[], p_periods timestamptz[],
+  p_ids uuid[], p_report_owners int[], p_resources uuid[], p_report_features int[], p_values numeric[], p_dimensions jsonb[],
+  p_hashes bytea[], p_bodies bytea[], p_records uuid[],
+  p_series uuid[], p_counter_periods int[], p_added numeric[], p_counter_owners int[],
+  p_message uuid, p_told text, p_changes int,
+  OUT o_usages text, OUT o_versions text
+) LANGUAGE plpgsql AS $$
+DECLARE
+  v_now bigint;
+  -- Usage has the time of the environment, which a test clock may have moved on; deadlines have ours.
+  v_time bigint;
+  v_versions bigint[];
+  v_places tid[];
+  v_found bigint;
+  v_true boolean;
+  v_is_valid boolean;
+  v_is_catalog boolean;
+  v_greatest numeric;
+BEGIN
+  -- In the order of ids, which is everybody's order; the caller has sorted them.
+  WITH held AS MATERIALIZED (
+    SELECT asked.ord, state.place, state.access_version = asked.access AS is_true
+    FROM unnest(p_customers, p_access) WITH ORDINALITY AS asked (id, access, ord)
+    CROSS JOIN LATERAL (
+      SELECT s.ctid AS place, s.access_version FROM customer_state AS s
+      WHERE s.environment_id = p_environment AND s.customer_id = asked.id FOR UPDATE
+    ) AS state
+  )
+  SELECT count(*), bool_and(is_true), array_agg(place ORDER BY ord) INTO v_found, v_true, v_places FROM held;
+  -- As environment_clock, which would read the environment once more.
+  SELECT now, greatest(now, floor(extract(epoch FROM test_clock) * 1000)::bigint), catalog_version = p_catalog
+  INTO v_now, v_time, v_is_catalog
+  FROM environment CROSS JOIN (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now) AS clock WHERE id = p_environment;
+  IF v_found <> cardinality(p_customers) OR NOT v_true OR v_now >= p_deadline OR v_is_catalog IS NOT TRUE THEN
+    RAISE EXCEPTION 'outdated' USING ERRCODE = 'TG001';
+  END IF;
+  WITH advanced AS (
+    UPDATE customer_state AS state SET version = greatest(v_time, state.version + 1)
+    FROM unnest(v_places) WITH ORDINALITY AS given (place, ord)
+    WHERE state.ctid = given.place
+    RETURNING given.ord, state.version, state.version >= p_from AND state.version < p_until AS is_valid
+  )
+  SELECT count(*), bool_and(is_valid), array_agg(advanced.version ORDER BY ord) INTO v_found, v_is_valid, v_versions FROM advanced;
+  IF v_found <> cardinality(p_customers) OR NOT v_is_valid THEN
+    RAISE EXCEPTION 'outdated' USING ERRCODE = 'TG001';
+  END IF;
+
+  -- What is there already ends this with a unique violation.
+  IF cardinality(p_hashes) > 0 THEN
+    INSERT INTO ingestion_key (environment_id, hash, body_hash, record_id)
+    SELECT p_environment, hash, body_hash, record_id
+    FROM unnest(p_hashes, p_bodies, p_records) WITH ORDINALITY AS given (hash, body_hash, record_id, ord) ORDER BY ord;
+  END IF;
+
+  -- One statement, because each costs as much to begin as a report to count.
+  WITH stored AS (
+    INSERT INTO usage_measurement (environment_id, id, customer_id, resource_id, feature_id, value, behavior, occurred_at, dimensions)
+    SELECT p_environment, id, p_customers[owner], resource_id, p_features[feature], value, 'DELTA', to_timestamp(v_versions[owner] / 1000::float8), dimensions
+    FROM unnest(p_ids, p_report_owners, p_resources, p_report_features, p_values, p_dimensions)
+      WITH ORDINALITY AS given (id, owner, resource_id, feature, value, dimensions, ord) ORDER BY ord
+  ), rolled_up AS MATERIALIZED (
+    SELECT summed.*, found.place FROM (
+      SELECT p_customers[owner] AS customer_id, p_features[feature] AS feature_id, coalesce(resource_id, '00000000-0000-0000-0000-000000000000') AS part_id,
+        date_bin('15 minutes', to_timestamp(v_versions[owner] / 1000::float8), 'epoch') AS bucket_start, sum(value) AS value
+      FROM unnest(p_report_owners, p_resources, p_report_features, p_values) AS given (owner, resource_id, feature, value)
+      GROUP BY owner, feature, resource_id
+    ) AS summed
+    LEFT JOIN LATERAL (
+      SELECT r.ctid AS place FROM usage_rollup AS r
+      WHERE r.environment_id = p_environment AND r.customer_id = summed.customer_id AND r.feature_id = summed.feature_id
+        AND r.part_id = summed.part_id AND r.bucket_start = summed.bucket_start LIMIT 1
+    ) AS found ON true
+  ), known_buckets AS (
+    UPDATE usage_rollup AS rollup SET usage = rollup.usage + rolled_up.value FROM rolled_up WHERE rollup.ctid = rolled_up.place
+  ), new_buckets AS (
+    INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events)
+    SELECT p_environment, customer_id, feature_id, part_id, bucket_start, value, 0 FROM rolled_up WHERE place IS NULL
+    ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start) DO UPDATE SET usage = rollup.usage + excluded.usage
+  ), given AS MATERIALIZED (
+    SELECT named.value, named.owner, named.ord, found.place
+    FROM unnest(p_series, p_counter_periods, p_added, p_counter_owners) WITH ORDINALITY AS named (series_id, period, value, owner, ord)
+    CROSS JOIN LATERAL (
+      SELECT c.ctid AS place FROM usage_counter AS c
+      WHERE c.environment_id = p_environment AND c.series_id = named.series_id AND c.period_start = p_periods[named.period] LIMIT 1
+    ) AS found
+  ), added AS (
+    UPDATE usage_counter AS counter SET usage = counter.usage + given.value, version = v_versions[given.owner]
+    FROM given WHERE counter.ctid = given.place
+    RETURNING given.ord, counter.usage, counter.version
+  ), counted AS MATERIALIZED (
+    SELECT count(*) AS counters, max(abs(added.usage)) AS greatest, max(added.version) AS version,
+      string_agg(trim_scale(added.usage)::text, ',' ORDER BY ord) AS usages, string_agg(added.version::text, ',' ORDER BY ord) AS versions
+    FROM added
+  ), told AS (
+    INSERT INTO outbox_message (environment_id, id, kind, version, changes, told)
+    SELECT p_environment, p_message, 'usage', version, p_changes, concat_ws(E'\n', p_told, usages, versions)
+    FROM counted WHERE p_changes > 0 AND counters > 0
+  )
+  SELECT counters, greatest, usages, versions INTO v_found, v_greatest, o_usages, o_versions FROM counted;
+  -- The last look at the clock: what is committed after its deadline has been called "not counted" by the door.
+  IF v_found <> cardinality(p_series) OR floor(extract(epoch FROM clock_timestamp()) * 1000) - 500 >= p_deadline OR v_greatest > p_max_usage THEN
+    RAISE EXCEPTION 'outdated' USING ERRCODE = 'TG001';
+  END IF;
+END $$;
