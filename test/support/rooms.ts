@@ -36,5 +36,9 @@ const pureFolders = ['kernel', 'model', 'rules', 'document', 'wire']
 
 export const isPure = (room: string): boolean => pureFolders.includes(room.split('/').at(-1)!)
 
-/** Where the file's room stands in the list; -1: it has none. */
-export const rankOf = (file: string): number => rooms.indexOf(dirname(file))
+/** Where the file's room stands in the list; a folder without a line of its own is part of the one around it. -1: it has none. */
+export function rankOf(file: string): number {
+  let room = dirname(file)
+  while (room !== '.' && !rooms.includes(room)) room = dirname(room)
+  return rooms.indexOf(room)
+}

@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { expect } from 'chai'
 import { isPure, rankOf, rooms } from '../support/rooms.js'
 import { functionsCalled, functionsIn, literalsOf, readSchema, type TableUse, tableUses } from '../support/table-use.js'
@@ -30,6 +29,7 @@ const ownerOf = new Map(
   ),
 )
 
+const domainOf = (file: string) => file.split('/').slice(0, 2).join('/')
 const isIn = (folder: string, file: string) => file.startsWith(`${folder}/`)
 /** Where its records begin: whoever stands before them knows nothing of its tables. */
 const firstRank = (owner: string) => rooms.findIndex((room) => (room === owner || isIn(owner, room)) && !isPure(room))
@@ -65,8 +65,9 @@ describe('tables of the database', () => {
     )
     const wrong = sources.flatMap(({ file, text }) =>
       functionsCalled(file, text, madeIn.keys())
-        .filter((name) => rankOf(file) < rooms.indexOf(dirname(madeIn.get(name)!)))
-        .map((name) => `${file} calls ${name}, which is of ${madeIn.get(name)}`),
+        .map((name) => ({ name, maker: madeIn.get(name)! }))
+        .filter(({ maker }) => domainOf(file) !== domainOf(maker) && rankOf(file) < rankOf(maker))
+        .map(({ name, maker }) => `${file} calls ${name}, which is of ${maker}`),
     )
     expect(wrong).to.deep.equal([])
   })

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=billing.js.map

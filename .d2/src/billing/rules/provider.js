@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=provider.js.map

@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=trials.js.map

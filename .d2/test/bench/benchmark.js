@@ -1,2 +1,0 @@
-export {};
-//# sourceMappingURL=benchmark.js.map
