@@ -1,9 +1,10 @@
 import { sweepBatches } from '../src/metering/aggregation/batch-sweep.js'
 import { EventAggregation } from '../src/metering/aggregation/event-aggregation.js'
 import { RecomputationWorker } from '../src/metering/corrections/recomputation.js'
-import { Bindings, type LoadHoldings } from '../src/metering/counting/bindings.js'
+import { Bindings } from '../src/metering/counting/bindings.js'
 import { UsageFilling } from '../src/metering/counting/usage-filling.js'
 import { countingSession } from '../src/metering/ingestion/ingestion.js'
+import { changeableDays } from '../src/metering/model/windows.js'
 import { EventRetention } from '../src/metering/retention/event-retention.js'
 import { aggregateEvents, fillUsage } from '../src/metering/wire/jobs.js'
 import { databaseVariables, integer, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
@@ -22,7 +23,7 @@ export const eventAggregationConfig = {
   SWEEP_INTERVAL_MS: positive({ default: 3_000, desc: 'How often stored batches of events without a job are looked for' }),
   EVENTS_KEPT_DAYS: integer({
     default: 0,
-    desc: 'Raw events are kept for at least so many days; for the longest usage period of the catalog and 41 days in any case',
+    desc: `Raw events are kept for at least so many days; for the longest usage period of the catalog and ${changeableDays} days in any case`,
   }),
 }
 
@@ -37,19 +38,17 @@ await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig }, as
   const { postgres, queues } = await openStores(life, config, {
     session: countingSession,
   })
-  const { entitlements, after } = createApp({ life, postgres, queues })
-  const loadHoldings: LoadHoldings = (environmentId, places) =>
-    postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' })
+  const { heldSeries, after } = createApp({ life, postgres, queues })
   const counting = {
     pool: postgres.pool,
-    bindings: new Bindings(loadHoldings),
+    bindings: new Bindings(heldSeries),
     changed: after.changed,
   }
   const aggregation = new EventAggregation({ ...counting, metrics: life.metrics })
   const recomputations = new RecomputationWorker(counting)
   every(life, 'recomputations', config.SWEEP_INTERVAL_MS, () => recomputations.run(life.signal))
   consume(life, queues, aggregateEvents, { concurrency: config.CONCURRENCY, handler: (job) => aggregation.aggregate(job) })
-  const filling = new UsageFilling({ pool: postgres.pool, loadHoldings })
+  const filling = new UsageFilling({ pool: postgres.pool, loadHeld: heldSeries })
   consume(life, queues, fillUsage, { concurrency: 2, handler: (job) => filling.fill(job) })
   const queue = openQueue(life, queues, aggregateEvents)
   every(life, 'sweep of waiting batches', config.SWEEP_INTERVAL_MS, () => sweepBatches(postgres.pool, queue))

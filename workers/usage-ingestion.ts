@@ -55,14 +55,13 @@ await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async 
   const { postgres, queues } = await openStores(life, config, {
     session: countingSession,
   })
-  const { entitlements, environments, after } = createApp({ life, postgres, queues })
+  const { heldSeries, environments, after } = createApp({ life, postgres, queues })
   const aggregation = openQueue(life, queues, aggregateEvents)
   const ingestion = new Ingestion({
     pool: postgres.pool,
     redis: openRedis(life, queues.redisUrl, 'request'),
     prefix: queues.prefix,
-    loadHoldings: (environmentId, places) =>
-      postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' }),
+    loadHeld: heldSeries,
     metrics: life.metrics,
     log: life.log,
     changed: after.changed,

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
-import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
+import { type Db, type PrismaClient } from '../platform/postgres.js'
+import { inTransaction } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
 import {
   claimIntents,

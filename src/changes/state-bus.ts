@@ -1,12 +1,19 @@
 import { performance } from 'node:perf_hooks'
-import type { EpochMs } from '../kernel/clock.js'
-import type { Decimal } from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
 import { Counter, Histogram, latencyBuckets } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import { openRedis, type Redis } from '../platform/redis.js'
 import type { HeldChange } from './model/change.js'
+import {
+  type AnnouncementTicket,
+  announcementChannel,
+  announcementOf,
+  heardChannel,
+  packHeard,
+  unpackAnnouncement,
+  unpackHeard,
+} from './wire/announcements.js'
 
 /**
  * How long a process may trust what it holds without a sign that it hears everything. An announcement waits no longer than this for those that do not
@@ -15,43 +22,6 @@ import type { HeldChange } from './model/change.js'
 const leaseMs = 1_000
 /** Several in a lease, so that a slow moment of Redis or of the process costs no trust. */
 const beatMs = 200
-
-/** Names an announcement to the process that waits for it to be heard. */
-export interface AnnouncementTicket {
-  sender: string
-  number: number
-}
-
-/** On an environment's channel. Without a ticket nobody waits for an acknowledgement. */
-interface Announcement extends Partial<AnnouncementTicket> {
-  changes: PackedChange[]
-}
-
-/** By position: every report makes one, and every web process reads it. */
-type PackedChange =
-  | [customerId: string | null, version: EpochMs | null]
-  | [
-      customerId: string | null,
-      version: EpochMs | null,
-      resourceId: string | null,
-      featureId: string,
-      currentUsage: Decimal,
-      periodStart: EpochMs | null,
-      periodEnd: EpochMs | null,
-      updatedAt: EpochMs,
-    ]
-
-function packChange({ customerId, version, usage: changed }: HeldChange): PackedChange {
-  if (!changed) return [customerId, version]
-  const { currentUsage, periodStart, periodEnd, updatedAt } = changed.usage
-  return [customerId, version, changed.resourceId, changed.featureId, currentUsage, periodStart, periodEnd, updatedAt]
-}
-
-function unpackChange([customerId, version, ...usage]: PackedChange): HeldChange {
-  if (usage.length === 0) return { customerId, version }
-  const [resourceId, featureId, currentUsage, periodStart, periodEnd, updatedAt] = usage
-  return { customerId, version, usage: { resourceId, featureId, usage: { currentUsage, periodStart, periodEnd, updatedAt } } }
-}
 
 /** An announcement that a worker publishes for this process, with what it answers. */
 export interface ExpectedAnnouncement {
@@ -67,19 +37,6 @@ interface Unheard {
   by: Set<string>
   receivers: number
   done: () => void
-}
-
-const channelOf = (prefix: string, environmentId: string): string => `${prefix}:held-changes:${environmentId}`
-const acknowledgementsOf = (prefix: string, sender: string): string => `${prefix}:held-changes-heard:${sender}`
-
-/** The channel, and what to publish there. Workers do it for the process that the ticket is of, or without one, when nobody has to read its own write. */
-export function announcementOf(
-  prefix: string,
-  environmentId: string,
-  changes: HeldChange[],
-  ticket?: AnnouncementTicket,
-): [channel: string, text: string] {
-  return [channelOf(prefix, environmentId), JSON.stringify({ ...ticket, changes: changes.map(packChange) } satisfies Announcement)]
 }
 
 /** Hears changes in the order in which they happened to be published; see `README.md` for what it is relied upon for. */
@@ -114,7 +71,7 @@ export class StateBus {
 
   constructor({ life, queues, listener }: { life: Life; queues: QueueConnection; listener: HeldChangeListener }) {
     this.#prefix = queues.prefix
-    this.#acknowledgements = acknowledgementsOf(queues.prefix, this.#id)
+    this.#acknowledgements = heardChannel(queues.prefix, this.#id)
     this.#life = life
     this.#listener = listener
     this.#publisher = openRedis(life, queues.redisUrl, 'request')
@@ -143,7 +100,7 @@ export class StateBus {
 
   /** Whether everything that was announced until now has been heard here. Asked for the first time, it begins to listen. */
   isTrusted(environmentId: string): boolean {
-    const channel = this.#channels.get(channelOf(this.#prefix, environmentId))
+    const channel = this.#channels.get(announcementChannel(this.#prefix, environmentId))
     if (!channel) this.#listen(environmentId)
     else if (channel.isHeard && performance.now() < this.#trustedUntil) return true
     void this.#beat()
@@ -207,8 +164,8 @@ export class StateBus {
 
   #receive(channelName: string, text: string): void {
     if (channelName === this.#acknowledgements) {
-      const [number, by] = text.split(' ')
-      this.#acknowledged(Number(number), by)
+      const { number, by } = unpackHeard(text)
+      this.#acknowledged(number, by)
       return
     }
     const channel = this.#channels.get(channelName)
@@ -217,11 +174,12 @@ export class StateBus {
 
   #hear(environmentId: string, channelName: string, text: string): void {
     try {
-      const { changes, sender, number } = JSON.parse(text) as Announcement
-      this.#listener.apply(environmentId, changes.map(unpackChange))
-      if (sender === this.#id) this.#acknowledged(number!, this.#id)
+      const { changes, ticket } = unpackAnnouncement(text)
+      this.#listener.apply(environmentId, changes)
+      if (ticket?.sender === this.#id) this.#acknowledged(ticket.number, this.#id)
       // One that does not arrive is waited for until the lease is over.
-      else if (sender) this.#publisher.publish(acknowledgementsOf(this.#prefix, sender), `${number} ${this.#id}`).catch(() => undefined)
+      else if (ticket)
+        this.#publisher.publish(heardChannel(this.#prefix, ticket.sender), packHeard(ticket.number, this.#id)).catch(() => undefined)
     } catch (error) {
       this.#life.log.error({ err: error, channel: channelName }, 'held changes could not be read')
       this.#listener.forgetAll()
@@ -229,7 +187,7 @@ export class StateBus {
   }
 
   #listen(environmentId: string): void {
-    const name = channelOf(this.#prefix, environmentId)
+    const name = announcementChannel(this.#prefix, environmentId)
     const channel = { environmentId, isHeard: false }
     this.#channels.set(name, channel)
     void this.#subscribe([name])

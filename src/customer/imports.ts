@@ -1,5 +1,6 @@
 import { invalidInput, Problem } from '../kernel/problem.js'
-import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
+import { type Db, type PrismaClient } from '../platform/postgres.js'
+import { inTransaction } from '../platform/transaction.js'
 import * as repository from './records/imports.js'
 
 /**

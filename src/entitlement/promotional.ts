@@ -6,7 +6,8 @@ import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'
 import { featureNotFound } from '../metering/model/problems.js'
-import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
+import { type Db, type PrismaClient } from '../platform/postgres.js'
+import { inTransaction } from '../platform/transaction.js'
 import { findDueCustomers, findHeld, hasDue, insertPromotional, revokeHeld, settleDue } from './records/promotional.js'
 import {
   decideGrant,

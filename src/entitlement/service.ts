@@ -1,6 +1,7 @@
 import type { EpochMs } from '../kernel/clock.js'
 import type { Decimal } from '../kernel/decimal.js'
 import { readCurrentUsage } from '../metering/counting/current-usage.js'
+import type { Holder } from '../metering/model/holder.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
 import {
@@ -14,7 +15,6 @@ import {
   loadResources,
   loadStateBasis,
   loadVersions,
-  type NamedHolder,
   type NewCustomer,
   type StateVersions,
 } from './records/holdings.js'
@@ -82,7 +82,7 @@ export class EntitlementService {
   state(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
     return this.#snapshot(async (db) => {
       const { basis, testClock } = await loadStateBasis(db, environmentId)
-      const [holdings] = await this.holdings(db, environmentId, [{ customerRefId, resourceRefId }])
+      const [holdings] = await this.holdings(db, environmentId, [{ customerId: customerRefId, resourceId: resourceRefId }])
       const [state] = await this.#build(db, environmentId, [holdings!], testClock)
       return { ...state!, basis }
     })
@@ -90,7 +90,7 @@ export class EntitlementService {
 
   /** The same inside the caller's transaction, which holds the customer's state row or reads one snapshot. */
   async stateIn(db: Db, environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
-    const [holdings] = await this.holdings(db, environmentId, [{ customerRefId, resourceRefId }])
+    const [holdings] = await this.holdings(db, environmentId, [{ customerId: customerRefId, resourceId: resourceRefId }])
     const [state] = await this.#build(db, environmentId, [holdings!])
     return state!
   }
@@ -115,7 +115,7 @@ export class EntitlementService {
   states(environmentId: string, customerRefIds: readonly string[]): Promise<EntitlementState[]> {
     return this.#snapshot(async (db) => {
       const { basis, testClock } = await loadStateBasis(db, environmentId)
-      const holders = customerRefIds.map((customerRefId) => ({ customerRefId, resourceRefId: null }))
+      const holders = customerRefIds.map((customerId) => ({ customerId, resourceId: null }))
       const ofCustomers = await this.holdings(db, environmentId, holders)
       const customerIds = ofCustomers.flatMap(({ customer }) => customer?.id ?? [])
       const resources = byCustomer(await loadResources(db, environmentId, customerIds))
@@ -128,7 +128,7 @@ export class EntitlementService {
   }
 
   /** What decides, without usage, in the order of the holders: for who needs to know which series a report belongs to. */
-  holdings(db: Db, environmentId: string, holders: readonly NamedHolder[]): Promise<Holdings[]> {
+  holdings(db: Db, environmentId: string, holders: readonly Holder[]): Promise<Holdings[]> {
     return loadHoldings(db, this.#sources, environmentId, holders)
   }
 
@@ -146,7 +146,7 @@ export class EntitlementService {
   /** How the feature's usage is reset now, and since when what entitles to it has been in force; null where there is no such thing. */
   heldFeature(
     environmentId: string,
-    holder: NamedHolder,
+    holder: Holder,
     featureRefId: string,
   ): Promise<{ reset: Entitlement['reset']; since: EpochMs | null }> {
     return this.#snapshot(async (db) => {

@@ -2,8 +2,9 @@ import { validate as isUuid } from 'uuid'
 import type { Clock, EpochMs } from '../kernel/clock.js'
 import { checkRefId, newId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'
-import { type Db, inTransaction, type PrismaClient } from '../platform/postgres.js'
+import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { Recent } from '../platform/recent.js'
+import { inTransaction } from '../platform/transaction.js'
 import { verifyToken } from './model/customer-token.js'
 import {
   type ApiKey,
@@ -67,8 +68,8 @@ const maxRecent = 10_000
 interface ServiceParts {
   prisma: PrismaClient
   clock: Clock
-  /** Makes sure that events which happen around an instant can be stored; null: that of now. */
-  prepareForEvents: (db: Db, at: EpochMs | null) => Promise<void>
+  /** Makes sure that events which happen around an instant can be stored. */
+  prepareForEvents: (db: Db, at: EpochMs) => Promise<void>
 }
 
 /** Environments, their keys and signing secrets; who a request comes from. */
@@ -96,7 +97,7 @@ export class EnvironmentService implements EnvironmentTime {
     const wanted = { id: newId(), refId, displayName: checkRefId(displayName, 'displayName'), ...settings, createdAt: this.#clock.now() }
     const environment = await repository.insertEnvironment(this.#prisma, wanted, Buffer.from(signingSecret))
     if (!environment) throw environmentExists(refId)
-    await this.#prepareForEvents(this.#prisma, null)
+    await this.#prepareForEvents(this.#prisma, environment.createdAt)
     return { environment, signingSecret }
   }
 

@@ -35,7 +35,7 @@ export class DatabaseClock {
   async #learn(): Promise<void> {
     const before = performance.now()
     const time = await this.ask().catch((error: unknown) => {
-      throw unavailable('The database is away. Nothing was counted: try again.', error)
+      throw unavailable('The database cannot be reached, so nothing was done: try again.', error)
     })
     this.#offset = time - (before + performance.now()) / 2
     this.#learnedAt = performance.now()

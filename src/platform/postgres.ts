@@ -153,25 +153,3 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {} }
   life.open('prisma', prisma, (p) => p.$disconnect())
   return { pool, prisma }
 }
-
-/**
- * Runs `work` in one transaction and again when PostgreSQL gave it up for another's sake (serialization failure, deadlock, unique race).
- * `work` must not call anything but the database.
- */
-export async function inTransaction<T>(prisma: PrismaClient, work: (db: Db) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await prisma.$transaction(work)
-    } catch (error) {
-      if (attempt >= 5 || !isTransient(error)) throw error
-    }
-  }
-}
-
-/** Lost races: the same transaction is expected to pass when it runs again. */
-function isTransient(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code
-  if (code === 'P2034' || code === 'P2002' || code === '40001' || code === '40P01') return true
-  const cause = (error as { cause?: { originalCode?: unknown } }).cause?.originalCode ?? (error as { meta?: { code?: unknown } }).meta?.code
-  return cause === '40001' || cause === '40P01' || cause === '23505'
-}

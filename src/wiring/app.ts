@@ -9,6 +9,7 @@ import { CatalogService } from '../catalog/service.js'
 import { ImportService } from '../customer/imports.js'
 import { couponHolderColumns } from '../customer/records/list-columns.js'
 import { CheckCounter } from '../entitlement/check-counter.js'
+import { loadCounted } from '../entitlement/counted-holdings.js'
 import { PromotionalService } from '../entitlement/promotional.js'
 import { EntitlementService } from '../entitlement/service.js'
 import { EnvironmentService } from '../environment/service.js'
@@ -16,6 +17,7 @@ import { SubscriptionPreviews } from '../estimates/previews.js'
 import { EstimateService } from '../estimates/service.js'
 import { type Clock, systemClock } from '../kernel/clock.js'
 import { readUsageOf } from '../metering/counting/current-usage.js'
+import type { LoadHeldSeries } from '../metering/counting/held-series.js'
 import type { UsageParts } from '../metering/intake/service.js'
 import { ensurePartitionsAround } from '../metering/retention/partitions-around.js'
 import type { Postgres } from '../platform/postgres.js'
@@ -50,6 +52,8 @@ export interface App {
   cancellations: CancellationService
   subscriptionList: SubscriptionList
   entitlements: EntitlementService
+  /** What counting asks for. */
+  heldSeries: LoadHeldSeries
   budgets: Pick<EntitlementService, 'budgetsExceeded'>
   checks: CheckCounter
   promotional: PromotionalService
@@ -156,6 +160,7 @@ export function createApp({
     promotional,
     imports,
     entitlements,
+    heldSeries: loadCounted(prisma, entitlements),
     budgets: entitlements,
     checks: new CheckCounter(life.metrics),
     after,
@@ -179,10 +184,9 @@ export function usageParts({
     life,
     queues,
     pool: postgres.pool,
-    loadHoldings: (environmentId, holders) =>
-      postgres.prisma.$transaction((db) => entitlements.holdings(db, environmentId, holders), { isolationLevel: 'RepeatableRead' }),
+    loadHeld: app.heldSeries,
     findHeld: (environmentId, customerRefId, resourceRefId, featureRefId) =>
-      entitlements.heldFeature(environmentId, { customerRefId, resourceRefId }, featureRefId),
+      entitlements.heldFeature(environmentId, { customerId: customerRefId, resourceId: resourceRefId }, featureRefId),
     changed: after.changed,
   }
 }

@@ -12,8 +12,9 @@ export const rooms = `
   src/changes/model src/changes/wire src/changes
   src/catalog/model src/catalog/document src/catalog/records src/catalog
   src/customer/model src/customer/records src/customer
-  src/metering/wire src/metering/counting src/metering/retention src/metering/ingestion/reports/fast src/metering/ingestion/reports
-  src/metering/ingestion/events src/metering/ingestion src/metering/aggregation src/metering/history src/metering/corrections src/metering/intake
+  src/metering/wire src/metering/counting src/metering/retention src/metering/ingestion/batch
+  src/metering/ingestion/reports/fast src/metering/ingestion/reports src/metering/ingestion/events/fast src/metering/ingestion/events
+  src/metering/ingestion src/metering/aggregation src/metering/history src/metering/corrections src/metering/intake
   src/subscription/rules
   src/billing/rules src/billing/records src/billing/builtin src/billing
   src/subscription/records src/subscription/use-cases src/subscription/time src/subscription

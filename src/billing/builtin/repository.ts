@@ -1,7 +1,8 @@
 import type { Decimal } from '../../kernel/decimal.js'
 import { fromText } from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
-import { inTransaction, Prisma, type PrismaClient } from '../../platform/postgres.js'
+import { Prisma, type PrismaClient } from '../../platform/postgres.js'
+import { inTransaction } from '../../platform/transaction.js'
 import type { Draft, InvoiceStatus } from '../rules/billing.js'
 import type { TaxRate } from '../rules/provider.js'
 

@@ -1,6 +1,7 @@
 /** What billing remembers of a subscription: its terms, and what it was charged so far. Pure. */
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
+import { reachedMs } from '../../metering/model/windows.js'
 import { firstPeriod } from '../../subscription/rules/billing-period.js'
 import { isFinal, type Subscription } from '../../subscription/rules/subscription.js'
 import type { Line, Period, Standing, Terms, UsageCharged } from './billing.js'
@@ -50,9 +51,6 @@ export interface BilledChange {
   isBackdated?: boolean
 }
 
-// A report may be 35 days late.
-const lateUsageMs = 36 * 24 * 3_600_000
-
 /** Whether it is charged in its status: from the beginning of its paid life, also while the first payment is waited for. */
 export function isCharged({ status, pricingType, billingPeriod }: Subscription): boolean {
   return (status === 'ACTIVE' || status === 'PAYMENT_PENDING') && pricingType === 'PAID' && billingPeriod !== null
@@ -72,7 +70,7 @@ export function usageAsked(
   const prices = chargesOf(before, terms).usage.map(({ price }) => price)
   const late = usageCharged.flatMap(({ priceId, charge, period }) => {
     const price = charge?.price ?? prices.find(({ id }) => id === priceId)
-    const isInTime = period.end > at - lateUsageMs
+    const isInTime = period.end > at - reachedMs
     return price && isInTime && price.currency === standing.currency ? [{ price, period }] : []
   })
   return [...late, ...prices.map((price) => ({ price, period: ended }))].map(({ price, period }) => ({

@@ -6,6 +6,9 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { ToldUsage } from '../model/change.js'
 
+/** Of the shape, which is first in the first line; raised with it. */
+export const toldVersion = 1
+
 /** One of the reports. */
 export interface ToldReport {
   /** Position of its counter in the other two lines. */
@@ -28,13 +31,14 @@ export function packTold(told: readonly ToldReport[]): string {
     if (period < 0) period = periods.push([periodStart, periodEnd]) - 1
     return resourceId === null ? [counter, customerId, featureId, period] : [counter, customerId, featureId, period, resourceId]
   })
-  return JSON.stringify([periods, reports])
+  return JSON.stringify([toldVersion, periods, reports])
 }
 
-/** `told`: all three lines. */
+/** `told`: all three lines. Fails when they are of another version. */
 export function unpackTold(told: string): ToldUsage[] {
   const [first = '', second = '', third = ''] = told.split('\n')
-  const [periods, reports] = JSON.parse(first) as [Period[], PackedReport[]]
+  const [version, periods, reports] = JSON.parse(first) as [number, Period[], PackedReport[]]
+  if (version !== toldVersion) throw new Error(`told reports of version ${version}`)
   const usages = second.split(',')
   const versions = third.split(',')
   return reports.map(([counter, customerId, featureId, period, resourceId = null]) => {

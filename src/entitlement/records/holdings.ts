@@ -3,6 +3,7 @@ import type { CatalogService } from '../../catalog/service.js'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { readCurrentUsage } from '../../metering/counting/current-usage.js'
+import type { Holder } from '../../metering/model/holder.js'
 import type { FormerZone } from '../../metering/model/zone-change.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { advance } from '../../subscription/rules/advance.js'
@@ -21,13 +22,6 @@ export interface HoldingsSources {
   usagePrices(db: Db, environmentId: string, subscriptions: readonly Subscription[]): Promise<Map<string, UsagePrice[]>>
 }
 
-/** Who may hold something, by the caller's identifiers: a customer, or one of its resources. */
-export interface NamedHolder {
-  customerRefId: string
-  /** Null: the customer itself. */
-  resourceRefId: string | null
-}
-
 /** Rows of Prisma per statement; more holders are read in several. */
 const holdersPerRead = 500
 
@@ -39,7 +33,7 @@ export async function loadHoldings(
   db: Db,
   sources: HoldingsSources,
   environmentId: string,
-  holders: readonly NamedHolder[],
+  holders: readonly Holder[],
 ): Promise<Holdings[]> {
   const holdings: Holdings[] = []
   for (let start = 0; start < holders.length; start += holdersPerRead)
@@ -47,15 +41,15 @@ export async function loadHoldings(
   return holdings
 }
 
-async function loadTogether(db: Db, sources: HoldingsSources, environmentId: string, holders: readonly NamedHolder[]): Promise<Holdings[]> {
+async function loadTogether(db: Db, sources: HoldingsSources, environmentId: string, holders: readonly Holder[]): Promise<Holdings[]> {
   const { catalog, openSubscriptions } = sources
   const rows = await db.customer.findMany({
-    where: { environmentId, refId: { in: [...new Set(holders.map(({ customerRefId }) => customerRefId))] } },
+    where: { environmentId, refId: { in: [...new Set(holders.map(({ customerId }) => customerId))] } },
     select: { id: true, refId: true, timezone: true, formerTimezones: true, archivedAt: true, state: true },
   })
   const customers = new Map(rows.map((row) => [row.refId, row]))
   const customerIds = rows.map(({ id }) => id)
-  const resourceRefIds = new Set(holders.flatMap(({ resourceRefId }) => resourceRefId ?? []))
+  const resourceRefIds = new Set(holders.flatMap(({ resourceId }) => resourceId ?? []))
   const resources =
     resourceRefIds.size === 0
       ? []
@@ -82,7 +76,7 @@ async function loadTogether(db: Db, sources: HoldingsSources, environmentId: str
   })
   const budgets = await loadBudgets(db, sources, environmentId, budgeted)
   const promotionalOf = byCustomer(promotional)
-  return holders.map(({ customerRefId, resourceRefId }): Holdings => {
+  return holders.map(({ customerId: customerRefId, resourceId: resourceRefId }): Holdings => {
     const customer = customers.get(customerRefId)
     const facts = { environmentId, customerRefId, resourceRefId }
     if (!customer) {

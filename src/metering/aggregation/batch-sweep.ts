@@ -1,7 +1,7 @@
 import type { JobQueue } from '../../platform/queue.js'
-import type { Connection } from '../counting/counter-repository.js'
-import { findWaitingBatches } from '../counting/event-repository.js'
+import type { Queryable } from '../../platform/sql.js'
 import type { AggregationJob } from '../wire/jobs.js'
+import { findWaitingBatches } from './batch-repository.js'
 
 /** A batch that waits for longer has lost its job, */
 const lostAfterSeconds = 5
@@ -10,7 +10,7 @@ const lostAfterSecondsWhenBusy = 60
 const batchesPerSweep = 100
 
 /** Gives jobs to committed batches of events that have none: the process that stored them was killed, or Redis was away. Answers how many. */
-export async function sweepBatches(db: Connection, queue: JobQueue<AggregationJob>): Promise<number> {
+export async function sweepBatches(db: Queryable, queue: JobQueue<AggregationJob>): Promise<number> {
   const isBusy = (await queue.waiting()) > 0
   const batches = await findWaitingBatches(db, isBusy ? lostAfterSecondsWhenBusy : lostAfterSeconds, batchesPerSweep)
   // One job per batch at a time, whoever sweeps.

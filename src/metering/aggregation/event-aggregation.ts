@@ -4,14 +4,17 @@ import type { Problem } from '../../kernel/problem.js'
 import { Gatherer } from '../../platform/gatherer.js'
 import { Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
-import { Binding, type Bindings, type Place, placeKey } from '../counting/bindings.js'
+import { Binding, type Bindings } from '../counting/bindings.js'
 import { computeUsage } from '../counting/compute-usage.js'
 import { CounterBatch, OutdatedSeries, type Route } from '../counting/counter-batch.js'
-import { claimBatches, loadBatch, loadMeters } from '../counting/event-repository.js'
 import { KnownMembers } from '../counting/known-members.js'
+import { loadMeters } from '../counting/meter-repository.js'
+import { type Holder, holderKey } from '../model/holder.js'
 import type { FeatureMeter } from '../model/meter.js'
-import type { AggregationJob, StoredEvents } from '../wire/jobs.js'
-import { measureEvents, type PlaceEvents } from './measured-events.js'
+import type { AggregationJob } from '../wire/jobs.js'
+import { type StoredEvents, storedCustomers } from '../wire/stored-events.js'
+import { claimBatches, loadBatch } from './batch-repository.js'
+import { type HolderEvents, measureEvents } from './measured-events.js'
 
 /** As with reports: bindings that are outdated that often in a row are somebody else's mistake. */
 const maxAttempts = 8
@@ -20,10 +23,10 @@ const maxBatches = 128
 /** Reports about the customers of a lot wait for its end, and give up after four seconds. Shorter lots cost more by the event. */
 const longLotMs = 1_500
 
-/** What the batch was planned with is not so (any more): load these places, and begin again. */
+/** What the batch was planned with is not so (any more): load these holders, and begin again. */
 class Outdated extends Error {
   override readonly name = 'Outdated'
-  constructor(readonly places: Place[]) {
+  constructor(readonly holders: Holder[]) {
     super('bindings or meters are outdated')
   }
 }
@@ -86,7 +89,7 @@ export class EventAggregation {
         return
       } catch (error) {
         if (!(error instanceof Outdated) || attempt >= maxAttempts) throw error
-        loaded = await this.#bindings.load(environmentId, error.places)
+        loaded = await this.#bindings.load(environmentId, error.holders)
       }
     }
   }
@@ -96,7 +99,7 @@ export class EventAggregation {
     const meters = this.#meters.get(environmentId) ?? []
     const batch = await inPoolTransaction(this.#pool, async (db) => {
       const batches = await claim(db, environmentId, jobs)
-      const customerIds = new Set(batches.flatMap(({ places }) => places.map(([customerId]) => customerId)))
+      const customerIds = new Set(batches.flatMap(storedCustomers))
       if (customerIds.size === 0) return null
       const wanted = measureEvents(batches, meters)
       const changed = new Set(wanted.map(({ customerId }) => customerId))
@@ -116,7 +119,7 @@ export class EventAggregation {
       const byFeature = new Map(meters.map((meter) => [meter.featureId, meter]))
       await counters
         .write((ranges) => computeUsage(db, environmentId, ranges, byFeature))
-        .catch((error) => this.#explain(environmentId, placesOf(wanted), error))
+        .catch((error) => this.#explain(environmentId, holdersOf(wanted), error))
       return counters
     })
     batch?.committed()
@@ -131,34 +134,34 @@ export class EventAggregation {
     throw new Outdated([])
   }
 
-  /** By `placeKey`, of the places and of their customers. Fails with Outdated unless all are true under the lock. */
+  /** By `holderKey`, of the holders and of their customers. Fails with Outdated unless all are true under the lock. */
   #bindingsOf(
     environmentId: string,
-    wanted: PlaceEvents[],
+    wanted: HolderEvents[],
     loaded: LoadedBindings,
     customers: ReadonlyMap<string, LockedCustomer>,
   ): LoadedBindings {
-    const places = placesOf(wanted)
+    const holders = holdersOf(wanted)
     const bindings = new Map<string, Binding | Problem>()
     let isOutdated = false
-    for (const [key, place] of places) {
-      const binding = loaded.get(key) ?? this.#bindings.cached(environmentId, place)
+    for (const [key, holder] of holders) {
+      const binding = loaded.get(key) ?? this.#bindings.cached(environmentId, holder)
       const isTrue =
         binding instanceof Binding ? customers.get(binding.customerId)?.accessVersion === binding.accessVersion : binding !== undefined
       if (isTrue) bindings.set(key, binding!)
       else {
         isOutdated = true
-        this.#bindings.forget(environmentId, place)
+        this.#bindings.forget(environmentId, holder)
       }
     }
-    if (isOutdated) throw new Outdated([...places.values()])
+    if (isOutdated) throw new Outdated([...holders.values()])
     return bindings
   }
 
-  #explain(environmentId: string, places: ReadonlyMap<string, Place>, error: unknown): never {
+  #explain(environmentId: string, holders: ReadonlyMap<string, Holder>, error: unknown): never {
     if (!(error instanceof OutdatedSeries)) throw error
-    for (const place of places.values()) this.#bindings.forget(environmentId, place)
-    throw new Outdated([...places.values()])
+    for (const holder of holders.values()) this.#bindings.forget(environmentId, holder)
+    throw new Outdated([...holders.values()])
   }
 }
 
@@ -174,23 +177,23 @@ async function claim(db: pg.PoolClient, environmentId: string, jobs: Aggregation
   return batches
 }
 
-/** The places and their customers, by `placeKey`. */
-function placesOf(wanted: PlaceEvents[]): Map<string, Place> {
-  const places = new Map<string, Place>()
-  for (const { place, key } of wanted) {
-    places.set(key, place)
-    if (place.resourceId !== null) {
-      const customer = { customerId: place.customerId, resourceId: null }
-      places.set(placeKey(customer), customer)
+/** The holders and their customers, by `holderKey`. */
+function holdersOf(wanted: HolderEvents[]): Map<string, Holder> {
+  const holders = new Map<string, Holder>()
+  for (const { holder, key } of wanted) {
+    holders.set(key, holder)
+    if (holder.resourceId !== null) {
+      const customer = { customerId: holder.customerId, resourceId: null }
+      holders.set(holderKey(customer), customer)
     }
   }
-  return places
+  return holders
 }
 
 /** One route per meter that wants something. None for a customer that was archived after the event was stored: the event is kept and counts for nobody. */
-function routesOf({ place, key, measured }: PlaceEvents, bindings: LoadedBindings) {
-  const customer = bindings.get(placeKey({ ...place, resourceId: null }))
-  const resource = place.resourceId === null ? null : bindings.get(key)
+function routesOf({ holder, key, measured }: HolderEvents, bindings: LoadedBindings) {
+  const customer = bindings.get(holderKey({ ...holder, resourceId: null }))
+  const resource = holder.resourceId === null ? null : bindings.get(key)
   if (!(customer instanceof Binding)) return []
   const routes = new Map<FeatureMeter, Route>()
   return [...measured].map(([version, { meter, events }]) => {

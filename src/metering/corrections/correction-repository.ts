@@ -1,7 +1,9 @@
 /** Raw SQL of what is taken back or counted anew. */
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
-import { type Connection, type CounterPeriod, type SeriesScope, toTime } from '../counting/counter-repository.js'
+import { type Queryable, toTime } from '../../platform/sql.js'
+import { type CounterPeriod } from '../counting/counter-repository.js'
+import { type SeriesScope } from '../counting/series-repository.js'
 import type { Dimensions } from '../model/report.js'
 
 export interface KeptEvent {
@@ -17,7 +19,7 @@ export interface KeptEvent {
 }
 
 /** The event with this identity; null: there is none, or it was removed. */
-export async function findEvent(db: Connection, environmentId: string, hash: Buffer): Promise<KeptEvent | null> {
+export async function findEvent(db: Queryable, environmentId: string, hash: Buffer): Promise<KeptEvent | null> {
   const { rows } = await db.query<{
     batch_id: string
     position: number
@@ -51,7 +53,7 @@ export async function findEvent(db: Connection, environmentId: string, hash: Buf
 }
 
 /** Null dimensions: the event goes. Its identity stays, so that a repeat of it is still recognised. */
-export async function changeEvent(db: Connection, environmentId: string, event: KeptEvent, dimensions: Dimensions | null): Promise<void> {
+export async function changeEvent(db: Queryable, environmentId: string, event: KeptEvent, dimensions: Dimensions | null): Promise<void> {
   const key = [environmentId, event.batchId, event.position, toTime(event.occurredAt)]
   const where = 'environment_id = $1::uuid AND batch_id = $2::uuid AND position = $3::int AND occurred_at = $4::timestamptz'
   if (dimensions === null) await db.query({ text: `DELETE FROM raw_event WHERE ${where}`, values: key })
@@ -69,7 +71,7 @@ export interface KeptMeasurement {
 
 /** The measurement with this id or, by `hash`, with this idempotency key; null: there is none, or it was removed. */
 export async function findMeasurement(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   by: { id: string } | { hash: Buffer },
 ): Promise<KeptMeasurement | null> {
@@ -102,27 +104,10 @@ export async function findMeasurement(
 }
 
 /** Null value: the measurement goes. Its key stays, so that a repeat of it is still recognised. */
-export async function changeMeasurement(db: Connection, environmentId: string, id: string, value: Decimal | null): Promise<void> {
+export async function changeMeasurement(db: Queryable, environmentId: string, id: string, value: Decimal | null): Promise<void> {
   const where = 'environment_id = $1::uuid AND id = $2::uuid'
   if (value === null) await db.query({ text: `DELETE FROM usage_measurement WHERE ${where}`, values: [environmentId, id] })
   else await db.query({ text: `UPDATE usage_measurement SET value = $3::numeric WHERE ${where}`, values: [environmentId, id, value] })
-}
-
-/** The caller's identifiers of a customer and of its resource. */
-export async function findRefIds(
-  db: Connection,
-  environmentId: string,
-  { customerId, resourceId }: { customerId: string; resourceId: string | null },
-): Promise<{ customerId: string; resourceId: string | null }> {
-  const { rows } = await db.query<{ customer: string; resource: string | null }>({
-    text: `
-      SELECT customer.ref_id AS customer, resource.ref_id AS resource
-      FROM customer LEFT JOIN customer_resource AS resource
-        ON resource.environment_id = customer.environment_id AND resource.customer_id = customer.id AND resource.id = $3::uuid
-      WHERE customer.environment_id = $1::uuid AND customer.id = $2::uuid`,
-    values: [environmentId, customerId, resourceId],
-  })
-  return { customerId: rows[0]!.customer, resourceId: rows[0]!.resource }
 }
 
 /** A counter with what it counts. */
@@ -134,7 +119,7 @@ export interface KeptCounter extends CounterPeriod, SeriesScope {
 
 /** All counters of a feature of the customers whose periods touch [from, to), whether their series win now or not. */
 export async function findCountersOf(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { featureId, customerIds, from, to }: { featureId: string; customerIds: string[]; from: EpochMs | null; to: EpochMs | null },
 ): Promise<KeptCounter[]> {

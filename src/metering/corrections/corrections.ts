@@ -2,18 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { lockCustomers } from '../../changes/counting.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
+import { readTime } from '../../platform/sql.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
-import { Binding, Bindings, type LoadHoldings, type Place, placeKey } from '../counting/bindings.js'
+import { Binding, Bindings } from '../counting/bindings.js'
 import { type ComputedRange, computeUsage } from '../counting/compute-usage.js'
 import { CounterBatch, type Route } from '../counting/counter-batch.js'
-import { readTime } from '../counting/counter-repository.js'
-import { loadMeters } from '../counting/event-repository.js'
+import type { LoadHeldSeries } from '../counting/held-series.js'
+import { findRefIds } from '../counting/holder-repository.js'
+import { loadMeters } from '../counting/meter-repository.js'
 import { rollUpEvents } from '../counting/rollup.js'
-import { bucketMs, bucketOf, rollUpMeasurements } from '../counting/rollup-repository.js'
+import { rollUpMeasurements } from '../counting/rollup-repository.js'
+import { bucketMs, bucketOf } from '../model/bucket.js'
+import { type Holder, holderKey } from '../model/holder.js'
 import { measurementNotFound, stillBeingCounted, usageEventNotFound } from '../model/problems.js'
 import { checkEvent, type Dimensions, eventIdentity, reportIdentity, type UsageEvent } from '../model/report.js'
 import { checkUsageValue } from '../model/usage-value.js'
-import { changeEvent, changeMeasurement, findEvent, findMeasurement, findRefIds } from './correction-repository.js'
+import { changeEvent, changeMeasurement, findEvent, findMeasurement } from './correction-repository.js'
 
 /** How often an event is looked at again that is being counted at this moment, and when the customer's holdings change under a correction. */
 const maxAttempts = 20
@@ -38,9 +42,9 @@ export class Corrections {
   readonly #bindings: Bindings
   readonly #changed: (environmentId: string) => void
 
-  constructor(parts: { pool: pg.Pool; loadHoldings: LoadHoldings; changed: (environmentId: string) => void }) {
+  constructor(parts: { pool: pg.Pool; loadHeld: LoadHeldSeries; changed: (environmentId: string) => void }) {
     this.#pool = parts.pool
-    this.#bindings = new Bindings(parts.loadHoldings)
+    this.#bindings = new Bindings(parts.loadHeld)
     this.#changed = parts.changed
   }
 
@@ -83,11 +87,11 @@ export class Corrections {
     at: number,
     change: (db: pg.PoolClient, meters: Awaited<ReturnType<typeof loadMeters>>) => Promise<Route['feature'][]>,
   ): Promise<void> {
-    const place = await findRefIds(this.#pool, environmentId, of)
-    const bindings = await this.#bindingsOf(environmentId, place)
+    const holder = await findRefIds(this.#pool, environmentId, of)
+    const bindings = await this.#bindingsOf(environmentId, holder)
     const batch = await inPoolTransaction(this.#pool, async (db) => {
       const { customers } = await lockCustomers(db, environmentId, [of.customerId])
-      const routed = bindings && routeOf(place, bindings)
+      const routed = bindings && routeOf(holder, bindings)
       if (routed && customers.get(of.customerId)?.accessVersion !== routed.customer.accessVersion) throw new TryAgain()
       const meters = await loadMeters(db, environmentId)
       const features = await change(db, meters)
@@ -115,7 +119,7 @@ export class Corrections {
       )
       return counters
     }).catch((error: unknown) => {
-      for (const asked of placesOf(place)) this.#bindings.forget(environmentId, asked)
+      for (const asked of holdersOf(holder)) this.#bindings.forget(environmentId, asked)
       throw error
     })
     batch?.committed()
@@ -123,8 +127,8 @@ export class Corrections {
   }
 
   /** Null: the customer is archived. */
-  async #bindingsOf(environmentId: string, place: Place): Promise<ReadonlyMap<string, Binding> | null> {
-    const loaded = await this.#bindings.load(environmentId, placesOf(place))
+  async #bindingsOf(environmentId: string, holder: Holder): Promise<ReadonlyMap<string, Binding> | null> {
+    const loaded = await this.#bindings.load(environmentId, holdersOf(holder))
     const bindings = [...loaded].flatMap(([key, binding]): [string, Binding][] => (binding instanceof Binding ? [[key, binding]] : []))
     return bindings.length === loaded.size ? new Map(bindings) : null
   }
@@ -142,13 +146,13 @@ export class Corrections {
   }
 }
 
-function placesOf(place: Place): Place[] {
-  return place.resourceId === null ? [place] : [{ ...place, resourceId: null }, place]
+function holdersOf(holder: Holder): Holder[] {
+  return holder.resourceId === null ? [holder] : [{ ...holder, resourceId: null }, holder]
 }
 
-function routeOf(place: Place, bindings: ReadonlyMap<string, Binding>): Omit<Route, 'feature'> {
+function routeOf(holder: Holder, bindings: ReadonlyMap<string, Binding>): Omit<Route, 'feature'> {
   return {
-    customer: bindings.get(placeKey({ ...place, resourceId: null }))!,
-    resource: place.resourceId === null ? null : bindings.get(placeKey(place))!,
+    customer: bindings.get(holderKey({ ...holder, resourceId: null }))!,
+    resource: holder.resourceId === null ? null : bindings.get(holderKey(holder))!,
   }
 }

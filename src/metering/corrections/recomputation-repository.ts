@@ -1,6 +1,6 @@
 /** Raw SQL of recomputations: what is to be counted anew, and how far it is. */
 import type { EpochMs } from '../../kernel/clock.js'
-import { type Connection, endTime, startTime, toTime } from '../counting/counter-repository.js'
+import { endTime, type Queryable, startTime, toTime } from '../../platform/sql.js'
 
 export interface Recomputation {
   id: string
@@ -20,7 +20,7 @@ export interface Recomputation {
 
 /** Our ids of what the caller names, and the newest version of the feature's meter; null where there is none. */
 export async function findRecomputed(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   asked: { featureId: string; customerId: string | null },
 ): Promise<{ featureId: string | null; customerId: string | null; meterVersion: number | null }> {
@@ -48,7 +48,7 @@ export interface NewRecomputation {
   meterVersion: number
 }
 
-export async function insertRecomputation(db: Connection, environmentId: string, work: NewRecomputation): Promise<void> {
+export async function insertRecomputation(db: Queryable, environmentId: string, work: NewRecomputation): Promise<void> {
   await db.query({
     text: `
       INSERT INTO usage_recomputation (environment_id, id, feature_id, customer_id, from_time, to_time, meter_version, customers_total)
@@ -58,7 +58,7 @@ export async function insertRecomputation(db: Connection, environmentId: string,
   })
 }
 
-export async function findRecomputation(db: Connection, environmentId: string, id: string): Promise<Recomputation | null> {
+export async function findRecomputation(db: Queryable, environmentId: string, id: string): Promise<Recomputation | null> {
   const { rows } = await db.query<{
     feature: string
     customer: string | null
@@ -98,7 +98,7 @@ export interface ClaimedRecomputation extends NewRecomputation {
 }
 
 /** The oldest recomputation that nobody works on, locked until the transaction ends. */
-export async function claimRecomputation(db: Connection): Promise<ClaimedRecomputation | null> {
+export async function claimRecomputation(db: Queryable): Promise<ClaimedRecomputation | null> {
   const { rows } = await db.query<{
     environment_id: string
     id: string
@@ -129,7 +129,7 @@ export async function claimRecomputation(db: Connection): Promise<ClaimedRecompu
 
 /** The next customers in the order of their ids. Whether they have usage of the feature, or events that it can be counted from, is found under their lock. */
 export async function nextCustomers(
-  db: Connection,
+  db: Queryable,
   { environmentId, customerId, doneUntil }: ClaimedRecomputation,
   limit: number,
 ): Promise<{ id: string; refId: string }[]> {
@@ -153,7 +153,7 @@ export interface EventSpan {
 
 /** The spans of all events in [from, to), of whatever meter. Costs as much as the customers have events there. */
 export async function findEventSpans(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { customerIds, from, to }: { customerIds: string[]; from: EpochMs | null; to: EpochMs | null },
 ): Promise<EventSpan[]> {
@@ -182,7 +182,7 @@ export async function findEventSpans(
 
 /** The resources that have had usage of the feature of their own. */
 export async function findResourcesOf(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { featureId, customerIds }: { featureId: string; customerIds: string[] },
 ): Promise<{ customerId: string; resourceRefId: string }[]> {
@@ -202,7 +202,7 @@ export async function findResourcesOf(
 
 /** Notes how far it is. `left`: counters that were left as they are. */
 export async function advanceRecomputation(
-  db: Connection,
+  db: Queryable,
   { environmentId, id }: ClaimedRecomputation,
   { customerIds, left, isLast }: { customerIds: string[]; left: number; isLast: boolean },
 ): Promise<void> {

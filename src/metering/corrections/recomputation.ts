@@ -3,9 +3,9 @@ import { customerNotFound } from '../../customer/model/problems.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
+import type { Queryable } from '../../platform/sql.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
 import type { Bindings } from '../counting/bindings.js'
-import type { Connection } from '../counting/counter-repository.js'
 import { eventsDropped, featureNotFound, recomputationNotFound } from '../model/problems.js'
 import { findKeptSince } from '../retention/partition-repository.js'
 import {
@@ -40,7 +40,7 @@ export interface RecomputationRequest {
  * prove that counting and recounting agree. The work is done by a worker in steps that commit with how far it is, so it can be stopped at any time.
  */
 export class Recomputations {
-  constructor(private readonly pool: Connection) {}
+  constructor(private readonly pool: Queryable) {}
 
   /** Notes what is to be done. The worker's sweep finds it. Fails with FAILED_PRECONDITION for a time of which events have been dropped. */
   async request(environmentId: string, { featureId, customerId, from, to }: RecomputationRequest): Promise<Recomputation> {

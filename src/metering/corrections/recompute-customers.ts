@@ -1,14 +1,13 @@
 import type pg from 'pg'
 import { type LockedCustomer, lockCustomers, recordCounted } from '../../changes/counting.js'
-import { winnerPeriodAt } from '../../entitlement/rules/holdings.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import { Binding, type Bindings, type Place, placeKey } from '../counting/bindings.js'
+import { Binding, type Bindings } from '../counting/bindings.js'
 import { type ComputedRange, computeUsage } from '../counting/compute-usage.js'
 import { CounterBatch, type Route } from '../counting/counter-batch.js'
-import { writeCounters } from '../counting/counter-write-repository.js'
-
-import { loadMeters } from '../counting/event-repository.js'
+import { writeCounters } from '../counting/counter-repository.js'
+import { loadMeters } from '../counting/meter-repository.js'
 import { onBuckets, rollUpEvents } from '../counting/rollup.js'
+import { type Holder, holderKey } from '../model/holder.js'
 import type { FeatureMeter } from '../model/meter.js'
 import { startOfRange } from '../model/series.js'
 import { findKeptSince } from '../retention/partition-repository.js'
@@ -106,28 +105,28 @@ async function countWinning(
   const { db, environmentId, meter, meterVersion, locked, from, to } = step
   const refIds = new Map(customers.map(({ id, refId }) => [id, refId]))
   const resources = await findResourcesOf(db, environmentId, { featureId: meter.featureId, customerIds: [...refIds.keys()] })
-  const times = new Map<string, { place: Place; at: EpochMs[] }>()
+  const times = new Map<string, { holder: Holder; at: EpochMs[] }>()
   const timesOf = (customerId: string, resourceId: string | null) => {
-    const place = { customerId: refIds.get(customerId)!, resourceId }
-    const entry = times.get(placeKey(place)) ?? { place, at: [locked.get(customerId)!.version] }
-    times.set(placeKey(place), entry)
+    const holder = { customerId: refIds.get(customerId)!, resourceId }
+    const entry = times.get(holderKey(holder)) ?? { holder, at: [locked.get(customerId)!.version] }
+    times.set(holderKey(holder), entry)
     return entry.at
   }
   for (const { id } of customers) timesOf(id, null)
   for (const { customerId, resourceRefId } of resources) timesOf(customerId, resourceRefId)
   for (const { customerId, resourceRefId, first, last } of spans) timesOf(customerId, resourceRefId).push(first, last)
 
-  const places = [...times.values()].map(({ place }) => place)
+  const holders = [...times.values()].map(({ holder }) => holder)
   // Under the locks what is read now is true, and what was remembered may not be.
-  const forget = () => places.forEach((place) => void bindings.forget(environmentId, place))
+  const forget = () => holders.forEach((holder) => void bindings.forget(environmentId, holder))
   forget()
-  const loaded = await bindings.load(environmentId, places)
+  const loaded = await bindings.load(environmentId, holders)
   const feature = { id: meter.featureId, refId: meter.featureRefId }
   const wanted: { route: Route; at: EpochMs }[] = []
   const done: Done = { ranges: [], left: 0 }
-  for (const { place, at: all } of times.values()) {
-    const customer = loaded.get(placeKey({ ...place, resourceId: null }))
-    const resource = place.resourceId === null ? null : loaded.get(placeKey(place))
+  for (const { holder, at: all } of times.values()) {
+    const customer = loaded.get(holderKey({ ...holder, resourceId: null }))
+    const resource = holder.resourceId === null ? null : loaded.get(holderKey(holder))
     if (!(customer instanceof Binding)) continue
     const route = { customer, resource: resource instanceof Binding ? resource : null, feature }
     const periodsAt = periodsOf(route, locked.get(customer.customerId)!.version)
@@ -177,16 +176,17 @@ interface CountedPeriod {
 /** Answers the periods, of the customer's series and of the resource's own, in which an instant counts for somebody who is entitled now. */
 function periodsOf(route: Route, now: EpochMs): (at: EpochMs) => CountedPeriod[] {
   const sources = (route.resource ? [route.customer, route.resource] : [route.customer]).flatMap((binding) => {
-    const winner = binding.seriesOf(binding.decisionAt(now), route.feature.id)?.winner
-    return winner?.series ? [{ winner, series: winner.series, known: [] as CountedPeriod[] }] : []
+    const entitled = binding.seriesOf(binding.decisionAt(now), route.feature.id)?.entitled
+    return entitled ? [{ entitled, known: [] as CountedPeriod[] }] : []
   })
   return (at) =>
-    sources.flatMap(({ winner, series, known }) => {
+    sources.flatMap(({ entitled, known }) => {
+      const { series } = entitled
       if (series.anchor !== null && at < series.anchor) return []
       let period = known.find(({ start, to }) => (start === null || start <= at) && (to === null || at < to))
       if (!period) {
         // Finding a period in a time zone costs over 100 µs.
-        const { start, end } = winnerPeriodAt(winner, at)
+        const { start, end } = entitled.periodAt(at)
         period = { start, from: startOfRange(series, { start, end }), to: end }
         known.unshift(period)
       }

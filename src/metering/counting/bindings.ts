@@ -1,19 +1,17 @@
 /**
  * Which usage series a report or event belongs to, remembered between batches: deciding it takes the whole of what a customer holds.
  *
- * binding   what a customer (or one of its resources) holds, at one access version, and the series that follow from it
- * decision  the winning entitlements for a stretch of time in which nothing starts or ends
+ * binding   a holder and what it holds, at one access version
+ * decision  what it is entitled to, as series, for a stretch of time in which nothing starts or ends
  * tracked   a series known to be in the database, with the periods whose counters are known to be complete
  */
 import { LRUCache } from 'lru-cache'
 import { customerArchived, customerNotFound, customerResourceNotFound } from '../../customer/model/problems.js'
-import { budgetsAt, decideWinners, type Holdings, type Winner, winnerPeriodAt } from '../../entitlement/rules/holdings.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import { Problem } from '../../kernel/problem.js'
+import type { Problem } from '../../kernel/problem.js'
+import { type Holder, holderKey } from '../model/holder.js'
 import { type SeriesPeriod, seriesKey, seriesPeriodAt, type UsageSeries, unentitledSeries } from '../model/series.js'
-
-/** Answers what the customers (refIds), or their resources, hold, in the order of the places; version and facts belong together. */
-export type LoadHoldings = (environmentId: string, places: { customerRefId: string; resourceRefId: string | null }[]) => Promise<Holdings[]>
+import type { EntitledSeries, HeldBudgets, HeldSeries, LoadHeldSeries } from './held-series.js'
 
 /** One counter of a series. */
 export interface TrackedPeriod extends SeriesPeriod {
@@ -26,8 +24,8 @@ export interface TrackedPeriod extends SeriesPeriod {
 export interface TrackedSeries {
   id: string
   series: UsageSeries
-  /** The entitlement that the series measures; null: nobody is entitled. */
-  winner: Winner | null
+  /** What the series measures; null: nobody is entitled. */
+  entitled: EntitledSeries | null
   periods: TrackedPeriod[]
   /** Measurements are dated up to this instant: until then adding would ignore their order. */
   datedAheadUntil: EpochMs
@@ -37,7 +35,8 @@ export interface BindingDecision {
   /** Half-open: between the two, time alone changes nothing. */
   from: EpochMs
   until: EpochMs
-  winners: ReadonlyMap<string, Winner>
+  /** By feature id (ours). */
+  entitled: ReadonlyMap<string, EntitledSeries>
   /** By feature id (ours); null: the resource has no series of its own for it. */
   tracked: Map<string, TrackedSeries | null>
   /** By feature id (ours): series that are counted for budgets besides. */
@@ -45,90 +44,64 @@ export interface BindingDecision {
 }
 
 export class Binding {
-  readonly customerId: string
   readonly resourceId: string | null
   readonly accessVersion: EpochMs
+  /** Null: no usage is charged within a budget. */
+  readonly budgets: HeldBudgets | null
+  readonly #held: HeldSeries
   #decision: BindingDecision | undefined
 
-  constructor(readonly holdings: Holdings & { customer: NonNullable<Holdings['customer']> }) {
-    this.customerId = holdings.customer.id
-    this.resourceId = holdings.resource?.id ?? null
-    this.accessVersion = holdings.accessVersion
+  constructor(
+    readonly holder: Holder,
+    readonly customerId: string,
+    held: HeldSeries,
+  ) {
+    this.resourceId = held.resource?.id ?? null
+    this.accessVersion = held.accessVersion
+    this.budgets = held.budgets
+    this.#held = held
   }
 
   /** What holds at `at`, which is a version given under the customer's lock and so never goes back. */
   decisionAt(at: EpochMs): BindingDecision {
     if (this.#decision && at >= this.#decision.from && at < this.#decision.until) return this.#decision
-    const winners = decideWinners(this.holdings, at)
+    const { until, entitled } = this.#held.decideAt(at)
     this.#decision = {
       from: at,
-      until: nextChangeAfter(this.holdings, winners, at),
-      winners: new Map(winners.map((winner) => [winner.entitlement.feature.id, winner])),
+      until,
+      entitled: new Map(entitled.map((one) => [one.feature.id, one])),
       tracked: new Map(),
       budgeted: new Map(),
     }
     return this.#decision
   }
 
-  /** Whether usage may be charged within a budget: then more is counted than what the winners ask for. */
-  get hasBudget(): boolean {
-    return this.holdings.budgets !== undefined
-  }
-
   /** The series of the feature that budgets of the customer's, or the resource's, own subscriptions are measured by at `at`. */
   budgetSeriesOf(featureId: string, at: EpochMs): UsageSeries[] {
-    const charges = budgetsAt(this.holdings, at).flatMap((budget) => budget.charges)
-    const own = charges.filter(({ series }) => series.featureId === featureId && series.resourceId === this.resourceId)
-    return [...new Map(own.map(({ series }) => [seriesKey(series), series])).values()]
+    const series = this.budgets?.seriesAt(at) ?? []
+    const own = series.filter((one) => one.featureId === featureId && one.resourceId === this.resourceId)
+    return [...new Map(own.map((one) => [seriesKey(one), one])).values()]
   }
 
   /**
    * The series that this binding answers for: of a customer, the total over itself and its resources; of a resource, the one of its own
    * subscription, or null when the customer's measures it too.
    */
-  seriesOf(decision: BindingDecision, featureId: string): { series: UsageSeries; winner: Winner | null } | null {
-    const winner = decision.winners.get(featureId) ?? null
-    if (this.resourceId === null)
-      return { series: winner?.series ?? unentitledSeries(this.customerId, null, featureId), winner: winner?.series ? winner : null }
-    return winner?.series && winner.series.resourceId === this.resourceId ? { series: winner.series, winner } : null
+  seriesOf(decision: BindingDecision, featureId: string): { series: UsageSeries; entitled: EntitledSeries | null } | null {
+    const entitled = decision.entitled.get(featureId) ?? null
+    if (this.resourceId === null) return { series: entitled?.series ?? unentitledSeries(this.customerId, null, featureId), entitled }
+    return entitled && entitled.series.resourceId === this.resourceId ? { series: entitled.series, entitled } : null
   }
 }
 
 /** The period of a tracked series that contains `at`, remembered: finding it in a time zone costs over 100 µs. */
-export function periodAt({ series, winner, periods }: TrackedSeries, at: EpochMs): TrackedPeriod {
+export function periodAt({ series, entitled, periods }: TrackedSeries, at: EpochMs): TrackedPeriod {
   const known = periods.find(({ start, end }) => (start === null || start <= at) && (end === null || at < end))
   if (known) return known
-  const period = { ...(winner ? winnerPeriodAt(winner, at) : seriesPeriodAt(series, at)), isComplete: false, meterVersion: null }
+  const period = { ...(entitled ? entitled.periodAt(at) : seriesPeriodAt(series, at)), isComplete: false, meterVersion: null }
   periods.unshift(period)
   return period
 }
-
-/** Any date of what is held may be a change: asking once too often is harmless. */
-function nextChangeAfter({ subscriptions, promotional }: Holdings, winners: Winner[], at: EpochMs): EpochMs {
-  const dates = [
-    ...subscriptions.flatMap(({ startDate, endDate, trialEndDate, effectiveEndDate, entitlementsRevokedAt }) => [
-      startDate,
-      endDate,
-      trialEndDate,
-      effectiveEndDate,
-      entitlementsRevokedAt,
-    ]),
-    // Its budget is a new one then.
-    ...subscriptions.map(({ budget, currentPeriod }) => (budget && currentPeriod ? currentPeriod.end : null)),
-    ...promotional.flatMap(({ startDate, endDate }) => [startDate, endDate]),
-    ...winners.flatMap(({ entitlement }) => [entitlement.usageRestartsAt, entitlement.validUntil]),
-  ]
-  return Math.min(Number.POSITIVE_INFINITY, ...dates.filter((date): date is EpochMs => date !== null && date > at))
-}
-
-/** Ids are the caller's. */
-export interface Place {
-  customerId: string
-  resourceId: string | null
-}
-
-/** No id contains U+0000. */
-export const placeKey = ({ customerId, resourceId }: Place): string => (resourceId === null ? customerId : `${customerId}\0${resourceId}`)
 
 /** Some kilobytes each. */
 const maxBindings = 50_000
@@ -136,46 +109,45 @@ const maxBindings = 50_000
 export class Bindings {
   readonly #cache = new LRUCache<string, Binding>({ max: maxBindings })
 
-  constructor(private readonly loadHoldings: LoadHoldings) {}
+  constructor(private readonly loadHeld: LoadHeldSeries) {}
 
   /**
-   * The bindings of the places, by `placeKey`; a Problem where the customer is unknown or archived, or the resource unknown, which is never
+   * The bindings of the holders, by `holderKey`; a Problem where the customer is unknown or archived, or the resource unknown, which is never
    * remembered. They may be outdated: compare their access version under the customer's lock.
    */
-  async load(environmentId: string, places: Place[]): Promise<Map<string, Binding | Problem>> {
+  async load(environmentId: string, holders: Holder[]): Promise<Map<string, Binding | Problem>> {
     const found = new Map<string, Binding | Problem>()
-    const missing: Place[] = []
-    for (const place of new Map(places.map((place) => [placeKey(place), place])).values()) {
-      const cached = this.#cache.get(environmentId + placeKey(place))
-      if (cached) found.set(placeKey(place), cached)
-      else missing.push(place)
+    const missing: Holder[] = []
+    for (const holder of new Map(holders.map((holder) => [holderKey(holder), holder])).values()) {
+      const cached = this.#cache.get(environmentId + holderKey(holder))
+      if (cached) found.set(holderKey(holder), cached)
+      else missing.push(holder)
     }
     if (missing.length === 0) return found
-    const asked = missing.map(({ customerId, resourceId }) => ({ customerRefId: customerId, resourceRefId: resourceId }))
-    for (const [index, holdings] of (await this.loadHoldings(environmentId, asked)).entries()) {
-      const place = missing[index]!
-      const binding = bindingOf(place, holdings)
-      if (binding instanceof Binding) this.#cache.set(environmentId + placeKey(place), binding)
-      found.set(placeKey(place), binding)
+    for (const [index, held] of (await this.loadHeld(environmentId, missing)).entries()) {
+      const holder = missing[index]!
+      const binding = bindingOf(holder, held)
+      if (binding instanceof Binding) this.#cache.set(environmentId + holderKey(holder), binding)
+      found.set(holderKey(holder), binding)
     }
     return found
   }
 
-  /** The binding of the place if it is at hand; it may be outdated. */
-  cached(environmentId: string, place: Place): Binding | undefined {
-    return this.#cache.get(environmentId + placeKey(place))
+  /** The binding of the holder if it is at hand; it may be outdated. */
+  cached(environmentId: string, holder: Holder): Binding | undefined {
+    return this.#cache.get(environmentId + holderKey(holder))
   }
 
   /** Forgets a binding that turned out to be outdated. */
-  forget(environmentId: string, place: Place): void {
-    this.#cache.delete(environmentId + placeKey(place))
+  forget(environmentId: string, holder: Holder): void {
+    this.#cache.delete(environmentId + holderKey(holder))
   }
 }
 
-function bindingOf(place: Place, holdings: Holdings): Binding | Problem {
-  const { customer } = holdings
-  if (!customer) return customerNotFound(place.customerId)
-  if (customer.isArchived) return customerArchived(place.customerId)
-  if (place.resourceId !== null && !holdings.resource) return customerResourceNotFound(place.customerId, place.resourceId)
-  return new Binding({ ...holdings, customer })
+function bindingOf(holder: Holder, held: HeldSeries): Binding | Problem {
+  const { customer } = held
+  if (!customer) return customerNotFound(holder.customerId)
+  if (customer.isArchived) return customerArchived(holder.customerId)
+  if (holder.resourceId !== null && !held.resource) return customerResourceNotFound(holder.customerId, holder.resourceId)
+  return new Binding(holder, customer.id, held)
 }

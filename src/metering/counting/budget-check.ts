@@ -1,10 +1,8 @@
 import type { LockedCustomer } from '../../changes/counting.js'
-import { askedOfBudgets, isUsedUp, usageOfBudgets } from '../../entitlement/rules/budget.js'
-import { budgetsAt } from '../../entitlement/rules/holdings.js'
 import type { EpochMs } from '../../kernel/clock.js'
+import type { Queryable } from '../../platform/sql.js'
 import type { Binding } from './bindings.js'
-import type { Connection } from './counter-repository.js'
-import { readUsages } from './current-usage.js'
+import { type AskedSeries, readUsages } from './current-usage.js'
 import type { Route } from './series-tracker.js'
 
 /** A customer that may use something else now, because a budget is used up, or is not any more. */
@@ -21,28 +19,32 @@ export interface CrossedBudget {
  * transaction that counts, after the counters are written.
  */
 export async function findCrossedBudgets(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   routes: Iterable<Route>,
   locked: ReadonlyMap<string, LockedCustomer>,
 ): Promise<CrossedBudget[]> {
   const budgeted = new Set<Binding>()
   for (const { customer, resource } of routes)
-    for (const binding of resource ? [customer, resource] : [customer]) if (binding.hasBudget) budgeted.add(binding)
+    for (const binding of resource ? [customer, resource] : [customer]) if (binding.budgets) budgeted.add(binding)
   const versionOf = ({ customerId }: Binding) => locked.get(customerId)!.version
   const watched = [...budgeted].flatMap((binding) => {
-    const budgets = budgetsAt(binding.holdings, versionOf(binding)).filter(({ hasSoftLimit }) => !hasSoftLimit)
-    return budgets.length > 0 ? [{ binding, budgets }] : []
+    const watch = binding.budgets!.watchAt(versionOf(binding))
+    return watch ? [{ binding, watch }] : []
   })
   if (watched.length === 0) return []
-  const all = watched.flatMap(({ budgets }) => budgets)
-  const usage = usageOfBudgets(all, await readUsages(db, environmentId, askedOfBudgets(all)))
-  const isCrossed = ({ binding, budgets }: (typeof watched)[number]) =>
-    budgets.some((budget) => isUsedUp(budget, usage) !== isUsedUp(budget, binding.holdings.budgets!.usage))
-  const crossed = new Map(watched.filter(isCrossed).map(({ binding }) => [binding.customerId, binding]))
+  const usage = await readUsages(db, environmentId, atOneInstant(watched.flatMap(({ watch }) => watch.asked)))
+  const crossed = new Map(watched.filter(({ watch }) => watch.isCrossed(usage)).map(({ binding }) => [binding.customerId, binding]))
   return [...crossed.values()].map((binding) => ({
     customerId: binding.customerId,
-    refId: binding.holdings.customerRefId,
+    refId: binding.holder.customerId,
     version: versionOf(binding),
   }))
+}
+
+/** A customer and its resource may ask for different instants: the latest, within all of their periods that go on. */
+function atOneInstant(asked: readonly AskedSeries[]): AskedSeries[] {
+  const latest = new Map<string, EpochMs>()
+  for (const { series, at } of asked) latest.set(series.customerId, Math.max(at, latest.get(series.customerId) ?? at))
+  return asked.map((one) => ({ ...one, at: latest.get(one.series.customerId)! }))
 }

@@ -1,9 +1,10 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
+import { type Queryable } from '../../platform/sql.js'
 import { measure, memberHash, Tally } from '../model/aggregate.js'
 import { type FeatureMeter, type MeterVersion, versionAt } from '../model/meter.js'
-import { type Connection, sumMeasurements, type UsageRange } from './counter-repository.js'
-import { readEvents } from './event-repository.js'
+import { sumMeasurements, type UsageRange } from './measurement-repository.js'
+import { readEvents } from './raw-event-repository.js'
 
 /** What is stored in a range, added up from zero. */
 export interface ComputedUsage {
@@ -32,7 +33,7 @@ export interface ComputedRange extends UsageRange {
  * feature had a meter counts for COUNT and SUM; it says nothing about a largest, a smallest, a mean or a number of members.
  */
 export async function computeUsage(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   ranges: ComputedRange[],
   meters: ReadonlyMap<string, FeatureMeter>,

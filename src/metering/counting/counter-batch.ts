@@ -2,16 +2,18 @@ import { type CountedChanges, type LockedCustomer, recordCounted } from '../../c
 import type { ToldUsage } from '../../changes/model/change.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
+import { type Queryable } from '../../platform/sql.js'
 import { type Share, Tally } from '../model/aggregate.js'
+import { bucketOf } from '../model/bucket.js'
 import { type Aggregation, type FeatureMeter, type MeterVersion, versionAt } from '../model/meter.js'
 import { periodAt, type TrackedPeriod, type TrackedSeries } from './bindings.js'
 import { findCrossedBudgets } from './budget-check.js'
 import type { ComputedRange, ComputedUsage } from './compute-usage.js'
 import { type CounterChange, membersOf, rangeOf, toWrite, versionOf } from './counter-change.js'
-import { type Connection, findCounters, findWithResources } from './counter-repository.js'
-import { type CounterValue, writeCounters } from './counter-write-repository.js'
+import { type CounterValue, findCounters, writeCounters } from './counter-repository.js'
+import { findWithResources } from './holder-repository.js'
 import { KnownMembers } from './known-members.js'
-import { addToRollups, bucketOf, type RollupChange } from './rollup-repository.js'
+import { addToRollups, type RollupChange } from './rollup-repository.js'
 import { type Route, SeriesTracker } from './series-tracker.js'
 
 export type { Route } from './series-tracker.js'
@@ -49,7 +51,7 @@ export class CounterBatch {
 
   /** `members`: those that this process knows; without them all are looked up. */
   constructor(
-    private readonly db: Connection,
+    private readonly db: Queryable,
     private readonly environmentId: string,
     private readonly locked: ReadonlyMap<string, LockedCustomer>,
     private readonly members: KnownMembers = new KnownMembers(),
@@ -98,7 +100,7 @@ export class CounterBatch {
   }
 
   /**
-   * Adds events of one place and feature, which may come in any order: what a version of the meter makes of them. It is the events' version in the
+   * Adds events of one holder and feature, which may come in any order: what a version of the meter makes of them. It is the events' version in the
    * counters that began with it; the others are told of the same events under theirs.
    */
   addEvents(route: Route, meter: FeatureMeter, version: MeterVersion, events: readonly MeasuredEvent[]): void {
@@ -235,8 +237,8 @@ export class CounterBatch {
 
   #rollupChanges(): RollupChange[] {
     return [...this.#rollups].flatMap(([{ customer, resource, feature }, buckets]) => {
-      const place = { customerId: customer.customerId, featureId: feature.id, resourceId: resource?.resourceId ?? null }
-      return [...buckets].map(([bucket, { aggregation, value, events }]) => ({ ...place, bucket, aggregation, value, events }))
+      const scope = { customerId: customer.customerId, featureId: feature.id, resourceId: resource?.resourceId ?? null }
+      return [...buckets].map(([bucket, { aggregation, value, events }]) => ({ ...scope, bucket, aggregation, value, events }))
     })
   }
 
@@ -261,7 +263,7 @@ export class CounterBatch {
   #toldUsages(values: ReadonlyMap<CounterChange, CounterValue>): ToldUsage[] {
     return [...this.#messages.values()].flatMap(({ change, route, resourceRefId }) => {
       if (change.how === 'read') return []
-      const { customerRefId: customerId } = route.customer.holdings
+      const { customerId } = route.customer.holder
       const { start: periodStart, end: periodEnd } = change.period
       const { usage: currentUsage, version: updatedAt } = values.get(change)!
       const usage = { currentUsage, periodStart, periodEnd, updatedAt }
@@ -299,10 +301,10 @@ export class CounterBatch {
     for (const of of ['customer', 'resource'] as const) {
       if (of === 'resource' && !resource) continue
       const { change, tracked } = this.#currentOf(route, this.#tracker.answering(route, of))
-      if (!tracked.winner) continue
+      if (!tracked.entitled) continue
       const told = of === 'resource' ? resource : null
       const key = `${customer.customerId}|${told?.resourceId}|${feature.id}`
-      this.#messages.set(key, { change, route, resourceRefId: told?.holdings.resourceRefId ?? null })
+      this.#messages.set(key, { change, route, resourceRefId: told?.holder.resourceId ?? null })
     }
   }
 }

@@ -5,7 +5,7 @@ import { type FeatureMeter, type MeterVersion, versionAt } from '../model/meter.
 import { startOfRange } from '../model/series.js'
 import type { TrackedPeriod, TrackedSeries } from './bindings.js'
 import type { ComputedRange, ComputedUsage } from './compute-usage.js'
-import type { CounterWrite } from './counter-write-repository.js'
+import type { CounterWrite } from './counter-repository.js'
 
 /** What is done to one counter, collected over a batch. */
 export interface CounterChange {

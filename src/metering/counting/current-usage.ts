@@ -1,13 +1,13 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { Db } from '../../platform/postgres.js'
+import { asQueryable, type Queryable } from '../../platform/sql.js'
 import type { FeatureMeter } from '../model/meter.js'
 import { type SeriesPeriod, seriesKey, startOfRange, type UsageSeries } from '../model/series.js'
 import type { Usage } from '../model/usage.js'
 import type { ResetPeriod, ResetRule } from '../model/usage-period.js'
 import { computeUsage } from './compute-usage.js'
-import type { Connection } from './counter-repository.js'
-import { loadMeters } from './event-repository.js'
+import { loadMeters } from './meter-repository.js'
 
 interface CounterRow {
   customer_id: string
@@ -43,12 +43,12 @@ export function readCurrentUsage(
   asked: readonly AskedSeries[],
   computed?: (series: UsageSeries) => void,
 ): Promise<Map<string, Usage>> {
-  return asked.length === 0 ? Promise.resolve(new Map()) : readUsages(asConnection(db), environmentId, asked, computed)
+  return asked.length === 0 ? Promise.resolve(new Map()) : readUsages(asQueryable(db), environmentId, asked, computed)
 }
 
 /** The same on a connection of counting. */
 export async function readUsages(
-  connection: Connection,
+  connection: Queryable,
   environmentId: string,
   asked: readonly AskedSeries[],
   computed?: (series: UsageSeries) => void,
@@ -104,20 +104,20 @@ export async function readUsageOf(
 ): Promise<decimal.Decimal> {
   const id = scope.featureId
   const feature = await db.feature.findUnique({ where: { environmentId_id: { environmentId, id } }, select: { meterType: true } })
-  const connection = asConnection(db)
+  const connection = asQueryable(db)
   const from = feature?.meterType === 'Fluctuating' ? null : period.start
   const range = { ...scope, from, to: period.end, periodStart: from, meterVersion: null }
   const [computed] = await computeUsage(connection, environmentId, [range], await metersOf(connection, environmentId))
   return computed!.usage
 }
 
-async function metersOf(db: Connection, environmentId: string): Promise<Map<string, FeatureMeter>> {
+async function metersOf(db: Queryable, environmentId: string): Promise<Map<string, FeatureMeter>> {
   return new Map((await loadMeters(db, environmentId)).map((meter) => [meter.featureId, meter]))
 }
 
 /** `customers`: by our id, the instant. */
 async function findCurrentCounters(
-  connection: Connection,
+  connection: Queryable,
   environmentId: string,
   customers: ReadonlyMap<string, EpochMs>,
 ): Promise<CounterRow[]> {
@@ -132,12 +132,4 @@ async function findCurrentCounters(
     values: [environmentId, [...customers.keys()], [...customers.values()].map((at) => new Date(at).toISOString())],
   })
   return rows
-}
-
-/** The statements of counting, on the connection of a Prisma transaction. */
-function asConnection(db: Db): Connection {
-  const query = async ({ text, values = [] }: { text: string; values?: unknown[] }) => ({
-    rows: await db.$queryRawUnsafe<unknown[]>(text, ...values),
-  })
-  return { query } as unknown as Connection
 }

@@ -6,14 +6,9 @@
  */
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
+import { endTime, plainArray, type Queryable, startTime, toTime } from '../../platform/sql.js'
+import { ownPart } from '../model/bucket.js'
 import type { Aggregation } from '../model/meter.js'
-import { type Connection, endTime, plainArray, startTime, toTime } from './counter-repository.js'
-
-export const bucketMs = 15 * 60_000
-/** The customer's own usage. */
-export const ownPart = '00000000-0000-0000-0000-000000000000'
-
-export const bucketOf = (at: EpochMs): EpochMs => Math.floor(at / bucketMs) * bucketMs
 
 export interface RollupBucket {
   customerId: string
@@ -31,14 +26,14 @@ export interface RollupChange extends RollupBucket {
 }
 
 /** Adds events to what is rolled up. */
-export async function addToRollups(db: Connection, environmentId: string, changes: RollupChange[]): Promise<void> {
+export async function addToRollups(db: Queryable, environmentId: string, changes: RollupChange[]): Promise<void> {
   const isSum = changes.every(({ aggregation }) => aggregation !== 'MAX' && aggregation !== 'MIN')
   await writeRollups(db, environmentId, changes, isSum ? 'sum' : 'any')
 }
 
 /** Has [from, to), on bucket boundaries, say what the changes say, and nothing else. */
 export async function replaceRollups(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   ranges: { customerId: string; featureId: string; from: EpochMs | null; to: EpochMs | null }[],
   changes: RollupChange[],
@@ -78,7 +73,7 @@ const added = {
   replace: 'excluded.usage',
 }
 
-async function writeRollups(db: Connection, environmentId: string, changes: RollupChange[], how: keyof typeof added): Promise<void> {
+async function writeRollups(db: Queryable, environmentId: string, changes: RollupChange[], how: keyof typeof added): Promise<void> {
   await db.query({
     name: `metering_rollups_${how}`,
     text: `
@@ -107,7 +102,7 @@ function aggregationColumns(changes: RollupChange[]): [string[], string[]] {
 }
 
 /** Rolls up the measurements of the buckets anew: their last SET, if there is one, and what follows it. Costs as much as the buckets have. */
-export async function rollUpMeasurements(db: Connection, environmentId: string, buckets: RollupBucket[]): Promise<void> {
+export async function rollUpMeasurements(db: Queryable, environmentId: string, buckets: RollupBucket[]): Promise<void> {
   await db.query({
     name: 'metering_roll_up_measurements',
     text: `
@@ -144,7 +139,7 @@ export async function rollUpMeasurements(db: Connection, environmentId: string, 
 
 /** Adds what was reported in the ranges to what is rolled up of their events: a feature may have got its meter later. */
 export async function addMeasurementsToRollups(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   ranges: { customerId: string; featureId: string; from: EpochMs | null; to: EpochMs | null }[],
 ): Promise<void> {
@@ -176,74 +171,4 @@ export async function addMeasurementsToRollups(
       ranges.map((r) => endTime(r.to)),
     ],
   })
-}
-
-export interface HistoryScope {
-  customerId: string
-  featureId: string
-  /** Null: the customer with all its resources. */
-  resourceId: string | null
-}
-
-/** Usage of a part at the end of the slice between two cuts, since the last reset before it. */
-export interface PartUsage {
-  part: string
-  /** Index of the cut that the slice begins at. */
-  cut: number
-  /** Index of the reset that the slice belongs to; -1: before the first. */
-  period: number
-  usage: string
-  events: number
-}
-
-/**
- * Usage in [first cut or reset, last cut), per part and slice in which there was some. Cuts and resets are sorted. Costs as much as there are quarters of
- * an hour with usage, whatever was reported in them.
- */
-export async function readRollups(
-  db: Connection,
-  environmentId: string,
-  { customerId, featureId, resourceId }: HistoryScope,
-  { from, cuts, resets, aggregation }: { from: EpochMs | null; cuts: EpochMs[]; resets: EpochMs[]; aggregation: Aggregation },
-): Promise<PartUsage[]> {
-  const running = aggregation === 'MAX' ? 'max(usage)' : aggregation === 'MIN' ? 'min(usage)' : 'sum(usage)'
-  const { rows } = await db.query<{ part: string; cut: number; period: number; usage: string; events: string }>({
-    text: `
-      WITH placed AS (
-        SELECT part_id, bucket_start, usage, events,
-          width_bucket(bucket_start, $6::timestamptz[]) AS cut, width_bucket(bucket_start, $7::timestamptz[]) AS period,
-          count(*) FILTER (WHERE is_level) OVER (PARTITION BY part_id ORDER BY bucket_start) AS level
-        FROM usage_rollup
-        WHERE environment_id = $1::uuid AND customer_id = $2::uuid AND feature_id = $3::uuid AND ($4::uuid IS NULL OR part_id = $4::uuid)
-          AND bucket_start >= $5::timestamptz AND bucket_start < $8::timestamptz
-      ), running AS (
-        SELECT part_id, bucket_start, cut, period,
-          ${running} OVER since AS usage, sum(events) OVER since AS events
-        FROM placed WINDOW since AS (PARTITION BY part_id, period, level ORDER BY bucket_start)
-      )
-      SELECT DISTINCT ON (part_id, cut, period) part_id AS part, cut - 1 AS cut, period - 1 AS period, usage::text, events
-      FROM running ORDER BY part_id, cut, period, bucket_start DESC`,
-    values: [environmentId, customerId, featureId, resourceId, startTime(from), cuts.map(toTime), resets.map(toTime), toTime(cuts.at(-1)!)],
-  })
-  return rows.map(({ part, cut, period, usage, events }) => ({ part, cut, period, usage, events: Number(events) }))
-}
-
-/** New members of a UNIQUE meter, per slice. A member counts where its period first counted it. */
-export async function readNewMembers(
-  db: Connection,
-  environmentId: string,
-  { customerId, featureId, resourceId }: HistoryScope,
-  { from, cuts, resets }: { from: EpochMs | null; cuts: EpochMs[]; resets: EpochMs[] },
-): Promise<{ cut: number; period: number; members: number }[]> {
-  const { rows } = await db.query<{ cut: number; period: number; members: string }>({
-    text: `
-      SELECT width_bucket(first_at, $6::timestamptz[]) - 1 AS cut, width_bucket(first_at, $7::timestamptz[]) - 1 AS period, count(DISTINCT member) AS members
-      FROM usage_series AS series
-      JOIN usage_member AS member ON member.environment_id = $1::uuid AND member.series_id = series.id
-      WHERE series.environment_id = $1::uuid AND series.customer_id = $2::uuid AND series.feature_id = $3::uuid
-        AND series.resource_id IS NOT DISTINCT FROM $4::uuid AND first_at >= $5::timestamptz AND first_at < $8::timestamptz
-      GROUP BY 1, 2`,
-    values: [environmentId, customerId, featureId, resourceId, startTime(from), cuts.map(toTime), resets.map(toTime), toTime(cuts.at(-1)!)],
-  })
-  return rows.map(({ cut, period, members }) => ({ cut, period, members: Number(members) }))
 }

@@ -1,9 +1,10 @@
 import type { EpochMs } from '../../kernel/clock.js'
+import type { Queryable } from '../../platform/sql.js'
 import { measure, Tally } from '../model/aggregate.js'
+import { bucketMs, bucketOf } from '../model/bucket.js'
 import { type FeatureMeter, versionAt } from '../model/meter.js'
-import type { Connection } from './counter-repository.js'
-import { readEvents } from './event-repository.js'
-import { addMeasurementsToRollups, bucketMs, bucketOf, type RollupBucket, replaceRollups } from './rollup-repository.js'
+import { readEvents } from './raw-event-repository.js'
+import { addMeasurementsToRollups, type RollupBucket, replaceRollups } from './rollup-repository.js'
 
 /** A range of buckets of one customer's feature, its resources included. */
 export interface RollupRange {
@@ -23,7 +24,7 @@ export function onBuckets({ from, to }: { from: EpochMs | null; to: EpochMs | nu
 
 /** Rolls up the counted events of the ranges anew. Costs as much as the customers have events in them. Needs the customers' locks. */
 export async function rollUpEvents(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   ranges: RollupRange[],
   meters: ReadonlyMap<string, FeatureMeter>,

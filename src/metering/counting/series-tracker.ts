@@ -1,9 +1,12 @@
 import { type LockedCustomer } from '../../changes/counting.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
+import { type Queryable } from '../../platform/sql.js'
 import { seriesKey } from '../model/series.js'
 import type { Binding, BindingDecision, TrackedSeries } from './bindings.js'
-import { type Connection, dropCounters, findDatedAhead, findSeries, insertSeries, type StoredSeries } from './counter-repository.js'
+import { dropCounters } from './counter-repository.js'
+import { findDatedAhead } from './measurement-repository.js'
+import { findSeries, insertSeries, type StoredSeries } from './series-repository.js'
 
 /** Where usage of a feature belongs: to the customer's series, and to the resource's when its own subscription is what entitles it. */
 export interface Route {
@@ -23,7 +26,7 @@ export class SeriesTracker {
   readonly #series = new Map<Route, { total: TrackedSeries; own: TrackedSeries | null; all: TrackedSeries[] }>()
 
   constructor(
-    private readonly db: Connection,
+    private readonly db: Queryable,
     private readonly environmentId: string,
     private readonly locked: ReadonlyMap<string, LockedCustomer>,
   ) {}
@@ -55,7 +58,7 @@ export class SeriesTracker {
     const datedAhead = await findDatedAhead(this.db, this.environmentId, asked)
     const byKey = new Map(stored.map((series) => [seriesKey(series), series]))
     const created: StoredSeries[] = []
-    const track = (found: Pick<TrackedSeries, 'series' | 'winner'>, datedAheadUntil: EpochMs): TrackedSeries => {
+    const track = (found: Pick<TrackedSeries, 'series' | 'entitled'>, datedAheadUntil: EpochMs): TrackedSeries => {
       const key = seriesKey(found.series)
       let id = byKey.get(key)?.id
       if (id === undefined) {
@@ -70,7 +73,7 @@ export class SeriesTracker {
       const found = binding.seriesOf(decision, featureId)
       const ofDecision = this.#tracked.get(decision) ?? new Map<string, TrackedSeries | null>()
       this.#tracked.set(decision, ofDecision.set(featureId, found && track(found, datedAheadUntil)))
-      if (!binding.hasBudget) continue
+      if (!binding.budgets) continue
       const answering = found && seriesKey(found.series)
       const besides = binding.budgetSeriesOf(featureId, at).filter((series) => seriesKey(series) !== answering)
       const budgeted = this.#budgeted.get(decision) ?? new Map<string, TrackedSeries[]>()
@@ -78,7 +81,7 @@ export class SeriesTracker {
         decision,
         budgeted.set(
           featureId,
-          besides.map((series) => track({ series, winner: null }, datedAheadUntil)),
+          besides.map((series) => track({ series, entitled: null }, datedAheadUntil)),
         ),
       )
     }
@@ -104,7 +107,7 @@ export class SeriesTracker {
     const own = route.resource && this.#find(route, route.resource)
     const total = this.#find(route, route.customer)!
     const bindings = route.resource ? [route.customer, route.resource] : [route.customer]
-    const besides = bindings.flatMap((binding) => (binding.hasBudget ? this.#findBudgeted(route, binding) : []))
+    const besides = bindings.flatMap((binding) => (binding.budgets ? this.#findBudgeted(route, binding) : []))
     const series = { total, own, all: own ? [...besides, total, own] : [...besides, total] }
     this.#series.set(route, series)
     return series

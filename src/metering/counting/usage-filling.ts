@@ -1,12 +1,14 @@
 import type pg from 'pg'
 import { lockCustomers } from '../../changes/counting.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
-import { findRefIds } from '../corrections/correction-repository.js'
+import { type Holder, holderKey } from '../model/holder.js'
 import type { FillingJob } from '../wire/jobs.js'
-import { Binding, Bindings, type LoadHoldings, type Place, placeKey } from './bindings.js'
+import { Binding, Bindings } from './bindings.js'
 import { computeUsage } from './compute-usage.js'
 import { CounterBatch, type Route } from './counter-batch.js'
-import { loadMeters } from './event-repository.js'
+import type { LoadHeldSeries } from './held-series.js'
+import { findRefIds } from './holder-repository.js'
+import { loadMeters } from './meter-repository.js'
 
 /**
  * Gives a counter to current usage that has none and that every reading would else compute again: a series that has begun to win, or a meter that has
@@ -14,11 +16,11 @@ import { loadMeters } from './event-repository.js'
  */
 export class UsageFilling {
   readonly #pool: pg.Pool
-  readonly #loadHoldings: LoadHoldings
+  readonly #loadHeld: LoadHeldSeries
 
-  constructor({ pool, loadHoldings }: { pool: pg.Pool; loadHoldings: LoadHoldings }) {
+  constructor({ pool, loadHeld }: { pool: pg.Pool; loadHeld: LoadHeldSeries }) {
     this.#pool = pool
-    this.#loadHoldings = loadHoldings
+    this.#loadHeld = loadHeld
   }
 
   async fill({ environmentId, customerId, resourceId }: FillingJob): Promise<void> {
@@ -26,9 +28,9 @@ export class UsageFilling {
       const { customers } = await lockCustomers(db, environmentId, [customerId])
       const locked = customers.get(customerId)
       if (!locked) return
-      const place = await findRefIds(db, environmentId, { customerId, resourceId })
+      const holder = await findRefIds(db, environmentId, { customerId, resourceId })
       // Of its own: under the lock they are true, and nobody has to be told what they have learned.
-      const routes = await this.#routesOf(environmentId, place, locked.version)
+      const routes = await this.#routesOf(environmentId, holder, locked.version)
       const batch = new CounterBatch(db, environmentId, customers)
       await batch.prepare(routes.map((route) => ({ route, at: null })))
       for (const route of routes) batch.current(route)
@@ -37,17 +39,15 @@ export class UsageFilling {
     })
   }
 
-  /** One for each feature that is measured by the place itself. */
-  async #routesOf(environmentId: string, place: Place, now: number): Promise<Route[]> {
-    const customerPlace = { ...place, resourceId: null }
-    const bindings = await new Bindings(this.#loadHoldings).load(environmentId, [customerPlace, place])
-    const customer = bindings.get(placeKey(customerPlace))
-    const own = bindings.get(placeKey(place))
+  /** One for each feature that is measured by the holder itself. */
+  async #routesOf(environmentId: string, holder: Holder, now: number): Promise<Route[]> {
+    const customerHolder = { ...holder, resourceId: null }
+    const bindings = await new Bindings(this.#loadHeld).load(environmentId, [customerHolder, holder])
+    const customer = bindings.get(holderKey(customerHolder))
+    const own = bindings.get(holderKey(holder))
     if (!(customer instanceof Binding) || !(own instanceof Binding)) return []
-    return [...own.decisionAt(now).winners.values()].flatMap(({ series, entitlement: { feature } }) =>
-      series && series.resourceId === own.resourceId
-        ? [{ customer, resource: place.resourceId === null ? null : own, feature: { id: feature.id, refId: feature.refId } }]
-        : [],
+    return [...own.decisionAt(now).entitled.values()].flatMap(({ series, feature }) =>
+      series.resourceId === own.resourceId ? [{ customer, resource: holder.resourceId === null ? null : own, feature }] : [],
     )
   }
 }

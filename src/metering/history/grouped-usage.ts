@@ -4,10 +4,11 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
-import { loadMeters, readEvents } from '../counting/event-repository.js'
+import { loadMeters } from '../counting/meter-repository.js'
+import { readEvents } from '../counting/raw-event-repository.js'
 import { rollUpEvents } from '../counting/rollup.js'
-import { bucketMs, bucketOf, type HistoryScope, ownPart } from '../counting/rollup-repository.js'
 import { measure } from '../model/aggregate.js'
+import { bucketMs, bucketOf, ownPart } from '../model/bucket.js'
 import { BucketGroups, type GroupLine, GroupLines, groupValues } from '../model/groups.js'
 import type { HistoryPlan } from '../model/history.js'
 import { sortLines } from '../model/history-paging.js'
@@ -25,6 +26,7 @@ import {
   readMeasurements,
 } from './grouping-repository.js'
 import type { Measured } from './history-repository.js'
+import { type HistoryScope } from './history-repository.js'
 
 /** More than that is a dimension such as a request id, and no chart. */
 const maxGroups = 1_000

@@ -5,8 +5,8 @@
  */
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
-import { type Connection, endTime, startTime, toTime } from '../counting/counter-repository.js'
-import { ownPart } from '../counting/rollup-repository.js'
+import { endTime, type Queryable, startTime, toTime } from '../../platform/sql.js'
+import { ownPart } from '../model/bucket.js'
 import type { GroupBucket, GroupShare } from '../model/groups.js'
 
 export interface Grouping {
@@ -17,7 +17,7 @@ export interface Grouping {
 
 /** The grouping of the customer's feature by these dimensions (sorted), made when it is asked for first. */
 export async function findGrouping(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { customerId, featureId, dimensions }: { customerId: string; featureId: string; dimensions: readonly string[] },
 ): Promise<Grouping> {
@@ -39,7 +39,7 @@ export async function findGrouping(
   return { id: row.id, isReady: row.is_ready }
 }
 
-export async function markReady(db: Connection, environmentId: string, groupingId: string): Promise<void> {
+export async function markReady(db: Queryable, environmentId: string, groupingId: string): Promise<void> {
   await db.query({
     text: 'UPDATE usage_grouping SET ready_at = now() WHERE environment_id = $1::uuid AND id = $2::uuid',
     values: [environmentId, groupingId],
@@ -67,7 +67,7 @@ export interface OutdatedBucket {
 
 /** Forgets what is kept of buckets that have no usage any more, and answers those whose groups are to be made, the oldest first. */
 export async function findOutdated(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   groupingId: string,
   { customerId, featureId, resourceId, from, to }: BucketRange,
@@ -101,7 +101,7 @@ export async function findOutdated(
 
 /** Keeps what the groups have in the buckets. One that is outdated by then is found so by the next reader. */
 export async function keepGroups(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   groupingId: string,
   buckets: (GroupBucket & { source: string })[],
@@ -128,7 +128,7 @@ const pageSize = 2_000
 
 /** What is kept in the range, in the order of time. */
 export async function readGroupBuckets(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   groupingId: string,
   { resourceId, from, to }: Pick<BucketRange, 'resourceId' | 'from' | 'to'>,
@@ -154,7 +154,7 @@ export async function readGroupBuckets(
 
 /** Measurements of the buckets, in the order in which they count. */
 export async function readMeasurements(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { customerId, featureId }: { customerId: string; featureId: string },
   buckets: OutdatedBucket[],
@@ -183,7 +183,7 @@ export async function readMeasurements(
 
 /** The periods of the customer's counters that touch the range, with the version of the meter that counts them; the latest written first. */
 export async function findCountedVersions(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   { customerId, featureId, from, to }: BucketRange,
 ): Promise<{ start: EpochMs; end: EpochMs; version: number }[]> {

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
-import { bucketMs, bucketOf, readNewMembers, readRollups } from '../counting/rollup-repository.js'
+import { bucketMs, bucketOf } from '../model/bucket.js'
 import {
   calendarPeriods,
   drawLine,
@@ -19,8 +19,9 @@ import { type LinePaging, pageOfLines } from '../model/history-paging.js'
 import { featureIsNotMetered, featureNotFound } from '../model/problems.js'
 import { toAnsweredUnits } from '../model/unit-transformation.js'
 import type { ResetPeriod, ResetRule } from '../model/usage-period.js'
+import { dayMs } from '../model/windows.js'
 import { readGroups } from './grouped-usage.js'
-import { findMeasured, type Measured } from './history-repository.js'
+import { findMeasured, type Measured, readNewMembers, readRollups } from './history-repository.js'
 
 /** Ids are the caller's. */
 export interface HistoryQuestion {
@@ -53,7 +54,7 @@ export interface History {
   resets: EpochMs[]
 }
 
-const maxRangeMs = 5 * 366 * 86_400_000
+const maxRangeMs = 5 * 366 * dayMs
 const maxDimensions = 5
 
 /** How an entitled feature's usage is reset now (null: it is not, or the customer is not entitled), and since when what entitles to it has been in force. */

@@ -1,20 +1,22 @@
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
 import type { HeldChange } from '../../changes/model/change.js'
-import { announcementOf } from '../../changes/state-bus.js'
+import { announcementOf } from '../../changes/wire/announcements.js'
 import type { Problem } from '../../kernel/problem.js'
 import { DatabaseClock } from '../../platform/database-clock.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Registry } from '../../platform/metrics.js'
-import { Bindings, type LoadHoldings } from '../counting/bindings.js'
-import { readTime } from '../counting/counter-repository.js'
+import { readTime } from '../../platform/sql.js'
+import { Bindings } from '../counting/bindings.js'
+import type { LoadHeldSeries } from '../counting/held-series.js'
 import { toPlainProblem } from '../model/problems.js'
 import type { ReportedUsage } from '../model/report.js'
-import { type AggregationJob, type IngestionJob, type IngestionReply, replyChannel } from '../wire/jobs.js'
+import type { AggregationJob, IngestionJob } from '../wire/jobs.js'
 import { unpackEvents } from '../wire/packed-events.js'
 import { packAnswer, unpackCall } from '../wire/packed-reports.js'
+import { announceAndReply, type IngestionReply, packReply, replyChannel } from '../wire/replies.js'
+import { createIngestionMetrics } from './batch/batch-metrics.js'
 import { EventIngestion } from './events/event-ingestion.js'
-import { createIngestionMetrics } from './ingestion-metrics.js'
 import { ReportIngestion } from './reports/report-ingestion.js'
 
 /** Settings of connections that count: statements are planned once and for any size. A plan made while a table was empty took 450 ms a batch. */
@@ -26,7 +28,7 @@ export interface IngestionParts {
   redis: Redis
   /** Prefix of the reply channels: the queues'. */
   prefix: string
-  loadHoldings: LoadHoldings
+  loadHeld: LoadHeldSeries
   metrics: Registry
   log: Logger
   /** Called after the commit of new usage. */
@@ -34,11 +36,6 @@ export interface IngestionParts {
   /** Called after the commit of new events. */
   stored: (job: AggregationJob) => void
 }
-
-// KEYS: none. ARGV: channel and text of an announcement, those of the reply. In one step, so that the reply can say how many hear the announcement.
-const announceAndReply = `
-local receivers = redis.call('PUBLISH', ARGV[1], ARGV[2])
-redis.call('PUBLISH', ARGV[3], '{"receivers":' .. receivers .. ',' .. string.sub(ARGV[4], 2))`
 
 interface ScriptedRedis extends Redis {
   announceAndReply(...values: string[]): Promise<null>
@@ -58,7 +55,7 @@ export class Ingestion {
     const { pool, log, stored } = parts
     const metrics = createIngestionMetrics(parts.metrics)
     const clock = new DatabaseClock(() => readTime(pool))
-    this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: new Bindings(parts.loadHoldings) })
+    this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: new Bindings(parts.loadHeld) })
     this.#events = new EventIngestion({ pool, log, metrics, clock, stored })
   }
 
@@ -92,7 +89,7 @@ export class Ingestion {
     usages: ReportedUsage[] = [],
   ): void {
     const { prefix, log } = this.#parts
-    const reply = [replyChannel(prefix, door), JSON.stringify({ batchId, answers } satisfies IngestionReply)] as const
+    const reply = [replyChannel(prefix, door), packReply({ batchId, answers })] as const
     const sent =
       announcement && usages.length > 0
         ? this.#redis.announceAndReply(...announcementOf(prefix, environmentId, usages.map(toHeldChange), announcement), ...reply)

@@ -8,9 +8,10 @@ import type { JobQueue } from '../../platform/queue.js'
 import { notCountedInTime, tooMuchWaiting } from '../model/problems.js'
 import type { EventItem, ReportItem } from '../model/report.js'
 import type { Call, EventAnswer, ReportAnswer } from '../wire/call.js'
-import { deadlineMs, type IngestionJob, type IngestionReply, replyChannel, shardOf } from '../wire/jobs.js'
+import { deadlineMs, type IngestionJob, shardOf } from '../wire/jobs.js'
 import { packEvents } from '../wire/packed-events.js'
 import { type PackedAnswer, packCall, unpackAnswer } from '../wire/packed-reports.js'
+import { type IngestionReply, replyChannel, unpackReply } from '../wire/replies.js'
 import type { Backlog } from './backlog.js'
 
 /** From when a batch leaves, which is moments after its calls came. */
@@ -23,7 +24,7 @@ const maxInFlight = 2
 const worthwhileItems = 20
 /** Under load a batch of far less than usual waits so long for the callers that have just been answered. */
 const lingerMs = 1
-/** A batch that takes so long, perhaps for a customer that is locked, leaves its place to the next. */
+/** A batch that takes so long, perhaps for a customer that is locked, leaves its slot to the next. */
 const slowMs = 100
 /** How much of the usual size is left by a batch that is smaller, */
 const forgetting = 0.7
@@ -46,8 +47,9 @@ export class Replies {
     readonly door: string = newId(),
   ) {
     subscriber.on('message', (_channel, message) => {
-      const reply = JSON.parse(message) as IngestionReply
-      this.#expected.get(reply.batchId)?.(reply)
+      const reply = unpackReply(message)
+      // One of another version is none: the batch is asked for again, and another worker may answer.
+      if (reply) this.#expected.get(reply.batchId)?.(reply)
     })
     // ioredis subscribes again by itself after a reconnect.
     subscriber.subscribe(replyChannel(prefix, this.door)).catch((error: unknown) => log.warn({ err: error }, 'replies cannot be heard yet'))
@@ -219,16 +221,16 @@ export class Door {
     lane.inFlight += 1
     lane.usualItems = Math.max(size, lane.usualItems * forgetting)
     lane.sentAt = performance.now()
-    let hasPlace = true
-    const makePlace = () => {
-      if (!hasPlace) return
-      hasPlace = false
+    let hasSlot = true
+    const freeSlot = () => {
+      if (!hasSlot) return
+      hasSlot = false
       clearTimeout(slow)
       lane.inFlight -= 1
       this.#schedule(lane)
     }
-    const slow = setTimeout(makePlace, slowMs)
-    void this.#exchange(lane, calls, makePlace).finally(makePlace)
+    const slow = setTimeout(freeSlot, slowMs)
+    void this.#exchange(lane, calls, freeSlot).finally(freeSlot)
   }
 
   /** Sends a batch and settles its calls; ends when all are settled. Never rejects. `committed` is called as soon as the worker has answered. */

@@ -7,10 +7,10 @@ import { DatabaseClock } from '../../platform/database-clock.js'
 import type { Life } from '../../platform/process.js'
 import { openQueue, type QueueConnection } from '../../platform/queue.js'
 import { openRedis } from '../../platform/redis.js'
+import { readTime } from '../../platform/sql.js'
 import { Corrections } from '../corrections/corrections.js'
 import { Recomputations } from '../corrections/recomputation.js'
-import type { LoadHoldings } from '../counting/bindings.js'
-import { readTime } from '../counting/counter-repository.js'
+import type { LoadHeldSeries } from '../counting/held-series.js'
 import { type FindHeld, UsageHistory } from '../history/usage-history.js'
 import { fromPlainProblem, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
 import {
@@ -36,7 +36,7 @@ export interface UsageParts {
   life: Life
   queues: QueueConnection
   pool: pg.Pool
-  loadHoldings: LoadHoldings
+  loadHeld: LoadHeldSeries
   findHeld: FindHeld
   /** Called after a correction. */
   changed: (environmentId: string) => void
@@ -55,8 +55,8 @@ export class UsageService {
   readonly #events: Door
   #expectAnnouncement: DoorParts['expectAnnouncement']
 
-  constructor({ life, queues, pool, loadHoldings, findHeld, changed, limits, shards }: UsageParts) {
-    this.corrections = new Corrections({ pool, loadHoldings, changed })
+  constructor({ life, queues, pool, loadHeld, findHeld, changed, limits, shards }: UsageParts) {
+    this.corrections = new Corrections({ pool, loadHeld, changed })
     this.recomputations = new Recomputations(pool)
     this.history = new UsageHistory({ pool, findHeld })
     this.#clock = new DatabaseClock(() => readTime(pool))

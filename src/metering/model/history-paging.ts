@@ -1,7 +1,7 @@
 /** A page of the lines of a history. Pure. */
 import { invalidInput } from '../../kernel/problem.js'
 
-/** As lists have it: `first` and `after` walk forwards, `last` and `before` backwards. Cursors are places in the order of the lines. */
+/** As lists have it: `first` and `after` walk forwards, `last` and `before` backwards. Cursors are positions in the order of the lines. */
 export interface LinePaging {
   first: number | null
   last: number | null
@@ -35,23 +35,23 @@ export function pageOfLines<Line extends Tagged>(
       path: 'paging',
       limit: maxSize,
     })
-  const [start, end] = [after, before].map((cursor) => (cursor === null ? null : placeOf(readCursor(cursor, groupBy))))
+  const [start, end] = [after, before].map((cursor) => (cursor === null ? null : positionOf(readCursor(cursor, groupBy))))
   const between = lines.filter((line) => {
-    const place = placeOf(line.tags.map(({ value }) => value))
-    return (start === null || place > start!) && (end === null || place < end!)
+    const position = positionOf(line.tags.map(({ value }) => value))
+    return (start === null || position > start!) && (end === null || position < end!)
   })
-  // Who gives only a place to stop at wants what is just before it.
+  // Who gives only a position to stop at wants what is just before it.
   const isBackward = last !== null || (before !== null && after === null && first === null)
   return isBackward ? between.slice(Math.max(0, between.length - size)) : between.slice(0, size)
 }
 
 /** In the order of their values. */
 export function sortLines<Line extends Tagged>(lines: Line[]): Line[] {
-  const places = new Map(lines.map((line) => [line, placeOf(line.tags.map(({ value }) => value))]))
-  return [...lines].sort((a, b) => (places.get(a)! < places.get(b)! ? -1 : 1))
+  const positions = new Map(lines.map((line) => [line, positionOf(line.tags.map(({ value }) => value))]))
+  return [...lines].sort((a, b) => (positions.get(a)! < positions.get(b)! ? -1 : 1))
 }
 
-const placeOf = (values: readonly string[]): string => JSON.stringify(values)
+const positionOf = (values: readonly string[]): string => JSON.stringify(values)
 
 function readCursor(cursor: string, groupBy: readonly string[]): string[] {
   const tags = parse(cursor)

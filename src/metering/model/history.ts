@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { type ResetPeriod, type ResetRule, usagePeriodAt } from './usage-period.js'
+import { dayMs } from './windows.js'
 
 /**
  * Usage over time, as a line: where it stood at the end of each slice since it last started again. Pure.
@@ -33,7 +34,6 @@ export interface HistoryPlan {
   resets: EpochMs[]
 }
 
-const dayMs = 86_400_000
 /** A line has at most about this many points. */
 const finest: [Granularity, maxMs: number][] = [
   ['HOUR', 7 * dayMs],

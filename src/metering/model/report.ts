@@ -10,7 +10,7 @@ import type { Decimal } from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type { DimensionValue } from './meter.js'
-import { checkTimestamp } from './time-window.js'
+import { checkTimestamp } from './timestamp.js'
 import { maxMagnitude } from './usage-value.js'
 
 export type Dimensions = Readonly<Record<string, DimensionValue | null>>

@@ -1,20 +1,13 @@
 /** How long raw events are kept. Pure. */
 import type { ResetPeriod } from './usage-period.js'
-
-const dayMs = 86_400_000
+import { changeableDays, dayMs } from './windows.js'
 
 /** Days that no period of the kind is longer than, whatever clocks do in it. */
 const longestDays: Readonly<Record<ResetPeriod, number>> = { HOUR: 1, DAY: 2, WEEK: 8, MONTH: 32, YEAR: 367 }
 
 /**
- * Events are accepted up to 35 days back, and can be corrected for as long as their identities are kept, which is 40 days. Whatever happens to one
- * then, the whole usage period that it falls in must be there to be computed.
- */
-const changeableDays = 41
-
-/**
- * How long raw events must be kept, in milliseconds: the longest usage period there is and the time in which its events may change, or what the
- * operator asks for if that is longer. Null: for ever, because usage that is never reset (a null among the periods) is counted from them.
+ * How long raw events must be kept, in milliseconds: the longest usage period there is and the time in which its events may come or change, because
+ * then the whole period must be there to be computed; or what the operator asks for if that is longer. Null: for ever, because usage that is never reset (a null among the periods) is counted from them.
  */
 export function retentionMs(periods: (ResetPeriod | null)[], askedDays: number): number | null {
   let longest = 0

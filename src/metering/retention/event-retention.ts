@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from '../../platform/logger.js'
 import { Gauge, type Registry } from '../../platform/metrics.js'
+import { readTime } from '../../platform/sql.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
-import { readTime } from '../counting/counter-repository.js'
 import { retentionMs } from '../model/retention.js'
+import { dayMs } from '../model/windows.js'
 import { dropOldestMonth, ensurePartitions, findOldestMonth, findUsagePeriods } from './partition-repository.js'
 
 /** Attempts to get a lock that others hold: for longer than a step of counting anew takes. */
@@ -48,7 +49,7 @@ export class EventRetention {
     for (;;) {
       const until = await this.#patiently(() => inPoolTransaction(this.#pool, (db) => dropOldestMonth(db, before)), signal)
       if (until === null) return
-      this.#log.info({ before: new Date(until).toISOString(), keptDays: Math.round(kept / 86_400_000) }, 'a month of raw events dropped')
+      this.#log.info({ before: new Date(until).toISOString(), keptDays: Math.round(kept / dayMs) }, 'a month of raw events dropped')
     }
   }
 

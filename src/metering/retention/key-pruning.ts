@@ -1,7 +1,6 @@
-import type { Connection } from '../counting/counter-repository.js'
+import type { Queryable } from '../../platform/sql.js'
+import { identityDays } from '../model/windows.js'
 
-/** Events are accepted up to 35 days back, so a repeat may come that late. */
-const keptDays = 40
 const partitions = 16
 /** 4 MB a step: some milliseconds, and no more of the cache than it can spare. */
 const blocksPerStep = 500
@@ -14,14 +13,14 @@ export class KeyPruning {
   #partition = 0
   #block = 0
 
-  constructor(private readonly db: Connection) {}
+  constructor(private readonly db: Queryable) {}
 
   /** One step. Answers how many keys it deleted. */
   async step(): Promise<number> {
     const table = `ingestion_key_${this.#partition}`
     const { rowCount } = await this.db.query({
       text: `DELETE FROM ${table} WHERE ctid >= $1::tid AND ctid < $2::tid AND created_at < clock_timestamp() - make_interval(days => $3::int)`,
-      values: [`(${this.#block},0)`, `(${this.#block + blocksPerStep},0)`, keptDays],
+      values: [`(${this.#block},0)`, `(${this.#block + blocksPerStep},0)`, identityDays],
     })
     const { rows } = await this.db.query<{ blocks: string }>({
       text: `SELECT pg_relation_size($1::regclass) / current_setting('block_size')::bigint AS blocks`,

@@ -1,8 +1,9 @@
 /** Raw SQL of the monthly partitions of raw events. */
 import type pg from 'pg'
 import type { EpochMs } from '../../kernel/clock.js'
-import type { Connection } from '../counting/counter-repository.js'
+import type { Queryable } from '../../platform/sql.js'
 import type { ResetPeriod } from '../model/usage-period.js'
+import { monthsAheadDays, reachedDays } from '../model/windows.js'
 
 /** Writers wait behind a lock that is waited for, and a call of theirs has four seconds. */
 const lockTimeoutMs = 500
@@ -10,7 +11,10 @@ const lockTimeoutMs = 500
 /** Makes sure that the months in which events may be stored have their partitions. Any number may run at once. */
 export async function ensurePartitions(db: pg.PoolClient): Promise<void> {
   await limitLocks(db)
-  await db.query("SELECT ensure_raw_event_partitions(now() - interval '36 days', now() + interval '62 days')")
+  await db.query({
+    text: 'SELECT ensure_raw_event_partitions(now() - make_interval(days => $1::int), now() + make_interval(days => $2::int))',
+    values: [reachedDays, monthsAheadDays],
+  })
 }
 
 /** Drops the oldest month if all of it is before `before`. Answers its end; null: there is nothing to drop, or some of it waits to be counted. */
@@ -28,7 +32,7 @@ async function limitLocks(db: pg.PoolClient): Promise<void> {
 }
 
 /** The start of the oldest month that there is: no kept event is older. Null: there is no month. */
-export async function findOldestMonth(db: Connection): Promise<EpochMs | null> {
+export async function findOldestMonth(db: Queryable): Promise<EpochMs | null> {
   const { rows } = await db.query<{ start: Date | null }>(`
     SELECT min(to_date(right(child.relname, 6), 'YYYYMM')) AT TIME ZONE 'UTC' AS start
     FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
@@ -40,7 +44,7 @@ export async function findOldestMonth(db: Connection): Promise<EpochMs | null> {
  * The usage periods that the catalogs of all environments have, whatever version or subscription they are in. Null among them: usage that is counted
  * from events and never reset.
  */
-export async function findUsagePeriods(db: Connection): Promise<(ResetPeriod | null)[]> {
+export async function findUsagePeriods(db: Queryable): Promise<(ResetPeriod | null)[]> {
   const { rows } = await db.query<{ reset_period: ResetPeriod | null }>(`
     WITH entitlement AS (
       SELECT environment_id, feature_id, reset_period FROM package_entitlement
@@ -54,7 +58,7 @@ export async function findUsagePeriods(db: Connection): Promise<(ResetPeriod | n
 }
 
 /** Raw events of the environment before it have been dropped; null: all are there. */
-export async function findKeptSince(db: Connection, environmentId: string): Promise<EpochMs | null> {
+export async function findKeptSince(db: Queryable, environmentId: string): Promise<EpochMs | null> {
   const { rows } = await db.query<{ events_kept_since: Date | null }>({
     text: 'SELECT events_kept_since FROM environment WHERE id = $1::uuid',
     values: [environmentId],

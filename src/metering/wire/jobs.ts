@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { AnnouncementTicket } from '../../changes/state-bus.js'
+import type { AnnouncementTicket } from '../../changes/wire/announcements.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { JobDefinition } from '../../platform/queue.js'
-import type { Dimensions } from '../model/report.js'
-import type { EventAnswer } from './call.js'
 import type { PackedEvents } from './packed-events.js'
-import type { PackedAnswer, PackedCall } from './packed-reports.js'
+import type { PackedCall } from './packed-reports.js'
+import type { StoredEvents } from './stored-events.js'
 
 /** From a call to its deadline in the worker; the door waits two seconds longer, so what it calls "not counted" is not. */
 export const deadlineMs = 4_000
@@ -26,17 +25,6 @@ export interface IngestionJob {
   announcement?: AnnouncementTicket
   batch: { kind: 'reports'; calls: PackedCall[] } | { kind: 'events'; calls: { deadline: EpochMs; packed: PackedEvents }[] }
 }
-
-/** Published after the commit, to the door's channel. One answer per call, in order. */
-export interface IngestionReply {
-  batchId: string
-  answers: (PackedAnswer | EventAnswer)[]
-  /** How many processes hear the announcement of what changed; absent: there was none. */
-  receivers?: number
-}
-
-/** The Redis channel on which a door hears what became of its batches. */
-export const replyChannel = (prefix: string, door: string): string => `${prefix}:replies:${door}`
 
 // The items were checked by the door, and checking 500 of them again would cost more than counting them.
 const callsSchema = z.custom<PackedCall[]>((calls) => Array.isArray(calls) && calls.every((call) => typeof call?.[0] === 'number'))
@@ -85,24 +73,6 @@ export const directDoorPrefix = (environmentId: string): string => `${environmen
 export function shardOf(environmentId: string, customerRefId: string, shards: number): number {
   if (shards === 1) return 0
   return hash('sha1', `${environmentId}:${customerRefId}`, 'buffer').readUInt32BE(0) % shards
-}
-
-/** Whose an event is. Ids are ours, refIds the caller's; without a resource it is the customer's own. */
-export type StoredPlace = [customerId: string, customerRefId: string, resourceId?: string, resourceRefId?: string]
-
-/** A batch of events as it was stored: by column, and what they share is there once, because it is written and read again for each batch. */
-export interface StoredEvents {
-  places: StoredPlace[]
-  names: string[]
-  /** Of the events that came without a time. */
-  time: EpochMs
-  /** Of each event, the index of its place, */
-  placed: number[]
-  /** that of its name (null: all have the one), */
-  named: number[] | null
-  /** its time (null: none came with one), */
-  times: (EpochMs | null)[] | null
-  dimensions: Dimensions[]
 }
 
 export interface AggregationJob {

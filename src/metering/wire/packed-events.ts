@@ -1,6 +1,7 @@
 /** How the events of a call travel to the worker: by column, and what they have in common once. It is half of what they are one by one. */
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Dimensions, EventItem } from '../model/report.js'
+import { eachOnce, orNone } from './columns.js'
 
 export interface PackedEvents {
   customers: string[]
@@ -8,7 +9,7 @@ export interface PackedEvents {
   resources: (string | null)[] | null
   /** Each once. */
   names: string[]
-  /** Of each event, the index of its name; null: all have the one. */
+  /** Of each event, the position of its name; null: all have the one. */
   named: number[] | null
   keys: string[]
   /** Null: no event has one. */
@@ -17,17 +18,12 @@ export interface PackedEvents {
 }
 
 export function packEvents(events: readonly EventItem[]): PackedEvents {
-  const names = new Map<string, number>()
-  const named = events.map(({ eventName }) => {
-    const index = names.get(eventName) ?? names.size
-    names.set(eventName, index)
-    return index
-  })
+  const names = eachOnce(events.map(({ eventName }) => eventName))
   return {
     customers: events.map((event) => event.customerId),
     resources: orNone(events.map((event) => event.resourceId)),
-    names: [...names.keys()],
-    named: names.size > 1 ? named : null,
+    names: names.values,
+    named: names.values.length > 1 ? names.positions : null,
     keys: events.map((event) => event.idempotencyKey),
     times: orNone(events.map((event) => event.timestamp)),
     dimensions: events.map((event) => event.dimensions),
@@ -43,9 +39,4 @@ export function unpackEvents({ customers, resources, names, named, keys, times, 
     timestamp: times?.[index] ?? null,
     dimensions: dimensions[index]!,
   }))
-}
-
-/** Null when there is none. */
-export function orNone<T>(values: (T | null)[]): (T | null)[] | null {
-  return values.some((value) => value !== null) ? values : null
 }

@@ -1,7 +1,7 @@
 import type { SavedChange } from '../../billing/ledger.js'
 import type { SettlePayment } from '../../billing/sync.js'
 import { recordAccessChange } from '../../changes/access.js'
-import { inTransaction } from '../../platform/postgres.js'
+import { inTransaction } from '../../platform/transaction.js'
 import { type RecordsParts, SubscriptionRecords } from '../records/frame.js'
 import { insertSubscription, saveSubscription } from '../records/subscriptions.js'
 import { freeFollowUp } from '../rules/follow-up.js'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { HeldChange } from '../../changes/model/change.js'
-import { announcementOf } from '../../changes/state-bus.js'
+import { announcementOf } from '../../changes/wire/announcements.js'
 import type { Life } from '../../platform/process.js'
 import { type JobQueue, openQueue, type QueueConnection } from '../../platform/queue.js'
 import type { Redis } from '../../platform/redis.js'

@@ -1,6 +1,6 @@
-import { type ChangeKind, changeKinds } from '../../changes/model/change.js'
 import type { Redis } from '../../platform/redis.js'
 import { type ChangeMessage, changeChannel } from '../wire/change-message.js'
+import { packEntry, type StreamEntry, unpackEntry } from '../wire/stream-entry.js'
 
 /**
  * The latest changes of each environment, for readers that were away for a moment.
@@ -29,13 +29,8 @@ interface ScriptedRedis extends Redis {
 }
 
 /** What a change was about. What the customer holds now is to be fetched by who wants to know. */
-export interface MissedChange {
+export interface MissedChange extends StreamEntry {
   position: string
-  kind: ChangeKind
-  /** The caller's identifiers. */
-  customerId: string
-  resourceId: string | null
-  version: number
 }
 
 export interface CatchUp {
@@ -63,7 +58,7 @@ export class ChangeStream {
     for (const [environmentId, ofEnvironment] of byEnvironment(messages)) {
       const channel = changeChannel(this.#prefix, environmentId)
       for (let start = 0; start < ofEnvironment.length; start += messagesPerStep) {
-        const values = ofEnvironment.slice(start, start + messagesPerStep).flatMap((message) => [JSON.stringify(message), toEntry(message)])
+        const values = ofEnvironment.slice(start, start + messagesPerStep).flatMap((message) => [JSON.stringify(message), entryOf(message)])
         steps.push(this.#redis.appendChanges(this.#key(environmentId), mostEntries, channel, ...values))
       }
     }
@@ -76,8 +71,8 @@ export class ChangeStream {
     const isPosition = position !== null && /^\d+-\d+$/.test(position)
     // From the position itself, inclusively: it tells whether the stream still has everything after it.
     const entries = isPosition ? await this.#redis.xrange(key, position, '+') : []
-    if (entries[0]?.[0] === position && position !== null)
-      return { position: entries.at(-1)![0], isGap: false, missed: latestOf(entries.slice(1)) }
+    const missed = entries[0]?.[0] === position ? latestOf(entries.slice(1)) : null
+    if (missed) return { position: entries.at(-1)![0], isGap: false, missed }
     return { position: await this.#lastPosition(key), isGap: true, missed: [] }
   }
 
@@ -113,21 +108,19 @@ function parsePosition(position: string): [number, number] {
   return [Number(ms), Number(sequence)]
 }
 
-const toEntry = ({ kind, customerId, resourceId, version }: ChangeMessage): string =>
-  JSON.stringify([kind, customerId, resourceId ?? null, version])
-
-type StreamEntry = [id: string, fields: string[]]
-
-function latestOf(entries: readonly StreamEntry[]): MissedChange[] {
+/** Null: not all of them can be read, so something is missed. */
+function latestOf(entries: readonly (readonly [id: string, fields: string[]])[]): MissedChange[] | null {
   const latest = new Map<string, MissedChange>()
   for (const [position, [, text = '']] of entries) {
     if (text === '') continue
-    const [kind, customerId, resourceId, version] = JSON.parse(text) as [ChangeKind, string, string | null, number]
-    // A kind of a newer version says at least that something changed.
-    const known = changeKinds.includes(kind) ? kind : 'entitlements'
-    const key = JSON.stringify([customerId, resourceId])
+    const entry = unpackEntry(text)
+    if (!entry) return null
+    const key = JSON.stringify([entry.customerId, entry.resourceId])
     latest.delete(key)
-    latest.set(key, { position, kind: known, customerId, resourceId, version })
+    latest.set(key, { position, ...entry })
   }
   return [...latest.values()]
 }
+
+const entryOf = ({ kind, customerId, resourceId, version }: ChangeMessage): string =>
+  packEntry({ kind, customerId, resourceId: resourceId ?? null, version })

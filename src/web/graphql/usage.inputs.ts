@@ -4,12 +4,13 @@ import { Problem } from '../../kernel/problem.js'
 import { type RefusedItem, refusedItem, withItems } from '../../metering/model/problems.js'
 import type { Dimensions, UsageEvent, UsageReport } from '../../metering/model/report.js'
 import { checkUsageValue } from '../../metering/model/usage-value.js'
+import { lateDays } from '../../metering/model/windows.js'
 import * as enums from './enums.js'
 import { DateTime, Json } from './scalars.js'
 
 @InputType({ description: 'Usage that the host application has counted itself.' })
 export class ReportUsageBaseInput {
-  @Field(() => DateTime, { nullable: true, description: 'When it was used: at most 35 days back; default now.' })
+  @Field(() => DateTime, { nullable: true, description: `When it was used: at most ${lateDays} days back; default now.` })
   createdAt?: EpochMs | null
 
   @Field(() => String)
@@ -101,7 +102,7 @@ export class UsageEventReportInput {
   @Field(() => String, { nullable: true })
   resourceId?: string | null
 
-  @Field(() => DateTime, { nullable: true, description: 'When it happened: at most 35 days back; default now.' })
+  @Field(() => DateTime, { nullable: true, description: `When it happened: at most ${lateDays} days back; default now.` })
   timestamp?: EpochMs | null
 }
 

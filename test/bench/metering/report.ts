@@ -2,9 +2,8 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
-import { readTime } from '../../../src/metering/counting/counter-repository.js'
+import { createIngestionMetrics } from '../../../src/metering/ingestion/batch/batch-metrics.js'
 import { countingSession } from '../../../src/metering/ingestion/ingestion.js'
-import { createIngestionMetrics } from '../../../src/metering/ingestion/ingestion-metrics.js'
 import { ReportIngestion } from '../../../src/metering/ingestion/reports/report-ingestion.js'
 import { checkReport, type ReportItem } from '../../../src/metering/model/report.js'
 import type { Call, ReportAnswer } from '../../../src/metering/wire/call.js'
@@ -13,6 +12,7 @@ import { Gatherer } from '../../../src/platform/gatherer.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { readTime } from '../../../src/platform/sql.js'
 import { compare, type Sample } from '../figures/compare.js'
 import { quantile } from '../figures/statistics.js'
 import type { Benchmark, BenchmarkContext } from '../harness/benchmark.js'
@@ -132,12 +132,10 @@ interface DirectCall {
 }
 
 function straight(life: BenchmarkContext['life'], { app, databaseUrl, environmentId }: Stack): Report {
-  const { pool, prisma } = openPostgres(life, databaseUrl, { poolSize: 5, session: countingSession })
+  const { pool } = openPostgres(life, databaseUrl, { poolSize: 5, session: countingSession })
   const ingestion = new ReportIngestion({
     pool,
-    bindings: new Bindings((id, places) =>
-      prisma.$transaction((db) => app.entitlements.holdings(db, id, places), { isolationLevel: 'RepeatableRead' }),
-    ),
+    bindings: new Bindings(app.heldSeries),
     metrics: createIngestionMetrics(new Life('reference', silentLogger()).metrics),
     log: silentLogger(),
     clock: new DatabaseClock(() => readTime(pool)),

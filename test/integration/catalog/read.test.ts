@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { inTransaction } from '../../../src/platform/postgres.js'
+import { inTransaction } from '../../../src/platform/transaction.js'
 import { documentWith, planWith } from '../../unit/catalog/documents.js'
 import { type CatalogBench, openCatalogBench, startedAt } from './support.js'
 

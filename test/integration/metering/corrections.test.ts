@@ -104,9 +104,7 @@ describe('correcting usage', () => {
     const worker = () =>
       new RecomputationWorker({
         pool: bench.pool,
-        bindings: new Bindings((id, places) =>
-          bench.prisma.$transaction((db) => bench.app.entitlements.holdings(db, id, places), { isolationLevel: 'RepeatableRead' }),
-        ),
+        bindings: new Bindings(bench.app.heldSeries),
         changed: () => undefined,
       })
     const recompute = async (featureId: string, of: string | null = null) => {

@@ -5,7 +5,7 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import { EventAggregation } from '../../../src/metering/aggregation/event-aggregation.js'
-import { Bindings, type LoadHoldings } from '../../../src/metering/counting/bindings.js'
+import { Bindings } from '../../../src/metering/counting/bindings.js'
 import { UsageFilling } from '../../../src/metering/counting/usage-filling.js'
 import type { HistoryQuestion } from '../../../src/metering/history/usage-history.js'
 import { countingSession, Ingestion } from '../../../src/metering/ingestion/ingestion.js'
@@ -63,8 +63,6 @@ export async function openMeteringBench({
   const postgres = openPostgres(life, database.url, { poolSize: 10, session: countingSession })
   const queues = { redisUrl, prefix: testRedisPrefix() }
   const app = createApp({ life, postgres, queues })
-  const loadHoldings: LoadHoldings = (environmentId, places) =>
-    postgres.prisma.$transaction((db) => app.entitlements.holdings(db, environmentId, places), { isolationLevel: 'RepeatableRead' })
   const redis = openRedis(life, queues.redisUrl, 'request')
   const aggregationQueue = openQueue(life, queues, aggregateEvents)
   const newIngestion = () =>
@@ -72,7 +70,7 @@ export async function openMeteringBench({
       pool: postgres.pool,
       redis,
       prefix: queues.prefix,
-      loadHoldings,
+      loadHeld: app.heldSeries,
       metrics: createMetrics('ingestion'),
       log: life.log,
       changed: app.after.changed,
@@ -83,7 +81,7 @@ export async function openMeteringBench({
   const newAggregation = () =>
     new EventAggregation({
       pool: postgres.pool,
-      bindings: new Bindings(loadHoldings),
+      bindings: new Bindings(app.heldSeries),
       metrics: createMetrics('aggregation'),
       changed: app.after.changed,
     })
@@ -116,7 +114,7 @@ export async function openMeteringBench({
       consume(life, queues, aggregateEvents, { concurrency: 2, handler: (job) => aggregation.aggregate(job) })
     },
     startFilling: () => {
-      const filling = new UsageFilling({ pool: postgres.pool, loadHoldings })
+      const filling = new UsageFilling({ pool: postgres.pool, loadHeld: app.heldSeries })
       consume(life, queues, fillUsage, { concurrency: 2, handler: (job) => filling.fill(job) })
     },
     close: async () => {

@@ -104,9 +104,7 @@ describe('usage history', () => {
       await expectAll(now)
       for (const featureId of features)
         await bench.usage.recomputations.request(environmentId, { featureId, customerId, from: null, to: null })
-      const loadHoldings = (id: string, places: Parameters<typeof bench.app.entitlements.holdings>[2]) =>
-        bench.prisma.$transaction((db) => bench.app.entitlements.holdings(db, id, places), { isolationLevel: 'RepeatableRead' })
-      await new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(loadHoldings), changed: () => undefined }).run()
+      await new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(bench.app.heldSeries), changed: () => undefined }).run()
       await expectAll(now)
     })
 

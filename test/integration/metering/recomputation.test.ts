@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
-import { Bindings, type LoadHoldings } from '../../../src/metering/counting/bindings.js'
+import { Bindings } from '../../../src/metering/counting/bindings.js'
 import {
   count,
   createEnvironment,
@@ -33,9 +33,7 @@ describe('counting anew from raw events', () => {
   const worker = () =>
     new RecomputationWorker({
       pool: bench.pool,
-      bindings: new Bindings((id, places) =>
-        bench.prisma.$transaction((db) => bench.app.entitlements.holdings(db, id, places), { isolationLevel: 'RepeatableRead' }),
-      ),
+      bindings: new Bindings(bench.app.heldSeries),
       changed: () => undefined,
     })
   const recompute = async (featureId: string, customerId: string | null = null, of = environmentId) => {
@@ -172,10 +170,8 @@ describe('counting anew from raw events', () => {
     await send(1)
     const { id } = await bench.usage.recomputations.request(of, { featureId: 'unique', customerId: null, from: null, to: null })
     const stop = new AbortController()
-    const loadHoldings: LoadHoldings = (environment, places) =>
-      bench.prisma.$transaction((db) => bench.app.entitlements.holdings(db, environment, places), { isolationLevel: 'RepeatableRead' })
     // Stopped after its first step.
-    const stopped = new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(loadHoldings), changed: () => stop.abort() })
+    const stopped = new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(bench.app.heldSeries), changed: () => stop.abort() })
     await Promise.all([stopped.run(stop.signal), send(2)])
     const halfway = await bench.usage.recomputations.progress(of, id)
     expect(halfway).to.deep.include({ finishedAt: null, customersTotal: 50 })

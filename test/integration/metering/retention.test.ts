@@ -177,9 +177,7 @@ describe('retention', () => {
         await insertEvent(environmentId, days, { customerId, tokens })
       const recompute = async (from: number | null) => {
         const asked = await bench.usage.recomputations.request(environmentId, { featureId: 'tokens', customerId: null, from, to: null })
-        const loadHoldings = (id: string, places: Parameters<typeof bench.app.entitlements.holdings>[2]) =>
-          bench.prisma.$transaction((db) => bench.app.entitlements.holdings(db, id, places), { isolationLevel: 'RepeatableRead' })
-        await new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(loadHoldings), changed: () => undefined }).run()
+        await new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(bench.app.heldSeries), changed: () => undefined }).run()
         return bench.usage.recomputations.progress(environmentId, asked.id)
       }
       const total = async () => {

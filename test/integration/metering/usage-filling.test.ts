@@ -84,9 +84,7 @@ describe('usage that has no counter yet', () => {
 
   it('is filled once, also by two workers at once', async () => {
     const { id } = await bench.prisma.customer.findFirstOrThrow({ where: { environmentId, refId: customerId } })
-    const loadHoldings = (of: string, places: Parameters<typeof bench.app.entitlements.holdings>[2]) =>
-      bench.prisma.$transaction((db) => bench.app.entitlements.holdings(db, of, places), { isolationLevel: 'RepeatableRead' })
-    const filling = new UsageFilling({ pool: bench.pool, loadHoldings })
+    const filling = new UsageFilling({ pool: bench.pool, loadHeld: bench.app.heldSeries })
     const job = { v: 1 as const, environmentId, customerId: id, resourceId: null }
     await Promise.all([filling.fill(job), filling.fill(job)])
     const filled = await counters()

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { silentLogger } from '../../../src/platform/logger.js'
-import { type Db, inTransaction, openPostgres, type Postgres } from '../../../src/platform/postgres.js'
+import { type Db, openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { inTransaction } from '../../../src/platform/transaction.js'
 import { inGroup, insertRows, oncePerGroup, toRow, updateRows } from '../../../src/platform/transaction-group.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
 

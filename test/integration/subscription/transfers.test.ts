@@ -43,9 +43,7 @@ describe('moving a subscription to another resource', () => {
   const recomputeAll = async () => {
     for (const featureId of metered)
       await bench.usage.recomputations.request(environmentId, { featureId, customerId, from: null, to: null })
-    const bindings = new Bindings((id, places) =>
-      bench.prisma.$transaction((db) => bench.app.entitlements.holdings(db, id, places), { isolationLevel: 'RepeatableRead' }),
-    )
+    const bindings = new Bindings(bench.app.heldSeries)
     await new RecomputationWorker({ pool: bench.pool, bindings, changed: () => undefined }).run()
   }
 

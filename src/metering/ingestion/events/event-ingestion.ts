@@ -6,17 +6,19 @@ import { newId } from '../../../kernel/id.js'
 import { Problem } from '../../../kernel/problem.js'
 import type { DatabaseClock } from '../../../platform/database-clock.js'
 import type { Logger } from '../../../platform/logger.js'
-import { isTransient } from '../../../platform/transaction.js'
-import { type Place, placeKey } from '../../counting/bindings.js'
-import { type FoundPlace, findPlaces, type NewEvent, storeEvents, toStoredEvents, toStoredPlace } from '../../counting/event-repository.js'
+import { type FoundHolder, findHolders } from '../../counting/holder-repository.js'
+import { type Holder, holderKey } from '../../model/holder.js'
 import { notCountedInTime, type RefusedItem, refusedItem, toPlainProblem } from '../../model/problems.js'
 import { type EventItem, eventIdentity } from '../../model/report.js'
 import type { Call, EventAnswer } from '../../wire/call.js'
 import { type AggregationJob, deadlineMs } from '../../wire/jobs.js'
-import type { MeteringMetrics } from '../ingestion-metrics.js'
+import { packStored } from '../../wire/stored-events.js'
+import type { MeteringMetrics } from '../batch/batch-metrics.js'
+import { ingestOrHalve } from '../batch/halving.js'
+import { type NewEvent, storeEvents } from './fast/store-events.js'
 
 /** Of an environment, about 300 bytes each. */
-const maxPlaces = 100_000
+const maxHolders = 100_000
 const maxEnvironments = 100
 /** Customers that are archived between two attempts, that often in a row, are somebody else's mistake. */
 const maxAttempts = 5
@@ -35,7 +37,7 @@ export class EventIngestion {
   readonly #clock: DatabaseClock
   readonly #stored: (job: AggregationJob) => void
   /** Live ones, as they were: the storing statement looks whether they still are. */
-  readonly #places = new LRUCache<string, LRUCache<string, FoundPlace>>({ max: maxEnvironments })
+  readonly #holders = new LRUCache<string, LRUCache<string, FoundHolder>>({ max: maxEnvironments })
   #carefulFor = 0
 
   /** `stored` is called after the commit with the events that are new. */
@@ -53,34 +55,29 @@ export class EventIngestion {
     this.#stored = parts.stored
   }
 
-  /** One answer per call, all committed. A batch that the database refuses is halved, as with reports. Throws what is expected to pass later. */
-  async ingest(environmentId: string, calls: Call<EventItem>[], isRepeat: boolean): Promise<EventAnswer[]> {
+  /** One answer per call, all committed; see `ingestOrHalve`. */
+  ingest(environmentId: string, calls: Call<EventItem>[], isRepeat: boolean): Promise<EventAnswer[]> {
     if (isRepeat) this.#carefulFor = carefulBatches
-    try {
-      return await this.#ingestTogether(environmentId, calls)
-    } catch (error) {
-      if (isTransient(error)) throw error
-      if (calls.length > 1) {
-        const half = calls.length >> 1
-        const first = await this.ingest(environmentId, calls.slice(0, half), isRepeat)
-        return [...first, ...(await this.ingest(environmentId, calls.slice(half), isRepeat))]
-      }
-      this.#log.error({ err: error, environmentId, events: calls[0]?.items.length }, 'events could not be stored')
-      this.#metrics.items.inc({ kind: 'event', result: 'refused' }, calls[0]?.items.length ?? 0)
-      return [{ problem: toPlainProblem(Problem.from(error)) }]
-    }
+    return ingestOrHalve(
+      calls,
+      (together) => this.#ingestTogether(environmentId, together),
+      ({ items }, error) => {
+        this.#log.error({ err: error, environmentId, events: items.length }, 'events could not be stored')
+        this.#metrics.items.inc({ kind: 'event', result: 'refused' }, items.length)
+      },
+    )
   }
 
   async #ingestTogether(environmentId: string, calls: Call<EventItem>[]): Promise<EventAnswer[]> {
     const stopTimer = this.#metrics.commitSeconds.startTimer({ kind: 'event' })
     let now = await this.#clock.now()
     for (let attempt = 1; ; attempt++) {
-      const places = await this.#findPlaces(environmentId, calls)
-      const plan = planBatch(environmentId, { calls, places, now })
+      const holders = await this.#findHolders(environmentId, calls)
+      const plan = planBatch(environmentId, { calls, holders, now })
       const refusedAt = plan.events.length === 0 ? null : await this.#store(environmentId, plan)
       if (refusedAt !== null) {
         if (attempt >= maxAttempts) throw new Error('customers of a batch of events do not stay what they are')
-        this.#places.delete(environmentId)
+        this.#holders.delete(environmentId)
         now = refusedAt
         continue
       }
@@ -90,27 +87,27 @@ export class EventIngestion {
     }
   }
 
-  /** By `placeKey`; unknown customers are absent. */
-  async #findPlaces(environmentId: string, calls: Call<EventItem>[]): Promise<Map<string, FoundPlace>> {
-    const known = this.#places.get(environmentId) ?? new LRUCache({ max: maxPlaces })
-    this.#places.set(environmentId, known)
-    const places = new Map<string, FoundPlace>()
-    const missing = new Map<string, Place>()
+  /** By `holderKey`; unknown customers are absent. */
+  async #findHolders(environmentId: string, calls: Call<EventItem>[]): Promise<Map<string, FoundHolder>> {
+    const known = this.#holders.get(environmentId) ?? new LRUCache({ max: maxHolders })
+    this.#holders.set(environmentId, known)
+    const holders = new Map<string, FoundHolder>()
+    const missing = new Map<string, Holder>()
     for (const { items } of calls) {
-      for (const place of items) {
-        const key = placeKey(place)
-        if (places.has(key)) continue
+      for (const holder of items) {
+        const key = holderKey(holder)
+        if (holders.has(key)) continue
         const found = known.get(key)
-        if (found) places.set(key, found)
-        else missing.set(key, { customerId: place.customerId, resourceId: place.resourceId })
+        if (found) holders.set(key, found)
+        else missing.set(key, { customerId: holder.customerId, resourceId: holder.resourceId })
       }
     }
-    if (missing.size === 0) return places
-    for (const [key, place] of await findPlaces(this.#pool, environmentId, [...missing.values()])) {
-      places.set(key, place)
-      if (!(checkPlace(missing.get(key)!, place) instanceof Problem)) known.set(key, place)
+    if (missing.size === 0) return holders
+    for (const [key, holder] of await findHolders(this.#pool, environmentId, [...missing.values()])) {
+      holders.set(key, holder)
+      if (!(checkHolder(missing.get(key)!, holder) instanceof Problem)) known.set(key, holder)
     }
-    return places
+    return holders
   }
 
   /** Null when they are stored. Nothing is, and this answers the database's time, when a customer is not live any more or a call has come to its deadline. */
@@ -125,13 +122,15 @@ export class EventIngestion {
     sums.duplicate += events.length - fresh.length
     this.#metrics.batchSize.observe({ kind: 'event' }, fresh.length)
     if (fresh.length === 0) return null
-    const given = fresh.map(({ event, place: { customerId, resourceId } }) => ({
-      place: toStoredPlace(customerId, event.customerId, resourceId, event.resourceId),
-      name: event.eventName,
+    const given = fresh.map(({ event, holder: { customerId, resourceId } }) => ({
+      customerId,
+      resourceId,
+      holder: event,
+      eventName: event.eventName,
       occurredAt: event.timestamp,
       dimensions: event.dimensions,
     }))
-    this.#stored({ v: 1, environmentId, batchId, stored: toStoredEvents(time, given), reportedAt: deadline - deadlineMs })
+    this.#stored({ v: 1, environmentId, batchId, stored: packStored(time, given), reportedAt: deadline - deadlineMs })
     return null
   }
 }
@@ -148,7 +147,7 @@ interface EventPlan {
 /** What is to be stored of the calls, and what they are answered when it is. Of two events with one identity the first counts. */
 function planBatch(
   environmentId: string,
-  { calls, places, now }: { calls: Call<EventItem>[]; places: ReadonlyMap<string, FoundPlace>; now: EpochMs },
+  { calls, holders, now }: { calls: Call<EventItem>[]; holders: ReadonlyMap<string, FoundHolder>; now: EpochMs },
 ): EventPlan {
   const events = new Map<string, NewEvent>()
   const sums = { accepted: 0, duplicate: 0, refused: 0, expired: 0 }
@@ -161,14 +160,14 @@ function planBatch(
     earliest = Math.min(earliest, deadline)
     const refused: RefusedItem[] = []
     for (const [index, event] of items.entries()) {
-      const place = checkPlace(event, places.get(placeKey(event)))
-      if (place instanceof Problem) {
-        refused.push(refusedItem(index, place))
+      const holder = checkHolder(event, holders.get(holderKey(event)))
+      if (holder instanceof Problem) {
+        refused.push(refusedItem(index, holder))
         continue
       }
       const identity = eventIdentity(environmentId, event).toString('latin1')
       if (events.has(identity)) sums.duplicate += 1
-      else events.set(identity, { event, identity, place })
+      else events.set(identity, { event, identity, holder })
     }
     sums.refused += refused.length
     return { refused }
@@ -176,9 +175,9 @@ function planBatch(
   return { events: [...events.keys()].sort().map((identity) => events.get(identity)!), answers, deadline: earliest, sums }
 }
 
-function checkPlace({ customerId, resourceId }: Place, place: FoundPlace | undefined): FoundPlace | Problem {
-  if (!place) return customerNotFound(customerId)
-  if (place.isArchived) return customerArchived(customerId)
-  if (resourceId !== null && place.resourceId === null) return customerResourceNotFound(customerId, resourceId)
-  return place
+function checkHolder({ customerId, resourceId }: Holder, holder: FoundHolder | undefined): FoundHolder | Problem {
+  if (!holder) return customerNotFound(customerId)
+  if (holder.isArchived) return customerArchived(customerId)
+  if (resourceId !== null && holder.resourceId === null) return customerResourceNotFound(customerId, resourceId)
+  return holder
 }

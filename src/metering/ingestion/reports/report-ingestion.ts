@@ -4,18 +4,22 @@ import * as decimal from '../../../kernel/decimal.js'
 import { Problem } from '../../../kernel/problem.js'
 import type { DatabaseClock } from '../../../platform/database-clock.js'
 import type { Logger } from '../../../platform/logger.js'
-import { inPoolTransaction, isTransient } from '../../../platform/transaction.js'
-import { type Binding, type Bindings, type Place, placeKey } from '../../counting/bindings.js'
+import { inPoolTransaction } from '../../../platform/transaction.js'
+import { type Binding, type Bindings } from '../../counting/bindings.js'
 import { computeUsage } from '../../counting/compute-usage.js'
 import { CounterBatch, OutdatedSeries } from '../../counting/counter-batch.js'
-import { type CounterValue } from '../../counting/counter-write-repository.js'
-import { bucketOf, rollUpMeasurements } from '../../counting/rollup-repository.js'
+import { type CounterValue } from '../../counting/counter-repository.js'
+import { rollUpMeasurements } from '../../counting/rollup-repository.js'
+import { bucketOf } from '../../model/bucket.js'
+import { type Holder, holderKey } from '../../model/holder.js'
 import { maxUsage, notCountedInTime, toPlainProblem, usageOutOfRange } from '../../model/problems.js'
 import { type ReportedUsage, type ReportItem, reportIdentity } from '../../model/report.js'
 import { toAnsweredUnits } from '../../model/unit-transformation.js'
 import type { Call, ReportAnswer } from '../../wire/call.js'
-import type { MeteringMetrics } from '../ingestion-metrics.js'
-import { countFast, isOutdated, planFast } from './fast/fast-count.js'
+import type { MeteringMetrics } from '../batch/batch-metrics.js'
+import { ingestOrHalve } from '../batch/halving.js'
+import { countFast, isOutdated } from './fast/count-reports.js'
+import { planFast } from './fast/fast-plan.js'
 import { type CallPlan, type PlannedItem, planCalls } from './report-plan.js'
 import { type KnownFacts, lookUpFacts, type NewMeasurement, type ReportedFeature, storeMeasurements } from './report-repository.js'
 
@@ -74,25 +78,17 @@ export class ReportIngestion {
     this.#log = parts.log
   }
 
-  /**
-   * One answer per call, all committed. A batch that the database refuses is halved until the call is found that it refuses, so one bad call
-   * fails alone. Throws what is expected to pass later.
-   */
-  async ingest(environmentId: string, calls: Call<ReportItem>[], isRepeat: boolean): Promise<ReportAnswer[]> {
-    try {
-      return await this.#ingestTogether(environmentId, calls, isRepeat)
-    } catch (error) {
-      if (isTransient(error)) throw error
-      if (calls.length > 1) {
-        const half = calls.length >> 1
-        const first = await this.ingest(environmentId, calls.slice(0, half), isRepeat)
-        return [...first, ...(await this.ingest(environmentId, calls.slice(half), isRepeat))]
-      }
-      if (!(error instanceof Problem))
-        this.#log.error({ err: error, environmentId, measurementId: calls[0]?.items[0]?.id }, 'report could not be counted')
-      this.#metrics.items.inc({ kind: 'report', result: 'refused' }, calls[0]?.items.length ?? 0)
-      return [{ problem: toPlainProblem(Problem.from(error)) }]
-    }
+  /** One answer per call, all committed; see `ingestOrHalve`. */
+  ingest(environmentId: string, calls: Call<ReportItem>[], isRepeat: boolean): Promise<ReportAnswer[]> {
+    return ingestOrHalve(
+      calls,
+      (together) => this.#ingestTogether(environmentId, together, isRepeat),
+      ({ items }, error) => {
+        if (!(error instanceof Problem))
+          this.#log.error({ err: error, environmentId, measurementId: items[0]?.id }, 'report could not be counted')
+        this.#metrics.items.inc({ kind: 'report', result: 'refused' }, items.length)
+      },
+    )
   }
 
   async #ingestTogether(environmentId: string, calls: Call<ReportItem>[], isRepeat: boolean): Promise<ReportAnswer[]> {
@@ -111,7 +107,7 @@ export class ReportIngestion {
     const answers = mayBeStored ? null : await this.#attemptFast(environmentId, calls)
     if (answers) return answers
     const items = calls.flatMap((call) => call.items)
-    const bindings = await this.#bindings.load(environmentId, items.flatMap(placesOf))
+    const bindings = await this.#bindings.load(environmentId, items.flatMap(holdersOf))
     const facts = await lookUpFacts(this.#pool, environmentId, {
       featureRefIds: [...new Set(items.map(({ featureId }) => featureId))],
       keyHashes: keyHashes(environmentId, items),
@@ -130,10 +126,10 @@ export class ReportIngestion {
     if (!known) return null
     const bindings = new Map<string, Binding>()
     for (const { items } of calls) {
-      for (const place of items.flatMap(placesOf)) {
-        const binding = this.#bindings.cached(environmentId, place)
+      for (const holder of items.flatMap(holdersOf)) {
+        const binding = this.#bindings.cached(environmentId, holder)
         if (!binding) return null
-        bindings.set(placeKey(place), binding)
+        bindings.set(holderKey(holder), binding)
       }
     }
     const plans = planCalls(environmentId, calls, { ...known, keys: new Map(), stored: new Set() }, bindings)
@@ -156,7 +152,7 @@ export class ReportIngestion {
     stopTimer()
     this.#metrics.items.inc({ kind: 'report', result: 'accepted' }, planned.length)
     this.#metrics.batchSize.observe({ kind: 'report' }, planned.length)
-    const usages = plan.items.map(({ item, counter }) => toReportedUsage(item, plan.counters[counter]!, values[counter]!))
+    const usages = plan.items.map(({ planned: item, counter }) => toReportedUsage(item, plan.counters[counter]!, values[counter]!))
     let next = 0
     return calls.map(({ items }) => {
       next += items.length
@@ -237,7 +233,7 @@ export class ReportIngestion {
         for (const binding of route.resource ? [route.customer, route.resource] : [route.customer]) {
           if (customers.get(binding.customerId)?.accessVersion === binding.accessVersion) continue
           isOutdated = true
-          this.#bindings.forget(environmentId, placeOf(binding))
+          this.#bindings.forget(environmentId, binding.holder)
         }
       }
     }
@@ -247,7 +243,7 @@ export class ReportIngestion {
   #explain(environmentId: string, planned: PlannedCall[], error: unknown): never {
     if (!(error instanceof OutdatedSeries)) throw error
     for (const { items } of planned)
-      for (const { item } of items) for (const place of placesOf(item)) this.#bindings.forget(environmentId, place)
+      for (const { item } of items) for (const holder of holdersOf(item)) this.#bindings.forget(environmentId, holder)
     throw new Outdated()
   }
 
@@ -270,7 +266,7 @@ export class ReportIngestion {
   }
 }
 
-function placesOf(item: Place): Place[] {
+function holdersOf(item: Holder): Holder[] {
   const customer = { customerId: item.customerId, resourceId: null }
   return item.resourceId === null ? [customer] : [customer, { customerId: item.customerId, resourceId: item.resourceId }]
 }
@@ -304,10 +300,8 @@ function toReportedUsage(
     resourceId: item.resourceId,
     featureId: item.featureId,
     currentUsage: toAnsweredUnits(decimal.max(usage, decimal.zero), feature.unitTransformation),
-    periodStart: tracked.winner ? period.start : null,
-    periodEnd: tracked.winner ? period.end : null,
+    periodStart: tracked.entitled ? period.start : null,
+    periodEnd: tracked.entitled ? period.end : null,
     timestamp: version,
   }
 }
-
-const placeOf = ({ holdings }: Binding): Place => ({ customerId: holdings.customerRefId, resourceId: holdings.resourceRefId })

@@ -1,6 +1,7 @@
 import type { Problem } from '../../../kernel/problem.js'
-import { Binding, placeKey } from '../../counting/bindings.js'
+import { Binding } from '../../counting/bindings.js'
 import type { Route } from '../../counting/counter-batch.js'
+import { holderKey } from '../../model/holder.js'
 import {
   featureIsMeteredByEvents,
   featureIsNotMetered,
@@ -65,8 +66,8 @@ function routeOf(
   facts: KnownFacts,
   bindings: ReadonlyMap<string, Binding | Problem>,
 ): { route: Route; feature: ReportedFeature } | { problem: Problem } {
-  const customer = bindings.get(placeKey({ customerId: item.customerId, resourceId: null }))!
-  const resource = item.resourceId === null ? null : bindings.get(placeKey(item))!
+  const customer = bindings.get(holderKey({ customerId: item.customerId, resourceId: null }))!
+  const resource = item.resourceId === null ? null : bindings.get(holderKey(item))!
   if (!(customer instanceof Binding)) return { problem: customer }
   if (resource !== null && !(resource instanceof Binding)) return { problem: resource }
   const feature = facts.features.get(item.featureId)

@@ -1,7 +1,7 @@
 /** Raw SQL of reports: what a batch needs to know before it is decided, and the measurements and keys it stores. */
 import type { EpochMs } from '../../../kernel/clock.js'
 import * as decimal from '../../../kernel/decimal.js'
-import { type Connection, toTime } from '../../counting/counter-repository.js'
+import { type Queryable, toTime } from '../../../platform/sql.js'
 import type { Dimensions } from '../../model/report.js'
 import type { UnitTransformation } from '../../model/unit-transformation.js'
 
@@ -33,7 +33,7 @@ export interface KnownFacts {
 
 /** Outside of any transaction: what it does not see in time, the unique keys do. */
 export async function lookUpFacts(
-  db: Connection,
+  db: Queryable,
   environmentId: string,
   asked: { featureRefIds: string[]; keyHashes: Buffer[]; measurementIds: string[] },
 ): Promise<KnownFacts> {
@@ -109,7 +109,7 @@ export interface NewMeasurement {
  * Stores measurements and claims their keys. Answers false when any of them was there already: then nothing may be counted, and the transaction is
  * to be rolled back. Keys are claimed in the order of their hashes, so that two batches never wait for each other.
  */
-export async function storeMeasurements(db: Connection, environmentId: string, measurements: NewMeasurement[]): Promise<boolean> {
+export async function storeMeasurements(db: Queryable, environmentId: string, measurements: NewMeasurement[]): Promise<boolean> {
   const keyed = measurements.filter((m) => m.key !== null).sort((a, b) => a.key!.hash.compare(b.key!.hash))
   const { rows } = await db.query<{ claimed: string; stored: string }>({
     name: 'metering_store_measurements',

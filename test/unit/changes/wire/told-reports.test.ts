@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { packTold, unpackTold } from '../../../../src/changes/wire/told-reports.js'
+import { packTold, toldVersion, unpackTold } from '../../../../src/changes/wire/told-reports.js'
 import { fromText } from '../../../../src/kernel/decimal.js'
 
 const anyText = fc.constantFrom('acme', 'a,b', 'line\nbreak', '"quoted"', 'ü')
@@ -32,8 +32,18 @@ describe('told reports', () => {
     )
   })
 
-  it('name a period once that they have in common', () => {
-    const report = (customerId: string) => ({ counter: 0, customerId, resourceId: null, featureId: 'calls', periodStart: 1, periodEnd: 2 })
-    expect(packTold([report('acme'), report('other')])).to.equal('[[[1,2]],[[0,"acme","calls",0],[0,"other","calls",0]]]')
+  it('have their version’s form, and name a period once that they have in common', () => {
+    const report = (customerId: string, resourceId: string | null) => {
+      return { counter: 0, customerId, resourceId, featureId: 'calls', periodStart: 1, periodEnd: null }
+    }
+    // Whoever changes the form raises the version: both are written here.
+    expect({ version: toldVersion, text: packTold([report('acme', null), report('other', 'r')]) }).to.deep.equal({
+      version: 1,
+      text: '[1,[[1,null]],[[0,"acme","calls",0],[0,"other","calls",0,"r"]]]',
+    })
+  })
+
+  it('are not read when they are of another version', () => {
+    expect(() => unpackTold('[2,[],[]]')).to.throw('version 2')
   })
 })

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { Problem } from '../../../../src/kernel/problem.js'
 import { Door, type DoorParts } from '../../../../src/metering/intake/door.js'
-import type { IngestionJob, IngestionReply } from '../../../../src/metering/wire/jobs.js'
+import type { IngestionJob } from '../../../../src/metering/wire/jobs.js'
+import type { IngestionReply } from '../../../../src/metering/wire/replies.js'
 import { eventually } from '../../../support/eventually.js'
 
 /** A door whose queue and worker are this test. */

@@ -1,10 +1,6 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput } from '../../kernel/problem.js'
-
-/** Clocks of callers run ahead by seconds to minutes; more than this is a mistake. */
-const maxAheadMs = 5 * 60_000
-/** Longer than the longest month, so that a whole billing month can still be sent. Identities of events are kept as long. */
-const maxBackMs = 35 * 86_400_000
+import { aheadMs, lateDays, lateMs } from './windows.js'
 
 /** Date, time and zone: without a zone the same text would mean another instant on another machine. */
 const timestampForm = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
@@ -12,14 +8,14 @@ const timestampForm = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d
 /**
  * When a usage report or event happened, as epoch milliseconds (finer digits are cut off). Takes ISO 8601 text with date, time
  * and zone, a Date, or epoch milliseconds; `path` names the input in the message.
- * Fails with INVALID_ARGUMENT on any other text, on days that do not exist, and outside of the window: at most 5 minutes after
- * and 35 days before `now`, both included.
+ * Fails with INVALID_ARGUMENT on any other text, on days that do not exist, and outside of the window: at most `aheadMs`
+ * after and `lateDays` before `now`, both included.
  */
 export function checkTimestamp(timestamp: string | Date | EpochMs, now: EpochMs, path = 'timestamp'): EpochMs {
   const at = typeof timestamp === 'string' ? parseTimestamp(timestamp) : Math.floor(Number(timestamp))
   if (Number.isNaN(at)) throw invalidInput(`${path} must be an ISO 8601 time with a zone, such as 2026-01-31T09:30:00.000Z`, { path })
-  if (at > now + maxAheadMs) throw invalidInput(`${path} is more than 5 minutes in the future`, { path })
-  if (at < now - maxBackMs) throw invalidInput(`${path} is more than 35 days in the past`, { path })
+  if (at > now + aheadMs) throw invalidInput(`${path} is more than ${aheadMs / 60_000} minutes in the future`, { path })
+  if (at < now - lateMs) throw invalidInput(`${path} is more than ${lateDays} days in the past`, { path })
   return at
 }
 

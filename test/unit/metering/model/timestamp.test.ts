@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { Problem } from '../../../../src/kernel/problem.js'
-import { checkTimestamp } from '../../../../src/metering/model/time-window.js'
+import { checkTimestamp } from '../../../../src/metering/model/timestamp.js'
 
 const cases: { now: string; refused: string[]; accepted: string[] } = JSON.parse(readFileSync('test/cases/refused.json', 'utf8')).timestamps
 const now = Date.parse(cases.now)

@@ -1,4 +1,4 @@
-import { Counter, Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
+import { Counter, Histogram, latencyBuckets, type Registry } from '../../../platform/metrics.js'
 
 /** `kind` is report or event. */
 export interface MeteringMetrics {

@@ -1,0 +1,68 @@
+/** Raw SQL of batches of events that wait to be counted. */
+import type { EpochMs } from '../../kernel/clock.js'
+import type { Queryable } from '../../platform/sql.js'
+import type { Dimensions } from '../model/report.js'
+import { packStored, type StoredEvents } from '../wire/stored-events.js'
+
+/** Takes batches to count them; answers those that nobody has counted or is counting. They come back with a rollback. */
+export async function claimBatches(db: Queryable, environmentId: string, batchIds: string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'metering_claim_batches',
+    text: `
+      WITH claimed AS MATERIALIZED (
+        SELECT pending.id FROM unnest($2::uuid[]) AS asked (id)
+        CROSS JOIN LATERAL (SELECT id FROM pending_batch WHERE environment_id = $1::uuid AND id = asked.id FOR UPDATE SKIP LOCKED) AS pending
+      )
+      DELETE FROM pending_batch USING claimed WHERE environment_id = $1::uuid AND pending_batch.id = claimed.id
+      RETURNING pending_batch.id`,
+    values: [environmentId, batchIds],
+  })
+  return new Set(rows.map(({ id }) => id))
+}
+
+export async function loadBatch(db: Queryable, environmentId: string, batchId: string): Promise<StoredEvents> {
+  const { rows } = await db.query<{
+    customer_id: string
+    customer_ref: string
+    resource_id: string | null
+    resource_ref: string | null
+    event_name: string
+    dimensions: Dimensions
+    occurred_at: Date
+  }>({
+    text: `
+      SELECT event.customer_id, customer.ref_id AS customer_ref, event.resource_id, resource.ref_id AS resource_ref, event.event_name, event.dimensions, event.occurred_at
+      FROM raw_event AS event
+      JOIN customer ON customer.environment_id = event.environment_id AND customer.id = event.customer_id
+      LEFT JOIN customer_resource AS resource ON resource.environment_id = event.environment_id AND resource.id = event.resource_id
+      WHERE event.environment_id = $1::uuid AND event.batch_id = $2::uuid
+      ORDER BY event.position`,
+    values: [environmentId, batchId],
+  })
+  return packStored(
+    0,
+    rows.map((row) => ({
+      customerId: row.customer_id,
+      resourceId: row.resource_id,
+      holder: { customerId: row.customer_ref, resourceId: row.resource_ref },
+      eventName: row.event_name,
+      occurredAt: row.occurred_at.getTime(),
+      dimensions: row.dimensions,
+    })),
+  )
+}
+
+/** Batches that have waited for so long that their job must be lost, the oldest first. */
+export async function findWaitingBatches(
+  db: Queryable,
+  olderThanSeconds: number,
+  limit: number,
+): Promise<{ environmentId: string; batchId: string; storedAt: EpochMs }[]> {
+  const { rows } = await db.query<{ environment_id: string; id: string; created_at: Date }>({
+    text: `
+      SELECT environment_id, id, created_at FROM pending_batch
+      WHERE created_at < clock_timestamp() - make_interval(secs => $1::int) ORDER BY created_at LIMIT $2::int`,
+    values: [olderThanSeconds, limit],
+  })
+  return rows.map(({ environment_id, id, created_at }) => ({ environmentId: environment_id, batchId: id, storedAt: created_at.getTime() }))
+}

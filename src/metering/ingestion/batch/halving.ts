@@ -1,0 +1,28 @@
+import { Problem } from '../../../kernel/problem.js'
+import { isTransient } from '../../../platform/transaction.js'
+import { type PlainProblem, toPlainProblem } from '../../model/problems.js'
+import type { Call } from '../../wire/call.js'
+
+/**
+ * One answer per call, all committed. A batch that the database refuses is halved until the call is found that it refuses, so one bad call fails alone;
+ * `refused` hears of it. Throws what is expected to pass later.
+ */
+export async function ingestOrHalve<Item, Answer>(
+  calls: Call<Item>[],
+  ingest: (calls: Call<Item>[]) => Promise<Answer[]>,
+  refused: (call: Call<Item>, error: unknown) => void,
+): Promise<(Answer | { problem: PlainProblem })[]> {
+  try {
+    return await ingest(calls)
+  } catch (error) {
+    if (isTransient(error)) throw error
+    const [call] = calls
+    if (calls.length === 1 && call) {
+      refused(call, error)
+      return [{ problem: toPlainProblem(Problem.from(error)) }]
+    }
+    const half = calls.length >> 1
+    const first = await ingestOrHalve(calls.slice(0, half), ingest, refused)
+    return [...first, ...(await ingestOrHalve(calls.slice(half), ingest, refused))]
+  }
+}

@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { fromText } from '../../../../src/kernel/decimal.js'
+import { packAnswer } from '../../../../src/metering/wire/packed-reports.js'
+import { packReply, replyVersion, unpackReply } from '../../../../src/metering/wire/replies.js'
+
+const usage = { id: 'id', customerId: 'acme', resourceId: null, featureId: 'calls', currentUsage: fromText('5'), timestamp: 3 }
+const problem = { code: 'NOT_FOUND', reason: 'CUSTOMER_NOT_FOUND', message: 'none', details: {} } as const
+const refused = [{ index: 1, code: 'CUSTOMER_NOT_FOUND', message: 'none' }]
+
+describe('reply to a door', () => {
+  it('is read as it was written, with how many hear the announcement', () => {
+    const anyAnswer = fc.constantFrom(packAnswer({ usages: [{ ...usage, periodStart: 1, periodEnd: null }] }), { problem }, { refused })
+    fc.assert(
+      fc.property(
+        fc.uuid(),
+        fc.array(anyAnswer, { maxLength: 4 }),
+        fc.option(fc.nat(), { nil: undefined }),
+        (batchId, answers, receivers) => {
+          const text = packReply({ batchId, answers })
+          // As `announceAndReply` says it.
+          const said = receivers === undefined ? text : `{"receivers":${receivers},${text.slice(1)}`
+          expect(unpackReply(said)).to.deep.equal({ batchId, answers, ...(receivers !== undefined && { receivers }) })
+        },
+      ),
+    )
+  })
+
+  it('has its version’s form', () => {
+    const answers = [packAnswer({ usages: [{ ...usage, periodStart: 1, periodEnd: 2 }] }), { problem }, { refused }]
+    // Whoever changes the form raises the version: both are written here.
+    expect({ version: replyVersion, text: packReply({ batchId: 'batch', answers }) }).to.deep.equal({
+      version: 1,
+      text:
+        '{"v":1,"batchId":"batch","answers":[[["id","5",1,2,3]],{"problem":{"code":"NOT_FOUND","reason":"CUSTOMER_NOT_FOUND","message":"none","details":{}}},' +
+        '{"refused":[{"index":1,"code":"CUSTOMER_NOT_FOUND","message":"none"}]}]}',
+    })
+  })
+
+  it('is none when it is of another version', () => {
+    expect(unpackReply('{"v":2,"batchId":"batch","answers":[]}')).to.equal(null)
+    expect(unpackReply('{"batchId":"batch","answers":[]}')).to.deep.equal({ batchId: 'batch', answers: [] })
+  })
+})
