@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import { mergedUsage, ownPart } from '../counting/rollup-repository.js'
+import { mergedUsage } from '../counting/rollup-repository.js'
+import { ownPart } from '../model/bucket.js'
 
 /** Usage of a customer that goes from one of its parts to another: a resource (our id), or the customer itself (null). */
 export interface MovedUsage {
