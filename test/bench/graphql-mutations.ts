@@ -1,6 +1,6 @@
 import { Client } from 'undici'
 import { Problem } from '../../src/kernel/problem.js'
-import { maxBodyBytes } from '../../src/web/body.js'
+import { maxBodyBytes } from '../../src/web/http/body.js'
 import type { BenchmarkContext } from './benchmark.js'
 import type { Comparison } from './compare.js'
 import type { Stack } from './metering-stack.js'
