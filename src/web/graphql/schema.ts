@@ -3,10 +3,12 @@ import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, lexicogr
 import { buildSchemaSync } from 'type-graphql'
 import { authorize, type RootArguments } from '../access/auth.js'
 import { BillingResolver } from './billing/billing.resolver.js'
+import { CustomerBillingResolver } from './billing/customer-billing.resolver.js'
 import { CatalogResolver } from './catalog/catalog.resolver.js'
+import { CouponResolver } from './catalog/coupon.resolver.js'
 import { AddonResolver, FeatureResolver, PlanResolver, PriceResolver, ProductResolver } from './catalog/package.resolver.js'
 import { ProductListResolver } from './catalog/product.resolver.js'
-import { CouponResolver } from './customer/coupon.resolver.js'
+import { CouponCustomersResolver } from './customer/coupon-customers.resolver.js'
 import { CustomerResolver } from './customer/customer.resolver.js'
 import { CustomerListResolver } from './customer/customer-list.resolver.js'
 import { EntitlementResolver } from './entitlement/entitlement.resolver.js'
@@ -16,11 +18,13 @@ import { TestClockResolver } from './environment/test-clock.resolver.js'
 import { EstimateResolver } from './estimates/estimate.resolver.js'
 import type { RequestContext } from './operations/context.js'
 import { PaywallResolver } from './paywall/paywall.resolver.js'
+import { CustomerProvisioningResolver } from './provisioning/customer-provisioning.resolver.js'
 import { ImportResolver } from './provisioning/import.resolver.js'
 import { describeFields } from './schema/field-meanings.js'
+import { CustomerSubscriptionsResolver } from './subscription/customer-subscriptions.resolver.js'
 import { PackageMigrationResolver } from './subscription/package-migration.resolver.js'
 import { SubscriptionResolver } from './subscription/subscription.resolver.js'
-import { CustomerBillingResolver, SubscriptionBillingResolver } from './subscription/subscription-billing.resolver.js'
+import { SubscriptionBillingResolver } from './subscription/subscription-billing.resolver.js'
 import { SubscriptionChangeResolver } from './subscription/subscription-change.resolver.js'
 import { SubscriptionQueryResolver } from './subscription/subscription-query.resolver.js'
 import { StateChangesResolver } from './updates/state-changes.resolver.js'
@@ -37,10 +41,13 @@ export function createSchema(): GraphQLSchema {
       BillingResolver,
       CatalogResolver,
       ConfigurationResolver,
+      CouponCustomersResolver,
       CouponResolver,
       CustomerBillingResolver,
       CustomerListResolver,
+      CustomerProvisioningResolver,
       CustomerResolver,
+      CustomerSubscriptionsResolver,
       EntitlementResolver,
       EstimateResolver,
       FeatureResolver,

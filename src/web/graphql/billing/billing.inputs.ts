@@ -1,15 +1,7 @@
 import { Field, Float, InputType } from 'type-graphql'
+import { TaxExempt } from '../customer/billing-information.inputs.js'
 import * as enums from '../schema/enums.js'
 import { Json } from '../schema/scalars.js'
-
-@InputType({ description: 'A tax identifier, passed to the billing provider and not kept.' })
-export class TaxExempt {
-  @Field(() => String)
-  type!: string
-
-  @Field(() => String)
-  value!: string
-}
 
 @InputType({ description: 'A postal address, passed to the billing provider and not kept.' })
 export class BillingAddress {

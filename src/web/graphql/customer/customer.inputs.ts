@@ -1,81 +1,10 @@
 import { Field, InputType } from 'type-graphql'
 import type { EpochMs } from '../../../kernel/clock.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
-import type { ImportCustomer, ProvisionCustomer } from '../../../provisioning/customers.js'
-import { TaxExempt } from '../billing/billing.inputs.js'
-import * as enums from '../schema/enums.js'
+import type { ImportCustomer } from '../../../provisioning/customers.js'
 import { fromMetaData, sameId } from '../schema/input-fields.js'
 import { DateTime, Json } from '../schema/scalars.js'
-import { fromSubscriptionParams, ProvisionCustomerSubscriptionInput } from '../subscription/subscription.inputs.js'
-
-@InputType({ description: 'A postal address, passed to the billing provider and not kept.' })
-export class Address {
-  @Field(() => String, { nullable: true })
-  addressLine1?: string | null
-
-  @Field(() => String, { nullable: true })
-  addressLine2?: string | null
-
-  @Field(() => String, { nullable: true })
-  city?: string | null
-
-  @Field(() => String, { nullable: true, description: 'ISO 3166-1.' })
-  country?: string | null
-
-  @Field(() => String, { nullable: true })
-  phoneNumber?: string | null
-
-  @Field(() => String, { nullable: true })
-  postalCode?: string | null
-
-  @Field(() => String, { nullable: true })
-  state?: string | null
-}
-
-@InputType({
-  description:
-    'Facts for invoices. Currency and time zone are kept: absent leaves them, null clears them. The rest is passed to the billing provider, when the environment has one, and never kept: send it whole.',
-})
-export class CustomerBillingInfo {
-  @Field(() => Address, { nullable: true })
-  billingAddress?: Address | null
-
-  @Field(() => enums.Currency, { nullable: true })
-  currency?: string | null
-
-  @Field(() => String, { nullable: true, description: 'The name on invoices.' })
-  customerName?: string | null
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'Which integration with a billing provider: passed on with the rest. The builtin one is the only one.',
-  })
-  integrationId?: string | null
-
-  @Field(() => Json, { nullable: true })
-  invoiceCustomFields?: unknown
-
-  @Field(() => String, { nullable: true, description: 'The language of invoices.' })
-  language?: string | null
-
-  @Field(() => Json, { nullable: true })
-  metadata?: unknown
-
-  @Field(() => String, { nullable: true, description: 'Of the billing provider.' })
-  paymentMethodId?: string | null
-
-  @Field(() => Address, { nullable: true })
-  shippingAddress?: Address | null
-
-  @Field(() => [TaxExempt], { nullable: true })
-  taxIds?: TaxExempt[] | null
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'IANA name, such as Europe/Berlin: days and months of usage and billing periods follow it. Default UTC.',
-  })
-  timezone?: string | null
-}
+import { CustomerBillingInfo } from './billing-information.inputs.js'
 
 /** How an input names its customer. Not a type of the schema. */
 @InputType()
@@ -139,21 +68,6 @@ export class CustomerInput extends CustomerChangeFacts {
 
   @Field(() => Boolean, { nullable: true, description: 'Whether the billing provider is told of a customer that pays nothing.' })
   shouldSyncFree?: boolean | null
-}
-
-@InputType({
-  description:
-    'A customer, and optionally the subscription it starts with. What is absent stays as it is, null clears it. Without customerId, one is made.',
-})
-export class ProvisionCustomerInput extends CustomerInput {
-  @Field(() => Boolean, { nullable: true, description: 'There are no experiments to be left out of: any value is fine.' })
-  excludeFromExperiment?: boolean | null
-
-  @Field(() => ProvisionCustomerSubscriptionInput, {
-    nullable: true,
-    description: 'Absent: the product’s settings decide what a new customer starts with.',
-  })
-  subscriptionParams?: ProvisionCustomerSubscriptionInput | null
 }
 
 @InputType({ description: 'What changes of a customer. What is absent stays as it is, null clears it.' })
@@ -229,10 +143,6 @@ function fromChangeFacts(input: CustomerChangeFacts) {
 
 export function fromCustomerInput({ createdAt, ...input }: CustomerInput) {
   return { ...fromChangeFacts(input), refId: idOf(input), createdAt }
-}
-
-export function fromProvisionCustomerInput({ subscriptionParams, ...input }: ProvisionCustomerInput): ProvisionCustomer {
-  return { ...fromCustomerInput(input), subscription: subscriptionParams ? fromSubscriptionParams(subscriptionParams) : null }
 }
 
 /** @throws Problem BAD_USER_INPUT when no customer is named */

@@ -1,30 +1,19 @@
 import { Arg, Ctx, FieldResolver, Float, Mutation, Query, Resolver, Root } from 'type-graphql'
-import { givesAccess, type Subscription } from '../../../subscription/rules/subscription.js'
-import { shownSubscriptions } from '../../../subscription/use-cases/reads.js'
 import { Coupon, toCoupon } from '../catalog/coupon.types.js'
 import { PromotionalEntitlement, toPromotionalEntitlement } from '../entitlement/promotional.types.js'
 import type { RequestContext } from '../operations/context.js'
-import { collectedProvision } from '../subscription/collected.js'
-import {
-  CustomerSubscription,
-  ProvisionedCustomer,
-  toCustomerSubscription,
-  toProvisionedCustomer,
-} from '../subscription/subscription.types.js'
 import {
   ArchiveCustomerInput,
   CustomerInput,
   fromCustomerInput,
   fromImportCustomerInput,
-  fromProvisionCustomerInput,
   fromUpdateCustomerInput,
   GetCustomerByRefIdInput,
   ImportCustomerInput,
-  ProvisionCustomerInput,
   UnarchiveCustomerInput,
   UpdateCustomerInput,
 } from './customer.inputs.js'
-import { Customer, CustomerStatistics, EligibleForTrial, TrialedPlan, toCustomer } from './customer.types.js'
+import { Customer, EligibleForTrial, TrialedPlan, toCustomer } from './customer.types.js'
 
 @Resolver(() => Customer)
 export class CustomerResolver {
@@ -35,21 +24,6 @@ export class CustomerResolver {
   ) {
     const customer = await app.customers.get(identity.environmentId, customerId)
     return customer && toCustomer(customer)
-  }
-
-  @Mutation(() => ProvisionedCustomer, {
-    description:
-      'Creates the customer with its first subscription. Safe to repeat: a known customer is updated and gets no second subscription.',
-  })
-  async provisionCustomer(
-    @Arg('input', () => ProvisionCustomerInput, { description: 'The customer.' }) input: ProvisionCustomerInput,
-    @Ctx() context: RequestContext,
-  ) {
-    const { app, identity, now } = context
-    const provisioned = await app.customers.provision(identity.environmentId, fromProvisionCustomerInput(input))
-    const { subscription, state } = provisioned
-    const paid = subscription ? await collectedProvision(context, { subscription, state }) : provisioned
-    return toProvisionedCustomer({ ...provisioned, ...paid }, now)
   }
 
   @Mutation(() => Customer, { description: 'Creates a customer without a subscription. Refused when the identifier is taken.' })
@@ -109,42 +83,15 @@ export class CustomerResolver {
     return loaders.trialEligibilityOfCustomer.load(id)
   }
 
-  @FieldResolver(() => Boolean, { description: 'Whether a resource of the customer has a subscription in force.' })
-  async hasActiveResource(@Root() customer: Customer, @Ctx() context: RequestContext): Promise<boolean> {
-    return (await inForce(customer, context)).some(({ resource }) => resource !== null)
-  }
-
-  @FieldResolver(() => Boolean, { description: 'Whether the customer or a resource has a subscription in force.' })
-  async hasActiveSubscription(@Root() customer: Customer, @Ctx() context: RequestContext): Promise<boolean> {
-    return (await inForce(customer, context)).length > 0
-  }
-
   @FieldResolver(() => [PromotionalEntitlement], { nullable: true, description: 'The latest 10, expired ones too; the newest first.' })
   async promotionalEntitlements(@Root() { id }: Customer, @Ctx() { loaders }: RequestContext): Promise<PromotionalEntitlement[]> {
     const held = await loaders.promotionalOfCustomer.load(id)
     return held.slice(0, shownPromotional).map(toPromotionalEntitlement)
   }
 
-  @FieldResolver(() => CustomerStatistics, { nullable: true })
-  async statistics(@Root() customer: Customer, @Ctx() context: RequestContext): Promise<CustomerStatistics> {
-    const counts = new Map<CustomerSubscription['source']['pricingType'], number>()
-    for (const { pricingType } of await inForce(customer, context)) counts.set(pricingType, (counts.get(pricingType) ?? 0) + 1)
-    return { activeSubscriptionsByPricingType: [...counts].map(([pricingType, totalCount]) => ({ pricingType, totalCount })) }
-  }
-
-  @FieldResolver(() => [CustomerSubscription], { nullable: true, description: 'The latest 10, ended ones too; the newest first.' })
-  async subscriptions(@Root() { id }: Customer, @Ctx() { loaders }: RequestContext): Promise<CustomerSubscription[]> {
-    return (await loaders.subscriptionsOfCustomer.load(id)).slice(0, shownSubscriptions).map(toCustomerSubscription)
-  }
-
   @FieldResolver(() => Float, { description: 'How many promotional entitlements count now.' })
   async totalActivePromotionalEntitlements(@Root() { id }: Customer, @Ctx() { loaders }: RequestContext): Promise<number> {
     return (await loaders.promotionalOfCustomer.load(id)).filter(({ status }) => status === 'Active').length
-  }
-
-  @FieldResolver(() => Float, { description: 'How many subscriptions of the customer and its resources are in force.' })
-  async totalActiveSubscription(@Root() customer: Customer, @Ctx() context: RequestContext): Promise<number> {
-    return (await inForce(customer, context)).length
   }
 
   @FieldResolver(() => [TrialedPlan], { nullable: true, description: 'The plans that it has had a trial of, the first one first.' })
@@ -155,7 +102,3 @@ export class CustomerResolver {
 
 /** As nested lists are. */
 const shownPromotional = 10
-
-async function inForce({ id }: Customer, { loaders }: RequestContext): Promise<Subscription[]> {
-  return (await loaders.subscriptionsOfCustomer.load(id)).filter(({ status }) => givesAccess(status))
-}

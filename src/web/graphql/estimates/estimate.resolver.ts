@@ -1,5 +1,4 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
-import { SubscriptionInvoicePreview } from '../billing/invoice.types.js'
 import type { RequestContext } from '../operations/context.js'
 import {
   EstimateSubscriptionInput,
@@ -13,6 +12,7 @@ import {
 import { SubscriptionPreview, SubscriptionPreviewV2 } from './estimate.types.js'
 import { toSubscriptionPreview, toSubscriptionPreviewV2 } from './estimate-answers.js'
 import { toInvoicePreview } from './invoice-preview.js'
+import { SubscriptionInvoicePreview } from './invoice-preview.types.js'
 
 /** What a subscription or a change of one would cost. Mutations by name only: nothing changes. */
 @Resolver()

@@ -4,13 +4,13 @@ import { tierParts } from '../../../billing/rules/price.js'
 import type { NextInvoice } from '../../../estimates/service.js'
 import * as decimal from '../../../kernel/decimal.js'
 import type { Subscription } from '../../../subscription/rules/subscription.js'
+import { toPrice } from '../catalog/price.types.js'
+import { money, toBalance, toDiscount, toTaxDetails } from './estimate-answers.js'
 import type {
   SubscriptionInvoicePreview,
   SubscriptionInvoicePreviewLineItem,
   SubscriptionInvoicePreviewLineItemData,
-} from '../billing/invoice.types.js'
-import { toPrice } from '../catalog/price.types.js'
-import { money, toBalance, toDiscount, toTaxDetails } from './estimate-answers.js'
+} from './invoice-preview.types.js'
 
 export function toInvoicePreview({
   draft,

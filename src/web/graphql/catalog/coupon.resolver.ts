@@ -1,16 +1,15 @@
-import { Arg, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql'
+import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql'
 import type { Filter } from '../../../platform/list/request.js'
-import { CreateCouponInput, fromCreateCouponInput } from '../catalog/coupon.inputs.js'
-import { Coupon, toCoupon } from '../catalog/coupon.types.js'
 import { CouponFilter } from '../lists/filter.inputs.js'
 import { CouponSort, CursorPaging } from '../lists/list.inputs.js'
 import { connectionType, toConnection } from '../lists/page.types.js'
 import type { RequestContext } from '../operations/context.js'
-import { Customer, toCustomer } from './customer.types.js'
+import { CreateCouponInput, fromCreateCouponInput } from './coupon.inputs.js'
+import { Coupon, toCoupon } from './coupon.types.js'
 
 const CouponConnection = connectionType('Coupon', Coupon, 'coupons')
 
-@Resolver(() => Coupon)
+@Resolver()
 export class CouponResolver {
   @Query(() => CouponConnection, { description: 'The coupons of the catalog, archived ones too; the newest first.' })
   async coupons(
@@ -28,14 +27,5 @@ export class CouponResolver {
     @Ctx() { app, identity }: RequestContext,
   ) {
     return toCoupon(await app.offers.createCoupon(identity.environmentId, fromCreateCouponInput(input)))
-  }
-
-  @FieldResolver(() => [Customer], {
-    nullable: true,
-    description: 'The first 10 customers that have it, the newest first. Null for client keys: they may not know of other customers.',
-  })
-  async customers(@Root() { id }: Coupon, @Ctx() { identity, loaders }: RequestContext): Promise<Customer[] | null> {
-    if (identity.kind !== 'SERVER') return null
-    return (await loaders.customersOfCoupon.load(id)).map(toCustomer)
   }
 }
