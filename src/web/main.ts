@@ -5,7 +5,7 @@ import { listen } from '../platform/health.js'
 import { runProcess } from '../platform/process.js'
 import { createApp, usageParts } from '../wiring/app.js'
 import { openStores } from '../wiring/stores.js'
-import { createFrontDoor, defaultLimits } from './koa.js'
+import { createFrontDoor, defaultLimits } from './http/koa.js'
 
 export const webConfig = {
   ...processVariables,

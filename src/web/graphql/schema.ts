@@ -1,33 +1,37 @@
 import 'reflect-metadata'
 import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, lexicographicSortSchema } from 'graphql'
 import { buildSchemaSync } from 'type-graphql'
-import { authorize, type RootArguments } from '../auth.js'
-import { BillingResolver } from './billing.resolver.js'
-import { CatalogResolver } from './catalog.resolver.js'
-import { ConfigurationResolver } from './configuration.resolver.js'
-import type { RequestContext } from './context.js'
-import { CouponResolver } from './coupon.resolver.js'
-import { CustomerResolver } from './customer.resolver.js'
-import { CustomerListResolver } from './customer-list.resolver.js'
-import { EntitlementResolver } from './entitlement.resolver.js'
-import { EstimateResolver } from './estimate.resolver.js'
-import { describeFields } from './field-meanings.js'
-import { ImportResolver } from './import.resolver.js'
-import { AddonResolver, FeatureResolver, PlanResolver, PriceResolver, ProductResolver } from './package.resolver.js'
-import { PackageMigrationResolver } from './package-migration.resolver.js'
-import { PaywallResolver } from './paywall.resolver.js'
-import { ProductListResolver } from './product.resolver.js'
-import { PromotionalResolver } from './promotional.resolver.js'
-import { StateChangesResolver } from './state-changes.resolver.js'
-import { SubscriptionResolver } from './subscription.resolver.js'
-import { CustomerBillingResolver, SubscriptionBillingResolver } from './subscription-billing.resolver.js'
-import { SubscriptionChangeResolver } from './subscription-change.resolver.js'
-import { SubscriptionQueryResolver } from './subscription-query.resolver.js'
-import { TestClockResolver } from './test-clock.resolver.js'
-import { UpdatesResolver } from './updates.resolver.js'
-import { UsageResolver } from './usage.resolver.js'
-import { UsageCorrectionResolver } from './usage-correction.resolver.js'
-import { UsageHistoryResolver } from './usage-history.resolver.js'
+import { authorize, type RootArguments } from '../access/auth.js'
+import { BillingResolver } from './billing/billing.resolver.js'
+import { CustomerBillingResolver } from './billing/customer-billing.resolver.js'
+import { CatalogResolver } from './catalog/catalog.resolver.js'
+import { CouponResolver } from './catalog/coupon.resolver.js'
+import { AddonResolver, FeatureResolver, PlanResolver, PriceResolver, ProductResolver } from './catalog/package.resolver.js'
+import { ProductListResolver } from './catalog/product.resolver.js'
+import { CouponCustomersResolver } from './customer/coupon-customers.resolver.js'
+import { CustomerResolver } from './customer/customer.resolver.js'
+import { CustomerListResolver } from './customer/customer-list.resolver.js'
+import { EntitlementResolver } from './entitlement/entitlement.resolver.js'
+import { PromotionalResolver } from './entitlement/promotional.resolver.js'
+import { ConfigurationResolver } from './environment/configuration.resolver.js'
+import { TestClockResolver } from './environment/test-clock.resolver.js'
+import { EstimateResolver } from './estimates/estimate.resolver.js'
+import type { RequestContext } from './operations/context.js'
+import { PaywallResolver } from './paywall/paywall.resolver.js'
+import { CustomerProvisioningResolver } from './provisioning/customer-provisioning.resolver.js'
+import { ImportResolver } from './provisioning/import.resolver.js'
+import { describeFields } from './schema/field-meanings.js'
+import { CustomerSubscriptionsResolver } from './subscription/customer-subscriptions.resolver.js'
+import { PackageMigrationResolver } from './subscription/package-migration.resolver.js'
+import { SubscriptionResolver } from './subscription/subscription.resolver.js'
+import { SubscriptionBillingResolver } from './subscription/subscription-billing.resolver.js'
+import { SubscriptionChangeResolver } from './subscription/subscription-change.resolver.js'
+import { SubscriptionQueryResolver } from './subscription/subscription-query.resolver.js'
+import { StateChangesResolver } from './updates/state-changes.resolver.js'
+import { UpdatesResolver } from './updates/updates.resolver.js'
+import { UsageResolver } from './usage/usage.resolver.js'
+import { UsageCorrectionResolver } from './usage/usage-correction.resolver.js'
+import { UsageHistoryResolver } from './usage/usage-history.resolver.js'
 
 /** The schema that the front door serves; every root field is guarded. Built once per process. */
 export function createSchema(): GraphQLSchema {
@@ -37,10 +41,13 @@ export function createSchema(): GraphQLSchema {
       BillingResolver,
       CatalogResolver,
       ConfigurationResolver,
+      CouponCustomersResolver,
       CouponResolver,
       CustomerBillingResolver,
       CustomerListResolver,
+      CustomerProvisioningResolver,
       CustomerResolver,
+      CustomerSubscriptionsResolver,
       EntitlementResolver,
       EstimateResolver,
       FeatureResolver,

@@ -1,6 +1,6 @@
 import { Client } from 'undici'
 import { Problem } from '../../../src/kernel/problem.js'
-import { maxBodyBytes } from '../../../src/web/body.js'
+import { maxBodyBytes } from '../../../src/web/http/body.js'
 import type { Comparison } from '../figures/compare.js'
 import { quantile, significant } from '../figures/statistics.js'
 import type { BenchmarkContext } from '../harness/benchmark.js'

@@ -19,7 +19,7 @@ import {
   printSchema,
 } from 'graphql'
 import { createSchema } from '../../../src/web/graphql/schema.js'
-import { packageRoot } from '../../../src/web/package-files.js'
+import { packageRoot } from '../../../src/web/pages/package-files.js'
 
 /** What deployed clients compile against. */
 const contract = buildSchema(readFileSync(join(packageRoot, 'test/contract/graphql/contract.graphql'), 'utf8'))

@@ -2,8 +2,8 @@ import 'reflect-metadata'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { Problem } from '../../../src/kernel/problem.js'
-import { toWireError } from '../../../src/web/graphql/errors.js'
-import { fromReportUsageBulkInput, fromReportUsageInput } from '../../../src/web/graphql/usage.inputs.js'
+import { toWireError } from '../../../src/web/graphql/operations/errors.js'
+import { fromReportUsageBulkInput, fromReportUsageInput } from '../../../src/web/graphql/usage/usage.inputs.js'
 import { count, createEnvironment, event, type MeteringBench, openMeteringBench, problemOf, report } from './fixture.js'
 
 interface Refused {

@@ -3,7 +3,7 @@ import { listen } from '../../../src/platform/health.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
-import { createFrontDoor } from '../../../src/web/koa.js'
+import { createFrontDoor } from '../../../src/web/http/koa.js'
 import { createApp, usageParts } from '../../../src/wiring/app.js'
 import type { MeteringBench } from '../metering/fixture.js'
 

@@ -8,7 +8,7 @@ import { ChangeDelivery } from '../../../src/updates/deliver/delivery.js'
 import { deliverChanges } from '../../../src/updates/deliver/jobs.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
 import { StateCache } from '../../../src/updates/held/state-cache.js'
-import { createFrontDoor } from '../../../src/web/koa.js'
+import { createFrontDoor } from '../../../src/web/http/koa.js'
 import { type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 import { type GraphqlBody, operatorKey, post } from './front-door.js'
 

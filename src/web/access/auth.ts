@@ -1,0 +1,104 @@
+/**
+ * Who asks, and what the asker may ask. Every root field of the schema passes `authorize`; what is not named here is for server keys only.
+ *
+ * server key   may do everything in its environment
+ * client key   sits in a browser: reads what belongs to the one customer whose signed token comes with it
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { KeyIdentity } from '../../environment/model/environment.js'
+import { Problem } from '../../kernel/problem.js'
+import type { Secret } from '../../platform/config.js'
+import type { App } from '../../wiring/app.js'
+
+export type Identity = KeyIdentity & {
+  /** The customer (its refId) that a client key's token names; null: no token, or a server key. */
+  customerId: string | null
+}
+
+/** An API key from wherever a request carries it, and the signed token of a customer. */
+export interface Credentials {
+  apiKey: string | undefined
+  customerToken: string | undefined
+}
+
+export type Authenticator = Pick<App['environments'], 'authenticate' | 'verifyCustomerToken'>
+
+export function credentialsOf(headers: IncomingHttpHeaders): Credentials {
+  return { apiKey: single(headers['x-api-key']), customerToken: single(headers['x-customer-key']) }
+}
+
+/** Fails with UNAUTHENTICATED when the key or the token is missing, unknown or no longer valid. */
+export async function identify(environments: Authenticator, { apiKey, customerToken }: Credentials): Promise<Identity> {
+  if (!apiKey) throw new Problem('UNAUTHENTICATED', 'UNAUTHENTICATED', 'Send an API key of the environment in the header X-API-KEY.')
+  const key = await environments.authenticate(apiKey)
+  const isSigned = key.kind === 'CLIENT' && customerToken !== undefined
+  return { ...key, customerId: isSigned ? await environments.verifyCustomerToken(key.environmentId, customerToken) : null }
+}
+
+/** The customer whom a read of a client key is about. Root fields with the same name and arguments as in the schema. */
+const clientReads: ReadonlyMap<string, (args: RootArguments) => unknown> = new Map(
+  Object.entries({
+    cachedEntitlements: ({ query }: RootArguments) => query?.customerId,
+    entitlement: ({ query }: RootArguments) => query?.customerId,
+    entitlementV2: ({ query }: RootArguments) => query?.customerId,
+    entitlementsState: ({ query }: RootArguments) => query?.customerId,
+    getActiveSubscriptions: ({ input }: RootArguments) => input?.customerId,
+    getCustomerByRefId: ({ input }: RootArguments) => input?.customerId,
+    paywall: ({ input }: RootArguments) => input?.customerId,
+  }),
+)
+
+/** Queries that need no customer. */
+const publicReads: ReadonlySet<string> = new Set(['coupons', 'products', 'sdkConfiguration'])
+
+/** What anybody may see who has a client key; a paywall as long as it is nobody's. */
+const isPublic = (field: string, args: RootArguments) => publicReads.has(field) || (field === 'paywall' && !args.input?.customerId)
+
+export type RootArguments = Readonly<Record<string, Readonly<Record<string, unknown>> | null | undefined>>
+
+/**
+ * Passes, or fails with PERMISSION_DENIED, before the root field is resolved. A subscription of a client key passes: it is sent only what
+ * belongs to the customer of its token.
+ */
+export function authorize(identity: Identity, root: { operation: string; field: string; args: RootArguments }): void {
+  checkEnvironment(identity, root.args)
+  if (identity.kind === 'SERVER') return
+  if (root.operation === 'Query' && isPublic(root.field, root.args)) return
+  if (root.operation === 'Subscription' && identity.customerId !== null) return
+  const customerOf = root.operation === 'Query' ? clientReads.get(root.field) : undefined
+  if (!customerOf) throw forbidden(`${root.field} needs a server key.`)
+  if (identity.customerId === null) {
+    if (identity.allowsUnsignedClientReads) return
+    throw forbidden('A client key needs the signed token of a customer in the header X-CUSTOMER-KEY.')
+  }
+  if (customerOf(root.args) !== identity.customerId)
+    throw new Problem(
+      'PERMISSION_DENIED',
+      'AUTH_CUSTOMER_MISMATCH',
+      'The customer token is for another customer than the one that was asked for.',
+    )
+}
+
+/** Inputs may name the environment; the key decides, so another one is a mistake that must not go unnoticed. */
+function checkEnvironment({ environmentId, environmentRefId }: Identity, args: RootArguments): void {
+  for (const input of Object.values(args)) {
+    const named = typeof input === 'object' ? input?.environmentId : undefined
+    // In a filter it is a comparison, and other environments are not in the list anyway.
+    if (typeof named === 'string' && named !== environmentId && named !== environmentRefId)
+      throw forbidden('The key belongs to another environment than the one that environmentId names.')
+  }
+}
+
+function forbidden(message: string): Problem {
+  return new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', message)
+}
+
+/** Whether it is the operator's key. Digests have one length, so that comparing takes the same time whatever is given. */
+export function isOperatorKey(given: string | string[] | undefined, operatorKey: Secret | undefined): boolean {
+  if (!operatorKey || !given) return false
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(single(given)!), digest(operatorKey.reveal()))
+}
+
+const single = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header)

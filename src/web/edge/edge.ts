@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { type DocumentNode, execute, type GraphQLSchema, parse } from 'graphql'
+import type { Context, Middleware } from 'koa'
+import type { EntitlementState } from '../../entitlement/rules/state.js'
+import { newId } from '../../kernel/id.js'
+import { Problem, type ProblemCode } from '../../kernel/problem.js'
+import type { Logger } from '../../platform/logger.js'
+import { withinSignal } from '../../platform/within-signal.js'
+import { authorize, credentialsOf, type Identity, identify } from '../access/auth.js'
+import { allowBrowsers, openToBrowsers } from '../access/cors.js'
+import type { RateLimits } from '../access/rate-limits.js'
+import { createContext, type Services } from '../graphql/operations/context.js'
+import { codeOf, toProblem, toWireError } from '../graphql/operations/errors.js'
+import { type EdgeDocument, edgeDocuments } from './documents.js'
+import { type EdgeRoute, readRoute } from './route.js'
+
+export interface EdgeOptions {
+  app: Services & { entitlements: EdgeStates }
+  schema: GraphQLSchema
+  rateLimits: RateLimits
+  timeoutMs: number
+  log: Logger
+}
+
+/** Where states come from; `held` answers at once or null. */
+export interface EdgeStates {
+  held(environmentId: string, customerId: string, resourceId: string | null): EntitlementState | null
+}
+
+/** An answer as it goes over the wire. */
+interface Page {
+  /** Characters of one byte each, which Node sends in one piece with the headers, or bytes. */
+  body: string | Buffer
+  bytes: number
+  etag: string
+}
+
+/** The Problem's HTTP status: caches and SDKs of the edge look at nothing else. */
+const statusOf: Readonly<Record<ProblemCode, number>> = {
+  INVALID_ARGUMENT: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  ALREADY_EXISTS: 409,
+  FAILED_PRECONDITION: 400,
+  RESOURCE_EXHAUSTED: 429,
+  ABORTED: 503,
+  DEADLINE_EXCEEDED: 504,
+  UNAVAILABLE: 503,
+  UNIMPLEMENTED: 501,
+  INTERNAL: 500,
+}
+
+const tooManyRequests = Buffer.from(JSON.stringify({ error: 'rate_limit_exceeded', message: 'Too many requests' }))
+
+/**
+ * The edge API: GET requests whose answers a cache may keep and revalidate. Answers are those of the GraphQL API; the texts made of a state are
+ * kept as long as the state is held, so that a warm answer is two look-ups and a write.
+ */
+export function serveEdge(options: EdgeOptions): Middleware {
+  const pages = new Pages(options)
+  return async (ctx, next) => {
+    const { url = '' } = ctx.req
+    if (!url.startsWith('/v1/')) return next()
+    if (ctx.method === 'GET' || ctx.method === 'HEAD') {
+      ctx.respond = false
+      return answer(ctx, pages, options)
+    }
+    if (ctx.method === 'OPTIONS') return allowBrowsers(ctx, async () => undefined)
+    ctx.status = 405
+    ctx.set('allow', 'GET, HEAD, OPTIONS')
+    ctx.body = ''
+  }
+}
+
+async function answer(ctx: Context, pages: Pages, { app, rateLimits, log }: EdgeOptions): Promise<void> {
+  const { req, res } = ctx
+  const facts: { environmentId?: string } = {}
+  try {
+    const identity = await identify(app.environments, credentialsOf(req.headers))
+    facts.environmentId = identity.environmentId
+    await rateLimits.take(identity)
+    const route = readRoute(req.url ?? '')
+    const page = await pages.get(route, identity)
+    const isKnown = matches(req.headers['if-none-match'], page.etag)
+    if (isKnown) res.writeHead(304, { ...alwaysSent, etag: page.etag }).end()
+    else {
+      res.writeHead(200, { ...alwaysSent, etag: page.etag, 'content-type': json, 'content-length': page.bytes })
+      res.end(ctx.method === 'HEAD' ? undefined : page.body, 'latin1')
+    }
+  } catch (error) {
+    refuse(res, Problem.from(error), log, facts)
+  }
+}
+
+const json = 'application/json; charset=utf-8'
+const alwaysSent = {
+  'cache-control': 'private, no-cache',
+  vary: 'X-API-KEY, X-CUSTOMER-KEY',
+  ...openToBrowsers,
+}
+
+function refuse(res: ServerResponse, problem: Problem, log: Logger, facts: { environmentId?: string }): void {
+  const traceId = newId()
+  const line = { traceId, code: codeOf(problem), ...facts }
+  if (problem.code === 'INTERNAL') log.error({ ...line, err: problem.cause }, 'edge request failed')
+  else log.info({ ...line, reason: problem.reason }, 'edge request refused')
+  const headers = { ...alwaysSent, 'cache-control': 'no-store', 'content-type': json, 'x-trace-id': traceId }
+  if (problem.code === 'RESOURCE_EXHAUSTED') {
+    const seconds = Math.max(1, Math.ceil(Number(problem.details.retryAfterMs ?? 1_000) / 1_000))
+    res.writeHead(429, { ...headers, 'retry-after': String(seconds) }).end(tooManyRequests)
+  } else res.writeHead(statusOf[problem.code], headers).end(JSON.stringify({ data: null, errors: [toWireError(problem, traceId)] }))
+}
+
+class Pages {
+  readonly #options: EdgeOptions
+  readonly #documents = new Map<EdgeDocument, DocumentNode>()
+  readonly #ofState = new WeakMap<EntitlementState, Map<EdgeDocument, Page>>()
+
+  constructor(options: EdgeOptions) {
+    this.#options = options
+  }
+
+  async get({ document, input, resourceIds }: EdgeRoute, identity: Identity): Promise<Page> {
+    if (document !== 'entitlements' && document !== 'entitlementsState') {
+      return toPage(await this.#execute(document, identity, variablesOf(document, input, resourceIds)))
+    }
+    const { customerId = '' } = input
+    const variables = { query: { customerId, resourceId: resourceIds[0] ?? null } }
+    authorize(identity, { operation: 'Query', field: 'entitlementsState', args: variables })
+    const { entitlements } = this.#options.app
+    const of = [identity.environmentId, customerId, resourceIds[0] ?? null] as const
+    const state = entitlements.held(...of) ?? (await entitlements.state(...of))
+    const known = this.#ofState.get(state)?.get(document)
+    if (known) return known
+    const page = toPage(await this.#execute(document, identity, variables, state))
+    const ofState = this.#ofState.get(state) ?? new Map()
+    this.#ofState.set(state, ofState.set(document, page))
+    return page
+  }
+
+  /** With `state`, the answer is about that one. Fails with the Problem of the first error. */
+  async #execute(name: EdgeDocument, identity: Identity, variables: Record<string, unknown>, state?: EntitlementState): Promise<unknown> {
+    const { app, schema, timeoutMs } = this.#options
+    const source = app.entitlements
+    const entitlements = state ? { state: async () => state, check: source.check.bind(source) } : source
+    const operation = { traceId: newId(), signal: AbortSignal.timeout(timeoutMs) }
+    const contextValue = createContext({ app: { ...app, entitlements }, identity, operation })
+    const document = this.#documents.get(name) ?? parse(edgeDocuments[name])
+    this.#documents.set(name, document)
+    const { data, errors } = await withinSignal(operation, async () =>
+      execute({ schema, document, variableValues: variables, contextValue }),
+    )
+    if (operation.signal.aborted) throw new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The answer was not ready within ${timeoutMs} ms.`)
+    if (errors?.[0]) throw toProblem(errors[0])
+    return data
+  }
+}
+
+function variablesOf(document: EdgeDocument, input: EdgeRoute['input'], resourceIds: string[]): Record<string, unknown> {
+  if (document === 'activeSubscriptions')
+    return { input: { customerId: input.customerId, ...(resourceIds.length > 0 ? { resourceIds } : {}) } }
+  return document === 'paywall' ? { input } : {}
+}
+
+function toPage(data: unknown): Page {
+  const text = JSON.stringify({ data })
+  const encoded = Buffer.from(text)
+  const isAscii = encoded.length === text.length
+  return { body: isAscii ? text : encoded, bytes: encoded.length, etag: `"${createHash('sha256').update(encoded).digest('base64url')}"` }
+}
+
+/** As RFC 9110 compares for GET: weak and strong alike. */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  if (header === etag || header.trim() === '*') return true
+  return header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag)
+}

@@ -1,0 +1,172 @@
+import DataLoader from 'dataloader'
+import type { BillingView } from '../../../billing/reads.js'
+import type { PaymentMethod } from '../../../billing/rules/provider.js'
+import type { ChangeKind } from '../../../changes/model/change.js'
+import type { Customer } from '../../../customer/model/customer.js'
+import type { PromotionalEntitlement } from '../../../entitlement/rules/promotional.js'
+import type { EpochMs } from '../../../kernel/clock.js'
+import { invalidInput } from '../../../kernel/problem.js'
+import type { UsageService } from '../../../metering/intake/service.js'
+import type { UsageEvent } from '../../../metering/model/report.js'
+import type { Subscription } from '../../../subscription/rules/subscription.js'
+import type { ProductEligibility, TrialedPlan } from '../../../subscription/rules/trial.js'
+import type { CatchUp } from '../../../updates/stream/change-stream.js'
+import type { ChangeMessage } from '../../../updates/wire/change-message.js'
+import type { App } from '../../../wiring/app.js'
+import type { Identity } from '../../access/auth.js'
+import { type CatalogLoaders, createCatalogLoaders } from './catalog-loaders.js'
+
+/** The services that the front door calls. */
+export type Services = Pick<
+  App,
+  | 'billing'
+  | 'billingProvider'
+  | 'billingReads'
+  | 'budgets'
+  | 'cancellations'
+  | 'catalog'
+  | 'checks'
+  | 'customers'
+  | 'environments'
+  | 'estimates'
+  | 'imports'
+  | 'offers'
+  | 'promotional'
+  | 'packageMigrations'
+  | 'subscriptionChanges'
+  | 'subscriptionList'
+  | 'subscriptionReads'
+  | 'subscriptions'
+  | 'testClocks'
+  | 'transfers'
+> & {
+  /** Reads. */
+  entitlements: Pick<App['entitlements'], 'check' | 'state'>
+  usage: UsageService
+}
+
+/** What resolvers know about the request that they answer. */
+export interface RequestContext {
+  app: Services
+  identity: Identity
+  /** The request carries the operator key too. */
+  isOperator: boolean
+  traceId: string
+  /** Aborts when nobody waits for the answer any more. */
+  signal: AbortSignal
+  /** One instant for the whole answer. */
+  now: EpochMs
+  loaders: Loaders
+  /** Those of the operation's input when they were taken out of it; null: they are in it. */
+  events: UsageEvent[] | null
+  /** Before each mutation of a document: what an earlier one had loaded may have changed. */
+  forgetLoaded(): void
+  /** What subscriptions listen to: changes of these kinds that the identity may see, from now on, until `signal` aborts. */
+  changes(kinds: readonly ChangeKind[]): AsyncIterable<ChangeMessage>
+  /** What changed in the environment after a position of its change stream; null: the reader knows none. */
+  missedSince(position: string | null): Promise<CatchUp>
+}
+
+/** Of one query or mutation: a record that an answer needs several times is loaded once. */
+interface Loaders extends CatalogLoaders {
+  /** By our id. */
+  customers: DataLoader<string, Customer | null>
+  /** The time in an environment (our id). */
+  timeOf: DataLoader<string, EpochMs>
+  /** By our id of the subscription. */
+  billingOfSubscription: DataLoader<string, BillingView>
+  /** By the subscription itself, with its status of now. */
+  budgetExceeded: DataLoader<Subscription, boolean>
+  /** By our id of the customer. */
+  paymentMethodOfCustomer: DataLoader<string, PaymentMethod | null>
+  /** By our id of the coupon: the latest ten that have it. */
+  customersOfCoupon: DataLoader<string, Customer[]>
+  /** By our id of the customer: what is not final, and the latest ten of all; the newest first. */
+  subscriptionsOfCustomer: DataLoader<string, Subscription[]>
+  /** By our id of the customer: expired ones too, the newest first. */
+  promotionalOfCustomer: DataLoader<string, PromotionalEntitlement[]>
+  /** By our id of the customer. */
+  trialedPlansOfCustomer: DataLoader<string, TrialedPlan[]>
+  /** By our id of the customer. */
+  trialEligibilityOfCustomer: DataLoader<string, ProductEligibility[]>
+}
+
+export interface ContextFacts {
+  app: Services
+  identity: Identity
+  /** Default false. */
+  isOperator?: boolean
+  /** Both are asked for only when they are needed. */
+  operation: Pick<RequestContext, 'traceId' | 'signal'>
+  events?: UsageEvent[] | null
+  /** Absent: there is nothing to listen to. */
+  listening?: Pick<RequestContext, 'changes' | 'missedSince'>
+}
+
+class OperationContext implements RequestContext {
+  readonly app: Services
+  readonly identity: Identity
+  readonly isOperator: boolean
+  readonly now = Date.now()
+  readonly changes: RequestContext['changes']
+  readonly missedSince: RequestContext['missedSince']
+  readonly events: UsageEvent[] | null
+  readonly #operation: ContextFacts['operation']
+  #loaders: Loaders | undefined
+
+  constructor({ app, identity, isOperator = false, operation, events = null, listening = notListening }: ContextFacts) {
+    this.app = app
+    this.identity = identity
+    this.isOperator = isOperator
+    this.#operation = operation
+    this.changes = listening.changes
+    this.missedSince = listening.missedSince
+    this.events = events
+  }
+
+  get traceId(): string {
+    return this.#operation.traceId
+  }
+
+  get signal(): AbortSignal {
+    return this.#operation.signal
+  }
+
+  get loaders(): Loaders {
+    this.#loaders ??= createLoaders(this.app, this.identity.environmentId)
+    return this.#loaders
+  }
+
+  forgetLoaded(): void {
+    this.#loaders = undefined
+  }
+}
+
+export const createContext = (facts: ContextFacts): RequestContext => new OperationContext(facts)
+
+const refuse = (): never => {
+  throw invalidInput('Subscriptions are served over WebSocket')
+}
+const notListening = { changes: refuse, missedSince: refuse }
+
+/** How many customers a coupon is answered with: the first page of a list. */
+const shownCustomers = 10
+
+function createLoaders(app: Services, environmentId: string): Loaders {
+  return {
+    ...createCatalogLoaders(app, environmentId),
+    customers: new DataLoader((ids) => app.customers.byIds(environmentId, ids)),
+    timeOf: new DataLoader((ids) => Promise.all(ids.map((id) => app.environments.now(id)))),
+    billingOfSubscription: new DataLoader((ids) => app.billingReads.ofSubscriptions(environmentId, ids)),
+    budgetExceeded: new DataLoader((subscriptions) => app.budgets.budgetsExceeded(environmentId, subscriptions)),
+    paymentMethodOfCustomer: new DataLoader(async (ids) => {
+      const methods = await app.billingProvider.findPaymentMethods(environmentId, ids)
+      return ids.map((id) => methods.get(id) ?? null)
+    }),
+    customersOfCoupon: new DataLoader((ids) => app.customers.ofCoupons(environmentId, ids, shownCustomers)),
+    subscriptionsOfCustomer: new DataLoader((ids) => app.subscriptionReads.ofCustomers(environmentId, ids)),
+    promotionalOfCustomer: new DataLoader((ids) => app.promotional.held(environmentId, ids)),
+    trialedPlansOfCustomer: new DataLoader((ids) => app.subscriptionReads.trialedPlans(environmentId, ids)),
+    trialEligibilityOfCustomer: new DataLoader((ids) => app.subscriptionReads.eligibility(environmentId, ids)),
+  }
+}

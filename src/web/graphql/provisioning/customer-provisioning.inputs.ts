@@ -1,0 +1,23 @@
+import { Field, InputType } from 'type-graphql'
+import type { ProvisionCustomer } from '../../../provisioning/customers.js'
+import { CustomerInput, fromCustomerInput } from '../customer/customer.inputs.js'
+import { fromSubscriptionParams, ProvisionCustomerSubscriptionInput } from '../subscription/subscription.inputs.js'
+
+@InputType({
+  description:
+    'A customer, and optionally the subscription it starts with. What is absent stays as it is, null clears it. Without customerId, one is made.',
+})
+export class ProvisionCustomerInput extends CustomerInput {
+  @Field(() => Boolean, { nullable: true, description: 'There are no experiments to be left out of: any value is fine.' })
+  excludeFromExperiment?: boolean | null
+
+  @Field(() => ProvisionCustomerSubscriptionInput, {
+    nullable: true,
+    description: 'Absent: the product’s settings decide what a new customer starts with.',
+  })
+  subscriptionParams?: ProvisionCustomerSubscriptionInput | null
+}
+
+export function fromProvisionCustomerInput({ subscriptionParams, ...input }: ProvisionCustomerInput): ProvisionCustomer {
+  return { ...fromCustomerInput(input), subscription: subscriptionParams ? fromSubscriptionParams(subscriptionParams) : null }
+}

@@ -1,0 +1,61 @@
+import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
+import type { RequestContext } from '../operations/context.js'
+import {
+  fromReportUsageBulkInput,
+  fromReportUsageInput,
+  fromUsageEvents,
+  ReportUsageBulkInput,
+  ReportUsageInput,
+  UsageEventsReportInput,
+  UsageMeasurementCreateInput,
+} from './usage.inputs.js'
+import { toUsageMeasurement, UsageMeasurementWithCurrentUsage } from './usage.types.js'
+
+@Resolver()
+export class UsageResolver {
+  @Mutation(() => UsageMeasurementWithCurrentUsage, {
+    description:
+      'Reports usage of a feature. Answers once it is stored: an error means that it was not counted. Usage over the limit is stored all the same.',
+  })
+  async reportUsage(
+    @Arg('input', () => ReportUsageInput, { description: 'The usage.' }) input: ReportUsageInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    const [usage] = await app.usage.report(identity.environmentId, [fromReportUsageInput(input)])
+    return toUsageMeasurement(usage!)
+  }
+
+  @Mutation(() => [UsageMeasurementWithCurrentUsage], {
+    nullable: true,
+    description:
+      'Reports usage of several features or customers, all or none: when some are refused none is counted, and the error names them in `extensions.items`.',
+  })
+  async reportUsageBulk(
+    @Arg('input', () => ReportUsageBulkInput, { description: 'The usages.' }) input: ReportUsageBulkInput,
+    @Ctx() { app, identity }: RequestContext,
+  ) {
+    const usages = await app.usage.report(identity.environmentId, fromReportUsageBulkInput(input))
+    return usages.map(toUsageMeasurement)
+  }
+
+  @Mutation(() => UsageMeasurementWithCurrentUsage, { description: 'The older form of reportUsage.' })
+  createUsageMeasurement(
+    @Arg('usageMeasurement', () => UsageMeasurementCreateInput, { description: 'The usage.' }) usage: UsageMeasurementCreateInput,
+    @Ctx() context: RequestContext,
+  ) {
+    return this.reportUsage(usage, context)
+  }
+
+  @Mutation(() => String, {
+    nullable: true,
+    description:
+      'Reports raw events. Answers null once they are stored. When some are refused the others are stored, and the error names the refused ones in `extensions.items`.',
+  })
+  async reportEvent(
+    @Arg('events', () => UsageEventsReportInput, { description: 'The events.' }) input: UsageEventsReportInput,
+    @Ctx() { app, identity, events }: RequestContext,
+  ) {
+    await app.usage.reportEvents(identity.environmentId, events ?? fromUsageEvents(input))
+    return null
+  }
+}

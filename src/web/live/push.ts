@@ -1,0 +1,212 @@
+import {
+  createSourceEventStream,
+  type DefinitionNode,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type SelectionNode,
+} from 'graphql'
+import { newId } from '../../kernel/id.js'
+import { Problem } from '../../kernel/problem.js'
+import type { Logger } from '../../platform/logger.js'
+import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
+import type { ChangeStream } from '../../updates/stream/change-stream.js'
+import type { ChangeMessage } from '../../updates/wire/change-message.js'
+import type { Identity } from '../access/auth.js'
+import type { PreparedDocument } from '../graphql/door/documents.js'
+import { createContext, type RequestContext, type Services } from '../graphql/operations/context.js'
+import { toProblem, toWireError } from '../graphql/operations/errors.js'
+import type { ChangeFeed } from './change-feed.js'
+
+/** Who receives the answers of a broadcast. */
+export interface Listener {
+  /** The bytes are a GraphQL result as JSON; all listeners get the same ones. */
+  push(payload: Buffer): void
+  /** The broadcast has failed and will send no more. */
+  fail(error: GraphQLError): void
+}
+
+/** A subscription as a client sent it. */
+export interface SubscriptionRequest {
+  identity: Identity
+  query: string
+  prepared: PreparedDocument
+  operationName?: string | null
+  variables?: Record<string, unknown> | null
+}
+
+export interface PushOptions {
+  app: Services
+  schema: GraphQLSchema
+  feed: ChangeFeed
+  /** What was missed by those who were away. */
+  stream: ChangeStream
+  log: Logger
+  metrics: Registry
+}
+
+/**
+ * GraphQL subscriptions, each executed once for everybody who may see the same and sent the same document: a thousand sockets of an environment
+ * cost one execution per change.
+ */
+export class Push {
+  readonly #options: PushOptions
+  readonly #broadcasts = new Map<string, Broadcast>()
+  readonly #executed: Counter
+
+  constructor(options: PushOptions) {
+    this.#options = options
+    const registers = [options.metrics]
+    this.#executed = new Counter({
+      name: 'tollgate_pushes_executed_total',
+      help: 'Changes translated for subscribers, once per environment and document',
+      registers,
+    })
+    new Gauge({
+      name: 'tollgate_subscriptions',
+      help: 'Distinct GraphQL subscriptions, by environment and document',
+      registers,
+      collect: collectSize(this.#broadcasts),
+    })
+  }
+
+  /** Answers what ends the listening. Fails with a Problem when the subscription cannot be made. */
+  async join(request: SubscriptionRequest, listener: Listener): Promise<() => void> {
+    const key = keyOf(request)
+    const broadcast = this.#broadcasts.get(key) ?? this.#start(key, request)
+    broadcast.listeners.add(listener)
+    const leave = () => {
+      broadcast.listeners.delete(listener)
+      if (broadcast.listeners.size === 0) this.#end(key, broadcast)
+    }
+    try {
+      await broadcast.started
+    } catch (error) {
+      leave()
+      throw error
+    }
+    return leave
+  }
+
+  #start(key: string, request: SubscriptionRequest): Broadcast {
+    const controller = new AbortController()
+    const source = this.#open(request, controller.signal)
+    const broadcast: Broadcast = { listeners: new Set(), controller, started: source }
+    this.#broadcasts.set(key, broadcast)
+    source.then((changes) => this.#run(key, broadcast, request, changes)).catch(() => this.#end(key, broadcast))
+    return broadcast
+  }
+
+  #end(key: string, broadcast: Broadcast): void {
+    if (this.#broadcasts.get(key) === broadcast) this.#broadcasts.delete(key)
+    broadcast.controller.abort()
+  }
+
+  async #open(
+    { identity, prepared, operationName, variables }: SubscriptionRequest,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<ChangeMessage>> {
+    const { schema } = this.#options
+    const contextValue = this.#context(identity, signal)
+    const source = await createSourceEventStream({
+      schema,
+      document: prepared.document,
+      operationName,
+      variableValues: variables,
+      contextValue,
+    })
+    if (Symbol.asyncIterator in source) return source as AsyncIterable<ChangeMessage>
+    throw toProblem((source as ExecutionResult).errors?.[0] ?? new Error('a subscription without a source'))
+  }
+
+  async #run(key: string, broadcast: Broadcast, request: SubscriptionRequest, changes: AsyncIterable<ChangeMessage>): Promise<void> {
+    const { log } = this.#options
+    try {
+      for await (const change of changes) {
+        const payload = await this.#execute(request, change, broadcast.controller.signal)
+        if (payload) for (const listener of broadcast.listeners) listener.push(payload)
+      }
+    } catch (error) {
+      const traceId = newId()
+      log.error({ err: error, traceId, environmentId: request.identity.environmentId }, 'subscription failed')
+      for (const listener of broadcast.listeners) listener.fail(toWireError(Problem.from(error), traceId))
+    } finally {
+      this.#end(key, broadcast)
+    }
+  }
+
+  /** Null: nothing to send, as the change means nothing to the subscribers. */
+  async #execute(
+    { identity, prepared, operationName, variables }: SubscriptionRequest,
+    change: ChangeMessage,
+    signal: AbortSignal,
+  ): Promise<Buffer | null> {
+    const contextValue = this.#context(identity, signal)
+    const { schema, log } = this.#options
+    this.#executed.inc()
+    const result = await execute({
+      schema,
+      document: prepared.document,
+      operationName,
+      variableValues: variables,
+      rootValue: change,
+      contextValue,
+    })
+    const { traceId } = contextValue
+    const errors = result.errors?.map((error) => {
+      const problem = toProblem(error)
+      log.error({ err: problem.cause ?? problem, traceId, environmentId: identity.environmentId }, 'push failed')
+      return toWireError(problem, traceId, error)
+    })
+    const isEmpty = !errors && Object.values(result.data ?? {}).every((value) => value === null)
+    return isEmpty ? null : Buffer.from(JSON.stringify({ ...result, errors }))
+  }
+
+  #context(identity: Identity, signal: AbortSignal): RequestContext {
+    const { app, feed, stream } = this.#options
+    const { environmentId, customerId } = identity
+    return createContext({
+      app,
+      identity,
+      operation: { traceId: newId(), signal },
+      listening: {
+        changes: (kinds) => feed.changes(environmentId, { kinds, customerId, signal }),
+        missedSince: (position) => stream.since(environmentId, position),
+      },
+    })
+  }
+}
+
+interface Broadcast {
+  listeners: Set<Listener>
+  controller: AbortController
+  /** Resolves when the source is open. */
+  started: Promise<unknown>
+}
+
+/** Everything the answers depend on. */
+function keyOf({ identity, query, prepared, operationName, variables }: SubscriptionRequest): string {
+  const own = prepared.document.definitions.some(asksForItsOwn) ? newId() : null
+  return JSON.stringify([identity.environmentId, identity.kind, identity.customerId, query, operationName ?? null, variables ?? null, own])
+}
+
+/** A subscription with arguments (`stateChanges(after)`) begins with what only its client has to be told, so nobody can join it. */
+function asksForItsOwn(definition: DefinitionNode): boolean {
+  const isRoot =
+    definition.kind === Kind.OPERATION_DEFINITION ||
+    (definition.kind === Kind.FRAGMENT_DEFINITION && definition.typeCondition.name.value === 'Subscription')
+  return isRoot && definition.selectionSet.selections.some(hasArguments)
+}
+
+function hasArguments(selection: SelectionNode): boolean {
+  if (selection.kind === Kind.FIELD) return (selection.arguments?.length ?? 0) > 0
+  return selection.kind === Kind.INLINE_FRAGMENT && selection.selectionSet.selections.some(hasArguments)
+}
+
+function collectSize(collection: { size: number }) {
+  return function (this: Gauge) {
+    this.set(collection.size)
+  }
+}

@@ -1,0 +1,65 @@
+import { createReadStream } from 'node:fs'
+import type { Context, Middleware } from 'koa'
+import { StartError } from '../../platform/health.js'
+import { findInstalled, readAsset } from './package-files.js'
+
+/** An editor for queries, at /graphql in a browser. Everything comes from installed packages: nothing is fetched from elsewhere. */
+
+const packagedFiles: Readonly<Record<string, string>> = {
+  'react.js': 'react/umd/react.production.min.js',
+  'react-dom.js': 'react-dom/umd/react-dom.production.min.js',
+  'graphiql.js': 'graphiql/graphiql.min.js',
+  'graphiql.css': 'graphiql/graphiql.min.css',
+}
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Tollgate GraphiQL</title>
+<link rel="stylesheet" href="/graphiql/graphiql.css">
+<style>html, body, #editor { height: 100%; margin: 0 }</style>
+</head>
+<body>
+<div id="editor">Loading…</div>
+<script src="/graphiql/react.js"></script>
+<script src="/graphiql/react-dom.js"></script>
+<script src="/graphiql/graphiql.js"></script>
+<script src="/graphiql/start.js"></script>
+</body>
+</html>
+`
+
+/** Fails with StartError when a package is not installed. */
+export function serveGraphiql(): Middleware {
+  const files = new Map(Object.entries(packagedFiles).map(([name, path]) => [`/graphiql/${name}`, installed(path)]))
+  const start = readAsset('graphiql.js')
+  return async (ctx, next) => {
+    const file = files.get(ctx.path)
+    if (ctx.method !== 'GET') return next()
+    if (ctx.path === '/graphql' && wantsPage(ctx)) {
+      ctx.type = 'html'
+      ctx.body = page
+    } else if (ctx.path === '/graphiql/start.js') {
+      ctx.type = 'js'
+      ctx.body = start
+    } else if (file) {
+      ctx.type = file.endsWith('.css') ? 'css' : 'js'
+      ctx.set('cache-control', 'public, max-age=3600')
+      ctx.body = createReadStream(file)
+    } else return next()
+  }
+}
+
+/** A browser names HTML first; a client that takes anything wants an answer. */
+const wantsPage = (ctx: Context) => ctx.get('accept').includes('text/html') && ctx.query.query === undefined
+
+function installed(path: string): string {
+  const file = findInstalled(path)
+  if (!file)
+    throw new StartError(
+      `GRAPHIQL is on, but ${path.split('/')[0]} is not installed: install development dependencies or set GRAPHIQL=FALSE`,
+    )
+  return file
+}

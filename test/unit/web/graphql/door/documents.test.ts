@@ -1,0 +1,71 @@
+import { expect } from 'chai'
+import { buildSchema, getIntrospectionQuery } from 'graphql'
+import { Documents } from '../../../../../src/web/graphql/door/documents.js'
+import { maxDepth, maxTokens } from '../../../../../src/web/graphql/door/limits.js'
+
+const schema = buildSchema('type Query { node: Node text: String } type Node { node: Node text: String }')
+
+describe('documents', () => {
+  const prepare = (text: string) => new Documents(schema).prepare(text)
+  const isPrepared = (text: string) => 'document' in prepare(text)
+  const nested = (levels: number) => `${'{ node '.repeat(levels)}{ text }${' }'.repeat(levels)}`
+
+  it('are prepared once', () => {
+    const documents = new Documents(schema)
+    expect(documents.prepare('{ text }')).to.equal(documents.prepare('{ text }'))
+  })
+
+  it('that were refused are not kept', () => {
+    const documents = new Documents(schema)
+    expect(documents.prepare('{ nope }')).to.not.equal(documents.prepare('{ nope }'))
+  })
+
+  it('have a bounded number of tokens', () => {
+    // Eight tokens each.
+    const ofOperations = (count: number) => Array.from({ length: count }, (_, n) => `query A${n} { node { text } }`).join(' ')
+    const most = Math.floor(maxTokens / 8)
+    expect(isPrepared(ofOperations(most - 1))).to.equal(true)
+    expect(isPrepared(ofOperations(most + 1))).to.equal(false)
+  })
+
+  it('cost little to refuse when one field is repeated as often as tokens allow', () => {
+    expect(isPrepared(`{ ${'text '.repeat(maxTokens - 2)} }`)).to.equal(false)
+  })
+
+  it('have a bounded depth', () => {
+    expect(isPrepared(nested(maxDepth - 1))).to.equal(true)
+    expect(isPrepared(nested(maxDepth))).to.equal(false)
+  })
+
+  it('have a bounded depth with fragments spread out', () => {
+    const tower = (height: number) => {
+      const fragments = Array.from({ length: height }, (_, n) => `fragment F${n} on Node { node { ${n === 0 ? 'text' : `...F${n - 1}`} } }`)
+      return `{ node { ...F${height - 1} } } ${fragments.join(' ')}`
+    }
+    expect(isPrepared(tower(maxDepth - 2))).to.equal(true)
+    expect(isPrepared(tower(maxDepth))).to.equal(false)
+  })
+
+  it('may look at the whole schema', () => {
+    expect(isPrepared(getIntrospectionQuery())).to.equal(true)
+  })
+
+  const introspection = {
+    '{ text }': 'none',
+    '{ __typename }': 'none',
+    '{ node { text } }': 'none',
+    '{ __schema { description } }': 'only',
+    '{ alias: __type(name: "Query") { name } __typename }': 'only',
+    '{ __schema { description } text }': 'some',
+    '{ ... { ... on Query { __schema { description } } } }': 'only',
+    '{ ...F text } fragment F on Query { __schema { description } }': 'some',
+    '{ ...F } fragment F on Query { ...G } fragment G on Query { __schema { description } }': 'only',
+    'query A { text } query B { __schema { description } }': 'some',
+  }
+  for (const [text, expected] of Object.entries(introspection)) {
+    it(`look into the schema (${expected}): ${text}`, () => {
+      const prepared = prepare(text)
+      expect('document' in prepared && prepared.introspection).to.equal(expected)
+    })
+  }
+})

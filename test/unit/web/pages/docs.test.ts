@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { packageRoot } from '../../../../src/web/pages/package-files.js'
+
+const folder = join(packageRoot, 'src/web/docs')
+const pages = readdirSync(folder).map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }))
+
+/** The metrics of our own with their labels, as the sources declare them; null: the sources say the labels in another way. */
+const declared = new Map<string, string[] | null>()
+for (const folder of ['src', 'workers']) {
+  const files = readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  for (const file of files) {
+    const source = readFileSync(join(packageRoot, folder, file), 'utf8')
+    for (const [, before, name, after] of source.matchAll(/(name: )?'((?:tollgate|sidecar)_[a-z_]+)'(?=([\s\S]{0,400}))/g)) {
+      const own = after!.split(/\n\s*\}\)/)[0]!
+      const labels = /labelNames: \[([^\]]*)\]/.exec(own)?.[1]
+      declared.set(name!, before ? [...(labels ?? '').matchAll(/'(\w+)'/g)].map(([, label]) => label!) : null)
+    }
+  }
+}
+
+/** The metrics that a text names, with the labels that it names with them. */
+const named = (text: string) =>
+  [...text.matchAll(/\b((?:tollgate|sidecar)_[a-z_]*[a-z])(?:\{([^}]*)\})?/g)].flatMap(([, name, selector = '']) => {
+    const base = name!.replace(/_(?:bucket|count|sum)$/, '')
+    const labels = selector.split(',').flatMap((part) => /^\s*(\w+)/.exec(part)?.[1] ?? [])
+    return declared.has(name!) || declared.has(base)
+      ? [{ metric: declared.has(name!) ? name! : base, labels }]
+      : [{ metric: name!, labels }]
+  })
+
+interface Rules {
+  groups: { name: string; rules: { alert: string; expr: string }[] }[]
+}
+
+describe('the documentation', () => {
+  it('knows the metrics of the sources', () => {
+    expect([...declared.keys()]).to.include.members(['tollgate_usage_items_total', 'tollgate_jobs_waiting', 'tollgate_usage_lag_seconds'])
+    expect(declared.get('tollgate_usage_items_total')).to.deep.equal(['kind', 'result'])
+  })
+
+  it('names only metrics and labels that there are', () => {
+    const wrong = pages.flatMap(({ file, text }) =>
+      named(text).flatMap(({ metric, labels }) => {
+        const known = declared.get(metric)
+        if (known === undefined) return [`${file}: ${metric}`]
+        if (known === null) return []
+        return labels.filter((label) => !known.includes(label)).map((label) => `${file}: ${metric}{${label}}`)
+      }),
+    )
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('has alerts that Prometheus can read, each on a metric that there is', () => {
+    const rules = pages.flatMap(({ text }) =>
+      [...text.matchAll(/```yaml\n(groups:[\s\S]*?)```/g)].flatMap(([, yaml]) =>
+        (parse(yaml!) as Rules).groups.flatMap((group) => group.rules),
+      ),
+    )
+    expect(rules).to.have.length.above(5)
+    expect(new Set(rules.map(({ alert }) => alert)).size).to.equal(rules.length)
+    for (const { alert, expr } of rules) expect(named(expr), alert).to.have.length.above(0)
+  })
+
+  it('tells of every metric of usage', () => {
+    const text = pages.map((page) => page.text).join('\n')
+    expect([...declared.keys()].filter((name) => /^tollgate_(?:usage|raw)_/.test(name) && !text.includes(name))).to.deep.equal([])
+  })
+})
