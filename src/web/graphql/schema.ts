@@ -76,29 +76,11 @@ export function createSchema(): GraphQLSchema {
     pubSub: { publish: unused, subscribe: unused },
   })
   const sorted = lexicographicSortSchema(schema)
-  takePlainInputs(sorted.getMutationType()!)
   describeFields(Object.values(sorted.getTypeMap()))
   for (const root of [sorted.getQueryType(), sorted.getMutationType(), sorted.getSubscriptionType()]) {
     if (root) guard(root)
   }
   return sorted
-}
-
-/**
- * Reports get what graphql-js has coerced, as it is: the instances of input classes that type-graphql makes of it are of no use to them, and cost as much
- * as all else that a report does in the schema.
- */
-function takePlainInputs(mutations: GraphQLObjectType): void {
-  const resolver = new UsageResolver()
-  const take = <Input>(name: string, report: (input: Input, context: RequestContext) => unknown) => {
-    const field = mutations.getFields()[name]!
-    const argument = field.args[0]!.name
-    field.resolve = (_, args: Record<string, Input>, context: RequestContext) => report(args[argument]!, context)
-  }
-  take('createUsageMeasurement', resolver.createUsageMeasurement.bind(resolver))
-  take('reportEvent', resolver.reportEvent.bind(resolver))
-  take('reportUsage', resolver.reportUsage.bind(resolver))
-  take('reportUsageBulk', resolver.reportUsageBulk.bind(resolver))
 }
 
 /** Authorises before the field is resolved or subscribed to, whichever comes first. */

@@ -10,19 +10,15 @@ import {
   validate,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import { eventsVariableOf } from './carried-events.js'
+import { reportOf } from '../usage/report-field.js'
 import { fieldsOfOneState, questionVariableOf } from './kept-answers.js'
 import { type CostOf, checkCounts, maxTokens, prepareCost } from './limits.js'
+import { type DirectReport, directReportOf } from './reports.js'
 
 /** Most characters of documents that are kept parsed and validated: some thousand documents. */
 const maxKeptCharacters = 4_000_000
 /** After these many errors a client knows enough. */
 const maxErrors = 20
-
-/** Answered by a worker, which tells others what it changed. */
-const reports = ['createUsageMeasurement', 'reportEvent', 'reportUsage', 'reportUsageBulk']
-/** Those, and what is answered from states whose loading others wait for too. */
-const fieldsWithoutStatements = [...fieldsOfOneState, ...reports]
 
 /** A document that was parsed and validated. */
 export interface PreparedDocument {
@@ -34,12 +30,10 @@ export interface PreparedDocument {
   costOf: CostOf
   /** See `questionVariableOf`. */
   questionVariable: string | null
-  /** See `eventsVariableOf`. */
-  eventsVariable: string | null
   /** It may send statements that end with it, or change what others must hear of before it is answered. */
   usesDatabase: boolean
-  /** It does nothing but report, in one operation: that is to be executed thousands of times a second. */
-  isReport: boolean
+  /** See `directReportOf`. */
+  report: DirectReport | null
 }
 
 /** The operation that a request means; undefined: it does not say which, or names none of the document. */
@@ -85,10 +79,15 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
     operations,
     costOf: prepareCost(schema, document),
     questionVariable: questionVariableOf(operations),
-    eventsVariable: eventsVariableOf(operations),
-    usesDatabase: !fields.every((name) => fieldsWithoutStatements.includes(name)),
-    isReport: operations.length === 1 && fields.every((name) => reports.includes(name)),
+    usesDatabase: !fields.every((name) => fieldsOfOneState.has(name) || isReport(schema, name)),
+    report: directReportOf(schema, document, operations),
   }
+}
+
+/** Reports are counted by a worker, which tells others what it changed; the loading of states is what others wait for too. */
+function isReport(schema: GraphQLSchema, name: string): boolean {
+  const field = schema.getMutationType()?.getFields()[name]
+  return field !== undefined && reportOf(field) !== undefined
 }
 
 function introspectionOf(document: DocumentNode): PreparedDocument['introspection'] {

@@ -163,8 +163,9 @@ function pageSizeOf(node: FieldNode, variables: Readonly<Record<string, unknown>
 export function findLongList(value: unknown, path = ''): string | null {
   if (typeof value !== 'object' || value === null) return null
   if (Array.isArray(value) && value.length > maxListItems) return path
-  for (const [name, item] of Object.entries(value)) {
-    const found = typeof item === 'object' ? findLongList(item, path === '' ? name : `${path}.${name}`) : null
+  for (const name in value) {
+    const item = (value as Record<string, unknown>)[name]
+    const found = typeof item === 'object' && item !== null ? findLongList(item, path === '' ? name : `${path}.${name}`) : null
     if (found !== null) return found
   }
   return null

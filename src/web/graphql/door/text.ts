@@ -1,5 +1,6 @@
 import { type ASTVisitor, type DocumentNode, Kind, visit } from 'graphql'
 import { invalidInput } from '../../../kernel/problem.js'
+import { itemLists } from '../schema/item-lists.js'
 
 /**
  * Text that no database can hold: U+0000, and halves of characters. It is refused at the door, by name, so that nothing behind it has to expect it.
@@ -30,8 +31,8 @@ function checkValue(value: unknown, path: string): void {
     }
 }
 
-/** Reports and events, each of which is checked for itself: a bad one is named by its place, and good events beside it are stored. */
-const itemList = /^variables\.\w+\.(?:usages|usageEvents)$/
+/** What looks at each item does this too, and stores good events beside a bad one. */
+const itemList = new RegExp(`^variables\\.\\w+\\.(?:${itemLists.join('|')})$`)
 
 const checkLiterals: ASTVisitor = { [Kind.STRING]: ({ value }) => checkValue(value, 'query') }
 

@@ -7,7 +7,6 @@ import type { PromotionalEntitlement } from '../../../entitlement/rules/promotio
 import type { EpochMs } from '../../../kernel/clock.js'
 import { invalidInput } from '../../../kernel/problem.js'
 import type { UsageService } from '../../../metering/intake/service.js'
-import type { UsageEvent } from '../../../metering/model/report.js'
 import type { Subscription } from '../../../subscription/rules/subscription.js'
 import type { ProductEligibility, TrialedPlan } from '../../../subscription/rules/trial.js'
 import type { CatchUp } from '../../../updates/stream/change-stream.js'
@@ -57,8 +56,6 @@ export interface RequestContext {
   /** One instant for the whole answer. */
   now: EpochMs
   loaders: Loaders
-  /** Those of the operation's input when they were taken out of it; null: they are in it. */
-  events: UsageEvent[] | null
   /** Before each mutation of a document: what an earlier one had loaded may have changed. */
   forgetLoaded(): void
   /** What subscriptions listen to: changes of these kinds that the identity may see, from now on, until `signal` aborts. */
@@ -98,7 +95,6 @@ export interface ContextFacts {
   isOperator?: boolean
   /** Both are asked for only when they are needed. */
   operation: Pick<RequestContext, 'traceId' | 'signal'>
-  events?: UsageEvent[] | null
   /** Absent: there is nothing to listen to. */
   listening?: Pick<RequestContext, 'changes' | 'missedSince'>
 }
@@ -110,18 +106,16 @@ class OperationContext implements RequestContext {
   readonly now = Date.now()
   readonly changes: RequestContext['changes']
   readonly missedSince: RequestContext['missedSince']
-  readonly events: UsageEvent[] | null
   readonly #operation: ContextFacts['operation']
   #loaders: Loaders | undefined
 
-  constructor({ app, identity, isOperator = false, operation, events = null, listening = notListening }: ContextFacts) {
+  constructor({ app, identity, isOperator = false, operation, listening = notListening }: ContextFacts) {
     this.app = app
     this.identity = identity
     this.isOperator = isOperator
     this.#operation = operation
     this.changes = listening.changes
     this.missedSince = listening.missedSince
-    this.events = events
   }
 
   get traceId(): string {

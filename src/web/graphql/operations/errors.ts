@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql'
 import { Problem, type ProblemCode } from '../../../kernel/problem.js'
+import { itemLists } from '../schema/item-lists.js'
 
 /** The one place where the GraphQL door translates errors. Codes are PascalCase and stable: programs read them. */
 
@@ -68,13 +69,19 @@ export function toProblem(error: Readonly<GraphQLError | Error>): Problem {
 }
 
 /** Where a variable is refused for one of the items of a call, as graphql-js says it. */
-const refusedItemPath = /at "\w+\.(?:usages|usageEvents)\[(\d+)\]/
+const refusedItemPath = new RegExp(`at "\\w+\\.(?:${itemLists.join('|')})\\[(\\d+)\\]`)
 
 /** An item of a call is named by its place, like those that are found wrong later. */
 function refused({ message }: Error): Problem {
   const index = refusedItemPath.exec(message)?.[1]
   const details = index === undefined ? {} : { items: [{ index: Number(index), code: 'BAD_USER_INPUT', message }] }
   return new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', message, { details })
+}
+
+/** Whatever was thrown, as an error of graphql-js. */
+export function toGraphqlError(error: unknown): GraphQLError {
+  const problem = Problem.from(error)
+  return new GraphQLError(problem.message, { originalError: problem })
 }
 
 /** As it goes over the wire. `details` of the problem (`items`, `problems`, ids) become extensions. */

@@ -1,20 +1,11 @@
-import type { OperationDefinitionNode } from 'graphql'
-import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { newId } from '../../../kernel/id.js'
 
-/** An operation on its way, and what is known of it. What most operations never need is made when it is asked for. */
+/** An operation on its way, as logs, metrics and whoever waits for it know it. What most operations never need is made when it is asked for. */
 export class Operation {
   readonly startedAt = performance.now()
   environmentId: string | undefined
   /** The first root field. Of the schema, so the values are few. */
   field: string | undefined
-  kind: OperationDefinitionNode['operation'] | undefined
-  /** The one state that the answer depends on, as it is held; null: it is not at hand, or there is more to the answer. */
-  state: EntitlementState | null = null
-  /** It may send statements, which are given up with it, and change what others must hear of before it is answered. */
-  usesDatabase = true
-  /** Nothing but reports: see `PreparedDocument`. */
-  isReport = false
   /** Of the first error. */
   code: string | undefined
   #traceId: string | undefined

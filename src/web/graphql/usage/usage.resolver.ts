@@ -1,5 +1,6 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql'
 import type { RequestContext } from '../operations/context.js'
+import { Report } from './report-field.js'
 import {
   fromReportUsageBulkInput,
   fromReportUsageInput,
@@ -13,18 +14,19 @@ import { toUsageMeasurement, UsageMeasurementWithCurrentUsage } from './usage.ty
 
 @Resolver()
 export class UsageResolver {
+  @Report()
   @Mutation(() => UsageMeasurementWithCurrentUsage, {
     description:
       'Reports usage of a feature. Answers once it is stored: an error means that it was not counted. Usage over the limit is stored all the same.',
   })
   async reportUsage(
     @Arg('input', () => ReportUsageInput, { description: 'The usage.' }) input: ReportUsageInput,
-    @Ctx() { app, identity }: RequestContext,
+    @Ctx() context: RequestContext,
   ) {
-    const [usage] = await app.usage.report(identity.environmentId, [fromReportUsageInput(input)])
-    return toUsageMeasurement(usage!)
+    return report(input, context)
   }
 
+  @Report()
   @Mutation(() => [UsageMeasurementWithCurrentUsage], {
     nullable: true,
     description:
@@ -38,14 +40,16 @@ export class UsageResolver {
     return usages.map(toUsageMeasurement)
   }
 
+  @Report()
   @Mutation(() => UsageMeasurementWithCurrentUsage, { description: 'The older form of reportUsage.' })
-  createUsageMeasurement(
+  async createUsageMeasurement(
     @Arg('usageMeasurement', () => UsageMeasurementCreateInput, { description: 'The usage.' }) usage: UsageMeasurementCreateInput,
     @Ctx() context: RequestContext,
   ) {
-    return this.reportUsage(usage, context)
+    return report(usage, context)
   }
 
+  @Report()
   @Mutation(() => String, {
     nullable: true,
     description:
@@ -53,9 +57,14 @@ export class UsageResolver {
   })
   async reportEvent(
     @Arg('events', () => UsageEventsReportInput, { description: 'The events.' }) input: UsageEventsReportInput,
-    @Ctx() { app, identity, events }: RequestContext,
+    @Ctx() { app, identity }: RequestContext,
   ) {
-    await app.usage.reportEvents(identity.environmentId, events ?? fromUsageEvents(input))
+    await app.usage.reportEvents(identity.environmentId, fromUsageEvents(input))
     return null
   }
+}
+
+async function report(input: ReportUsageInput, { app, identity }: RequestContext): Promise<UsageMeasurementWithCurrentUsage> {
+  const [usage] = await app.usage.report(identity.environmentId, [fromReportUsageInput(input)])
+  return toUsageMeasurement(usage!)
 }

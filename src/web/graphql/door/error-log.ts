@@ -1,0 +1,31 @@
+import type { ExecutionResult, GraphQLError } from 'graphql'
+import type { Problem } from '../../../kernel/problem.js'
+import type { Logger } from '../../../platform/logger.js'
+import { codeOf, toProblem, toWireError } from '../operations/errors.js'
+import type { Operation } from '../operations/operation.js'
+
+/** Logs what went wrong with operations, here and nowhere else, as it goes over the wire. */
+export class ErrorLog {
+  readonly #log: Logger
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  /** What the caller can mend is information; what it cannot is an error with its private cause. */
+  toWire(problem: Problem, operation: Operation, at?: Readonly<GraphQLError | Error>): GraphQLError {
+    operation.code ??= codeOf(problem)
+    const { environmentId, field, traceId } = operation
+    const line = { traceId, code: codeOf(problem), environmentId, field }
+    if (problem.code === 'INTERNAL') this.#log.error({ ...line, err: problem.cause }, 'graphql operation failed')
+    else if (problem.isRetryable) this.#log.warn({ ...line, err: problem }, 'graphql operation could not be done now')
+    else this.#log.info({ ...line, reason: problem.reason }, 'graphql operation refused')
+    return toWireError(problem, traceId, at)
+  }
+
+  /** The result with its errors as they go over the wire. */
+  ofResult(result: ExecutionResult, operation: Operation): ExecutionResult {
+    if (!result.errors) return result
+    return { ...result, errors: result.errors.map((error) => this.toWire(toProblem(error), operation, error)) }
+  }
+}

@@ -1,0 +1,74 @@
+import { type ExecutionResult, execute } from 'graphql'
+import type { EnvironmentChange, HeldChange } from '../../../changes/model/change.js'
+import { collectChanges } from '../../../changes/note.js'
+import { Problem } from '../../../kernel/problem.js'
+import { withinSignal } from '../../../platform/within-signal.js'
+import { toGraphqlError } from '../operations/errors.js'
+import type { Asked } from './preparation.js'
+
+type Result = ExecutionResult | Promise<ExecutionResult>
+
+export interface ExecutionOptions {
+  /** How long an operation may take. */
+  timeoutMs: number
+  /** Told of what a mutation changed before it is answered; answers when no process reads from before the changes any more. */
+  announce: (environmentId: string, changes: HeldChange[]) => Promise<void>
+}
+
+/** Has operations done by graphql-js, each within its time. */
+export class Execution {
+  readonly #options: ExecutionOptions
+
+  constructor(options: ExecutionOptions) {
+    this.#options = options
+  }
+
+  /** A mutation that is answered is seen by every later read, whichever process answers it. */
+  execute(asked: Asked): Result {
+    return this.within(asked, asked.kind !== 'query' && asked.usesDatabase ? this.#announced(asked) : run(asked))
+  }
+
+  /**
+   * Ends with Timeout when the operation takes too long, and gives up its SQL then; queries are also given up when the client hangs up.
+   */
+  within({ request, operation, kind }: Asked, result: Result): Result {
+    const { timeoutMs } = this.#options
+    if (!(result instanceof Promise)) return result
+    if (kind === 'query') request.onHangUp(() => operation.giveUp(new Error('the client hung up')))
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const problem = new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The operation was not done within ${timeoutMs} ms.`)
+        operation.giveUp(problem)
+        resolve({ errors: [toGraphqlError(problem)] })
+      }, timeoutMs)
+      const settled =
+        <T>(settle: (value: T) => void) =>
+        (value: T) => {
+          clearTimeout(timer)
+          settle(value)
+        }
+      result.then(settled(resolve), settled(reject))
+    })
+  }
+
+  #announced(asked: Asked): Result {
+    const changes: EnvironmentChange[] = []
+    const result = collectChanges(changes, () => run(asked))
+    if (!(result instanceof Promise)) return result
+    return result.then((answer) => (changes.length === 0 ? answer : this.#announce(changes).then(() => answer)))
+  }
+
+  async #announce(changes: EnvironmentChange[]): Promise<void> {
+    const byEnvironment = new Map<string, EnvironmentChange[]>()
+    for (const change of changes) {
+      const others = byEnvironment.get(change.environmentId)
+      if (others) others.push(change)
+      else byEnvironment.set(change.environmentId, [change])
+    }
+    await Promise.all([...byEnvironment].map(([environmentId, ofEnvironment]) => this.#options.announce(environmentId, ofEnvironment)))
+  }
+}
+
+/** Its statements are given up with the operation. */
+const run = ({ args, operation, usesDatabase }: Asked): Result =>
+  usesDatabase ? withinSignal(operation, () => execute(args)) : execute(args)

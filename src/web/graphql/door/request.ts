@@ -1,0 +1,43 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+export interface GraphqlRequest {
+  method: string
+  url: string
+  headers: IncomingHttpHeaders
+  /** Parsed JSON; undefined: there was no body. */
+  body: unknown
+  /** The body as it came; empty: there was none. */
+  bodyText: string
+  /** The body has further operations. */
+  isOfList?: boolean
+  /** Calls the listener when the client hangs up before it is answered. */
+  onHangUp(listener: () => void): void
+}
+
+export interface GraphqlAnswer {
+  status: number
+  headers: Readonly<Record<string, string>>
+  body: string | null
+}
+
+/** What a request asks for, as GraphQL over HTTP has it. */
+export interface OperationParams {
+  query: string
+  operationName?: string | null
+  variables?: Readonly<Record<string, unknown>> | null
+}
+
+export const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
+
+/** Whether the request is one that GraphQL over HTTP has no more to say about: well-formed, sent and wanted as JSON. Nearly all are. */
+export function isPlain(request: GraphqlRequest): request is GraphqlRequest & { body: OperationParams } {
+  const { method, headers, body } = request
+  const { accept, 'content-type': type } = headers
+  if (method !== 'POST' || (type !== 'application/json' && type !== 'application/json; charset=utf-8')) return false
+  if (accept !== undefined && accept !== '*/*' && accept !== 'application/json') return false
+  if (typeof body !== 'object' || body === null) return false
+  const { query, operationName, variables, extensions } = body as Record<string, unknown>
+  const isRecord = (value: unknown) => value === undefined || value === null || (typeof value === 'object' && !Array.isArray(value))
+  const isName = operationName === undefined || operationName === null || typeof operationName === 'string'
+  return typeof query === 'string' && isName && isRecord(variables) && isRecord(extensions)
+}

@@ -1,0 +1,74 @@
+import type { ExecutionResult } from 'graphql'
+import { toGraphqlError } from '../operations/errors.js'
+import type { Operation } from '../operations/operation.js'
+import { answerAsSpecified } from './as-specified.js'
+import type { ErrorLog } from './error-log.js'
+import type { Execution } from './execution.js'
+import { KeptAnswers } from './kept-answers.js'
+import type { Asked, Preparation } from './preparation.js'
+import { type GraphqlAnswer, type GraphqlRequest, jsonHeaders } from './request.js'
+
+/** A request that may be answered. */
+export interface Exchange {
+  request: GraphqlRequest
+  operation: Operation
+  /** Null: the request is not plain (`isPlain`), so it is not even known whether it asks for anything. */
+  asked: Asked | null
+}
+
+/** Null: it is not for this request. */
+export type Strategy = (exchange: Exchange) => GraphqlAnswer | Promise<GraphqlAnswer> | null
+
+export interface StrategyParts {
+  preparation: Preparation
+  execution: Execution
+  errors: ErrorLog
+}
+
+/** The ways to an answer. The first one that is for a request answers it. */
+export function createStrategies({ preparation, execution, errors }: StrategyParts): readonly Strategy[] {
+  const kept = new KeptAnswers()
+
+  /** Of a question about one held entitlement state, when the same request was answered of the same state before: the same text. */
+  const keptAnswer: Strategy = ({ asked }) => {
+    const text = asked?.state && kept.find(asked.state, asked.request.bodyText)
+    return text ? plainAnswer(text) : null
+  }
+
+  /** Of a document that is one report of usage, when what is reported is just as the schema says: without graphql-js. */
+  const report: Strategy = ({ asked }) => (asked?.report ? answered(asked, reported) : null)
+
+  /** Of any query or mutation, when it is sent and wanted as JSON: by graphql-js, without the way of graphql-http there, which is a fifth of an answer. */
+  const general: Strategy = ({ asked }) => (asked?.kind === 'query' || asked?.kind === 'mutation' ? answered(asked, executed) : null)
+
+  /** Of everything else, well-formed or not: what graphql-http makes of it, and for what is to be executed the two ways above. */
+  const asSpecified: Strategy = ({ request, operation, asked: known }) =>
+    answerAsSpecified(request, operation, {
+      prepare: async (params) => known ?? preparation.prepare(request, params, operation),
+      execute: (asked) => (asked.report ? reported(asked) : executed(asked)),
+      errors,
+    })
+
+  const reported = (asked: Asked) => execution.within(asked, asked.report!(asked.args.contextValue))
+  const executed = (asked: Asked) => execution.execute(asked)
+
+  async function answered(asked: Asked, execute: (asked: Asked) => ExecutionResult | Promise<ExecutionResult>): Promise<GraphqlAnswer> {
+    const result = await resultOf(() => execute(asked))
+    const text = JSON.stringify(errors.ofResult(result, asked.operation))
+    // The state that is held now may be a newer one than was read: then it does not know this answer.
+    if (asked.state && !result.errors) kept.keep(asked.state, asked.request.bodyText, text)
+    return plainAnswer(text)
+  }
+
+  return [keptAnswer, report, general, asSpecified]
+}
+
+export const plainAnswer = (body: string): GraphqlAnswer => ({ status: 200, headers: jsonHeaders, body })
+
+async function resultOf(execute: () => ExecutionResult | Promise<ExecutionResult>): Promise<ExecutionResult> {
+  try {
+    return await execute()
+  } catch (error) {
+    return { errors: [toGraphqlError(error)] }
+  }
+}
