@@ -1,11 +1,11 @@
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
-import { UsageService } from '../metering/intake/service.js'
 import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret } from '../platform/config.js'
 import { listen } from '../platform/health.js'
 import { runProcess } from '../platform/process.js'
-import { createApp, usageParts } from '../wiring/app.js'
+import { createApp } from '../wiring/app.js'
+import { createFrontDoor, defaultLimits, openHeldStates } from '../wiring/front-door.js'
 import { openStores } from '../wiring/stores.js'
-import { createFrontDoor, defaultLimits } from './http/koa.js'
+import { createUsage } from '../wiring/usage.js'
 
 export const webConfig = {
   ...processVariables,
@@ -38,32 +38,34 @@ export const webConfig = {
 /** The front door. Any number may run: none keeps anything that another one would need. */
 await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
   const { postgres, queues } = await openStores(life, config)
-  const services = createApp({ life, postgres, queues })
-  const app = {
-    ...services,
-    usage: new UsageService({
-      ...usageParts({ life, queues, postgres, app: services }),
-      shards: config.INGESTION_SHARDS,
-      limits: {
-        maxWaitingJobs: config.INGESTION_MAX_WAITING_JOBS,
-        maxRedisBytes: config.INGESTION_MAX_REDIS_MB === undefined ? null : config.INGESTION_MAX_REDIS_MB * 2 ** 20,
-      },
-    }),
-  }
-  const limits = {
-    operationTimeoutMs: config.OPERATION_TIMEOUT_MS,
-    perKey: config.RATE_LIMIT_PER_KEY,
-    perCustomer: config.RATE_LIMIT_PER_CUSTOMER,
-    heldStatesMaxBytes: config.HELD_STATES_MAX_BYTES,
-  }
+  const app = createApp({ life, postgres, queues })
+  const held = openHeldStates({ app, life, queues, maxBytes: config.HELD_STATES_MAX_BYTES })
+  const usage = createUsage({
+    life,
+    queues,
+    postgres,
+    app,
+    shards: config.INGESTION_SHARDS,
+    limits: {
+      maxWaitingJobs: config.INGESTION_MAX_WAITING_JOBS,
+      maxRedisBytes: config.INGESTION_MAX_REDIS_MB === undefined ? null : config.INGESTION_MAX_REDIS_MB * 2 ** 20,
+    },
+    expectAnnouncement: held.expectAnnouncement.bind(held),
+  })
   const server = createFrontDoor({
     app,
+    held,
+    usage,
     life,
     queues,
     operatorKey: config.OPERATOR_KEY,
     ingestionShards: config.INGESTION_SHARDS,
     hasGraphiql: config.GRAPHIQL,
-    limits,
+    limits: {
+      operationTimeoutMs: config.OPERATION_TIMEOUT_MS,
+      perKey: config.RATE_LIMIT_PER_KEY,
+      perCustomer: config.RATE_LIMIT_PER_CUSTOMER,
+    },
   })
   const portTaken = await listen(server, { port: config.PORT, host: config.BIND_ADDRESS })
   life.log.info({ port: portTaken }, 'listening')

@@ -18,7 +18,6 @@ import { EstimateService } from '../estimates/service.js'
 import { type Clock, systemClock } from '../kernel/clock.js'
 import { readUsageOf } from '../metering/counting/current-usage.js'
 import type { LoadHeldSeries } from '../metering/counting/held-series.js'
-import type { UsageParts } from '../metering/intake/service.js'
 import { ensurePartitionsAround } from '../metering/retention/partitions-around.js'
 import type { Postgres } from '../platform/postgres.js'
 import type { Life } from '../platform/process.js'
@@ -164,29 +163,5 @@ export function createApp({
     budgets: entitlements,
     checks: new CheckCounter(life.metrics),
     after,
-  }
-}
-
-/** What the door of usage asks the other domains for. */
-export function usageParts({
-  life,
-  queues,
-  postgres,
-  app,
-}: {
-  life: Life
-  queues: QueueConnection
-  postgres: Postgres
-  app: App
-}): Omit<UsageParts, 'limits' | 'shards'> {
-  const { entitlements, after } = app
-  return {
-    life,
-    queues,
-    pool: postgres.pool,
-    loadHeld: app.heldSeries,
-    findHeld: (environmentId, customerRefId, resourceRefId, featureRefId) =>
-      entitlements.heldFeature(environmentId, { customerId: customerRefId, resourceId: resourceRefId }, featureRefId),
-    changed: after.changed,
   }
 }

@@ -93,7 +93,7 @@ export interface DoorParts {
   replies: Pick<Replies, 'door' | 'expect' | 'forget'>
   clock: Pick<DatabaseClock, 'now'>
   /** For what others have to know of before the callers are answered: the worker announces it, and says how many hear of it. */
-  expectAnnouncement?: () => ExpectedAnnouncement | undefined
+  expectAnnouncement?: () => ExpectedAnnouncement
   /** Absent: nobody looks at it. */
   backlog?: Pick<Backlog, 'isTooLong'>
   kind: IngestionJob['batch']['kind']

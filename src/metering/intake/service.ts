@@ -26,7 +26,7 @@ import {
 import type { EventAnswer, ReportAnswer } from '../wire/call.js'
 import { aggregateEvents, ingestionShard } from '../wire/jobs.js'
 import { Backlog, type BacklogLimits } from './backlog.js'
-import { Door, type DoorParts, Replies } from './door.js'
+import { Door, Replies } from './door.js'
 
 /** Larger batches commit no more per second, and keep their customers locked longer. */
 const maxReportsPerBatch = 500
@@ -43,6 +43,11 @@ export interface UsageParts {
   limits: BacklogLimits
   /** Queues that ingestion is spread over; the workers must take from as many. */
   shards: number
+  /**
+   * A report is answered when every reader that holds a state knows of it, so that who reported reads its own usage wherever it asks. Absent: nobody
+   * holds states.
+   */
+  expectAnnouncement?: () => ExpectedAnnouncement
 }
 
 /** The door of usage: what it acknowledges is committed. */
@@ -53,9 +58,8 @@ export class UsageService {
   readonly #clock: DatabaseClock
   readonly #reports: Door
   readonly #events: Door
-  #expectAnnouncement: DoorParts['expectAnnouncement']
 
-  constructor({ life, queues, pool, loadHeld, findHeld, changed, limits, shards }: UsageParts) {
+  constructor({ life, queues, pool, loadHeld, findHeld, changed, limits, shards, expectAnnouncement }: UsageParts) {
     this.corrections = new Corrections({ pool, loadHeld, changed })
     this.recomputations = new Recomputations(pool)
     this.history = new UsageHistory({ pool, findHeld })
@@ -70,14 +74,9 @@ export class UsageService {
       ...parts,
       kind: 'reports',
       maxItems: maxReportsPerBatch,
-      expectAnnouncement: () => this.#expectAnnouncement?.(),
+      expectAnnouncement,
     })
     this.#events = new Door({ ...parts, kind: 'events', maxItems: maxEventsPerBatch })
-  }
-
-  /** From now on a report is answered when every reader that holds a state knows of it, so that who reported reads its own usage wherever it asks. */
-  announceThrough(expectAnnouncement: () => ExpectedAnnouncement): void {
-    this.#expectAnnouncement = expectAnnouncement
   }
 
   /**

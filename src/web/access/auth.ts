@@ -7,9 +7,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { KeyIdentity } from '../../environment/model/environment.js'
+import type { EnvironmentService } from '../../environment/service.js'
 import { Problem } from '../../kernel/problem.js'
 import type { Secret } from '../../platform/config.js'
-import type { App } from '../../wiring/app.js'
 
 export type Identity = KeyIdentity & {
   /** The customer (its refId) that a client key's token names; null: no token, or a server key. */
@@ -22,7 +22,7 @@ export interface Credentials {
   customerToken: string | undefined
 }
 
-export type Authenticator = Pick<App['environments'], 'authenticate' | 'verifyCustomerToken'>
+export type Authenticator = Pick<EnvironmentService, 'authenticate' | 'verifyCustomerToken'>
 
 export function credentialsOf(headers: IncomingHttpHeaders): Credentials {
   return { apiKey: single(headers['x-api-key']), customerToken: single(headers['x-customer-key']) }

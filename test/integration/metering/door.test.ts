@@ -80,21 +80,24 @@ describe('the door of usage', () => {
     redis.on('message', (_channel, text) => {
       announced = text
     })
-    bench.usage.announceThrough(() => ({
+    const expectAnnouncement = () => ({
       ticket,
-      heardBy: async (receivers) => {
+      heardBy: async (receivers: number) => {
         heard.push({ announced: await eventually(async () => announced, Boolean), receivers })
       },
       forget: () => undefined,
-    }))
-    const [{ timestamp, currentUsage, periodStart, periodEnd }] = (await send(3)) as [ReportedUsage]
+    })
+    const door = bench.newUsage({ expectAnnouncement })
+    const [{ timestamp, currentUsage, periodStart, periodEnd }] = (await door.report(environmentId, [report('customer', 3)])) as [
+      ReportedUsage,
+    ]
     const usage = { currentUsage, periodStart, periodEnd, updatedAt: timestamp }
     const change = { customerId: 'customer', version: timestamp, usage: { resourceId: null, featureId: 'calls', usage } }
     const [, text] = announcementOf(bench.queues.prefix, environmentId, [change], ticket)
     expect(heard).to.deep.equal([{ announced: text, receivers: 1 }])
     // What was not counted changes nothing.
     announced = ''
-    await problemOf(bench.usage.report(environmentId, [report('nobody', 1)]))
+    await problemOf(door.report(environmentId, [report('nobody', 1)]))
     await sleep(50)
     expect(announced).to.equal('')
     expect(heard).to.have.length(1)

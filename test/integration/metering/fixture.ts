@@ -10,7 +10,7 @@ import { UsageFilling } from '../../../src/metering/counting/usage-filling.js'
 import type { HistoryQuestion } from '../../../src/metering/history/usage-history.js'
 import { countingSession, Ingestion } from '../../../src/metering/ingestion/ingestion.js'
 import type { BacklogLimits } from '../../../src/metering/intake/backlog.js'
-import { UsageService } from '../../../src/metering/intake/service.js'
+import type { UsageService } from '../../../src/metering/intake/service.js'
 import type { UsageEvent, UsageReport } from '../../../src/metering/model/report.js'
 import {
   type AggregationJob,
@@ -26,7 +26,8 @@ import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { consume, type JobQueue, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
 import { openRedis } from '../../../src/platform/redis.js'
-import { type App, createApp, usageParts } from '../../../src/wiring/app.js'
+import { type App, createApp } from '../../../src/wiring/app.js'
+import { createUsage, type UsageOptions } from '../../../src/wiring/usage.js'
 import { createTestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
@@ -36,6 +37,8 @@ export interface MeteringBench extends Postgres {
   life: Life
   app: App
   usage: UsageService
+  /** Another door of the same usage. */
+  newUsage(options?: Pick<UsageOptions, 'expectAnnouncement'>): UsageService
   queues: QueueConnection
   ingestionQueue: JobQueue<IngestionJob>
   aggregationQueue: JobQueue<AggregationJob>
@@ -85,17 +88,15 @@ export async function openMeteringBench({
       metrics: createMetrics('aggregation'),
       changed: app.after.changed,
     })
+  const newUsage: MeteringBench['newUsage'] = (options = {}) => createUsage({ life, queues, postgres, app, shards, limits, ...options })
   return {
     ...postgres,
     databaseUrl: database.url,
     life,
     app,
     queues,
-    usage: new UsageService({
-      ...usageParts({ life, queues, postgres, app }),
-      shards,
-      limits,
-    }),
+    usage: newUsage(),
+    newUsage,
     ingestionQueue: openQueue(life, queues, ingestUsage),
     aggregationQueue,
     newIngestion,

@@ -8,9 +8,9 @@ import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import type { Services } from '../../../src/web/graphql/operations/context.js'
-import { createFrontDoor, type FrontDoorLimits, type FrontDoorOptions } from '../../../src/web/http/koa.js'
 import { packageRoot } from '../../../src/web/pages/package-files.js'
-import { createApp } from '../../../src/wiring/app.js'
+import { type App, createApp } from '../../../src/wiring/app.js'
+import { createFrontDoor, type FrontDoorLimits, openHeldStates } from '../../../src/wiring/front-door.js'
 import { makeToken } from '../../support/customer-token.js'
 import { createTestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
@@ -18,7 +18,7 @@ import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 /** A front door on a port of its own, with the real services and the example catalog in one environment. */
 export interface FrontDoor {
   url: string
-  app: FrontDoorOptions['app']
+  app: App
   life: Life
   environmentId: string
   databaseUrl: string
@@ -83,8 +83,19 @@ async function serve(
 ) {
   const postgres = openPostgres(life, databaseUrl, { poolSize: 5 })
   const queues = { redisUrl: testRedisUrl(), prefix: queuePrefix }
-  const app: FrontDoorOptions['app'] = { ...createApp({ life, postgres, queues }), usage: unreached }
-  const server = createFrontDoor({ app, life, queues, operatorKey: new Secret(operatorKey), ingestionShards: 3, hasGraphiql: true, limits })
+  const app = createApp({ life, postgres, queues })
+  const held = openHeldStates({ app, life, queues, maxBytes: limits?.heldStatesMaxBytes })
+  const server = createFrontDoor({
+    app,
+    held,
+    usage: unreached,
+    life,
+    queues,
+    operatorKey: new Secret(operatorKey),
+    ingestionShards: 3,
+    hasGraphiql: true,
+    limits,
+  })
   return { app, queues, url: `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}` }
 }
 
@@ -108,7 +119,6 @@ export function post(url: string, body: unknown, headers: Record<string, string>
 
 /** Usage goes through the queue to a worker that does not run here: the tests of metering have it. */
 const unreached = {
-  announceThrough: () => undefined,
   report: () => Promise.reject(unavailable('no worker')),
   reportEvents: () => Promise.reject(unavailable('no worker')),
 } as unknown as Services['usage']

@@ -1,10 +1,10 @@
-import { UsageService } from '../../../src/metering/intake/service.js'
 import { listen } from '../../../src/platform/health.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
-import { createFrontDoor } from '../../../src/web/http/koa.js'
-import { createApp, usageParts } from '../../../src/wiring/app.js'
+import { createApp } from '../../../src/wiring/app.js'
+import { createFrontDoor, openHeldStates } from '../../../src/wiring/front-door.js'
+import { createUsage } from '../../../src/wiring/usage.js'
 import type { MeteringBench } from '../metering/fixture.js'
 
 export interface WebProcess {
@@ -18,8 +18,9 @@ export async function openWebProcess(bench: MeteringBench, name: string): Promis
   const { queues } = bench
   const postgres = openPostgres(life, bench.databaseUrl, { poolSize: 3 })
   const app = createApp({ life, postgres, queues })
+  const held = openHeldStates({ app, life, queues })
   const limits = { maxWaitingJobs: 1_000, maxRedisBytes: null }
-  const usage = new UsageService({ ...usageParts({ life, queues, postgres, app }), shards: 1, limits })
-  const server = createFrontDoor({ app: { ...app, usage }, life, queues, hasGraphiql: false })
+  const usage = createUsage({ life, queues, postgres, app, shards: 1, limits, expectAnnouncement: held.expectAnnouncement.bind(held) })
+  const server = createFrontDoor({ app, held, usage, life, queues, hasGraphiql: false })
   return { life, url: `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}` }
 }

@@ -8,7 +8,7 @@ import { ChangeDelivery } from '../../../src/updates/deliver/delivery.js'
 import { deliverChanges } from '../../../src/updates/deliver/jobs.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
 import { StateCache } from '../../../src/updates/held/state-cache.js'
-import { createFrontDoor } from '../../../src/web/http/koa.js'
+import { createFrontDoor, openHeldStates } from '../../../src/wiring/front-door.js'
 import { type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 import { type GraphqlBody, operatorKey, post } from './front-door.js'
 
@@ -27,7 +27,7 @@ export interface TestEnvironment {
 
 export async function openWholePlatform(): Promise<WholePlatform> {
   const bench = await openMeteringBench()
-  const { life, queues, app, usage, pool } = bench
+  const { life, queues, app, pool } = bench
   bench.startIngestion()
   bench.startAggregation()
   const redis = openRedis(life, queues.redisUrl, 'request')
@@ -50,10 +50,13 @@ export async function openWholePlatform(): Promise<WholePlatform> {
     concurrency: 1,
     handler: ({ environmentId, importId }, { signal }) => app.imports.run(environmentId, importId, signal),
   })
-  const server = createFrontDoor({ app: { ...app, usage }, life, queues, operatorKey: new Secret(operatorKey), hasGraphiql: false })
+  const held = openHeldStates({ app, life, queues })
+  const usage = bench.newUsage({ expectAnnouncement: held.expectAnnouncement.bind(held) })
+  const server = createFrontDoor({ app, held, usage, life, queues, operatorKey: new Secret(operatorKey), hasGraphiql: false })
   const url = `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}`
   return {
     ...bench,
+    usage,
     url,
     async createEnvironment(refId, catalog) {
       const { environment } = await app.environments.create({ refId })

@@ -3,7 +3,7 @@ import type { Coupon } from '../../../catalog/model/coupon.js'
 import type { ShownFeature } from '../../../catalog/model/feature.js'
 import type { PackageEntitlement, PackageVersion, VersionFacts } from '../../../catalog/model/package.js'
 import type { ProductFacts } from '../../../catalog/model/product.js'
-import type { App } from '../../../wiring/app.js'
+import type { CatalogReader } from '../../../catalog/reader.js'
 
 /** Records of the catalog; undefined: unknown. All ids are ours unless it says refId. */
 export interface CatalogLoaders {
@@ -21,7 +21,7 @@ export interface CatalogLoaders {
   versions: DataLoader<string, PackageVersion | undefined>
 }
 
-export function createCatalogLoaders({ offers }: Pick<App, 'offers'>, environmentId: string): CatalogLoaders {
+export function createCatalogLoaders({ offers }: { offers: CatalogReader }, environmentId: string): CatalogLoaders {
   return {
     coupons: loader((ids) => offers.coupons(environmentId, ids)),
     features: loader((refIds) => offers.features(environmentId, refIds)),

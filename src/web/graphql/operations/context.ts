@@ -1,46 +1,63 @@
 import DataLoader from 'dataloader'
-import type { BillingView } from '../../../billing/reads.js'
+import type { BuiltinProvider } from '../../../billing/builtin/provider.js'
+import type { BillingReads, BillingView } from '../../../billing/reads.js'
 import type { PaymentMethod } from '../../../billing/rules/provider.js'
+import type { BillingSync } from '../../../billing/sync.js'
+import type { CatalogReader } from '../../../catalog/reader.js'
+import type { CatalogService } from '../../../catalog/service.js'
 import type { ChangeKind } from '../../../changes/model/change.js'
+import type { ImportService } from '../../../customer/imports.js'
 import type { Customer } from '../../../customer/model/customer.js'
+import type { CheckCounter } from '../../../entitlement/check-counter.js'
+import type { PromotionalService } from '../../../entitlement/promotional.js'
 import type { PromotionalEntitlement } from '../../../entitlement/rules/promotional.js'
+import type { EntitlementService } from '../../../entitlement/service.js'
+import type { EnvironmentService } from '../../../environment/service.js'
+import type { EstimateService } from '../../../estimates/service.js'
 import type { EpochMs } from '../../../kernel/clock.js'
 import { invalidInput } from '../../../kernel/problem.js'
 import type { UsageService } from '../../../metering/intake/service.js'
+import type { CustomerService } from '../../../provisioning/customers.js'
+import type { SubscriptionProvisioning } from '../../../provisioning/subscriptions.js'
 import type { Subscription } from '../../../subscription/rules/subscription.js'
 import type { ProductEligibility, TrialedPlan } from '../../../subscription/rules/trial.js'
+import type { TestClockService } from '../../../subscription/time/test-clock.js'
+import type { CancellationService } from '../../../subscription/use-cases/cancel.js'
+import type { SubscriptionChangeService } from '../../../subscription/use-cases/change.js'
+import type { SubscriptionList } from '../../../subscription/use-cases/list.js'
+import type { PackageMigrationService } from '../../../subscription/use-cases/migrate.js'
+import type { SubscriptionReads } from '../../../subscription/use-cases/read.js'
+import type { TransferService } from '../../../subscription/use-cases/transfer.js'
 import type { CatchUp } from '../../../updates/stream/change-stream.js'
 import type { ChangeMessage } from '../../../updates/wire/change-message.js'
-import type { App } from '../../../wiring/app.js'
 import type { Identity } from '../../access/auth.js'
 import { type CatalogLoaders, createCatalogLoaders } from './catalog-loaders.js'
 
 /** The services that the front door calls. */
-export type Services = Pick<
-  App,
-  | 'billing'
-  | 'billingProvider'
-  | 'billingReads'
-  | 'budgets'
-  | 'cancellations'
-  | 'catalog'
-  | 'checks'
-  | 'customers'
-  | 'environments'
-  | 'estimates'
-  | 'imports'
-  | 'offers'
-  | 'promotional'
-  | 'packageMigrations'
-  | 'subscriptionChanges'
-  | 'subscriptionList'
-  | 'subscriptionReads'
-  | 'subscriptions'
-  | 'testClocks'
-  | 'transfers'
-> & {
-  /** Reads. */
-  entitlements: Pick<App['entitlements'], 'check' | 'state'>
+export interface Services {
+  billing: BillingSync
+  billingProvider: BuiltinProvider
+  billingReads: BillingReads
+  budgets: Pick<EntitlementService, 'budgetsExceeded'>
+  cancellations: CancellationService
+  catalog: CatalogService
+  checks: CheckCounter
+  customers: CustomerService
+  /** Reads, perhaps from the memory of the process. */
+  entitlements: Pick<EntitlementService, 'check' | 'state'>
+  environments: EnvironmentService
+  estimates: EstimateService
+  imports: ImportService
+  /** The catalog for those who show it. */
+  offers: CatalogReader
+  packageMigrations: PackageMigrationService
+  promotional: PromotionalService
+  subscriptionChanges: SubscriptionChangeService
+  subscriptionList: SubscriptionList
+  subscriptionReads: SubscriptionReads
+  subscriptions: SubscriptionProvisioning
+  testClocks: TestClockService
+  transfers: TransferService
   usage: UsageService
 }
 

@@ -1,0 +1,111 @@
+import type { Server } from 'node:http'
+import { systemClock } from '../kernel/clock.js'
+import type { Secret } from '../platform/config.js'
+import type { Life } from '../platform/process.js'
+import type { QueueConnection } from '../platform/queue.js'
+import { openRedis, sharedRedis } from '../platform/redis.js'
+import { HeldStates } from '../updates/held/held-states.js'
+import { SharedStates } from '../updates/held/shared-states.js'
+import { StateCache } from '../updates/held/state-cache.js'
+import { ChangeStream } from '../updates/stream/change-stream.js'
+import { type RateLimitOptions, RateLimits } from '../web/access/rate-limits.js'
+import { serveEdge } from '../web/edge/edge.js'
+import { GraphqlDoor } from '../web/graphql/door/door.js'
+import type { Services } from '../web/graphql/operations/context.js'
+import { createSchema } from '../web/graphql/schema.js'
+import { createHttpServer } from '../web/http/koa.js'
+import { ChangeFeed } from '../web/live/change-feed.js'
+import { Push } from '../web/live/push.js'
+import { SocketDoor } from '../web/live/socket.js'
+import { serveDocs } from '../web/pages/docs.js'
+import { serveGraphiql } from '../web/pages/graphiql.js'
+import { serveQueueBoard } from '../web/pages/queue-board.js'
+import { referencePage } from '../web/pages/reference.js'
+import type { App } from './app.js'
+
+export interface FrontDoorLimits extends RateLimitOptions {
+  /** Of one operation. */
+  operationTimeoutMs: number
+  /** Of entitlement states in memory, estimated. */
+  heldStatesMaxBytes: number
+}
+
+/** A server key's host application may load a whole process; a browser asks a few times per page. */
+export const defaultLimits: FrontDoorLimits = {
+  perKey: 20_000,
+  perCustomer: 100,
+  operationTimeoutMs: 10_000,
+  heldStatesMaxBytes: 128 * 1024 * 1024,
+}
+
+/** The memory of a web process for entitlement states. */
+export function openHeldStates({
+  app,
+  life,
+  queues,
+  maxBytes = defaultLimits.heldStatesMaxBytes,
+}: {
+  app: App
+  life: Life
+  queues: QueueConnection
+  maxBytes?: number
+}): HeldStates {
+  const cache = new StateCache(sharedRedis(life, queues.redisUrl, 'request'), queues.prefix)
+  const shared = new SharedStates({ cache, source: app.entitlements, log: life.log })
+  return new HeldStates({ life, queues, source: app.entitlements, shared, clock: systemClock, maxBytes })
+}
+
+export interface FrontDoorOptions {
+  app: App
+  held: HeldStates
+  usage: Services['usage']
+  life: Life
+  queues: QueueConnection
+  /** Serves the queue board to who has it; absent: no queue board. */
+  operatorKey?: Secret
+  /** Queues of ingestion that the board shows; default 1. */
+  ingestionShards?: number
+  hasGraphiql: boolean
+  limits?: Partial<Omit<FrontDoorLimits, 'heldStatesMaxBytes'>>
+}
+
+/** All that answers in a web process. Not listening yet. */
+export function createFrontDoor({
+  app: services,
+  held,
+  usage,
+  life,
+  queues,
+  operatorKey,
+  ingestionShards = 1,
+  hasGraphiql,
+  limits,
+}: FrontDoorOptions): Server {
+  const { log, metrics } = life
+  const { operationTimeoutMs: timeoutMs, perKey, perCustomer } = { ...defaultLimits, ...limits }
+  const app = { ...services, entitlements: held, usage }
+  const schema = createSchema()
+  const rateLimits = new RateLimits({ perKey, perCustomer })
+  const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, log })
+  const stream = new ChangeStream({ redis: sharedRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
+  const push = new Push({ app, schema, feed, stream, log, metrics })
+  return createHttpServer({
+    life,
+    edge: serveEdge({ app, schema, rateLimits, timeoutMs, log }),
+    editor: hasGraphiql ? serveGraphiql() : null,
+    graphql: new GraphqlDoor({
+      app,
+      schema,
+      rateLimits,
+      operatorKey,
+      timeoutMs,
+      heldState: held.held.bind(held),
+      announce: held.announce.bind(held),
+      log,
+      metrics,
+    }),
+    docs: serveDocs([referencePage(schema)]),
+    queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
+    socket: new SocketDoor({ app, schema, push, feed, life }),
+  })
+}

@@ -1,0 +1,27 @@
+import { type UsageParts, UsageService } from '../metering/intake/service.js'
+import type { Postgres } from '../platform/postgres.js'
+import type { Life } from '../platform/process.js'
+import type { QueueConnection } from '../platform/queue.js'
+import type { App } from './app.js'
+
+export interface UsageOptions extends Pick<UsageParts, 'expectAnnouncement' | 'limits' | 'shards'> {
+  life: Life
+  queues: QueueConnection
+  postgres: Postgres
+  app: App
+}
+
+/** The door of usage, with what it asks the other domains for. */
+export function createUsage({ life, queues, postgres, app, ...options }: UsageOptions): UsageService {
+  const { entitlements, after } = app
+  return new UsageService({
+    ...options,
+    life,
+    queues,
+    pool: postgres.pool,
+    loadHeld: app.heldSeries,
+    findHeld: (environmentId, customerRefId, resourceRefId, featureRefId) =>
+      entitlements.heldFeature(environmentId, { customerId: customerRefId, resourceId: resourceRefId }, featureRefId),
+    changed: after.changed,
+  })
+}
