@@ -6,6 +6,7 @@ import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'
 import { featureNotFound } from '../metering/model/problems.js'
+import type { DueCustomer } from '../platform/due-sweep.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import { findDueCustomers, findHeld, hasDue, insertPromotional, revokeHeld, settleDue } from './records/promotional.js'
@@ -107,7 +108,7 @@ export class PromotionalService {
   }
 
   /** Customers (our ids) with an end to be told, the longest overdue first. */
-  dueCustomers(limit: number): Promise<{ environmentId: string; customerId: string }[]> {
+  dueCustomers(limit: number): Promise<DueCustomer[]> {
     return findDueCustomers(this.#prisma, limit)
   }
 

@@ -1,6 +1,7 @@
 import type { Feature } from '../../catalog/model/feature.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
+import type { DueCustomer } from '../../platform/due-sweep.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { type PromotionalEntitlement, promotionalStatusAt } from '../rules/promotional.js'
 
@@ -95,7 +96,7 @@ export async function settleDue(db: Db, environmentId: string, customerId: strin
 }
 
 /** Customers (our ids) with an end that was not told, the longest overdue first; by the test clock where there is one. */
-export async function findDueCustomers(db: Db, limit: number): Promise<{ environmentId: string; customerId: string }[]> {
+export async function findDueCustomers(db: Db, limit: number): Promise<DueCustomer[]> {
   const rows = await db.$queryRaw<{ environment_id: string; customer_id: string }[]>(Prisma.sql`
     SELECT environment_id, customer_id FROM (
       SELECT environment_id, customer_id, due_at FROM promotional_entitlement WHERE due_at <= clock_timestamp()

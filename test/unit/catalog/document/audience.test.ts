@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { publishedForAll } from '../../../../src/catalog/model/audience.js'
+import { publishedForAll } from '../../../../src/catalog/document/audience.js'
 
 describe('whom a document publishes for', () => {
   it('names the plans and add-ons that are for existing subscriptions too, in data and in text', () => {
