@@ -22,9 +22,13 @@ export const rooms = `
   src/estimates src/provisioning
   src/updates/wire src/updates/held src/updates/stream src/updates/deliver src/updates/external-cache
   src/sdk/sidecar
-  src/web/graphql src/web
+  src/web/access src/web/graphql/schema src/web/graphql/lists src/web/graphql/operations src/web/edge src/web/pages
+  src/web/graphql/catalog src/web/graphql/environment src/web/graphql/entitlement src/web/graphql/customer src/web/graphql/updates
+  src/web/graphql/usage src/web/graphql/billing src/web/graphql/door src/web/graphql/subscription src/web/live src/web/graphql/estimates
+  src/web/graphql/paywall src/web/graphql/provisioning src/web/http src/web/graphql
   src/sidecar/cache src/sidecar
   src/wiring
+  src/web
   src/local/processes src/local/programs src/local/postgres src/local/redis src/local src/local/admin src/local/demo
   workers
   src
