@@ -1,6 +1,6 @@
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import type { Holding } from '../terms.js'
+import type { Holding } from '../states/rights.js'
 
 /**
  * What the sidecar remembers.

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { TermsList } from '../terms.js'
+import type { TermsList } from '../states/rights.js'
 import { type CacheEntry, type EntitlementCache, entryKey } from './cache.js'
 
 /** The cache in this process's memory. */

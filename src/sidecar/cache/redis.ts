@@ -3,8 +3,8 @@ import type { Redis } from '../../platform/redis.js'
 import { entityKey, metadataKey, timestampKey, usageKey } from '../../updates/external-cache/keys.js'
 import { stateReasons, toDenialReason } from '../../updates/external-cache/state-json.js'
 import type { CachedFeature, CachedUsage } from '../../updates/external-cache/value.js'
-import type { Owner } from '../api-messages.js'
-import { type HeldUsage, packUsages, type Terms, type TermsPool, toEntitledFeature } from '../terms.js'
+import type { Owner } from '../api/messages.js'
+import { type HeldUsage, packUsages, type Terms, type TermsPool, toEntitledFeature } from '../states/rights.js'
 import type { CachedState } from './cache.js'
 
 /**

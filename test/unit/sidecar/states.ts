@@ -1,6 +1,6 @@
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { CachedState } from '../../../src/sidecar/cache/cache.js'
-import { type HeldUsage, heldAt, packUsages, type Terms, TermsPool } from '../../../src/sidecar/terms.js'
+import { type HeldUsage, heldAt, packUsages, type Terms, TermsPool } from '../../../src/sidecar/states/rights.js'
 
 const pool = new TermsPool()
 
