@@ -7,13 +7,14 @@ import { ApiClock } from '../sidecar/api/clock.js'
 import { StateReader } from '../sidecar/api/messages.js'
 import { MemoryCache } from '../sidecar/cache/memory.js'
 import type { SidecarConfig } from '../sidecar/config/config.js'
-import { FreshnessJudge } from '../sidecar/states/freshness.js'
-import { SidecarMetrics } from '../sidecar/metrics/metrics.js'
-import { offlineSource } from '../sidecar/source/offline.js'
-import { EntitlementResolver, type EntitlementSource } from '../sidecar/source/api-source.js'
 import { serveGrpc } from '../sidecar/grpc/server.js'
 import { sidecarHandlers } from '../sidecar/grpc/service.js'
-import { TermsPool } from '../sidecar/states/rights.js'
+import { SidecarMetrics } from '../sidecar/metrics/metrics.js'
+import { ApiSource } from '../sidecar/source/api-source.js'
+import { offlineSource } from '../sidecar/source/offline.js'
+import type { EntitlementSource } from '../sidecar/source/source.js'
+import { FreshnessJudge } from '../sidecar/states/freshness.js'
+import { RightsPool } from '../sidecar/states/rights.js'
 
 /** How long what is cached is answered while the API is away, when nothing else is configured: 7 days. */
 const defaultStalenessSecs = 7 * 24 * 3600
@@ -72,7 +73,7 @@ async function connectedSource(config: SidecarConfig, life: Life, metrics: Sidec
   const { API_URL: url, SERVER_API_KEY: apiKey } = config
   if (apiKey === undefined) throw new Error('a connected sidecar needs SERVER_API_KEY')
   const { log } = life
-  const pool = new TermsPool()
+  const pool = new RightsPool()
   const states = new StateReader(pool)
   const judge = new FreshnessJudge({
     refreshAfterMs: config.REFRESH_AFTER_SECS * 1000,
@@ -87,13 +88,15 @@ async function connectedSource(config: SidecarConfig, life: Life, metrics: Sidec
     (client) => client.close(),
   )
   const usage =
-    config.QUEUE_REDIS_URL === undefined ? api : (await import('../sidecar/source/direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, apiKey)
+    config.QUEUE_REDIS_URL === undefined
+      ? api
+      : (await import('../sidecar/source/direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, apiKey)
   const parts = { cache, api, usage, states, judge, clock, metrics, log }
   if (config.REDIS_ENVIRONMENT_PREFIX !== undefined) {
     const { openExternalSource } = await import('./sidecar-external-cache.js')
     return openExternalSource(life, { config, prefix: config.REDIS_ENVIRONMENT_PREFIX, pool, parts })
   }
-  const resolver = new EntitlementResolver(parts)
+  const apiSource = new ApiSource(parts)
   if (config.WS_ENABLED) {
     const { RealTimeUpdates } = await import('../sidecar/api/real-time-updates.js')
     const updates = new RealTimeUpdates({
@@ -101,16 +104,16 @@ async function connectedSource(config: SidecarConfig, life: Life, metrics: Sidec
       apiKey,
       judge,
       states,
-      onState: (state) => resolver.applyState(state),
-      onUsage: (change) => resolver.applyUsage(change),
-      onUnknown: (customerId) => resolver.applyUnknown(customerId),
+      onState: (state) => apiSource.applyState(state),
+      onUsage: (change) => apiSource.applyUsage(change),
+      onUnknown: (customerId) => apiSource.applyUnknown(customerId),
       clock,
       metrics,
       log,
     })
     life.open('real-time updates', updates, (u) => u.close())
   }
-  return resolver
+  return apiSource
 }
 
 const webSocketUrl = (apiUrl: string) => `${apiUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/graphql`

@@ -1,12 +1,13 @@
 import { newId } from '../../kernel/id.js'
 import { Problem, timedOut, unavailable } from '../../kernel/problem.js'
 import type { Secret } from '../../platform/config.js'
-import type { ApiClock } from './clock.js'
-import { documents, type Owner, parseAnswer, type ReportUsageJson, type StateJson } from './messages.js'
-import { EdgeClient } from './edge-client.js'
-import { fromApiError } from '../grpc/errors.js'
-import { HttpClient } from './http-client.js'
 import type { SidecarMetrics } from '../metrics/metrics.js'
+import type { Owner } from '../states/entry.js'
+import type { ApiClock } from './clock.js'
+import { EdgeClient } from './edge-client.js'
+import { fromApiError } from './errors.js'
+import { HttpClient } from './http-client.js'
+import { documents, parseAnswer, type ReportUsageJson, type StateJson } from './messages.js'
 import { Outage } from './outage.js'
 
 export interface UsageReport extends Owner {
@@ -28,7 +29,7 @@ export interface UsageEvent extends Owner {
   timestamp: string | null
 }
 
-export interface ApiClientOptions {
+interface ApiClientOptions {
   /** Base address; `/graphql` is appended. */
   url: string
   /** Base address of the edge API; null: states are read over GraphQL. */

@@ -1,9 +1,10 @@
 import { Problem } from '../../kernel/problem.js'
 import type { Secret } from '../../platform/config.js'
+import type { Owner } from '../states/entry.js'
 import type { ApiClock } from './clock.js'
-import { type Owner, parseAnswer, type StateJson } from './messages.js'
-import { fromApiError } from '../grpc/errors.js'
+import { fromApiError } from './errors.js'
 import type { HttpClient } from './http-client.js'
+import { parseAnswer, type StateJson } from './messages.js'
 
 /** After the edge could not answer it is left alone for so long, and reads go to GraphQL at once. */
 const distrustMs = 10_000

@@ -40,7 +40,7 @@ export class HttpClient {
   }
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   method: 'GET' | 'POST'
   path: string
   headers: Record<string, string>
@@ -48,7 +48,7 @@ export interface HttpRequest {
   signal: AbortSignal
 }
 
-export interface HttpAnswer {
+interface HttpAnswer {
   status: number
   /** The server's clock. */
   date: string | undefined

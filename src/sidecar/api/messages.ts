@@ -1,5 +1,5 @@
+import type { ToldUsage } from '../../changes/model/change.js'
 import * as decimal from '../../kernel/decimal.js'
-import type { Usage } from '../../metering/model/usage.js'
 import {
   type EntitlementJson,
   entitlementFields,
@@ -9,9 +9,9 @@ import {
   stateReasons,
   toDenialReason,
 } from '../../updates/external-cache/state-json.js'
-import type { CachedState } from '../cache/cache.js'
-import type { ApiError } from '../grpc/errors.js'
-import { type HeldUsage, packUsages, type Terms, type TermsPool, toEntitledFeature } from '../states/rights.js'
+import type { CachedState, Owner } from '../states/entry.js'
+import { type HeldUsage, packUsages, type Right, type RightsPool, toEntitledFeature } from '../states/rights.js'
+import type { ApiError } from './errors.js'
 
 /** The GraphQL documents that the sidecar sends, the JSON that comes back, and its translation into cached states. */
 
@@ -68,18 +68,6 @@ export interface ReportUsageJson {
   usagePeriodEnd: string | null
 }
 
-export interface Owner {
-  customerId: string
-  /** Null: the customer itself. */
-  resourceId: string | null
-}
-
-/** A usage of one feature that the API told. */
-export interface UsageChange extends Owner {
-  featureId: string
-  usage: Usage
-}
-
 /** Null: not an answer of the API, such as a proxy's error page. */
 export function parseAnswer<Data>(text: string): { data?: Data | null; errors?: ApiError[] } | null {
   try {
@@ -92,13 +80,13 @@ export function parseAnswer<Data>(text: string): { data?: Data | null; errors?: 
 
 /** Translates the API's JSON into cached states, which share what they have in common. */
 export class StateReader {
-  constructor(private readonly pool: TermsPool) {}
+  constructor(private readonly pool: RightsPool) {}
 
   state({ customerId, resourceId }: Owner, json: StateJson): CachedState {
     let accessVersion = 0
     let version = 0
     let validUntil: number | null = json.validUntil ?? null
-    const terms: Omit<Terms, 'encoded'>[] = []
+    const rights: Omit<Right, 'encoded'>[] = []
     const usages: HeldUsage[] = []
     for (const entitlement of json.entitlements ?? []) {
       // Credits are no feature.
@@ -107,8 +95,8 @@ export class StateReader {
       accessVersion = Math.max(accessVersion, updatedAt)
       version = Math.max(version, updatedAt, fromTime(entitlement.usageUpdatedAt) ?? 0)
       if (entitlement.validUntil !== null) validUntil = Math.min(validUntil ?? Number.POSITIVE_INFINITY, entitlement.validUntil)
-      const held = toTerms(entitlement, entitlement.feature)
-      terms.push(held)
+      const held = toRight(entitlement, entitlement.feature)
+      rights.push(held)
       if (held.feature.featureType === 'NUMBER' && held.feature.meterType !== 'None') usages.push(toUsage(entitlement))
     }
     const deniedReason =
@@ -122,7 +110,7 @@ export class StateReader {
       version,
       accessVersion,
       deniedReason,
-      terms: this.pool.list(terms),
+      rights: this.pool.list(rights),
       usages: packUsages(usages),
       validUntil,
       next: json.next ? this.#next({ customerId, resourceId }, json.next) : null,
@@ -136,7 +124,7 @@ export class StateReader {
   }
 }
 
-function toTerms(json: EntitlementJson, feature: NonNullable<EntitlementJson['feature']>): Omit<Terms, 'encoded'> {
+function toRight(json: EntitlementJson, feature: NonNullable<EntitlementJson['feature']>): Omit<Right, 'encoded'> {
   const { refId, featureType, meterType, featureUnits, featureUnitsPlural } = feature
   return {
     feature: toEntitledFeature({
@@ -164,7 +152,7 @@ const toUsage = (json: EntitlementJson): HeldUsage => ({
 })
 
 /** The usage that a change tells; null when it tells none. */
-export function fromStateChange({ customerId, resourceId, usage }: StateChangeJson): UsageChange | null {
+export function fromStateChange({ customerId, resourceId, usage }: StateChangeJson): ToldUsage | null {
   if (customerId === null || usage === null) return null
   const { featureId, currentUsage, usagePeriodStart, usagePeriodEnd, updatedAt } = usage
   return {
@@ -176,7 +164,7 @@ export function fromStateChange({ customerId, resourceId, usage }: StateChangeJs
 }
 
 /** The current usage that the answer of a report tells. */
-export function fromReportUsage(json: ReportUsageJson): UsageChange {
+export function fromReportUsage(json: ReportUsageJson): ToldUsage {
   return {
     customerId: json.customerId,
     resourceId: json.resourceId,

@@ -1,14 +1,15 @@
 import { type Client, createClient } from 'graphql-ws/client'
 import { WebSocket } from 'ws'
+import type { ToldUsage } from '../../changes/model/change.js'
 import type { Clock } from '../../kernel/clock.js'
 import type { Secret } from '../../platform/config.js'
 import type { Logger } from '../../platform/logger.js'
-import { documents, fromStateChange, type StateChangeJson, type StateReader, type UsageChange } from './messages.js'
-import type { CachedState } from '../cache/cache.js'
-import type { FreshnessJudge } from '../states/freshness.js'
 import type { SidecarMetrics } from '../metrics/metrics.js'
+import type { CachedState } from '../states/entry.js'
+import type { FreshnessJudge } from '../states/freshness.js'
+import { documents, fromStateChange, type StateChangeJson, type StateReader } from './messages.js'
 
-export interface UpdatesOptions {
+interface UpdatesOptions {
   /** ws:// or wss:// */
   url: string
   apiKey: Secret
@@ -16,7 +17,7 @@ export interface UpdatesOptions {
   judge: FreshnessJudge
   states: StateReader
   onState: (state: CachedState) => void
-  onUsage: (change: UsageChange) => void
+  onUsage: (change: ToldUsage) => void
   /** Something about the customer changed, and the message does not say what. */
   onUnknown: (customerId: string) => void
   clock: Clock

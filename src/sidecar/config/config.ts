@@ -1,6 +1,17 @@
 import { getHeapStatistics } from 'node:v8'
 import { makeValidator } from 'envalid'
-import { type Config, type ConfigSpec, flag, integer, port, positive, processVariables, Secret, secret, str } from '../../platform/config.js'
+import {
+  type Config,
+  type ConfigSpec,
+  flag,
+  integer,
+  port,
+  positive,
+  processVariables,
+  Secret,
+  secret,
+  str,
+} from '../../platform/config.js'
 import { databaseIndex, host, withCredentials } from '../../updates/external-cache/config.js'
 import { type GlobalFallbacks, parseGlobalFallbacks } from './fallback.js'
 

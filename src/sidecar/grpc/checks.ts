@@ -3,12 +3,12 @@ import { checkRequestedUsage, decide, type EntitlementType } from '../../entitle
 import type { EpochMs } from '../../kernel/clock.js'
 import type * as decimal from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
-import type { CachedState, CacheEntry } from '../cache/cache.js'
-import { type EncodedField, encodeCheckAnswer, encodeFields } from './encoding.js'
 import { chooseFallback, type GlobalFallbacks } from '../config/fallback.js'
+import type { CachedState, CacheEntry } from '../states/entry.js'
+import { type HeldEntitlement, heldAt } from '../states/rights.js'
+import { type EncodedField, encodeCheckAnswer, encodeFields } from './encoding.js'
 import { encodeFallback, encodeHeld, fromFallback, reasonNumber, typeOf } from './mapping.js'
 import type { CheckRequest } from './messages.js'
-import { type HeldEntitlement, heldAt } from '../states/rights.js'
 
 /** The five Get…Entitlement calls: one question, five shapes of answer. Pure. */
 export interface CheckKind {
@@ -91,7 +91,7 @@ export function answerFromEntry({ kind, request, requestedUsage }: Check, { stat
 }
 
 /** Why a fallback answers: the question could not be answered at all, or it did not fit the feature. */
-export type FallbackReason = 'Unknown' | 'FeatureTypeMismatch'
+type FallbackReason = 'Unknown' | 'FeatureTypeMismatch'
 
 /** The answer of the request's fallback, else of the global one, else a denial. */
 export function answerFromFallback({ kind, request }: Check, fallbacks: GlobalFallbacks, why: FallbackReason): Buffer {
@@ -134,7 +134,7 @@ const listedField: Readonly<Record<EntitlementType, number>> = { boolean: 1, num
 export function answerAll({ state }: CacheEntry, now: EpochMs): Buffer {
   if (state.deniedReason !== null) return Buffer.from([(2 << 3) | 0, reasonNumber[state.deniedReason]])
   const fields: EncodedField[] = []
-  for (const position of state.terms.terms.keys()) {
+  for (const position of state.rights.list.keys()) {
     const held = heldAt(state, position)
     // Revoked and used-up ones would look like access: the list has no room for a reason.
     if (held.deniedReason === null) fields.push({ field: 1, bytes: encodeFields([listedEntitlement(held, now)]) })
@@ -148,6 +148,6 @@ function listedEntitlement(held: HeldEntitlement, now: EpochMs): EncodedField {
 
 function heldEntitlement(state: CachedState, featureId: string): HeldEntitlement | undefined {
   if (state.deniedReason !== null) return undefined
-  const position = state.terms.positions.get(featureId)
+  const position = state.rights.positions.get(featureId)
   return position === undefined ? undefined : heldAt(state, position)
 }

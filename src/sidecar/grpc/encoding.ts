@@ -11,7 +11,7 @@ export interface EncodedField {
   bytes: Uint8Array
 }
 
-export interface CheckAnswer {
+interface CheckAnswer {
   hasAccess: boolean
   isFallback: boolean
   /** Number of the AccessDeniedReason; 0: none. */
@@ -81,7 +81,7 @@ export function encodeFields(fields: readonly EncodedField[]): Buffer {
   return target
 }
 
-export interface MeteredParts {
+interface MeteredParts {
   /** Fields 4 to 6, which customers of the same plan share, and 14. */
   before: Uint8Array
   after: Uint8Array

@@ -7,11 +7,11 @@ import { invalidInput } from '../../kernel/problem.js'
 import type { MeterType } from '../../metering/model/meter.js'
 import type { ResetPeriod } from '../../metering/model/usage-period.js'
 import type { EventDimension } from '../api/client.js'
-import { encodeMeteredEntitlement } from './encoding.js'
 import type { Fallback } from '../config/fallback.js'
+import type { HeldEntitlement, Right } from '../states/rights.js'
+import { encodeMeteredEntitlement } from './encoding.js'
 import type { DimensionMessage, FallbackMessage, Timestamp } from './messages.js'
 import { encodeEntitlement } from './proto.js'
-import type { HeldEntitlement, Terms } from '../states/rights.js'
 
 /** Between our words and the messages of `service.sidecar.v1`. */
 
@@ -39,15 +39,15 @@ const resetPeriodNumber: Readonly<Record<ResetPeriod, number>> = { DAY: 1, HOUR:
 const updateBehaviors = [null, 'DELTA', 'SET'] as const
 
 /** The message of a held entitlement, of the type that its feature has. */
-export function encodeHeld({ terms, usage, usagePeriodAnchor }: HeldEntitlement): Uint8Array {
-  terms.encoded ??= encodeTerms(terms)
-  const { before, after } = terms.encoded
+export function encodeHeld({ right, usage, usagePeriodAnchor }: HeldEntitlement): Uint8Array {
+  right.encoded ??= encodeRight(right)
+  const { before, after } = right.encoded
   if (usage === null) return before
   return encodeMeteredEntitlement({
     before,
     after,
     currentUsage: Math.max(0, decimal.toNumber(usage.currentUsage)),
-    resetPeriod: terms.resetPeriod === null ? 0 : resetPeriodNumber[terms.resetPeriod],
+    resetPeriod: right.resetPeriod === null ? 0 : resetPeriodNumber[right.resetPeriod],
     anchor: usagePeriodAnchor,
     periodStart: usage.periodStart,
     periodEnd: usage.periodEnd,
@@ -64,22 +64,22 @@ export function typeOf({ featureType, meterType }: Feature): EntitlementType {
 const nothing = new Uint8Array()
 
 /** The message without usage; of a metered entitlement in two parts, between which the usage goes. */
-function encodeTerms(terms: Terms): { before: Uint8Array; after: Uint8Array } {
-  const feature = toFeature(terms.feature)
+function encodeRight(right: Right): { before: Uint8Array; after: Uint8Array } {
+  const feature = toFeature(right.feature)
   // What is left out is as good as zero, and shorter.
-  const is_unlimited = terms.hasUnlimitedUsage || undefined
-  const limit = terms.hasUnlimitedUsage || terms.usageLimit === null ? undefined : decimal.toNumber(terms.usageLimit)
-  switch (typeOf(terms.feature)) {
+  const is_unlimited = right.hasUnlimitedUsage || undefined
+  const limit = right.hasUnlimitedUsage || right.usageLimit === null ? undefined : decimal.toNumber(right.usageLimit)
+  switch (typeOf(right.feature)) {
     case 'boolean':
       return { before: encodeEntitlement.boolean({ feature }), after: nothing }
     case 'enum':
-      return { before: encodeEntitlement.enum({ feature, enum_values: terms.enumValues }), after: nothing }
+      return { before: encodeEntitlement.enum({ feature, enum_values: right.enumValues }), after: nothing }
     case 'numeric':
       return { before: encodeEntitlement.numeric({ feature, value: toInt32(limit), is_unlimited }), after: nothing }
     case 'metered':
       return {
         before: encodeEntitlement.metered({ feature, usage_limit: limit, is_unlimited }),
-        after: terms.hasSoftLimit ? encodeEntitlement.metered({ has_soft_limit: true }) : nothing,
+        after: right.hasSoftLimit ? encodeEntitlement.metered({ has_soft_limit: true }) : nothing,
       }
   }
 }

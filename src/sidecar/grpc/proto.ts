@@ -28,7 +28,7 @@ export const encodeEntitlement = {
   enum: messageOf(sidecarPackage, 'service.sidecar.v1.EnumEntitlement').serialize,
 }
 
-export interface ErrorCodec {
+interface ErrorCodec {
   status: (message: object) => Buffer
   errorInfo: (message: object) => Buffer
   badRequest: (message: object) => Buffer

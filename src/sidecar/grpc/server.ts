@@ -21,7 +21,7 @@ const serverOptions = {
   'grpc.enable_channelz': 0,
 }
 
-export interface GrpcServerOptions {
+interface GrpcServerOptions {
   handlers: UntypedServiceImplementation
   host: string
   port: number

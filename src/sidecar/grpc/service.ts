@@ -2,13 +2,17 @@ import { type ServerUnaryCall, type ServiceError, type sendUnaryData, status, ty
 import type { Clock } from '../../kernel/clock.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput, Problem, unavailable } from '../../kernel/problem.js'
+import type { RefusedItem } from '../../metering/model/problems.js'
 import type { UsageEvent, UsageReport } from '../api/client.js'
-import { fromTime, type Owner, type ReportUsageJson } from '../api/messages.js'
-import type { CacheEntry } from '../cache/cache.js'
-import { isKnown, isWhole } from '../states/cached-state.js'
-import { answerAll, answerFromEntry, answerFromFallback, type Check, type CheckKind, checkKinds, toCheck } from './checks.js'
-import { type RefusedItem, toServiceError } from './errors.js'
+import { fromTime, type ReportUsageJson } from '../api/messages.js'
 import type { GlobalFallbacks } from '../config/fallback.js'
+import type { FallbackCause, SidecarMetrics } from '../metrics/metrics.js'
+import { offlineReason } from '../source/offline.js'
+import type { EntitlementSource } from '../source/source.js'
+import { isKnown, isWhole } from '../states/cached-state.js'
+import type { CacheEntry, Owner } from '../states/entry.js'
+import { answerAll, answerFromEntry, answerFromFallback, type Check, type CheckKind, checkKinds, toCheck } from './checks.js'
+import { toServiceError } from './errors.js'
 import { fromDimensions, fromTimestamp, fromUpdateBehavior, toTimestamp } from './mapping.js'
 import type {
   CheckRequest,
@@ -18,11 +22,8 @@ import type {
   ReportUsageBulkRequest,
   ReportUsageRequest,
 } from './messages.js'
-import type { FallbackCause, SidecarMetrics } from '../metrics/metrics.js'
-import { offlineReason } from '../source/offline.js'
-import type { EntitlementSource } from '../source/api-source.js'
 
-export interface ServiceParts {
+interface ServiceParts {
   source: EntitlementSource
   fallbacks: GlobalFallbacks
   clock: Clock

@@ -5,7 +5,7 @@ import { StartError } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
 import { every } from '../../platform/timer.js'
 
-export interface TlsFiles {
+interface TlsFiles {
   cert: string
   key: string
   /** Who signs the certificates that clients must show; null: clients show none. */

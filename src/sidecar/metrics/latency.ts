@@ -4,7 +4,7 @@ import type { Registry } from '../../platform/metrics.js'
 const bounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Times of one method. */
-export class MethodLatency {
+class MethodLatency {
   /** One more than the bounds: what took longer than all of them. */
   readonly counts = new Array<number>(bounds.length + 1).fill(0)
   sum = 0

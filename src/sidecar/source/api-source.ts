@@ -1,28 +1,16 @@
+import type { ToldUsage } from '../../changes/model/change.js'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
 import { Problem, timedOut } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
 import type { ApiClient, UsageEvent, UsageReport } from '../api/client.js'
-import { fromReportUsage, type Owner, type ReportUsageJson, type StateJson, type StateReader, type UsageChange } from '../api/messages.js'
-import { type CachedState, type CacheEntry, type EntitlementCache, entryKey } from '../cache/cache.js'
-import { entryAt, isOlder, newerState, stateWithUsage, toEntry } from '../states/cached-state.js'
-import type { FreshnessJudge } from '../states/freshness.js'
+import { fromReportUsage, type ReportUsageJson, type StateJson, type StateReader } from '../api/messages.js'
+import { type EntitlementCache, entryKey } from '../cache/cache.js'
 import type { SidecarMetrics } from '../metrics/metrics.js'
+import { entryAt, isOlder, newerState, stateWithUsage, toEntry } from '../states/cached-state.js'
+import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
+import type { FreshnessJudge } from '../states/freshness.js'
 import { usageVersion } from '../states/rights.js'
-
-/** Where the service gets its answers: the platform through cache and API, or nowhere (offline). */
-export interface EntitlementSource {
-  /** The entry to answer from now. Undefined: ask `resolve`. */
-  peek(customerId: string, resourceId: string | null): CacheEntry | undefined
-  /** The entry to answer from, within `waitMs`. Fails with a Problem when the question can't be answered: a fallback has to. */
-  resolve(owner: Owner, waitMs: number): Promise<CacheEntry>
-  /** Reads anew, whatever is cached. Null: nothing is known about anybody (offline). */
-  reload(owner: Owner, waitMs: number): Promise<CachedState | null>
-  /** Null: not sent (offline). */
-  reportUsage(report: UsageReport, signal: AbortSignal): Promise<ReportUsageJson | null>
-  /** All or none, answered in their order. Null: not sent (offline). */
-  reportUsageBulk(reports: readonly UsageReport[], signal: AbortSignal): Promise<ReportUsageJson[] | null>
-  reportEvents(events: readonly UsageEvent[], signal: AbortSignal): Promise<void>
-}
+import type { EntitlementSource, UsageDoor } from './source.js'
 
 /** A read of the API under way. There is one per customer and resource; all who miss wait for it. */
 interface Read {
@@ -43,10 +31,7 @@ const longestWaitForNewerMs = 1_000
 /** The same failure is logged at most this often. */
 const failureLogMs = 60_000
 
-/** Takes usage, and acknowledges it when it is committed. */
-export type UsageDoor = Pick<ApiClient, 'reportUsage' | 'reportUsageBulk' | 'reportEvents'>
-
-export interface ResolverParts {
+export interface ApiSourceParts {
   cache: EntitlementCache
   api: Pick<ApiClient, 'fetchState'>
   /** Where usage goes: the API, unless it is enqueued directly. */
@@ -61,15 +46,15 @@ export interface ResolverParts {
 }
 
 /** Cache, then API. The caller falls back when this fails. */
-export class EntitlementResolver implements EntitlementSource {
-  readonly #parts: ResolverParts
+export class ApiSource implements EntitlementSource {
+  readonly #parts: ApiSourceParts
   readonly #reads = new Map<string, Read>()
   /** Keys of entries that are to be refreshed as soon as others are done. */
   readonly #toRefresh = new Set<string>()
   #refreshes = 0
   #lastFailure = { code: '', at: Number.NEGATIVE_INFINITY }
 
-  constructor(parts: ResolverParts) {
+  constructor(parts: ApiSourceParts) {
     this.#parts = parts
   }
 
@@ -169,7 +154,7 @@ export class EntitlementResolver implements EntitlementSource {
   }
 
   /** The usage of one feature was told. */
-  applyUsage(change: UsageChange): void {
+  applyUsage(change: ToldUsage): void {
     const { customerId, resourceId, featureId, usage } = change
     const key = entryKey(customerId, resourceId)
     this.#reads.get(key)?.changes.push((read) => stateWithUsage(read, featureId, usage))

@@ -16,7 +16,7 @@ import { openRedis } from '../../platform/redis.js'
 import type { UsageEvent, UsageReport } from '../api/client.js'
 import type { ReportUsageJson } from '../api/messages.js'
 import type { UsageQueueAddress } from '../config/config.js'
-import type { UsageDoor } from './api-source.js'
+import type { UsageDoor } from './source.js'
 
 /** As the API's own door gathers them. */
 const maxReportsPerBatch = 500

@@ -5,12 +5,13 @@ import type { Redis } from '../../platform/redis.js'
 import { toWritableState } from '../../updates/external-cache/state-json.js'
 import type { ExternalCacheWriter } from '../../updates/external-cache/writer.js'
 import type { UsageEvent, UsageReport } from '../api/client.js'
-import { fromReportUsage, fromTime, type Owner, type ReportUsageJson, type StateJson } from '../api/messages.js'
-import type { CachedState, CacheEntry } from '../cache/cache.js'
+import { fromReportUsage, fromTime, type ReportUsageJson, type StateJson } from '../api/messages.js'
 import type { ExternalCacheReader } from '../cache/redis.js'
-import { toEntry } from '../states/cached-state.js'
 import type { SidecarMetrics } from '../metrics/metrics.js'
-import type { EntitlementResolver, EntitlementSource } from './api-source.js'
+import { toEntry } from '../states/cached-state.js'
+import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
+import type { ApiSource } from './api-source.js'
+import type { EntitlementSource } from './source.js'
 
 /** A local Redis answers in less than 1 ms. Slower than this it is as good as away: the API, or what is in memory, answers. */
 const patienceMs = 150
@@ -20,12 +21,12 @@ const outageRetryMs = 1_000
 /** What the external cache does not hold (unknown customers) was read from the API so lately that asking again would tell nothing new. */
 const missTrustMs = 5_000
 
-export interface ExternalSourceParts {
+interface ExternalSourceParts {
   redis: Redis
   reader: ExternalCacheReader
   writer: ExternalCacheWriter
   /** Reads the API; keeps in memory what it read, for when Redis is away. */
-  resolver: EntitlementResolver
+  apiSource: ApiSource
   clock: Clock
   metrics: SidecarMetrics
   log: Logger
@@ -60,38 +61,38 @@ export class ExternalSource implements EntitlementSource {
   }
 
   async resolve(owner: Owner, waitMs: number): Promise<CacheEntry> {
-    const { resolver, clock, metrics } = this.#parts
+    const { apiSource, clock, metrics } = this.#parts
     const read = await this.#read(owner)
     // Without the external cache this is a sidecar with a cache in memory that nobody vouches for.
-    if (read === 'away') return resolver.peek(owner.customerId, owner.resourceId) ?? resolver.resolve(owner, waitMs)
+    if (read === 'away') return apiSource.peek(owner.customerId, owner.resourceId) ?? apiSource.resolve(owner, waitMs)
     const now = clock.now()
     if (read === null || (read.validUntil !== null && now >= read.validUntil))
-      return resolver.recent(owner, missTrustMs) ?? resolver.resolve(owner, waitMs)
+      return apiSource.recent(owner, missTrustMs) ?? apiSource.resolve(owner, waitMs)
     metrics.lookups.hit++
     const entry = toEntry(read, 0, now)
     // Its period is over: usage is 0, and the API is asked for the new one.
-    if (now >= entry.usagePeriodEnd && resolver.recent(owner, missTrustMs) === undefined) resolver.refresh(owner)
+    if (now >= entry.usagePeriodEnd && apiSource.recent(owner, missTrustMs) === undefined) apiSource.refresh(owner)
     return entry
   }
 
   reload(owner: Owner, waitMs: number): Promise<CachedState> {
-    return this.#parts.resolver.reload(owner, waitMs)
+    return this.#parts.apiSource.reload(owner, waitMs)
   }
 
   async reportUsage(report: UsageReport, signal: AbortSignal): Promise<ReportUsageJson> {
-    const reported = await this.#parts.resolver.reportUsage(report, signal)
+    const reported = await this.#parts.apiSource.reportUsage(report, signal)
     await this.#writeUsage(reported)
     return reported
   }
 
   async reportUsageBulk(reports: readonly UsageReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
-    const reported = await this.#parts.resolver.reportUsageBulk(reports, signal)
+    const reported = await this.#parts.apiSource.reportUsageBulk(reports, signal)
     await Promise.all(reported.map((one) => this.#writeUsage(one)))
     return reported
   }
 
   reportEvents(events: readonly UsageEvent[], signal: AbortSignal): Promise<void> {
-    return this.#parts.resolver.reportEvents(events, signal)
+    return this.#parts.apiSource.reportEvents(events, signal)
   }
 
   /** Keeps what the API answered. A cache that does not take it takes nothing away from the answer. */

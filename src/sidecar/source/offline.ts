@@ -1,5 +1,5 @@
 import { Problem } from '../../kernel/problem.js'
-import type { EntitlementSource } from './api-source.js'
+import type { EntitlementSource } from './source.js'
 
 /** The reason of the problem that makes every check fall back in offline mode. */
 export const offlineReason = 'OFFLINE'

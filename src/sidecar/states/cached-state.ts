@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { Usage } from '../../metering/model/usage.js'
-import type { CachedState, CacheEntry } from '../cache/cache.js'
+import type { CachedState, CacheEntry } from './entry.js'
 import { earliestPeriodEnd, numbersPerUsage, usageVersion } from './rights.js'
 
 /** How states replace each other. Pure: answers new states, never changes one that is in the cache. */
@@ -35,25 +35,25 @@ export function isOlder(incoming: CachedState, cached: CachedState): boolean {
  * The state to keep when `incoming` arrives while `cached` is held: the rights of the newer one, and per feature the newer usage.
  */
 export function newerState(cached: CachedState, incoming: CachedState): CachedState {
-  const [rights, other] = isOlder(incoming, cached) ? [cached, incoming] : [incoming, cached]
+  const [newer, other] = isOlder(incoming, cached) ? [cached, incoming] : [incoming, cached]
   let usages: number[] | undefined
-  for (const [position, at] of rights.terms.usageAt.entries()) {
+  for (const [position, at] of newer.rights.usageAt.entries()) {
     if (at === -1) continue
-    const otherAt = other.terms.usageAt[other.terms.positions.get(rights.terms.terms[position]!.feature.refId) ?? -1] ?? -1
-    if (otherAt === -1 || !(other.usages[otherAt + 3]! > rights.usages[at + 3]!)) continue
-    usages ??= [...rights.usages]
+    const otherAt = other.rights.usageAt[other.rights.positions.get(newer.rights.list[position]!.feature.refId) ?? -1] ?? -1
+    if (otherAt === -1 || !(other.usages[otherAt + 3]! > newer.usages[at + 3]!)) continue
+    usages ??= [...newer.usages]
     // The anchor stays: it is of the rights.
     for (let n = 0; n < numbersPerUsage - 1; n++) usages[at + n] = other.usages[otherAt + n]!
   }
-  if (usages === undefined && rights.version >= other.version) return rights
-  return { ...rights, version: Math.max(rights.version, other.version), usages: usages ?? rights.usages }
+  if (usages === undefined && newer.version >= other.version) return newer
+  return { ...newer, version: Math.max(newer.version, other.version), usages: usages ?? newer.usages }
 }
 
 /** The state with a newer usage of one feature. The same object when it tells nothing new: older, or no such metered entitlement. */
 export function stateWithUsage(state: CachedState, featureId: string, usage: Usage): CachedState {
   const known = usageVersion(state, featureId)
   if (known === null || usage.updatedAt < known) return state
-  const at = state.terms.usageAt[state.terms.positions.get(featureId)!]!
+  const at = state.rights.usageAt[state.rights.positions.get(featureId)!]!
   const usages = [...state.usages]
   usages[at] = decimal.toNumber(usage.currentUsage)
   usages[at + 1] = usage.periodStart ?? Number.NaN
@@ -77,9 +77,9 @@ export function entryAt(entry: CacheEntry, now: EpochMs): CacheEntry | undefined
 /** Usage that goes on in the same period is what was heard of it last. One that is dated by the beginning of the state begins with it. */
 function withUsagesOf(next: CachedState, before: CachedState, validFrom: EpochMs): CachedState {
   const usages = [...next.usages]
-  for (const [position, at] of next.terms.usageAt.entries()) {
+  for (const [position, at] of next.rights.usageAt.entries()) {
     if (at === -1 || usages[at + 3] === validFrom) continue
-    const beforeAt = before.terms.usageAt[before.terms.positions.get(next.terms.terms[position]!.feature.refId) ?? -1] ?? -1
+    const beforeAt = before.rights.usageAt[before.rights.positions.get(next.rights.list[position]!.feature.refId) ?? -1] ?? -1
     if (beforeAt === -1 || !Object.is(before.usages[beforeAt + 1], usages[at + 1])) continue
     usages[at] = before.usages[beforeAt]!
     usages[at + 3] = before.usages[beforeAt + 3]!

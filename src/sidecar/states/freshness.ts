@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../kernel/clock.js'
-import type { CacheEntry } from '../cache/cache.js'
+import type { CacheEntry } from './entry.js'
 
 /**
  * How far an entry can be trusted.
@@ -9,9 +9,9 @@ import type { CacheEntry } from '../cache/cache.js'
  * old      refreshed before it is answered; the API not answering, it is answered all the same
  * miss     must not be answered: expired, or older than the configured staleness
  */
-export type Freshness = 'fresh' | 'suspect' | 'old' | 'miss'
+type Freshness = 'fresh' | 'suspect' | 'old' | 'miss'
 
-export interface FreshnessLimits {
+interface FreshnessLimits {
   /** Age from which an entry is old when no real-time connection vouches for it. */
   refreshAfterMs: number
   /** Age from which an unvouched entry is a miss. */

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { StateReader } from '../../../../src/sidecar/api/messages.js'
 import { toEntry } from '../../../../src/sidecar/states/cached-state.js'
-import { TermsPool } from '../../../../src/sidecar/states/rights.js'
+import { RightsPool } from '../../../../src/sidecar/states/rights.js'
 
 describe('a state that is denied as a whole', () => {
   const owner = { customerId: 'acme', resourceId: null }
   const entry = (validUntil?: number | null) => {
     const json = { accessDeniedReason: 'NoActiveSubscription', entitlements: [], validUntil }
-    return toEntry(new StateReader(new TermsPool()).state(owner, json), 1, 1_000)
+    return toEntry(new StateReader(new RightsPool()).state(owner, json), 1, 1_000)
   }
 
   it('is a miss from the instant on at which a subscription starts, though nobody tells', () => {

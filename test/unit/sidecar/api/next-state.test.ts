@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { StateReader } from '../../../../src/sidecar/api/messages.js'
 import { entryAt, isWhole, stateWithUsage, toEntry } from '../../../../src/sidecar/states/cached-state.js'
-import { heldAt, TermsPool } from '../../../../src/sidecar/states/rights.js'
+import { heldAt, RightsPool } from '../../../../src/sidecar/states/rights.js'
 import { held, state, usagesOf } from '../states.js'
 
 const [readAt, changesAt, endsAt] = [50, 200, 300]
@@ -57,7 +57,7 @@ describe('what comes next', () => {
       validUntil: changesAt,
       next: { accessDeniedReason: null, entitlements: [], unknownFeatureIds: ['seats'], validFrom: changesAt, validUntil: null },
     }
-    const read = new StateReader(new TermsPool()).state({ customerId: 'c', resourceId: null }, json)
+    const read = new StateReader(new RightsPool()).state({ customerId: 'c', resourceId: null }, json)
     const moved = entryAt(toEntry(read, 1, readAt), changesAt)!
     expect(moved.state.deniedReason).to.equal(null)
     expect([isWhole(toEntry(read, 1, readAt)), isWhole(moved), [...moved.state.unknownFeatureIds!]]).to.deep.equal([true, false, ['seats']])

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { newerState, stateWithUsage, toEntry } from '../../../../src/sidecar/states/cached-state.js'
-import { heldAt, noTerms } from '../../../../src/sidecar/states/rights.js'
-import { held, state, usagesOf as usages } from './.js'
+import { heldAt, noRights } from '../../../../src/sidecar/states/rights.js'
+import { held, state, usagesOf as usages } from '../states.js'
 
 describe('cached state', () => {
   it('takes the rights of the newer state, and per feature the newer usage', () => {
@@ -22,7 +22,7 @@ describe('cached state', () => {
     const none = state(0, [], { deniedReason: 'NoActiveSubscription' })
     expect(newerState(state(5, [held('a', 1, 5)]), none)).to.deep.include({
       deniedReason: 'NoActiveSubscription',
-      terms: noTerms,
+      rights: noRights,
       accessVersion: 0,
     })
     const some = state(1, [held('a', 1, 1)])

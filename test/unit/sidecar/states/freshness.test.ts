@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { toEntry } from '../../../../src/sidecar/states/cached-state.js'
 import { FreshnessJudge } from '../../../../src/sidecar/states/freshness.js'
-import { held, state } from './.js'
+import { held, state } from '../states.js'
 
 const limits = { refreshAfterMs: 30, maxStalenessMs: 100 }
 const readAt = (judge: FreshnessJudge, at: number, validUntil: number | null = null) =>

@@ -1,20 +1,20 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import * as decimal from '../../../../src/kernel/decimal.js'
-import { heldAt, numbersPerUsage, packUsages, TermsPool } from '../../../../src/sidecar/states/rights.js'
-import { held, state } from './.js'
+import { heldAt, numbersPerUsage, packUsages, RightsPool } from '../../../../src/sidecar/states/rights.js'
+import { held, state } from '../states.js'
 
-describe('shared terms', () => {
+describe('shared rights', () => {
   it('are one object for customers that hold the same, whatever their usage', () => {
-    const pool = new TermsPool()
-    const termsOf = (used: number) => [held('a', used, 1), held('b', used, 1)].map(({ usage: _, ...terms }) => terms)
-    expect(pool.list(termsOf(1))).to.equal(pool.list(termsOf(2)))
+    const pool = new RightsPool()
+    const rightsOf = (used: number) => [held('a', used, 1), held('b', used, 1)].map(({ usage: _, ...right }) => right)
+    expect(pool.list(rightsOf(1))).to.equal(pool.list(rightsOf(2)))
   })
 
   it('are not shared when anything differs, the order included', () => {
-    const pool = new TermsPool()
+    const pool = new RightsPool()
     const of = (...changes: object[]) =>
-      pool.list(changes.map((change) => ({ ...held('a', 0, 1), ...change })).map(({ usage: _, ...terms }) => terms))
+      pool.list(changes.map((change) => ({ ...held('a', 0, 1), ...change })).map(({ usage: _, ...right }) => right))
     const base = of({})
     for (const change of [
       { usageLimit: decimal.fromNumber(11) },
