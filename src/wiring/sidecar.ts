@@ -90,7 +90,7 @@ async function connectedSource(config: SidecarConfig, life: Life, metrics: Sidec
   const usage =
     config.QUEUE_REDIS_URL === undefined
       ? api
-      : (await import('../sidecar/source/direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, apiKey)
+      : (await import('./sidecar-direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, apiKey)
   const parts = { cache, api, usage, states, judge, clock, metrics, log }
   if (config.REDIS_ENVIRONMENT_PREFIX !== undefined) {
     const { openExternalSource } = await import('./sidecar-external-cache.js')

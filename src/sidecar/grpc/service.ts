@@ -125,7 +125,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     }),
 
     ...unary<ReportUsageRequest>('ReportUsage', async (request, call) => {
-      const reported = await source.reportUsage(toReport(request), AbortSignal.timeout(waitMs(call)))
+      const reported = await source.reportUsage(toReport(request), AbortSignal.timeout(waitMs(call))).catch(inCall)
       return reported === null ? {} : fromReported(reported)
     }),
 
@@ -195,6 +195,13 @@ function readAll(usages: readonly ReportUsageRequest[]): UsageReport[] {
     throw new Problem('INVALID_ARGUMENT', 'REPORTS_REFUSED', message, { details: { items: refused, list: 'usages' } })
   }
   return reports
+}
+
+/** The API counts one report as a list of one; the caller knows of no list. */
+function inCall(error: unknown): never {
+  const { code, reason, message, details, cause } = Problem.from(error)
+  const { items, ...facts } = details
+  throw items === undefined ? error : new Problem(code, reason, message, { details: facts, cause })
 }
 
 /** The API names reports by their position; the caller knows them as `usages`. */
