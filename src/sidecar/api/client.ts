@@ -1,5 +1,6 @@
 import { newId } from '../../kernel/id.js'
 import { Problem, timedOut, unavailable } from '../../kernel/problem.js'
+import type { Dimensions } from '../../metering/model/report.js'
 import type { Secret } from '../../platform/config.js'
 import type { SidecarMetrics } from '../metrics/metrics.js'
 import type { Owner } from '../states/entry.js'
@@ -10,21 +11,20 @@ import { HttpClient } from './http-client.js'
 import { documents, parseAnswer, type ReportUsageJson, type StateJson } from './messages.js'
 import { Outage } from './outage.js'
 
-export interface UsageReport extends Owner {
+/** As the API's JSON takes it. */
+export interface SentReport extends Owner {
   featureId: string
   value: number
   updateBehavior: 'DELTA' | 'SET' | null
-  dimensions: Record<string, EventDimension> | null
+  dimensions: Dimensions | null
   /** ISO 8601; null: the time of acceptance. */
   createdAt: string | null
 }
 
-export type EventDimension = string | number | boolean | null
-
-export interface UsageEvent extends Owner {
+export interface SentEvent extends Owner {
   eventName: string
   idempotencyKey: string
-  dimensions: Record<string, EventDimension>
+  dimensions: Dimensions
   /** ISO 8601; null: the time of acceptance. */
   timestamp: string | null
 }
@@ -74,18 +74,18 @@ export class ApiClient {
   }
 
   /** Answers when the report is stored. The key made here keeps an attempt that is sent twice from counting twice. */
-  async reportUsage(report: UsageReport, signal: AbortSignal): Promise<ReportUsageJson> {
+  async reportUsage(report: SentReport, signal: AbortSignal): Promise<ReportUsageJson> {
     return (await this.#send<{ reportUsage: ReportUsageJson }>('reportUsage', { input: toReport(report) }, signal)).reportUsage
   }
 
   /** Answers, in their order, when all reports are stored; fails when none is. */
-  async reportUsageBulk(reports: readonly UsageReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
+  async reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
     const input = { usages: reports.map(toReport) }
     return (await this.#send<{ reportUsageBulk: ReportUsageJson[] | null }>('reportUsageBulk', { input }, signal)).reportUsageBulk ?? []
   }
 
   /** Answers when all events are stored. Refused ones are `details.items` of the problem; the others are stored then too. Safe to repeat. */
-  async reportEvents(events: readonly UsageEvent[], signal: AbortSignal): Promise<void> {
+  async reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void> {
     await this.#send('reportEvent', { events: { usageEvents: events.map(withoutNulls) } }, signal)
   }
 
@@ -141,7 +141,7 @@ export class ApiClient {
   }
 }
 
-const toReport = (report: UsageReport) => ({ ...withoutNulls(report), idempotencyKey: newId() })
+const toReport = (report: SentReport) => ({ ...withoutNulls(report), idempotencyKey: newId() })
 
 /** The GraphQL inputs take an absent field for "not said"; null is not always the same to them. */
 const withoutNulls = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))

@@ -5,8 +5,8 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type { MeterType } from '../../metering/model/meter.js'
+import type { Dimensions } from '../../metering/model/report.js'
 import type { ResetPeriod } from '../../metering/model/usage-period.js'
-import type { EventDimension } from '../api/client.js'
 import type { Fallback } from '../config/fallback.js'
 import type { HeldEntitlement, Right } from '../states/rights.js'
 import { encodeMeteredEntitlement } from './encoding.js'
@@ -147,7 +147,7 @@ export function fromTimestamp(timestamp: Timestamp | undefined, path: string): s
 }
 
 /** @throws INVALID_ARGUMENT on NaN and infinities, which the API's JSON can't carry */
-export function fromDimensions(dimensions: Record<string, DimensionMessage>, path: string): Record<string, EventDimension> {
+export function fromDimensions(dimensions: Record<string, DimensionMessage>, path: string): Dimensions {
   return Object.fromEntries(
     Object.entries(dimensions).map(([name, { string_value, number_value, boolean_value }]) => {
       if (number_value !== undefined && !Number.isFinite(number_value))

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput, Problem, unavailable } from '../../kernel/problem.js'
 import type { RefusedItem } from '../../metering/model/problems.js'
-import type { UsageEvent, UsageReport } from '../api/client.js'
+import type { SentEvent, SentReport } from '../api/client.js'
 import { fromTime, type ReportUsageJson } from '../api/messages.js'
 import type { GlobalFallbacks } from '../config/fallback.js'
 import type { FallbackCause, SidecarMetrics } from '../metrics/metrics.js'
@@ -164,7 +164,7 @@ function toOwner({ customer_id, resource_id }: OwnerRequest): Owner {
 }
 
 /** @throws INVALID_ARGUMENT for what can't be sent; the API checks the rest */
-function toReport(request: ReportUsageRequest): UsageReport {
+function toReport(request: ReportUsageRequest): SentReport {
   const report = {
     ...toOwner(request),
     featureId: checkRefId(request.feature_id, 'feature_id'),
@@ -178,7 +178,7 @@ function toReport(request: ReportUsageRequest): UsageReport {
 }
 
 /** @throws INVALID_ARGUMENT that names every report that can't be sent: all are to be stored or none */
-function readAll(usages: readonly ReportUsageRequest[]): UsageReport[] {
+function readAll(usages: readonly ReportUsageRequest[]): SentReport[] {
   const refused: RefusedItem[] = []
   const reports = usages.flatMap((usage, index) => {
     try {
@@ -221,8 +221,8 @@ const fromReported = (reported: ReportUsageJson) => ({
 })
 
 /** The events that can be sent, where each was in the call, and those that the API's JSON can't carry. The API checks the rest. */
-function readEvents(events: readonly EventMessage[]): { readable: UsageEvent[]; positions: number[]; refused: RefusedItem[] } {
-  const readable: UsageEvent[] = []
+function readEvents(events: readonly EventMessage[]): { readable: SentEvent[]; positions: number[]; refused: RefusedItem[] } {
+  const readable: SentEvent[] = []
   const positions: number[] = []
   const refused: RefusedItem[] = []
   for (const [index, event] of events.entries()) {

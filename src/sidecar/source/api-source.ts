@@ -2,7 +2,7 @@ import type { ToldUsage } from '../../changes/model/change.js'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
 import { Problem, timedOut } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
-import type { ApiClient, UsageEvent, UsageReport } from '../api/client.js'
+import type { ApiClient, SentEvent, SentReport } from '../api/client.js'
 import { fromReportUsage, type ReportUsageJson, type StateJson, type StateReader } from '../api/messages.js'
 import { type EntitlementCache, entryKey } from '../cache/cache.js'
 import type { SidecarMetrics } from '../metrics/metrics.js'
@@ -120,19 +120,19 @@ export class ApiSource implements EntitlementSource {
     this.#refreshNext({ customerId, resourceId })
   }
 
-  async reportUsage(report: UsageReport, signal: AbortSignal): Promise<ReportUsageJson> {
+  async reportUsage(report: SentReport, signal: AbortSignal): Promise<ReportUsageJson> {
     const reported = await this.#parts.usage.reportUsage(report, signal)
     this.applyUsage(fromReportUsage(reported))
     return reported
   }
 
-  async reportUsageBulk(reports: readonly UsageReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
+  async reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
     const reported = await this.#parts.usage.reportUsageBulk(reports, signal)
     for (const one of reported) this.applyUsage(fromReportUsage(one))
     return reported
   }
 
-  reportEvents(events: readonly UsageEvent[], signal: AbortSignal): Promise<void> {
+  reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void> {
     return this.#parts.usage.reportEvents(events, signal)
   }
 

@@ -2,7 +2,7 @@ import { newId } from '../../kernel/id.js'
 import { readAll, type UsageIntake } from '../../metering/intake/intake.js'
 import type { ReportedUsage } from '../../metering/model/report.js'
 import { checkUsageValue } from '../../metering/model/usage-value.js'
-import type { UsageEvent, UsageReport } from '../api/client.js'
+import type { SentEvent, SentReport } from '../api/client.js'
 import type { ReportUsageJson } from '../api/messages.js'
 import type { UsageDoor } from './source.js'
 
@@ -13,22 +13,22 @@ export class DirectQueue implements UsageDoor {
     private readonly intake: Pick<UsageIntake, 'report' | 'reportEvents'>,
   ) {}
 
-  async reportUsage(report: UsageReport, signal: AbortSignal): Promise<ReportUsageJson> {
+  async reportUsage(report: SentReport, signal: AbortSignal): Promise<ReportUsageJson> {
     return (await this.reportUsageBulk([report], signal))[0]!
   }
 
-  async reportUsageBulk(reports: readonly UsageReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
-    const reported = await this.intake.report(this.environmentId, readAll(reports, toUsageReport), signal)
+  async reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
+    const reported = await this.intake.report(this.environmentId, readAll(reports, toReport), signal)
     return reported.map(toReportUsageJson)
   }
 
-  reportEvents(events: readonly UsageEvent[], signal: AbortSignal): Promise<void> {
+  reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void> {
     return this.intake.reportEvents(this.environmentId, events, signal)
   }
 }
 
 /** The key made here keeps a batch that is worked on twice from counting twice. */
-const toUsageReport = ({ updateBehavior, createdAt, value, ...report }: UsageReport) => ({
+const toReport = ({ updateBehavior, createdAt, value, ...report }: SentReport) => ({
   ...report,
   value: checkUsageValue(value),
   behavior: updateBehavior ?? ('DELTA' as const),

@@ -4,7 +4,7 @@ import type { Logger } from '../../platform/logger.js'
 import type { Redis } from '../../platform/redis.js'
 import { toWritableState } from '../../updates/external-cache/state-json.js'
 import type { ExternalCacheWriter } from '../../updates/external-cache/writer.js'
-import type { UsageEvent, UsageReport } from '../api/client.js'
+import type { SentEvent, SentReport } from '../api/client.js'
 import { fromReportUsage, fromTime, type ReportUsageJson, type StateJson } from '../api/messages.js'
 import type { ExternalCacheReader } from '../cache/redis.js'
 import type { SidecarMetrics } from '../metrics/metrics.js'
@@ -79,19 +79,19 @@ export class ExternalSource implements EntitlementSource {
     return this.#parts.apiSource.reload(owner, waitMs)
   }
 
-  async reportUsage(report: UsageReport, signal: AbortSignal): Promise<ReportUsageJson> {
+  async reportUsage(report: SentReport, signal: AbortSignal): Promise<ReportUsageJson> {
     const reported = await this.#parts.apiSource.reportUsage(report, signal)
     await this.#writeUsage(reported)
     return reported
   }
 
-  async reportUsageBulk(reports: readonly UsageReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
+  async reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
     const reported = await this.#parts.apiSource.reportUsageBulk(reports, signal)
     await Promise.all(reported.map((one) => this.#writeUsage(one)))
     return reported
   }
 
-  reportEvents(events: readonly UsageEvent[], signal: AbortSignal): Promise<void> {
+  reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void> {
     return this.#parts.apiSource.reportEvents(events, signal)
   }
 

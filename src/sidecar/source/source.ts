@@ -1,4 +1,4 @@
-import type { ApiClient, UsageEvent, UsageReport } from '../api/client.js'
+import type { ApiClient, SentEvent, SentReport } from '../api/client.js'
 import type { ReportUsageJson } from '../api/messages.js'
 import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
 
@@ -11,10 +11,10 @@ export interface EntitlementSource {
   /** Reads anew, whatever is cached. Null: nothing is known about anybody (offline). */
   reload(owner: Owner, waitMs: number): Promise<CachedState | null>
   /** Null: not sent (offline). */
-  reportUsage(report: UsageReport, signal: AbortSignal): Promise<ReportUsageJson | null>
+  reportUsage(report: SentReport, signal: AbortSignal): Promise<ReportUsageJson | null>
   /** All or none, answered in their order. Null: not sent (offline). */
-  reportUsageBulk(reports: readonly UsageReport[], signal: AbortSignal): Promise<ReportUsageJson[] | null>
-  reportEvents(events: readonly UsageEvent[], signal: AbortSignal): Promise<void>
+  reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[] | null>
+  reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void>
 }
 
 /** Takes usage, and acknowledges it when it is committed. */
