@@ -15,7 +15,7 @@ import { createApp } from '../src/wiring/app.js'
 import { openStores } from '../src/wiring/stores.js'
 import { findUsagePeriods } from '../src/wiring/usage-periods.js'
 
-export const eventAggregationConfig = {
+const eventAggregationConfig = {
   ...processVariables,
   ...databaseVariables,
   ...redisVariables,

@@ -26,7 +26,7 @@ const shardList = makeValidator<number[]>((input) => {
   return shards
 })
 
-export const usageIngestionConfig = {
+const usageIngestionConfig = {
   ...processVariables,
   ...databaseVariables,
   ...redisVariables,
