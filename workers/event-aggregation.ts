@@ -13,6 +13,7 @@ import { consume, openQueue } from '../src/platform/queue.js'
 import { every } from '../src/platform/timer.js'
 import { createApp } from '../src/wiring/app.js'
 import { openStores } from '../src/wiring/stores.js'
+import { findUsagePeriods } from '../src/wiring/usage-periods.js'
 
 export const eventAggregationConfig = {
   ...processVariables,
@@ -52,7 +53,14 @@ await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig }, as
   consume(life, queues, fillUsage, { concurrency: 2, handler: (job) => filling.fill(job) })
   const queue = openQueue(life, queues, aggregateEvents)
   every(life, 'sweep of waiting batches', config.SWEEP_INTERVAL_MS, () => sweepBatches(postgres.pool, queue))
-  const retention = new EventRetention({ pool: postgres.pool, log: life.log, metrics: life.metrics, keptDays: config.EVENTS_KEPT_DAYS })
+  const usagePeriods = () => findUsagePeriods(postgres.prisma)
+  const retention = new EventRetention({
+    pool: postgres.pool,
+    log: life.log,
+    metrics: life.metrics,
+    keptDays: config.EVENTS_KEPT_DAYS,
+    usagePeriods,
+  })
   // At once too: the platform may have been down for months. What fails is done by the next run.
   await retention.run(life.signal).catch((error: unknown) => life.log.warn({ err: error }, 'months of raw events not tended yet'))
   every(life, 'months of raw events', retentionIntervalMs, () => retention.run(life.signal))

@@ -4,7 +4,7 @@ import { groupSize, sweepDue } from '../src/platform/due-sweep.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { every } from '../src/platform/timer.js'
-import { WakeUps } from '../src/subscription/time/due-wake-ups.js'
+import { DueWakeUps } from '../src/subscription/time/due-wake-ups.js'
 import { applyDueTransitions } from '../src/subscription/time/jobs.js'
 import { createApp } from '../src/wiring/app.js'
 import { openStores } from '../src/wiring/stores.js'
@@ -24,9 +24,9 @@ export const subscriptionTransitionsConfig = {
  */
 await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitionsConfig }, async (config, life) => {
   const { postgres, queues } = await openStores(life, config)
-  const { subscriptions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues })
+  const { dueTransitions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues })
 
-  const wakeUps = new WakeUps(subscriptions, { lanes: config.CONCURRENCY })
+  const wakeUps = new DueWakeUps(dueTransitions, { lanes: config.CONCURRENCY })
   consume(life, queues, applyDueTransitions, {
     concurrency: config.CONCURRENCY * groupSize,
     handler: async ({ environmentId, customerId }) => {
@@ -39,7 +39,7 @@ await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitio
     handler: ({ environmentId, importId }, { signal }) => imports.run(environmentId, importId, signal),
   })
   every(life, 'transition sweep', config.SWEEP_INTERVAL_MS, () =>
-    sweepDue(life, { domain: subscriptions, concurrency: config.CONCURRENCY, label: 'due transitions' }),
+    sweepDue(life, { domain: dueTransitions, concurrency: config.CONCURRENCY, label: 'due transitions' }),
   )
   every(life, 'promotion sweep', config.SWEEP_INTERVAL_MS, () =>
     sweepDue(life, { domain: promotional, concurrency: 1, label: 'ends of promotional entitlements' }),

@@ -1,23 +1,15 @@
+import type { Coupon } from '../catalog/model/coupon.js'
+import { findCoupon } from '../catalog/records/coupons.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Db } from '../platform/postgres.js'
 import { isSameSlot } from '../subscription/rules/coexistence.js'
 import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
 import { creationKey, insertIntent, voidOf } from './records/intents.js'
-import {
-  type BillingCoupon,
-  clearPaymentDeadline,
-  findAccounts,
-  findBalance,
-  findCoupon,
-  findCustomerCouponId,
-  findInvoices,
-  insertInvoice,
-  isUsedUp,
-  redeem,
-  saveAccount,
-} from './records/invoices.js'
-import { type Account, type Billed, type BilledChange, bill, isCharged, isReplaced, newAccount, usageAsked } from './rules/account.js'
+import { clearPaymentDeadline, findAccounts, findBalance, findInvoices, insertInvoice, saveAccount } from './records/invoices.js'
+import { findCustomerCouponId, isUsedUp, redeem } from './records/redemptions.js'
+import { type Account, type BilledChange, isCharged, isReplaced, newAccount, usageAsked } from './rules/account.js'
+import { type Billed, bill } from './rules/bill.js'
 import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'
 import type { MeasuredUsage } from './rules/invoice.js'
@@ -25,13 +17,13 @@ import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.j
 import { type AppliedCoupon, agreedOverrides, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './rules/request.js'
 
 /** A change of a subscription that is being saved. */
-export interface RecordedChange {
+export interface SavedChange {
   /** Null: it begins. */
   before: Subscription | null
   after: Subscription
   at: EpochMs
   isRenewal: boolean
-  /** It waits for its first payment; the one whose place it takes when it is paid. */
+  /** It waits for its first payment; the one that it replaces when it is paid. */
   inForce?: Subscription | null
   /** It waited until now, and this was agreed then: an answer of `agreeIn`. */
   agreed?: object | null
@@ -45,20 +37,20 @@ interface AgreedLater {
 }
 
 /** The usage of a customer's feature in a period: over the customer and all its resources, or of one resource. */
-export type FindUsage = (
+type FindUsage = (
   db: Db,
   asked: { environmentId: string; customerId: string; resourceId: string | null; featureId: string; period: Period },
 ) => Promise<decimal.Decimal>
 
 /** The subscription's customer, as billing needs it. */
-export interface Payer {
+interface Payer {
   environmentId: string
   id: string
   billingCurrency: string | null
 }
 
-/** How long a first payment is waited for, unless the environment says otherwise. */
-export const paymentDeadlineMs = 23 * 3_600_000
+/** How long a first payment is waited for. */
+const paymentDeadlineMs = 23 * 3_600_000
 
 /**
  * Turns changes of subscriptions into invoices, in the transaction that saves the changes and under the customer's state row. No provider is called:
@@ -72,7 +64,7 @@ export class BillingLedger {
   }
 
   /** In the order in which they happened. `request` is what the caller of the last change agreed. */
-  async recordIn(db: Db, customer: Payer, changes: readonly RecordedChange[], request: BillingRequest = {}): Promise<void> {
+  async recordIn(db: Db, customer: Payer, changes: readonly SavedChange[], request: BillingRequest = {}): Promise<void> {
     const billed = await this.#billAll(db, customer, changes, request, { isDryRun: false })
     for (const { before, after } of changes) if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status)) await takeBack(db, after)
     for (const { subscription, at, account, drafts, beginsToWait, isPaid } of billed) {
@@ -95,7 +87,7 @@ export class BillingLedger {
   }
 
   /** Whether the subscription that the last change begins gives access only when it is paid: there is something to charge now, and nobody waived it. */
-  async isPaymentFirst(db: Db, customer: Payer, changes: readonly RecordedChange[], request: BillingRequest = {}): Promise<boolean> {
+  async isPaymentFirst(db: Db, customer: Payer, changes: readonly SavedChange[], request: BillingRequest = {}): Promise<boolean> {
     if (request.collectionMethod !== 'CHARGE' || request.awaitsPayment === false || request.isPaid) return false
     const billed = (await this.draftIn(db, customer, changes, request)).at(-1)
     return billed?.drafts.some(({ total }) => decimal.compare(total, decimal.zero) > 0) ?? false
@@ -114,7 +106,7 @@ export class BillingLedger {
    * Agrees about money for a change that waits: refused is what could not be agreed if it happened now, and the coupon is given now. What it answers is kept
    * with the change, and comes back with it.
    */
-  async agreeIn(db: Db, customer: Payer, change: RecordedChange, request: BillingRequest): Promise<object> {
+  async agreeIn(db: Db, customer: Payer, change: SavedChange, request: BillingRequest): Promise<object> {
     await this.draftIn(db, customer, [change], request)
     const { coupon, unitAmount, isPaid: _, ...rest } = request
     const discount = await this.#discount(db, change.after, coupon, change.at, { isDryRun: false })
@@ -127,14 +119,14 @@ export class BillingLedger {
   }
 
   /** The same for each change that concerns billing, in their order, without writing anything. */
-  async draftIn(db: Db, customer: Payer, changes: readonly RecordedChange[], request: BillingRequest = {}): Promise<BilledSubscription[]> {
+  async draftIn(db: Db, customer: Payer, changes: readonly SavedChange[], request: BillingRequest = {}): Promise<BilledSubscription[]> {
     return this.#billAll(db, customer, changes, request, { isDryRun: true })
   }
 
   async #billAll(
     db: Db,
     customer: Payer,
-    changes: readonly RecordedChange[],
+    changes: readonly SavedChange[],
     request: BillingRequest,
     options: { isDryRun: boolean },
   ): Promise<BilledSubscription[]> {
@@ -158,7 +150,7 @@ export class BillingLedger {
       const index = isCharged(after) ? released.findIndex((other) => other.at === at && isSameSlot(other.subscription, after)) : -1
       const [predecessor] = index === -1 ? [] : released.splice(index, 1)
       const known = accounts.get(after.id) ?? newAccount(await this.#firstTerms(db, customer, after))
-      // What comes late of the plan before is charged with the invoices of the one that took its place.
+      // What comes late of the plan before is charged with the invoices of the one that replaced it.
       const account = predecessor ? { ...known, usageCharged: [...known.usageCharged, ...predecessor.usageCharged] } : known
       const terms = agreedTerms({
         before: account.terms,
@@ -199,7 +191,7 @@ export class BillingLedger {
   async #firstTerms(db: Db, customer: Payer, subscription: Subscription): Promise<Terms> {
     const { environmentId, startDate } = subscription
     const couponId = await findCustomerCouponId(db, environmentId, customer.id)
-    const coupon = couponId === null ? null : await findCoupon(db, environmentId, { id: couponId }, { lock: false })
+    const coupon = couponId === null ? null : await findCoupon(db, environmentId, { id: couponId })
     const discount = coupon && toDiscount(coupon, 'customerCoupon', startDate)
     return { ...usualTerms, currency: currencyOf(subscription, customer.billingCurrency), discount }
   }
@@ -309,7 +301,7 @@ function agreedTerms({
 }
 
 function toDiscount(
-  { id, name, percentOff, amountsOff, durationInMonths }: BillingCoupon,
+  { id, name, percentOff, amountsOff, durationInMonths }: Coupon,
   source: Discount['source'],
   startDate: EpochMs,
 ): Discount {

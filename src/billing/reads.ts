@@ -1,6 +1,6 @@
-import type { PrismaClient } from '../platform/postgres.js'
+import type { Db, PrismaClient } from '../platform/postgres.js'
 import { findUnfinished, type UnfinishedCall } from './records/intents.js'
-import { findAccounts, findInvoice, findInvoices, findLatestInvoices } from './records/invoices.js'
+import { findAccounts, findInvoice, findLatestInvoices } from './records/invoices.js'
 import type { Invoice, Terms } from './rules/billing.js'
 
 /** What billing knows of a subscription. */
@@ -13,12 +13,20 @@ export interface BillingView {
   syncError: string | null
 }
 
+interface BillingReadsParts {
+  prisma: PrismaClient
+  /** What the caller calls subscriptions, by our id. */
+  subscriptionRefIds: (db: Db, environmentId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
+}
+
 /** What many subscriptions are answered with, in a number of statements that does not depend on how many they are. All ids are ours. */
 export class BillingReads {
   readonly #prisma: PrismaClient
+  readonly #subscriptionRefIds: BillingReadsParts['subscriptionRefIds']
 
-  constructor({ prisma }: { prisma: PrismaClient }) {
+  constructor({ prisma, subscriptionRefIds }: BillingReadsParts) {
     this.#prisma = prisma
+    this.#subscriptionRefIds = subscriptionRefIds
   }
 
   async ofSubscriptions(environmentId: string, ids: readonly string[]): Promise<BillingView[]> {
@@ -36,13 +44,14 @@ export class BillingReads {
     return findInvoice(this.#prisma, environmentId, { billingId })
   }
 
-  /** Calls of the provider that wait or were given up, the oldest first; 100 at most. */
-  unfinishedCalls(environmentId: string): Promise<UnfinishedCall[]> {
-    return findUnfinished(this.#prisma, environmentId, 100)
-  }
-
-  /** Every invoice of a subscription with its lines, the newest first; also those that the provider does not have yet. */
-  invoices(environmentId: string, subscriptionId: string): Promise<Invoice[]> {
-    return findInvoices(this.#prisma, environmentId, [subscriptionId])
+  /** Calls of the provider that wait or were given up, the oldest first; 100 at most. Subscriptions are named as the caller does. */
+  async unfinishedCalls(environmentId: string): Promise<UnfinishedCall[]> {
+    const calls = await findUnfinished(this.#prisma, environmentId, 100)
+    const refIds = await this.#subscriptionRefIds(
+      this.#prisma,
+      environmentId,
+      calls.map(({ subscriptionId }) => subscriptionId),
+    )
+    return calls.map((call) => ({ ...call, subscriptionId: refIds.get(call.subscriptionId)! }))
   }
 }

@@ -4,7 +4,7 @@ import type { Subscription } from '../subscription/rules/subscription.js'
 import { findAccounts } from './records/invoices.js'
 import { chargesOf } from './rules/charges.js'
 
-/** What the subscriptions charge usage by, agreed prices in place; by our id, those that were never charged left out. */
+/** What the subscriptions charge usage by, with the agreed prices; by our id, those that were never charged left out. */
 export async function findUsagePrices(
   db: Db,
   environmentId: string,

@@ -1,22 +1,35 @@
-import { customerColumns } from '../customer/records/list-columns.js'
+import type { Columns } from '../platform/list/columns.js'
 import { withRecords } from '../platform/list/page.js'
 import type { ListRequest, Page } from '../platform/list/request.js'
-import type { PrismaClient } from '../platform/postgres.js'
+import type { Db, PrismaClient } from '../platform/postgres.js'
 import { type Coupon, couponExists } from './model/coupon.js'
+import type { ShownFeature } from './model/feature.js'
 import { inheritedEntitlements } from './model/inheritance.js'
-import type { PackageEntitlement, PackageVersion, ProductFacts, ShownFeature, VersionFacts } from './model/package.js'
+import type { PackageEntitlement, PackageVersion, VersionFacts } from './model/package.js'
 import { productNotFound } from './model/problems.js'
+import type { ProductFacts } from './model/product.js'
+import { findCoupon, findCoupons } from './records/coupons.js'
 import * as repository from './records/lists.js'
 import type { CatalogService } from './service.js'
+
+/** What domains above the catalog know of what is in it. */
+interface CatalogUsers {
+  /** Those of the versions (our ids) that a subscription was ever made to. */
+  subscribedVersions(db: Db, environmentId: string, versionIds: readonly string[]): Promise<ReadonlySet<string>>
+  /** What coupons, called `coupon` in the statement, are filtered by beside their own fields. */
+  couponColumns: Columns
+}
 
 /** The catalog for those who show it: many records at once, each found by the id that another record names it by. */
 export class CatalogReader {
   readonly #prisma: PrismaClient
   readonly #catalog: CatalogService
+  readonly #users: CatalogUsers
 
-  constructor({ prisma, catalog }: { prisma: PrismaClient; catalog: CatalogService }) {
+  constructor({ prisma, catalog, users }: { prisma: PrismaClient; catalog: CatalogService; users: CatalogUsers }) {
     this.#prisma = prisma
     this.#catalog = catalog
+    this.#users = users
   }
 
   /** By our id, archived ones too. */
@@ -24,8 +37,11 @@ export class CatalogReader {
     return byId(await repository.findProducts(this.#prisma, environmentId, ids))
   }
 
-  versionFacts(environmentId: string, versionIds: readonly string[]): Promise<Map<string, VersionFacts>> {
-    return repository.findVersionFacts(this.#prisma, environmentId, versionIds)
+  /** By our id of the version. */
+  async versionFacts(environmentId: string, versionIds: readonly string[]): Promise<Map<string, VersionFacts>> {
+    const facts = await repository.findVersionFacts(this.#prisma, environmentId, versionIds)
+    const subscribed = await this.#users.subscribedVersions(this.#prisma, environmentId, versionIds)
+    return new Map([...facts].map(([id, known]) => [id, { ...known, hasSubscriptions: subscribed.has(id) }]))
   }
 
   /** By refId, archived ones too. */
@@ -74,19 +90,19 @@ export class CatalogReader {
   }
 
   async listCoupons(environmentId: string, request: ListRequest): Promise<Page<Coupon>> {
-    const page = await repository.pageOfCoupons(this.#prisma, environmentId, request, customerColumns)
+    const page = await repository.pageOfCoupons(this.#prisma, environmentId, request, this.#users.couponColumns)
     return withRecords(page, (ids) => this.coupons(environmentId, ids))
   }
 
   /** By our id, archived ones too. */
   async coupons(environmentId: string, ids: readonly string[]): Promise<Map<string, Coupon>> {
-    return byId(await repository.findCoupons(this.#prisma, environmentId, ids))
+    return byId(await findCoupons(this.#prisma, environmentId, ids))
   }
 
   /** Adds one to the catalog. Fails with DUPLICATED_ENTITY_NOT_ALLOWED when it is there, with BAD_USER_INPUT as `CatalogService.apply` does. */
   async createCoupon(environmentId: string, definition: { refId: string; [field: string]: unknown }): Promise<Coupon> {
     await this.#catalog.apply(environmentId, { coupons: [definition] }, { dryRun: false, archiveMissing: false, onlyNew: couponExists })
-    return (await repository.findCoupon(this.#prisma, environmentId, definition.refId))!
+    return (await findCoupon(this.#prisma, environmentId, { refId: definition.refId }))!
   }
 
   async #latest(environmentId: string, which: Parameters<typeof repository.findLatestVersionIds>[2]): Promise<PackageVersion[]> {

@@ -1,21 +1,23 @@
 import { LRUCache } from 'lru-cache'
 import { recordCatalogChange } from '../changes/access.js'
+import { catalogVersion, countCatalogChange } from '../environment/records/catalog-version.js'
 import type { Clock, EpochMs } from '../kernel/clock.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
-import type { ProductRules } from '../subscription/rules/subscription.js'
 import { type CatalogChange, compareCatalogs } from './document/difference.js'
 import type { CatalogDocument, ProductSettings } from './document/document.js'
 import { normalise, overlay } from './document/normalise.js'
 import { type ParseOptions, parseCatalog, parseCatalogText } from './document/parse.js'
 import { catalogRefused, checkRevived } from './document/refusal.js'
 import { publishedForAll } from './model/audience.js'
+import type { CatalogFeature } from './model/feature.js'
 import type { PackageKind, PackageVersion } from './model/package.js'
+import type { ProductRules } from './model/product.js'
 import * as repository from './records/catalog.js'
-import type { CatalogFeature, FrozenVersion } from './records/rows.js'
+import type { FrozenVersion } from './records/rows.js'
 import { saveChanges } from './records/save.js'
 
-export interface ApplyOptions {
+interface ApplyOptions {
   /** Answers what would change and changes nothing. */
   dryRun: boolean
   /** What the document leaves out is archived; otherwise it stays. */
@@ -24,8 +26,14 @@ export interface ApplyOptions {
   onlyNew?: (refId: string) => Error
 }
 
+/** Our ids of a package and of what was just published of it. */
+export interface PublishedVersion {
+  packageId: string
+  versionId: string
+}
+
 /** The product that decides what a new customer gets. */
-export interface DefaultProduct {
+interface DefaultProduct {
   id: string
   refId: string
   newCustomer: ProductSettings['newCustomer']
@@ -33,9 +41,11 @@ export interface DefaultProduct {
   plan: PackageVersion | null
 }
 
-export interface CatalogServiceOptions {
+interface CatalogServiceOptions {
   prisma: PrismaClient
   clock: Clock
+  /** Has existing subscriptions move to versions that were published for them too, in the transaction that publishes them. */
+  startMigrations: (db: Db, environmentId: string, published: readonly PublishedVersion[]) => Promise<void>
   /** Told after each committed change that the environment's outbox has messages. Never throws: a lost call only delays them. */
   nudge: (environmentId: string) => void
 }
@@ -50,6 +60,7 @@ const maxCachedVersions = 2_000
 export class CatalogService {
   readonly #prisma: PrismaClient
   readonly #clock: Clock
+  readonly #startMigrations: CatalogServiceOptions['startMigrations']
   readonly #nudge: CatalogServiceOptions['nudge']
   /** Published versions never change, so they are never stale. */
   readonly #versions = new LRUCache<string, FrozenVersion>({ max: maxCachedVersions })
@@ -58,9 +69,10 @@ export class CatalogService {
   /** By the version of the catalog. */
   readonly #answers = new LRUCache<string, { answer: unknown }>({ max: maxCachedVersions })
 
-  constructor({ prisma, clock, nudge }: CatalogServiceOptions) {
+  constructor({ prisma, clock, startMigrations, nudge }: CatalogServiceOptions) {
     this.#prisma = prisma
     this.#clock = clock
+    this.#startMigrations = startMigrations
     this.#nudge = nudge
   }
 
@@ -84,10 +96,10 @@ export class CatalogService {
 
       const after = archiveMissing ? normalise(wanted) : overlay(current, wanted)
       await saveChanges(db, { environmentId, changes, after, now })
-      await repository.countCatalogChange(db, environmentId)
+      await countCatalogChange(db, environmentId)
       const packages = await repository.readPublished(db, environmentId, changes, publishedForAll(input))
-      for (const { packageId, versionId } of packages.filter(({ message }) => message.migrationType === 'ALL_CUSTOMERS'))
-        await repository.startMigration(db, environmentId, packageId, versionId)
+      const forAll = packages.filter(({ message }) => message.migrationType === 'ALL_CUSTOMERS')
+      if (forAll.length > 0) await this.#startMigrations(db, environmentId, forAll)
       await recordCatalogChange(db, { environmentId, version: now, packages: packages.map(({ message }) => message) })
       return changes
     })
@@ -123,7 +135,7 @@ export class CatalogService {
 
   /** The same for a transaction that reads one snapshot: looks up which version of the catalog that has. */
   async readsSnapshot(db: Db, environmentId: string): Promise<void> {
-    this.readsAt(db, environmentId, await repository.catalogVersion(db, environmentId))
+    this.readsAt(db, environmentId, await catalogVersion(db, environmentId))
   }
 
   /** What a new subscription gets. Null: there is no such plan or add-on, or it is archived. */

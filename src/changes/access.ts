@@ -2,7 +2,7 @@
 import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { type Db, Prisma } from '../platform/postgres.js'
-import { gathered } from '../platform/transaction-group.js'
+import { oncePerGroup } from '../platform/transaction-group.js'
 import type { PublishedPackage } from './model/change.js'
 import { noteChange } from './note.js'
 
@@ -46,7 +46,7 @@ async function record(db: Db, change: AccessChange): Promise<RecordedAccess> {
   return recorded
 }
 
-const recordAll = gathered(async (db, all: AccessChange[]) => {
+const recordAll = oncePerGroup(async (db, all: AccessChange[]) => {
   const rows = await db.$queryRaw<{ customer_id: string; version: bigint; catalog_version: bigint }[]>(Prisma.sql`
     WITH asked AS (
       SELECT * FROM unnest(${all.map(({ environmentId }) => environmentId)}::uuid[], ${all.map(({ id }) => id)}::uuid[],
@@ -96,12 +96,28 @@ export async function lockCustomerState(
   return rows[0]?.now ?? null
 }
 
+/** What a transaction that holds a customer's state row goes by. */
+export interface HeldState {
+  /** The time in the environment. */
+  now: EpochMs
+  /** That of the catalog that the transaction sees. */
+  catalogVersion: number
+}
+
+/**
+ * Takes the state rows of those of the customers (our ids) that no other transaction holds. It waits for nobody, so it does not matter in which order.
+ */
+export async function lockFreeCustomers(db: Db, environmentId: string, customerIds: readonly string[]): Promise<Map<string, HeldState>> {
+  const rows = await db.$queryRaw<{ customer_id: string; now: number; catalog_version: bigint }[]>(Prisma.sql`
+    SELECT state.customer_id, environment_clock(environment.id)::float8 AS now, environment.catalog_version
+    FROM customer_state AS state JOIN environment ON environment.id = state.environment_id
+    WHERE state.environment_id = ${environmentId}::uuid AND state.customer_id = ANY(${[...customerIds]}::uuid[])
+    FOR UPDATE OF state SKIP LOCKED`)
+  return new Map(rows.map((row) => [row.customer_id, { now: row.now, catalogVersion: Number(row.catalog_version) }]))
+}
+
 /** The same, with the version of the catalog that the transaction sees: what was read at it before need not be read again. */
-export async function lockCustomerForChange(
-  db: Db,
-  environmentId: string,
-  customerId: string,
-): Promise<{ now: EpochMs; catalogVersion: number }> {
+export async function lockCustomerForChange(db: Db, environmentId: string, customerId: string): Promise<HeldState> {
   const [row] = await db.$queryRaw<{ now: number; catalog_version: bigint }[]>(Prisma.sql`
     SELECT environment_clock(environment_id)::float8 AS now,
       (SELECT catalog_version FROM environment WHERE environment.id = ${environmentId}::uuid) AS catalog_version

@@ -2,34 +2,36 @@
 -- next version. Customers are looked up one by one and then written where they were found, and only those that change: a join that was planned for a table
 -- of one customer goes through all that are given for each customer there is.
 --
--- o_ords, o_versions, o_access_versions  of the customers that have a state, with commas between
+-- p_is_changed                           null: all of them change
+-- o_ords, o_versions, o_access_versions  of the customers that have a state, in their order; null: none has one
 CREATE OR REPLACE FUNCTION advance_customers(
   p_environment uuid, p_customers uuid[], p_is_changed boolean[],
-  OUT o_ords text, OUT o_versions text, OUT o_access_versions text
+  OUT o_ords int[], OUT o_versions bigint[], OUT o_access_versions bigint[]
 ) LANGUAGE plpgsql AS $$
 DECLARE
   v_time bigint;
-  v_places tid[];
-  v_versions bigint[];
+  v_positions tid[];
   v_is_changed boolean[];
 BEGIN
-  -- In the order of ids, which is everybody's order; the caller has sorted them.
   WITH held AS MATERIALIZED (
-    SELECT asked.ord, asked.is_changed, state.place, state.version, state.access_version
+    SELECT asked.ord, coalesce(asked.is_changed, true) AS is_changed, state.position, state.version, state.access_version
     FROM unnest(p_customers, p_is_changed) WITH ORDINALITY AS asked (id, is_changed, ord)
     CROSS JOIN LATERAL (
-      SELECT s.ctid AS place, s.version, s.access_version FROM customer_state AS s
+      SELECT s.ctid AS position, s.version, s.access_version FROM customer_state AS s
       WHERE s.environment_id = p_environment AND s.customer_id = asked.id FOR UPDATE
     ) AS state
   )
-  SELECT string_agg(ord::text, ',' ORDER BY ord), string_agg(access_version::text, ',' ORDER BY ord),
-    array_agg(place ORDER BY ord), array_agg(held.version ORDER BY ord), array_agg(is_changed ORDER BY ord)
-  INTO o_ords, o_access_versions, v_places, v_versions, v_is_changed FROM held;
+  SELECT array_agg(ord ORDER BY ord), array_agg(access_version ORDER BY ord),
+    array_agg(position ORDER BY ord), array_agg(held.version ORDER BY ord), array_agg(is_changed ORDER BY ord)
+  INTO o_ords, o_access_versions, v_positions, o_versions, v_is_changed FROM held;
+  -- After the rows are held: whoever held them before has a version of an earlier time.
   v_time := environment_clock(p_environment);
-  SELECT array_agg(CASE WHEN is_changed THEN greatest(v_time, held.version + 1) ELSE held.version END ORDER BY ord) INTO v_versions
-  FROM unnest(v_versions, v_is_changed) WITH ORDINALITY AS held (version, is_changed, ord);
-  UPDATE customer_state AS state SET version = given.version
-  FROM unnest(v_places, v_versions, v_is_changed) AS given (place, version, is_changed)
-  WHERE state.ctid = given.place AND given.is_changed;
-  o_versions := array_to_string(v_versions, ',');
+  WITH advanced AS (
+    UPDATE customer_state AS state SET version = greatest(v_time, state.version + 1)
+    FROM unnest(v_positions, v_is_changed) WITH ORDINALITY AS given (position, is_changed, ord)
+    WHERE state.ctid = given.position AND given.is_changed
+    RETURNING given.ord, state.version
+  )
+  SELECT array_agg(coalesce(advanced.version, held.version) ORDER BY ord) INTO o_versions
+  FROM unnest(o_versions) WITH ORDINALITY AS held (version, ord) LEFT JOIN advanced USING (ord);
 END $$;

@@ -11,11 +11,11 @@ import * as repository from './records/imports.js'
  */
 
 /** Imports one record in the transaction that notes its outcome; answers the caller's identifier of it. Throws a Problem to refuse it. */
-export type Importer = (db: Db, environmentId: string, input: unknown) => Promise<string>
+type Importer = (db: Db, environmentId: string, input: unknown) => Promise<string>
 
 export type { ImportItem, ImportJob } from './records/imports.js'
 
-export interface ImportsOptions {
+interface ImportsOptions {
   prisma: PrismaClient
   importers: Partial<Record<repository.ImportKind, Importer>>
   /** Called after each slice that changed something. */
@@ -27,7 +27,7 @@ export interface ImportsOptions {
 }
 
 /** As long as a list in a request may be; a bigger import is several. */
-export const maxImportItems = 1_000
+const maxImportItems = 1_000
 /** How many outcomes one answer tells. */
 const maxAnsweredItems = 1_000
 /** Far shorter than what makes a queue look stalled. */

@@ -16,9 +16,8 @@ import type { EntitlementService } from './service.js'
 /** What holders hold, as counting asks for it. */
 export function loadCounted(prisma: PrismaClient, entitlements: Pick<EntitlementService, 'holdings'>): LoadHeldSeries {
   return async (environmentId, holders) => {
-    const asked = holders.map(({ customerId, resourceId }) => ({ customerRefId: customerId, resourceRefId: resourceId }))
     // One snapshot, so that version and facts belong together.
-    const read = prisma.$transaction((db) => entitlements.holdings(db, environmentId, asked), { isolationLevel: 'RepeatableRead' })
+    const read = prisma.$transaction((db) => entitlements.holdings(db, environmentId, holders), { isolationLevel: 'RepeatableRead' })
     return (await read).map((holdings) => new CountedHoldings(holdings))
   }
 }

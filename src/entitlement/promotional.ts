@@ -1,5 +1,6 @@
 import type { CatalogService } from '../catalog/service.js'
 import { lockCustomerState, recordAccessChange } from '../changes/access.js'
+import { findCustomer } from '../customer/records/customers.js'
 import { type HeldCustomer, holdCustomer } from '../customer/records/hold.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
@@ -98,11 +99,7 @@ export class PromotionalService {
     const isTold = await inTransaction(this.#prisma, async (db) => {
       const now = await lockCustomerState(db, environmentId, customerId, { ifFree })
       if (now === null || (await settleDue(db, environmentId, customerId, now)) === 0) return false
-      const { refId } = await db.customer.findUniqueOrThrow({
-        where: { environmentId_id: { environmentId, id: customerId } },
-        select: { refId: true },
-      })
-      await recordAccessChange(db, { environmentId, id: customerId, refId })
+      await recordAccessChange(db, (await findCustomer(db, environmentId, { id: customerId }))!)
       return true
     })
     if (isTold) this.#after.changed(environmentId)

@@ -1,19 +1,19 @@
 import type { EpochMs } from '../kernel/clock.js'
 import type { Decimal } from '../kernel/decimal.js'
 import { readCurrentUsage } from '../metering/counting/current-usage.js'
+import type { Holder } from '../metering/model/holder.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
 import {
   byCustomer,
   type CustomerAccess,
-  type HoldingsPlace,
   type HoldingsSources,
   holdingsOfNew,
   loadAccess,
   loadBudgets,
   loadHoldings,
   loadResources,
-  loadStateFacts,
+  loadStateBasis,
   loadVersions,
   type NewCustomer,
   type StateVersions,
@@ -81,16 +81,16 @@ export class EntitlementService {
   /** The entitlements of a customer or of one of its resources, or the reason why there are none. Unknown customers are answered, not refused. */
   state(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
     return this.#snapshot(async (db) => {
-      const { catalogVersion, testClock } = await loadStateFacts(db, environmentId)
-      const [holdings] = await this.holdings(db, environmentId, [{ customerRefId, resourceRefId }])
+      const { basis, testClock } = await loadStateBasis(db, environmentId)
+      const [holdings] = await this.holdings(db, environmentId, [{ customerId: customerRefId, resourceId: resourceRefId }])
       const [state] = await this.#build(db, environmentId, [holdings!], testClock)
-      return { ...state!, catalogVersion }
+      return { ...state!, basis }
     })
   }
 
   /** The same inside the caller's transaction, which holds the customer's state row or reads one snapshot. */
   async stateIn(db: Db, environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
-    const [holdings] = await this.holdings(db, environmentId, [{ customerRefId, resourceRefId }])
+    const [holdings] = await this.holdings(db, environmentId, [{ customerId: customerRefId, resourceId: resourceRefId }])
     const [state] = await this.#build(db, environmentId, [holdings!])
     return state!
   }
@@ -114,22 +114,22 @@ export class EntitlementService {
    */
   states(environmentId: string, customerRefIds: readonly string[]): Promise<EntitlementState[]> {
     return this.#snapshot(async (db) => {
-      const { catalogVersion, testClock } = await loadStateFacts(db, environmentId)
-      const places = customerRefIds.map((customerRefId) => ({ customerRefId, resourceRefId: null }))
-      const ofCustomers = await this.holdings(db, environmentId, places)
+      const { basis, testClock } = await loadStateBasis(db, environmentId)
+      const holders = customerRefIds.map((customerId) => ({ customerId, resourceId: null }))
+      const ofCustomers = await this.holdings(db, environmentId, holders)
       const customerIds = ofCustomers.flatMap(({ customer }) => customer?.id ?? [])
       const resources = byCustomer(await loadResources(db, environmentId, customerIds))
       const all = ofCustomers.flatMap((holdings) => {
         const held = resources.get(holdings.customer?.id ?? '') ?? []
         return [holdings, ...held.map(({ id, refId }) => ({ ...holdings, resourceRefId: refId, resource: { id } }))]
       })
-      return (await this.#build(db, environmentId, all, testClock)).map((state) => ({ ...state, catalogVersion }))
+      return (await this.#build(db, environmentId, all, testClock)).map((state) => ({ ...state, basis }))
     })
   }
 
-  /** What decides, without usage, in the order of the places: for who needs to know which series a report belongs to. */
-  holdings(db: Db, environmentId: string, places: readonly HoldingsPlace[]): Promise<Holdings[]> {
-    return loadHoldings(db, this.#sources, environmentId, places)
+  /** What decides, without usage, in the order of the holders: for who needs to know which series a report belongs to. */
+  holdings(db: Db, environmentId: string, holders: readonly Holder[]): Promise<Holdings[]> {
+    return loadHoldings(db, this.#sources, environmentId, holders)
   }
 
   /** Whether the budgets of the subscriptions, with their status of now, are used up; false where there is none, or nothing is charged. In their order. */
@@ -146,11 +146,11 @@ export class EntitlementService {
   /** How the feature's usage is reset now, and since when what entitles to it has been in force; null where there is no such thing. */
   heldFeature(
     environmentId: string,
-    place: HoldingsPlace,
+    holder: Holder,
     featureRefId: string,
   ): Promise<{ reset: Entitlement['reset']; since: EpochMs | null }> {
     return this.#snapshot(async (db) => {
-      const [holdings] = await this.holdings(db, environmentId, [place])
+      const [holdings] = await this.holdings(db, environmentId, [holder])
       const now = this.#now(holdings!)
       const winner = decideWinners(holdings!, now).find(({ entitlement }) => entitlement.feature.refId === featureRefId)
       return { reset: winner?.entitlement.reset ?? null, since: heldSince(holdings!, featureRefId, now) }

@@ -28,7 +28,7 @@ import {
 } from './model/problems.js'
 import * as repository from './records/environments.js'
 
-export interface CreateEnvironment {
+interface CreateEnvironment {
   refId: string
   /** Absent: the refId. */
   displayName?: string
@@ -37,7 +37,7 @@ export interface CreateEnvironment {
   allowsUnsignedClientReads?: boolean
 }
 
-export interface CreateKey {
+interface CreateKey {
   /** The environment's refId. */
   environment: string
   kind: KeyKind
@@ -47,7 +47,7 @@ export interface CreateKey {
   expiresAt: EpochMs | null
 }
 
-export interface RotateKey {
+interface RotateKey {
   /** How long the old key stays valid; 0: not at all. It never lives longer than it would have. */
   overlapMs: number
   /** Of the new key; null: no end. */
@@ -65,16 +65,25 @@ const recentMs = 5_000
 // Some megabytes at most, however many keys a caller makes up.
 const maxRecent = 10_000
 
+interface ServiceParts {
+  prisma: PrismaClient
+  clock: Clock
+  /** Makes sure that events which happen around an instant can be stored. */
+  prepareForEvents: (db: Db, at: EpochMs) => Promise<void>
+}
+
 /** Environments, their keys and signing secrets; who a request comes from. */
 export class EnvironmentService implements EnvironmentTime {
   readonly #prisma: PrismaClient
   readonly #clock: Clock
+  readonly #prepareForEvents: ServiceParts['prepareForEvents']
   readonly #identities: Recent<repository.StoredIdentity | null>
   readonly #secrets: Recent<repository.SigningSecrets | null>
 
-  constructor({ prisma, clock }: { prisma: PrismaClient; clock: Clock }) {
+  constructor({ prisma, clock, prepareForEvents }: ServiceParts) {
     this.#prisma = prisma
     this.#clock = clock
+    this.#prepareForEvents = prepareForEvents
     this.#identities = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
     this.#secrets = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
   }
@@ -88,6 +97,7 @@ export class EnvironmentService implements EnvironmentTime {
     const wanted = { id: newId(), refId, displayName: checkRefId(displayName, 'displayName'), ...settings, createdAt: this.#clock.now() }
     const environment = await repository.insertEnvironment(this.#prisma, wanted, Buffer.from(signingSecret))
     if (!environment) throw environmentExists(refId)
+    await this.#prepareForEvents(this.#prisma, environment.createdAt)
     return { environment, signingSecret }
   }
 
@@ -108,7 +118,7 @@ export class EnvironmentService implements EnvironmentTime {
     if (stored.testClock) throw testClockExists()
     const now = await this.now(environmentId)
     if (at < now) throw invalidInput('A test clock cannot be in the past.', { path: 'frozenTime' })
-    await repository.moveTestClock(this.#prisma, environmentId, now)
+    await this.moveTestClock(environmentId, now)
   }
 
   /** @throws Problem unless there is a clock and `to` is not before it */
@@ -120,8 +130,9 @@ export class EnvironmentService implements EnvironmentTime {
   }
 
   /** Never back: of two moves at once the later instant counts. */
-  moveTestClock(environmentId: string, to: EpochMs): Promise<void> {
-    return repository.moveTestClock(this.#prisma, environmentId, to)
+  async moveTestClock(environmentId: string, to: EpochMs): Promise<void> {
+    await this.#prepareForEvents(this.#prisma, to)
+    await repository.moveTestClock(this.#prisma, environmentId, to)
   }
 
   /** Oldest first. */

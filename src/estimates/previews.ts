@@ -1,42 +1,41 @@
-import type { RecordedChange } from '../billing/ledger.js'
+import type { SavedChange } from '../billing/ledger.js'
 import type { CatalogService } from '../catalog/service.js'
 import type { Customer } from '../customer/model/customer.js'
 import { customerArchived, customerNotFound } from '../customer/model/problems.js'
+import { findCustomer } from '../customer/records/customers.js'
 import type { EnvironmentTime } from '../environment/model/environment.js'
 import type { EpochMs } from '../kernel/clock.js'
 import type { Db } from '../platform/postgres.js'
-import type { FindCustomer } from '../subscription/records/frame.js'
-import { findOwner, hasTrialedOrPaid, loadOpenSubscriptions, loadSubscriptions } from '../subscription/records/subscriptions.js'
+import { findOwner, loadOpenSubscriptions, loadSubscriptions } from '../subscription/records/subscriptions.js'
+import { hasTrialedOrPaid } from '../subscription/records/trials.js'
 import { type Advanced, advance } from '../subscription/rules/advance.js'
 import { subscriptionNotFound } from '../subscription/rules/problems.js'
 import { changesOf, decideProvision, type ProvisionDecision } from '../subscription/rules/provision.js'
 import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
-import type { SubscriptionChangeService, UpdateSubscription } from '../subscription/use-cases/changes.js'
+import type { SubscriptionChangeService, UpdateSubscription } from '../subscription/use-cases/change.js'
 import { type ProvisionSubscription, References } from '../subscription/use-cases/references.js'
 
 /** What a request would change, and what time has made due before it that nobody has recorded yet. */
 export interface Preview {
   customer: Customer
   now: EpochMs
-  due: RecordedChange[]
-  changes: RecordedChange[]
+  due: SavedChange[]
+  changes: SavedChange[]
   /** As it would be. */
   subscription: Subscription
-  /** Before: the subscription itself, or the one whose place it takes; null: there is none. */
+  /** Before: the subscription itself, or the one that it replaces; null: there is none. */
   before: Subscription | null
 }
 
 /** Changes of subscriptions that are only asked about. Reads only: `db` is a transaction that reads one snapshot and may be one that cannot write. */
 export class SubscriptionPreviews {
   readonly #catalog: CatalogService
-  readonly #findCustomer: FindCustomer
   readonly #time: EnvironmentTime
   readonly #changes: SubscriptionChangeService
   readonly #references: References
 
-  constructor(parts: { catalog: CatalogService; findCustomer: FindCustomer; time: EnvironmentTime; changes: SubscriptionChangeService }) {
+  constructor(parts: { catalog: CatalogService; time: EnvironmentTime; changes: SubscriptionChangeService }) {
     this.#catalog = parts.catalog
-    this.#findCustomer = parts.findCustomer
     this.#time = parts.time
     this.#changes = parts.changes
     this.#references = new References(parts)
@@ -71,7 +70,7 @@ export class SubscriptionPreviews {
     db: Db,
     environmentId: string,
     refId: string,
-  ): Promise<{ customer: Customer; now: EpochMs; due: RecordedChange[]; subscription: Subscription; open: Subscription[] }> {
+  ): Promise<{ customer: Customer; now: EpochMs; due: SavedChange[]; subscription: Subscription; open: Subscription[] }> {
     const found = await findOwner(db, environmentId, refId)
     if (!found) throw subscriptionNotFound(refId)
     const customer = await this.#customer(db, environmentId, { id: found.customerId })
@@ -88,7 +87,7 @@ export class SubscriptionPreviews {
 
   async #customer(db: Db, environmentId: string, by: { refId: string } | { id: string }): Promise<Customer> {
     await this.#catalog.readsSnapshot(db, environmentId)
-    const customer = await this.#findCustomer(db, environmentId, by)
+    const customer = await findCustomer(db, environmentId, by)
     if (!customer) throw customerNotFound('refId' in by ? by.refId : by.id)
     if (customer.archivedAt !== null) throw customerArchived(customer.refId)
     return customer
@@ -108,7 +107,7 @@ export class SubscriptionPreviews {
 }
 
 /** What time did, as changes to be billed. */
-export const toChanges = ({ moved }: Pick<Advanced, 'moved'>): RecordedChange[] =>
+export const toChanges = ({ moved }: Pick<Advanced, 'moved'>): SavedChange[] =>
   moved.map(({ before, after, at, trigger, executed }) => ({
     before,
     after,

@@ -1,4 +1,4 @@
-import type { BilledSubscription, BillingLedger, RecordedChange } from '../billing/ledger.js'
+import type { BilledSubscription, BillingLedger, SavedChange } from '../billing/ledger.js'
 import { findAccounts, findBalance } from '../billing/records/invoices.js'
 import { type Account, newAccount } from '../billing/rules/account.js'
 import type { Discount, Draft, Terms } from '../billing/rules/billing.js'
@@ -18,7 +18,7 @@ import { planChangeType } from '../subscription/rules/plan-change.js'
 import { invalidSubscriptionStatus } from '../subscription/rules/problems.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
 import { agreeLater } from '../subscription/use-cases/agree-later.js'
-import type { UpdateSubscription } from '../subscription/use-cases/changes.js'
+import type { UpdateSubscription } from '../subscription/use-cases/change.js'
 import type { ProvisionSubscription } from '../subscription/use-cases/references.js'
 import { type Preview, type SubscriptionPreviews, toChanges } from './previews.js'
 
@@ -83,7 +83,7 @@ export class EstimateService {
       const started: Subscription = { ...subscription, status: 'ACTIVE', currentPeriod: firstPeriod(subscription, startDate) }
       const inForce =
         (await this.#openAt(db, preview, startDate)).find((other) => other.status === 'ACTIVE' && isSameSlot(other, started)) ?? null
-      const change: RecordedChange = { before: null, after: started, at: Math.max(startDate, now), isRenewal: false, inForce }
+      const change: SavedChange = { before: null, after: started, at: Math.max(startDate, now), isRenewal: false, inForce }
       return this.#estimate(db, { ...preview, changes: [change], subscription: started, before: inForce }, request.billing)
     })
   }

@@ -1,4 +1,5 @@
 /** The environment that `npm start` comes with: `development`, with the example catalog and a key. */
+
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,9 +9,11 @@ import { randomText } from '../environment/model/key.js'
 import { EnvironmentService } from '../environment/service.js'
 import { systemClock } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
+import { ensurePartitionsAround } from '../metering/retention/partitions-around.js'
 import { silentLogger } from '../platform/logger.js'
 import { openPostgres } from '../platform/postgres.js'
 import { Life } from '../platform/process.js'
+import { startMigrations } from '../subscription/records/migrations.js'
 
 export interface Example {
   environmentId: string
@@ -31,8 +34,8 @@ export async function prepareExample({ DATABASE_URL, dataDir }: { DATABASE_URL: 
   const clock = systemClock
   try {
     const { prisma } = openPostgres(life, DATABASE_URL, { poolSize: 2 })
-    const environments = new EnvironmentService({ prisma, clock })
-    const catalog = new CatalogService({ prisma, clock, nudge: () => undefined })
+    const environments = new EnvironmentService({ prisma, clock, prepareForEvents: ensurePartitionsAround })
+    const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: () => undefined })
 
     const environment = await findOrCreateEnvironment(environments)
     await fillCatalog(catalog, environment)

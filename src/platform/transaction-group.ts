@@ -1,8 +1,8 @@
 /**
  * Work for several things in one transaction without a statement for each.
  *
- * group     a transaction in which work for several things goes on at the same time
- * gathered  a statement that in a group waits for the others of its kind, and is sent once for all of them
+ * group           a transaction in which work for several things goes on at the same time
+ * once per group  how a statement is sent that in a group waits for the others of its kind; alone it is sent at once
  */
 import type { Db } from './postgres.js'
 
@@ -29,7 +29,7 @@ interface Waiting<Input, Output> {
 }
 
 /** `run` takes what is asked for at the same time and answers in its order; outside of a group that is always one. It is never given nothing. */
-export function gathered<Input, Output>(
+export function oncePerGroup<Input, Output>(
   run: (db: Db, inputs: Input[]) => Promise<readonly Output[]>,
 ): (db: Db, input: Input) => Promise<Output> {
   const waiting = new WeakMap<Db, Waiting<Input, Output>[]>()

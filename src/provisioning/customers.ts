@@ -23,17 +23,19 @@ import type { ListRequest, Page } from '../platform/list/request.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
+import type { CancellationService } from '../subscription/use-cases/cancel.js'
 import type { ProviderRequests } from '../subscription/use-cases/provider-requests.js'
-import type { ProvisionSubscription, SubscriptionService } from '../subscription/use-cases/subscriptions.js'
+import type { ProvisionService } from '../subscription/use-cases/provision.js'
+import type { ProvisionSubscription } from '../subscription/use-cases/references.js'
 import { findCustomerIdsOfCoupons, pageOfCustomers } from './customer-list.js'
 
 /** What the host application says about a customer. Absent: unchanged, null: cleared. */
-export interface CustomerChange extends Omit<CustomerFields, 'couponId'> {
+interface CustomerChange extends Omit<CustomerFields, 'couponId'> {
   /** The caller's identifier. */
   couponRefId?: string | null
 }
 
-export interface CreateCustomer extends CustomerChange {
+interface CreateCustomer extends CustomerChange {
   /** Null: we make one. */
   refId: string | null
   createdAt?: EpochMs | null
@@ -73,7 +75,8 @@ export interface ProvisionedCustomer {
 export class CustomerService {
   readonly #prisma: PrismaClient
   readonly #catalog: CatalogService
-  readonly #subscriptions: SubscriptionService
+  readonly #provisions: ProvisionService
+  readonly #cancellations: CancellationService
   readonly #promotional: PromotionalService
   readonly #entitlements: EntitlementService
   readonly #billing: Pick<BillingProvider, 'describeCustomer' | 'setPaymentMethod'>
@@ -84,7 +87,8 @@ export class CustomerService {
   constructor(parts: {
     prisma: PrismaClient
     catalog: CatalogService
-    subscriptions: SubscriptionService
+    provisions: ProvisionService
+    cancellations: CancellationService
     promotional: PromotionalService
     entitlements: EntitlementService
     billing: Pick<BillingProvider, 'describeCustomer' | 'setPaymentMethod'>
@@ -95,7 +99,8 @@ export class CustomerService {
   }) {
     this.#prisma = parts.prisma
     this.#catalog = parts.catalog
-    this.#subscriptions = parts.subscriptions
+    this.#provisions = parts.provisions
+    this.#cancellations = parts.cancellations
     this.#promotional = parts.promotional
     this.#entitlements = parts.entitlements
     this.#billing = parts.billing
@@ -118,7 +123,7 @@ export class CustomerService {
       const first = await this.#firstSubscription(db, { ...customer, now: version }, wanted ?? null)
       return { customer, ...first, state: await this.#entitlements.stateOfNew(db, customer, version, first.subscription) }
     })
-    if (result.subscription) this.#subscriptions.wake([result.subscription])
+    if (result.subscription) this.#provisions.wake([result.subscription])
     else this.#changed(environmentId)
     await this.#passOn(result.customer, billingInformation)
     if (result.subscription && wanted) await this.#provider.after(result.subscription, wanted)
@@ -192,7 +197,7 @@ export class CustomerService {
     const archived = await inTransaction(this.#prisma, async (db) => {
       const held = await holdCustomer(db, environmentId, refId, { evenArchived: true })
       if (held.archivedAt !== null) return withoutNow(held)
-      await this.#subscriptions.archiveIn(db, held)
+      await this.#cancellations.archiveIn(db, held)
       await this.#promotional.revokeAllIn(db, held)
       const customer = await setArchived(db, environmentId, held.id, held.now)
       await recordArchiving(db, customer)
@@ -292,7 +297,7 @@ export class CustomerService {
     customer: HeldCustomer,
     wanted: ProvisionSubscription | null,
   ): Promise<Pick<ProvisionedCustomer, 'subscription' | 'decision'>> {
-    const provision = (request: ProvisionSubscription) => this.#subscriptions.provisionIn(db, customer, request, { isNew: true })
+    const provision = (request: ProvisionSubscription) => this.#provisions.provisionIn(db, customer, request, { isNew: true })
     if (wanted) return { subscription: await provision(wanted), decision: 'REQUESTED_PLAN' }
     const product = await this.#catalog.defaultProduct(db, customer.environmentId)
     if (!product?.plan || product.newCustomer === 'PLAN_SELECTION') return skipped

@@ -1,9 +1,10 @@
+import type { Feature, FeatureType } from '../catalog/model/feature.js'
 import type { DenialReason } from '../entitlement/rules/denial.js'
 import type { EntitlementType } from '../entitlement/rules/evaluate.js'
-import type { EntitledFeature, FeatureType, MeterType } from '../entitlement/rules/state.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { invalidInput } from '../kernel/problem.js'
+import type { MeterType } from '../metering/model/meter.js'
 import type { ResetPeriod } from '../metering/model/usage-period.js'
 import type { EventDimension } from './api-client.js'
 import { encodeMeteredEntitlement } from './encoding.js'
@@ -54,7 +55,7 @@ export function encodeHeld({ terms, usage, usagePeriodAnchor }: HeldEntitlement)
 }
 
 /** Which of the four entitlement messages a feature takes. */
-export function typeOf({ featureType, meterType }: EntitledFeature): EntitlementType {
+export function typeOf({ featureType, meterType }: Feature): EntitlementType {
   if (featureType === 'BOOLEAN') return 'boolean'
   if (featureType === 'ENUM') return 'enum'
   return meterType === 'None' ? 'numeric' : 'metered'
@@ -83,7 +84,7 @@ function encodeTerms(terms: Terms): { before: Uint8Array; after: Uint8Array } {
   }
 }
 
-function toFeature({ refId, featureType, meterType, units, unitsPlural }: EntitledFeature): object {
+function toFeature({ refId, featureType, meterType, units, unitsPlural }: Feature): object {
   return {
     id: refId,
     feature_type: featureTypeNumber[featureType],

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { EntitledFeature, Entitlement } from '../entitlement/rules/state.js'
+import type { Feature } from '../catalog/model/feature.js'
+import type { Entitlement } from '../entitlement/rules/state.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Usage } from '../metering/model/usage.js'
@@ -165,9 +166,7 @@ export function earliestPeriodEnd({ terms, usages }: Holding): EpochMs {
 }
 
 /** What readers of the API and of the external cache know of a feature: the rest no answer of the sidecar carries. */
-export function toEntitledFeature(
-  feature: Pick<EntitledFeature, 'refId' | 'featureType' | 'meterType' | 'units' | 'unitsPlural'>,
-): EntitledFeature {
+export function toEntitledFeature(feature: Pick<Feature, 'refId' | 'featureType' | 'meterType' | 'units' | 'unitsPlural'>): Feature {
   const { refId, featureType, meterType, units, unitsPlural } = feature
   return { id: '', refId, displayName: '', description: null, featureType, meterType, units, unitsPlural, unitTransformation: null }
 }

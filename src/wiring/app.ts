@@ -7,7 +7,7 @@ import { findUsagePrices } from '../billing/usage-prices.js'
 import { CatalogReader } from '../catalog/reader.js'
 import { CatalogService } from '../catalog/service.js'
 import { ImportService } from '../customer/imports.js'
-import { findCustomer } from '../customer/records/customers.js'
+import { couponHolderColumns } from '../customer/records/list-columns.js'
 import { CheckCounter } from '../entitlement/check-counter.js'
 import { loadCounted } from '../entitlement/counted-holdings.js'
 import { PromotionalService } from '../entitlement/promotional.js'
@@ -19,19 +19,26 @@ import { type Clock, systemClock } from '../kernel/clock.js'
 import { readUsageOf } from '../metering/counting/current-usage.js'
 import type { LoadHeldSeries } from '../metering/counting/held-series.js'
 import type { UsageParts } from '../metering/intake/service.js'
+import { ensurePartitionsAround } from '../metering/retention/partitions-around.js'
 import type { Postgres } from '../platform/postgres.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import { CustomerService, type ImportCustomer } from '../provisioning/customers.js'
-import { loadOpenSubscriptions } from '../subscription/records/subscriptions.js'
+import { SubscriptionProvisioning } from '../provisioning/subscriptions.js'
+import { startMigrations } from '../subscription/records/migrations.js'
+import { findRefIds, findSubscribedVersions, loadOpenSubscriptions } from '../subscription/records/subscriptions.js'
+import { DueTransitions } from '../subscription/time/due.js'
 import { TestClockService } from '../subscription/time/test-clock.js'
-import { SubscriptionChangeService } from '../subscription/use-cases/changes.js'
+import { CancellationService } from '../subscription/use-cases/cancel.js'
+import { SubscriptionChangeService } from '../subscription/use-cases/change.js'
+import { type ImportSubscription, SubscriptionImporter } from '../subscription/use-cases/import.js'
 import { SubscriptionList } from '../subscription/use-cases/list.js'
-import { PackageMigrationService } from '../subscription/use-cases/migrations.js'
-import { settlePayments } from '../subscription/use-cases/payments.js'
+import { PackageMigrationService } from '../subscription/use-cases/migrate.js'
+import { settlePayments } from '../subscription/use-cases/pay.js'
 import { ProviderRequests } from '../subscription/use-cases/provider-requests.js'
-import { SubscriptionReads } from '../subscription/use-cases/reads.js'
-import { type ImportSubscription, SubscriptionService } from '../subscription/use-cases/subscriptions.js'
+import { ProvisionService } from '../subscription/use-cases/provision.js'
+import { SubscriptionReads } from '../subscription/use-cases/read.js'
+import { TransferService } from '../subscription/use-cases/transfer.js'
 import { openWakeUps, type WakeUps } from './wake-ups.js'
 
 /** The services of the domains that live in PostgreSQL, wired by constructor argument. */
@@ -41,7 +48,8 @@ export interface App {
   /** The catalog for those who show it. */
   offers: CatalogReader
   customers: CustomerService
-  subscriptions: SubscriptionService
+  subscriptions: SubscriptionProvisioning
+  cancellations: CancellationService
   subscriptionList: SubscriptionList
   entitlements: EntitlementService
   /** What counting asks for. */
@@ -52,6 +60,8 @@ export interface App {
   imports: ImportService
   subscriptionReads: SubscriptionReads
   subscriptionChanges: SubscriptionChangeService
+  transfers: TransferService
+  dueTransitions: DueTransitions
   packageMigrations: PackageMigrationService
   testClocks: TestClockService
   billing: BillingSync
@@ -74,8 +84,8 @@ export function createApp({
   clock?: Clock
 }): App {
   const after = openWakeUps(life, queues)
-  const environments = new EnvironmentService({ prisma, clock })
-  const catalog = new CatalogService({ prisma, clock, nudge: after.changed })
+  const environments = new EnvironmentService({ prisma, clock, prepareForEvents: ensurePartitionsAround })
+  const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: after.changed })
   const entitlements = new EntitlementService({
     prisma,
     catalog,
@@ -86,24 +96,22 @@ export function createApp({
   })
   const ledger = new BillingLedger({ findUsage: readUsageOf })
   const billingProvider = new BuiltinProvider(new BuiltinRepository(prisma))
-  const recordsParts = { prisma, catalog, findCustomer, billing: ledger, after }
+  const recordsParts = { prisma, catalog, billing: ledger, after }
   const billing = new BillingSync({ prisma, provider: billingProvider, settle: settlePayments(recordsParts) })
-  const provider = new ProviderRequests({ prisma, findCustomer, provider: billingProvider })
-  const subscriptionParts = {
-    ...recordsParts,
-    entitlements,
-    provider,
-    makeCalls: (environmentId: string, subscriptionId: string) => billing.deliverAll(environmentId, subscriptionId),
-    time: environments,
-  }
-  const subscriptions = new SubscriptionService(subscriptionParts)
-  const subscriptionChanges = new SubscriptionChangeService(subscriptionParts)
-  const previews = new SubscriptionPreviews({ catalog, findCustomer, time: environments, changes: subscriptionChanges })
+  const provider = new ProviderRequests({ prisma, provider: billingProvider })
+  const makeCalls = (environmentId: string, subscriptionId: string) => billing.deliverAll(environmentId, subscriptionId)
+  const provisions = new ProvisionService({ ...recordsParts, makeCalls, provider })
+  const subscriptionReads = new SubscriptionReads({ prisma, catalog, time: environments })
+  const cancellations = new CancellationService({ ...recordsParts, makeCalls, reads: subscriptionReads })
+  const subscriptionChanges = new SubscriptionChangeService({ ...recordsParts, provider })
+  const dueTransitions = new DueTransitions(recordsParts)
+  const previews = new SubscriptionPreviews({ catalog, time: environments, changes: subscriptionChanges })
   const promotional = new PromotionalService({ prisma, catalog, time: environments, after })
   const customers = new CustomerService({
     prisma,
     catalog,
-    subscriptions,
+    provisions,
+    cancellations,
     promotional,
     entitlements,
     billing: billingProvider,
@@ -111,12 +119,12 @@ export function createApp({
     provider,
     changed: after.changed,
   })
+  const importer = new SubscriptionImporter({ ...recordsParts, provisions })
   const imports = new ImportService({
     prisma,
     importers: {
       CUSTOMERS: async (db, environmentId, input) => (await customers.importIn(db, environmentId, input as ImportCustomer)).refId,
-      SUBSCRIPTIONS: async (db, environmentId, input) =>
-        (await subscriptions.importIn(db, environmentId, input as ImportSubscription)).refId,
+      SUBSCRIPTIONS: async (db, environmentId, input) => (await importer.importIn(db, environmentId, input as ImportSubscription)).refId,
     },
     changed: after.changed,
     unexpected: (error, record) => life.log.error({ err: error, ...record }, 'record could not be imported'),
@@ -125,22 +133,29 @@ export function createApp({
   return {
     environments,
     catalog,
-    offers: new CatalogReader({ prisma, catalog }),
+    offers: new CatalogReader({
+      prisma,
+      catalog,
+      users: { subscribedVersions: findSubscribedVersions, couponColumns: couponHolderColumns },
+    }),
     customers,
-    subscriptions,
+    subscriptions: new SubscriptionProvisioning({ prisma, provisions, entitlements }),
+    cancellations,
     subscriptionList: new SubscriptionList({
       prisma,
       catalog,
       time: environments,
-      applyDue: (environmentId, customerId) => subscriptions.applyDue(environmentId, customerId, { ifFree: true }),
+      applyDue: (environmentId, customerId) => dueTransitions.applyDue(environmentId, customerId, { ifFree: true }),
     }),
     subscriptionChanges,
-    packageMigrations: new PackageMigrationService(subscriptionParts),
-    testClocks: new TestClockService({ prisma, environments, subscriptions, after }),
-    subscriptionReads: new SubscriptionReads({ prisma, catalog, time: environments }),
+    subscriptionReads,
+    transfers: new TransferService(recordsParts),
+    dueTransitions,
+    packageMigrations: new PackageMigrationService(recordsParts),
+    testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, after }),
     billing,
     billingProvider,
-    billingReads: new BillingReads({ prisma }),
+    billingReads: new BillingReads({ prisma, subscriptionRefIds: findRefIds }),
     estimates: new EstimateService({ prisma, previews, ledger, provider: billingProvider }),
     promotional,
     imports,
@@ -171,7 +186,7 @@ export function usageParts({
     pool: postgres.pool,
     loadHeld: app.heldSeries,
     findHeld: (environmentId, customerRefId, resourceRefId, featureRefId) =>
-      entitlements.heldFeature(environmentId, { customerRefId, resourceRefId }, featureRefId),
+      entitlements.heldFeature(environmentId, { customerId: customerRefId, resourceId: resourceRefId }, featureRefId),
     changed: after.changed,
   }
 }

@@ -2,48 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect } from 'chai'
 import { findCycles, importsOf, loadedBy, readImports, type SourceImport } from '../support/imports.js'
-
-/**
- * The rooms, from the lowest to the highest: a file may import files of its own folder and of rooms before it, and nothing else. What belongs
- * together stands on one line. The list is the whole rule: there is no exception to it.
- */
-const rooms = `
-  src/kernel
-  src/platform src/platform/list
-  src/metering/model
-  src/changes/model src/changes/wire src/changes
-  src/environment/model src/environment/records src/environment
-  src/catalog/model src/catalog/document src/catalog/records src/catalog
-  src/customer/model src/customer/records src/customer
-  src/metering/wire src/metering/counting src/metering/retention src/metering/ingestion/batch
-  src/metering/ingestion/reports/fast src/metering/ingestion/reports src/metering/ingestion/events/fast src/metering/ingestion/events
-  src/metering/ingestion src/metering/aggregation src/metering/history src/metering/corrections src/metering/intake
-  src/subscription/rules
-  src/billing/rules src/billing/records src/billing/builtin src/billing
-  src/subscription/records src/subscription/use-cases src/subscription/time src/subscription
-  src/entitlement/rules src/entitlement/records src/entitlement
-  src/estimates src/provisioning
-  src/updates/wire src/updates/held src/updates/stream src/updates/deliver src/updates/external-cache
-  src/sdk/sidecar
-  src/web/graphql src/web
-  src/sidecar/cache src/sidecar
-  src/wiring
-  src/local/processes src/local/programs src/local/postgres src/local/redis src/local src/local/admin src/local/demo
-  workers
-  src
-`
-  .trim()
-  .split(/\s+/)
+import { isPure, rankOf, rooms } from '../support/rooms.js'
 
 /** Doors stand beside each other: none knows another, though one of them is the first in the list. */
 const doors = ['src/sdk', 'src/web', 'src/sidecar', 'workers']
 
-/** Folders whose files only compute, by their last word: values in, values out. */
-const pureFolders = ['kernel', 'model', 'rules', 'document', 'wire']
-/** What they may use besides the project. `node:module` loads the calendars when the first time zone is met, and not before. */
+/** What files that only compute may use besides the project. `node:module` loads the calendars when the first time zone is met, and not before. */
 const purePackages = ['dinero.js', 'lru-cache', 'node:crypto', 'node:module', 'temporal-polyfill', 'uuid', 'yaml', 'zod']
 
-const isPure = (folder: string) => pureFolders.includes(folder.split('/').at(-1)!)
 const doorOf = (folder: string) => doors.find((door) => folder === door || folder.startsWith(`${door}/`))
 
 const imports = readImports(['src', 'workers']).filter(({ to }) => !to.startsWith('.generated'))
@@ -61,7 +27,7 @@ describe('architecture', () => {
   })
 
   it('lets a file import from its own room and from those before it', () => {
-    const wrong = ofProject.filter(({ from, to }) => rooms.indexOf(dirname(to)) > rooms.indexOf(dirname(from)))
+    const wrong = ofProject.filter(({ from, to }) => rankOf(to) > rankOf(from))
     expect(wrong.map(shown)).to.deep.equal([])
   })
 

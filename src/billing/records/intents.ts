@@ -1,10 +1,10 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import { gathered, insertRows, type Row, toRow } from '../../platform/transaction-group.js'
+import { insertRows, oncePerGroup, type Row, toRow } from '../../platform/transaction-group.js'
 import type { EndsBy } from '../rules/billing.js'
 
-export type IntentKind = 'CREATE_INVOICE' | 'COLLECT' | 'VOID' | 'REFUND'
+type IntentKind = 'CREATE_INVOICE' | 'COLLECT' | 'VOID' | 'REFUND'
 
 /** A call that the provider is to get. */
 export interface Intent {
@@ -34,7 +34,7 @@ export async function insertIntent(
   await addIntent(db, toRow({ ...row, nextAttemptAt: notBefore === null ? undefined : new Date(notBefore) }))
 }
 
-const addIntent = gathered(async (db, rows: Row[]) => {
+const addIntent = oncePerGroup(async (db, rows: Row[]) => {
   // Without an instant of its own it is the database's now.
   for (const some of [rows.filter((row) => 'next_attempt_at' in row), rows.filter((row) => !('next_attempt_at' in row))])
     if (some.length > 0) await insertRows(db, 'billing_intent', some, 'ON CONFLICT (environment_id, idempotency_key) DO NOTHING')
@@ -140,7 +140,6 @@ export async function countIntents(db: Db): Promise<{ waiting: number; givenUp: 
 /** A call that waits or was given up. */
 export interface UnfinishedCall {
   kind: IntentKind
-  /** The caller's identifier. */
   subscriptionId: string
   attempts: number
   lastError: string | null
@@ -148,17 +147,16 @@ export interface UnfinishedCall {
   createdAt: EpochMs
 }
 
-/** The oldest first. */
+/** The oldest first. Ids are ours. */
 export async function findUnfinished(db: Db, environmentId: string, limit: number): Promise<UnfinishedCall[]> {
   const rows = await db.billingIntent.findMany({
     where: { environmentId, state: { not: 'DONE' } },
-    include: { subscription: { select: { refId: true } } },
     orderBy: { id: 'asc' },
     take: limit,
   })
-  return rows.map(({ kind, subscription, attempts, lastError, state, createdAt }) => ({
+  return rows.map(({ kind, subscriptionId, attempts, lastError, state, createdAt }) => ({
     kind,
-    subscriptionId: subscription.refId,
+    subscriptionId,
     attempts,
     lastError,
     isGivenUp: state === 'GIVEN_UP',
@@ -167,7 +165,7 @@ export async function findUnfinished(db: Db, environmentId: string, limit: numbe
 }
 
 /** An invoice that is to be taken back, because nobody has paid it in time. */
-export interface Overdue {
+interface Overdue {
   environmentId: string
   subscriptionId: string
   /** Who was to pay. */

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import { gathered, insertRows, type Row, toRow } from '../../platform/transaction-group.js'
+import { insertRows, oncePerGroup, type Row, toRow } from '../../platform/transaction-group.js'
 import type { Account } from '../rules/account.js'
 import type { CollectionMethod, Draft, Invoice, InvoiceReason, Line } from '../rules/billing.js'
 import type { KnownInvoice } from '../rules/provider.js'
@@ -11,7 +11,7 @@ import type { KnownInvoice } from '../rules/provider.js'
 const toDecimal = (value: Prisma.Decimal): decimal.Decimal => decimal.fromText(value.toFixed())
 const toJson = (value: unknown): Prisma.InputJsonObject => value as Prisma.InputJsonObject
 
-export interface StoredAccount {
+interface StoredAccount {
   subscriptionId: string
   account: Account
   /** Until when the first payment is waited for. */
@@ -31,7 +31,7 @@ export async function findAccounts(db: Db, environmentId: string, subscriptionId
   )
 }
 
-const accountsOf = gathered(async (db, all: { environmentId: string; subscriptionIds: string[] }[]) => {
+const accountsOf = oncePerGroup(async (db, all: { environmentId: string; subscriptionIds: string[] }[]) => {
   const environmentIds = [...new Set(all.map(({ environmentId }) => environmentId))]
   const ids = all.flatMap(({ subscriptionIds }) => subscriptionIds)
   const rows = await db.subscriptionBilling.findMany({ where: { environmentId: { in: environmentIds }, subscriptionId: { in: ids } } })
@@ -55,7 +55,7 @@ export async function saveAccount(
   await putAccount(db, toRow({ environmentId, subscriptionId, ...columns, updatedAt: new Date() }))
 }
 
-const putAccount = gathered(async (db, rows: Row[]) => {
+const putAccount = oncePerGroup(async (db, rows: Row[]) => {
   // A deadline is written only where it is given.
   for (const some of [rows.filter((row) => 'payment_due_at' in row), rows.filter((row) => !('payment_due_at' in row))]) {
     if (some.length === 0) continue
@@ -179,12 +179,12 @@ export async function insertInvoice(
   return id
 }
 
-const addInvoice = gathered(async (db, rows: Row[]) => {
+const addInvoice = oncePerGroup(async (db, rows: Row[]) => {
   await insertRows(db, 'invoice', rows)
   return rows
 })
 
-const addInvoiceLines = gathered(async (db, all: Row[][]) => {
+const addInvoiceLines = oncePerGroup(async (db, all: Row[][]) => {
   const rows = all.flat()
   if (rows.length > 0) await insertRows(db, 'invoice_line', rows)
   return all
@@ -254,7 +254,7 @@ export function findBalance(db: Db, environmentId: string, customerId: string, c
   return balanceOf(db, { environmentId, customerId, currency })
 }
 
-const balanceOf = gathered(async (db, all: { environmentId: string; customerId: string; currency: string }[]) => {
+const balanceOf = oncePerGroup(async (db, all: { environmentId: string; customerId: string; currency: string }[]) => {
   const rows = await db.$queryRaw<{ balance: string }[]>(Prisma.sql`
     SELECT (
       SELECT coalesce(sum(greatest(-total, 0) - credit_applied), 0)::text FROM invoice
@@ -265,78 +265,3 @@ const balanceOf = gathered(async (db, all: { environmentId: string; customerId: 
     ORDER BY n`)
   return rows.map(({ balance }) => decimal.fromText(balance))
 })
-
-export interface BillingCoupon {
-  id: string
-  refId: string
-  name: string
-  percentOff: decimal.Decimal | null
-  amountsOff: { amount: decimal.Decimal; currency: string }[] | null
-  durationInMonths: number | null
-  status: 'ACTIVE' | 'ARCHIVED'
-  maxRedemptions: number | null
-}
-
-/** `lock`: nobody else gives one away that is limited until the transaction ends. */
-export async function findCoupon(
-  db: Db,
-  environmentId: string,
-  by: { refId: string } | { id: string },
-  { lock }: { lock: boolean },
-): Promise<BillingCoupon | null> {
-  const row = await db.coupon.findFirst({ where: { environmentId, ...by } })
-  if (!row) return null
-  // One without a limit is given to many at once.
-  if (lock && row.maxRedemptions !== null)
-    await db.$queryRaw(Prisma.sql`SELECT FROM coupon WHERE environment_id = ${environmentId}::uuid AND id = ${row.id}::uuid FOR UPDATE`)
-  const amounts = row.amountsOff as { amount: string | number; currency: string }[] | null
-  return {
-    id: row.id,
-    refId: row.refId,
-    name: row.name,
-    percentOff: row.percentOff && toDecimal(row.percentOff),
-    amountsOff: amounts?.map(({ amount, currency }) => ({ amount: decimal.fromText(String(amount)), currency })) ?? null,
-    durationInMonths: row.durationInMonths,
-    status: row.status,
-    maxRedemptions: row.maxRedemptions,
-  }
-}
-
-/** Of the customer itself. */
-export function findCustomerCouponId(db: Db, environmentId: string, customerId: string): Promise<string | null> {
-  return couponIdOf(db, { environmentId, customerId })
-}
-
-const couponIdOf = gathered(async (db, all: { environmentId: string; customerId: string }[]) => {
-  const environmentIds = [...new Set(all.map(({ environmentId }) => environmentId))]
-  const ids = all.map(({ customerId }) => customerId)
-  const rows = await db.customer.findMany({
-    where: { environmentId: { in: environmentIds }, id: { in: ids } },
-    select: { environmentId: true, id: true, couponId: true },
-  })
-  const coupons = new Map(rows.map((row) => [row.environmentId + row.id, row.couponId]))
-  return all.map(({ environmentId, customerId }) => coupons.get(environmentId + customerId) ?? null)
-})
-
-/** Counts the coupon as given to the subscription, under the coupon's lock. A repeat is one. */
-export async function redeem(db: Db, environmentId: string, coupon: BillingCoupon, subscriptionId: string): Promise<void> {
-  await db.couponRedemption.createMany({ data: [{ environmentId, couponId: coupon.id, subscriptionId }], skipDuplicates: true })
-}
-
-/**
- * Whether the coupon has been given to as many as it may, the asked one apart: to subscriptions, and to the customers that hold it. Certain under the
- * coupon's lock.
- */
-export async function isUsedUp(
-  db: Db,
-  environmentId: string,
-  { id: couponId, maxRedemptions }: BillingCoupon,
-  by: { subscriptionId: string } | { customerRefId: string },
-): Promise<boolean> {
-  if (maxRedemptions === null) return false
-  const apart = 'subscriptionId' in by ? { subscriptionId: { not: by.subscriptionId } } : {}
-  const apartFrom = 'customerRefId' in by ? { refId: { not: by.customerRefId } } : {}
-  const subscriptions = await db.couponRedemption.count({ where: { environmentId, couponId, ...apart } })
-  const customers = await db.customer.count({ where: { environmentId, couponId, ...apartFrom } })
-  return subscriptions + customers >= maxRedemptions
-}

@@ -14,7 +14,7 @@ import type { Decimal } from '../../kernel/decimal.js'
 import type { Money } from '../../kernel/money.js'
 
 /** Where a discount comes from; an ad hoc one was agreed for this subscription only. */
-export type DiscountSource = 'subscriptionCoupon' | 'customerCoupon' | 'adHoc' | 'promotionCode'
+type DiscountSource = 'subscriptionCoupon' | 'customerCoupon' | 'adHoc' | 'promotionCode'
 
 /** Takes a percentage of the total, or an amount in each currency. */
 export interface Discount {
@@ -30,7 +30,7 @@ export interface Discount {
   durationInMonths: number | null
 }
 
-/** A price agreed for one subscription, in place of the catalog's. */
+/** A price agreed for one subscription, instead of the catalog's. */
 export interface PriceOverride {
   /** The add-on (refId) whose price it is; null: the plan's. */
   addonRefId: string | null
@@ -140,7 +140,7 @@ export interface Draft {
   total: Decimal
 }
 
-/** Why somebody does not want any more what waits for its first payment: it was canceled, or another subscription takes its place. */
+/** Why somebody does not want any more what waits for its first payment: it was canceled, or another subscription replaces it. */
 export type EndsBy = 'cancel' | 'replace'
 
 export type InvoiceStatus = 'OPEN' | 'PAID' | 'CANCELED' | 'FAILED'

@@ -1,4 +1,4 @@
-/** What a subscription is charged by: the prices of its plan and add-ons that hold for its buyer, with the agreed ones in place. Pure. */
+/** What a subscription is charged by: the prices of its plan and add-ons that hold for its buyer, with the agreed ones instead of theirs. Pure. */
 import type { PackageVersion, Price } from '../../catalog/model/package.js'
 import { currencyFor, pricesFor } from '../../catalog/model/price-choice.js'
 import * as decimal from '../../kernel/decimal.js'
@@ -77,7 +77,7 @@ function isPriceOf({ addonRefId, featureRefId, currency = null }: PriceOverride,
   )
 }
 
-/** Whether the content is charged by a price that the override takes the place of. */
+/** Whether the content is charged by a price that the override replaces. */
 export function isOverriding(override: PriceOverride, content: Content, currency: string): boolean {
   const sold = [content.plan, ...content.addons.map(({ version }) => version)]
   return sold.some((version) => pricesIn(content, version, currency).some((price) => isPriceOf(override, version, price)))

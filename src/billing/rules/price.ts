@@ -38,7 +38,7 @@ function volume(tiers: readonly PriceTier[], quantity: decimal.Decimal): Exact {
   return (tier.unitPrice === null ? 0n : product(quantity, tier.unitPrice)) + (tier.flatPrice === null ? 0n : exactly(tier.flatPrice))
 }
 
-export interface TierPart {
+interface TierPart {
   tier: PriceTier
   /** Where the tier begins; its first unit is above it. */
   above: decimal.Decimal

@@ -39,7 +39,7 @@ export interface BillingRequest {
   collectionMethod?: CollectionMethod | null
   taxPercentage?: decimal.Decimal | null
   taxName?: string | null
-  /** Tax rates of the provider, in place of a percentage; see `BillingRequests`. None: no tax. */
+  /** Tax rates of the provider, instead of a percentage; looked up before the change is decided, see `withTaxRates`. None: no tax. */
   taxRateIds?: string[] | null
   /** Of what the plan sells per unit, when that is one thing: a price override by its older name. */
   unitAmount?: decimal.Decimal | null
@@ -129,8 +129,8 @@ export function checkBillingRequest(request: BillingRequest): void {
 const maxDaysUntilDue = 365
 
 function checkOverride({ amount, tiers, blockSize, featureRefId }: PriceOverride, path: string): void {
-  const report = (place: string, problem: string): never => {
-    throw invalidInput(`${place} ${problem}.`, { path: place })
+  const report = (field: string, problem: string): never => {
+    throw invalidInput(`${field} ${problem}.`, { path: field })
   }
   if ((amount === null) === (tiers === null)) report(path, 'needs exactly one of price and tiers')
   if (amount !== null && isNegative(amount)) report(`${path}.price`, 'must not be negative')
@@ -155,7 +155,7 @@ function checkCoupon({ couponRefId, billingCouponId, promotionCode, discount }: 
 }
 
 /** Shared with coupons of the catalog. */
-export function checkDiscount({ percentOff, amountsOff, durationInMonths }: Omit<AdHocDiscount, 'name'>, path: string): void {
+function checkDiscount({ percentOff, amountsOff, durationInMonths }: Omit<AdHocDiscount, 'name'>, path: string): void {
   if ((percentOff === null) === (amountsOff === null))
     throw invalidInput(`${path} needs exactly one of percentOff and amountsOff.`, { path })
   if (percentOff !== null && (decimal.compare(percentOff, decimal.zero) <= 0 || decimal.toNumber(percentOff) > 100))

@@ -16,10 +16,10 @@ import { isMap, join } from './document-path.js'
 import { normalise, overlay, priceKey, sortKeys } from './normalise.js'
 
 /** A meter is named by its feature's refId. */
-export type CatalogKind = 'feature' | 'meter' | 'product' | 'addon' | 'plan' | 'coupon'
+type CatalogKind = 'feature' | 'meter' | 'product' | 'addon' | 'plan' | 'coupon'
 
-export interface FieldChange {
-  /** The place in the definition: `settings.newCustomer`, `entitlements["seats"].limit`, `basePlan.entitlements["seats"].limit`. */
+interface FieldChange {
+  /** Inside the definition: `settings.newCustomer`, `entitlements["seats"].limit`, `basePlan.entitlements["seats"].limit`. */
   path: string
   /** Null: there was nothing. */
   from: unknown
@@ -126,11 +126,11 @@ function compareValues(path: string, from: unknown, to: unknown): FieldChange[] 
     const keys = [...new Set([...Object.keys(to), ...Object.keys(from)])]
     return keys.flatMap((key) => {
       const [was, is] = [from[key] ?? null, to[key] ?? null]
-      const place = join(path, key)
-      if (place === 'entitlements')
-        return compareKeyed(place, was as EntitlementDefinition[], is as EntitlementDefinition[], ({ feature }) => JSON.stringify(feature))
-      if (place === 'prices') return compareKeyed(place, was as PriceDefinition[], is as PriceDefinition[], priceKey)
-      return compareValues(place, was, is)
+      const inner = join(path, key)
+      if (inner === 'entitlements')
+        return compareKeyed(inner, was as EntitlementDefinition[], is as EntitlementDefinition[], ({ feature }) => JSON.stringify(feature))
+      if (inner === 'prices') return compareKeyed(inner, was as PriceDefinition[], is as PriceDefinition[], priceKey)
+      return compareValues(inner, was, is)
     })
   }
   return canonical(from) === canonical(to) ? [] : [{ path, from, to }]

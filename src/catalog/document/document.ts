@@ -7,12 +7,13 @@
  * The document holds what is sold *now*. It knows no versions: publishing a new one is how a changed plan is applied.
  * Decimals are canonical text, money is in whole currency units.
  */
-import type { FeatureType, MeterType } from '../../entitlement/rules/state.js'
 import type { Decimal } from '../../kernel/decimal.js'
-import type { Meter } from '../../metering/model/meter.js'
+import type { Meter, MeterType } from '../../metering/model/meter.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import type { Currency } from '../model/currency.js'
+import type { FeatureType } from '../model/feature.js'
 import type { BillingModel, BillingPeriod, DefaultTrial, EntitlementBehavior, PriceTier, PricingType, TiersMode } from '../model/package.js'
+import type { changeTimings, endSettings, usageOnPlanChangeSettings } from '../model/product.js'
 
 /** Free data of the caller; null when there is none (an empty object counts as none). Keys are sorted. */
 export type MetaData = Record<string, unknown> | null
@@ -40,9 +41,6 @@ export interface FeatureDefinition {
 }
 
 export const newCustomerSettings = ['FREE_PLAN', 'TRIAL_PERIOD', 'PLAN_SELECTION'] as const
-export const endSettings = ['CANCEL_SUBSCRIPTION', 'DOWNGRADE_TO_FREE'] as const
-export const changeTimings = ['IMMEDIATE', 'END_OF_BILLING_PERIOD'] as const
-export const usageOnPlanChangeSettings = ['ALWAYS_RESET', 'NEVER_RESET', 'BILLING_PERIOD_CHANGE'] as const
 
 export interface ProductSettings {
   /** What a new customer gets. PLAN_SELECTION: nothing until a plan is chosen. */
@@ -153,7 +151,7 @@ export interface CatalogDocument {
   coupons: CouponDefinition[]
 }
 
-/** Why a document was refused. `path` is the place in the document as it was sent, as in `plans[2].entitlements[0].feature`. */
+/** Why a document was refused. `path` leads to it in the document as it was sent, as in `plans[2].entitlements[0].feature`. */
 export interface CatalogProblem {
   path: string
   message: string

@@ -1,4 +1,4 @@
-/** The definitions of a catalog with the places where they were written, for saying what is wrong where. */
+/** The definitions of a catalog with the paths at which they were written, for saying what is wrong where. */
 
 import { suggestion } from '../../kernel/nearest.js'
 import type {
@@ -11,7 +11,7 @@ import type {
   ProductDefinition,
 } from './document.js'
 
-/** A definition at its place. */
+/** A definition at its path. */
 export interface Located<T> {
   path: string
   /** Null when it could not be read. */

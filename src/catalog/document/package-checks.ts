@@ -17,16 +17,16 @@ export function checkEntitlements(
   features: Index<FeatureDefinition>,
   report: Report,
 ): void {
-  const places = new Map<string, string>()
+  const pathOf = new Map<string, string>()
   for (const [position, entitlement] of entitlements.entries()) {
     if (entitlement === null) continue
-    const place = `${path}[${position}]`
-    const first = places.get(entitlement.feature)
-    if (first) report(`${place}.feature`, `'${entitlement.feature}' has an entitlement already, at ${first}`)
-    else places.set(entitlement.feature, place)
-    checkResetRule(entitlement, `${place}.resetRule`, report)
-    const feature = features.find(entitlement.feature, `${place}.feature`, report)
-    if (feature) checkEntitlement(entitlement, feature, place, report)
+    const inner = `${path}[${position}]`
+    const first = pathOf.get(entitlement.feature)
+    if (first) report(`${inner}.feature`, `'${entitlement.feature}' has an entitlement already, at ${first}`)
+    else pathOf.set(entitlement.feature, inner)
+    checkResetRule(entitlement, `${inner}.resetRule`, report)
+    const feature = features.find(entitlement.feature, `${inner}.feature`, report)
+    if (feature) checkEntitlement(entitlement, feature, inner, report)
   }
 }
 
@@ -79,15 +79,15 @@ function checkResetRule({ resetPeriod, resetRule }: EntitlementDefinition, path:
 
 /** `prices` is null where one could not be read. */
 export function checkPrices(prices: (PriceDefinition | null)[], path: string, features: Index<FeatureDefinition>, report: Report): void {
-  const places = new Map<string, string>()
+  const pathOf = new Map<string, string>()
   for (const [position, price] of prices.entries()) {
     if (price === null) continue
-    const place = `${path}[${position}]`
+    const inner = `${path}[${position}]`
     const key = priceKey(price)
-    const first = places.get(key)
-    if (first) report(place, `is the same as ${first}: one price per feature, billing period, currency and country`)
-    else places.set(key, place)
-    checkPrice(price, place, features, report)
+    const first = pathOf.get(key)
+    if (first) report(inner, `is the same as ${first}: one price per feature, billing period, currency and country`)
+    else pathOf.set(key, inner)
+    checkPrice(price, inner, features, report)
   }
 }
 
@@ -123,13 +123,13 @@ export function checkTiers(tiers: readonly PriceTier[], path: string, report: Re
   if (tiers.length === 0) report(path, 'must not be empty')
   let previous: decimal.Decimal = decimal.zero
   for (const [position, { upTo, unitPrice, flatPrice }] of tiers.entries()) {
-    const place = `${path}[${position}]`
+    const inner = `${path}[${position}]`
     const isLast = position === tiers.length - 1
-    if (unitPrice === null && flatPrice === null) report(place, 'needs unitPrice, flatPrice or both')
-    if (isLast && upTo !== null) report(`${place}.upTo`, 'must be left out in the last tier, which has no end')
-    if (!isLast && upTo === null) report(`${place}.upTo`, 'is required in every tier but the last')
+    if (unitPrice === null && flatPrice === null) report(inner, 'needs unitPrice, flatPrice or both')
+    if (isLast && upTo !== null) report(`${inner}.upTo`, 'must be left out in the last tier, which has no end')
+    if (!isLast && upTo === null) report(`${inner}.upTo`, 'is required in every tier but the last')
     if (upTo === null) continue
-    if (decimal.compare(upTo, previous) <= 0) report(`${place}.upTo`, `must be above ${previous}, where the tier before ends`)
+    if (decimal.compare(upTo, previous) <= 0) report(`${inner}.upTo`, `must be above ${previous}, where the tier before ends`)
     previous = upTo
   }
 }

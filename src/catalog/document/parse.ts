@@ -10,7 +10,7 @@ import { addMissing, normalise } from './normalise.js'
 import { type Findings, read, unknownKey } from './read.js'
 import { addonShape, couponShape, entitlementShape, featureShape, planShape, priceShape, productShape } from './shape.js'
 
-export type ParsedCatalog = { catalog: CatalogDocument } | { problems: CatalogProblem[] }
+type ParsedCatalog = { catalog: CatalogDocument } | { problems: CatalogProblem[] }
 
 export interface ParseOptions {
   /** The catalog in force, some of whose properties never change. Null: there is none yet. */
@@ -22,7 +22,7 @@ export interface ParseOptions {
 const sections: readonly string[] = ['features', 'products', 'plans', 'addons', 'coupons']
 
 /**
- * The document in its normal form (see normalise), all defaults filled in, or **every** problem with its place, in the order of the
+ * The document in its normal form (see normalise), all defaults filled in, or **every** problem with its path, in the order of the
  * document. `input` is what JSON or YAML holds. A definition that cannot be read hides no problem of the others.
  * The answered catalog holds what the document defines, not what `current` adds to it.
  */
@@ -44,7 +44,7 @@ export function parseCatalog(input: unknown, { current, archiveMissing }: ParseO
   return problems.length > 0 ? { problems: inDocumentOrder(problems) } : { catalog: normalise(toDocument(located)) }
 }
 
-/** As parseCatalog, from YAML or JSON text. A problem of the text itself has its line and column as place. */
+/** As parseCatalog, from YAML or JSON text. A problem of the text itself has its line and column as path. */
 export function parseCatalogText(text: string, options: ParseOptions): ParsedCatalog {
   let input: unknown
   try {
@@ -98,7 +98,7 @@ function readPackage<H extends { pricingType: PricingType | null }>(
   return { path, refId, value: value && { ...value, pricingType }, entitlements, prices }
 }
 
-/** The definitions of the document, and those of the catalog in force that it leaves as they are. Their places are named by refId: `plans["free"]`. */
+/** The definitions of the document, and those of the catalog in force that it leaves as they are. Their paths are named by refId: `plans["free"]`. */
 function withCurrent(located: LocatedCatalog, current: CatalogDocument): LocatedCatalog {
   const locate = <T extends { refId: string }>(section: string, items: T[]): (Located<T> & { refId: string })[] =>
     items.map((value) => ({ path: `${section}[${JSON.stringify(value.refId)}]`, refId: value.refId, value }))
@@ -138,12 +138,12 @@ function present<T>(values: (T | null)[]): T[] {
 
 /** By section and position; what concerns the document as a whole first, what concerns the catalog in force last. */
 function inDocumentOrder(problems: CatalogProblem[]): CatalogProblem[] {
-  const place = ({ path }: CatalogProblem): [number, number] => {
+  const orderOf = ({ path }: CatalogProblem): [number, number] => {
     const [, section = '', position] = /^([a-z]+)(?:\[(\d+)\])?/.exec(path) ?? []
     return [sections.indexOf(section), position === undefined ? (path.includes('[') ? Number.MAX_VALUE : -1) : Number(position)]
   }
   return problems.sort((a, b) => {
-    const [[sectionA, positionA], [sectionB, positionB]] = [place(a), place(b)]
+    const [[sectionA, positionA], [sectionB, positionB]] = [orderOf(a), orderOf(b)]
     return sectionA - sectionB || positionA - positionB
   })
 }

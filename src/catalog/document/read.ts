@@ -1,4 +1,4 @@
-/** Reads one definition by its shape and says every problem in it, with its place. */
+/** Reads one definition by its shape and says every problem in it, with its path. */
 import { z } from 'zod'
 import { suggestion } from '../../kernel/nearest.js'
 import type { CatalogProblem } from './document.js'
@@ -25,7 +25,7 @@ export function read<S extends z.ZodType>(shape: S, value: unknown, path: string
 }
 
 function at(path: string, steps: readonly PropertyKey[]): string {
-  return steps.reduce<string>((place, step) => (typeof step === 'number' ? `${place}[${step}]` : join(place, String(step))), path)
+  return steps.reduce<string>((prefix, step) => (typeof step === 'number' ? `${prefix}[${step}]` : join(prefix, String(step))), path)
 }
 
 function reportUnknownKeys(shape: z.core.$ZodType, value: unknown, path: string, problems: CatalogProblem[]): void {

@@ -40,9 +40,9 @@ function differences(
   return wanted.flatMap((definition) => {
     const was = before.get(definition.refId)
     if (!was) return []
-    const place = `${section}[${JSON.stringify(definition.refId)}]`
+    const path = `${section}[${JSON.stringify(definition.refId)}]`
     return keys
       .filter((key) => was[key] !== definition[key])
-      .map((key) => ({ path: join(place, key), message: `never changes: it was ${was[key]} when this was archived; choose another refId` }))
+      .map((key) => ({ path: join(path, key), message: `never changes: it was ${was[key]} when this was archived; choose another refId` }))
   })
 }

@@ -2,6 +2,7 @@
  * What each definition looks like when it is written down: keys, types and defaults, one definition at a time. What definitions say
  * about each other is checked in checks.ts.
  */
+
 import { z } from 'zod'
 import * as decimal from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
@@ -20,7 +21,8 @@ import {
   trialEndBehaviors,
   trialUnits,
 } from '../model/package.js'
-import { changeTimings, endSettings, newCustomerSettings, usageOnPlanChangeSettings } from './document.js'
+import { changeTimings, endSettings, usageOnPlanChangeSettings } from '../model/product.js'
+import { newCustomerSettings } from './document.js'
 import { normaliseMetaData } from './normalise.js'
 
 /** What a client can read back from the wire's Float without loss. */

@@ -22,7 +22,7 @@ export interface Grant {
   budgetUsedUp?: boolean
 }
 
-export interface PlanGrant<G extends Grant> {
+interface PlanGrant<G extends Grant> {
   grant: G
   /** How it meets the base plan's: Increment adds to it, Override replaces it. */
   behavior: EntitlementBehavior

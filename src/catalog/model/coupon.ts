@@ -17,6 +17,8 @@ export interface Coupon {
   /** Null: for ever. */
   durationInMonths: number | null
   status: 'ACTIVE' | 'ARCHIVED'
+  /** Null: it is given to any number. */
+  maxRedemptions: number | null
   additionalMetaData: Record<string, unknown> | null
   createdAt: EpochMs
   updatedAt: EpochMs

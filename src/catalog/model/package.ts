@@ -7,11 +7,11 @@
  *
  * Plain data. `refId` is the caller's identifier, every other `…Id` is ours. Money is exact decimal text in whole currency units.
  */
-import type { EntitledFeature } from '../../entitlement/rules/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import type { Currency } from './currency.js'
+import type { Feature } from './feature.js'
 
 export type PackageKind = 'PLAN' | 'ADDON'
 
@@ -79,7 +79,7 @@ export interface Price {
 export interface PackageEntitlement {
   id: string
   featureId: string
-  feature: EntitledFeature
+  feature: Feature
   /** Null: no limit was set, which counts as 0 and never as unlimited. The value of an unmetered NUMBER. */
   usageLimit: Decimal | null
   hasUnlimitedUsage: boolean
@@ -125,17 +125,6 @@ export interface PackageVersion {
   dependencies: string[]
 }
 
-/** A product as it is shown. */
-export interface ProductFacts {
-  id: string
-  refId: string
-  displayName: string
-  description: string | null
-  /** The plan (package) that follows when a subscription ends; null: none does. */
-  downgradePlanId: string | null
-  additionalMetaData: Record<string, unknown> | null
-}
-
 /** What is true of a published version as long as it is, and not for ever. */
 export interface VersionFacts {
   status: 'PUBLISHED' | 'ARCHIVED'
@@ -146,6 +135,3 @@ export interface VersionFacts {
   hasSubscriptions: boolean
   createdAt: EpochMs
 }
-
-/** A feature with what only those who show it need. */
-export type ShownFeature = EntitledFeature & { additionalMetaData: Record<string, unknown> | null }

@@ -17,7 +17,7 @@ export interface PricePoint {
   additionalChargesMayApply: boolean
 }
 
-export interface Offer {
+interface Offer {
   /** The cheapest first; each with the prices that hold for the buyer, in `currency` where it is quoted in it; or with all of them. */
   plans: PackageVersion[]
   /** Null: nothing has a price. */

@@ -1,16 +1,15 @@
-/** The catalog in PostgreSQL: what is read of it. How a change is written is in repository-save.ts. */
+/** The catalog in PostgreSQL: what is read of it. How a change is written is in save.ts. */
 
 import type { PublishedPackage } from '../../changes/model/change.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import type { CatalogChange } from '../document/difference.js'
 import type { CatalogDocument } from '../document/document.js'
 import { normalise } from '../document/normalise.js'
 import type { ArchivedDefinitions } from '../document/refusal.js'
+import type { CatalogFeature } from '../model/feature.js'
 import type { PackageKind } from '../model/package.js'
 import {
-  type CatalogFeature,
   type FrozenVersion,
   featureContent,
   productContent,
@@ -23,12 +22,6 @@ import {
   toProductDefinition,
   versionContent,
 } from './rows.js'
-
-/** Grows with every change of the environment's catalog. */
-export async function catalogVersion(db: Db, environmentId: string): Promise<number> {
-  const { catalogVersion } = await db.environment.findUniqueOrThrow({ where: { id: environmentId }, select: { catalogVersion: true } })
-  return Number(catalogVersion)
-}
 
 /** Until the transaction ends, every other change of this environment's catalog waits. */
 export async function lockCatalog(db: Db, environmentId: string): Promise<void> {
@@ -70,17 +63,6 @@ export async function readPublished(
       migrationType: forAll.has(`${kind.toLowerCase()} ${refId}`) ? 'ALL_CUSTOMERS' : 'NEW_CUSTOMERS',
     },
   }))
-}
-
-/** Existing subscriptions are to move to the version. One that they were still moving to is left for it. */
-export async function startMigration(db: Db, environmentId: string, packageId: string, packageVersionId: string): Promise<void> {
-  await db.packageMigration.updateMany({ where: { environmentId, packageId, finishedAt: null }, data: { finishedAt: new Date() } })
-  await db.packageMigration.create({ data: { environmentId, id: newId(), packageId, packageVersionId, total: 0 } })
-}
-
-/** What is kept outside of PostgreSQL and was made from the catalog as it was is outdated by it. */
-export async function countCatalogChange(db: Db, environmentId: string): Promise<void> {
-  await db.$executeRaw(Prisma.sql`UPDATE environment SET catalog_version = catalog_version + 1 WHERE id = ${environmentId}::uuid`)
 }
 
 /** What is sold now. Not one snapshot unless the transaction is. */
@@ -165,7 +147,7 @@ export async function findVersionIdAt(db: Db, environmentId: string, packageId: 
   return row?.id ?? null
 }
 
-export type ProductRecord = Prisma.ProductGetPayload<object>
+type ProductRecord = Prisma.ProductGetPayload<object>
 
 /** Archived or not. */
 export async function getProduct(db: Db, environmentId: string, id: string): Promise<ProductRecord> {

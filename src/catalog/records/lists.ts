@@ -1,11 +1,12 @@
 /** The catalog as it is shown: many records at once, by the ids that other records name them by. */
-import * as decimal from '../../kernel/decimal.js'
+
 import { column } from '../../platform/list/columns.js'
 import { type List, readPage } from '../../platform/list/page.js'
 import type { ListRequest, Page } from '../../platform/list/request.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import type { Coupon } from '../model/coupon.js'
-import type { PackageKind, ProductFacts, ShownFeature, VersionFacts } from '../model/package.js'
+import type { ShownFeature } from '../model/feature.js'
+import type { PackageKind, VersionFacts } from '../model/package.js'
+import type { ProductFacts } from '../model/product.js'
 import { couponColumns, productColumns } from './list-columns.js'
 import { toFeature } from './rows.js'
 
@@ -30,17 +31,15 @@ export async function findProductId(db: Db, environmentId: string, refId: string
   return row?.id ?? null
 }
 
+type OwnVersionFacts = Omit<VersionFacts, 'hasSubscriptions'>
+
 /** By our id of the version. */
-export async function findVersionFacts(db: Db, environmentId: string, ids: readonly string[]): Promise<Map<string, VersionFacts>> {
-  const rows = await db.$queryRaw<(Omit<VersionFacts, 'createdAt'> & { id: string; createdAt: Date })[]>(Prisma.sql`
+export async function findVersionFacts(db: Db, environmentId: string, ids: readonly string[]): Promise<Map<string, OwnVersionFacts>> {
+  const rows = await db.$queryRaw<(Omit<OwnVersionFacts, 'createdAt'> & { id: string; createdAt: Date })[]>(Prisma.sql`
     SELECT version.id, version.is_latest AS "isLatest", version.created_at AS "createdAt",
       CASE WHEN version.status = 'ARCHIVED' OR package.archived_at IS NOT NULL THEN 'ARCHIVED' ELSE 'PUBLISHED' END AS status,
       EXISTS (SELECT FROM package_version heir
-        WHERE heir.environment_id = version.environment_id AND heir.base_plan_version_id = version.id) AS "isParent",
-      EXISTS (SELECT FROM subscription
-        WHERE subscription.environment_id = version.environment_id AND subscription.plan_version_id = version.id)
-      OR EXISTS (SELECT FROM subscription_addon held
-        WHERE held.environment_id = version.environment_id AND held.addon_version_id = version.id) AS "hasSubscriptions"
+        WHERE heir.environment_id = version.environment_id AND heir.base_plan_version_id = version.id) AS "isParent"
     FROM package_version version
     JOIN package ON package.environment_id = version.environment_id AND package.id = version.package_id
     WHERE version.environment_id = ${environmentId}::uuid AND version.id = ANY(${[...ids]}::uuid[])`)
@@ -83,49 +82,13 @@ export function pageOfProducts(db: Db, environmentId: string, request: ListReque
   return readPage(db, productList, Prisma.sql`product.environment_id = ${environmentId}::uuid AND product.archived_at IS NULL`, request)
 }
 
-/** Ids of coupons, archived ones too. `customers`: what one of those who have the coupon is filtered by. */
-export function pageOfCoupons(db: Db, environmentId: string, request: ListRequest, customers: List['columns']): Promise<Page<string>> {
+/** Ids of coupons, archived ones too. `others`: what they are filtered by beside their own fields. */
+export function pageOfCoupons(db: Db, environmentId: string, request: ListRequest, others: List['columns']): Promise<Page<string>> {
   const couponList: List = {
     from: Prisma.sql`coupon`,
     id: column('uuid', 'coupon.id'),
     defaultSort: { field: 'createdAt', direction: 'DESC' },
-    columns: {
-      ...couponColumns,
-      customers: {
-        some: (condition) => Prisma.sql`EXISTS (
-          SELECT FROM customer
-          WHERE customer.environment_id = coupon.environment_id AND customer.coupon_id = coupon.id AND customer.archived_at IS NULL
-            AND ${condition})`,
-        columns: customers,
-      },
-    },
+    columns: { ...couponColumns, ...others },
   }
   return readPage(db, couponList, Prisma.sql`coupon.environment_id = ${environmentId}::uuid`, request)
-}
-
-export async function findCoupons(db: Db, environmentId: string, ids: readonly string[]): Promise<Coupon[]> {
-  const rows = await db.coupon.findMany({ where: { environmentId, id: { in: [...ids] } } })
-  return rows.map(toCoupon)
-}
-
-export async function findCoupon(db: Db, environmentId: string, refId: string): Promise<Coupon | null> {
-  const row = await db.coupon.findUnique({ where: { environmentId_refId: { environmentId, refId } } })
-  return row && toCoupon(row)
-}
-
-function toCoupon({ percentOff, ...row }: Prisma.CouponGetPayload<object>): Coupon {
-  return {
-    id: row.id,
-    refId: row.refId,
-    environmentId: row.environmentId,
-    name: row.name,
-    description: row.description,
-    percentOff: percentOff === null ? null : decimal.fromText(percentOff.toFixed()),
-    amountsOff: row.amountsOff as unknown as Coupon['amountsOff'],
-    durationInMonths: row.durationInMonths,
-    status: row.status,
-    additionalMetaData: row.additionalMetaData as Coupon['additionalMetaData'],
-    createdAt: row.createdAt.getTime(),
-    updatedAt: row.updatedAt.getTime(),
-  }
 }

@@ -1,5 +1,3 @@
-/** How the catalog is kept: what is loaded, and from the loaded records to definitions and versions. */
-import type { EntitledFeature } from '../../entitlement/rules/state.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { FilterGroup } from '../../metering/model/meter.js'
 import type { Prisma } from '../../platform/postgres.js'
@@ -14,14 +12,9 @@ import type {
   ProductDefinition,
 } from '../document/document.js'
 import type { Currency } from '../model/currency.js'
+/** How the catalog is kept: what is loaded, and from the loaded records to definitions and versions. */
+import type { CatalogFeature, Feature } from '../model/feature.js'
 import type { DefaultTrial, PackageEntitlement, PackageVersion, Price, PriceTier } from '../model/package.js'
-
-export interface CatalogFeature extends EntitledFeature {
-  /** Not in the catalog any more; those who hold it still do. */
-  isArchived: boolean
-  /** ENUM: the values that an entitlement may hold. */
-  enumValues: string[]
-}
 
 /** A version as it never changes. Its features do (their names, for example), so they are added when it is answered. */
 export type FrozenVersion = Omit<PackageVersion, 'entitlements'> & { entitlements: Omit<PackageEntitlement, 'feature'>[] }
@@ -43,7 +36,7 @@ export const versionContent = {
 type BareFeatureRow = Prisma.FeatureGetPayload<object>
 type FeatureRow = Prisma.FeatureGetPayload<{ include: typeof featureContent }>
 type ProductRow = Prisma.ProductGetPayload<{ include: typeof productContent }>
-export type VersionRow = Prisma.PackageVersionGetPayload<{ include: typeof versionContent }>
+type VersionRow = Prisma.PackageVersionGetPayload<{ include: typeof versionContent }>
 type CouponRow = Prisma.CouponGetPayload<object>
 
 const decimalOrNull = (value: Prisma.Decimal | null) => (value === null ? null : decimal.fromText(value.toString()))
@@ -67,7 +60,7 @@ export function toFeature(row: BareFeatureRow): CatalogFeature {
   }
 }
 
-function toUnitTransformation({ unitDivide, unitRounding }: BareFeatureRow): EntitledFeature['unitTransformation'] {
+function toUnitTransformation({ unitDivide, unitRounding }: BareFeatureRow): Feature['unitTransformation'] {
   return unitDivide && unitRounding ? { divide: unitDivide.toNumber(), round: unitRounding } : null
 }
 

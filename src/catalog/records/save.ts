@@ -14,7 +14,7 @@ import type {
 } from '../document/document.js'
 import type { PackageKind } from '../model/package.js'
 
-export interface SaveOptions {
+interface SaveOptions {
   environmentId: string
   /** In the order of compareCatalogs: what a definition names is saved before it. */
   changes: readonly CatalogChange[]

@@ -48,10 +48,7 @@ export type CustomerFields = Partial<
  * Metadata after a change: keys that are sent replace theirs (whole: what is nested is not merged), a key that is sent as null goes, the others stay.
  * Null clears all.
  */
-export function mergeMetaData(
-  current: Customer['additionalMetaData'],
-  change: Record<string, unknown> | null,
-): Customer['additionalMetaData'] {
+function mergeMetaData(current: Customer['additionalMetaData'], change: Record<string, unknown> | null): Customer['additionalMetaData'] {
   if (change === null) return null
   return Object.fromEntries(Object.entries({ ...current, ...change }).filter(([, value]) => value !== null))
 }

@@ -49,6 +49,15 @@ export async function findCustomersById(db: Db, environmentId: string, ids: read
   return rows.map(fromRow)
 }
 
+/** Those of an environment that are not archived, in the order of their ids. */
+export async function listCustomers(db: Db, environmentId: string): Promise<Pick<Customer, 'environmentId' | 'id' | 'refId'>[]> {
+  return db.customer.findMany({
+    where: { environmentId, archivedAt: null },
+    select: { environmentId: true, id: true, refId: true },
+    orderBy: { id: 'asc' },
+  })
+}
+
 /** Creates the customer unless its refId is taken: then null. A concurrent twin waits for the first to commit. */
 export async function insertCustomerIfNew(
   db: Db,

@@ -1,9 +1,9 @@
-import { lockCustomerState } from '../../changes/access.js'
+import { type HeldState, lockCustomerState, lockFreeCustomers } from '../../changes/access.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Db } from '../../platform/postgres.js'
 import type { Customer } from '../model/customer.js'
 import { customerArchived, customerNotFound } from '../model/problems.js'
-import { findCustomer } from './customers.js'
+import { findCustomer, findCustomersById } from './customers.js'
 
 /** A customer whose state row the transaction holds, and the database's time then: it rules every instant that the change writes. */
 export type HeldCustomer = Customer & { now: EpochMs }
@@ -21,4 +21,11 @@ export async function holdCustomer(db: Db, environmentId: string, refId: string,
   const customer = (await findCustomer(db, environmentId, { id: found.id }))!
   if (customer.archivedAt !== null && !evenArchived) throw customerArchived(refId)
   return { ...customer, now }
+}
+
+/** Those of the customers (our ids) whose state rows no other transaction holds, with their rows taken. */
+export async function holdFreeCustomers(db: Db, environmentId: string, ids: readonly string[]): Promise<(Customer & HeldState)[]> {
+  const held = ids.length === 0 ? new Map<string, HeldState>() : await lockFreeCustomers(db, environmentId, ids)
+  const customers = held.size === 0 ? [] : await findCustomersById(db, environmentId, [...held.keys()])
+  return customers.map((customer) => ({ ...customer, ...held.get(customer.id)! }))
 }

@@ -18,7 +18,7 @@ export interface ImportJob {
 }
 
 export interface ImportItem {
-  /** Place in the request, from 0. */
+  /** In the request, from 0. */
   position: number
   status: ImportItemStatus
   /** The caller's identifier; null while PENDING, and where none could be given. */

@@ -1,4 +1,5 @@
 import { type Columns, column, nothing, nullable } from '../../platform/list/columns.js'
+import { Prisma } from '../../platform/postgres.js'
 
 /** What customers, called `customer` in the statement, are filtered and sorted by; also as what belongs to rows of other lists. */
 export const customerColumns: Columns = {
@@ -18,4 +19,15 @@ export const customerColumns: Columns = {
   salesforceId: nullable('text', 'customer.salesforce_id'),
   searchQuery: column('text', "concat_ws(' ', customer.ref_id, customer.name, customer.email)"),
   updatedAt: column('time', 'customer.updated_at'),
+}
+
+/** What coupons, called `coupon` in the statement, are filtered by of those who have them; archived ones left out. */
+export const couponHolderColumns: Columns = {
+  customers: {
+    some: (condition) => Prisma.sql`EXISTS (
+      SELECT FROM customer
+      WHERE customer.environment_id = coupon.environment_id AND customer.coupon_id = coupon.id AND customer.archived_at IS NULL
+        AND ${condition})`,
+    columns: customerColumns,
+  },
 }

@@ -1,14 +1,16 @@
+import type { Feature } from '../../catalog/model/feature.js'
 import type { CatalogService } from '../../catalog/service.js'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { readCurrentUsage } from '../../metering/counting/current-usage.js'
+import type { Holder } from '../../metering/model/holder.js'
 import type { FormerZone } from '../../metering/model/zone-change.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { advance } from '../../subscription/rules/advance.js'
 import type { Subscription } from '../../subscription/rules/subscription.js'
 import { askedOfBudgets, type BudgetFacts, runningBudgets, type UsagePrice, usageOfBudgets } from '../rules/budget.js'
 import type { HeldPromotional, Holdings } from '../rules/holdings.js'
-import type { EntitledFeature } from '../rules/state.js'
+import type { StateBasis } from '../rules/state.js'
 
 /** Where holdings are read from besides this domain's own tables. */
 export interface HoldingsSources {
@@ -20,46 +22,34 @@ export interface HoldingsSources {
   usagePrices(db: Db, environmentId: string, subscriptions: readonly Subscription[]): Promise<Map<string, UsagePrice[]>>
 }
 
-/** Whose holdings are asked for: a customer, or one of its resources. */
-export interface HoldingsPlace {
-  customerRefId: string
-  /** Null: the customer itself. */
-  resourceRefId: string | null
-}
-
-/** Rows of Prisma per statement; more places are read in several. */
-const placesPerRead = 500
+/** Rows of Prisma per statement; more holders are read in several. */
+const holdersPerRead = 500
 
 /**
- * Everything that decides what customers or their resources may use, in the order of the places; for many it takes as many statements as for one. The
+ * Everything that decides what customers or their resources may use, in the order of the holders; for many it takes as many statements as for one. The
  * versions are read first: run it in a REPEATABLE READ transaction, or under the customers' state rows, so that version and facts belong together.
  */
 export async function loadHoldings(
   db: Db,
   sources: HoldingsSources,
   environmentId: string,
-  places: readonly HoldingsPlace[],
+  holders: readonly Holder[],
 ): Promise<Holdings[]> {
   const holdings: Holdings[] = []
-  for (let start = 0; start < places.length; start += placesPerRead)
-    holdings.push(...(await loadTogether(db, sources, environmentId, places.slice(start, start + placesPerRead))))
+  for (let start = 0; start < holders.length; start += holdersPerRead)
+    holdings.push(...(await loadTogether(db, sources, environmentId, holders.slice(start, start + holdersPerRead))))
   return holdings
 }
 
-async function loadTogether(
-  db: Db,
-  sources: HoldingsSources,
-  environmentId: string,
-  places: readonly HoldingsPlace[],
-): Promise<Holdings[]> {
+async function loadTogether(db: Db, sources: HoldingsSources, environmentId: string, holders: readonly Holder[]): Promise<Holdings[]> {
   const { catalog, openSubscriptions } = sources
   const rows = await db.customer.findMany({
-    where: { environmentId, refId: { in: [...new Set(places.map(({ customerRefId }) => customerRefId))] } },
+    where: { environmentId, refId: { in: [...new Set(holders.map(({ customerId }) => customerId))] } },
     select: { id: true, refId: true, timezone: true, formerTimezones: true, archivedAt: true, state: true },
   })
   const customers = new Map(rows.map((row) => [row.refId, row]))
   const customerIds = rows.map(({ id }) => id)
-  const resourceRefIds = new Set(places.flatMap(({ resourceRefId }) => resourceRefId ?? []))
+  const resourceRefIds = new Set(holders.flatMap(({ resourceId }) => resourceId ?? []))
   const resources =
     resourceRefIds.size === 0
       ? []
@@ -76,7 +66,7 @@ async function loadTogether(
           orderBy: [{ startDate: 'asc' }, { id: 'asc' }],
         })
   const isNamedAlone = promotional.length > 0 || subscriptions.some(({ ownEntitlements }) => ownEntitlements.length > 0)
-  const features = isNamedAlone ? await featuresById(db, catalog, environmentId) : new Map<string, EntitledFeature>()
+  const features = isNamedAlone ? await featuresById(db, catalog, environmentId) : new Map<string, Feature>()
   const basePlans = await catalog.versions(db, environmentId, baseVersionIds(subscriptions))
   const subscriptionsOf = byCustomer(subscriptions)
   const budgeted = rows.flatMap(({ id, state }) => {
@@ -86,7 +76,7 @@ async function loadTogether(
   })
   const budgets = await loadBudgets(db, sources, environmentId, budgeted)
   const promotionalOf = byCustomer(promotional)
-  return places.map(({ customerRefId, resourceRefId }): Holdings => {
+  return holders.map(({ customerId: customerRefId, resourceId: resourceRefId }): Holdings => {
     const customer = customers.get(customerRefId)
     const facts = { environmentId, customerRefId, resourceRefId }
     if (!customer) {
@@ -152,7 +142,7 @@ export function byCustomer<T extends { customerId: string }>(records: T[]): Map<
 
 function toHeldPromotional(
   row: Prisma.PromotionalEntitlementGetPayload<object>,
-  features: ReadonlyMap<string, EntitledFeature>,
+  features: ReadonlyMap<string, Feature>,
 ): HeldPromotional[] {
   const feature = features.get(row.featureId)
   if (!feature) return []
@@ -243,17 +233,18 @@ export async function loadVersions(db: Db, environmentId: string, customerRefId:
 export interface CustomerAccess {
   /** Of the last change of the customer's state that was more than usage. */
   accessVersion: EpochMs
-  /** Undefined: as in `StateFacts`. */
-  catalogVersion: number | undefined
+  basis: StateBasis
   /** What one of them uses may count for others. */
   hasResources: boolean
 }
 
 /** By refId; unknown customers are left out. They are looked up one by one: a join of many would rather read the whole table. */
 export async function loadAccess(db: Db, environmentId: string, customerRefIds: readonly string[]): Promise<Map<string, CustomerAccess>> {
-  const rows = await db.$queryRaw<{ ref_id: string; access: number | null; catalog: number | null; has_resources: boolean }[]>(Prisma.sql`
-    SELECT asked.ref_id, state.access_version::float8 AS access,
-      CASE WHEN environment.test_clock IS NULL THEN environment.catalog_version::float8 END AS catalog, resource.id IS NOT NULL AS has_resources
+  const rows = await db.$queryRaw<
+    { ref_id: string; access: number | null; catalog: number; clock: StateBasis['clock']; has_resources: boolean }[]
+  >(Prisma.sql`
+    SELECT asked.ref_id, state.access_version::float8 AS access, environment.catalog_version::float8 AS catalog,
+      CASE WHEN environment.test_clock IS NULL THEN 'real' ELSE 'test' END AS clock, resource.id IS NOT NULL AS has_resources
     FROM environment
     CROSS JOIN unnest(${customerRefIds}::text[]) AS asked (ref_id)
     CROSS JOIN LATERAL (
@@ -267,29 +258,23 @@ export async function loadAccess(db: Db, environmentId: string, customerRefIds: 
     ) AS resource ON true
     WHERE environment.id = ${environmentId}::uuid`)
   return new Map(
-    rows.map((row) => [
-      row.ref_id,
-      { accessVersion: row.access ?? 0, catalogVersion: row.catalog ?? undefined, hasResources: row.has_resources },
+    rows.map(({ ref_id, access, catalog: catalogVersion, clock, has_resources: hasResources }) => [
+      ref_id,
+      { accessVersion: access ?? 0, basis: { catalogVersion, clock }, hasResources },
     ]),
   )
 }
 
-/** What an environment says about the states of its customers. */
-export interface StateFacts {
-  /** Undefined: the environment's time is moved by hand, so that no state says until when it is true. */
-  catalogVersion: number | undefined
-  /** Where the environment's own clock stands; 0: it has none. */
-  testClock: EpochMs
-}
-
-export async function loadStateFacts(db: Db, environmentId: string): Promise<StateFacts> {
+/** What the states of the environment's customers are made from, and where its own clock stands (0: it has none). */
+export async function loadStateBasis(db: Db, environmentId: string): Promise<{ basis: StateBasis; testClock: EpochMs }> {
   const [row] = await db.$queryRaw<{ catalog_version: bigint; test_clock: Date | null }[]>(Prisma.sql`
     SELECT catalog_version, test_clock FROM environment WHERE id = ${environmentId}::uuid`)
   const testClock = row?.test_clock ?? null
-  return { catalogVersion: row && testClock === null ? Number(row.catalog_version) : undefined, testClock: testClock?.getTime() ?? 0 }
+  const basis: StateBasis = { catalogVersion: Number(row?.catalog_version ?? 0), clock: testClock === null ? 'real' : 'test' }
+  return { basis, testClock: testClock?.getTime() ?? 0 }
 }
 
-async function featuresById(db: Db, catalog: CatalogService, environmentId: string): Promise<Map<string, EntitledFeature>> {
+async function featuresById(db: Db, catalog: CatalogService, environmentId: string): Promise<Map<string, Feature>> {
   const features = await catalog.features(db, environmentId)
   return new Map([...features.values()].map(({ isArchived, enumValues, ...feature }) => [feature.id, feature]))
 }

@@ -1,8 +1,8 @@
+import type { Feature } from '../../catalog/model/feature.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { type PromotionalEntitlement, promotionalStatusAt } from '../rules/promotional.js'
-import type { EntitledFeature } from '../rules/state.js'
 
 const date = (at: number | null): Date | null => (at === null ? null : new Date(at))
 
@@ -11,7 +11,7 @@ export async function findHeld(
   db: Db,
   environmentId: string,
   customerIds: readonly string[],
-  { features, now }: { features: ReadonlyMap<string, EntitledFeature>; now: EpochMs },
+  { features, now }: { features: ReadonlyMap<string, Feature>; now: EpochMs },
 ): Promise<PromotionalEntitlement[]> {
   const rows = await db.promotionalEntitlement.findMany({
     where: { environmentId, customerId: { in: [...customerIds] }, revokedAt: null },
@@ -20,7 +20,7 @@ export async function findHeld(
   return rows.map((row) => fromRow(row, features.get(row.featureId)!, now))
 }
 
-function fromRow(row: Prisma.PromotionalEntitlementGetPayload<object>, feature: EntitledFeature, now: EpochMs): PromotionalEntitlement {
+function fromRow(row: Prisma.PromotionalEntitlementGetPayload<object>, feature: Feature, now: EpochMs): PromotionalEntitlement {
   const endDate = row.endDate?.getTime() ?? null
   const revokedAt = row.revokedAt?.getTime() ?? null
   return {

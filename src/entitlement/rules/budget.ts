@@ -5,14 +5,15 @@
  * spent           the usage at the prices of the subscription, each rounded as the line of an invoice is; before discounts and tax
  * used up         spent is the limit or more: nothing is left for another unit
  */
+
 import { costOf } from '../../billing/rules/price.js'
 import type { Price } from '../../catalog/model/package.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { round } from '../../kernel/money.js'
+import type { MeterType } from '../../metering/model/meter.js'
 import { type SeriesPeriod, seriesKey, seriesPeriodAt, type UsageSeries, unentitledSeries } from '../../metering/model/series.js'
 import type { Budget, Subscription } from '../../subscription/rules/subscription.js'
-import type { MeterType } from './state.js'
 
 /** A price that a subscription charges usage by. */
 export interface UsagePrice {
@@ -29,7 +30,7 @@ export interface BudgetFacts {
 }
 
 /** A price, and the usage that it charges in a billing period. */
-export interface BudgetCharge {
+interface BudgetCharge {
   price: UsagePrice['price']
   series: UsageSeries
   /** The start of the billing period: it is within the period of the series that is meant. */

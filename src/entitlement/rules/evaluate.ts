@@ -1,11 +1,12 @@
 /** The check: may this customer use this feature, now? Pure; every door that holds a state asks here. */
+import type { Feature } from '../../catalog/model/feature.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type { Usage } from '../../metering/model/usage.js'
 import { usagePeriodAt } from '../../metering/model/usage-period.js'
 import type { DenialReason } from './denial.js'
-import type { EntitledFeature, Entitlement, EntitlementState } from './state.js'
+import type { Entitlement, EntitlementState } from './state.js'
 
 /** What a caller asks about: each type has its own question (none, none, requested usage, requested values). */
 export type EntitlementType = 'boolean' | 'numeric' | 'metered' | 'enum'
@@ -19,7 +20,7 @@ export type Decision<E extends Entitlement = Entitlement> = (
   isStale: boolean
 }
 
-export interface Question {
+interface Question {
   /** What the caller wants to consume of a metered feature; default 0. See `checkRequestedUsage`. */
   requestedUsage?: decimal.Decimal
   /** What the caller wants of an ENUM; default none. */
@@ -46,7 +47,7 @@ export function checkRequestedUsage(requested: number | null | undefined): decim
 /**
  * Decides about a feature (the caller's identifier) of a state. FeatureNotFound is for doors that know the catalog: a state
  * only knows that the customer does not hold the feature. A state or entitlement past `validUntil` is not told apart here: the
- * reader refetches first (`isExpired`). Fails with INVALID_ARGUMENT when the requested usage is negative.
+ * reader refetches first. Fails with INVALID_ARGUMENT when the requested usage is negative.
  */
 export function evaluate<E extends Entitlement>({
   state,
@@ -66,11 +67,6 @@ export function decide<E extends Entitlement>(held: E, question: Question): Deci
   const isStale = isPeriodOver(held, question.now)
   const reason = denialReason(entitlement, question)
   return reason === null ? { granted: true, entitlement, isStale } : { granted: false, reason, entitlement, isStale }
-}
-
-/** From `validUntil` on another entitlement may hold: the reader treats it as a miss. */
-export function isExpired(entitlement: Pick<Entitlement, 'validUntil'>, now: EpochMs): boolean {
-  return entitlement.validUntil !== null && now >= entitlement.validUntil
 }
 
 /**
@@ -134,7 +130,7 @@ function denialReason(
   return fitsLimit({ currentUsage, requestedUsage, usageLimit: entitlement.usageLimit }) ? null : 'RequestedUsageExceedingLimit'
 }
 
-function entitlementTypeOf({ featureType, meterType }: EntitledFeature): EntitlementType {
+function entitlementTypeOf({ featureType, meterType }: Feature): EntitlementType {
   if (featureType === 'BOOLEAN') return 'boolean'
   if (featureType === 'ENUM') return 'enum'
   return meterType === 'None' ? 'numeric' : 'metered'

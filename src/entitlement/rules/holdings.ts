@@ -8,6 +8,7 @@
  */
 
 import { type AddonGrant, combineWithinSubscription, type Grant, mostGenerous } from '../../catalog/model/combine.js'
+import type { Feature } from '../../catalog/model/feature.js'
 import type { PackageEntitlement, PackageVersion } from '../../catalog/model/package.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
@@ -18,11 +19,11 @@ import { advance, convertsAt, nextChange } from '../../subscription/rules/advanc
 import { replacementTrigger } from '../../subscription/rules/coexistence.js'
 import { givesAccess, type Subscription } from '../../subscription/rules/subscription.js'
 import { type BudgetFacts, isUsedUp, type RunningBudget, runningBudgets } from './budget.js'
-import type { EntitledFeature, Entitlement, StateDenialReason } from './state.js'
+import type { Entitlement, StateDenialReason } from './state.js'
 
 export interface HeldPromotional {
   id: string
-  feature: EntitledFeature
+  feature: Feature
   usageLimit: decimal.Decimal | null
   hasUnlimitedUsage: boolean
   hasSoftLimit: boolean
@@ -56,7 +57,7 @@ export interface Holdings {
   /** Not revoked. */
   promotional: HeldPromotional[]
   /** Features that a subscription's own entitlements name. */
-  features: ReadonlyMap<string, EntitledFeature>
+  features: ReadonlyMap<string, Feature>
   /** Versions that plans inherit from, by id. */
   basePlans: ReadonlyMap<string, PackageVersion>
   /** Absent: none of the subscriptions has a budget. */
@@ -73,7 +74,7 @@ export interface Winner {
 }
 
 interface SourcedGrant extends Grant {
-  feature: EntitledFeature
+  feature: Feature
   displayNameOverride?: string | null
   reset: { period: ResetPeriod; rule: ResetRule } | null
   anchor: EpochMs
@@ -115,7 +116,7 @@ export function decideWinners(holdings: Holdings, now: EpochMs): Winner[] {
 
 /** Since when what is in force now has entitled the asked customer or resource to the feature (refId); null: nothing does. */
 export function heldSince(holdings: Holdings, featureRefId: string, now: EpochMs): EpochMs | null {
-  const isOf = ({ feature }: { feature: EntitledFeature }) => feature.refId === featureRefId
+  const isOf = ({ feature }: { feature: Feature }) => feature.refId === featureRefId
   const subscriptions = subscriptionsInForce(holdings, now).filter((subscription) =>
     subscriptionGrants(holdings, subscription, now).some(isOf),
   )
@@ -146,7 +147,7 @@ export function budgetsAt(holdings: Holdings, now: EpochMs): RunningBudget[] {
 }
 
 /** Those that deny access. A new period has none before its usage is read anew, and then the state is made anew. */
-export function usedUpBudgets(holdings: Holdings, now: EpochMs): RunningBudget[] {
+function usedUpBudgets(holdings: Holdings, now: EpochMs): RunningBudget[] {
   return budgetsAt(holdings, now).filter((budget) => !budget.hasSoftLimit && isUsedUp(budget, holdings.budgets!.usage))
 }
 

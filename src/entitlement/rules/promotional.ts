@@ -5,27 +5,28 @@
  * end date  exclusive; null: for life
  * held      granted, and neither revoked nor replaced by a newer one of the same feature; an expired one is still held, and gives nothing
  */
+
 import { Temporal } from 'temporal-polyfill'
+import type { Feature } from '../../catalog/model/feature.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Decimal, fromNumber, toNumber } from '../../kernel/decimal.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import { featureNotFound } from '../../metering/model/problems.js'
 import { type ResetPeriod, type ResetRule, resetRules } from '../../metering/model/usage-period.js'
-import type { EntitledFeature } from './state.js'
 
-export const promotionalPeriods = ['CUSTOM', 'LIFETIME', 'ONE_MONTH', 'ONE_WEEK', 'ONE_YEAR', 'SIX_MONTH'] as const
+const promotionalPeriods = ['CUSTOM', 'LIFETIME', 'ONE_MONTH', 'ONE_WEEK', 'ONE_YEAR', 'SIX_MONTH'] as const
 export type PromotionalPeriod = (typeof promotionalPeriods)[number]
 
 /** Paused is of the contract; nothing here pauses a promotional entitlement. */
-export const promotionalStatuses = ['Active', 'Expired', 'Paused'] as const
-export type PromotionalStatus = (typeof promotionalStatuses)[number]
+const promotionalStatuses = ['Active', 'Expired', 'Paused'] as const
+type PromotionalStatus = (typeof promotionalStatuses)[number]
 
 export interface PromotionalEntitlement {
   id: string
   environmentId: string
   /** Ours. */
   customerId: string
-  feature: EntitledFeature
+  feature: Feature
   /** Null: no limit was set (BOOLEAN, ENUM, unlimited). */
   usageLimit: Decimal | null
   hasUnlimitedUsage: boolean
@@ -63,7 +64,7 @@ export interface PromotionalGrant {
 }
 
 /** A feature as a grant is checked against it. */
-export type GrantableFeature = EntitledFeature & { enumValues: readonly string[]; isArchived: boolean }
+export type GrantableFeature = Feature & { enumValues: readonly string[]; isArchived: boolean }
 
 /** A revoked one is answered as expired: the contract has no word for it. */
 export function promotionalStatusAt(

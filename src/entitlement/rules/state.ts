@@ -7,31 +7,15 @@
  *
  * Plain data only: it is JSON in Redis and in messages. Decimals are canonical text, times are epoch milliseconds.
  */
+import type { Feature } from '../../catalog/model/feature.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import type { Usage } from '../../metering/model/usage.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import type { DenialReason } from './denial.js'
 
-export type FeatureType = 'BOOLEAN' | 'NUMBER' | 'ENUM'
-export type MeterType = 'None' | 'Fluctuating' | 'Incremental'
-
-export interface EntitledFeature {
-  /** Ours. */
-  id: string
-  /** The caller's identifier. */
-  refId: string
-  displayName: string
-  description: string | null
-  featureType: FeatureType
-  meterType: MeterType
-  units: string | null
-  unitsPlural: string | null
-  unitTransformation: { divide: number; round: 'UP' | 'DOWN' } | null
-}
-
 export interface Entitlement {
-  feature: EntitledFeature
+  feature: Feature
   /** What the plan or add-on calls the feature; absent: its own name. */
   displayNameOverride?: string
   /** Null: no limit was set, which counts as 0 and never as unlimited (see hasUnlimitedUsage). The value of an unmetered NUMBER. */
@@ -69,9 +53,20 @@ export interface EntitlementState {
   validUntil?: EpochMs | null
   /** What is held from the next instant on at which time alone changes it. Null: nothing of the kind is known; absent: not told. */
   next?: NextState | null
-  /** Of the catalog that it was made from: grows with each change of the catalog. Absent: not told, and then the state is not to be kept. */
-  catalogVersion?: number
+  /** What it was made from besides. Absent: not told, and then the state is not to be kept. */
+  basis?: StateBasis
 }
+
+/** What the states of an environment's customers are made from, and the time that they follow. */
+export interface StateBasis {
+  /** Grows with each change of the catalog. */
+  catalogVersion: number
+  /** test: time is moved by hand, so that no state says until when it is true. */
+  clock: 'real' | 'test'
+}
+
+/** Whether a reader that asks for versions, and looks at the clock, may answer from the state later. */
+export const mayBeKept = ({ basis }: Pick<EntitlementState, 'basis'>): boolean => basis?.clock === 'real'
 
 /** What is held from an instant on unless something happens before: for a reader that cannot ask then. */
 export interface NextState {

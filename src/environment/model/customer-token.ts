@@ -14,11 +14,6 @@ export function verifyToken(header: string, secrets: readonly Uint8Array[]): str
   return readings(customerId).find((reading) => secrets.some((secret) => timingSafeEqual(sign(reading, secret), given))) ?? null
 }
 
-/** As the host application makes it. */
-export function makeToken(customerId: string, secret: string): string {
-  return `HMAC-SHA256 ${customerId}:${sign(customerId, Buffer.from(secret)).toString('hex')}`
-}
-
 function sign(customerId: string, secret: Uint8Array): Buffer {
   return createHmac('sha256', secret).update(customerId).digest()
 }

@@ -1,5 +1,4 @@
 import type { EpochMs } from '../../kernel/clock.js'
-import { dayMs, monthsAheadDays, reachedMs } from '../../metering/model/windows.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import type { ApiKey, Environment, KeyIdentity, KeyKind } from '../model/environment.js'
 
@@ -31,16 +30,8 @@ export async function insertEnvironment(db: Db, environment: Environment, signin
     data: [{ ...environment, createdAt: new Date(environment.createdAt), signingSecret: Buffer.from(signingSecret) }],
     skipDuplicates: true,
   })
-  if (count === 0) return null
-  await ensureEventMonths(db, environment.createdAt)
-  return environment
+  return count === 1 ? environment : null
 }
-
-/** Events may come at that time, and need somewhere to be stored. */
-const ensureEventMonths = (db: Db, at: EpochMs) =>
-  db.$executeRaw(
-    Prisma.sql`SELECT ensure_raw_event_partitions(${new Date(at - reachedMs)}::timestamptz, ${new Date(at + monthsAheadDays * dayMs)}::timestamptz)`,
-  )
 
 /** Oldest first. */
 export async function listEnvironments(db: Db): Promise<Environment[]> {
@@ -64,7 +55,6 @@ export async function findTestClock(db: Db, id: string): Promise<{ isTest: boole
 
 export async function moveTestClock(db: Db, id: string, to: EpochMs): Promise<void> {
   const at = new Date(to)
-  await ensureEventMonths(db, to)
   await db.$executeRaw(Prisma.sql`UPDATE environment SET test_clock = greatest(test_clock, ${at}) WHERE id = ${id}::uuid AND is_test`)
 }
 
@@ -104,7 +94,7 @@ export async function replaceSigningSecret(db: Db, environmentId: string, secret
     WHERE id = ${environmentId}::uuid`)
 }
 
-export interface NewKey {
+interface NewKey {
   id: string
   environmentId: string
   kind: KeyKind

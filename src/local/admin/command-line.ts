@@ -1,9 +1,11 @@
 /** The command line of an operator: environments, keys and the catalog, straight in the database. */
+
 import { parseArgs } from 'node:util'
 import { CatalogService } from '../../catalog/service.js'
 import { EnvironmentService } from '../../environment/service.js'
 import { systemClock } from '../../kernel/clock.js'
 import { Problem } from '../../kernel/problem.js'
+import { ensurePartitionsAround } from '../../metering/retention/partitions-around.js'
 import { explainDatabaseError } from '../../platform/database.js'
 import { DeadLetters } from '../../platform/dead-letters.js'
 import { StartError } from '../../platform/health.js'
@@ -11,6 +13,7 @@ import { silentLogger } from '../../platform/logger.js'
 import { openPostgres } from '../../platform/postgres.js'
 import { Life } from '../../platform/process.js'
 import { openRedis } from '../../platform/redis.js'
+import { startMigrations } from '../../subscription/records/migrations.js'
 import { type AdminContext, type Answer, type Command, commands } from './commands.js'
 import { UsageError } from './input.js'
 
@@ -133,8 +136,8 @@ async function withServices(
         ? new StartError('the database has no tables yet: run node dist/src/migrate.js')
         : explainDatabaseError(error, databaseUrl)
     })
-    const environments = new EnvironmentService({ prisma, clock })
-    const catalog = new CatalogService({ prisma, clock, nudge: () => undefined })
+    const environments = new EnvironmentService({ prisma, clock, prepareForEvents: ensurePartitionsAround })
+    const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: () => undefined })
     const deadLetters = () => {
       if (redisUrl === null) throw new UsageError('no Redis: set REDIS_URL, or start the platform (npm start) and try again')
       return new DeadLetters(openRedis(life, redisUrl, 'request'), queuePrefix)

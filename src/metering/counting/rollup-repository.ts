@@ -55,13 +55,21 @@ export async function replaceRollups(
   if (changes.length > 0) await writeRollups(db, environmentId, changes, 'replace')
 }
 
+/**
+ * The usage of a row (`rollup`) with that of another (`excluded`) of the same time and part. `aggregation`: SQL of the aggregation of the meter. What no
+ * event has counted is no largest and no smallest.
+ */
+export const mergedUsage = (aggregation: string): string => `CASE (${aggregation})
+  WHEN 'MAX' THEN CASE WHEN rollup.events = 0 THEN excluded.usage WHEN excluded.events = 0 THEN rollup.usage ELSE greatest(rollup.usage, excluded.usage) END
+  WHEN 'MIN' THEN CASE WHEN rollup.events = 0 THEN excluded.usage WHEN excluded.events = 0 THEN rollup.usage ELSE least(rollup.usage, excluded.usage) END
+  ELSE rollup.usage + excluded.usage END`
+
 /** How usage is added to what is there; `measured` names the features, unless nothing is but sums. */
 const added = {
   sum: 'rollup.usage + excluded.usage',
-  any: `CASE (SELECT aggregation FROM unnest($8::uuid[], $9::text[]) AS measured (feature_id, aggregation) WHERE measured.feature_id = rollup.feature_id)
-          WHEN 'MAX' THEN CASE WHEN rollup.events = 0 THEN excluded.usage ELSE greatest(rollup.usage, excluded.usage) END
-          WHEN 'MIN' THEN CASE WHEN rollup.events = 0 THEN excluded.usage ELSE least(rollup.usage, excluded.usage) END
-          ELSE rollup.usage + excluded.usage END`,
+  any: mergedUsage(
+    'SELECT aggregation FROM unnest($8::uuid[], $9::text[]) AS measured (feature_id, aggregation) WHERE measured.feature_id = rollup.feature_id',
+  ),
   replace: 'excluded.usage',
 }
 

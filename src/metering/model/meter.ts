@@ -8,6 +8,9 @@
 
 import type { EpochMs } from '../../kernel/clock.js'
 
+/** None: nothing is counted. Fluctuating: a level, which is never reset. Incremental: what adds up in a usage period. */
+export type MeterType = 'None' | 'Fluctuating' | 'Incremental'
+
 /** What a dimension holds. 0, false and "" are values; null is the same as a missing dimension. */
 export type DimensionValue = string | number | boolean
 

@@ -18,6 +18,6 @@ BEGIN
     RETURN NULL;
   END IF;
   EXECUTE format('DROP TABLE %I', name);
-  UPDATE environment SET events_kept_since = greatest(events_kept_since, month_end);
+  PERFORM keep_events_since(month_end);
   RETURN month_end;
 END $$;

@@ -5,8 +5,9 @@ import { Gauge, type Registry } from '../../platform/metrics.js'
 import { readTime } from '../../platform/sql.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
 import { retentionMs } from '../model/retention.js'
+import type { ResetPeriod } from '../model/usage-period.js'
 import { dayMs } from '../model/windows.js'
-import { dropOldestMonth, ensurePartitions, findOldestMonth, findUsagePeriods } from './partition-repository.js'
+import { dropOldestMonth, ensurePartitions, findOldestMonth } from './partition-repository.js'
 
 /** Attempts to get a lock that others hold: for longer than a step of counting anew takes. */
 const maxAttempts = 10
@@ -22,12 +23,29 @@ export class EventRetention {
   readonly #pool: pg.Pool
   readonly #log: Logger
   readonly #keptDays: number
+  readonly #usagePeriods: () => Promise<(ResetPeriod | null)[]>
 
-  /** `keptDays`: what is kept at least; the catalog may need more. */
-  constructor({ pool, log, metrics, keptDays }: { pool: pg.Pool; log: Logger; metrics: Registry; keptDays: number }) {
+  /**
+   * `keptDays`: what is kept at least. `usagePeriods`: all that anybody's usage is counted in, which may need more; null among them: usage that is
+   * counted from events and never reset.
+   */
+  constructor({
+    pool,
+    log,
+    metrics,
+    keptDays,
+    usagePeriods,
+  }: {
+    pool: pg.Pool
+    log: Logger
+    metrics: Registry
+    keptDays: number
+    usagePeriods: () => Promise<(ResetPeriod | null)[]>
+  }) {
     this.#pool = pool
     this.#log = log
     this.#keptDays = keptDays
+    this.#usagePeriods = usagePeriods
     new Gauge({
       name: 'tollgate_raw_events_kept_since_seconds',
       help: 'Start of the oldest month of raw events that is kept, as Unix time',
@@ -43,7 +61,7 @@ export class EventRetention {
   /** Fails when a lock is not to be had for half a minute: nothing is lost then, the next run does it. */
   async run(signal?: AbortSignal): Promise<void> {
     await this.#patiently(() => inPoolTransaction(this.#pool, ensurePartitions), signal)
-    const kept = retentionMs(await findUsagePeriods(this.#pool), this.#keptDays)
+    const kept = retentionMs(await this.#usagePeriods(), this.#keptDays)
     if (kept === null) return
     const before = (await readTime(this.#pool)) - kept
     for (;;) {

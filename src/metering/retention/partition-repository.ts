@@ -2,7 +2,6 @@
 import type pg from 'pg'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Queryable } from '../../platform/sql.js'
-import type { ResetPeriod } from '../model/usage-period.js'
 import { monthsAheadDays, reachedDays } from '../model/windows.js'
 
 /** Writers wait behind a lock that is waited for, and a call of theirs has four seconds. */
@@ -38,23 +37,6 @@ export async function findOldestMonth(db: Queryable): Promise<EpochMs | null> {
     FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
     WHERE inhparent = 'raw_event'::regclass AND child.relname ~ '^raw_event_\\d{6}$'`)
   return rows[0]!.start?.getTime() ?? null
-}
-
-/**
- * The usage periods that the catalogs of all environments have, whatever version or subscription they are in. Null among them: usage that is counted
- * from events and never reset.
- */
-export async function findUsagePeriods(db: Queryable): Promise<(ResetPeriod | null)[]> {
-  const { rows } = await db.query<{ reset_period: ResetPeriod | null }>(`
-    WITH entitlement AS (
-      SELECT environment_id, feature_id, reset_period FROM package_entitlement
-      UNION ALL SELECT environment_id, feature_id, reset_period FROM subscription_entitlement
-      UNION ALL SELECT environment_id, feature_id, reset_period FROM promotional_entitlement
-    )
-    SELECT DISTINCT entitlement.reset_period::text
-    FROM entitlement LEFT JOIN meter USING (environment_id, feature_id)
-    WHERE entitlement.reset_period IS NOT NULL OR meter.feature_id IS NOT NULL`)
-  return rows.map(({ reset_period }) => reset_period)
 }
 
 /** Raw events of the environment before it have been dropped; null: all are there. */

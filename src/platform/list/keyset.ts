@@ -18,13 +18,13 @@ export interface Key {
 }
 
 /** The values of one row, in the order of the keys. Times are epoch milliseconds. */
-export type Place = readonly (string | number | boolean | null)[]
+export type KeyValues = readonly (string | number | boolean | null)[]
 
 export interface Window {
   size: number
   isBackward: boolean
-  after: Place | null
-  before: Place | null
+  after: KeyValues | null
+  before: KeyValues | null
 }
 
 /** The order that was asked for, ended by the row's id so that equal rows have an order too. */
@@ -54,7 +54,7 @@ export function readWindow({ first, last, after, before }: Paging, keys: readonl
       path: 'paging',
       limit: maxPageSize,
     })
-  // Who gives only a place to stop at wants what is just before it.
+  // Who says only where to stop wants what is just before it.
   const isBackward = isGiven(last) || (isGiven(before) && !isGiven(after) && !isGiven(first))
   return {
     size,
@@ -74,27 +74,27 @@ export function orderBy(keys: readonly Key[], { isBackward }: Pick<Window, 'isBa
   return Prisma.join(parts)
 }
 
-/** Whether a row comes after a place in the order of the keys, or before it when the place is where to stop. */
-export function beyond(keys: readonly Key[], place: Place, side: 'after' | 'before'): Prisma.Sql {
-  if (isOneWay(keys)) return compareRows(keys, place, isGreater(keys[0]!, side) ? Prisma.sql`>` : Prisma.sql`<`)
+/** Whether a row comes after the values in the order of the keys, or before them when they say where to stop. */
+export function beyond(keys: readonly Key[], at: KeyValues, side: 'after' | 'before'): Prisma.Sql {
+  if (isOneWay(keys)) return compareRows(keys, at, isGreater(keys[0]!, side) ? Prisma.sql`>` : Prisma.sql`<`)
   const ways = keys.map((key, i) => {
-    const equals = keys.slice(0, i).map(({ column }, j) => isEqual(column, place[j]!))
-    return Prisma.sql`(${Prisma.join([...equals, isBeyond(key, place[i]!, side)], ' AND ')})`
+    const equals = keys.slice(0, i).map(({ column }, j) => isEqual(column, at[j]!))
+    return Prisma.sql`(${Prisma.join([...equals, isBeyond(key, at[i]!, side)], ' AND ')})`
   })
   // Comparing with a missing value is neither true nor false.
   return Prisma.sql`coalesce(${Prisma.join(ways, ' OR ')}, FALSE)`
 }
 
-/** Whether a row is at the place or on its other side. */
-export function notBeyond(keys: readonly Key[], place: Place, side: 'after' | 'before'): Prisma.Sql {
-  if (isOneWay(keys)) return compareRows(keys, place, isGreater(keys[0]!, side) ? Prisma.sql`<=` : Prisma.sql`>=`)
-  return Prisma.sql`NOT ${beyond(keys, place, side)}`
+/** Whether a row has the values or is on their other side. */
+export function notBeyond(keys: readonly Key[], at: KeyValues, side: 'after' | 'before'): Prisma.Sql {
+  if (isOneWay(keys)) return compareRows(keys, at, isGreater(keys[0]!, side) ? Prisma.sql`<=` : Prisma.sql`>=`)
+  return Prisma.sql`NOT ${beyond(keys, at, side)}`
 }
 
 /** One comparison of rows is what an index over the same columns can follow. */
-function compareRows(keys: readonly Key[], place: Place, operator: Prisma.Sql): Prisma.Sql {
+function compareRows(keys: readonly Key[], at: KeyValues, operator: Prisma.Sql): Prisma.Sql {
   const columns = Prisma.join(keys.map(({ column }) => column.sql))
-  const values = Prisma.join(keys.map(({ column }, i) => bind(column.kind, place[i])))
+  const values = Prisma.join(keys.map(({ column }, i) => bind(column.kind, at[i])))
   return Prisma.sql`((${columns}) ${operator} (${values}))`
 }
 
@@ -103,13 +103,13 @@ const isOneWay = (keys: readonly Key[]) =>
 
 const isGreater = ({ isDescending }: Pick<Key, 'isDescending'>, side: 'after' | 'before') => (side === 'after') !== isDescending
 
-function isEqual({ sql, kind }: Column, value: Place[number]): Prisma.Sql {
+function isEqual({ sql, kind }: Column, value: KeyValues[number]): Prisma.Sql {
   return value === null ? Prisma.sql`${sql} IS NULL` : Prisma.sql`${sql} = ${bind(kind, value)}`
 }
 
 function isBeyond(
   { column: { sql, kind, isNullable }, isDescending, areNullsFirst }: Key,
-  value: Place[number],
+  value: KeyValues[number],
   side: 'after' | 'before',
 ): Prisma.Sql {
   const areNullsBeyond = areNullsFirst === (side === 'before')
@@ -123,16 +123,16 @@ function isBeyond(
 const orderName = (keys: readonly Key[]) =>
   keys.map(({ field, isDescending, areNullsFirst }) => `${field}${isDescending ? '-' : '+'}${areNullsFirst ? '0' : ''}`).join(' ')
 
-export function writeCursor(place: Place, keys: readonly Key[]): string {
-  return Buffer.from(JSON.stringify([orderName(keys), ...place])).toString('base64url')
+export function writeCursor(at: KeyValues, keys: readonly Key[]): string {
+  return Buffer.from(JSON.stringify([orderName(keys), ...at])).toString('base64url')
 }
 
-function readCursor(cursor: string, keys: readonly Key[]): Place {
-  const [order, ...place] = parse(cursor)
+function readCursor(cursor: string, keys: readonly Key[]): KeyValues {
+  const [order, ...at] = parse(cursor)
   if (order !== orderName(keys)) throw invalidInput('The cursor is not one of this list in this order.', { path: 'paging' })
-  const fits = place.length === keys.length && keys.every(({ column }, i) => isOfKind(column, place[i]))
+  const fits = at.length === keys.length && keys.every(({ column }, i) => isOfKind(column, at[i]))
   if (!fits) throw invalidInput('The cursor is not one of this list in this order.', { path: 'paging' })
-  return place as Place
+  return at as KeyValues
 }
 
 function parse(cursor: string): unknown[] {

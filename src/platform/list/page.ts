@@ -1,7 +1,7 @@
 import { type Db, Prisma } from '../postgres.js'
 import type { Column, Columns } from './columns.js'
 import { filterCondition } from './filter.js'
-import { beyond, type Key, notBeyond, orderBy, type Place, readOrder, readWindow, writeCursor } from './keyset.js'
+import { beyond, type Key, type KeyValues, notBeyond, orderBy, readOrder, readWindow, writeCursor } from './keyset.js'
 import type { ListRequest, Page, SortKey } from './request.js'
 
 /** A list of an environment: what its rows are, and what they can be filtered and sorted by. */
@@ -30,19 +30,19 @@ export async function readPage(db: Db, list: List, scope: Prisma.Sql, { filter, 
     SELECT ${Prisma.join(keys.map(({ column }, i) => Prisma.sql`${column.sql} AS ${Prisma.raw(`k${i}`)}`))}
     FROM ${list.from} WHERE ${Prisma.join([where, ...bounds], ' AND ')}
     ORDER BY ${orderBy(keys, window)} LIMIT ${window.size + 1}`)
-  const places = found.slice(0, window.size).map((row) => placeOf(row, keys))
-  if (window.isBackward) places.reverse()
+  const keyValues = found.slice(0, window.size).map((row) => keyValuesOf(row, keys))
+  if (window.isBackward) keyValues.reverse()
   const hasMore = found.length > window.size
   const [ahead, behind] = window.isBackward ? (['before', 'after'] as const) : (['after', 'before'] as const)
-  // What lies on the other side of where the walk began: there is something exactly when the cursor's own place, or one behind it, has a row.
+  // What lies on the other side of where the walk began: there is something exactly when there is a row where the cursor stands, or behind it.
   const start = window[ahead]
   const stop = window[behind]
-  const isAny = async (place: Place | null, side: 'after' | 'before') =>
-    place !== null && (await exists(db, list, Prisma.sql`${where} AND ${notBeyond(keys, place, side)}`))
+  const isAny = async (at: KeyValues | null, side: 'after' | 'before') =>
+    at !== null && (await exists(db, list, Prisma.sql`${where} AND ${notBeyond(keys, at, side)}`))
   const hasBehind = await isAny(start, ahead)
   const hasAhead = hasMore || (await isAny(stop, behind))
   return {
-    rows: places.map((place) => ({ cursor: writeCursor(place, keys), item: place.at(-1) as string })),
+    rows: keyValues.map((at) => ({ cursor: writeCursor(at, keys), item: at.at(-1) as string })),
     hasNextPage: window.isBackward ? hasBehind : hasAhead,
     hasPreviousPage: window.isBackward ? hasAhead : hasBehind,
     totalCount: async () => {
@@ -57,10 +57,10 @@ async function exists(db: Db, { from }: List, condition: Prisma.Sql): Promise<bo
   return row!.is_any
 }
 
-function placeOf(row: Readonly<Record<string, unknown>>, keys: readonly Key[]): Place {
+function keyValuesOf(row: Readonly<Record<string, unknown>>, keys: readonly Key[]): KeyValues {
   return keys.map((_, i) => {
     const value = row[`k${i}`]
-    return value instanceof Date ? value.getTime() : (value as Place[number])
+    return value instanceof Date ? value.getTime() : (value as KeyValues[number])
   })
 }
 

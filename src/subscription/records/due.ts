@@ -1,9 +1,5 @@
+import type { DueCustomer } from '../../platform/due-sweep.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-
-export interface DueCustomer {
-  environmentId: string
-  customerId: string
-}
 
 /**
  * Customers with a subscription that is due by the clock of its environment. One half are those that have waited longest, one half those that came
@@ -23,47 +19,12 @@ export async function findDueCustomers(db: Db, limit: number): Promise<DueCustom
   return rows.map((row) => ({ environmentId: row.environment_id, customerId: row.customer_id }))
 }
 
-/** A customer whose state row the transaction holds, as far as recording what is due needs it. */
-export interface HeldDueCustomer {
-  environmentId: string
-  id: string
-  refId: string
-  billingCurrency: string | null
-  /** The time in the environment. */
-  now: number
-  /** That of its environment, as the transaction sees it. */
-  catalogVersion: number
-}
-
-interface HeldRow {
-  id: string
-  ref_id: string
-  billing_currency: string | null
-  now: number
-  catalog_version: bigint
-}
-
-/**
- * Takes the state rows of those of the customers that have something due and are not held by another transaction. It waits for nobody, so it does not
- * matter in which order.
- */
-export async function holdDueCustomers(db: Db, environmentId: string, customerIds: readonly string[]): Promise<HeldDueCustomer[]> {
-  const rows = await db.$queryRaw<HeldRow[]>(Prisma.sql`
-    SELECT customer.id, customer.ref_id, customer.billing_currency, environment_clock(environment.id)::float8 AS now, environment.catalog_version
-    FROM customer_state state
-    JOIN customer ON customer.environment_id = state.environment_id AND customer.id = state.customer_id
-    JOIN environment ON environment.id = state.environment_id
-    WHERE state.environment_id = ${environmentId}::uuid AND state.customer_id = ANY(${[...customerIds]}::uuid[])
-      AND EXISTS (SELECT FROM subscription s WHERE s.environment_id = state.environment_id AND s.customer_id = state.customer_id AND ${isDueNow})
-    FOR UPDATE OF state SKIP LOCKED`)
-  return rows.map((row) => ({
-    environmentId,
-    id: row.id,
-    refId: row.ref_id,
-    billingCurrency: row.billing_currency,
-    now: row.now,
-    catalogVersion: Number(row.catalog_version),
-  }))
+/** Those of the customers (our ids) that have something due. */
+export async function findDueAmong(db: Db, environmentId: string, customerIds: readonly string[]): Promise<string[]> {
+  const rows = await db.$queryRaw<{ customer_id: string }[]>(Prisma.sql`
+    SELECT DISTINCT s.customer_id FROM subscription s
+    WHERE s.environment_id = ${environmentId}::uuid AND s.customer_id = ANY(${[...customerIds]}::uuid[]) AND ${isDueNow}`)
+  return rows.map(({ customer_id }) => customer_id)
 }
 
 /** Of a subscription `s`, by the clock of its environment. */

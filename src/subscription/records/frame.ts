@@ -1,10 +1,10 @@
 import type { BillingLedger } from '../../billing/ledger.js'
 import type { BillingRequest } from '../../billing/rules/request.js'
 import type { CatalogService } from '../../catalog/service.js'
-import { lockCustomerForChange, recordAccessChange } from '../../changes/access.js'
-import type { Customer } from '../../customer/model/customer.js'
+import { type HeldState, lockCustomerForChange, recordAccessChange } from '../../changes/access.js'
 import { customerArchived, customerNotFound } from '../../customer/model/problems.js'
-import { type HeldCustomer } from '../../customer/records/hold.js'
+import { findCustomer } from '../../customer/records/customers.js'
+import type { HeldCustomer } from '../../customer/records/hold.js'
 import { type Db, type PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
 import { inGroup } from '../../platform/transaction-group.js'
@@ -13,7 +13,6 @@ import { isSameSlot } from '../rules/coexistence.js'
 import { freeFollowUp } from '../rules/follow-up.js'
 import { subscriptionNotFound } from '../rules/problems.js'
 import { isFinal, type Subscription } from '../rules/subscription.js'
-import type { HeldDueCustomer } from './due.js'
 import {
   findOwner,
   insertRenewals,
@@ -22,9 +21,6 @@ import {
   loadSubscriptions,
   saveSubscription,
 } from './subscriptions.js'
-
-/** Null: unknown. */
-export type FindCustomer = (db: Db, environmentId: string, by: { refId: string } | { id: string }) => Promise<Customer | null>
 
 /** What to do once the transaction has committed: both are only wake-ups, and losing them loses nothing. */
 export interface AfterCommit {
@@ -47,7 +43,6 @@ export interface HeldSubscriptions {
 export interface RecordsParts {
   prisma: PrismaClient
   catalog: CatalogService
-  findCustomer: FindCustomer
   billing: Pick<BillingLedger, 'recordIn' | 'isPaymentFirst'>
   after: AfterCommit
 }
@@ -56,14 +51,12 @@ export interface RecordsParts {
 export class SubscriptionRecords {
   readonly #prisma: PrismaClient
   readonly #catalog: CatalogService
-  readonly #findCustomer: FindCustomer
   readonly #billing: RecordsParts['billing']
   readonly #after: AfterCommit
 
-  constructor({ prisma, catalog, findCustomer, billing, after }: RecordsParts) {
+  constructor({ prisma, catalog, billing, after }: RecordsParts) {
     this.#prisma = prisma
     this.#catalog = catalog
-    this.#findCustomer = findCustomer
     this.#billing = billing
     this.#after = after
   }
@@ -81,12 +74,12 @@ export class SubscriptionRecords {
 
   /** @throws Problem CUSTOMER_NOT_FOUND, ENTITY_IS_ARCHIVED */
   async hold(db: Db, environmentId: string, by: { refId: string } | { id: string }, { evenArchived = false } = {}): Promise<HeldCustomer> {
-    const customer = await this.#findCustomer(db, environmentId, by)
+    const customer = await findCustomer(db, environmentId, by)
     if (!customer) throw customerNotFound('refId' in by ? by.refId : by.id)
     const locked = await lockCustomerForChange(db, environmentId, customer.id)
     this.#catalog.readsAt(db, environmentId, locked.catalogVersion)
     // Read again: it may have been changed, or archived, while we waited.
-    const current = await this.#findCustomer(db, environmentId, { id: customer.id })
+    const current = await findCustomer(db, environmentId, { id: customer.id })
     if (!current) throw customerNotFound(customer.refId)
     if (current.archivedAt !== null && !evenArchived) throw customerArchived(customer.refId)
     return { ...current, now: locked.now }
@@ -102,7 +95,7 @@ export class SubscriptionRecords {
    * The same for several customers of an environment whose state rows the transaction holds, with the changes of access and their messages; statements
    * are made once for all of them.
    */
-  async recordAllDue(db: Db, environmentId: string, customers: readonly HeldDueCustomer[]): Promise<HeldSubscriptions[]> {
+  async recordAllDue(db: Db, environmentId: string, customers: readonly (HeldCustomer & HeldState)[]): Promise<HeldSubscriptions[]> {
     const [first] = customers
     if (!first) return []
     this.#catalog.readsAt(db, environmentId, first.catalogVersion)
@@ -128,9 +121,9 @@ export class SubscriptionRecords {
     const executedIds = executed.map(({ id }) => id)
     const before = new Map(stored.map((subscription) => [subscription.id, subscription]))
     const changed = all.filter(({ id }) => isMoved.has(id) || !before.has(id))
-    // Ends first, and what becomes active before what begins a trial: at no time do two have the same status in one place.
-    const place = ({ status }: Subscription) => (isFinal(status) ? 0 : status === 'ACTIVE' ? 1 : 2)
-    for (const subscription of changed.toSorted((a, b) => place(a) - place(b))) {
+    // Ends first, and what becomes active before what begins a trial: at no time do two have the same status in one slot.
+    const rank = ({ status }: Subscription) => (isFinal(status) ? 0 : status === 'ACTIVE' ? 1 : 2)
+    for (const subscription of changed.toSorted((a, b) => rank(a) - rank(b))) {
       const known = before.get(subscription.id)
       if (known) await saveSubscription(db, known, subscription, executedIds)
       else await insertSubscription(db, subscription)
@@ -199,7 +192,7 @@ export class SubscriptionRecords {
   }
 }
 
-/** Of a start that waits for its payment: the subscription whose place it takes when it is paid. */
+/** Of a start that waits for its payment: the subscription that it replaces when it is paid. */
 function inForceOf(all: readonly Subscription[], starting: Subscription, trigger: Moved['trigger']): Subscription | null {
   if (trigger !== 'startUnpaid') return null
   return all.find((other) => other.status === 'ACTIVE' && isSameSlot(other, starting)) ?? null

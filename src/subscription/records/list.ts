@@ -38,3 +38,23 @@ const subscriptionList: List = {
 export function pageOfSubscriptions(db: Db, environmentId: string, request: ListRequest): Promise<Page<string>> {
   return readPage(db, subscriptionList, Prisma.sql`subscription.environment_id = ${environmentId}::uuid`, request)
 }
+
+/** All that are not final as stored, and the newest `limit` of each customer. */
+export async function latestSubscriptionIds(
+  db: Db,
+  environmentId: string,
+  customerIds: readonly string[],
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT latest.id FROM unnest(${customerIds}::uuid[]) AS customer (id)
+    CROSS JOIN LATERAL (
+      SELECT s.id FROM subscription s
+      WHERE s.environment_id = ${environmentId}::uuid AND s.customer_id = customer.id
+      ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}
+    ) AS latest
+    UNION
+    SELECT s.id FROM subscription s
+    WHERE s.environment_id = ${environmentId}::uuid AND s.customer_id = ANY (${customerIds}::uuid[]) AND s.status NOT IN ('CANCELED', 'EXPIRED')`)
+  return rows.map(({ id }) => id)
+}

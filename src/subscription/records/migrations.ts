@@ -1,4 +1,18 @@
+import type { PublishedVersion } from '../../catalog/service.js'
+import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
+
+/** Existing subscriptions are to move to the versions. Older ones that they were still moving to are left for these. */
+export async function startMigrations(db: Db, environmentId: string, published: readonly PublishedVersion[]): Promise<void> {
+  const packageIds = published.map(({ packageId }) => packageId)
+  await db.packageMigration.updateMany({
+    where: { environmentId, packageId: { in: packageIds }, finishedAt: null },
+    data: { finishedAt: new Date() },
+  })
+  await db.packageMigration.createMany({
+    data: published.map(({ packageId, versionId }) => ({ environmentId, id: newId(), packageId, packageVersionId: versionId, total: 0 })),
+  })
+}
 
 export interface OpenMigration {
   environmentId: string

@@ -9,7 +9,7 @@ import type { HeldAddon, PlanAgreement, PlanContent, ScheduledChange, Subscripti
 /** By id of the version, and of scheduled ones by `scheduledKey`. */
 export type LoadedVersions = ReadonlyMap<string, PackageVersion>
 
-export interface ScheduledRow {
+interface ScheduledRow {
   id: string
   updateType: string
   executeAt: Date

@@ -1,13 +1,11 @@
 import type { CatalogService } from '../../catalog/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
-import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import { gathered, insertRows, toRow, updateRows } from '../../platform/transaction-group.js'
+import { insertRows, oncePerGroup, toRow, updateRows } from '../../platform/transaction-group.js'
 import { nextDue, type Renewal } from '../rules/advance.js'
 import type { OwnEntitlement, Subscription } from '../rules/subscription.js'
 import { type LoadedVersions, loadScheduledVersions, saveScheduled, toScheduledChange } from './scheduled.js'
-import { isTrialUsed } from './trials.js'
 
 const related = {
   customer: { select: { timezone: true } },
@@ -46,6 +44,21 @@ export async function loadSubscriptions(
 /** Our ids of a subscription and of its customer, which is to be locked before anything else is read. Null: unknown. */
 export function findOwner(db: Db, environmentId: string, refId: string): Promise<{ id: string; customerId: string } | null> {
   return db.subscription.findUnique({ where: { environmentId_refId: { environmentId, refId } }, select: { id: true, customerId: true } })
+}
+
+/** What the caller calls subscriptions, by our id. */
+export async function findRefIds(db: Db, environmentId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db.subscription.findMany({ where: { environmentId, id: { in: [...ids] } }, select: { id: true, refId: true } })
+  return new Map(rows.map(({ id, refId }) => [id, refId]))
+}
+
+/** Those of the versions (our ids) of plans and add-ons that a subscription was ever made to. */
+export async function findSubscribedVersions(db: Db, environmentId: string, versionIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT asked.id FROM unnest(${[...versionIds]}::uuid[]) AS asked (id)
+    WHERE EXISTS (SELECT FROM subscription s WHERE s.environment_id = ${environmentId}::uuid AND s.plan_version_id = asked.id)
+      OR EXISTS (SELECT FROM subscription_addon held WHERE held.environment_id = ${environmentId}::uuid AND held.addon_version_id = asked.id)`)
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Those of the customers (our ids) that are not final as stored. */
@@ -154,7 +167,7 @@ function columns(subscription: Subscription) {
   }
 }
 
-const addSubscription = gathered(async (db, all: Subscription[]) => {
+const addSubscription = oncePerGroup(async (db, all: Subscription[]) => {
   const rows = all.map((subscription) =>
     toRow({
       ...columns(subscription),
@@ -176,7 +189,7 @@ const addSubscription = gathered(async (db, all: Subscription[]) => {
   return rows
 })
 
-const changeSubscription = gathered(async (db, all: Subscription[]) => {
+const changeSubscription = oncePerGroup(async (db, all: Subscription[]) => {
   const rows = all.map((subscription) =>
     toRow({ environmentId: subscription.environmentId, id: subscription.id, ...columns(subscription) }),
   )
@@ -260,7 +273,7 @@ export async function insertRenewals(db: Db, environmentId: string, renewals: re
   if (renewals.length > 0) await addRenewals(db, { environmentId, renewals })
 }
 
-const addRenewals = gathered(async (db, all: { environmentId: string; renewals: readonly Renewal[] }[]) => {
+const addRenewals = oncePerGroup(async (db, all: { environmentId: string; renewals: readonly Renewal[] }[]) => {
   const rows = all.flatMap(({ environmentId, renewals }) =>
     renewals.map(({ subscriptionId, start, end }) =>
       toRow({ environmentId, subscriptionId, periodStart: new Date(start), periodEnd: new Date(end) }),
@@ -269,49 +282,3 @@ const addRenewals = gathered(async (db, all: { environmentId: string; renewals: 
   await insertRows(db, 'subscription_renewal', rows)
   return all
 })
-
-/** Remembers that the customer has its trial of the product with this subscription, and not with one that ended before it began. */
-export async function recordTrial(db: Db, subscription: Subscription): Promise<void> {
-  const { environmentId, customerId, product, id: subscriptionId } = subscription
-  const trial = { subscriptionId, startedAt: new Date(subscription.startDate) }
-  await db.trial.upsert({
-    where: { environmentId_customerId_productId: { environmentId, customerId, productId: product.id } },
-    create: { environmentId, customerId, productId: product.id, ...trial },
-    update: trial,
-  })
-}
-
-/**
- * Whether the customer ever trialed the product (a trial that is yet to start counts), or ever paid for it, with any resource. What ended before
- * it began, and what was never paid, does not count.
- */
-export async function hasTrialedOrPaid(db: Db, environmentId: string, customerId: string, productId: string): Promise<boolean> {
-  const rows = await db.$queryRaw<{ is_used: boolean }[]>(Prisma.sql`
-    SELECT EXISTS (
-      SELECT FROM subscription s
-      LEFT JOIN trial t ON t.environment_id = s.environment_id AND t.customer_id = s.customer_id AND t.subscription_id = s.id
-      WHERE s.environment_id = ${environmentId}::uuid AND s.customer_id = ${customerId}::uuid AND s.product_id = ${productId}::uuid
-        AND ${isTrialUsed}
-    ) AS is_used`)
-  return rows[0]!.is_used
-}
-
-export function findResource(
-  db: Db,
-  environmentId: string,
-  customerId: string,
-  refId: string,
-): Promise<{ id: string; refId: string } | null> {
-  return db.customerResource.findUnique({ where: { environmentId_customerId_refId: { environmentId, customerId, refId } } })
-}
-
-/** Finds the customer's resource, or makes it. */
-export async function ensureResource(
-  db: Db,
-  environmentId: string,
-  customerId: string,
-  refId: string,
-): Promise<{ id: string; refId: string }> {
-  const found = await db.customerResource.findUnique({ where: { environmentId_customerId_refId: { environmentId, customerId, refId } } })
-  return found ?? (await db.customerResource.create({ data: { environmentId, id: newId(), customerId, refId } }))
-}

@@ -1,5 +1,6 @@
 import { type Db, Prisma } from '../../platform/postgres.js'
-import type { ProductEligibility, TrialedPlan } from '../rules/trials.js'
+import type { Subscription } from '../rules/subscription.js'
+import type { ProductEligibility, TrialedPlan } from '../rules/trial.js'
 
 const byCustomer = <T>(customerIds: readonly string[], rows: readonly (T & { customerId: string })[]): T[][] =>
   customerIds.map((id) => rows.flatMap(({ customerId, ...row }) => (customerId === id ? [row as T] : [])))
@@ -37,26 +38,32 @@ export async function findEligibility(db: Db, environmentId: string, customerIds
  * Of a subscription `s` with its trial `t`: it used up the customer's trial of the product. A trial that is yet to start counts; what ended before it
  * began, and what was never paid, does not.
  */
-export const isTrialUsed = Prisma.sql`(s.effective_end_date IS NULL OR s.effective_end_date > s.start_date)
+const isTrialUsed = Prisma.sql`(s.effective_end_date IS NULL OR s.effective_end_date > s.start_date)
   AND s.status <> 'PAYMENT_PENDING' AND s.cancel_reason IS DISTINCT FROM 'PendingPaymentExpired'
   AND (t.subscription_id IS NOT NULL OR s.has_paid OR (s.pricing_type <> 'FREE' AND s.status <> 'NOT_STARTED'))`
 
-/** All that are not final as stored, and the newest `limit` of each customer. */
-export async function latestSubscriptionIds(
-  db: Db,
-  environmentId: string,
-  customerIds: readonly string[],
-  limit: number,
-): Promise<string[]> {
-  const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
-    SELECT latest.id FROM unnest(${customerIds}::uuid[]) AS customer (id)
-    CROSS JOIN LATERAL (
-      SELECT s.id FROM subscription s
-      WHERE s.environment_id = ${environmentId}::uuid AND s.customer_id = customer.id
-      ORDER BY s.created_at DESC, s.id DESC LIMIT ${limit}
-    ) AS latest
-    UNION
-    SELECT s.id FROM subscription s
-    WHERE s.environment_id = ${environmentId}::uuid AND s.customer_id = ANY (${customerIds}::uuid[]) AND s.status NOT IN ('CANCELED', 'EXPIRED')`)
-  return rows.map(({ id }) => id)
+/** Remembers that the customer has its trial of the product with this subscription, and not with one that ended before it began. */
+export async function recordTrial(db: Db, subscription: Subscription): Promise<void> {
+  const { environmentId, customerId, product, id: subscriptionId } = subscription
+  const trial = { subscriptionId, startedAt: new Date(subscription.startDate) }
+  await db.trial.upsert({
+    where: { environmentId_customerId_productId: { environmentId, customerId, productId: product.id } },
+    create: { environmentId, customerId, productId: product.id, ...trial },
+    update: trial,
+  })
+}
+
+/**
+ * Whether the customer ever trialed the product (a trial that is yet to start counts), or ever paid for it, with any resource. What ended before
+ * it began, and what was never paid, does not count.
+ */
+export async function hasTrialedOrPaid(db: Db, environmentId: string, customerId: string, productId: string): Promise<boolean> {
+  const rows = await db.$queryRaw<{ is_used: boolean }[]>(Prisma.sql`
+    SELECT EXISTS (
+      SELECT FROM subscription s
+      LEFT JOIN trial t ON t.environment_id = s.environment_id AND t.customer_id = s.customer_id AND t.subscription_id = s.id
+      WHERE s.environment_id = ${environmentId}::uuid AND s.customer_id = ${customerId}::uuid AND s.product_id = ${productId}::uuid
+        AND ${isTrialUsed}
+    ) AS is_used`)
+  return rows[0]!.is_used
 }

@@ -11,7 +11,7 @@ import { awaitingPayment } from './payment.js'
 import { execute, firstScheduled } from './scheduled.js'
 import { type BillingPeriodWindow, isFinal, type ScheduledChange, type Subscription } from './subscription.js'
 
-export interface DueTrigger {
+interface DueTrigger {
   trigger: Trigger
   at: EpochMs
 }

@@ -25,8 +25,8 @@ export function replacementTrigger(
 }
 
 /**
- * Where the usage series begin of a subscription that starts at `startsAt`: there, or where those of the one began whose place it takes, as the
- * product says. `replaced` is as it was in force; absent: it takes nobody's place.
+ * Where the usage series begin of a subscription that starts at `startsAt`: there, or where those of the one began that it replaces, as the
+ * product says. `replaced` is as it was in force; absent: it replaces none.
  */
 export function usageAnchorAfter(
   replaced: Subscription | undefined,

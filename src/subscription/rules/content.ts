@@ -3,7 +3,7 @@ import type { BillingPeriod, PackageVersion, Price } from '../../catalog/model/p
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import { addonRequires, incompatibleAddon } from './problems.js'
-import type { HeldAddon, HeldQuantity, PlanContent } from './subscription.js'
+import type { HeldAddon, HeldQuantity, PlanContent, Subscription } from './subscription.js'
 
 type Content = Pick<PlanContent, 'plan' | 'addons' | 'quantities'>
 
@@ -35,6 +35,12 @@ export function onlyUnit(
       { path },
     )
   return { featureId: only[0], featureRefId: only[1] }
+}
+
+/** Features (our ids) that the plan, an add-on or the subscription itself entitles to; not what the plan inherits. */
+export function heldFeatureIds({ plan, addons, ownEntitlements }: Pick<Subscription, 'plan' | 'addons' | 'ownEntitlements'>): string[] {
+  const sold = [plan, ...addons.map(({ version }) => version)].flatMap(({ entitlements }) => entitlements)
+  return [...sold, ...ownEntitlements].map(({ featureId }) => featureId)
 }
 
 /** @throws Problem when the plan does not go with an add-on or a quantity, or an add-on lacks another one that it needs */

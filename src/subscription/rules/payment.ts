@@ -1,4 +1,4 @@
-/** What a first payment makes of the subscription that waited for it, and of what it takes the place of. Pure. */
+/** What a first payment makes of the subscription that waited for it, and of what it replaces. Pure. */
 import type { EpochMs } from '../../kernel/clock.js'
 import { firstPeriod } from './billing-period.js'
 import { replacementTrigger, usageAnchorAfter } from './coexistence.js'
@@ -10,7 +10,7 @@ export function awaitingPayment(subscription: Subscription): Subscription {
   return { ...subscription, status: 'PAYMENT_PENDING', currentPeriod: null, paymentCollection: 'PROCESSING' }
 }
 
-/** The subscription becomes active at the instant; `ended`: those whose place it takes. */
+/** The subscription becomes active at the instant; `ended`: those that it replaces. */
 export function decidePaid(
   subscription: Subscription,
   held: readonly Subscription[],

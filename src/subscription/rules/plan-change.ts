@@ -3,7 +3,7 @@ import { type Price, pricingTypes } from '../../catalog/model/package.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { PlanContent } from './subscription.js'
 
-export type PlanChangeType = 'UPGRADE' | 'DOWNGRADE'
+type PlanChangeType = 'UPGRADE' | 'DOWNGRADE'
 
 /** FREE < PAID < CUSTOM; two paid ones by their price per month in the same currency. What is equal or cannot be compared is an upgrade. */
 export function planChangeType(from: PlanContent, to: PlanContent): PlanChangeType {

@@ -99,12 +99,12 @@ export function alreadyOnLatestPlan(subscriptionId: string): Problem {
   )
 }
 
-export function placeIsTaken(productId: string, resourceId: string | null): Problem {
-  const place = resourceId === null ? 'The customer itself' : `Resource "${resourceId}"`
+export function slotIsTaken(productId: string, resourceId: string | null): Problem {
+  const holder = resourceId === null ? 'The customer itself' : `Resource "${resourceId}"`
   return new Problem(
     'ALREADY_EXISTS',
     'DUPLICATED_ENTITY_NOT_ALLOWED',
-    `${place} holds a subscription of product "${productId}" already: cancel it first.`,
+    `${holder} holds a subscription of product "${productId}" already: cancel it first.`,
     { details: { productId, resourceId } },
   )
 }

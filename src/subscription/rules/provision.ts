@@ -4,6 +4,7 @@
 
 import { sortKeys } from '../../catalog/document/normalise.js'
 import type { BillingPeriod, PackageVersion } from '../../catalog/model/package.js'
+import type { ProductRules } from '../../catalog/model/product.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput } from '../../kernel/problem.js'
 import { type BillingCycleAnchor, effectiveAt, firstPeriod, type ScheduleStrategy } from './billing-period.js'
@@ -21,7 +22,6 @@ import {
   type HeldQuantity,
   type OwnEntitlement,
   type PlanAgreement,
-  type ProductRules,
   type ScheduledChange,
   type Subscription,
   type TrialEndBehavior,
@@ -73,7 +73,7 @@ export type ProvisionDecision =
   | { kind: 'existing'; subscription: Subscription }
   /** The one in force is changed: now (the same plan with other quantities or add-ons), or at the end of its billing period. */
   | { kind: 'update'; subscription: Subscription }
-  /** `ended` go first: the new one takes their place. */
+  /** `ended` go first: the new one replaces them. */
   | { kind: 'create'; subscription: Subscription; ended: Subscription[] }
 
 export function decideProvision(input: {
@@ -178,7 +178,7 @@ export function decideProvision(input: {
   return { kind: 'create', subscription, ended: replaced.map(({ ended }) => ended) }
 }
 
-/** The running billing period that goes on in the one that takes its place, where that was asked for; null: periods begin anew. */
+/** The running billing period that goes on in the one that replaces it, where that was asked for; null: periods begin anew. */
 function keptPeriod(
   { billingCycleAnchor, startDate }: SubscriptionRequest,
   context: { inForce: Subscription | undefined; billingPeriod: BillingPeriod | null; status: Subscription['status'] },
@@ -242,7 +242,7 @@ function agreement(agreed: PlanAgreement | null): string {
   return JSON.stringify(sortKeys(JSON.parse(JSON.stringify({ ...agreed, ownEntitlements, billingAgreement: null }))))
 }
 
-/** What the new subscription, with its first status, does to another one in its place; null: nothing, the two coexist. */
+/** What the new subscription, with its first status, does to another one in its slot; null: nothing, the two coexist. */
 function provisionTrigger(other: Subscription, request: SubscriptionRequest, status: Subscription['status']): Trigger | null {
   // A payment that nobody waits for any more, and a start that was thought over.
   if (other.status === 'PAYMENT_PENDING' || (other.status === 'NOT_STARTED' && status === 'NOT_STARTED')) return 'replace'

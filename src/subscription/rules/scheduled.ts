@@ -17,7 +17,7 @@ export function firstScheduled({ scheduled }: Pick<Subscription, 'scheduled'>): 
   return first ?? null
 }
 
-/** The subscription with `added` waiting too. A plan change takes the place of all that waits: it names everything that is held after it. */
+/** The subscription with `added` waiting too. A plan change replaces all that waits: it names everything that is held after it. */
 export function withScheduled(subscription: Subscription, added: ScheduledChange): Subscription {
   return { ...subscription, scheduled: [...subscription.scheduled.filter((other) => !isReplacedBy(other, added)), added] }
 }
@@ -52,7 +52,7 @@ export function execute(subscription: Subscription, { id, change }: ScheduledCha
       const isSame = ({ version }: HeldAddon) => version.packageId === change.addon.version.packageId
       const isHeld = change.addon.quantity > 0 && waiting.plan.compatibleAddonIds.includes(change.addon.version.packageId)
       if (!isHeld) return { ...waiting, addons: waiting.addons.filter((addon) => !isSame(addon)) }
-      // Each keeps its place, as when they are read again: invoices list them so.
+      // Each stays where it is in the list, as when they are read again: invoices list them so.
       if (waiting.addons.some(isSame)) return { ...waiting, addons: waiting.addons.map((addon) => (isSame(addon) ? change.addon : addon)) }
       return { ...waiting, addons: [...waiting.addons, change.addon] }
     }

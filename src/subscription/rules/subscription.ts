@@ -2,11 +2,12 @@
  * A subscription as the rules see it. Ids are ours, `refId` is the caller's; times are epoch milliseconds.
  *
  * stored status   what the record says
- * status at now   the stored status with all due transitions applied (lifecycle.ts): what every answer is made of
+ * status at now   the stored status with all due transitions applied (advance.ts): what every answer is made of
  * in force        IN_TRIAL or ACTIVE: gives access
  * scheduled       a change of the subscription that waits for its instant
  */
 import type { BillingPeriod, PackageVersion, PricingType } from '../../catalog/model/package.js'
+import type { ProductRules } from '../../catalog/model/product.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
@@ -28,20 +29,6 @@ export type CancelReason =
   | 'UpgradeOrDowngrade'
 
 export type TrialEndBehavior = 'CONVERT_TO_PAID' | 'CANCEL_SUBSCRIPTION'
-export type UsageOnPlanChange = 'ALWAYS_RESET' | 'NEVER_RESET' | 'BILLING_PERIOD_CHANGE'
-
-/** What a product says about its subscriptions. */
-export interface ProductRules {
-  id: string
-  refId: string
-  endSetting: 'CANCEL_SUBSCRIPTION' | 'DOWNGRADE_TO_FREE'
-  /** The latest published version of the plan that DOWNGRADE_TO_FREE leads to. */
-  downgradePlan: PackageVersion | null
-  cancellationTiming: 'IMMEDIATE' | 'END_OF_BILLING_PERIOD'
-  downgradeTiming: 'IMMEDIATE' | 'END_OF_BILLING_PERIOD'
-  usageOnPlanChange: UsageOnPlanChange
-  allowsMultipleSubscriptions: boolean
-}
 
 /** Half-open. */
 export interface BillingPeriodWindow {
@@ -92,7 +79,7 @@ export interface PlanContent {
 
 /** What a plan change says beside its content. It holds from the change on; what it does not say stays as it is. */
 export interface PlanAgreement {
-  /** In place of those that were agreed for the plan before. */
+  /** Instead of those that were agreed for the plan before. */
   ownEntitlements: OwnEntitlement[]
   budget: Budget | null
   additionalMetaData: Record<string, unknown> | null

@@ -7,3 +7,17 @@ export function addTrial(startDate: EpochMs, { duration, units }: DefaultTrial, 
   const start = Temporal.Instant.fromEpochMilliseconds(startDate).toZonedDateTimeISO(timeZone)
   return start.add(units === 'DAY' ? { days: duration } : { months: duration }).epochMilliseconds
 }
+
+/** The plan that a customer's trial of a product was of. Ids are ours. */
+export interface TrialedPlan {
+  planId: string
+  planRefId: string
+  productId: string
+  productRefId: string
+}
+
+export interface ProductEligibility {
+  productId: string
+  productRefId: string
+  eligible: boolean
+}

@@ -5,7 +5,7 @@ import { Gatherer } from '../../platform/gatherer.js'
  * Applies what jobs wake us for. Those of one environment that come at the same time are worked on together, so that a crowd that is due in the same
  * minute costs little each; a lone one waits for nobody.
  */
-export class WakeUps {
+export class DueWakeUps {
   readonly #domain: Required<DueWork>
   readonly #lanes: number
   readonly #gatherer: Gatherer<Asked>

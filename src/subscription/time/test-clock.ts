@@ -1,4 +1,5 @@
 import { recordAccessChange } from '../../changes/access.js'
+import { listCustomers } from '../../customer/records/customers.js'
 import type { TestClock } from '../../environment/model/environment.js'
 import type { EnvironmentService } from '../../environment/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
@@ -6,7 +7,7 @@ import { type PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
 import { findNextDue } from '../records/due.js'
 import type { AfterCommit } from '../records/frame.js'
-import type { SubscriptionService } from '../use-cases/subscriptions.js'
+import type { DueTransitions } from './due.js'
 
 /** Customers whose states are made anew in one transaction. */
 const customersPerTransaction = 100
@@ -15,13 +16,13 @@ const customersPerTransaction = 100
 export class TestClockService {
   readonly #prisma: PrismaClient
   readonly #environments: EnvironmentService
-  readonly #subscriptions: SubscriptionService
+  readonly #transitions: DueTransitions
   readonly #after: AfterCommit
 
-  constructor(parts: { prisma: PrismaClient; environments: EnvironmentService; subscriptions: SubscriptionService; after: AfterCommit }) {
+  constructor(parts: { prisma: PrismaClient; environments: EnvironmentService; transitions: DueTransitions; after: AfterCommit }) {
     this.#prisma = parts.prisma
     this.#environments = parts.environments
-    this.#subscriptions = parts.subscriptions
+    this.#transitions = parts.transitions
     this.#after = parts.after
   }
 
@@ -49,7 +50,7 @@ export class TestClockService {
     for (let next = await findNextDue(this.#prisma, environmentId, to); next; next = await findNextDue(this.#prisma, environmentId, to)) {
       await this.#environments.moveTestClock(environmentId, next.at)
       let isMoved = false
-      for (const customerId of next.customerIds) isMoved = (await this.#subscriptions.applyDue(environmentId, customerId)) || isMoved
+      for (const customerId of next.customerIds) isMoved = (await this.#transitions.applyDue(environmentId, customerId)) || isMoved
       // Somebody else was faster, or there would be something due that nothing can be done about.
       if (!isMoved && (await findNextDue(this.#prisma, environmentId, to))?.at === next.at)
         throw new Error(`what is due at ${new Date(next.at).toISOString()} cannot be recorded`)
@@ -61,11 +62,7 @@ export class TestClockService {
   }
 
   async #renewStates(environmentId: string): Promise<void> {
-    const customers = await this.#prisma.customer.findMany({
-      where: { environmentId, archivedAt: null },
-      select: { environmentId: true, id: true, refId: true },
-      orderBy: { id: 'asc' },
-    })
+    const customers = await listCustomers(this.#prisma, environmentId)
     for (let first = 0; first < customers.length; first += customersPerTransaction) {
       const some = customers.slice(first, first + customersPerTransaction)
       await inTransaction(this.#prisma, async (db) => {

@@ -1,4 +1,4 @@
-import type { BillingLedger, RecordedChange } from '../../billing/ledger.js'
+import type { BillingLedger, SavedChange } from '../../billing/ledger.js'
 import type { BillingRequest } from '../../billing/rules/request.js'
 import type { HeldCustomer } from '../../customer/records/hold.js'
 import type { Db } from '../../platform/postgres.js'
@@ -15,7 +15,7 @@ export async function agreeLater(
   billing: Pick<BillingLedger, 'agreeIn'>,
   customer: HeldCustomer,
   { decision, scheduleId, request }: { decision: ProvisionDecision; scheduleId: string; request: BillingRequest | undefined },
-): Promise<{ subscription: Subscription; changes: RecordedChange[] } | null> {
+): Promise<{ subscription: Subscription; changes: SavedChange[] } | null> {
   const { subscription } = decision
   const waiting = subscription.scheduled.find(({ id }) => id === scheduleId)
   if (!waiting || !('agreed' in waiting.change) || !waiting.change.agreed) return null

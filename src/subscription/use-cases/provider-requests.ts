@@ -1,8 +1,8 @@
 import type { BillingInformation, BillingProvider } from '../../billing/rules/provider.js'
 import type { BillingRequest } from '../../billing/rules/request.js'
 import { withTaxRates } from '../../billing/tax.js'
+import { findCustomer } from '../../customer/records/customers.js'
 import type { PrismaClient } from '../../platform/postgres.js'
-import type { FindCustomer } from '../records/frame.js'
 import type { Subscription } from '../rules/subscription.js'
 
 /** What a request says to the billing provider. Of the first two nothing is kept on our side. */
@@ -17,16 +17,13 @@ export interface ForProvider {
 /** The part of a request that the provider is asked or told of. Never inside a transaction: before it, or after its commit. */
 export class ProviderRequests {
   readonly #prisma: PrismaClient
-  readonly #findCustomer: FindCustomer
   readonly #provider: Pick<BillingProvider, 'describeSubscription' | 'findTaxRates' | 'setPaymentMethod'>
 
   constructor(parts: {
     prisma: PrismaClient
-    findCustomer: FindCustomer
     provider: Pick<BillingProvider, 'describeSubscription' | 'findTaxRates' | 'setPaymentMethod'>
   }) {
     this.#prisma = parts.prisma
-    this.#findCustomer = parts.findCustomer
     this.#provider = parts.provider
   }
 
@@ -42,7 +39,7 @@ export class ProviderRequests {
     const { billing, paymentMethodId } = request
     const resolved = billing ? { ...request, billing: await withTaxRates(this.#provider, environmentId, billing) } : request
     const refId = payerRefIds.find((payer) => payer)
-    const payer = paymentMethodId && refId ? await this.#findCustomer(this.#prisma, environmentId, { refId }) : null
+    const payer = paymentMethodId && refId ? await findCustomer(this.#prisma, environmentId, { refId }) : null
     // Who is unknown is refused by the change itself.
     if (payer && paymentMethodId) await this.#provider.setPaymentMethod({ environmentId, customerId: payer.id }, paymentMethodId)
     return resolved

@@ -2,14 +2,14 @@ import type { BillingPeriod } from '../../catalog/model/package.js'
 import type { CatalogService } from '../../catalog/service.js'
 import type { Customer } from '../../customer/model/customer.js'
 import { customerArchived, customerNotFound } from '../../customer/model/problems.js'
+import { findCustomer } from '../../customer/records/customers.js'
+import { ensureResource, findResource } from '../../customer/records/resources.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import { checkRefId, newId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import type { Db } from '../../platform/postgres.js'
-import type { FindCustomer } from '../records/frame.js'
-import { ensureResource, findResource } from '../records/subscriptions.js'
 import type { BillingCycleAnchor, ScheduleStrategy } from '../rules/billing-period.js'
 import { onlyUnit } from '../rules/content.js'
 import { addonNotFound, planNotFound } from '../rules/problems.js'
@@ -55,9 +55,9 @@ export interface ProvisionSubscription extends ContentRequest, ForProvider {
   skipTrial?: boolean | null
   trialOverride?: { isTrial: boolean; trialEndDate?: EpochMs | null; trialEndBehavior?: TrialEndBehavior | null } | null
   additionalMetaData?: Record<string, unknown> | null
-  /** Whether billing periods begin anew (the default where it takes another one's place) or go on. */
+  /** Whether billing periods begin anew (the default where it replaces another one) or go on. */
   billingCycleAnchor?: BillingCycleAnchor | null
-  /** Usage-based charges of a billing period; see model.ts. */
+  /** What usage-based charges of a billing period may come to. */
   budget?: Budget | null
   billingId?: string | null
   crmId?: string | null
@@ -67,11 +67,9 @@ export interface ProvisionSubscription extends ContentRequest, ForProvider {
 /** From the caller's identifiers to records, in the caller's transaction. Every method throws a Problem about what is unknown or named twice. */
 export class References {
   readonly #catalog: CatalogService
-  readonly #findCustomer: FindCustomer
 
-  constructor({ catalog, findCustomer }: { catalog: CatalogService; findCustomer: FindCustomer }) {
+  constructor({ catalog }: { catalog: CatalogService }) {
     this.#catalog = catalog
-    this.#findCustomer = findCustomer
   }
 
   async addons(db: Db, environmentId: string, asked: NonNullable<ContentRequest['addons']>): Promise<HeldAddon[]> {
@@ -122,7 +120,7 @@ export class References {
   /** Null takes the payer back. A customer that pays for itself is no payer. */
   async payer(db: Db, environmentId: string, refId: string | null, customerId: string): Promise<string | null> {
     if (refId === null) return null
-    const payer = await this.#findCustomer(db, environmentId, { refId })
+    const payer = await findCustomer(db, environmentId, { refId })
     if (!payer) throw customerNotFound(refId)
     if (payer.archivedAt !== null) throw customerArchived(refId)
     return payer.id === customerId ? null : payer.id

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { EntitlementState } from '../../entitlement/rules/state.js'
+import { type EntitlementState, mayBeKept } from '../../entitlement/rules/state.js'
 import type { CustomerAccess } from '../../entitlement/service.js'
 import { freshUntil } from '../held/fresh-until.js'
 import type { StateCache } from '../held/state-cache.js'
@@ -27,7 +27,7 @@ export class KnownStates {
   }
 
   remember(state: EntitlementState): void {
-    if (state.catalogVersion !== undefined) this.#states.set(keyOf(state.environmentId, state.customerId), state)
+    if (mayBeKept(state)) this.#states.set(keyOf(state.environmentId, state.customerId), state)
   }
 
   /**
@@ -37,11 +37,11 @@ export class KnownStates {
   async find(environmentId: string, access: ReadonlyMap<string, CustomerAccess>): Promise<Map<string, EntitlementState>> {
     const now = Date.now()
     const found = new Map<string, EntitlementState>()
-    const isCurrent = (state: EntitlementState | null | undefined, { accessVersion, catalogVersion }: CustomerAccess) =>
-      state?.accessVersion === accessVersion && state.catalogVersion === catalogVersion && now < freshUntil(state)
+    const isCurrent = (state: EntitlementState | null | undefined, { accessVersion, basis }: CustomerAccess) =>
+      state?.accessVersion === accessVersion && state.basis?.catalogVersion === basis.catalogVersion && now < freshUntil(state)
     const missing: string[] = []
     for (const [customerId, of] of access) {
-      if (of.hasResources || of.catalogVersion === undefined) continue
+      if (of.hasResources || !mayBeKept(of)) continue
       const known = this.#states.get(keyOf(environmentId, customerId))
       if (isCurrent(known, of)) found.set(customerId, known!)
       else missing.push(customerId)

@@ -1,8 +1,11 @@
 /** The JSON of a state as the API answers it, over GraphQL and edge alike, and its translation into what the external cache holds. */
+
+import type { FeatureType } from '../../catalog/model/feature.js'
 import { type DenialReason, denialReasons } from '../../entitlement/rules/denial.js'
-import type { FeatureType, MeterType, StateDenialReason } from '../../entitlement/rules/state.js'
+import type { StateDenialReason } from '../../entitlement/rules/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
+import type { MeterType } from '../../metering/model/meter.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import type { EntityId } from './keys.js'
 import type { WritableEntitlement, WritableState } from './value.js'

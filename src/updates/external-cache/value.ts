@@ -1,6 +1,7 @@
 /** The values of the external cache: JSON with doubles and epoch milliseconds, as deployed readers expect it. */
+import type { Feature } from '../../catalog/model/feature.js'
 import type { DenialReason } from '../../entitlement/rules/denial.js'
-import type { EntitledFeature, Entitlement, EntitlementState } from '../../entitlement/rules/state.js'
+import type { Entitlement, EntitlementState } from '../../entitlement/rules/state.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { Usage } from '../../metering/model/usage.js'
@@ -12,7 +13,7 @@ export interface WritableState extends Pick<EntitlementState, 'customerId' | 're
 }
 
 export interface WritableEntitlement extends Omit<Entitlement, 'feature' | 'reset' | 'usageRestartsAt'> {
-  feature: Pick<EntitledFeature, 'refId' | 'featureType' | 'meterType' | 'units' | 'unitsPlural'>
+  feature: Pick<Feature, 'refId' | 'featureType' | 'meterType' | 'units' | 'unitsPlural'>
   reset: Omit<NonNullable<Entitlement['reset']>, 'timeZone'> | null
 }
 
@@ -20,7 +21,7 @@ export interface WritableEntitlement extends Omit<Entitlement, 'feature' | 'rese
 export interface CachedFeature {
   calculatedEntitlement: {
     /** `id` is the caller's identifier: the only one that readers know. */
-    feature: { id: string } & Pick<EntitledFeature, 'featureType' | 'meterType' | 'units' | 'unitsPlural'>
+    feature: { id: string } & Pick<Feature, 'featureType' | 'meterType' | 'units' | 'unitsPlural'>
     /** Absent in a customer's own entry. */
     resourceId?: string
     /** Null: unlimited, or no limit was set. */

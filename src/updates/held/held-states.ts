@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { HeldChange } from '../../changes/model/change.js'
 import { type ExpectedAnnouncement, StateBus } from '../../changes/state-bus.js'
-import type { EntitlementState } from '../../entitlement/rules/state.js'
+import { type EntitlementState, mayBeKept } from '../../entitlement/rules/state.js'
 import { type CheckAnswer, type CheckQuestion, decideCheck, type EntitlementService } from '../../entitlement/service.js'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
 import { Counter, Gauge } from '../../platform/metrics.js'
@@ -131,8 +131,7 @@ export class HeldStates {
       if (load.isOutdated) return
       ofCustomer.delete(resource)
       if (ofCustomer.size === 0) this.#loads.delete(key)
-      // Without the catalog's version the state does not say until when it is true.
-      if (state?.catalogVersion !== undefined) this.#hold(key, resource, state)
+      if (state && mayBeKept(state)) this.#hold(key, resource, state)
     }
     load.answer.then(finish, () => finish(null))
     return load.answer

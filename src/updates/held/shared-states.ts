@@ -1,4 +1,4 @@
-import type { EntitlementState } from '../../entitlement/rules/state.js'
+import { type EntitlementState, mayBeKept } from '../../entitlement/rules/state.js'
 import type { EntitlementService } from '../../entitlement/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Logger } from '../../platform/logger.js'
@@ -30,7 +30,7 @@ export class SharedStates {
   async read(of: Owner, now: EpochMs): Promise<EntitlementState | null> {
     const [stored, versions] = await Promise.all([this.#stored(of), this.#source.versions(of.environmentId, of.customerId)])
     if (!stored || !versions) return null
-    const isCurrent = stored.version === versions.state && stored.catalogVersion === versions.catalog
+    const isCurrent = mayBeKept(stored) && stored.version === versions.state && stored.basis?.catalogVersion === versions.catalog
     return isCurrent && stored.validUntil !== undefined && now < freshUntil(stored) ? stored : null
   }
 

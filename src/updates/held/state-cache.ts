@@ -76,8 +76,8 @@ export class StateCache {
     })
   }
 
-  // The length of the customer's id keeps customer "a", resource "b:c" apart from customer "a:b", resource "c".
+  // v2: a state has a `basis`. The length of the customer's id keeps customer "a", resource "b:c" apart from customer "a:b", resource "c".
   #key({ environmentId, customerId, resourceId }: StateOwner): string {
-    return `${this.#prefix}:state:${environmentId}:${customerId.length}:${customerId}${resourceId === null ? '' : `:${resourceId}`}`
+    return `${this.#prefix}:state:v2:${environmentId}:${customerId.length}:${customerId}${resourceId === null ? '' : `:${resourceId}`}`
   }
 }

@@ -1,6 +1,8 @@
 import DataLoader from 'dataloader'
 import type { Coupon } from '../../catalog/model/coupon.js'
-import type { PackageEntitlement, PackageVersion, ProductFacts, ShownFeature, VersionFacts } from '../../catalog/model/package.js'
+import type { ShownFeature } from '../../catalog/model/feature.js'
+import type { PackageEntitlement, PackageVersion, VersionFacts } from '../../catalog/model/package.js'
+import type { ProductFacts } from '../../catalog/model/product.js'
 import type { App } from '../../wiring/app.js'
 
 /** Records of the catalog; undefined: unknown. All ids are ours unless it says refId. */

@@ -11,7 +11,7 @@ export async function collected({ app, identity, signal, loaders }: RequestConte
   if (subscription.pricingType !== 'PAID') return subscription
   await app.billing.deliverAll(identity.environmentId, subscription.id, signal)
   loaders.billingOfSubscription.clear(subscription.id)
-  return app.subscriptions.get(identity.environmentId, subscription.refId)
+  return app.subscriptionReads.get(identity.environmentId, subscription.refId)
 }
 
 export interface Provisioned {

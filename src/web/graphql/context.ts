@@ -9,7 +9,7 @@ import { invalidInput } from '../../kernel/problem.js'
 import type { UsageService } from '../../metering/intake/service.js'
 import type { UsageEvent } from '../../metering/model/report.js'
 import type { Subscription } from '../../subscription/rules/subscription.js'
-import type { ProductEligibility, TrialedPlan } from '../../subscription/rules/trials.js'
+import type { ProductEligibility, TrialedPlan } from '../../subscription/rules/trial.js'
 import type { CatchUp } from '../../updates/stream/change-stream.js'
 import type { ChangeMessage } from '../../updates/wire/change-message.js'
 import type { App } from '../../wiring/app.js'
@@ -23,6 +23,7 @@ export type Services = Pick<
   | 'billingProvider'
   | 'billingReads'
   | 'budgets'
+  | 'cancellations'
   | 'catalog'
   | 'checks'
   | 'customers'
@@ -37,6 +38,7 @@ export type Services = Pick<
   | 'subscriptionReads'
   | 'subscriptions'
   | 'testClocks'
+  | 'transfers'
 > & {
   /** Reads. */
   entitlements: Pick<App['entitlements'], 'check' | 'state'>

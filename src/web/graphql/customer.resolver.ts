@@ -1,6 +1,6 @@
 import { Arg, Ctx, FieldResolver, Float, Mutation, Query, Resolver, Root } from 'type-graphql'
 import { givesAccess, type Subscription } from '../../subscription/rules/subscription.js'
-import { shownSubscriptions } from '../../subscription/use-cases/reads.js'
+import { shownSubscriptions } from '../../subscription/use-cases/read.js'
 import { collectedProvision } from './collected.js'
 import type { RequestContext } from './context.js'
 import { Coupon, toCoupon } from './coupon.types.js'

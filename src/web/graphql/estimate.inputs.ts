@@ -1,6 +1,6 @@
 import { Field, Float, InputType } from 'type-graphql'
 import type { EpochMs } from '../../kernel/clock.js'
-import type { UpdateSubscription } from '../../subscription/use-cases/changes.js'
+import type { UpdateSubscription } from '../../subscription/use-cases/change.js'
 import type { ProvisionSubscription } from '../../subscription/use-cases/references.js'
 import { SubscriptionBillingInfo } from './billing.inputs.js'
 import { fromBilling, fromBillingFacts } from './billing-request.js'

@@ -1,5 +1,5 @@
 import { createUnionType, Field, Float, ObjectType } from 'type-graphql'
-import type { EntitledFeature } from '../../entitlement/rules/state.js'
+import type { Feature as FeatureOfCatalog } from '../../catalog/model/feature.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import * as enums from './enums.js'
 
@@ -58,7 +58,7 @@ export class YearlyResetPeriodConfig {
   yearlyAccordingTo!: keyof typeof enums.YearlyAccordingTo | null
 }
 
-export function toFeature({ refId, displayName, description, featureType, meterType, units, unitsPlural }: EntitledFeature): FeatureFacts {
+export function toFeature({ refId, displayName, description, featureType, meterType, units, unitsPlural }: FeatureOfCatalog): FeatureFacts {
   return { refId, displayName, description, featureType, meterType, featureUnits: units, featureUnitsPlural: unitsPlural }
 }
 

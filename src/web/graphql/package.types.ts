@@ -1,5 +1,6 @@
 import { Field, Float, Int, ObjectType } from 'type-graphql'
 import type * as catalog from '../../catalog/model/package.js'
+import type { ProductFacts } from '../../catalog/model/product.js'
 import { AlwaysNull } from './always-null.js'
 import * as enums from './enums.js'
 import {
@@ -198,6 +199,6 @@ export function toAddon(environmentId: string, version: catalog.PackageVersion):
   return { ...toPackage(environmentId, version), maxQuantity: version.maxQuantity }
 }
 
-export function toProduct({ refId, displayName, description, additionalMetaData, downgradePlanId }: catalog.ProductFacts): Product {
+export function toProduct({ refId, displayName, description, additionalMetaData, downgradePlanId }: ProductFacts): Product {
   return { refId, displayName, description, additionalMetaData, downgradePlanId }
 }

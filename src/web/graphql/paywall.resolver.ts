@@ -37,7 +37,7 @@ export class PaywallResolver {
     })
     const shown = currency ?? (customer?.billingCurrency as Currency | null | undefined) ?? fallbackCurrency
     const resources = resourceId ? { resourceRefIds: [resourceId] } : {}
-    const active = customer ? await app.subscriptions.active(environmentId, { customerRefId: customer.refId, ...resources }) : null
+    const active = customer ? await app.subscriptionReads.active(environmentId, { customerRefId: customer.refId, ...resources }) : null
     const featureOf = async (refId: string | null): Promise<Feature | null> => {
       const feature = refId === null ? undefined : await loaders.features.load(refId)
       return feature ? toFeature(feature) : null

@@ -81,7 +81,7 @@ export class SubscriptionChangeResolver {
     @Ctx() { app, identity }: RequestContext,
   ): Promise<string> {
     // Updates of any other status are not waiting any more, or never will here: there is nothing to take back.
-    if (status && status !== 'Scheduled') return (await app.subscriptions.get(identity.environmentId, subscriptionId)).refId
+    if (status && status !== 'Scheduled') return (await app.subscriptionReads.get(identity.environmentId, subscriptionId)).refId
     return (await app.subscriptionChanges.cancelSchedule(identity.environmentId, subscriptionId)).refId
   }
 
@@ -106,7 +106,7 @@ export class SubscriptionChangeResolver {
     @Ctx() { app, identity }: RequestContext,
   ) {
     const transfer = { customerRefId: customerId, sourceResourceRefId: sourceResourceId, destinationResourceRefId: destinationResourceId }
-    return toCustomerSubscription(await app.subscriptionChanges.transfer(identity.environmentId, transfer))
+    return toCustomerSubscription(await app.transfers.transfer(identity.environmentId, transfer))
   }
 
   @Mutation(() => CustomerSubscription, { description: 'Binds a subscription to a resource of its customer, or to the customer itself.' })
@@ -116,9 +116,7 @@ export class SubscriptionChangeResolver {
     @Ctx() { app, identity }: RequestContext,
   ) {
     const { environmentId } = identity
-    return toCustomerSubscription(
-      await app.subscriptionChanges.transferToResource(environmentId, subscriptionId, destinationResourceId ?? null),
-    )
+    return toCustomerSubscription(await app.transfers.transferToResource(environmentId, subscriptionId, destinationResourceId ?? null))
   }
 
   @Mutation(() => CustomerSubscription, {

@@ -30,7 +30,7 @@ export class SubscriptionResolver {
     @Arg('input', () => GetActiveSubscriptionsInput, { description: 'Whose subscriptions.' }) input: GetActiveSubscriptionsInput,
     @Ctx() { app, identity }: RequestContext,
   ) {
-    const subscriptions = await app.subscriptions.active(identity.environmentId, fromGetActiveSubscriptionsInput(input))
+    const subscriptions = await app.subscriptionReads.active(identity.environmentId, fromGetActiveSubscriptionsInput(input))
     return subscriptions.map(toCustomerSubscription)
   }
 
@@ -39,7 +39,7 @@ export class SubscriptionResolver {
     @Arg('input', () => GetSubscriptionInput, { description: 'Which subscription.' }) { subscriptionId }: GetSubscriptionInput,
     @Ctx() { app, identity }: RequestContext,
   ) {
-    return toCustomerSubscription(await app.subscriptions.get(identity.environmentId, subscriptionId))
+    return toCustomerSubscription(await app.subscriptionReads.get(identity.environmentId, subscriptionId))
   }
 
   @Mutation(() => ProvisionSubscriptionResult, {
@@ -63,7 +63,7 @@ export class SubscriptionResolver {
     @Ctx() context: RequestContext,
   ) {
     const { app, identity } = context
-    const canceled = await app.subscriptions.cancel(identity.environmentId, fromCancellationInput(input))
+    const canceled = await app.cancellations.cancel(identity.environmentId, fromCancellationInput(input))
     return toCustomerSubscription(await collected(context, canceled))
   }
 

@@ -1,4 +1,5 @@
-import { bill, newAccount } from '../../../src/billing/rules/account.js'
+import { newAccount } from '../../../src/billing/rules/account.js'
+import { bill } from '../../../src/billing/rules/bill.js'
 import { estimateOf } from '../../../src/billing/rules/estimate.js'
 import { usualTerms } from '../../../src/billing/rules/request.js'
 import type { PackageVersion, Price } from '../../../src/catalog/model/package.js'

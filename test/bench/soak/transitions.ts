@@ -91,7 +91,7 @@ try {
   for (let left = count; left > 0; ) {
     applied += await sweepDue(
       { log: silentLogger(), signal: life.signal },
-      { domain: app.subscriptions, concurrency, label: 'due transitions' },
+      { domain: app.dueTransitions, concurrency, label: 'due transitions' },
     )
     left = await postgres.prisma.subscription.count({ where: { environmentId, dueAt: { lte: new Date() } } })
   }

@@ -1,12 +1,13 @@
+import type { Feature } from '../../../src/catalog/model/feature.js'
 import type { ChangeKind } from '../../../src/changes/model/change.js'
-import type { EntitledFeature, Entitlement, EntitlementState } from '../../../src/entitlement/rules/state.js'
+import type { Entitlement, EntitlementState } from '../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { Usage } from '../../../src/metering/model/usage.js'
 import type { ChangeMessage } from '../../../src/updates/wire/change-message.js'
 
 /** States and messages for tests: each function fills in what the case at hand does not say. */
 
-const feature = (refId: string, differing: Partial<EntitledFeature>): EntitledFeature => ({
+const feature = (refId: string, differing: Partial<Feature>): Feature => ({
   id: `our-${refId}`,
   refId,
   displayName: `The ${refId}`,
@@ -19,7 +20,7 @@ const feature = (refId: string, differing: Partial<EntitledFeature>): EntitledFe
   ...differing,
 })
 
-function entitlement(entitled: EntitledFeature, differing: Partial<Entitlement>): Entitlement {
+function entitlement(entitled: Feature, differing: Partial<Entitlement>): Entitlement {
   return {
     feature: entitled,
     usageLimit: null,

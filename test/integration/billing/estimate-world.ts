@@ -189,7 +189,7 @@ export class EstimateWorld {
     const { held } = traveller
     const time = isImmediate ? ('IMMEDIATE' as const) : null
     const cancel = () =>
-      this.#bench.subscriptions.cancel(this.#environmentId, { subscriptionRefId: current.refId, time, billing: { creditsUnused: true } })
+      this.#bench.cancellations.cancel(this.#environmentId, { subscriptionRefId: current.refId, time, billing: { creditsUnused: true } })
     const { after, made } = await this.#changed(traveller, cancel)
     traveller.held = null
     if (after.status !== 'CANCELED' || !held || !current.currentPeriod) return

@@ -114,7 +114,7 @@ describe('invoices of a subscription', () => {
   it('gives unused time back when that is asked, and uses it for the next invoice', async () => {
     const team = await provision('team', { quantities: seats(1) })
     await bench.testClocks.advance(environmentId, at('2027-04-16T00:00:00'))
-    await bench.subscriptions.cancel(environmentId, { subscriptionRefId: 'team', time: 'IMMEDIATE', billing: { creditsUnused: true } })
+    await bench.cancellations.cancel(environmentId, { subscriptionRefId: 'team', time: 'IMMEDIATE', billing: { creditsUnused: true } })
     const [, credit] = await invoices(team.id)
     expect(credit).to.deep.include({ total: '-21', amountDue: '0' })
     const { id } = await provision('business', { quantities: seats(1) })

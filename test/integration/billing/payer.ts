@@ -1,7 +1,6 @@
 import type { BillingProvider } from '../../../src/billing/rules/provider.js'
 import { BillingSync } from '../../../src/billing/sync.js'
-import { findCustomer } from '../../../src/customer/records/customers.js'
-import { settlePayments } from '../../../src/subscription/use-cases/payments.js'
+import { settlePayments } from '../../../src/subscription/use-cases/pay.js'
 import { type Bench, invoicesOf } from './fixture.js'
 
 type Request = Parameters<Bench['subscriptions']['provision']>[1]
@@ -22,7 +21,7 @@ export async function payer(bench: Bench, environmentId: string) {
         ...request,
       })
     ).subscription
-  const subscription = (refId: string) => bench.subscriptions.get(environmentId, refId)
+  const subscription = (refId: string) => bench.subscriptionReads.get(environmentId, refId)
   const latest = async (id: string) => (await invoicesOf(bench, environmentId, id)).at(-1)!
   return {
     provision,
@@ -47,7 +46,7 @@ export async function payer(bench: Bench, environmentId: string) {
     syncWith: (faulty: Partial<BillingProvider>) => {
       const { prisma, catalog, ledger, after, billingProvider } = bench
       const provider = Object.assign(Object.create(billingProvider) as BillingProvider, faulty)
-      const parts = { prisma, catalog, findCustomer, billing: ledger, after }
+      const parts = { prisma, catalog, billing: ledger, after }
       return new BillingSync({ prisma, provider, settle: settlePayments(parts) })
     },
     /** Has every call due that was put off. */

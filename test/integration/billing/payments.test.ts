@@ -69,7 +69,9 @@ describe('payments', () => {
       expect(await bench.billing.sweepDeadlines()).to.equal(1)
       await bench.billing.deliverAll(environmentId, id)
       expect(await acme.standing('team')).to.deep.equal(['CANCELED', 'ACTION_REQUIRED', 'PendingPaymentExpired'])
-      expect((await bench.subscriptions.active(environmentId, { customerRefId: 'acme' })).map(({ plan }) => plan.refId)).to.deep.equal([])
+      expect((await bench.subscriptionReads.active(environmentId, { customerRefId: 'acme' })).map(({ plan }) => plan.refId)).to.deep.equal(
+        [],
+      )
     })
 
     it('is active when it was paid just before the invoice was taken back', async () => {

@@ -217,14 +217,14 @@ describe('what was agreed about money', () => {
     const { id } = await provision('business', { quantities: seats(1) })
     await reportCalls(10_000, '2027-04-10T00:00:00')
     await bench.testClocks.advance(environmentId, at('2027-04-16T00:00:00'))
-    await bench.subscriptions.cancel(environmentId, { subscriptionRefId: 'business', time: 'IMMEDIATE' })
+    await bench.cancellations.cancel(environmentId, { subscriptionRefId: 'business', time: 'IMMEDIATE' })
     expect(await totals(id)).to.deep.equal(['120', '1'])
   })
 
   it('gives unused time back at the date for which that was asked', async () => {
     const { id } = await provision('team', { quantities: seats(1) })
     const endDate = at('2027-04-16T00:00:00')
-    await bench.subscriptions.cancel(environmentId, {
+    await bench.cancellations.cancel(environmentId, {
       subscriptionRefId: 'team',
       time: 'SPECIFIC_DATE',
       endDate,

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import type { BillingProvider } from '../../../src/billing/rules/provider.js'
-import { findCustomer } from '../../../src/customer/records/customers.js'
 import { invalidInput, unavailable } from '../../../src/kernel/problem.js'
-import { SubscriptionService } from '../../../src/subscription/use-cases/subscriptions.js'
+import { SubscriptionProvisioning } from '../../../src/provisioning/subscriptions.js'
+import { CancellationService } from '../../../src/subscription/use-cases/cancel.js'
+import { ProvisionService } from '../../../src/subscription/use-cases/provision.js'
 import { type Bench, newAcme, openBench, reasonOf } from './fixture.js'
 import { type Payer, payer } from './payer.js'
 
@@ -20,25 +21,20 @@ describe('what is not wanted any more before it was paid', () => {
     acme = await payer(bench, environmentId)
   })
 
-  const cancel = (subscriptions = bench.subscriptions) => subscriptions.cancel(environmentId, { subscriptionRefId: 'team' })
-  const subscriptionsWith = (faulty: Partial<BillingProvider>) => {
-    const { prisma, catalog, entitlements, ledger, environments, after, providerRequests: provider } = bench
+  const cancel = ({ cancellations }: Pick<Bench, 'cancellations'> = bench) =>
+    cancellations.cancel(environmentId, { subscriptionRefId: 'team' })
+  const servicesWith = (faulty: Partial<BillingProvider>) => {
+    const { prisma, catalog, entitlements, ledger, after, providerRequests: provider, subscriptionReads: reads } = bench
     const sync = acme.syncWith(faulty)
-    const makeCalls = sync.deliverAll.bind(sync)
-    return new SubscriptionService({
-      prisma,
-      catalog,
-      entitlements,
-      findCustomer,
-      billing: ledger,
-      provider,
-      time: environments,
-      after,
-      makeCalls,
-    })
+    const parts = { prisma, catalog, billing: ledger, after, makeCalls: sync.deliverAll.bind(sync) }
+    const provisions = new ProvisionService({ ...parts, provider })
+    return {
+      cancellations: new CancellationService({ ...parts, reads }),
+      subscriptions: new SubscriptionProvisioning({ prisma, provisions, entitlements }),
+    }
   }
   const isAway = () => Promise.reject(unavailable('no route'))
-  const replace = (subscriptions = bench.subscriptions) =>
+  const replace = ({ subscriptions }: Pick<Bench, 'subscriptions'> = bench) =>
     subscriptions.provision(environmentId, {
       customerRefId: 'acme',
       planRefId: 'business',
@@ -53,7 +49,7 @@ describe('what is not wanted any more before it was paid', () => {
   it('takes the invoice back, and only then ends it', async () => {
     const id = await acme.buy('team')
     const statuses: string[] = []
-    const watched = subscriptionsWith({
+    const watched = servicesWith({
       voidInvoice: async (...call) => {
         statuses.push((await acme.subscription('team')).status)
         return bench.billingProvider.voidInvoice(...call)
@@ -77,7 +73,7 @@ describe('what is not wanted any more before it was paid', () => {
 
   it('waits while the provider is away, says so, and ends it when it is back', async () => {
     const id = await acme.buy('team')
-    expect(await cancel(subscriptionsWith({ voidInvoice: isAway }))).to.include({ status: 'PAYMENT_PENDING', cancelReason: null })
+    expect(await cancel(servicesWith({ voidInvoice: isAway }))).to.include({ status: 'PAYMENT_PENDING', cancelReason: null })
     expect(await syncError()).to.match(/could not be reached/)
     expect((await bench.billingReads.unfinishedCalls(environmentId)).map(({ kind }) => kind)).to.deep.equal(['VOID'])
     await acme.again()
@@ -88,7 +84,7 @@ describe('what is not wanted any more before it was paid', () => {
 
   it('begins when it was paid while the provider was away', async () => {
     const id = await acme.buy('team')
-    await cancel(subscriptionsWith({ voidInvoice: isAway }))
+    await cancel(servicesWith({ voidInvoice: isAway }))
     await payUnheard(id)
     await acme.again()
     await bench.billing.deliverAll(environmentId, id)
@@ -97,7 +93,7 @@ describe('what is not wanted any more before it was paid', () => {
 
   it('ends once, where the provider takes it back, dies, and answers twice', async () => {
     const id = await acme.buy('team')
-    const dies = subscriptionsWith({
+    const dies = servicesWith({
       voidInvoice: async (...call) => {
         await bench.billingProvider.voidInvoice(...call)
         throw unavailable('connection reset')
@@ -113,7 +109,7 @@ describe('what is not wanted any more before it was paid', () => {
 
   it('ends as was asked, where the provider tells of it before it answers', async () => {
     await acme.buy('team')
-    const tells = subscriptionsWith({
+    const tells = servicesWith({
       voidInvoice: async (...call) => {
         const news = await bench.billingProvider.voidInvoice(...call)
         await bench.billing.hear(environmentId, news)
@@ -176,7 +172,7 @@ describe('what is not wanted any more before it was paid', () => {
 
   it('is not replaced while the provider is away: nothing is provisioned', async () => {
     await acme.buy('team')
-    expect(await reasonOf(replace(subscriptionsWith({ voidInvoice: isAway })))).to.equal('UNAVAILABLE')
+    expect(await reasonOf(replace(servicesWith({ voidInvoice: isAway })))).to.equal('UNAVAILABLE')
     expect((await acme.standing('team')).at(0)).to.equal('PAYMENT_PENDING')
     expect(await bench.prisma.subscription.count({ where: { environmentId } })).to.equal(1)
     await acme.again()

@@ -75,7 +75,7 @@ describe('the billing worker', () => {
 
     await bench.testClocks.advance(environmentId, at('2027-04-02T00:00:00'))
     const ended = await eventually('the unpaid one to end', async () => {
-      const found = await bench.subscriptions.get(environmentId, 'unpaid')
+      const found = await bench.subscriptionReads.get(environmentId, 'unpaid')
       return found.status === 'CANCELED' ? found : null
     })
     expect(ended.cancelReason).to.equal('PendingPaymentExpired')

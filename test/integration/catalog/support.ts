@@ -1,9 +1,11 @@
 import { CatalogService } from '../../../src/catalog/service.js'
 import { EnvironmentService } from '../../../src/environment/service.js'
 import { FrozenClock } from '../../../src/kernel/clock.js'
+import { ensurePartitionsAround } from '../../../src/metering/retention/partitions-around.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { startMigrations } from '../../../src/subscription/records/migrations.js'
 import { createTestDatabase } from '../../support/database.js'
 
 export const startedAt = Date.parse('2026-05-01T00:00:00Z')
@@ -25,9 +27,10 @@ export async function openCatalogBench(): Promise<CatalogBench> {
   const life = new Life('test', silentLogger())
   const postgres = openPostgres(life, database.url, { poolSize: 5 })
   const clock = new FrozenClock(startedAt)
-  const environments = new EnvironmentService({ prisma: postgres.prisma, clock })
+  const environments = new EnvironmentService({ prisma: postgres.prisma, clock, prepareForEvents: ensurePartitionsAround })
   const nudged: string[] = []
-  const anotherProcess = () => new CatalogService({ prisma: postgres.prisma, clock, nudge: (environmentId) => nudged.push(environmentId) })
+  const anotherProcess = () =>
+    new CatalogService({ prisma: postgres.prisma, clock, startMigrations, nudge: (environmentId) => nudged.push(environmentId) })
   let count = 0
   return {
     ...postgres,

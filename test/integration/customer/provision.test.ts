@@ -68,7 +68,7 @@ describe('provisioning a customer', () => {
   it('answers what the customer may use from now on', async () => {
     const { state } = await provision()
     expect(state.deniedReason).to.equal(null)
-    const { catalogVersion: _, ...read } = await bench.entitlements.state(environmentId, 'acme', null)
+    const { basis: _, ...read } = await bench.entitlements.state(environmentId, 'acme', null)
     expect(read).to.deep.equal(state)
   })
 

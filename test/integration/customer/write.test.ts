@@ -25,7 +25,7 @@ describe('writing a customer', () => {
     it('makes it without a subscription', async () => {
       const customer = await bench.customers.create(environmentId, { refId: 'acme', name: 'Acme', createdAt: Date.parse('2020-01-01') })
       expect(customer).to.deep.include({ refId: 'acme', name: 'Acme', createdAt: Date.parse('2020-01-01') })
-      expect(await bench.subscriptions.active(environmentId, { customerRefId: 'acme' })).to.deep.equal([])
+      expect(await bench.subscriptionReads.active(environmentId, { customerRefId: 'acme' })).to.deep.equal([])
       expect((await bench.entitlements.state(environmentId, 'acme', null)).deniedReason).to.equal('NoActiveSubscription')
       expect(await messages()).to.equal(1)
     })

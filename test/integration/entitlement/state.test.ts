@@ -54,7 +54,7 @@ describe('what a customer may use', () => {
   }
 
   it('is granted up to the limit and not beyond, counting what was used', async () => {
-    const [free] = await bench.subscriptions.active(environmentId, { customerRefId: 'acme' })
+    const [free] = await bench.subscriptionReads.active(environmentId, { customerRefId: 'acme' })
     await use('calls', 9.5, { anchor: free!.usageAnchor, resetPeriod: 'MONTH' })
     expect(await ask('calls', { requested: 0.5 })).to.include({ granted: true })
     const denied = await ask('calls', { requested: 0.51 })

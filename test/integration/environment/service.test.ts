@@ -1,12 +1,13 @@
 import { expect } from 'chai'
-import { makeToken } from '../../../src/environment/model/customer-token.js'
 import { hashKey } from '../../../src/environment/model/key.js'
 import { EnvironmentService } from '../../../src/environment/service.js'
 import { FrozenClock } from '../../../src/kernel/clock.js'
 import { Problem } from '../../../src/kernel/problem.js'
+import { ensurePartitionsAround } from '../../../src/metering/retention/partitions-around.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { makeToken } from '../../support/customer-token.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
 
 const startedAt = Date.parse('2026-05-01T00:00:00Z')
@@ -39,7 +40,7 @@ describe('environments and keys', () => {
     environmentId = (await environments.create({ refId, hasPersistentCache: true })).environment.id
   })
 
-  const anotherProcess = () => new EnvironmentService({ prisma: postgres.prisma, clock })
+  const anotherProcess = () => new EnvironmentService({ prisma: postgres.prisma, clock, prepareForEvents: ensurePartitionsAround })
   const createKey = (expiresAt: number | null = null) =>
     environments.createKey({ environment: refId, kind: 'SERVER', name: 'backend', expiresAt })
   const reasonOf = (work: Promise<unknown>) =>

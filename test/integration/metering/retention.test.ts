@@ -7,6 +7,7 @@ import { EventRetention } from '../../../src/metering/retention/event-retention.
 import { KeyPruning } from '../../../src/metering/retention/key-pruning.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
+import { findUsagePeriods } from '../../../src/wiring/usage-periods.js'
 import { count, createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, problemOf, usageOf } from './fixture.js'
 
 const day = 86_400_000
@@ -21,7 +22,13 @@ describe('retention', () => {
 
   const metrics = () => createMetrics('retention')
   const retention = (keptDays = 0, registry = metrics()) =>
-    new EventRetention({ pool: bench.pool, log: silentLogger(), metrics: registry, keptDays })
+    new EventRetention({
+      pool: bench.pool,
+      log: silentLogger(),
+      metrics: registry,
+      keptDays,
+      usagePeriods: () => findUsagePeriods(bench.prisma),
+    })
 
   it('deletes identities that no repeat can need, and only those', async () => {
     const environmentId = await createEnvironment(bench)

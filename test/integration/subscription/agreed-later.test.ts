@@ -86,7 +86,7 @@ describe('what is agreed with a plan change that waits', () => {
     await bench.testClocks.advance(environmentId, start + 40 * day)
 
     // then what was agreed is kept, as far as there is something to keep it for
-    const after = await bench.subscriptions.get(environmentId, 'sub')
+    const after = await bench.subscriptionReads.get(environmentId, 'sub')
     expect(kept(after)).to.deep.equal({
       plan: 'basic',
       additionalMetaData: { deal: 7 },
@@ -113,7 +113,7 @@ describe('what is agreed with a plan change that waits', () => {
     expect(other.subscription.scheduled).to.have.length(1)
     expect(other.subscription.scheduled[0]!.id).to.not.equal(first.subscription.scheduled[0]!.id)
     await bench.testClocks.advance(environmentId, start + 40 * day)
-    expect((await bench.subscriptions.get(environmentId, 'sub')).additionalMetaData).to.deep.equal({ deal: 8 })
+    expect((await bench.subscriptionReads.get(environmentId, 'sub')).additionalMetaData).to.deep.equal({ deal: 8 })
   })
 
   it('is refused when it is asked for, where it could not be agreed, and dates are for a subscription that begins', async () => {
@@ -122,6 +122,6 @@ describe('what is agreed with a plan change that waits', () => {
     expect(await reasonOf(downgrade({ billing: { coupon: { couponRefId: 'nothing' } } }))).to.equal('COUPON_NOT_FOUND')
     for (const dates of [{ endDate: start + 90 * day }, { cancellationDate: start + 90 * day }, { billingCountryCode: 'DE' }])
       expect(await reasonOf(downgrade(dates)), JSON.stringify(dates)).to.equal('BAD_USER_INPUT')
-    expect((await bench.subscriptions.get(environmentId, 'sub')).scheduled).to.deep.equal([])
+    expect((await bench.subscriptionReads.get(environmentId, 'sub')).scheduled).to.deep.equal([])
   })
 })

@@ -17,9 +17,9 @@ describe('cancelling a subscription', () => {
     await bench.customers.provision(environmentId, { refId: 'acme', subscription })
   })
 
-  type Request = Parameters<Bench['subscriptions']['cancel']>[1]
-  const cancel = (request: Partial<Request> = {}) => bench.subscriptions.cancel(environmentId, { subscriptionRefId: 'sub-1', ...request })
-  const active = () => bench.subscriptions.active(environmentId, { customerRefId: 'acme' })
+  type Request = Parameters<Bench['cancellations']['cancel']>[1]
+  const cancel = (request: Partial<Request> = {}) => bench.cancellations.cancel(environmentId, { subscriptionRefId: 'sub-1', ...request })
+  const active = () => bench.subscriptionReads.active(environmentId, { customerRefId: 'acme' })
   const row = () => bench.prisma.subscription.findFirstOrThrow({ where: { environmentId, refId: 'sub-1' } })
 
   it('ends it now and starts the free plan in the same transaction', async () => {
@@ -57,7 +57,7 @@ describe('cancelling a subscription', () => {
       data: { startDate: new Date(Date.now() - 2 * day), endDate: yesterday, dueAt: yesterday },
     })
     expect(await reasonOf(cancel())).to.equal(ended)
-    await bench.subscriptions.applyDue(environmentId, (await row()).customerId)
+    await bench.dueTransitions.applyDue(environmentId, (await row()).customerId)
     expect(await reasonOf(cancel())).to.equal(ended)
     expect(await row()).to.include({ status: 'EXPIRED', cancelReason: 'Expired' })
   })

@@ -27,7 +27,7 @@ describe('changing a subscription', () => {
     bench.subscriptions.provision(environmentId, { customerRefId: 'acme', subscriptionRefId: 'sub', planRefId, ...request })
   const update = (change: Omit<Parameters<Bench['subscriptionChanges']['update']>[1], 'subscriptionRefId'>) =>
     bench.subscriptionChanges.update(environmentId, { subscriptionRefId: 'sub', ...change })
-  const stored = () => bench.subscriptions.get(environmentId, 'sub')
+  const stored = () => bench.subscriptionReads.get(environmentId, 'sub')
   const limit = async (featureRefId: string, resourceRefId: string | null = null) =>
     (await bench.entitlements.state(environmentId, 'acme', resourceRefId)).entitlements.find(
       ({ feature }) => feature.refId === featureRefId,
@@ -76,7 +76,7 @@ describe('changing a subscription', () => {
     const { subscription } = await provision('solo', { subscriptionRefId: null })
     expect(subscription).to.include({ refId: 'sub', status: 'ACTIVE' })
     expect((await stored()).scheduled.map(({ change }) => change.type)).to.deep.equal(['Downgrade'])
-    await bench.subscriptions.cancel(environmentId, { subscriptionRefId: 'sub' })
+    await bench.cancellations.cancel(environmentId, { subscriptionRefId: 'sub' })
     expect((await stored()).effectiveEndDate).to.equal(periodEnd)
     const open = await bench.subscriptionChanges.cancelSchedule(environmentId, 'sub')
     expect(open).to.deep.include({ scheduled: [], effectiveEndDate: null, cancellationDate: null })
@@ -105,7 +105,7 @@ describe('changing a subscription', () => {
   })
 
   it('REVOKE_ENTITLEMENTS ends access now though the subscription stays to its date', async () => {
-    const canceled = await bench.subscriptions.cancel(environmentId, { subscriptionRefId: 'sub', revokesEntitlements: true })
+    const canceled = await bench.cancellations.cancel(environmentId, { subscriptionRefId: 'sub', revokesEntitlements: true })
     expect(canceled).to.include({ status: 'ACTIVE', effectiveEndDate: periodEnd })
     const { entitlements } = await bench.entitlements.state(environmentId, 'acme', null)
     expect(entitlements.map(({ deniedReason }) => deniedReason)).to.deep.equal(['Revoked', 'Revoked'])
@@ -201,7 +201,7 @@ describe('changing a subscription', () => {
           occurredAt: new Date(Date.now() + 1),
         },
       })
-      const moved = await bench.subscriptionChanges.transfer(environmentId, {
+      const moved = await bench.transfers.transfer(environmentId, {
         customerRefId: 'acme',
         sourceResourceRefId: 'r1',
         destinationResourceRefId: 'r2',
@@ -210,13 +210,11 @@ describe('changing a subscription', () => {
       expect(await limit('seats', 'r2')).to.equal('100')
       expect((await bench.prisma.usageMeasurement.findFirstOrThrow({ where: { environmentId } })).resourceId).to.equal(moved.resource!.id)
       const none = { customerRefId: 'acme', sourceResourceRefId: 'r1', destinationResourceRefId: 'r3' }
-      expect(await reasonOf(bench.subscriptionChanges.transfer(environmentId, none))).to.equal('SUBSCRIPTION_NOT_FOUND')
+      expect(await reasonOf(bench.transfers.transfer(environmentId, none))).to.equal('SUBSCRIPTION_NOT_FOUND')
     })
 
     it('does not move to where another one is', async () => {
-      expect(await reasonOf(bench.subscriptionChanges.transferToResource(environmentId, 'of-r1', null))).to.equal(
-        'DUPLICATED_ENTITY_NOT_ALLOWED',
-      )
+      expect(await reasonOf(bench.transfers.transferToResource(environmentId, 'of-r1', null))).to.equal('DUPLICATED_ENTITY_NOT_ALLOWED')
     })
 
     it('can be paid for by another customer, and by its own again', async () => {
@@ -243,7 +241,7 @@ describe('changing a subscription', () => {
       const importId = await bench.imports.start(environmentId, 'SUBSCRIPTIONS', [record])
       await bench.imports.run(environmentId, importId, new AbortController().signal)
       expect(await bench.imports.items(environmentId, importId, {})).to.have.nested.property('[0].status', 'DONE')
-      return decimal.toNumber((await bench.subscriptions.get(environmentId, 'of-elsewhere')).quantities[0]!.quantity)
+      return decimal.toNumber((await bench.subscriptionReads.get(environmentId, 'of-elsewhere')).quantities[0]!.quantity)
     }
     expect([await imported(5, 2_000), await imported(8, 1_000), await imported(9, 3_000)]).to.deep.equal([5, 5, 9])
   })
@@ -268,7 +266,7 @@ describe('changing a subscription', () => {
       ['DONE', 'old', null],
       ['FAILED', null, 'CUSTOMER_NOT_FOUND'],
     ])
-    const imported = await bench.subscriptions.get(environmentId, 'old')
+    const imported = await bench.subscriptionReads.get(environmentId, 'old')
     expect(imported).to.include({ status: 'ACTIVE', startDate, billingAnchor: startDate, billingId: 'b-1' })
     // Charges begin with the current period.
     expect(imported.currentPeriod!.start).to.be.within(Date.now() - 32 * day, Date.now())

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { sweepDue } from '../../../src/platform/due-sweep.js'
 import { silentLogger } from '../../../src/platform/logger.js'
-import { WakeUps } from '../../../src/subscription/time/due-wake-ups.js'
+import { DueWakeUps } from '../../../src/subscription/time/due-wake-ups.js'
 import { countStatements } from '../../support/statements.js'
 import { atOnce, type Bench, openBench } from './fixture.js'
 import { seatsCatalog } from './seats-catalog.js'
@@ -40,7 +40,7 @@ describe('what is due for many customers', function () {
         skipTrial: true,
       })
       if (n % 3 === 1) await bench.subscriptionChanges.update(environmentId, { subscriptionRefId, quantities: seats(5) })
-      if (n % 3 === 2) await bench.subscriptions.cancel(environmentId, { subscriptionRefId, time: 'END_OF_BILLING_PERIOD' })
+      if (n % 3 === 2) await bench.cancellations.cancel(environmentId, { subscriptionRefId, time: 'END_OF_BILLING_PERIOD' })
     }
     await bench.pool.query(
       `UPDATE subscription SET start_date = $2::timestamptz, billing_anchor = $2::timestamptz, usage_anchor = $2::timestamptz, current_period_start = $2::timestamptz,
@@ -96,19 +96,19 @@ describe('what is due for many customers', function () {
   it('is the same done in one transaction as one by one, with a fraction of the statements', async () => {
     await fill()
     const alone = countStatements()
-    for (const customerId of customerIds) await bench.subscriptions.applyDue(environmentId, customerId)
+    for (const customerId of customerIds) await bench.dueTransitions.applyDue(environmentId, customerId)
     alone.stop()
     const oneByOne = await outcome()
     expect(oneByOne.messages.length, 'changes of access').to.equal((2 * crowd) / 3)
 
     await fill()
     const statements = countStatements()
-    const done = await bench.subscriptions.applyDueTogether(environmentId, customerIds)
+    const done = await bench.dueTransitions.applyDueTogether(environmentId, customerIds)
     statements.stop()
     expect(done.toSorted()).to.deep.equal(customerIds.toSorted())
     expect(await outcome()).to.deep.equal(oneByOne)
     expect(statements.texts.length).to.be.below(alone.texts.length / 4)
-    expect(await bench.subscriptions.applyDueTogether(environmentId, customerIds)).to.deep.equal([])
+    expect(await bench.dueTransitions.applyDueTogether(environmentId, customerIds)).to.deep.equal([])
   })
 
   it('is recorded once though eight workers take it in groups', async () => {
@@ -163,7 +163,7 @@ describe('what is due for many customers', function () {
       await client.query('BEGIN')
       await client.query('SELECT FROM customer_state WHERE customer_id = $1 FOR UPDATE', [customerIds[0]])
       expect(await sweep()).to.equal(crowd - 1)
-      const wakeUps = new WakeUps(bench.subscriptions, { lanes: 2 })
+      const wakeUps = new DueWakeUps(bench.dueTransitions, { lanes: 2 })
       let isDone = false
       const woken = Promise.all(customerIds.map((id) => wakeUps.apply(environmentId, id))).then(() => {
         isDone = true
@@ -183,9 +183,9 @@ describe('what is due for many customers', function () {
       { log: silentLogger(), signal: new AbortController().signal },
       {
         domain: {
-          dueCustomers: async () => (await bench.subscriptions.dueCustomers(1_000)).filter((due) => due.environmentId === environmentId),
-          applyDue: (...asked) => bench.subscriptions.applyDue(...asked),
-          applyDueTogether: (...asked) => bench.subscriptions.applyDueTogether(...asked),
+          dueCustomers: async () => (await bench.dueTransitions.dueCustomers(1_000)).filter((due) => due.environmentId === environmentId),
+          applyDue: (...asked) => bench.dueTransitions.applyDue(...asked),
+          applyDueTogether: (...asked) => bench.dueTransitions.applyDueTogether(...asked),
         },
         concurrency: 2,
         label: 'due transitions',

@@ -1,5 +1,4 @@
 import { BillingLedger } from '../../../src/billing/ledger.js'
-import { findCustomer } from '../../../src/customer/records/customers.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import { readUsageOf } from '../../../src/metering/counting/current-usage.js'
 import { silentLogger } from '../../../src/platform/logger.js'
@@ -78,7 +77,7 @@ export async function openBench(): Promise<Bench> {
     databaseUrl: database.url,
     queues,
     ledger: new BillingLedger({ findUsage: readUsageOf }),
-    providerRequests: new ProviderRequests({ prisma: postgres.prisma, findCustomer, provider: app.billingProvider }),
+    providerRequests: new ProviderRequests({ prisma: postgres.prisma, provider: app.billingProvider }),
     async createEnvironment({ isTest = false, catalog = catalogText } = {}) {
       const { environment } = await app.environments.create({ refId: `environment-${++count}`, isTest })
       await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })

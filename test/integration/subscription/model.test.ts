@@ -142,18 +142,18 @@ describe('whatever is asked for, and whenever', function () {
         const kinds = { active: 'ACTIVE', trial: 'IN_TRIAL', upcoming: 'NOT_STARTED' } as const
         const status = kinds[action.do === 'cancel' ? action.kind : 'active']
         // So that its name is found by the status that it has now.
-        await bench.subscriptions.applyDue(environmentId, customer.id)
+        await bench.dueTransitions.applyDue(environmentId, customer.id)
         const row = await bench.prisma.subscription.findFirst({
           where: { environmentId, status, ...(action.resource ? { resource: { refId: action.resource } } : { resourceId: null }) },
         })
         if (!row) throw new Refused()
         if (action.do === 'undo') await bench.subscriptionChanges.cancelSchedule(environmentId, row.refId)
-        else await bench.subscriptions.cancel(environmentId, { subscriptionRefId: row.refId, time: action.time })
+        else await bench.cancellations.cancel(environmentId, { subscriptionRefId: row.refId, time: action.time })
       }
     }
 
     async function check(when: string): Promise<void> {
-      const held = await bench.subscriptions.active(environmentId, { customerRefId: 'acme' })
+      const held = await bench.subscriptionReads.active(environmentId, { customerRefId: 'acme' })
       const inForce = held.map(({ resource, plan, status }) => `${resource?.refId ?? null} ${plan.refId} ${status}`)
       expect(inForce.sort(), when).to.deep.equal(model.inForce().sort())
       for (const resource of (await hasResource()) ? [null, 'r1'] : [null]) {

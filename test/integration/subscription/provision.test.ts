@@ -17,7 +17,7 @@ describe('provisioning a subscription', () => {
   type Request = Parameters<Bench['subscriptions']['provision']>[1]
   const provision = (planRefId: string, request: Partial<Request> = {}) =>
     bench.subscriptions.provision(environmentId, { customerRefId: 'acme', planRefId, ...request })
-  const active = (customerRefId = 'acme') => bench.subscriptions.active(environmentId, { customerRefId })
+  const active = (customerRefId = 'acme') => bench.subscriptionReads.active(environmentId, { customerRefId })
   const rows = (where: object = {}) => bench.prisma.subscription.findMany({ where: { environmentId, ...where }, orderBy: { id: 'asc' } })
   const changes = () => bench.prisma.outboxMessage.count({ where: { environmentId } })
 
@@ -83,7 +83,7 @@ describe('provisioning a subscription', () => {
     })
     it('answers what has ended meanwhile, and does not start it anew', async () => {
       await provision('business', { subscriptionRefId: 'sub-1' })
-      await bench.subscriptions.cancel(environmentId, { subscriptionRefId: 'sub-1' })
+      await bench.cancellations.cancel(environmentId, { subscriptionRefId: 'sub-1' })
       expect((await provision('business', { subscriptionRefId: 'sub-1' })).subscription.status).to.equal('CANCELED')
     })
     it('changes the add-ons of what is active', async () => {
@@ -108,7 +108,7 @@ describe('provisioning a subscription', () => {
   })
 
   describe('a trial', () => {
-    const cancel = (subscriptionRefId: string) => bench.subscriptions.cancel(environmentId, { subscriptionRefId })
+    const cancel = (subscriptionRefId: string) => bench.cancellations.cancel(environmentId, { subscriptionRefId })
 
     it('is given once for a product', async () => {
       const first = await provision('team')

@@ -1,10 +1,9 @@
 import { expect } from 'chai'
-import { findCustomer } from '../../../src/customer/records/customers.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { sweepDue } from '../../../src/platform/due-sweep.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import type { PrismaClient } from '../../../src/platform/postgres.js'
-import { SubscriptionService } from '../../../src/subscription/use-cases/subscriptions.js'
+import { DueTransitions } from '../../../src/subscription/time/due.js'
 import { atOnce, type Bench, openBench } from './fixture.js'
 import { seatsCatalog } from './seats-catalog.js'
 
@@ -52,12 +51,12 @@ describe('renewing', () => {
     (await bench.prisma.subscriptionRenewal.findMany({ where: { environmentId }, orderBy: { periodStart: 'asc' } })).map(
       ({ periodStart, periodEnd }) => [periodStart.getTime(), periodEnd.getTime()],
     )
-  const current = async () => (await bench.subscriptions.get(environmentId, 'sub')).currentPeriod!
+  const current = async () => (await bench.subscriptionReads.get(environmentId, 'sub')).currentPeriod!
 
   it('each period once, in order and without gaps, though eight workers do it at once', async () => {
     await elapse(100)
     const first = (await bench.prisma.subscription.findFirstOrThrow({ where: { environmentId } })).currentPeriodEnd!.getTime()
-    const results = await atOnce(() => bench.subscriptions.applyDue(environmentId, customerId))
+    const results = await atOnce(() => bench.dueTransitions.applyDue(environmentId, customerId))
     expect(results.filter(Boolean)).to.have.length(1)
     const recorded = await renewals()
     expect(recorded).to.have.length(3)
@@ -91,14 +90,14 @@ describe('renewing', () => {
     }
     expect(steps).to.be.above(5)
     expect(await renewals()).to.have.length(1)
-    expect((await bench.subscriptions.get(environmentId, 'sub')).quantities.map(({ quantity }) => quantity)).to.deep.equal(['5'])
+    expect((await bench.subscriptionReads.get(environmentId, 'sub')).quantities.map(({ quantity }) => quantity)).to.deep.equal(['5'])
     // Killed after the commit: the wake-ups are lost, and the next worker finds nothing left to do.
-    expect(await bench.subscriptions.applyDue(environmentId, customerId)).to.equal(false)
+    expect(await bench.dueTransitions.applyDue(environmentId, customerId)).to.equal(false)
   })
 
   it('is refused by the database a second time', async () => {
     await elapse(40)
-    await bench.subscriptions.applyDue(environmentId, customerId)
+    await bench.dueTransitions.applyDue(environmentId, customerId)
     const [row] = await bench.prisma.subscriptionRenewal.findMany({ where: { environmentId } })
     const again = bench.prisma.subscriptionRenewal.create({ data: row! }).then(
       () => null,
@@ -110,13 +109,13 @@ describe('renewing', () => {
   it('does not happen after an end, and tells nobody that their access changed', async () => {
     const messages = await bench.prisma.outboxMessage.count({ where: { environmentId } })
     await elapse(40)
-    await bench.subscriptions.applyDue(environmentId, customerId)
+    await bench.dueTransitions.applyDue(environmentId, customerId)
     expect(await bench.prisma.outboxMessage.count({ where: { environmentId } })).to.equal(messages)
-    await bench.subscriptions.cancel(environmentId, { subscriptionRefId: 'sub' })
+    await bench.cancellations.cancel(environmentId, { subscriptionRefId: 'sub' })
     const { end } = await current()
     await elapse(40)
-    await bench.subscriptions.applyDue(environmentId, customerId)
-    expect((await bench.subscriptions.get(environmentId, 'sub')).status).to.equal('CANCELED')
+    await bench.dueTransitions.applyDue(environmentId, customerId)
+    expect((await bench.subscriptionReads.get(environmentId, 'sub')).status).to.equal('CANCELED')
     expect((await renewals()).some(([start]) => start! >= end)).to.equal(false)
   })
 
@@ -137,10 +136,10 @@ describe('renewing', () => {
       const domain = {
         dueCustomers: async () => [
           { environmentId, customerId: broken.id },
-          ...(await bench.subscriptions.dueCustomers(500)).filter((due) => due.environmentId === environmentId),
+          ...(await bench.dueTransitions.dueCustomers(500)).filter((due) => due.environmentId === environmentId),
         ],
         applyDue: async (environment: string, id: string, options: { ifFree: boolean }) => {
-          if (id !== broken.id) return bench.subscriptions.applyDue(environment, id, options)
+          if (id !== broken.id) return bench.dueTransitions.applyDue(environment, id, options)
           attempts += 1
           throw new Error('broken')
         },
@@ -163,21 +162,16 @@ describe('renewing', () => {
       }
       await elapse(40)
       await bench.prisma.subscription.updateMany({ where: { environmentId, customerId }, data: { dueAt: new Date(Date.now() - 1) } })
-      const due = await bench.subscriptions.dueCustomers(4)
+      const due = await bench.dueTransitions.dueCustomers(4)
       expect(due.map((one) => one.customerId)).to.include(customerId)
     })
   })
 
   const serviceOn = (prisma: PrismaClient) =>
-    new SubscriptionService({
+    new DueTransitions({
       prisma,
       catalog: bench.catalog,
-      entitlements: bench.entitlements,
-      findCustomer,
-      time: bench.environments,
       billing: bench.ledger,
-      provider: bench.providerRequests,
-      makeCalls: bench.billing.deliverAll.bind(bench.billing),
       after: { changed: () => undefined, dueAt: () => undefined },
     })
   const everything = async () => [

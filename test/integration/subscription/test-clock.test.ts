@@ -21,7 +21,7 @@ describe('a test clock', () => {
     bench.subscriptions.provision(environmentId, { customerRefId, planRefId, ...request })
   const advance = (to: number) => bench.testClocks.advance(environmentId, to)
   const active = async (customerRefId: string) => {
-    const held = await bench.subscriptions.active(environmentId, { customerRefId })
+    const held = await bench.subscriptionReads.active(environmentId, { customerRefId })
     return held.map(({ plan, status }) => `${plan.refId} ${status}`)
   }
 

@@ -39,8 +39,7 @@ describe('moving a subscription to another resource', () => {
     const { rows } = await bench.pool.query<{ id: string }>('SELECT id FROM pending_batch WHERE environment_id = $1', [environmentId])
     for (const { id } of rows) await bench.newAggregation().aggregate({ v: 1, environmentId, batchId: id, stored: null })
   }
-  const transfer = (resourceRefId: string) =>
-    bench.app.subscriptionChanges.transferToResource(environmentId, `${customerId}-sub`, resourceRefId)
+  const transfer = (resourceRefId: string) => bench.app.transfers.transferToResource(environmentId, `${customerId}-sub`, resourceRefId)
   const recomputeAll = async () => {
     for (const featureId of metered)
       await bench.usage.recomputations.request(environmentId, { featureId, customerId, from: null, to: null })

@@ -19,8 +19,8 @@ describe('recording what time has made due', () => {
   type Request = Parameters<Bench['subscriptions']['provision']>[1]
   const provision = (request: Partial<Request> & { planRefId: string }) =>
     bench.subscriptions.provision(environmentId, { customerRefId: 'acme', ...request })
-  const applyDue = () => bench.subscriptions.applyDue(environmentId, customerId)
-  const active = () => bench.subscriptions.active(environmentId, { customerRefId: 'acme' })
+  const applyDue = () => bench.dueTransitions.applyDue(environmentId, customerId)
+  const active = () => bench.subscriptionReads.active(environmentId, { customerRefId: 'acme' })
   const outcomes = async () => {
     const rows = await bench.prisma.subscription.findMany({ where: { environmentId }, orderBy: [{ startDate: 'asc' }, { id: 'asc' }] })
     return rows.map(({ refId, status, cancelReason }) => [refId, status, cancelReason])
@@ -66,7 +66,7 @@ describe('recording what time has made due', () => {
 
   it('records what reads have answered already, with the same ids', async () => {
     await provision({ planRefId: 'business', subscriptionRefId: 'sub-1' })
-    await bench.subscriptions.cancel(environmentId, { subscriptionRefId: 'sub-1', time: 'SPECIFIC_DATE', endDate: Date.now() + day })
+    await bench.cancellations.cancel(environmentId, { subscriptionRefId: 'sub-1', time: 'SPECIFIC_DATE', endDate: Date.now() + day })
     await elapse(3 * day)
     const derived = await active()
     expect(derived.map(({ plan, status }) => [plan.refId, status])).to.deep.equal([['free', 'ACTIVE']])
@@ -113,7 +113,7 @@ describe('recording what time has made due', () => {
   })
 
   describe('the sweep', () => {
-    const due = async () => (await bench.subscriptions.dueCustomers(100)).filter((found) => found.environmentId === environmentId)
+    const due = async () => (await bench.dueTransitions.dueCustomers(100)).filter((found) => found.environmentId === environmentId)
 
     it('finds whom a lost job left behind, until it is recorded', async () => {
       await provision({ planRefId: 'team' })
@@ -134,16 +134,16 @@ describe('recording what time has made due', () => {
           environmentId,
           customerId,
         ])
-        expect(await bench.subscriptions.applyDue(environmentId, customerId, { ifFree: true })).to.equal(false)
+        expect(await bench.dueTransitions.applyDue(environmentId, customerId, { ifFree: true })).to.equal(false)
       } finally {
         await client.query('ROLLBACK')
         client.release()
       }
-      expect(await bench.subscriptions.applyDue(environmentId, customerId, { ifFree: true })).to.equal(true)
+      expect(await bench.dueTransitions.applyDue(environmentId, customerId, { ifFree: true })).to.equal(true)
     })
   })
 
   it('knows nothing of an unknown customer, and fails nobody', async () => {
-    expect(await bench.subscriptions.applyDue(environmentId, environmentId)).to.equal(false)
+    expect(await bench.dueTransitions.applyDue(environmentId, environmentId)).to.equal(false)
   })
 })

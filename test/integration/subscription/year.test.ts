@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { findInvoices } from '../../../src/billing/records/invoices.js'
 import type { Invoice } from '../../../src/billing/rules/billing.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { Subscription } from '../../../src/subscription/rules/subscription.js'
@@ -26,7 +27,7 @@ describe('the worked example of a year', () => {
   after(async () => expect(await bench.close()).to.deep.equal([]))
 
   it('is what the code does on a test clock, line by line (UPDATE_DOCS=1 writes it)', async () => {
-    const { customers, subscriptions, subscriptionChanges, testClocks } = bench
+    const { cancellations, customers, subscriptionReads, subscriptions, subscriptionChanges, testClocks } = bench
     const update = (change: Omit<Parameters<typeof subscriptionChanges.update>[1], 'subscriptionRefId'>) =>
       subscriptionChanges.update(environmentId, { subscriptionRefId: 'desk-1', ...change })
 
@@ -72,13 +73,13 @@ describe('the worked example of a year', () => {
     await goTo('08-10T09:00:00Z')
     await note('moved to the latest version', ['desk-2'])
     await goTo('10-20T18:45:00Z')
-    await subscriptions.cancel(environmentId, { subscriptionRefId: 'desk-2' })
+    await cancellations.cancel(environmentId, { subscriptionRefId: 'desk-2' })
     await note('`cancelSubscription`: the product says at the end of the period', ['desk-2'])
     await goTo('10-28T09:15:00Z')
     await subscriptionChanges.update(environmentId, { subscriptionRefId: 'desk-2', cancellationDate: null })
     await note('`updateOneSubscription` with `cancellationDate: null` takes it back', ['desk-2'])
     await goTo('11-25T11:00:00Z')
-    await subscriptions.cancel(environmentId, { subscriptionRefId: 'desk-2' })
+    await cancellations.cancel(environmentId, { subscriptionRefId: 'desk-2' })
     await note('`cancelSubscription` once more', ['desk-2'])
     await goTo('12-10T09:00:00Z')
     await note('it ends, and the free plan follows in the same instant', ['desk-2', null])
@@ -90,8 +91,8 @@ describe('the worked example of a year', () => {
     ]
     const invoices = []
     for (const name of ['desk-1', 'desk-2']) {
-      const { id } = await subscriptions.get(environmentId, name)
-      for (const invoice of await bench.billingReads.invoices(environmentId, id)) invoices.push({ name, invoice })
+      const { id } = await subscriptionReads.get(environmentId, name)
+      for (const invoice of await findInvoices(bench.prisma, environmentId, [id])) invoices.push({ name, invoice })
     }
     const written = [
       toMarkdown(table),
@@ -112,11 +113,11 @@ describe('the worked example of a year', () => {
   /** A line for each named subscription; null: the one that nobody named. */
   async function note(what: string, names: (string | null)[] = ['desk-1']): Promise<void> {
     const now = (await bench.testClocks.find(environmentId))!.now
-    const active = await bench.subscriptions.active(environmentId, { customerRefId: 'acme' })
+    const active = await bench.subscriptionReads.active(environmentId, { customerRefId: 'acme' })
     const { entitlements } = await bench.entitlements.state(environmentId, 'acme', null)
     const limit = (refId: string) => entitlements.find(({ feature }) => feature.refId === refId)?.usageLimit ?? '–'
     for (const [index, name] of names.entries()) {
-      const subscription = name === null ? active[0]! : await bench.subscriptions.get(environmentId, name)
+      const subscription = name === null ? active[0]! : await bench.subscriptionReads.get(environmentId, name)
       const isLast = index === names.length - 1
       rows.push([
         index === 0 ? shown(now) : '',

@@ -46,7 +46,7 @@ class Records {
       deniedReason,
       entitlements,
       validUntil,
-      catalogVersion: 1,
+      basis: { catalogVersion: 1, clock: 'real' },
     }
   }
 }

@@ -42,7 +42,7 @@ export async function openWholePlatform(): Promise<WholePlatform> {
   consume(life, queues, applyDueTransitions, {
     concurrency: 2,
     handler: async ({ environmentId, customerId }) => {
-      await app.subscriptions.applyDue(environmentId, customerId)
+      await app.dueTransitions.applyDue(environmentId, customerId)
       await app.promotional.applyDue(environmentId, customerId)
     },
   })

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { type Account, type BilledChange, bill, newAccount } from '../../../src/billing/rules/account.js'
+import { type Account, type BilledChange, newAccount } from '../../../src/billing/rules/account.js'
+import { bill } from '../../../src/billing/rules/bill.js'
 import type { Draft } from '../../../src/billing/rules/billing.js'
 import type { Subscription } from '../../../src/subscription/rules/subscription.js'
 import { d, price, terms, version } from './support.js'

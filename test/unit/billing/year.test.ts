@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Account, bill, newAccount } from '../../../src/billing/rules/account.js'
+import { type Account, newAccount } from '../../../src/billing/rules/account.js'
+import { bill } from '../../../src/billing/rules/bill.js'
 import type { Draft } from '../../../src/billing/rules/billing.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { advance } from '../../../src/subscription/rules/advance.js'

@@ -1,15 +1,16 @@
+import type { Feature } from '../../../src/catalog/model/feature.js'
 import type { PackageEntitlement, PackageVersion, Price } from '../../../src/catalog/model/package.js'
-import type { EntitledFeature } from '../../../src/entitlement/rules/state.js'
+import type { ProductRules } from '../../../src/catalog/model/product.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { SubscriptionRequest } from '../../../src/subscription/rules/provision.js'
-import type { HeldAddon, ProductRules, Subscription } from '../../../src/subscription/rules/subscription.js'
+import type { HeldAddon, Subscription } from '../../../src/subscription/rules/subscription.js'
 
 export const hour = 3_600_000
 export const day = 24 * hour
 /** Where the tests begin: 2026-03-01T00:00:00Z. */
 export const t0 = Date.parse('2026-03-01T00:00:00Z')
 
-export function feature(refId: string, fields: Partial<EntitledFeature> = {}): EntitledFeature {
+export function feature(refId: string, fields: Partial<Feature> = {}): Feature {
   return {
     id: `feature-${refId}`,
     refId,
@@ -24,10 +25,7 @@ export function feature(refId: string, fields: Partial<EntitledFeature> = {}): E
   }
 }
 
-export function entitled(
-  to: EntitledFeature,
-  { limit, ...fields }: Partial<PackageEntitlement> & { limit?: number } = {},
-): PackageEntitlement {
+export function entitled(to: Feature, { limit, ...fields }: Partial<PackageEntitlement> & { limit?: number } = {}): PackageEntitlement {
   return {
     id: `entitlement-${to.id}`,
     featureId: to.id,

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import type { ProductRules } from '../../../src/catalog/model/product.js'
 import { decideWinners, type Holdings, winnerPeriodAt } from '../../../src/entitlement/rules/holdings.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { seriesKey } from '../../../src/metering/model/series.js'
 import { advance } from '../../../src/subscription/rules/advance.js'
 import { decideProvision } from '../../../src/subscription/rules/provision.js'
-import type { ProductRules, Subscription } from '../../../src/subscription/rules/subscription.js'
+import type { Subscription } from '../../../src/subscription/rules/subscription.js'
 import { decideMigration, decideUpdate } from '../../../src/subscription/rules/update.js'
 import { day, entitled, feature, plan, price, product, request, subscription, t0, trial } from './support.js'
 

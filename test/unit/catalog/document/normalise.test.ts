@@ -47,7 +47,8 @@ describe('the normal form of a catalog', () => {
         expect(parseCatalogText(text, { current: null, archiveMissing })).to.deep.equal({ catalog: parsed(input) })
       }
     })
-  })
+    // YAML of sixty catalogs takes seconds where the machine is busy.
+  }).timeout(10_000)
 
   it('keeps the order of entitlements and of the values of an ENUM, which is how they are displayed', () => {
     const features = [

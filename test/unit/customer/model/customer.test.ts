@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { checkFields, mergeMetaData, toWritten } from '../../../../src/customer/model/customer.js'
+import { checkFields, toWritten } from '../../../../src/customer/model/customer.js'
 import { Problem } from '../../../../src/kernel/problem.js'
 
 describe('customer metadata', () => {
@@ -13,7 +13,10 @@ describe('customer metadata', () => {
     ['clears all', { a: 1 }, null, null],
     ['begins with nothing', null, { a: 1, b: null }, { a: 1 }],
   ]
-  for (const [title, current, change, expected] of cases) it(title, () => expect(mergeMetaData(current, change)).to.deep.equal(expected))
+  for (const [title, additionalMetaData, change, expected] of cases)
+    it(title, () =>
+      expect(toWritten({ additionalMetaData } as never, { additionalMetaData: change })).to.deep.equal({ additionalMetaData: expected }),
+    )
 
   it('is not written when it is absent from the change', () =>
     expect(toWritten({ additionalMetaData: { a: 1 } } as never, { name: 'Acme' })).to.deep.equal({ name: 'Acme' }))

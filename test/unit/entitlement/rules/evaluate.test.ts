@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { Feature } from '../../../../src/catalog/model/feature.js'
 import {
   checkRequestedUsage,
   decide,
@@ -8,11 +9,11 @@ import {
   entitlementAt,
   evaluate,
   fitsLimit,
-  isExpired,
 } from '../../../../src/entitlement/rules/evaluate.js'
-import type { EntitledFeature, Entitlement, EntitlementState, MeterType } from '../../../../src/entitlement/rules/state.js'
+import type { Entitlement, EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { Problem } from '../../../../src/kernel/problem.js'
+import type { MeterType } from '../../../../src/metering/model/meter.js'
 
 interface DecisionCase {
   name: string
@@ -38,7 +39,7 @@ const cases: DecisionCase[] = JSON.parse(readFileSync('test/cases/decisions.json
 const ms = (text: string): number => Date.parse(text)
 const now = ms('2026-02-15T00:00:00Z')
 
-const features: Record<EntitlementType, Pick<EntitledFeature, 'featureType' | 'meterType'>> = {
+const features: Record<EntitlementType, Pick<Feature, 'featureType' | 'meterType'>> = {
   boolean: { featureType: 'BOOLEAN', meterType: 'None' },
   numeric: { featureType: 'NUMBER', meterType: 'None' },
   metered: { featureType: 'NUMBER', meterType: 'Incremental' },
@@ -229,12 +230,6 @@ describe('evaluate', () => {
     it('never resets seats, even with a period in the entry', () => {
       const seats = limited('5', '5', { meterType: 'Fluctuating', reset: monthly, usage: usageOf('5', '2026-02-01T00:00:00Z') })
       expect(decide(seats, { requestedUsage: decimal.fromNumber(1), now })).to.include({ granted: false, isStale: false })
-    })
-
-    it('expires exactly at validUntil', () => {
-      expect(isExpired({ validUntil: null }, now)).to.equal(false)
-      expect(isExpired({ validUntil: now }, now - 1)).to.equal(false)
-      expect(isExpired({ validUntil: now }, now)).to.equal(true)
     })
 
     it('keeps the other fields of a reader, and copies nothing when nothing changes', () => {

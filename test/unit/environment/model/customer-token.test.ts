@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
-import { makeToken, verifyToken } from '../../../../src/environment/model/customer-token.js'
+import { verifyToken } from '../../../../src/environment/model/customer-token.js'
+import { makeToken } from '../../../support/customer-token.js'
 
 const secret = 'a-signing-secret'
 const secrets = [Buffer.from(secret)]

@@ -21,42 +21,20 @@ CREATE OR REPLACE FUNCTION count_reports(
   OUT o_usages text, OUT o_versions text
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  v_now bigint;
-  -- Usage has the time of the environment, which a test clock may have moved on; deadlines have ours.
-  v_time bigint;
   v_versions bigint[];
-  v_positions tid[];
+  v_access bigint[];
+  v_is_true boolean;
   v_found bigint;
-  v_true boolean;
-  v_is_valid boolean;
-  v_is_catalog boolean;
   v_greatest numeric;
+  v_version bigint;
 BEGIN
-  -- In the order of ids, which is everybody's order; the caller has sorted them.
-  WITH held AS MATERIALIZED (
-    SELECT asked.ord, state.position, state.access_version = asked.access AS is_true
-    FROM unnest(p_customers, p_access) WITH ORDINALITY AS asked (id, access, ord)
-    CROSS JOIN LATERAL (
-      SELECT s.ctid AS position, s.access_version FROM customer_state AS s
-      WHERE s.environment_id = p_environment AND s.customer_id = asked.id FOR UPDATE
-    ) AS state
-  )
-  SELECT count(*), bool_and(is_true), array_agg(position ORDER BY ord) INTO v_found, v_true, v_positions FROM held;
-  -- As environment_clock, which would read the environment once more.
-  SELECT now, greatest(now, floor(extract(epoch FROM test_clock) * 1000)::bigint), catalog_version = p_catalog
-  INTO v_now, v_time, v_is_catalog
-  FROM environment CROSS JOIN (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now) AS clock WHERE id = p_environment;
-  IF v_found <> cardinality(p_customers) OR NOT v_true OR v_now >= p_deadline OR v_is_catalog IS NOT TRUE THEN
-    RAISE EXCEPTION 'outdated' USING ERRCODE = 'TG001';
-  END IF;
-  WITH advanced AS (
-    UPDATE customer_state AS state SET version = greatest(v_time, state.version + 1)
-    FROM unnest(v_positions) WITH ORDINALITY AS given (position, ord)
-    WHERE state.ctid = given.position
-    RETURNING given.ord, state.version, state.version >= p_from AND state.version < p_until AS is_valid
-  )
-  SELECT count(*), bool_and(is_valid), array_agg(advanced.version ORDER BY ord) INTO v_found, v_is_valid, v_versions FROM advanced;
-  IF v_found <> cardinality(p_customers) OR NOT v_is_valid THEN
+  SELECT advanced.o_versions, advanced.o_access_versions INTO v_versions, v_access
+  FROM advance_customers(p_environment, p_customers, NULL) AS advanced;
+  -- Usage has the time of the environment, which a test clock may have moved on; deadlines have ours.
+  SELECT v_access = p_access AND catalog_version = p_catalog AND floor(extract(epoch FROM clock_timestamp()) * 1000) < p_deadline
+    AND (SELECT min(version) >= p_from AND max(version) < p_until FROM unnest(v_versions) AS version)
+  INTO v_is_true FROM environment WHERE id = p_environment;
+  IF v_is_true IS NOT TRUE THEN
     RAISE EXCEPTION 'outdated' USING ERRCODE = 'TG001';
   END IF;
 
@@ -67,7 +45,7 @@ BEGIN
     FROM unnest(p_hashes, p_bodies, p_records) WITH ORDINALITY AS given (hash, body_hash, record_id, ord) ORDER BY ord;
   END IF;
 
-  -- One statement, because each costs as much to begin as a report to count.
+  -- In one statement, because each costs as much to begin as a report to count.
   WITH stored AS (
     INSERT INTO usage_measurement (environment_id, id, customer_id, resource_id, feature_id, value, behavior, occurred_at, dimensions)
     SELECT p_environment, id, p_customers[owner], resource_id, p_features[feature], value, 'DELTA', to_timestamp(v_versions[owner] / 1000::float8), dimensions
@@ -106,12 +84,11 @@ BEGIN
     SELECT count(*) AS counters, max(abs(added.usage)) AS greatest, max(added.version) AS version,
       string_agg(trim_scale(added.usage)::text, ',' ORDER BY ord) AS usages, string_agg(added.version::text, ',' ORDER BY ord) AS versions
     FROM added
-  ), told AS (
-    INSERT INTO outbox_message (environment_id, id, kind, version, changes, told)
-    SELECT p_environment, p_message, 'usage', version, p_changes, concat_ws(E'\n', p_told, usages, versions)
-    FROM counted WHERE p_changes > 0 AND counters > 0
   )
-  SELECT counters, greatest, usages, versions INTO v_found, v_greatest, o_usages, o_versions FROM counted;
+  SELECT counters, greatest, version, usages, versions INTO v_found, v_greatest, v_version, o_usages, o_versions FROM counted;
+  IF p_changes > 0 AND v_found > 0 THEN
+    PERFORM tell_counted(p_environment, p_message, v_version, p_changes, concat_ws(E'\n', p_told, o_usages, o_versions));
+  END IF;
   -- The last look at the clock: what is committed after its deadline has been called "not counted" by the door.
   IF v_found <> cardinality(p_series) OR floor(extract(epoch FROM clock_timestamp()) * 1000) - 500 >= p_deadline OR v_greatest > p_max_usage THEN
     RAISE EXCEPTION 'outdated' USING ERRCODE = 'TG001';

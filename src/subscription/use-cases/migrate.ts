@@ -1,18 +1,18 @@
 import type { CatalogService } from '../../catalog/service.js'
 import { lockCustomerState, recordAccessChange } from '../../changes/access.js'
+import { findCustomer } from '../../customer/records/customers.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { type PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
-import { SubscriptionRecords } from '../records/frame.js'
+import { type RecordsParts, SubscriptionRecords } from '../records/frame.js'
 import * as repository from '../records/migrations.js'
 import { saveSubscription } from '../records/subscriptions.js'
 import type { Subscription } from '../rules/subscription.js'
 import { latestAddons } from '../rules/update.js'
-import { latestVersions } from './changes.js'
-import type { SubscriptionParts } from './subscriptions.js'
+import { latestVersions } from './latest-versions.js'
 
 /** A version that was published for all customers, and how many subscriptions have moved to it. */
-export interface PackageMigration {
+interface PackageMigration {
   id: string
   packageRefId: string
   versionNumber: number
@@ -34,14 +34,12 @@ const batchSize = 100
 export class PackageMigrationService {
   readonly #prisma: PrismaClient
   readonly #catalog: CatalogService
-  readonly #findCustomer: SubscriptionParts['findCustomer']
-  readonly #billing: SubscriptionParts['billing']
+  readonly #billing: RecordsParts['billing']
   readonly #records: SubscriptionRecords
 
-  constructor(parts: Pick<SubscriptionParts, 'prisma' | 'catalog' | 'findCustomer' | 'billing' | 'after'>) {
+  constructor(parts: RecordsParts) {
     this.#prisma = parts.prisma
     this.#catalog = parts.catalog
-    this.#findCustomer = parts.findCustomer
     this.#billing = parts.billing
     this.#records = new SubscriptionRecords(parts)
   }
@@ -84,7 +82,7 @@ export class PackageMigrationService {
   async #migrateCustomer(migration: repository.OpenMigration, customerId: string): Promise<number> {
     const { environmentId, packageId } = migration
     const changed = await inTransaction(this.#prisma, async (db) => {
-      const customer = await this.#findCustomer(db, environmentId, { id: customerId })
+      const customer = await findCustomer(db, environmentId, { id: customerId })
       const now = customer && (await lockCustomerState(db, environmentId, customerId))
       if (!customer || now === null) throw new Error(`customer ${customerId} has no state row`)
       const held = await this.#records.recordDue(db, { ...customer, now })

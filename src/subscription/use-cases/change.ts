@@ -1,22 +1,17 @@
 import type { BillingPeriod } from '../../catalog/model/package.js'
 import type { CatalogService } from '../../catalog/service.js'
-import { customerNotFound } from '../../customer/model/problems.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput } from '../../kernel/problem.js'
-import type { Db, PrismaClient } from '../../platform/postgres.js'
-import { SubscriptionRecords } from '../records/frame.js'
-import { loadOpenSubscriptions } from '../records/subscriptions.js'
-import { moveUsage } from '../records/usage.js'
+import type { Db } from '../../platform/postgres.js'
+import { type RecordsParts, SubscriptionRecords } from '../records/frame.js'
 import type { BillingCycleAnchor, ScheduleStrategy } from '../rules/billing-period.js'
-import { isSameSlot } from '../rules/coexistence.js'
 import { onlyUnit } from '../rules/content.js'
 import { refusal } from '../rules/lifecycle.js'
-import { placeIsTaken, subscriptionNotFound } from '../rules/problems.js'
-import { type Budget, givesAccess, type Subscription } from '../rules/subscription.js'
-import { cancelSchedule, decideMigration, decideUpdate, type LatestVersions, type SubscriptionUpdate } from '../rules/update.js'
+import type { Budget, Subscription } from '../rules/subscription.js'
+import { cancelSchedule, decideMigration, decideUpdate, type SubscriptionUpdate } from '../rules/update.js'
+import { latestVersions } from './latest-versions.js'
 import type { ForProvider, ProviderRequests } from './provider-requests.js'
 import { type ContentRequest, type OwnEntitlementRequest, References } from './references.js'
-import type { SubscriptionParts } from './subscriptions.js'
 
 /** Absent: unchanged. */
 export interface UpdateSubscription extends Omit<ContentRequest, 'ownEntitlements'>, Omit<ForProvider, 'paymentMethodId'> {
@@ -38,17 +33,13 @@ export interface UpdateSubscription extends Omit<ContentRequest, 'ownEntitlement
 
 /** Changes of a subscription that is there. What waits, and what is answered, is the subscription itself. */
 export class SubscriptionChangeService {
-  readonly #prisma: PrismaClient
   readonly #catalog: CatalogService
-  readonly #findCustomer: SubscriptionParts['findCustomer']
   readonly #records: SubscriptionRecords
   readonly #references: References
   readonly #provider: ProviderRequests
 
-  constructor(parts: Pick<SubscriptionParts, 'provider' | 'prisma' | 'catalog' | 'findCustomer' | 'billing' | 'after'>) {
-    this.#prisma = parts.prisma
+  constructor(parts: RecordsParts & { provider: ProviderRequests }) {
     this.#catalog = parts.catalog
-    this.#findCustomer = parts.findCustomer
     this.#records = new SubscriptionRecords(parts)
     this.#references = new References(parts)
     this.#provider = parts.provider
@@ -86,43 +77,6 @@ export class SubscriptionChangeService {
       const latest = await latestVersions(db, this.#catalog, subscription)
       return decideMigration({ subscription, latest, time, now })
     })
-  }
-
-  /** Access and usage move to another resource of the customer, or to the customer itself (null). Safe to repeat. */
-  transferToResource(environmentId: string, subscriptionRefId: string, resourceRefId: string | null): Promise<Subscription> {
-    return this.#records.change(environmentId, subscriptionRefId, async (subscription, { db, held }) => {
-      const refused = refusal(subscription, 'update', 'transferred')
-      if (refused) throw refused
-      const { customerId } = subscription
-      const resource = resourceRefId === null ? null : await this.#references.resource(db, environmentId, customerId, resourceRefId)
-      if (resource?.id === subscription.resource?.id) return subscription
-      const moved = { ...subscription, resource }
-      const isTaken = held.open.some((other) => other.id !== moved.id && other.status === moved.status && isSameSlot(other, moved))
-      if (isTaken) throw placeIsTaken(subscription.product.refId, resourceRefId)
-      const isShared = held.open.some(
-        (other) => other.id !== moved.id && givesAccess(other.status) && other.resource?.id === subscription.resource?.id,
-      )
-      await moveUsage(db, subscription, resource?.id ?? null, { isShared })
-      return moved
-    })
-  }
-
-  /** The same for the subscription that a resource holds. Fails with SUBSCRIPTION_NOT_FOUND when it holds none, with BAD_USER_INPUT when several. */
-  async transfer(
-    environmentId: string,
-    request: { customerRefId: string; sourceResourceRefId: string; destinationResourceRefId: string },
-  ): Promise<Subscription> {
-    const { customerRefId, sourceResourceRefId, destinationResourceRefId } = request
-    const customer = await this.#findCustomer(this.#prisma, environmentId, { refId: customerRefId })
-    if (!customer) throw customerNotFound(customerRefId)
-    const open = await loadOpenSubscriptions(this.#prisma, this.#catalog, environmentId, customer.id)
-    const [found, ...others] = open.filter(({ resource, status }) => resource?.refId === sourceResourceRefId && givesAccess(status))
-    if (!found) throw subscriptionNotFound(`of resource ${sourceResourceRefId}`)
-    if (others.length > 0)
-      throw invalidInput(`Resource "${sourceResourceRefId}" holds several subscriptions: name one with transferSubscriptionToResource.`, {
-        path: 'sourceResourceId',
-      })
-    return this.transferToResource(environmentId, found.refId, destinationResourceRefId)
   }
 
   /** Says who pays; null: its own customer. Entitlements stay. Safe to repeat. */
@@ -173,21 +127,4 @@ export class SubscriptionChangeService {
       return { ...own, featureRefId: refId }
     })
   }
-}
-
-/** What was published last of everything that the subscription holds. */
-export async function latestVersions(
-  db: Db,
-  catalog: CatalogService,
-  { environmentId, plan, addons }: Subscription,
-): Promise<LatestVersions> {
-  const latest: LatestVersions & { addons: Map<string, Subscription['plan']> } = {
-    plan: (await catalog.versionAt(db, environmentId, plan.packageId, null)) ?? plan,
-    addons: new Map(),
-  }
-  for (const { version } of addons) {
-    const newest = await catalog.versionAt(db, environmentId, version.packageId, null)
-    if (newest) latest.addons.set(version.packageId, newest)
-  }
-  return latest
 }

@@ -1,17 +1,16 @@
-import type { RecordedChange } from '../../billing/ledger.js'
+import type { SavedChange } from '../../billing/ledger.js'
 import type { SettlePayment } from '../../billing/sync.js'
 import { recordAccessChange } from '../../changes/access.js'
 import { inTransaction } from '../../platform/transaction.js'
-import { SubscriptionRecords } from '../records/frame.js'
+import { type RecordsParts, SubscriptionRecords } from '../records/frame.js'
 import { insertSubscription, saveSubscription } from '../records/subscriptions.js'
 import { freeFollowUp } from '../rules/follow-up.js'
 import { apply, transition } from '../rules/lifecycle.js'
 import { decidePaid } from '../rules/payment.js'
 import { isFinal } from '../rules/subscription.js'
-import type { SubscriptionParts } from './subscriptions.js'
 
 /** What payments do to subscriptions. What has ended stays ended. */
-export function settlePayments(parts: Pick<SubscriptionParts, 'prisma' | 'catalog' | 'findCustomer' | 'billing' | 'after'>): SettlePayment {
+export function settlePayments(parts: RecordsParts): SettlePayment {
   const records = new SubscriptionRecords(parts)
   return async (environmentId, subscriptionId, decide) => {
     const changed = await inTransaction(parts.prisma, async (db) => {
@@ -32,7 +31,7 @@ export function settlePayments(parts: Pick<SubscriptionParts, 'prisma' | 'catalo
         paymentCollection: isFinal(moved.status) ? moved.paymentCollection : (outcome?.paymentCollection ?? moved.paymentCollection),
       }
       // save
-      const changes: RecordedChange[] = []
+      const changes: SavedChange[] = []
       for (const subscription of ended) {
         const other = held.open.find(({ id }) => id === subscription.id)!
         await saveSubscription(db, other, subscription)

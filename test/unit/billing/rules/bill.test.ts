@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { bill, newAccount } from '../../../../src/billing/rules/account.js'
+import { newAccount } from '../../../../src/billing/rules/account.js'
+import { bill } from '../../../../src/billing/rules/bill.js'
 import type { Subscription } from '../../../../src/subscription/rules/subscription.js'
 import { d, price, terms, version } from '../support.js'
 

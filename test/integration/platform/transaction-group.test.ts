@@ -3,7 +3,7 @@ import { silentLogger } from '../../../src/platform/logger.js'
 import { type Db, openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { inTransaction } from '../../../src/platform/transaction.js'
-import { gathered, inGroup, insertRows, toRow, updateRows } from '../../../src/platform/transaction-group.js'
+import { inGroup, insertRows, oncePerGroup, toRow, updateRows } from '../../../src/platform/transaction-group.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
 
 describe('work for several things in one transaction', () => {
@@ -30,7 +30,7 @@ describe('work for several things in one transaction', () => {
   /** Doubles numbers, and remembers which it was given at once. */
   const doubling = () => {
     const calls: number[][] = []
-    const double = gathered(async (db: Db, inputs: number[]) => {
+    const double = oncePerGroup(async (db: Db, inputs: number[]) => {
       calls.push(inputs)
       await db.$queryRaw`SELECT 1`
       return inputs.map((input) => 2 * input)
@@ -61,7 +61,7 @@ describe('work for several things in one transaction', () => {
   })
 
   it('of which one part fails changes nothing', async () => {
-    const add = gathered(async (db: Db, ids: number[]) => {
+    const add = oncePerGroup(async (db: Db, ids: number[]) => {
       await insertRows(
         db,
         'thing',

@@ -1,0 +1,254 @@
+/**
+ * What a change of a subscription means for its invoices. Pure: the same function drafts the invoice of a change that happens and answers what one
+ * would cost, so that the two cannot differ.
+ *
+ * successor  a subscription that replaces another one: its first invoice carries the credit for the other's unused time
+ */
+import type { EpochMs } from '../../kernel/clock.js'
+import * as decimal from '../../kernel/decimal.js'
+import { invalidInput } from '../../kernel/problem.js'
+import type { Subscription } from '../../subscription/rules/subscription.js'
+import { type Account, type BilledChange, chargedPeriod, endedPart, isCharged, isReplaced, isSamePeriod, newAccount } from './account.js'
+import { withPastPeriods } from './backdated.js'
+import type { Draft, InvoiceReason, Standing, Terms } from './billing.js'
+import { type ChangeDraft, changeDraft, type MeasuredUsage, periodDraft, standingOf, sum, totalled } from './invoice.js'
+
+export interface Billed {
+  account: Account
+  drafts: (Draft | ChangeDraft)[]
+}
+
+/**
+ * The account after the change, and the invoices that it makes, those with nothing in them left out. `replaced`: what stands of the subscription that
+ * this one replaces. `terms`: what is agreed from the change on; absent: as before. What ends with the change is charged by the terms of before.
+ */
+export function bill({
+  account: known,
+  terms = known.terms,
+  change,
+  replaced = null,
+  usage = [],
+}: {
+  account: Account
+  terms?: Terms
+  change: BilledChange
+  replaced?: Standing | null
+  usage?: readonly MeasuredUsage[]
+}): Billed {
+  const { before, after, at } = change
+  const { standing } = known
+  const account = { ...known, terms }
+  const timeZone = after.timeZone
+  const target = isCharged(after) ? standingOf({ content: after, terms, period: chargedPeriod(after, at)!, timeZone, chargedAt: at }) : null
+  if (standing && before && change.isRenewal) {
+    if (!target || target.currency === standing.currency) return endPeriod({ account: known, terms, before, next: target, at, usage })
+    const closed = endPeriod({ account: known, terms, before, next: null, at, usage })
+    const begun = charge({ account: closed.account, target, replaced: null, change })
+    return { account: begun.account, drafts: [...closed.drafts, ...begun.drafts] }
+  }
+  if (before?.status === 'PAYMENT_PENDING' && !target) return { account: newAccount(terms), drafts: [] }
+  if (standing && !target) return end({ account: known, terms, change, usage })
+  // What still waits for its payment has nothing to give back, whatever was asked.
+  if (change.creditsUnused && after.status !== 'PAYMENT_PENDING') return { account: { ...account, creditsUnusedAtEnd: true }, drafts: [] }
+  if (standing && before && at >= standing.period.end && target!.period.end <= at) {
+    // A change at the instant of the renewal, which comes next: what is sold from then on is charged by it.
+    return endPeriod({ account: known, terms, before, next: null, at, usage })
+  }
+  if (standing && before && !isSamePeriod(standing.period, target!.period)) {
+    const closed = endPeriod({ account: { ...known, pending: null }, terms, before, next: null, at, usage })
+    const changed = charge({ account: { ...closed.account, standing, pending: account.pending }, target, replaced: null, change })
+    return { account: changed.account, drafts: [...closed.drafts, ...changed.drafts] }
+  }
+  if (standing && before?.status === 'PAYMENT_PENDING' && after.status === 'ACTIVE') return payOff({ account, replaced, at })
+  const waits = before?.status !== 'PAYMENT_PENDING' && after.status === 'PAYMENT_PENDING'
+  if (!waits) return backdated(charge({ account, target, replaced, change }), change)
+  // An invoice in one currency carries no credit in another one: that is given when the payment has come.
+  const credited = replaced?.currency === target?.currency ? replaced : null
+  const billed = backdated(charge({ account, target, replaced: credited, change }), change)
+  return { ...billed, account: { ...billed.account, creditedPeriodStart: credited?.period.start ?? null } }
+}
+
+function backdated({ account, drafts }: Billed, { before, after, isBackdated }: BilledChange): Billed {
+  if (!isBackdated) return { account, drafts }
+  if (before) throw invalidInput('isBackdated is for a new subscription: leave it out.', { path: 'billingInformation.isBackdated' })
+  const past = drafts.map((draft) => withPastPeriods(draft, { subscription: after, terms: account.terms }))
+  return { account, drafts: past }
+}
+
+/** The first payment came. The other's unused time was credited by the invoice, unless it has begun another period since. */
+function payOff({ account, replaced, at }: { account: Account; replaced: Standing | null; at: EpochMs }): Billed {
+  const paid = { ...account, creditedPeriodStart: null }
+  if (!replaced || replaced.period.start === account.creditedPeriodStart) return { account: paid, drafts: [] }
+  return { account: paid, drafts: creditDrafts(replaced, account.terms, at) }
+}
+
+/** The invoice that gives back what of it is not used; none when that is nothing. */
+function creditDrafts(standing: Standing, { taxPercentage }: Terms, at: EpochMs): ChangeDraft[] {
+  const draft = changeDraft({ reason: 'SUBSCRIPTION_UPDATE', before: standing, after: null, taxPercentage, at })
+  return draft && !isEmpty(draft) ? [draft] : []
+}
+
+/** What is charged in advance becomes `target`. */
+function charge({
+  account,
+  target,
+  replaced,
+  change: { at, proration, isRenewal },
+}: {
+  account: Account
+  target: Standing | null
+  replaced: Standing | null
+  change: Pick<BilledChange, 'at' | 'proration' | 'isRenewal'>
+}): Billed {
+  const { standing, terms } = account
+  if (!target || (standing && isSameStanding(standing, target))) return { account, drafts: [] }
+  const foreign = [standing, replaced].find((other) => other && other.currency !== target.currency && at < other.period.end)
+  if (foreign) return changeCurrency({ account, target, foreign, change: { at, proration, isRenewal } })
+  const charged = [standing, replaced].find((other) => other?.currency === target.currency) ?? null
+  const running = charged && at < charged.period.end ? charged : null
+  const isOwnRunning = standing !== null && at < standing.period.end
+  const isKept = running !== null && isSamePeriod(running.period, target.period)
+  // What stands stays what was charged, also where another subscription was charged it.
+  if (isKept && proration === 'NONE') return { account: { ...account, standing: running }, drafts: [] }
+  const reason: InvoiceReason =
+    isRenewal || (standing && !isOwnRunning) ? 'BILLING_CYCLE' : standing ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATION'
+  const draft = changeDraft({
+    reason,
+    before: running && (isKept || proration !== 'NONE') ? running : null,
+    after: target,
+    taxPercentage: terms.taxPercentage,
+    at,
+  })!
+  const isOwnKept = standing !== null && isSamePeriod(standing.period, target.period)
+  const fixedCharged = isOwnKept ? sum([account.fixedCharged, draft.credit, draft.debit]) : draft.debit
+  const after: Account = { ...account, standing: target, fixedCharged }
+  if (isKept && proration === 'CREATE_PRORATIONS') return { account: { ...after, pending: addPending(account, draft) }, drafts: [] }
+  return withPending(after, draft)
+}
+
+/**
+ * What is charged from now on is in another currency than what stands: the unused part of that is given back in its own, by an invoice of its own that
+ * comes first, together with what waited for the next invoice. With NONE nothing is given back, and a period that goes on is left as it was charged.
+ */
+function changeCurrency({
+  account: { pending, ...account },
+  target,
+  foreign,
+  change,
+}: {
+  account: Account
+  target: Standing
+  foreign: Standing
+  change: Pick<BilledChange, 'at' | 'proration' | 'isRenewal'>
+}): Billed {
+  const { at, proration } = change
+  const { terms, standing } = account
+  const isKept = isSamePeriod(foreign.period, target.period)
+  if (isKept && proration === 'NONE') return { account: { ...account, pending, standing: foreign }, drafts: [] }
+  const credits = proration === 'NONE' ? [] : creditDrafts(foreign, terms, at)
+  const none = { ...foreign, lines: [], gross: decimal.zero, net: decimal.zero }
+  const draft = credits[0] ?? changeDraft({ reason: 'SUBSCRIPTION_UPDATE', before: none, after: null, taxPercentage: null, at })!
+  const settled = withPending({ ...account, pending }, draft)
+  // Where the period goes on, only the rest of it is charged in the new currency.
+  const rest = isKept ? { ...none, currency: target.currency } : null
+  const reason = standing ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATION'
+  const debit = changeDraft({ reason, before: rest, after: target, taxPercentage: terms.taxPercentage, at })!
+  const drafts = [...settled.drafts, ...(isEmpty(debit) ? [] : [debit])]
+  return { account: { ...settled.account, standing: target, fixedCharged: debit.debit }, drafts }
+}
+
+function addPending({ pending }: Account, draft: Draft): Account['pending'] {
+  return {
+    lines: [...(pending?.lines ?? []), ...draft.lines],
+    discount: decimal.add(pending?.discount ?? decimal.zero, draft.discount),
+    tax: decimal.add(pending?.tax ?? decimal.zero, draft.tax),
+  }
+}
+
+/** What waited for an invoice comes with this one. */
+function withPending(account: Account, draft: Draft | ChangeDraft): Billed {
+  const { pending } = account
+  if (!pending) return { account, drafts: isEmpty(draft) ? [] : [draft] }
+  const { lines, discount, tax, ...rest } = draft
+  const joined = totalled({
+    ...rest,
+    lines: [...lines, ...pending.lines],
+    discount: decimal.add(discount, pending.discount),
+    tax: decimal.add(tax, pending.tax),
+  })
+  return { account: { ...account, pending: null }, drafts: isEmpty(joined) ? [] : [{ ...draft, ...joined }] }
+}
+
+/** `next` null: nothing more is charged in advance. */
+function endPeriod({
+  account,
+  terms: agreed,
+  before,
+  next,
+  at,
+  usage,
+}: {
+  account: Account
+  terms: Terms
+  before: Subscription
+  next: Standing | null
+  at: EpochMs
+  usage: readonly MeasuredUsage[]
+}): Billed {
+  const { standing, terms, usageCharged } = account
+  if (!standing) return { account: { ...account, terms: agreed }, drafts: [] }
+  const { currency } = standing
+  const ended = endedPart(standing.period, before, at)
+  const { draft, charged } = periodDraft({
+    content: before,
+    terms: { ...terms, currency },
+    ended,
+    standing,
+    fixedCharged: account.fixedCharged,
+    next,
+    usage,
+    alreadyCharged: usageCharged,
+    timeZone: before.timeZone,
+  })
+  const ending = { ...account, standing: next, fixedCharged: next?.net ?? decimal.zero, usageCharged: charged }
+  const billed = withPending(ending, draft)
+  return { ...billed, account: { ...billed.account, terms: agreed } }
+}
+
+/** Nothing is charged from now on. What was not used is given back when that was asked; a successor does it with its own invoice. */
+function end({
+  account,
+  terms,
+  change,
+  usage,
+}: {
+  account: Account
+  terms: Terms
+  change: BilledChange
+  usage: readonly MeasuredUsage[]
+}): Billed {
+  const { before, at } = change
+  const { standing } = account
+  const isGivenBack = change.creditsUnused || (account.creditsUnusedAtEnd && !isReplaced(change.after))
+  const credits = standing && isGivenBack ? creditDrafts(standing, account.terms, at) : []
+  const closed = before ? endPeriod({ account, terms, before, next: null, at, usage }) : { account, drafts: [] }
+  return { account: { ...closed.account, standing: null }, drafts: [...closed.drafts, ...credits] }
+}
+
+const isEmpty = ({ lines }: Draft): boolean => lines.every(({ amount }) => amount === decimal.zero)
+
+function isSameStanding(a: Standing, b: Standing): boolean {
+  return a.currency === b.currency && a.net === b.net && a.gross === b.gross && isSamePeriod(a.period, b.period) && sameLines(a, b)
+}
+
+/** In any order: add-ons are read in another one than they were bought in. */
+function sameLines({ lines: a }: Standing, { lines: b }: Standing): boolean {
+  const others = new Map(b.map((line) => [line.priceId, line]))
+  return (
+    a.length === b.length &&
+    a.every(({ priceId, quantity, amount }) => {
+      const other = others.get(priceId)
+      return other !== undefined && quantity === other.quantity && amount === other.amount
+    })
+  )
+}

@@ -1,0 +1,66 @@
+import type { EpochMs } from '../../kernel/clock.js'
+import { type Db, Prisma } from '../../platform/postgres.js'
+import { mergedUsage } from '../counting/rollup-repository.js'
+import { ownPart } from '../model/bucket.js'
+
+/** Usage of a customer that goes from one of its parts to another: a resource (our id), or the customer itself (null). */
+export interface MovedUsage {
+  environmentId: string
+  customerId: string
+  featureIds: string[]
+  from: string | null
+  to: string | null
+  /** What happened before stays. */
+  since: EpochMs
+  /** An event is counted for all that its part holds: where the part goes on holding something else, its events stay with it. */
+  areEventsShared: boolean
+}
+
+/**
+ * What was reported for one part of a customer is from now on reported for another: with it go what history has made of it, and the counters of the
+ * series that begin at `since`. The customer's total does not change by it. Needs the customer's state row, as reports do.
+ */
+export async function moveUsage(db: Db, moved: MovedUsage): Promise<void> {
+  const { environmentId, customerId, featureIds, from, to, since } = moved
+  await db.$executeRaw(Prisma.sql`
+    UPDATE usage_measurement SET resource_id = ${to}::uuid
+    WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid AND feature_id = ANY(${featureIds}::uuid[])
+      AND resource_id IS NOT DISTINCT FROM ${from}::uuid AND occurred_at >= ${new Date(since)}`)
+  if (!moved.areEventsShared)
+    await db.$executeRaw(Prisma.sql`
+      UPDATE raw_event SET resource_id = ${to}::uuid
+      WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid
+        AND resource_id IS NOT DISTINCT FROM ${from}::uuid AND occurred_at >= ${new Date(since)}`)
+  await moveRollups(db, moved)
+  // The series of the customer itself is its total over all parts, so it stays; a series of the new part that is there already is right.
+  if (from === null || to === null) return
+  await db.$executeRaw(Prisma.sql`
+    UPDATE usage_series AS series SET resource_id = ${to}::uuid
+    WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid AND resource_id = ${from}::uuid
+      AND feature_id = ANY(${featureIds}::uuid[]) AND (anchor = ${new Date(since)} OR anchor IS NULL)
+      AND NOT EXISTS (
+        SELECT FROM usage_series other
+        WHERE other.environment_id = series.environment_id AND other.customer_id = series.customer_id AND other.resource_id = ${to}::uuid
+          AND other.feature_id = series.feature_id AND other.reset_period IS NOT DISTINCT FROM series.reset_period
+          AND other.reset_rule IS NOT DISTINCT FROM series.reset_rule AND other.anchor IS NOT DISTINCT FROM series.anchor
+          AND other.timezone IS NOT DISTINCT FROM series.timezone)`)
+}
+
+const aggregationOfMeter =
+  'SELECT aggregation::text FROM meter WHERE meter.environment_id = rollup.environment_id AND meter.feature_id = rollup.feature_id'
+
+/** By the quarter of an hour, as they are rolled up. Where the other part has usage of the same time, the two become one. */
+async function moveRollups(db: Db, { environmentId, customerId, featureIds, from, to, since }: MovedUsage): Promise<void> {
+  await db.$executeRaw(Prisma.sql`
+    WITH moved AS (
+      DELETE FROM usage_rollup
+      WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid AND feature_id = ANY(${featureIds}::uuid[])
+        AND part_id = ${from ?? ownPart}::uuid AND bucket_start >= date_bin('15 minutes', ${new Date(since)}::timestamptz, 'epoch')
+      RETURNING feature_id, bucket_start, usage, events, is_level
+    )
+    INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events, is_level)
+    SELECT ${environmentId}::uuid, ${customerId}::uuid, feature_id, ${to ?? ownPart}::uuid, bucket_start, usage, events, is_level FROM moved
+    ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start) DO UPDATE SET
+      usage = ${Prisma.raw(mergedUsage(aggregationOfMeter))},
+      events = rollup.events + excluded.events, is_level = rollup.is_level OR excluded.is_level`)
+}

@@ -1,0 +1,45 @@
+import { dirname } from 'node:path'
+
+/**
+ * The rooms, from the lowest to the highest: a file may use what is in its own folder and in rooms before it, and nothing else. What belongs
+ * together stands on one line. The list is the whole rule: there is no exception to it.
+ */
+export const rooms = `
+  src/kernel
+  src/platform src/platform/list
+  src/environment/model src/environment/records src/environment
+  src/metering/model
+  src/changes/model src/changes/wire src/changes
+  src/catalog/model src/catalog/document src/catalog/records src/catalog
+  src/customer/model src/customer/records src/customer
+  src/metering/wire src/metering/counting src/metering/retention src/metering/ingestion/batch
+  src/metering/ingestion/reports/fast src/metering/ingestion/reports src/metering/ingestion/events/fast src/metering/ingestion/events
+  src/metering/ingestion src/metering/aggregation src/metering/history src/metering/corrections src/metering/intake
+  src/subscription/rules
+  src/billing/rules src/billing/records src/billing/builtin src/billing
+  src/subscription/records src/subscription/use-cases src/subscription/time src/subscription
+  src/entitlement/rules src/entitlement/records src/entitlement
+  src/estimates src/provisioning
+  src/updates/wire src/updates/held src/updates/stream src/updates/deliver src/updates/external-cache
+  src/sdk/sidecar
+  src/web/graphql src/web
+  src/sidecar/cache src/sidecar
+  src/wiring
+  src/local/processes src/local/programs src/local/postgres src/local/redis src/local src/local/admin src/local/demo
+  workers
+  src
+`
+  .trim()
+  .split(/\s+/)
+
+/** Folders whose files only compute, by their last word: values in, values out. */
+const pureFolders = ['kernel', 'model', 'rules', 'document', 'wire']
+
+export const isPure = (room: string): boolean => pureFolders.includes(room.split('/').at(-1)!)
+
+/** Where the file's room stands in the list; a folder without a line of its own is part of the one around it. -1: it has none. */
+export function rankOf(file: string): number {
+  let room = dirname(file)
+  while (room !== '.' && !rooms.includes(room)) room = dirname(room)
+  return rooms.indexOf(room)
+}
