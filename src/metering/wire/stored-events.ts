@@ -17,11 +17,11 @@ export interface StoredEvents {
   names: string[]
   /** Of the events that came without a time. */
   time: EpochMs
-  /** Of each event, the position of its holder, */
+  /** Of each event, the position of its holder. */
   placed: number[]
-  /** that of its name (null: all have the one), */
+  /** Of each event, the position of its name; null: all have the one. */
   named: number[] | null
-  /** its time (null: none came with one), */
+  /** Of each event, its time; null: none came with one. */
   times: (EpochMs | null)[] | null
   dimensions: Dimensions[]
 }
