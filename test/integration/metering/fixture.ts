@@ -89,7 +89,13 @@ export async function openMeteringBench({
       metrics: createMetrics('aggregation'),
       changed: app.after.changed,
     })
-  const newUsage: MeteringBench['newUsage'] = (options = {}) => createUsage({ life, queues, postgres, app, shards, limits, ...options })
+  const doors: Life[] = []
+  const newUsage: MeteringBench['newUsage'] = (options = {}) => {
+    // As in another process: with metrics of its own.
+    const door = new Life('door', silentLogger())
+    doors.push(door)
+    return createUsage({ life: door, queues, postgres, app, shards, limits, ...options })
+  }
   return {
     ...postgres,
     databaseUrl: database.url,
@@ -120,7 +126,7 @@ export async function openMeteringBench({
       consume(life, queues, fillUsage, { concurrency: 2, handler: (job) => filling.fill(job) })
     },
     close: async () => {
-      const failures = await life.stop()
+      const failures = (await Promise.all([...doors, life].map((each) => each.stop()))).flat()
       await database.drop()
       return failures
     },
