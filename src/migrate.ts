@@ -264,7 +264,7 @@ async function recordFailure(
   return new StartError(`migration ${name} failed (${what}): ${howToResolve(name)}`, { cause: error })
 }
 
-export const releaseVariables = {
+const releaseVariables = {
   DATABASE_URL: databaseVariables.DATABASE_URL,
   DATABASE_WAIT_SECONDS: positive({ default: 30, desc: 'Time that PostgreSQL may take to start answering' }),
   LOG_LEVEL: processVariables.LOG_LEVEL,

@@ -5,7 +5,7 @@ import { every } from '../src/platform/timer.js'
 import { createApp } from '../src/wiring/app.js'
 import { openStores } from '../src/wiring/stores.js'
 
-export const billingSyncConfig = {
+const billingSyncConfig = {
   ...processVariables,
   ...databaseVariables,
   ...redisVariables,

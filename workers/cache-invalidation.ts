@@ -11,7 +11,7 @@ import { StateCache } from '../src/updates/held/state-cache.js'
 import { createApp } from '../src/wiring/app.js'
 import { openStores } from '../src/wiring/stores.js'
 
-export const cacheInvalidationConfig = {
+const cacheInvalidationConfig = {
   ...processVariables,
   ...databaseVariables,
   ...redisVariables,

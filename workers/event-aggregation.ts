@@ -2,8 +2,8 @@ import { sweepBatches } from '../src/metering/aggregation/batch-sweep.js'
 import { EventAggregation } from '../src/metering/aggregation/event-aggregation.js'
 import { RecomputationWorker } from '../src/metering/corrections/recomputation.js'
 import { Bindings } from '../src/metering/counting/bindings.js'
+import { countingSession } from '../src/metering/counting/counting-session.js'
 import { UsageFilling } from '../src/metering/counting/usage-filling.js'
-import { countingSession } from '../src/metering/ingestion/ingestion.js'
 import { changeableDays } from '../src/metering/model/windows.js'
 import { EventRetention } from '../src/metering/retention/event-retention.js'
 import { aggregateEvents, fillUsage } from '../src/metering/wire/jobs.js'
@@ -15,7 +15,7 @@ import { createApp } from '../src/wiring/app.js'
 import { openStores } from '../src/wiring/stores.js'
 import { findUsagePeriods } from '../src/wiring/usage-periods.js'
 
-export const eventAggregationConfig = {
+const eventAggregationConfig = {
   ...processVariables,
   ...databaseVariables,
   ...redisVariables,

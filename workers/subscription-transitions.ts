@@ -9,7 +9,7 @@ import { applyDueTransitions } from '../src/subscription/time/jobs.js'
 import { createApp } from '../src/wiring/app.js'
 import { openStores } from '../src/wiring/stores.js'
 
-export const subscriptionTransitionsConfig = {
+const subscriptionTransitionsConfig = {
   ...processVariables,
   ...databaseVariables,
   ...redisVariables,

@@ -1,6 +1,7 @@
 import { makeValidator } from 'envalid'
+import { countingSession } from '../src/metering/counting/counting-session.js'
 import { DirectIngestion } from '../src/metering/ingestion/direct-ingestion.js'
-import { countingSession, Ingestion } from '../src/metering/ingestion/ingestion.js'
+import { Ingestion } from '../src/metering/ingestion/ingestion.js'
 import { shardVariables } from '../src/metering/intake/config.js'
 import { KeyPruning } from '../src/metering/retention/key-pruning.js'
 import { aggregateEvents, ingestDirectUsage, ingestionShard } from '../src/metering/wire/jobs.js'
@@ -26,7 +27,7 @@ const shardList = makeValidator<number[]>((input) => {
   return shards
 })
 
-export const usageIngestionConfig = {
+const usageIngestionConfig = {
   ...processVariables,
   ...databaseVariables,
   ...redisVariables,

@@ -7,7 +7,7 @@ import { createFrontDoor, defaultLimits, openHeldStates } from '../wiring/front-
 import { openStores } from '../wiring/stores.js'
 import { createUsage } from '../wiring/usage.js'
 
-export const webConfig = {
+const webConfig = {
   ...processVariables,
   ...databaseVariables,
   ...redisVariables,

@@ -33,9 +33,9 @@ interface PackedAnnouncement extends Partial<AnnouncementTicket> {
   changes: PackedChange[]
 }
 
-/** The Redis channel of an environment's announcements, */
+/** The Redis channel of an environment's announcements. */
 export const announcementChannel = (prefix: string, environmentId: string): string => `${prefix}:held-changes:${environmentId}`
-/** and that on which a sender learns who has heard its own. */
+/** The Redis channel on which a sender learns who has heard its own. */
 export const heardChannel = (prefix: string, sender: string): string => `${prefix}:held-changes-heard:${sender}`
 
 /** The channel, and what to publish there. Workers do it for the process that the ticket is of, or without one, when nobody has to read its own write. */

@@ -6,11 +6,11 @@ import { EnvironmentService } from '../../environment/service.js'
 import { systemClock } from '../../kernel/clock.js'
 import { Problem } from '../../kernel/problem.js'
 import { ensurePartitionsAround } from '../../metering/retention/partitions-around.js'
-import { explainDatabaseError } from '../../platform/database.js'
+
 import { DeadLetters } from '../../platform/dead-letters.js'
 import { StartError } from '../../platform/health.js'
 import { silentLogger } from '../../platform/logger.js'
-import { openPostgres } from '../../platform/postgres.js'
+import { connectPostgres } from '../../platform/postgres.js'
 import { Life } from '../../platform/process.js'
 import { openRedis } from '../../platform/redis.js'
 import { startMigrations } from '../../subscription/records/migrations.js'
@@ -130,12 +130,7 @@ async function withServices(
   const life = new Life('admin', silentLogger())
   const clock = systemClock
   try {
-    const { pool, prisma } = openPostgres(life, databaseUrl, { poolSize: 2 })
-    await pool.query('select from environment limit 0').catch((error: unknown) => {
-      throw (error as { code?: unknown }).code === '42P01'
-        ? new StartError('the database has no tables yet: run node dist/src/migrate.js')
-        : explainDatabaseError(error, databaseUrl)
-    })
+    const { prisma } = await connectPostgres(life, databaseUrl, { poolSize: 2 })
     const environments = new EnvironmentService({ prisma, clock, prepareForEvents: ensurePartitionsAround })
     const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: () => undefined })
     const deadLetters = () => {

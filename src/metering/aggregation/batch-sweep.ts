@@ -3,9 +3,9 @@ import type { Queryable } from '../../platform/sql.js'
 import type { AggregationJob } from '../wire/jobs.js'
 import { findWaitingBatches } from './batch-repository.js'
 
-/** A batch that waits for longer has lost its job, */
+/** A batch that waits for longer has lost its job, unless the queue is long. */
 const lostAfterSeconds = 5
-/** or the queue is just long: then finding batches in the database as well would only make it longer. */
+/** While the queue is long: finding its batches in the database as well would only make it longer. */
 const lostAfterSecondsWhenBusy = 60
 const batchesPerSweep = 100
 

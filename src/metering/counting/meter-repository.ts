@@ -1,3 +1,4 @@
+/** Raw SQL that reads meters with their history. */
 import type { Queryable } from '../../platform/sql.js'
 import type { FeatureMeter, MeterVersion } from '../model/meter.js'
 

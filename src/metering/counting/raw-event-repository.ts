@@ -1,3 +1,4 @@
+/** Raw SQL that reads stored events. */
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Queryable } from '../../platform/sql.js'
 import type { MeteredEvent } from '../model/meter.js'

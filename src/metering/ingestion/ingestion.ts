@@ -19,9 +19,6 @@ import { createIngestionMetrics } from './batch/batch-metrics.js'
 import { EventIngestion } from './events/event-ingestion.js'
 import { ReportIngestion } from './reports/report-ingestion.js'
 
-/** Settings of connections that count: statements are planned once and for any size. A plan made while a table was empty took 450 ms a batch. */
-export const countingSession = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' }
-
 export interface IngestionParts {
   pool: pg.Pool
   /** For replies. */

@@ -18,17 +18,17 @@ import type { Backlog } from './backlog.js'
 const answerMs = 6_000
 /** Without a reply in that time the batch is added once more: its job, its worker or the reply may be lost, and counting is safe to repeat. */
 const repeatMs = 500
-/** Of one lane. Two keep the worker busy while the next is gathered; more would only make batches smaller, */
+/** Batches of one lane. Two keep the worker busy while the next is gathered; more would only make them smaller. */
 const maxInFlight = 2
-/** and so would a second one of few items: a job costs as much as the reports of a dozen. */
+/** Items of a second batch under way: one of fewer would only cost a job more, which costs as much as the reports of a dozen. */
 const worthwhileItems = 20
 /** Under load a batch of far less than usual waits so long for the callers that have just been answered. */
 const lingerMs = 1
 /** A batch that takes so long, perhaps for a customer that is locked, leaves its slot to the next. */
 const slowMs = 100
-/** How much of the usual size is left by a batch that is smaller, */
+/** How much of the usual size is left by a batch that is smaller. */
 const forgetting = 0.7
-/** and how long it is usual. */
+/** So long after a batch its size is still usual. */
 const usualMs = 20
 /** A second or two of work. More of it waiting means that workers are too few, and the caller should know. */
 const maxWaitingItems = 20_000

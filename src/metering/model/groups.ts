@@ -1,5 +1,5 @@
 /**
- * Usage by the values of dimensions. Pure.
+ * Usage by the values of dimensions.
  *
  * group   a combination of values; what has no such dimension has ""
  * bucket  a quarter of an hour of one part: what each group had in it

@@ -1,4 +1,4 @@
-/** A page of the lines of a history. Pure. */
+/** A page of the lines of a history. */
 import { invalidInput } from '../../kernel/problem.js'
 
 /** As lists have it: `first` and `after` walk forwards, `last` and `before` backwards. Cursors are positions in the order of the lines. */

@@ -4,7 +4,7 @@ import { type ResetPeriod, type ResetRule, usagePeriodAt } from './usage-period.
 import { dayMs } from './windows.js'
 
 /**
- * Usage over time, as a line: where it stood at the end of each slice since it last started again. Pure.
+ * Usage over time, as a line: where it stood at the end of each slice since it last started again.
  *
  * slice   the stretch between two cuts: an hour, a day, a week or a month of the customer's time zone, cut also where usage is reset
  */

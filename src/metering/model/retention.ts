@@ -1,4 +1,4 @@
-/** How long raw events are kept. Pure. */
+/** How long raw events are kept. */
 import type { ResetPeriod } from './usage-period.js'
 import { changeableDays, dayMs } from './windows.js'
 

@@ -1,6 +1,6 @@
 /**
  * Which time zone usage periods follow when the customer's has changed: a period that was begun in the old zone keeps its end, and the new zone counts
- * from there. Pure.
+ * from there.
  */
 import type { EpochMs } from '../../kernel/clock.js'
 import { type ResetPeriod, type ResetRule, usagePeriodAt } from './usage-period.js'

@@ -42,15 +42,15 @@ export class SocketDoor {
   readonly #options: SocketOptions
   readonly #documents: Documents
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, handleProtocols })
-  readonly #connections = new Set<Connection>()
-  readonly #protocol: ProtocolServer<Connection>
+  readonly #clients = new Set<Client>()
+  readonly #protocol: ProtocolServer<Client>
   readonly #dropped: Counter
 
   constructor(options: SocketOptions) {
     const { life, schema, feed } = options
     this.#options = options
     this.#documents = new Documents(schema)
-    this.#protocol = makeServer<ConnectionParams, Connection>({
+    this.#protocol = makeServer<ConnectionParams, Client>({
       onConnect: (context) => this.#connect(context),
       onSubscribe: (context, id, payload) => this.#subscription(context, id, payload),
       subscribe: (args) => this.#subscribe(args),
@@ -62,13 +62,13 @@ export class SocketDoor {
       labelNames: ['reason'],
       registers,
     })
-    const connections = this.#connections
+    const clients = this.#clients
     new Gauge({
       name: 'tollgate_sockets',
       help: 'Open WebSockets',
       registers,
       collect() {
-        this.set(connections.size)
+        this.set(clients.size)
       },
     })
     const heartbeat = setInterval(() => this.#beat(), heartbeatMs)
@@ -89,11 +89,11 @@ export class SocketDoor {
 
   #open(socket: WebSocket, request: IncomingMessage): void {
     const { log } = this.#options.life
-    const connection: Connection = { socket, credentials: credentialsOf(request.headers), identity: null, release: null, isAlive: true }
-    this.#connections.add(connection)
+    const client: Client = { socket, credentials: credentialsOf(request.headers), identity: null, release: null, isAlive: true }
+    this.#clients.add(client)
     socket.on('error', (error) => log.debug({ err: error }, 'socket failed'))
     socket.on('pong', () => {
-      connection.isAlive = true
+      client.isAlive = true
     })
     const closed = this.#protocol.opened(
       {
@@ -109,32 +109,32 @@ export class SocketDoor {
           })
         },
       },
-      connection,
+      client,
     )
     socket.on('close', (code, reason) => {
-      this.#connections.delete(connection)
-      connection.release?.()
+      this.#clients.delete(client)
+      client.release?.()
       closed(code, String(reason)).catch((error: unknown) => log.error({ err: error }, 'socket could not be cleaned up'))
     })
   }
 
   /** The key comes in the payload, as browsers cannot send headers with a WebSocket; headers of the request are taken too. */
-  async #connect({ connectionParams, extra: connection }: Context<ConnectionParams, Connection>): Promise<boolean> {
+  async #connect({ connectionParams, extra: client }: Context<ConnectionParams, Client>): Promise<boolean> {
     const { app, feed, life } = this.#options
-    connection.credentials = { ...connection.credentials, ...payloadCredentials(connectionParams) }
+    client.credentials = { ...client.credentials, ...payloadCredentials(connectionParams) }
     try {
-      connection.identity = await identifyListener(app, connection.credentials)
-      connection.release = await feed.hold(connection.identity.environmentId)
+      client.identity = await identifyListener(app, client.credentials)
+      client.release = await feed.hold(client.identity.environmentId)
     } catch (error) {
-      refuse(connection.socket, Problem.from(error), life)
+      refuse(client.socket, Problem.from(error), life)
       return false
     }
-    if (connection.socket.readyState !== connection.socket.OPEN) connection.release()
+    if (client.socket.readyState !== client.socket.OPEN) client.release()
     return true
   }
 
   #subscription(
-    { extra: connection, subscriptions }: Context<ConnectionParams, Connection>,
+    { extra: client, subscriptions }: Context<ConnectionParams, Client>,
     id: string,
     payload: SubscribePayload,
   ): ExecutionArgs | readonly GraphQLError[] {
@@ -146,18 +146,18 @@ export class SocketDoor {
       return refusal('Only subscriptions are served over WebSocket: send queries and mutations with POST')
     if (Object.keys(subscriptions).length > maxSubscriptionsPerSocket)
       return refusal(`A socket takes at most ${maxSubscriptionsPerSocket} subscriptions`)
-    const request = { identity: connection.identity!, query, prepared, operationName, variables }
-    return { schema, document: prepared.document, operationName, contextValue: { request, connection, id } satisfies Accepted }
+    const request = { identity: client.identity!, query, prepared, operationName, variables }
+    return { schema, document: prepared.document, operationName, contextValue: { request, client, id } satisfies Accepted }
   }
 
   /** What is pushed goes to the socket directly; the stream that graphql-ws sees only ends. */
   async #subscribe({ contextValue }: ExecutionArgs): Promise<AsyncIterable<never> | ExecutionResult> {
-    const { request, connection, id } = contextValue as Accepted
+    const { request, client, id } = contextValue as Accepted
     const stream = new SilentStream()
     const head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
     try {
       const leave = await this.#options.push.join(request, {
-        push: (payload) => this.#send(connection.socket, Buffer.concat([head, payload, tail])),
+        push: (payload) => this.#send(client.socket, Buffer.concat([head, payload, tail])),
         fail: (error) => stream.fail(error),
       })
       stream.ended.then(leave, leave)
@@ -175,14 +175,14 @@ export class SocketDoor {
   }
 
   #beat(): void {
-    for (const connection of this.#connections) {
-      const { socket, isAlive, identity, credentials } = connection
+    for (const client of this.#clients) {
+      const { socket, isAlive, identity, credentials } = client
       if (!isAlive) {
         this.#dropped.inc({ reason: 'silent' })
         socket.terminate()
         continue
       }
-      connection.isAlive = false
+      client.isAlive = false
       socket.ping()
       if (identity) void this.#recheck(socket, credentials)
     }
@@ -201,7 +201,7 @@ export class SocketDoor {
 
   /** Resolves when all are closed; who does not answer the close within a second is cut off. */
   async #closeAll(code: number, reason: string): Promise<void> {
-    const sockets = [...this.#connections].map(({ socket }) => socket)
+    const sockets = [...this.#clients].map(({ socket }) => socket)
     const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
     for (const socket of sockets) socket.close(code, reason)
     const cutOff = setTimeout(() => {
@@ -212,7 +212,7 @@ export class SocketDoor {
   }
 }
 
-interface Connection {
+interface Client {
   socket: WebSocket
   credentials: Credentials
   identity: Identity | null
@@ -224,7 +224,7 @@ interface Connection {
 /** A subscription on its way through graphql-ws. */
 interface Accepted {
   request: Parameters<Push['join']>[0]
-  connection: Connection
+  client: Client
   id: string
 }
 

@@ -6,9 +6,10 @@ import { newId } from '../../../src/kernel/id.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import { EventAggregation } from '../../../src/metering/aggregation/event-aggregation.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
+import { countingSession } from '../../../src/metering/counting/counting-session.js'
 import { UsageFilling } from '../../../src/metering/counting/usage-filling.js'
 import type { HistoryQuestion } from '../../../src/metering/history/usage-history.js'
-import { countingSession, Ingestion } from '../../../src/metering/ingestion/ingestion.js'
+import { Ingestion } from '../../../src/metering/ingestion/ingestion.js'
 import type { BacklogLimits } from '../../../src/metering/intake/backlog.js'
 import type { UsageService } from '../../../src/metering/intake/service.js'
 import type { UsageEvent, UsageReport } from '../../../src/metering/model/report.js'
@@ -88,7 +89,13 @@ export async function openMeteringBench({
       metrics: createMetrics('aggregation'),
       changed: app.after.changed,
     })
-  const newUsage: MeteringBench['newUsage'] = (options = {}) => createUsage({ life, queues, postgres, app, shards, limits, ...options })
+  const doors: Life[] = []
+  const newUsage: MeteringBench['newUsage'] = (options = {}) => {
+    // As in another process: with metrics of its own.
+    const door = new Life('door', silentLogger())
+    doors.push(door)
+    return createUsage({ life: door, queues, postgres, app, shards, limits, ...options })
+  }
   return {
     ...postgres,
     databaseUrl: database.url,
@@ -119,7 +126,7 @@ export async function openMeteringBench({
       consume(life, queues, fillUsage, { concurrency: 2, handler: (job) => filling.fill(job) })
     },
     close: async () => {
-      const failures = await life.stop()
+      const failures = (await Promise.all([...doors, life].map((each) => each.stop()))).flat()
       await database.drop()
       return failures
     },

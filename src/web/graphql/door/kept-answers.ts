@@ -1,5 +1,6 @@
 import { Kind, type OperationDefinitionNode } from 'graphql'
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
+import type { Holder } from '../../../metering/model/holder.js'
 
 /** Queries whose answer depends on one entitlement state and on nothing else. */
 export const fieldsOfOneState: ReadonlySet<string> = new Set(['cachedEntitlements', 'entitlement', 'entitlementV2', 'entitlementsState'])
@@ -8,12 +9,6 @@ export const fieldsOfOneState: ReadonlySet<string> = new Set(['cachedEntitlement
 const maxQuestions = 40
 /** A longer request is not one that is sent over and over. */
 const maxRequestLength = 4_000
-
-/** Whose state a question is about. */
-export interface StateOwner {
-  customerId: string
-  resourceId: string | null
-}
 
 /** The name of the variable that holds the question, when the operation asks one of one state in the way that SDKs do; else null. */
 export function questionVariableOf(operations: readonly OperationDefinitionNode[]): string | null {
@@ -26,7 +21,7 @@ export function questionVariableOf(operations: readonly OperationDefinitionNode[
 }
 
 /** Null: it is not well-formed, asks to be counted, or names an environment, which is for the resolver. */
-export function readQuestion(value: unknown): StateOwner | null {
+export function readQuestion(value: unknown): Holder | null {
   if (typeof value !== 'object' || value === null) return null
   const { customerId, resourceId = null, environmentId, options } = value as Record<string, unknown>
   if (typeof customerId !== 'string' || (resourceId !== null && typeof resourceId !== 'string') || environmentId) return null

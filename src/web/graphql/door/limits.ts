@@ -30,7 +30,7 @@ export const maxTokens = 5_000
 export const maxDepth = 20
 /** Known clients send one operation at a time and hardly use aliases; a batch of 25 operations is the way to send many. */
 export const maxAliases = 100
-export const maxDirectives = 50
+const maxDirectives = 50
 /** Validation compares the fragments of a document with each other. */
 export const maxFragments = 100
 /** In one selection set: validation compares fields of the same name with each other. */

@@ -22,14 +22,14 @@ interface Edge<Node> {
   cursor: string
 }
 
-interface Connection<Node> {
+interface RelayConnection<Node> {
   edges: Edge<Node>[]
   pageInfo: PageInfo
   totalCount: Page<Node>['totalCount']
 }
 
 /** The two types by which a page of a list is answered: `<name>Connection` and `<name>Edge`. */
-export function connectionType<Node extends object>(name: string, node: ClassType<Node>, what: string): ClassType<Connection<Node>> {
+export function connectionType<Node extends object>(name: string, node: ClassType<Node>, what: string): ClassType<RelayConnection<Node>> {
   @ObjectType(`${name}Edge`, { simpleResolvers: true, description: `One of ${what}, and its place in the list.` })
   class EdgeType implements Edge<Node> {
     @Field(() => node)
@@ -40,7 +40,7 @@ export function connectionType<Node extends object>(name: string, node: ClassTyp
   }
 
   @ObjectType(`${name}Connection`, { simpleResolvers: true, description: `A page of ${what}.` })
-  class ConnectionType implements Connection<Node> {
+  class ConnectionType implements RelayConnection<Node> {
     @Field(() => [EdgeType], { nullable: true })
     edges!: EdgeType[]
 
@@ -53,7 +53,7 @@ export function connectionType<Node extends object>(name: string, node: ClassTyp
   return ConnectionType
 }
 
-export function toConnection<T, Node>({ rows, ...page }: Page<T>, toNode: (item: T) => Node): Connection<Node> {
+export function toConnection<T, Node>({ rows, ...page }: Page<T>, toNode: (item: T) => Node): RelayConnection<Node> {
   return {
     edges: rows.map(({ cursor, item }) => ({ cursor, node: toNode(item) })),
     pageInfo: {

@@ -1,6 +1,7 @@
 import { Field, InputType } from 'type-graphql'
 import type { ProvisionCustomer } from '../../../provisioning/customers.js'
 import { CustomerInput, fromCustomerInput } from '../customer/customer.inputs.js'
+import { refuseAbsent } from '../schema/not-here.js'
 import { fromSubscriptionParams, ProvisionCustomerSubscriptionInput } from '../subscription/subscription.inputs.js'
 
 @InputType({
@@ -8,7 +9,7 @@ import { fromSubscriptionParams, ProvisionCustomerSubscriptionInput } from '../s
     'A customer, and optionally the subscription it starts with. What is absent stays as it is, null clears it. Without customerId, one is made.',
 })
 export class ProvisionCustomerInput extends CustomerInput {
-  @Field(() => Boolean, { nullable: true, description: 'There are no experiments to be left out of: any value is fine.' })
+  @Field(() => Boolean, { nullable: true, description: 'There are no experiments to be left out of: true is refused.' })
   excludeFromExperiment?: boolean | null
 
   @Field(() => ProvisionCustomerSubscriptionInput, {
@@ -18,6 +19,11 @@ export class ProvisionCustomerInput extends CustomerInput {
   subscriptionParams?: ProvisionCustomerSubscriptionInput | null
 }
 
-export function fromProvisionCustomerInput({ subscriptionParams, ...input }: ProvisionCustomerInput): ProvisionCustomer {
+export function fromProvisionCustomerInput({
+  subscriptionParams,
+  excludeFromExperiment,
+  ...input
+}: ProvisionCustomerInput): ProvisionCustomer {
+  refuseAbsent('experiments', { excludeFromExperiment: excludeFromExperiment || null }, 'excludeFromExperiment')
   return { ...fromCustomerInput(input), subscription: subscriptionParams ? fromSubscriptionParams(subscriptionParams) : null }
 }

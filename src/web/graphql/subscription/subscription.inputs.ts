@@ -256,7 +256,7 @@ export function fromContent({ addons, unitQuantity, ...content }: SubscriptionCo
 }
 
 /** `charges` of type FEATURE are `billableFeatures` under their newer name. Undefined: neither was sent. */
-export function fromQuantities({ billableFeatures, charges }: Pick<SubscriptionContent, 'billableFeatures' | 'charges'>) {
+function fromQuantities({ billableFeatures, charges }: Pick<SubscriptionContent, 'billableFeatures' | 'charges'>) {
   if (charges?.some(({ type }) => type === 'CREDIT'))
     throw invalidInput('Tollgate has no credits: send charges of type FEATURE only.', { path: 'charges' })
   if (billableFeatures && charges)

@@ -80,7 +80,7 @@ describe('customers over GraphQL', () => {
       additionalMetaData: { region: 'eu' },
       createdAt: '2020-01-02T03:04:05.678Z',
     }
-    const given = { ...sent, billingInformation, couponRefId: 'half', excludeFromExperiment: true, shouldSyncFree: false }
+    const given = { ...sent, billingInformation, couponRefId: 'half', excludeFromExperiment: false, shouldSyncFree: false }
     const { answer } = await provision(given)
     const { customer, ...first } = answer as { customer: Answer }
     expect(first).to.deep.nested.include({ subscriptionDecisionStrategy: 'PREDEFINED_FREE_PLAN', 'subscription.status': 'ACTIVE' })
@@ -113,6 +113,11 @@ describe('customers over GraphQL', () => {
     const { answer } = await provision({ email: null, additionalMetaData: { b: 2 } })
     expect(answer).to.deep.include({ subscriptionDecisionStrategy: 'SKIPPED_SUBSCRIPTION_CREATION', subscription: null })
     expect(answer!.customer).to.deep.include({ name: 'Acme', email: null, additionalMetaData: { a: 1, b: 2 } })
+  })
+
+  it('excludes nobody from experiments, of which there are none, and says so', async () => {
+    expect((await provision({ excludeFromExperiment: true })).code).to.equal('BadUserInput')
+    expect((await provision({ excludeFromExperiment: false })).code).to.equal(null)
   })
 
   it('creates, and refuses an identifier that is taken', async () => {
