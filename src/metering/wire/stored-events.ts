@@ -13,7 +13,7 @@ type PackedHolder = [customerId: string, customerRefId: string, resourceId?: str
 
 export interface StoredEvents {
   /** Holders, each once. */
-  holders: PackedHolder[]
+  places: PackedHolder[]
   names: string[]
   /** Of the events that came without a time. */
   time: EpochMs
@@ -41,21 +41,21 @@ export interface StoredEvent {
 /** `time`: of the events that came without one. */
 export function packStored(time: EpochMs, events: readonly StoredEvent[]): StoredEvents {
   const known = new Map<string, number>()
-  const holders: PackedHolder[] = []
+  const places: PackedHolder[] = []
   const placed = events.map(({ customerId, resourceId, holder }) => {
     const key = resourceId ?? customerId
     let position = known.get(key)
     if (position === undefined) {
       const isCustomer = resourceId === null || holder.resourceId === null
       position =
-        holders.push(isCustomer ? [customerId, holder.customerId] : [customerId, holder.customerId, resourceId, holder.resourceId!]) - 1
+        places.push(isCustomer ? [customerId, holder.customerId] : [customerId, holder.customerId, resourceId, holder.resourceId!]) - 1
       known.set(key, position)
     }
     return position
   })
   const names = eachOnce(events.map(({ eventName }) => eventName))
   return {
-    holders,
+    places,
     names: names.values,
     time,
     placed,
@@ -74,12 +74,12 @@ export function visitStored(
     visit({ eventName: names[named?.[index] ?? 0]!, dimensions: dimensions[index]! }, times?.[index] ?? time, position)
 }
 
-export function storedHolder({ holders }: StoredEvents, position: number): Pick<StoredEvent, 'customerId' | 'resourceId' | 'holder'> {
-  const [customerId, customerRefId, resourceId = null, resourceRefId = null] = holders[position]!
+export function storedHolder({ places }: StoredEvents, position: number): Pick<StoredEvent, 'customerId' | 'resourceId' | 'holder'> {
+  const [customerId, customerRefId, resourceId = null, resourceRefId = null] = places[position]!
   return { customerId, resourceId, holder: { customerId: customerRefId, resourceId: resourceRefId } }
 }
 
 /** Our ids of the customers that have any of them; one may come twice. */
-export function storedCustomers({ holders }: StoredEvents): string[] {
-  return holders.map(([customerId]) => customerId)
+export function storedCustomers({ places }: StoredEvents): string[] {
+  return places.map(([customerId]) => customerId)
 }
