@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runProcess } from '../platform/process.js'
-import { sidecarDefinition } from './config.js'
-import { startSidecar } from './start.js'
+import { startSidecar } from '../wiring/sidecar.js'
+import { sidecarDefinition } from './config/config.js'
 
 // Garbage may grow to 40 % of what is live before V8 collects it. By itself V8 lets it grow to several times that, and CACHE_MAX_SIZE_BYTES would say
 // little about the memory that is taken.

@@ -1,7 +1,7 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import type { ServiceDefinition } from '@grpc/proto-loader'
 import { Problem } from '../../src/kernel/problem.js'
-import { serviceName, sidecarPackage } from '../../src/sidecar/proto.js'
+import { serviceName, sidecarPackage } from '../../src/sidecar/grpc/proto.js'
 import { boolean, enumerated, type FakeApi, holding, metered, numeric } from '../contract/grpc/fake-api.js'
 import type { BenchmarkContext } from './harness/benchmark.js'
 import { ServerProcess } from './stack/server-process.js'

@@ -26,8 +26,9 @@ export const rooms = `
   src/web/graphql/catalog src/web/graphql/environment src/web/graphql/entitlement src/web/graphql/customer src/web/graphql/updates
   src/web/graphql/usage src/web/graphql/billing src/web/graphql/door src/web/graphql/subscription src/web/live src/web/graphql/estimates
   src/web/graphql/paywall src/web/graphql/provisioning src/web/http src/web/graphql
-  src/sidecar/cache src/sidecar
+  src/sidecar/config src/sidecar/states src/sidecar/cache src/sidecar/metrics src/sidecar/api src/sidecar/source src/sidecar/grpc
   src/wiring
+  src/sidecar
   src/web
   src/local/processes src/local/programs src/local/postgres src/local/redis src/local src/local/admin src/local/demo
   workers

@@ -1,6 +1,6 @@
 /** The two doors as a host application uses them: GraphQL over HTTP and the sidecar over gRPC. A call fails when its deadline passes. */
 import { credentials, loadPackageDefinition } from '@grpc/grpc-js'
-import { sidecarPackage } from '../../sidecar/proto.js'
+import { sidecarPackage } from '../../sidecar/grpc/proto.js'
 
 const defaultDeadlineMs = 10_000
 

@@ -8,10 +8,13 @@ export const shardVariables = {
   }),
 }
 
+/** Also of doors outside the platform, which have no variable for it. */
+export const defaultMaxWaitingJobs = 2_000
+
 /** When the door refuses usage because too much of it waits. */
 export const backlogVariables = {
   INGESTION_MAX_WAITING_JOBS: positive({
-    default: 2_000,
+    default: defaultMaxWaitingJobs,
     desc: 'Usage is refused, retryably, while more jobs wait in a queue of ingestion or aggregation',
   }),
   INGESTION_MAX_REDIS_MB: integer({

@@ -92,7 +92,10 @@ export interface DoorParts {
   queues: Pick<JobQueue<IngestionJob>, 'add'>[]
   replies: Pick<Replies, 'door' | 'expect' | 'forget'>
   clock: Pick<DatabaseClock, 'now'>
-  /** For what others have to know of before the callers are answered: the worker announces it, and says how many hear of it. */
+  /**
+   * A report is answered when every reader that holds a state knows of it, so that who reported reads its own usage wherever it asks: the worker
+   * announces it, and says how many hear of it. Absent: nobody holds states.
+   */
   expectAnnouncement?: () => ExpectedAnnouncement
   /** Absent: nobody looks at it. */
   backlog?: Pick<Backlog, 'isTooLong'>

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { TermsList } from '../terms.js'
-import { type CacheEntry, type EntitlementCache, entryKey } from './cache.js'
+import type { CacheEntry } from '../states/entry.js'
+import type { Rights } from '../states/rights.js'
+import { type EntitlementCache, entryKey } from './cache.js'
 
 /** The cache in this process's memory. */
 export class MemoryCache implements EntitlementCache {
@@ -8,14 +9,14 @@ export class MemoryCache implements EntitlementCache {
   /** Customer to the keys of its resources' entries, for customers that have any here. */
   readonly #resourceKeys = new Map<string, Set<string>>()
   /** How many entries share a list: each pays its part of it. */
-  readonly #sharers = new Map<TermsList, number>()
+  readonly #sharers = new Map<Rights, number>()
 
   constructor(maxBytes: number) {
     this.#entries = new LRUCache({
       maxSize: maxBytes,
-      sizeCalculation: (entry, key) => sizeOf(entry, key, this.#sharers.get(entry.state.terms) ?? 1),
+      sizeCalculation: (entry, key) => sizeOf(entry, key, this.#sharers.get(entry.state.rights) ?? 1),
       dispose: (entry, key, reason) => {
-        this.#unshare(entry.state.terms)
+        this.#unshare(entry.state.rights)
         if (reason !== 'set') this.#forgetResourceKey(entry, key)
       },
     })
@@ -26,17 +27,17 @@ export class MemoryCache implements EntitlementCache {
   }
 
   set(key: string, entry: CacheEntry): void {
-    const { customerId, resourceId, terms } = entry.state
+    const { customerId, resourceId, rights } = entry.state
     if (resourceId !== null) {
       const keys = this.#resourceKeys.get(customerId)
       if (keys) keys.add(key)
       else this.#resourceKeys.set(customerId, new Set([key]))
     }
-    this.#sharers.set(terms, (this.#sharers.get(terms) ?? 0) + 1)
+    this.#sharers.set(rights, (this.#sharers.get(rights) ?? 0) + 1)
     this.#entries.set(key, entry)
     // An entry larger than the whole cache is not kept, and then nothing disposes of it.
     if (!this.#entries.has(key)) {
-      this.#unshare(terms)
+      this.#unshare(rights)
       this.#forgetResourceKey(entry, key)
     }
   }
@@ -54,10 +55,10 @@ export class MemoryCache implements EntitlementCache {
     return this.#entries.calculatedSize
   }
 
-  #unshare(terms: TermsList): void {
-    const left = (this.#sharers.get(terms) ?? 1) - 1
-    if (left > 0) this.#sharers.set(terms, left)
-    else this.#sharers.delete(terms)
+  #unshare(rights: Rights): void {
+    const left = (this.#sharers.get(rights) ?? 1) - 1
+    if (left > 0) this.#sharers.set(rights, left)
+    else this.#sharers.delete(rights)
   }
 
   #forgetResourceKey({ state: { customerId, resourceId } }: CacheEntry, key: string): void {
@@ -73,7 +74,7 @@ const entryBytes = 560
 const bytesPerNumber = 8
 
 function sizeOf({ state }: CacheEntry, key: string, sharers: number): number {
-  // Terms of what comes next are those of plans that others hold now.
+  // Right of what comes next are those of plans that others hold now.
   const nextBytes = state.next ? entryBytes + bytesPerNumber * state.next.state.usages.length : 0
-  return Math.ceil(entryBytes + 2 * key.length + bytesPerNumber * state.usages.length + state.terms.bytes / sharers + nextBytes)
+  return Math.ceil(entryBytes + 2 * key.length + bytesPerNumber * state.usages.length + state.rights.bytes / sharers + nextBytes)
 }

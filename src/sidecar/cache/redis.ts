@@ -3,9 +3,8 @@ import type { Redis } from '../../platform/redis.js'
 import { entityKey, metadataKey, timestampKey, usageKey } from '../../updates/external-cache/keys.js'
 import { stateReasons, toDenialReason } from '../../updates/external-cache/state-json.js'
 import type { CachedFeature, CachedUsage } from '../../updates/external-cache/value.js'
-import type { Owner } from '../api-messages.js'
-import { type HeldUsage, packUsages, type Terms, type TermsPool, toEntitledFeature } from '../terms.js'
-import type { CachedState } from './cache.js'
+import type { CachedState, Owner } from '../states/entry.js'
+import { type HeldUsage, packUsages, type Right, type RightsPool, toEntitledFeature } from '../states/rights.js'
 
 /**
  * Reads the external cache that the persistent-cache-service keeps current: two steps, the entry and then the usages of what it holds.
@@ -14,9 +13,9 @@ import type { CachedState } from './cache.js'
 export class ExternalCacheReader {
   readonly #redis: Redis
   readonly #prefix: string
-  readonly #pool: TermsPool
+  readonly #pool: RightsPool
 
-  constructor({ redis, prefix, pool }: { redis: Redis; prefix: string; pool: TermsPool }) {
+  constructor({ redis, prefix, pool }: { redis: Redis; prefix: string; pool: RightsPool }) {
     this.#redis = redis
     this.#prefix = prefix
     this.#pool = pool
@@ -47,7 +46,7 @@ export class ExternalCacheReader {
       version: Math.max(accessVersion, ...usages.map(({ updatedAt }) => updatedAt)),
       accessVersion,
       deniedReason: toStateReason(metadata ?? null),
-      terms: this.#pool.list(features.map(toTerms)),
+      rights: this.#pool.list(features.map(toRight)),
       usages: packUsages(usages),
       validUntil: Number.isFinite(earliest) ? earliest : null,
     }
@@ -81,7 +80,7 @@ export class ExternalCacheReader {
   }
 }
 
-function toTerms({ calculatedEntitlement, featureUsage }: CachedFeature): Omit<Terms, 'encoded'> {
+function toRight({ calculatedEntitlement, featureUsage }: CachedFeature): Omit<Right, 'encoded'> {
   const { feature, usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues, accessDeniedReason } = calculatedEntitlement
   const { id, featureType, meterType, units, unitsPlural } = feature
   return {

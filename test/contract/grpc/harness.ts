@@ -3,9 +3,9 @@ import { loadSync, type MessageTypeDefinition, type ServiceDefinition } from '@g
 import { readConfig } from '../../../src/platform/config.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
-import { sidecarDefinition } from '../../../src/sidecar/config.js'
-import { serviceName, sidecarPackage } from '../../../src/sidecar/proto.js'
-import { startSidecar } from '../../../src/sidecar/start.js'
+import { sidecarDefinition } from '../../../src/sidecar/config/config.js'
+import { serviceName, sidecarPackage } from '../../../src/sidecar/grpc/proto.js'
+import { startSidecar } from '../../../src/wiring/sidecar.js'
 
 /** A sidecar in this process, started from environment variables as a real one, and a client that speaks to it over TCP. */
 export interface RunningSidecar {

@@ -3,8 +3,8 @@ import type { EnumTypeDefinition, MessageTypeDefinition, ServiceDefinition } fro
 import { loadSync } from '@grpc/proto-loader'
 import { expect } from 'chai'
 import { protoPath } from 'grpc-health-check'
-import { serviceName, sidecarPackage } from '../../../src/sidecar/proto.js'
-import { reflectedPackage } from '../../../src/sidecar/reflection.js'
+import { serviceName, sidecarPackage } from '../../../src/sidecar/grpc/proto.js'
+import { reflectedPackage } from '../../../src/sidecar/grpc/reflection.js'
 import { FakeApi } from './fake-api.js'
 import { type Answer, type RunningSidecar, runSidecar, until } from './harness.js'
 

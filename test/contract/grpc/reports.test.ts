@@ -71,6 +71,14 @@ describe('sidecar reports', () => {
     expect(api.count('entitlementsState')).to.equal(1)
   })
 
+  it('names no item of a call that has no list', async () => {
+    api.behaviour = { code: 'FeatureNotFound', items: [{ index: 0, code: 'FeatureNotFound', message: 'no such feature' }] }
+    const error = await errorOf(report())
+    expect(error.code).to.equal(5)
+    expect(detailsOf(error).info.reason).to.equal('FEATURE_NOT_FOUND')
+    expect(detailsOf(error).violations).to.deep.equal([])
+  })
+
   it('does not let the answer of an older report replace a newer usage', async () => {
     api.states.set('c', holding(metered('api-calls', { currentUsage: 8, usageUpdatedAt: at(200) })))
     const usage = async () =>

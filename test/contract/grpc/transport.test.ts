@@ -11,9 +11,9 @@ import { expect } from 'chai'
 import { protoPath } from 'grpc-health-check'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
-import { serviceName, sidecarPackage } from '../../../src/sidecar/proto.js'
-import { serveGrpc } from '../../../src/sidecar/server.js'
-import { tlsCredentials } from '../../../src/sidecar/tls.js'
+import { serviceName, sidecarPackage } from '../../../src/sidecar/grpc/proto.js'
+import { serveGrpc } from '../../../src/sidecar/grpc/server.js'
+import { tlsCredentials } from '../../../src/sidecar/grpc/tls.js'
 import { type Answer, type RunningSidecar, runSidecar, until } from './harness.js'
 
 const openssl = (...args: string[]) => promisify(execFile)('openssl', args)

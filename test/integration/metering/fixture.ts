@@ -102,7 +102,7 @@ export async function openMeteringBench({
     life,
     app,
     queues,
-    usage: newUsage(),
+    usage: createUsage({ life, queues, postgres, app, shards, limits }),
     newUsage,
     ingestionQueue: openQueue(life, queues, ingestUsage),
     aggregationQueue,

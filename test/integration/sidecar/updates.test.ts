@@ -3,11 +3,11 @@ import { systemClock } from '../../../src/kernel/clock.js'
 import { Secret } from '../../../src/platform/config.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Registry } from '../../../src/platform/metrics.js'
-import { StateReader } from '../../../src/sidecar/api-messages.js'
-import { FreshnessJudge } from '../../../src/sidecar/freshness.js'
-import { SidecarMetrics } from '../../../src/sidecar/metrics.js'
-import { TermsPool } from '../../../src/sidecar/terms.js'
-import { RealTimeUpdates, type UpdatesTiming } from '../../../src/sidecar/updates.js'
+import { StateReader } from '../../../src/sidecar/api/messages.js'
+import { RealTimeUpdates, type UpdatesTiming } from '../../../src/sidecar/api/real-time-updates.js'
+import { SidecarMetrics } from '../../../src/sidecar/metrics/metrics.js'
+import { FreshnessJudge } from '../../../src/sidecar/states/freshness.js'
+import { RightsPool } from '../../../src/sidecar/states/rights.js'
 import { at, boolean, FakeApi, holding, metered } from '../../contract/grpc/fake-api.js'
 import { type Answer, type RunningSidecar, runSidecar, until } from '../../contract/grpc/harness.js'
 
@@ -228,7 +228,7 @@ describe('sidecar real-time connection', () => {
       url: `ws://127.0.0.1:${api.port}/graphql`,
       apiKey: new Secret(apiKey),
       judge,
-      states: new StateReader(new TermsPool()),
+      states: new StateReader(new RightsPool()),
       onState: () => {},
       onUsage: () => {},
       onUnknown: () => {},

@@ -1,10 +1,10 @@
 import * as decimal from '../../../src/kernel/decimal.js'
-import type { CachedState } from '../../../src/sidecar/cache/cache.js'
-import { type HeldUsage, heldAt, packUsages, type Terms, TermsPool } from '../../../src/sidecar/terms.js'
+import type { CachedState } from '../../../src/sidecar/states/entry.js'
+import { type HeldUsage, heldAt, packUsages, type Right, RightsPool } from '../../../src/sidecar/states/rights.js'
 
-const pool = new TermsPool()
+const pool = new RightsPool()
 
-export interface Held extends Omit<Terms, 'encoded'> {
+export interface Held extends Omit<Right, 'encoded'> {
   usage: HeldUsage
 }
 
@@ -36,11 +36,11 @@ export function held(featureId: string, used: number, version: number, changes: 
 
 export function state(accessVersion: number, entitlements: Held[], changes: Partial<CachedState> = {}): CachedState {
   const version = Math.max(accessVersion, ...entitlements.map(({ usage }) => usage.updatedAt))
-  const terms = pool.list(entitlements.map(({ usage: _, ...terms }) => terms))
+  const rights = pool.list(entitlements.map(({ usage: _, ...right }) => right))
   const usages = packUsages(entitlements.map(({ usage }) => usage))
-  return { customerId: 'c', resourceId: null, version, accessVersion, deniedReason: null, terms, usages, validUntil: null, ...changes }
+  return { customerId: 'c', resourceId: null, version, accessVersion, deniedReason: null, rights, usages, validUntil: null, ...changes }
 }
 
 /** Feature to current usage. */
 export const usagesOf = (state: CachedState) =>
-  Object.fromEntries(state.terms.terms.map(({ feature }, position) => [feature.refId, Number(heldAt(state, position).usage?.currentUsage)]))
+  Object.fromEntries(state.rights.list.map(({ feature }, position) => [feature.refId, Number(heldAt(state, position).usage?.currentUsage)]))

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { entryKey } from '../../../../src/sidecar/cache/cache.js'
 import { MemoryCache } from '../../../../src/sidecar/cache/memory.js'
-import { toEntry } from '../../../../src/sidecar/cached-state.js'
+import { toEntry } from '../../../../src/sidecar/states/cached-state.js'
 import { held, state } from '../states.js'
 
 function put(cache: MemoryCache, customerId: string, resourceId: string | null, entitlements = 1) {

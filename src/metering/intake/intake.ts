@@ -1,0 +1,96 @@
+import { newId } from '../../kernel/id.js'
+import { invalidInput, Problem } from '../../kernel/problem.js'
+import { fromPlainProblem, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
+import {
+  checkEvent,
+  checkReport,
+  type EventItem,
+  maxItemsPerCall,
+  type ReportedUsage,
+  type ReportItem,
+  type UsageEvent,
+  type UsageReport,
+} from '../model/report.js'
+import type { EventAnswer, ReportAnswer } from '../wire/call.js'
+import { Door, type DoorParts } from './door.js'
+
+/** Larger batches commit no more per second, and keep their customers locked longer. */
+const maxReportsPerBatch = 500
+const maxEventsPerBatch = 1_000
+
+/** Of the doors for reports and for events. Only reports are announced before they are answered. */
+export type UsageIntakeParts = Omit<DoorParts, 'kind' | 'maxItems'>
+
+/** Takes usage: what can be refused by reading it is refused here, and what is acknowledged is committed. */
+export class UsageIntake {
+  readonly #clock: DoorParts['clock']
+  readonly #reports: Door
+  readonly #events: Door
+
+  constructor({ expectAnnouncement, ...parts }: UsageIntakeParts) {
+    this.#clock = parts.clock
+    this.#reports = new Door({ ...parts, kind: 'reports', maxItems: maxReportsPerBatch, expectAnnouncement })
+    this.#events = new Door({ ...parts, kind: 'events', maxItems: maxEventsPerBatch })
+  }
+
+  /**
+   * Counts the reports, all or none, and answers the usage after it, in their order. The problem of a call with bad items names all of them in
+   * `details.items`. Fails retryably when they were not counted; safe to repeat with idempotency keys in any case. `signal` ends the waiting only.
+   */
+  async report(environmentId: string, items: readonly UsageReport[], signal?: AbortSignal): Promise<ReportedUsage[]> {
+    if (items.length === 0) return []
+    const now = await this.#clock.now()
+    const checked = readAll(items, (item) => checkReport(item, newId(), now))
+    const answer = (await this.#reports.send(environmentId, checked satisfies ReportItem[], signal)) as ReportAnswer
+    if ('problem' in answer) throw fromPlainProblem(answer.problem)
+    return answer.usages
+  }
+
+  /**
+   * Stores the events; counting them follows within moments. Good ones are stored although others are bad: those are named in `details.items` of
+   * the one problem it then fails with. Safe to repeat: an event that is stored already is a success. `signal` ends the waiting only.
+   */
+  async reportEvents(environmentId: string, events: readonly UsageEvent[], signal?: AbortSignal): Promise<void> {
+    if (events.length === 0) return
+    const now = await this.#clock.now()
+    const { good, refused, positions } = readEach(events, (event) => checkEvent(event, now))
+    if (good.length > 0) {
+      const answer = (await this.#events.send(environmentId, good satisfies EventItem[], signal)) as EventAnswer
+      if ('problem' in answer) throw fromPlainProblem(answer.problem)
+      for (const item of answer.refused) refused.push({ ...item, index: positions[item.index]! })
+    }
+    if (refused.length === 0) return
+    refused.sort((a, b) => a.index - b.index)
+    throw withItems(
+      invalidInput(`${refused.length} of ${events.length} events were refused; the others were stored. The first: ${refused[0]!.message}`),
+      refused,
+    )
+  }
+}
+
+/** Fails with the first problem; it names all bad items in `details.items`. */
+export function readAll<T, Read>(items: readonly T[], read: (item: T) => Read): Read[] {
+  const { good, refused, first } = readEach(items, read)
+  if (first) throw withItems(first, refused)
+  return good
+}
+
+/** `positions` are those of the good items in the call. */
+function readEach<T, Read>(items: readonly T[], read: (item: T) => Read) {
+  if (items.length > maxItemsPerCall) throw invalidInput(`a call has at most ${maxItemsPerCall} items`)
+  const good: Read[] = []
+  const positions: number[] = []
+  const refused: RefusedItem[] = []
+  let first: Problem | undefined
+  for (const [index, item] of items.entries()) {
+    try {
+      good.push(read(item))
+      positions.push(index)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      first ??= error
+      refused.push(refusedItem(index, error))
+    }
+  }
+  return { good, positions, refused, first }
+}

@@ -1,0 +1,157 @@
+import { newId } from '../../kernel/id.js'
+import { Problem, timedOut, unavailable } from '../../kernel/problem.js'
+import type { Dimensions } from '../../metering/model/report.js'
+import type { Secret } from '../../platform/config.js'
+import type { SidecarMetrics } from '../metrics/metrics.js'
+import type { Owner } from '../states/entry.js'
+import type { ApiClock } from './clock.js'
+import { EdgeClient } from './edge-client.js'
+import { fromApiError } from './errors.js'
+import { HttpClient } from './http-client.js'
+import { documents, parseAnswer, type ReportUsageJson, type StateJson } from './messages.js'
+import { Outage } from './outage.js'
+
+/** As the API's JSON takes it. */
+export interface SentReport extends Owner {
+  featureId: string
+  value: number
+  updateBehavior: 'DELTA' | 'SET' | null
+  dimensions: Dimensions | null
+  /** ISO 8601; null: the time of acceptance. */
+  createdAt: string | null
+}
+
+export interface SentEvent extends Owner {
+  eventName: string
+  idempotencyKey: string
+  dimensions: Dimensions
+  /** ISO 8601; null: the time of acceptance. */
+  timestamp: string | null
+}
+
+interface ApiClientOptions {
+  /** Base address; `/graphql` is appended. */
+  url: string
+  /** Base address of the edge API; null: states are read over GraphQL. */
+  edgeUrl: string | null
+  apiKey: Secret
+  /** Longest that one call may take. */
+  timeoutMs: number
+  metrics: SidecarMetrics
+  /** Corrected by what the API's answers tell. */
+  clock: ApiClock
+}
+
+/** Enough to fill a cold cache quickly; few enough that a thousand sidecars do not exhaust the API. */
+const connections = 16
+/** Room for thousands of entitlements; a proxy's error page or a runaway answer must not fill the memory. */
+const largestAnswerBytes = 32 * 1024 * 1024
+
+/** The platform's API, as far as a sidecar uses it. Failures are Problems; UNAVAILABLE and DEADLINE_EXCEEDED mean that nobody answered. */
+export class ApiClient {
+  readonly #http: HttpClient
+  readonly #edge: EdgeClient | null
+  readonly #outage = new Outage()
+
+  constructor(private readonly options: ApiClientOptions) {
+    const limits = { connections, largestAnswerBytes }
+    this.#http = new HttpClient(options.url, limits)
+    this.#edge = options.edgeUrl === null ? null : new EdgeClient(new HttpClient(options.edgeUrl, limits), options.apiKey, options.clock)
+  }
+
+  /** The state of a customer or resource, an unknown one included. During an outage it fails at once. Safe to repeat. */
+  fetchState(owner: Owner): Promise<StateJson> {
+    return this.#outage.guard(() => this.#fetchState(owner, AbortSignal.timeout(this.options.timeoutMs)))
+  }
+
+  /** Edge first; what it cannot answer is asked over GraphQL, while time is left. */
+  async #fetchState(owner: Owner, signal: AbortSignal): Promise<StateJson> {
+    if (this.#edge?.isTrusted) {
+      const state = await this.#timed('edge', this.#edge.fetchState(owner, signal, this.options.timeoutMs / 2))
+      if (state !== null) return state
+    }
+    return (await this.#send<{ entitlementsState: StateJson }>('entitlementsState', { query: owner }, signal)).entitlementsState
+  }
+
+  /** Answers when the report is stored. The key made here keeps an attempt that is sent twice from counting twice. */
+  async reportUsage(report: SentReport, signal: AbortSignal): Promise<ReportUsageJson> {
+    return (await this.#send<{ reportUsage: ReportUsageJson }>('reportUsage', { input: toReport(report) }, signal)).reportUsage
+  }
+
+  /** Answers, in their order, when all reports are stored; fails when none is. */
+  async reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
+    const input = { usages: reports.map(toReport) }
+    return (await this.#send<{ reportUsageBulk: ReportUsageJson[] | null }>('reportUsageBulk', { input }, signal)).reportUsageBulk ?? []
+  }
+
+  /** Answers when all events are stored. Refused ones are `details.items` of the problem; the others are stored then too. Safe to repeat. */
+  async reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void> {
+    await this.#send('reportEvent', { events: { usageEvents: events.map(withoutNulls) } }, signal)
+  }
+
+  close(): void {
+    this.#http.close()
+    this.#edge?.close()
+  }
+
+  /** Every operation may be sent twice, so one that a dying connection swallowed is sent once more. */
+  #send<Data>(operation: keyof typeof documents, variables: object, signal: AbortSignal): Promise<Data> {
+    const body = JSON.stringify({ query: documents[operation], variables })
+    const sent = this.#post<Data>(body, signal).catch((error: unknown) => {
+      if (isBrokenConnection(error) && !signal.aborted) return this.#post<Data>(body, signal)
+      throw error
+    })
+    return this.#timed(operation, sent)
+  }
+
+  async #timed<T>(operation: string, work: Promise<T>): Promise<T> {
+    const timer = this.options.metrics.apiSeconds.startTimer({ operation })
+    try {
+      const result = await work
+      timer({ outcome: result === null ? 'passed_on' : 'ok' })
+      return result
+    } catch (error) {
+      const problem = toProblem(error)
+      timer({ outcome: problem.code })
+      throw problem
+    }
+  }
+
+  async #post<Data>(body: string, signal: AbortSignal): Promise<Data> {
+    const sentAt = Date.now()
+    const { status, date, text } = await this.#http.send({
+      method: 'POST',
+      path: '/graphql',
+      headers: {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+        accept: 'application/json',
+        'x-api-key': this.options.apiKey.reveal(),
+      },
+      body,
+      signal,
+    })
+    this.options.clock.learn(date, sentAt)
+    const answer = parseAnswer<Data>(text)
+    const error = answer?.errors?.[0]
+    if (error) throw fromApiError(error)
+    if (status === 401) throw fromApiError({ message: 'The API refused the key', extensions: { code: 'Unauthenticated' } })
+    if (!answer?.data || status >= 500) throw unavailable(`The API answered HTTP ${status} without a GraphQL result`)
+    return answer.data
+  }
+}
+
+const toReport = (report: SentReport) => ({ ...withoutNulls(report), idempotencyKey: newId() })
+
+/** The GraphQL inputs take an absent field for "not said"; null is not always the same to them. */
+const withoutNulls = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
+
+/** The other side closed a kept connection while we wrote on it. */
+const isBrokenConnection = (error: unknown) => ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const { name } = error as Error
+  if (name === 'TimeoutError' || name === 'AbortError') return timedOut('The API did not answer in time', error)
+  return unavailable('The API cannot be reached', error)
+}

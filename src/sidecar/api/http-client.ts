@@ -1,0 +1,56 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { text } from 'node:stream/consumers'
+
+/** One server over kept connections. On `node:http`, which is loaded anyway: undici's pool takes 8 MB and a quarter of a second to load. */
+export class HttpClient {
+  readonly #base: URL
+  readonly #agent: HttpAgent
+
+  /** The path of `base` goes before that of each request. */
+  constructor(
+    base: string,
+    private readonly limits: { connections: number; largestAnswerBytes: number },
+  ) {
+    this.#base = new URL(base)
+    const options = { keepAlive: true, maxSockets: limits.connections }
+    this.#agent = this.#base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options)
+  }
+
+  /** Fails with what the socket says, with an AbortError when the signal aborts, and with a RangeError on an answer that is too large. */
+  async send({ path, body, ...request }: HttpRequest): Promise<HttpAnswer> {
+    const send = this.#base.protocol === 'https:' ? httpsRequest : httpRequest
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const url = { protocol: this.#base.protocol, hostname: this.#base.hostname.replace(/^\[|\]$/g, ''), port: this.#base.port }
+      const sent = send({ ...url, ...request, path: `${this.#base.pathname.replace(/\/$/, '')}${path}`, agent: this.#agent })
+      sent.once('response', resolve)
+      sent.once('error', reject)
+      sent.end(body)
+    })
+    let bytes = 0
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > this.limits.largestAnswerBytes) response.destroy(new RangeError('the answer is too large'))
+    })
+    return { status: response.statusCode ?? 0, date: response.headers.date, text: await text(response) }
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}
+
+interface HttpRequest {
+  method: 'GET' | 'POST'
+  path: string
+  headers: Record<string, string>
+  body?: string
+  signal: AbortSignal
+}
+
+interface HttpAnswer {
+  status: number
+  /** The server's clock. */
+  date: string | undefined
+  text: string
+}

@@ -1,0 +1,99 @@
+import { rm, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { logVerbosity, Server, ServerCredentials, setLogVerbosity, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import { HealthImplementation } from 'grpc-health-check'
+import { listenError, StartError } from '../../platform/health.js'
+import type { Life } from '../../platform/process.js'
+import { serviceName, serviceNamed } from './proto.js'
+import { addReflection } from './reflection-service.js'
+
+/** A batch of 1,000 events with their dimensions; the API has its own limits. */
+const largestRequestBytes = 32 * 1024 * 1024
+
+const serverOptions = {
+  'grpc.max_receive_message_length': largestRequestBytes,
+  // Finds clients that vanished without closing.
+  'grpc.keepalive_time_ms': 60_000,
+  'grpc.keepalive_timeout_ms': 20_000,
+  // Lets a load balancer in front of several sidecars move clients.
+  'grpc.max_connection_age_ms': 60 * 60_000,
+  'grpc.max_connection_age_grace_ms': 30_000,
+  'grpc.enable_channelz': 0,
+}
+
+interface GrpcServerOptions {
+  handlers: UntypedServiceImplementation
+  host: string
+  port: number
+  credentials: ServerCredentials
+  /** Path of a Unix domain socket to serve on as well; null: none. */
+  socketPath: string | null
+  /** Fully qualified names under which the same service is served too. */
+  aliases: readonly string[]
+  /** Time for calls in flight to end when the server stops. */
+  drainMs: number
+}
+
+/**
+ * Serves the handlers, grpc.health.v1 and reflection; answers the port. On stop: not serving, no new calls, those in flight finish
+ * within `drainMs`.
+ */
+export async function serveGrpc(life: Life, options: GrpcServerOptions): Promise<number> {
+  const { handlers, host, credentials, socketPath, aliases, drainMs } = options
+  // It writes to standard error past our log; what matters arrives as errors.
+  setLogVerbosity(logVerbosity.NONE)
+  const server = new Server(serverOptions)
+  const names = [serviceName, ...aliases]
+  for (const name of names) server.addService(serviceNamed(name), handlers)
+  const health = new HealthImplementation(Object.fromEntries(['', ...names].map((name) => [name, 'SERVING'])))
+  health.addToServer(server)
+  addReflection(server)
+
+  life.onStop('gRPC server', async () => {
+    for (const name of ['', ...names]) health.setStatus(name, 'NOT_SERVING')
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        server.forceShutdown()
+        resolve()
+      }, drainMs)
+      server.tryShutdown(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+  })
+
+  const bind = (address: string, secured: ServerCredentials) =>
+    new Promise<number>((resolve, reject) => {
+      server.bindAsync(address, secured, (error, bound) => (error ? reject(toListenError(error, options)) : resolve(bound)))
+    })
+  const port = await bind(`${host.includes(':') ? `[${host}]` : host}:${options.port}`, credentials)
+  if (socketPath !== null) {
+    await removeStaleSocket(socketPath)
+    // Who may open the socket is for the permissions of its folder to say.
+    await bind(`unix:${socketPath}`, ServerCredentials.createInsecure())
+  }
+  return port
+}
+
+/** A process that was killed leaves its socket behind. One that somebody listens on is not touched. */
+async function removeStaleSocket(path: string): Promise<void> {
+  const isListenedOn = await new Promise<boolean>((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+  if (isListenedOn) throw new StartError(`another process listens on ${path}: stop it or choose another UNIX_SOCKET_PATH`)
+  const found = await stat(path).catch(() => null)
+  if (found?.isSocket()) await rm(path, { force: true })
+  else if (found) throw new StartError(`UNIX_SOCKET_PATH ${path} exists and is not a socket`)
+}
+
+/** grpc-js hides the system's error code in its text. */
+function toListenError(error: Error, { host, port }: { host: string; port: number }): Error {
+  const code = /\b(EADDRINUSE|EACCES|EADDRNOTAVAIL)\b/.exec(error.message)?.[1]
+  return code === undefined ? error : listenError(Object.assign(error, { code }), host, port)
+}

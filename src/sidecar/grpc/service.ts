@@ -1,0 +1,264 @@
+import { type ServerUnaryCall, type ServiceError, type sendUnaryData, status, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { Clock } from '../../kernel/clock.js'
+import { checkRefId } from '../../kernel/id.js'
+import { invalidInput, Problem, unavailable } from '../../kernel/problem.js'
+import type { RefusedItem } from '../../metering/model/problems.js'
+import type { SentEvent, SentReport } from '../api/client.js'
+import { fromTime, type ReportUsageJson } from '../api/messages.js'
+import type { GlobalFallbacks } from '../config/fallback.js'
+import type { FallbackCause, SidecarMetrics } from '../metrics/metrics.js'
+import { offlineReason } from '../source/offline.js'
+import type { EntitlementSource } from '../source/source.js'
+import { isKnown, isWhole } from '../states/cached-state.js'
+import type { CacheEntry, Owner } from '../states/entry.js'
+import { answerAll, answerFromEntry, answerFromFallback, type Check, type CheckKind, checkKinds, toCheck } from './checks.js'
+import { toServiceError } from './errors.js'
+import { fromDimensions, fromTimestamp, fromUpdateBehavior, toTimestamp } from './mapping.js'
+import type {
+  CheckRequest,
+  EventMessage,
+  OwnerRequest,
+  ReportEventsRequest,
+  ReportUsageBulkRequest,
+  ReportUsageRequest,
+} from './messages.js'
+
+interface ServiceParts {
+  source: EntitlementSource
+  fallbacks: GlobalFallbacks
+  clock: Clock
+  /** Longest that a call takes when its caller set no deadline. */
+  timeoutMs: number
+  metrics: SidecarMetrics
+}
+
+type Call<Request> = ServerUnaryCall<Request, object>
+type Answer = sendUnaryData<object>
+
+/** The gRPC handlers. A check that is answered from the cache makes no promise and reads the clock twice. */
+export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }: ServiceParts): UntypedServiceImplementation {
+  /** The answer's callback, with its time taken. */
+  const measured = (method: string) => {
+    const latency = metrics.rpcSeconds.method(method)
+    return (answer: Answer): Answer => {
+      const beganAt = performance.now()
+      return (error, value) => {
+        latency.observe((performance.now() - beganAt) / 1_000)
+        if (error) metrics.rpcErrors.inc({ method, code: status[(error as ServiceError).code] })
+        answer(error, value)
+      }
+    }
+  }
+
+  const check = (method: string, kind: CheckKind) => {
+    const measure = measured(method)
+    return (call: Call<CheckRequest>, callback: Answer) => answerCheck(kind, call, measure(callback))
+  }
+
+  function answerCheck(kind: CheckKind, call: Call<CheckRequest>, answer: Answer): void {
+    try {
+      const check = toCheck(kind, call.request)
+      const entry = source.peek(call.request.customer_id, call.request.resource_id ?? null)
+      if (entry === undefined || isUnknown(entry, call.request))
+        void answerLater(check, call).then(
+          (bytes) => answer(null, bytes),
+          (error) => answer(toServiceError(error)),
+        )
+      else answer(null, answerFromEntry(check, entry, clock.now()) ?? fallBack(check, 'type_mismatch'))
+    } catch (error) {
+      answer(toServiceError(error))
+    }
+  }
+
+  async function answerLater(check: Check, call: Call<CheckRequest>): Promise<Buffer> {
+    const owner = toOwner(call.request)
+    checkRefId(call.request.feature_id, 'feature_id')
+    let entry: Awaited<ReturnType<EntitlementSource['resolve']>>
+    try {
+      entry = await source.resolve(owner, waitMs(call))
+    } catch (error) {
+      return fallBack(check, causeOf(error))
+    }
+    if (isUnknown(entry, call.request)) return fallBack(check, 'unavailable')
+    return answerFromEntry(check, entry, clock.now()) ?? fallBack(check, 'type_mismatch')
+  }
+
+  function fallBack(check: Check, cause: FallbackCause): Buffer {
+    metrics.fallbacks[cause]++
+    return answerFromFallback(check, fallbacks, cause === 'type_mismatch' ? 'FeatureTypeMismatch' : 'Unknown')
+  }
+
+  /** Time to answer: a little less than the caller waits, so that the answer still reaches it. */
+  function waitMs(call: Call<object>): number {
+    const deadline = Number(call.getDeadline())
+    const left = deadline - Date.now()
+    return Math.floor(Math.max(0, Math.min(timeoutMs, left - Math.min(50, left / 5))))
+  }
+
+  const unary = <Request>(method: string, handle: (request: Request, call: Call<Request>) => Promise<object>) => {
+    const measure = measured(method)
+    return {
+      [method]: (call: Call<Request>, callback: Answer) => {
+        const answer = measure(callback)
+        handle(call.request, call).then(
+          (response) => answer(null, response),
+          (error) => answer(toServiceError(error)),
+        )
+      },
+    }
+  }
+
+  return {
+    ...Object.fromEntries(Object.entries(checkKinds).map(([method, kind]) => [method, check(method, kind)])),
+
+    ...unary<OwnerRequest>('GetEntitlements', async (request, call) => {
+      const owner = toOwner(request)
+      try {
+        const cached = source.peek(owner.customerId, owner.resourceId)
+        const entry = cached && isWhole(cached) ? cached : await source.resolve(owner, waitMs(call))
+        if (!isWhole(entry)) throw unavailable('The usage of some of what is held is not known here, and the API does not answer.')
+        return answerAll(entry, clock.now())
+      } catch (error) {
+        if (isOffline(error)) return {}
+        throw error
+      }
+    }),
+
+    ...unary<ReportUsageRequest>('ReportUsage', async (request, call) => {
+      const reported = await source.reportUsage(toReport(request), AbortSignal.timeout(waitMs(call))).catch(inCall)
+      return reported === null ? {} : fromReported(reported)
+    }),
+
+    ...unary<ReportUsageBulkRequest>('ReportUsageBulk', async ({ usages }, call) => {
+      const reports = readAll(usages)
+      const reported = reports.length === 0 ? [] : await source.reportUsageBulk(reports, AbortSignal.timeout(waitMs(call))).catch(inUsages)
+      return { usages: reported?.map(fromReported) ?? [] }
+    }),
+
+    ...unary<ReportEventsRequest>('ReportEvents', async ({ events }, call) => {
+      const { readable, positions, refused } = readEvents(events)
+      try {
+        if (readable.length > 0) await source.reportEvents(readable, AbortSignal.timeout(waitMs(call)))
+      } catch (error) {
+        const items = Problem.from(error).details.items as RefusedItem[] | undefined
+        if (items === undefined) throw error
+        refused.push(...items.map((item) => ({ ...item, index: positions[item.index] ?? item.index })))
+      }
+      if (refused.length > 0) throw someRefused(refused, events.length)
+      return {}
+    }),
+
+    ...unary<OwnerRequest>('ReloadEntitlements', async (request, call) => {
+      const state = await source.reload(toOwner(request), waitMs(call))
+      return { entitled_entity_exists: state !== null && isKnown(state) }
+    }),
+  }
+}
+
+/** @throws INVALID_ARGUMENT when an identifier is none */
+function toOwner({ customer_id, resource_id }: OwnerRequest): Owner {
+  return {
+    customerId: checkRefId(customer_id, 'customer_id'),
+    resourceId: resource_id === undefined ? null : checkRefId(resource_id, 'resource_id'),
+  }
+}
+
+/** @throws INVALID_ARGUMENT for what can't be sent; the API checks the rest */
+function toReport(request: ReportUsageRequest): SentReport {
+  const report = {
+    ...toOwner(request),
+    featureId: checkRefId(request.feature_id, 'feature_id'),
+    value: request.value,
+    updateBehavior: fromUpdateBehavior(request.update_behavior),
+    dimensions: Object.keys(request.dimensions).length === 0 ? null : fromDimensions(request.dimensions, 'dimensions'),
+    createdAt: fromTimestamp(request.timestamp, 'timestamp'),
+  }
+  if (!Number.isFinite(report.value)) throw invalidInput('value is not a finite number', { path: 'value' })
+  return report
+}
+
+/** @throws INVALID_ARGUMENT that names every report that can't be sent: all are to be stored or none */
+function readAll(usages: readonly ReportUsageRequest[]): SentReport[] {
+  const refused: RefusedItem[] = []
+  const reports = usages.flatMap((usage, index) => {
+    try {
+      return toReport(usage)
+    } catch (error) {
+      const { reason, message } = Problem.from(error)
+      refused.push({ index, code: reason, message })
+      return []
+    }
+  })
+  const [first] = refused
+  if (first) {
+    const message = `${refused.length} of ${usages.length} reports can't be stored, so none was; the first is usages[${first.index}]: ${first.message}`
+    throw new Problem('INVALID_ARGUMENT', 'REPORTS_REFUSED', message, { details: { items: refused, list: 'usages' } })
+  }
+  return reports
+}
+
+/** The API counts one report as a list of one; the caller knows of no list. */
+function inCall(error: unknown): never {
+  const { code, reason, message, details, cause } = Problem.from(error)
+  const { items, ...facts } = details
+  throw items === undefined ? error : new Problem(code, reason, message, { details: facts, cause })
+}
+
+/** The API names reports by their position; the caller knows them as `usages`. */
+function inUsages(error: unknown): never {
+  const { code, reason, message, details, cause } = Problem.from(error)
+  throw details.items === undefined ? error : new Problem(code, reason, message, { details: { ...details, list: 'usages' }, cause })
+}
+
+const fromReported = (reported: ReportUsageJson) => ({
+  measurement_id: reported.id,
+  customer_id: reported.customerId,
+  resource_id: reported.resourceId ?? undefined,
+  feature_id: reported.featureId,
+  current_usage: reported.currentUsage ?? undefined,
+  usage_period_start: toTimestamp(fromTime(reported.usagePeriodStart)),
+  usage_period_end: toTimestamp(fromTime(reported.usagePeriodEnd)),
+})
+
+/** The events that can be sent, where each was in the call, and those that the API's JSON can't carry. The API checks the rest. */
+function readEvents(events: readonly EventMessage[]): { readable: SentEvent[]; positions: number[]; refused: RefusedItem[] } {
+  const readable: SentEvent[] = []
+  const positions: number[] = []
+  const refused: RefusedItem[] = []
+  for (const [index, event] of events.entries()) {
+    try {
+      readable.push({
+        eventName: event.event_name,
+        customerId: event.customer_id,
+        resourceId: event.resource_id ?? null,
+        idempotencyKey: event.idempotency_key,
+        dimensions: fromDimensions(event.dimensions, 'dimensions'),
+        timestamp: fromTimestamp(event.timestamp, 'timestamp'),
+      })
+      positions.push(index)
+    } catch (error) {
+      const { reason, message } = Problem.from(error)
+      refused.push({ index, code: reason, message })
+    }
+  }
+  return { readable, positions, refused }
+}
+
+function someRefused(items: RefusedItem[], count: number): Problem {
+  items.sort((a, b) => a.index - b.index)
+  const [first] = items
+  const message = `${items.length} of ${count} events were refused, the others are stored; the first is events[${first?.index}]: ${first?.message}`
+  return new Problem('INVALID_ARGUMENT', 'EVENTS_REFUSED', message, { details: { items } })
+}
+
+/** Whether the feature is held with a usage that is not known here. */
+const isUnknown = ({ state }: CacheEntry, { feature_id }: CheckRequest): boolean => state.unknownFeatureIds?.has(feature_id) ?? false
+
+const isOffline = (error: unknown) => error instanceof Problem && error.reason === offlineReason
+
+function causeOf(error: unknown): FallbackCause {
+  if (isOffline(error)) return 'offline'
+  const { code } = Problem.from(error)
+  if (code === 'UNAVAILABLE') return 'unavailable'
+  return code === 'DEADLINE_EXCEEDED' ? 'timeout' : 'error'
+}

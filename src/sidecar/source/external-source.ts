@@ -1,0 +1,133 @@
+import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel'
+import type { Clock } from '../../kernel/clock.js'
+import type { Logger } from '../../platform/logger.js'
+import type { Redis } from '../../platform/redis.js'
+import { toWritableState } from '../../updates/external-cache/state-json.js'
+import type { ExternalCacheWriter } from '../../updates/external-cache/writer.js'
+import type { SentEvent, SentReport } from '../api/client.js'
+import { fromReportUsage, fromTime, type ReportUsageJson, type StateJson } from '../api/messages.js'
+import type { ExternalCacheReader } from '../cache/redis.js'
+import type { SidecarMetrics } from '../metrics/metrics.js'
+import { toEntry } from '../states/cached-state.js'
+import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
+import type { ApiSource } from './api-source.js'
+import type { EntitlementSource } from './source.js'
+
+/** A local Redis answers in less than 1 ms. Slower than this it is as good as away: the API, or what is in memory, answers. */
+const patienceMs = 150
+/** After that many reads in a row without an answer Redis is left alone for a moment, so that checks do not wait for it. */
+const outageAfterFailures = 3
+const outageRetryMs = 1_000
+/** What the external cache does not hold (unknown customers) was read from the API so lately that asking again would tell nothing new. */
+const missTrustMs = 5_000
+
+interface ExternalSourceParts {
+  redis: Redis
+  reader: ExternalCacheReader
+  writer: ExternalCacheWriter
+  /** Reads the API; keeps in memory what it read, for when Redis is away. */
+  apiSource: ApiSource
+  clock: Clock
+  metrics: SidecarMetrics
+  log: Logger
+}
+
+/**
+ * External cache, then API. The cache is kept current by the persistent-cache-service, so what it holds is answered as it is; what it does not hold
+ * is read from the API and written there, where an older state never replaces a newer one. A cache that is slow or away is a miss.
+ */
+export class ExternalSource implements EntitlementSource {
+  readonly #parts: ExternalSourceParts
+  readonly #cache = wrap(
+    circuitBreaker(handleAll, { halfOpenAfter: outageRetryMs, breaker: new ConsecutiveBreaker(outageAfterFailures) }),
+    timeout(patienceMs, TimeoutStrategy.Aggressive),
+  )
+
+  constructor(parts: ExternalSourceParts) {
+    this.#parts = parts
+    let isReported = false
+    this.#cache.onFailure(({ reason }) => {
+      if (!isReported) parts.log.warn({ err: 'error' in reason ? reason.error : undefined }, 'external cache does not answer, the API does')
+      isReported = true
+    })
+    this.#cache.onSuccess(() => {
+      if (isReported) parts.log.info('external cache answers again')
+      isReported = false
+    })
+  }
+
+  peek(): undefined {
+    return undefined
+  }
+
+  async resolve(owner: Owner, waitMs: number): Promise<CacheEntry> {
+    const { apiSource, clock, metrics } = this.#parts
+    const read = await this.#read(owner)
+    // Without the external cache this is a sidecar with a cache in memory that nobody vouches for.
+    if (read === 'away') return apiSource.peek(owner.customerId, owner.resourceId) ?? apiSource.resolve(owner, waitMs)
+    const now = clock.now()
+    if (read === null || (read.validUntil !== null && now >= read.validUntil))
+      return apiSource.recent(owner, missTrustMs) ?? apiSource.resolve(owner, waitMs)
+    metrics.lookups.hit++
+    const entry = toEntry(read, 0, now)
+    // Its period is over: usage is 0, and the API is asked for the new one.
+    if (now >= entry.usagePeriodEnd && apiSource.recent(owner, missTrustMs) === undefined) apiSource.refresh(owner)
+    return entry
+  }
+
+  reload(owner: Owner, waitMs: number): Promise<CachedState> {
+    return this.#parts.apiSource.reload(owner, waitMs)
+  }
+
+  async reportUsage(report: SentReport, signal: AbortSignal): Promise<ReportUsageJson> {
+    const reported = await this.#parts.apiSource.reportUsage(report, signal)
+    await this.#writeUsage(reported)
+    return reported
+  }
+
+  async reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
+    const reported = await this.#parts.apiSource.reportUsageBulk(reports, signal)
+    await Promise.all(reported.map((one) => this.#writeUsage(one)))
+    return reported
+  }
+
+  reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void> {
+    return this.#parts.apiSource.reportEvents(events, signal)
+  }
+
+  /** Keeps what the API answered. A cache that does not take it takes nothing away from the answer. */
+  keep(owner: Owner, json: StateJson): void {
+    // Without entitlements the answer tells no version, and nothing may be written that could be older than what is there.
+    const isVersioned = json.entitlements?.some(({ entitlementUpdatedAt }) => fromTime(entitlementUpdatedAt) !== null) ?? false
+    if (!isVersioned) return
+    void this.#write(this.#parts.writer.writeState(toWritableState(owner, 0, json)))
+  }
+
+  async #read(owner: Owner): Promise<CachedState | null | 'away'> {
+    const { redis, reader, metrics } = this.#parts
+    try {
+      return await this.#cache.execute(() => (redis.status === 'ready' ? reader.read(owner) : Promise.reject(new Error('not connected'))))
+    } catch {
+      metrics.externalCacheFailures++
+      return 'away'
+    }
+  }
+
+  /** Waits for it, so that who has reported sees it in the next check. */
+  #writeUsage(reported: ReportUsageJson): Promise<unknown> {
+    const { customerId, resourceId, featureId, usage } = fromReportUsage(reported)
+    // Who is not entitled has no usage that a reader would look for.
+    if (reported.currentUsage === null) return Promise.resolve()
+    return this.#write(this.#parts.writer.writeUsage({ customerId, resourceId }, { featureId, usage }))
+  }
+
+  #write(written: Promise<boolean>): Promise<unknown> {
+    const { metrics, log } = this.#parts
+    return this.#cache
+      .execute(() => written)
+      .catch((error: unknown) => {
+        metrics.externalCacheFailures++
+        log.debug({ err: error }, 'external cache did not take a write')
+      })
+  }
+}

@@ -1,0 +1,76 @@
+import type { EpochMs } from '../../kernel/clock.js'
+import type { CacheEntry } from './entry.js'
+
+/**
+ * How far an entry can be trusted.
+ *
+ * fresh    answered as it is
+ * suspect  answered as it is while it is refreshed: a change may have been missed, or a usage period ended
+ * old      refreshed before it is answered; the API not answering, it is answered all the same
+ * miss     must not be answered: expired, or older than the configured staleness
+ */
+type Freshness = 'fresh' | 'suspect' | 'old' | 'miss'
+
+interface FreshnessLimits {
+  /** Age from which an entry is old when no real-time connection vouches for it. */
+  refreshAfterMs: number
+  /** Age from which an unvouched entry is a miss. */
+  maxStalenessMs: number
+}
+
+/**
+ * Knows whether the real-time connection vouches for an entry: it does when every message since the read of the entry began has
+ * arrived here, so when the same epoch lasts. An epoch ends with the connection, or when a message could not be read; it is resumed when the
+ * next connection tells all that was missed meanwhile.
+ */
+export class FreshnessJudge {
+  /** Grows with each epoch. */
+  #latestEpoch = 0
+  #isVouching = false
+  /** When the latest epoch ended; entries read in it were right until then. */
+  #endedAt: EpochMs = 0
+
+  constructor(private readonly limits: FreshnessLimits) {}
+
+  /** The epoch that an entry read now belongs to; 0 while none lasts. */
+  get epoch(): number {
+    return this.#isVouching ? this.#latestEpoch : 0
+  }
+
+  /** From now on no message gets lost. */
+  beginEpoch(): void {
+    this.#latestEpoch++
+    this.#isVouching = true
+  }
+
+  /** All messages since the latest epoch ended have been told after all: it goes on as if it had not ended. */
+  resumeEpoch(): void {
+    this.#isVouching = this.#latestEpoch > 0
+  }
+
+  /** Messages after `heardAt` may be lost. */
+  endEpoch(heardAt: EpochMs): void {
+    if (!this.#isVouching) return
+    this.#isVouching = false
+    this.#endedAt = heardAt
+  }
+
+  judge(entry: CacheEntry, now: EpochMs): Freshness {
+    if (now >= entry.expiresAt) return 'miss'
+    if (entry.epoch !== this.#latestEpoch || !this.#isVouching) {
+      const age = this.ageMs(entry, now)
+      if (age >= this.limits.maxStalenessMs) return 'miss'
+      if (age >= this.limits.refreshAfterMs) return 'old'
+      // With a connection again, there was a gap that nobody vouches for; without one, this is as good as it gets.
+      if (this.#isVouching) return 'suspect'
+    }
+    return entry.isSuspect || now >= entry.usagePeriodEnd ? 'suspect' : 'fresh'
+  }
+
+  /** Time since the entry was last known to be right; 0 while it is vouched for. */
+  ageMs(entry: CacheEntry, now: EpochMs): number {
+    const isOfLatestEpoch = entry.epoch !== 0 && entry.epoch === this.#latestEpoch
+    if (isOfLatestEpoch && this.#isVouching) return 0
+    return now - (isOfLatestEpoch ? Math.max(entry.fetchedAt, this.#endedAt) : entry.fetchedAt)
+  }
+}

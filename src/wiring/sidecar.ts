@@ -1,0 +1,119 @@
+import { freemem } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
+import { ServerCredentials } from '@grpc/grpc-js'
+import type { Life } from '../platform/process.js'
+import { ApiClient } from '../sidecar/api/client.js'
+import { ApiClock } from '../sidecar/api/clock.js'
+import { StateReader } from '../sidecar/api/messages.js'
+import { MemoryCache } from '../sidecar/cache/memory.js'
+import type { SidecarConfig } from '../sidecar/config/config.js'
+import { serveGrpc } from '../sidecar/grpc/server.js'
+import { sidecarHandlers } from '../sidecar/grpc/service.js'
+import { SidecarMetrics } from '../sidecar/metrics/metrics.js'
+import { ApiSource } from '../sidecar/source/api-source.js'
+import { offlineSource } from '../sidecar/source/offline.js'
+import type { EntitlementSource } from '../sidecar/source/source.js'
+import { FreshnessJudge } from '../sidecar/states/freshness.js'
+import { RightsPool } from '../sidecar/states/rights.js'
+
+/** How long what is cached is answered while the API is away, when nothing else is configured: 7 days. */
+const defaultStalenessSecs = 7 * 24 * 3600
+
+/** Half of what is available (to the container, where there is one), but no more than the heap can hold. */
+const defaultCacheBytes = () =>
+  Math.floor(Math.min((process.availableMemory?.() ?? freemem()) * 0.5, getHeapStatistics().heap_size_limit * 0.6))
+
+export interface SidecarPorts {
+  grpcPort: number
+  httpPort: number
+}
+
+/**
+ * Wires a sidecar: cache, then API, then fallback; or, offline, nothing but fallbacks. An API or an external cache that can't be reached does not keep
+ * it from starting.
+ */
+export async function startSidecar(config: SidecarConfig, life: Life): Promise<SidecarPorts> {
+  const metrics = new SidecarMetrics(life.metrics)
+  const clock = new ApiClock()
+  const source = config.OFFLINE ? offlineSource : await connectedSource(config, life, metrics, clock)
+  const handlers = sidecarHandlers({
+    source,
+    fallbacks: config.ENTITLEMENTS_FALLBACK ?? new Map(),
+    clock,
+    timeoutMs: config.REQUEST_TIMEOUT_MS,
+    metrics,
+  })
+  const host = config.BIND_ADDRESS
+  const grpcPort = await serveGrpc(life, {
+    handlers,
+    host,
+    port: config.PORT,
+    credentials: await credentials(config, life),
+    socketPath: config.UNIX_SOCKET_PATH ?? null,
+    aliases: config.GRPC_SERVICE_ALIASES ?? [],
+    // Leaves a fifth of the time for what is closed after the calls have ended.
+    drainMs: config.SHUTDOWN_TIMEOUT_MS * 0.8,
+  })
+  const httpPort = await life.serveHealth(
+    { host, port: config.SIDECAR_HTTP_PORT },
+    { livePath: config.HEALTH_ENDPOINT_URL, readyPath: config.READY_ENDPOINT_URL },
+  )
+  life.log.info({ grpcPort, httpPort, isOffline: config.OFFLINE }, 'listening')
+  return { grpcPort, httpPort }
+}
+
+/** What is needed in this mode only is loaded in this mode only: it takes memory and time to start. */
+async function credentials({ TLS_CERT_FILE, TLS_KEY_FILE, TLS_CLIENT_CA_FILE }: SidecarConfig, life: Life): Promise<ServerCredentials> {
+  if (TLS_CERT_FILE === undefined || TLS_KEY_FILE === undefined) return ServerCredentials.createInsecure()
+  const { tlsCredentials } = await import('../sidecar/grpc/tls.js')
+  return tlsCredentials(life, { cert: TLS_CERT_FILE, key: TLS_KEY_FILE, clientCa: TLS_CLIENT_CA_FILE ?? null })
+}
+
+async function connectedSource(config: SidecarConfig, life: Life, metrics: SidecarMetrics, clock: ApiClock): Promise<EntitlementSource> {
+  const { API_URL: url, SERVER_API_KEY: apiKey } = config
+  if (apiKey === undefined) throw new Error('a connected sidecar needs SERVER_API_KEY')
+  const { log } = life
+  const pool = new RightsPool()
+  const states = new StateReader(pool)
+  const judge = new FreshnessJudge({
+    refreshAfterMs: config.REFRESH_AFTER_SECS * 1000,
+    maxStalenessMs: (config.MAX_STALENESS_SECS ?? defaultStalenessSecs) * 1000,
+  })
+  const cache = new MemoryCache(config.CACHE_MAX_SIZE_BYTES ?? defaultCacheBytes())
+  metrics.watch(cache, life.metrics)
+  const edgeUrl = config.EDGE_ENABLED ? (config.EDGE_API_URL ?? url) : null
+  const api = life.open(
+    'API client',
+    new ApiClient({ url, edgeUrl, apiKey, timeoutMs: config.REQUEST_TIMEOUT_MS, metrics, clock }),
+    (client) => client.close(),
+  )
+  const usage =
+    config.QUEUE_REDIS_URL === undefined
+      ? api
+      : (await import('./sidecar-direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, apiKey)
+  const parts = { cache, api, usage, states, judge, clock, metrics, log }
+  if (config.REDIS_ENVIRONMENT_PREFIX !== undefined) {
+    const { openExternalSource } = await import('./sidecar-external-cache.js')
+    return openExternalSource(life, { config, prefix: config.REDIS_ENVIRONMENT_PREFIX, pool, parts })
+  }
+  const apiSource = new ApiSource(parts)
+  if (config.WS_ENABLED) {
+    const { RealTimeUpdates } = await import('../sidecar/api/real-time-updates.js')
+    const updates = new RealTimeUpdates({
+      url: config.WS_URL ?? webSocketUrl(url),
+      apiKey,
+      judge,
+      states,
+      onState: (state) => apiSource.applyState(state),
+      onUsage: (change) => apiSource.applyUsage(change),
+      onUnknown: (customerId) => apiSource.applyUnknown(customerId),
+      clock,
+      metrics,
+      log,
+    })
+    life.open('real-time updates', updates, (u) => u.close())
+  }
+  return apiSource
+}
+
+const webSocketUrl = (apiUrl: string) => `${apiUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/graphql`
