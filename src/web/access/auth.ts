@@ -22,7 +22,7 @@ export interface Credentials {
   customerToken: string | undefined
 }
 
-export type Authenticator = Pick<EnvironmentService, 'authenticate' | 'verifyCustomerToken'>
+type Authenticator = Pick<EnvironmentService, 'authenticate' | 'verifyCustomerToken'>
 
 export function credentialsOf(headers: IncomingHttpHeaders): Credentials {
   return { apiKey: single(headers['x-api-key']), customerToken: single(headers['x-customer-key']) }

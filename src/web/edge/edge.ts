@@ -24,7 +24,7 @@ export interface EdgeOptions {
 }
 
 /** Where states come from; `held` answers at once or null. */
-export interface EdgeStates {
+interface EdgeStates {
   held(environmentId: string, customerId: string, resourceId: string | null): EntitlementState | null
 }
 

@@ -103,7 +103,7 @@ export class ChangeFeed {
   }
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   kinds: readonly ChangeKind[]
   /** Only those of this customer; null: of all. */
   customerId: string | null

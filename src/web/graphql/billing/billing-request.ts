@@ -17,7 +17,7 @@ import type { CheckoutOptions, SubscriptionBillingInfo } from './billing.inputs.
 import type { SubscriptionCouponInput } from './subscription-coupon.inputs.js'
 
 /** What the inputs about subscriptions have in common that is about money. */
-export interface BillingParams {
+interface BillingParams {
   appliedCoupon?: SubscriptionCouponInput | null
   awaitPaymentConfirmation?: boolean | null
   billingInformation?: SubscriptionBillingInfo | null

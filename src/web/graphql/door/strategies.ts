@@ -9,7 +9,7 @@ import type { Asked, Preparation } from './preparation.js'
 import { type GraphqlAnswer, type GraphqlRequest, jsonHeaders } from './request.js'
 
 /** A request that may be answered. */
-export interface Exchange {
+interface Exchange {
   request: GraphqlRequest
   operation: Operation
   /** Null: the request is not plain (`isPlain`), so it is not even known whether it asks for anything. */
@@ -19,7 +19,7 @@ export interface Exchange {
 /** Null: it is not for this request. */
 export type Strategy = (exchange: Exchange) => GraphqlAnswer | Promise<GraphqlAnswer> | null
 
-export interface StrategyParts {
+interface StrategyParts {
   preparation: Preparation
   execution: Execution
   errors: ErrorLog

@@ -41,7 +41,7 @@ const customerFields = {
   ...each(CustomerSearchQueryFilterComparison, 'searchQuery'),
 }
 
-export const CouponFilterCustomerFilter = filter('CouponFilterCustomerFilter', 'Coupons that one of these customers has.', customerFields)
+const CouponFilterCustomerFilter = filter('CouponFilterCustomerFilter', 'Coupons that one of these customers has.', customerFields)
 
 export const CouponFilter = filter('CouponFilter', 'Which coupons.', {
   ...each(StringFieldComparison, 'billingId description name refId'),
@@ -53,7 +53,7 @@ export const CouponFilter = filter('CouponFilter', 'Which coupons.', {
   ...each(CouponTypeFilterComparison, 'type'),
 })
 
-export const CustomerFilterCustomerSubscriptionFilter = filter(
+const CustomerFilterCustomerSubscriptionFilter = filter(
   'CustomerFilterCustomerSubscriptionFilter',
   'Customers that have one of these subscriptions.',
   {
@@ -70,7 +70,7 @@ export const CustomerFilterCustomerSubscriptionFilter = filter(
   },
 )
 
-export const CustomerFilterPromotionalEntitlementFilter = filter(
+const CustomerFilterPromotionalEntitlementFilter = filter(
   'CustomerFilterPromotionalEntitlementFilter',
   'Customers that have one of these promotional entitlements.',
   {
@@ -86,13 +86,13 @@ export const CustomerFilter = filter('CustomerFilter', 'Which customers.', {
   ...each(CustomerFilterCustomerSubscriptionFilter, 'subscriptions'),
 })
 
-export const SubscriptionQueryFilterCustomerFilter = filter(
+const SubscriptionQueryFilterCustomerFilter = filter(
   'SubscriptionQueryFilterCustomerFilter',
   'Subscriptions of one of these customers.',
   customerFields,
 )
 
-export const SubscriptionQueryFilterCustomerResourceFilter = filter(
+const SubscriptionQueryFilterCustomerResourceFilter = filter(
   'SubscriptionQueryFilterCustomerResourceFilter',
   'Subscriptions of one of these resources.',
   {
@@ -102,7 +102,7 @@ export const SubscriptionQueryFilterCustomerResourceFilter = filter(
   },
 )
 
-export const SubscriptionQueryFilterPlanFilter = filter('SubscriptionQueryFilterPlanFilter', 'Subscriptions to one of these plans.', {
+const SubscriptionQueryFilterPlanFilter = filter('SubscriptionQueryFilterPlanFilter', 'Subscriptions to one of these plans.', {
   ...each(StringFieldComparison, 'billingId description displayName productId refId'),
   ...each(DateFieldComparison, 'createdAt updatedAt'),
   ...each(UUIDFilterComparison, 'environmentId id'),

@@ -14,7 +14,7 @@ export async function collected({ app, identity, signal, loaders }: RequestConte
   return app.subscriptionReads.get(identity.environmentId, subscription.refId)
 }
 
-export interface Provisioned {
+interface Provisioned {
   subscription: Subscription
   state: EntitlementState
 }

@@ -2,12 +2,13 @@ import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
-import { WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
 import type { Entitlement, EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import { fromText } from '../../../../src/kernel/decimal.js'
 import { type ChangeMessage, changeChannel } from '../../../../src/updates/wire/change-message.js'
 import { testRedisUrl } from '../../../support/redis.js'
 import { type FrontDoor, openFrontDoor, openTwin } from '../front-door.js'
+import { TestClient } from './test-client.js'
 
 const usageSubscription = `subscription { usageUpdated {
   usage { customerId resourceId featureId currentUsage usagePeriodStart usagePeriodEnd nextResetDate }
@@ -54,57 +55,22 @@ describe('live updates', () => {
     usage: { featureId: 'calls', usage: usageOf(currentUsage), entitlement: entitlementOf(currentUsage), accessVersion: 4 },
   })
 
-  /** A client as deployed ones speak: messages wait in a list until they are asked for. */
-  class Client {
-    readonly socket: WebSocket
-    readonly #messages: Record<string, unknown>[] = []
-    #wake: () => void = () => {}
-
-    constructor(url = door.url) {
-      this.socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
-      sockets.push(this.socket)
-      this.socket.on('message', (text) => {
-        this.#messages.push(JSON.parse(String(text)))
-        this.#wake()
-      })
-    }
-
-    send(message: object): void {
-      this.socket.send(JSON.stringify(message))
-    }
-
-    async next(): Promise<Record<string, unknown>> {
-      while (this.#messages.length === 0) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve
-        })
-      }
-      return this.#messages.shift()!
-    }
-
-    /** What was sent before has been handled when this returns. */
-    async settle(): Promise<void> {
-      this.send({ type: 'ping' })
-      expect(await this.next()).to.deep.equal({ type: 'pong' })
-    }
-
-    async subscribe(id: string, query: string): Promise<void> {
-      this.send({ type: 'subscribe', id, payload: { query } })
-      await this.settle()
-    }
+  async function open(url = door.url): Promise<TestClient> {
+    const client = new TestClient(url)
+    sockets.push(client.socket)
+    await once(client.socket, 'open')
+    return client
   }
 
-  async function connect(headers: Record<string, string> = { 'X-API-KEY': door.serverKey }, url?: string): Promise<Client> {
-    const client = new Client(url)
-    await once(client.socket, 'open')
+  async function connect(headers: Record<string, string> = { 'X-API-KEY': door.serverKey }, url?: string): Promise<TestClient> {
+    const client = await open(url)
     client.send({ type: 'connection_init', payload: { headers } })
     expect(await client.next()).to.deep.equal({ type: 'connection_ack' })
     return client
   }
 
   async function closedWith(headers: Record<string, string>): Promise<[number, string]> {
-    const client = new Client()
-    await once(client.socket, 'open')
+    const client = await open()
     client.send({ type: 'connection_init', payload: { headers } })
     const [code, reason] = await once(client.socket, 'close')
     return [code, String(reason)]
