@@ -31,9 +31,9 @@ BEGIN
   SELECT advanced.o_versions, advanced.o_access_versions INTO v_versions, v_access
   FROM advance_customers(p_environment, p_customers, NULL) AS advanced;
   -- Usage has the time of the environment, which a test clock may have moved on; deadlines have ours.
-  SELECT v_access = p_access AND catalog_version = p_catalog AND floor(extract(epoch FROM clock_timestamp()) * 1000) < p_deadline
-    AND (SELECT min(version) >= p_from AND max(version) < p_until FROM unnest(v_versions) AS version)
-  INTO v_is_true FROM environment WHERE id = p_environment;
+  v_is_true := v_access = p_access AND p_from <= ALL (v_versions) AND p_until > ALL (v_versions)
+    AND floor(extract(epoch FROM clock_timestamp()) * 1000) < p_deadline
+    AND (SELECT catalog_version FROM environment WHERE id = p_environment) = p_catalog;
   IF v_is_true IS NOT TRUE THEN
     RAISE EXCEPTION 'outdated' USING ERRCODE = 'TG001';
   END IF;
