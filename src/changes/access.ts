@@ -27,31 +27,18 @@ export interface RecordedAccess {
  * A new version of the customer's state with its message, in the transaction that changes what the customer may use. A customer that has no state
  * yet gets its first one.
  */
-export function recordAccessChange(db: Db, { environmentId, id, refId }: ChangedCustomer): Promise<RecordedAccess> {
-  return record(db, { environmentId, id, refId, kind: 'entitlements' })
-}
-
-/** The same for a customer that was archived: copies of what it holds are to be forgotten. */
-export function recordArchiving(db: Db, { environmentId, id, refId }: ChangedCustomer): Promise<RecordedAccess> {
-  return record(db, { environmentId, id, refId, kind: 'purge' })
-}
-
-interface AccessChange extends ChangedCustomer {
-  kind: 'entitlements' | 'purge'
-}
-
-async function record(db: Db, change: AccessChange): Promise<RecordedAccess> {
-  const recorded = await recordAll(db, change)
-  noteChange({ environmentId: change.environmentId, customerId: change.refId, version: recorded.version })
+export async function recordAccessChange(db: Db, { environmentId, id, refId }: ChangedCustomer): Promise<RecordedAccess> {
+  const recorded = await recordAll(db, { environmentId, id, refId })
+  noteChange({ environmentId, customerId: refId, version: recorded.version })
   return recorded
 }
 
-const recordAll = oncePerGroup(async (db, all: AccessChange[]) => {
+const recordAll = oncePerGroup(async (db, all: ChangedCustomer[]) => {
   const rows = await db.$queryRaw<{ customer_id: string; version: bigint; catalog_version: bigint }[]>(Prisma.sql`
     WITH asked AS (
       SELECT * FROM unnest(${all.map(({ environmentId }) => environmentId)}::uuid[], ${all.map(({ id }) => id)}::uuid[],
-        ${all.map(({ refId }) => refId)}::text[], ${all.map(({ kind }) => kind)}::change_kind[], ${all.map(() => newId())}::uuid[])
-        AS asked (environment_id, customer_id, ref_id, kind, message_id)
+        ${all.map(({ refId }) => refId)}::text[], ${all.map(() => newId())}::uuid[])
+        AS asked (environment_id, customer_id, ref_id, message_id)
     ), changed AS (
       INSERT INTO customer_state AS state (environment_id, customer_id, version, access_version)
       SELECT environment_id, customer_id, clock, clock FROM asked, environment_clock(asked.environment_id) AS clock
@@ -60,7 +47,7 @@ const recordAll = oncePerGroup(async (db, all: AccessChange[]) => {
       RETURNING environment_id, customer_id, version
     ), told AS (
       INSERT INTO outbox_message (environment_id, id, kind, customer_id, version)
-      SELECT environment_id, message_id, kind, ref_id, version FROM changed JOIN asked USING (environment_id, customer_id)
+      SELECT environment_id, message_id, 'entitlements', ref_id, version FROM changed JOIN asked USING (environment_id, customer_id)
     )
     SELECT customer_id, version, catalog_version FROM changed JOIN environment ON environment.id = changed.environment_id`)
   const versions = new Map(

@@ -2,6 +2,7 @@
 -- next version. Customers are looked up one by one and then written where they were found, and only those that change: a join that was planned for a table
 -- of one customer goes through all that are given for each customer there is.
 --
+-- p_customers                            each once
 -- p_is_changed                           null: all of them change
 -- o_ords, o_versions, o_access_versions  of the customers that have a state, in their order; null: none has one
 CREATE OR REPLACE FUNCTION advance_customers(

@@ -1,7 +1,7 @@
 import type { BillingLedger } from '../billing/ledger.js'
 import type { BillingInformation, BillingProvider } from '../billing/rules/provider.js'
 import type { CatalogService } from '../catalog/service.js'
-import { recordAccessChange, recordArchiving } from '../changes/access.js'
+import { recordAccessChange } from '../changes/access.js'
 import { type Customer, type CustomerFields, checkFields, toWritten } from '../customer/model/customer.js'
 import { couponNotFound, customerExists } from '../customer/model/problems.js'
 import {
@@ -200,7 +200,7 @@ export class CustomerService {
       await this.#cancellations.archiveIn(db, held)
       await this.#promotional.revokeAllIn(db, held)
       const customer = await setArchived(db, environmentId, held.id, held.now)
-      await recordArchiving(db, customer)
+      await recordAccessChange(db, customer)
       return customer
     })
     this.#changed(environmentId)

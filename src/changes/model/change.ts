@@ -10,8 +10,8 @@ import type { EpochMs } from '../../kernel/clock.js'
 import type { Usage } from '../../metering/model/usage.js'
 
 /**
- * entitlements: the whole state of a customer and its resources may be another one · usage: one feature's usage changed · purge: the customer is
- * archived, and copies of it are to be forgotten · package: versions of the catalog changed
+ * entitlements: the whole state of a customer and its resources may be another one · usage: one feature's usage changed · purge: what `entitlements`
+ * is told as when the customer is archived: copies of it are to be forgotten · package: versions of the catalog changed
  */
 export const changeKinds = ['entitlements', 'usage', 'purge', 'package'] as const
 export type ChangeKind = (typeof changeKinds)[number]

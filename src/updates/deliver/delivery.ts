@@ -29,8 +29,6 @@ interface ChangedCustomer {
   changes: PendingChange[]
   /** Nothing but usage changed. */
   isUsage: boolean
-  /** The last thing that happened to it: it was archived. */
-  isArchived: boolean
 }
 
 /** Takes the customers whose changes could not be delivered. */
@@ -121,10 +119,9 @@ export class ChangeDelivery {
     const used: ChangedCustomer[] = []
     const changed: ChangedCustomer[] = []
     for (const [customerId, ofCustomer] of byCustomer(changes)) {
-      const newest = ofCustomer.reduce((a, b) => (b.version > a.version ? b : a))
       const isUsage = ofCustomer.every(({ kind }) => kind === 'usage')
       if (customerId === null) messages.push(...ofCustomer.flatMap((change) => packageMessages(environmentId, change)))
-      else (isUsage ? used : changed).push({ customerId, changes: ofCustomer, isUsage, isArchived: newest.kind === 'purge' })
+      else (isUsage ? used : changed).push({ customerId, changes: ofCustomer, isUsage })
     }
     const tell = (customer: ChangedCustomer, make: () => ChangeMessage[]) => {
       try {
@@ -154,7 +151,8 @@ export class ChangeDelivery {
         const states = rebuilt.get(customer.customerId) ?? []
         tell(customer, () =>
           states.flatMap((state) => {
-            if (customer.isArchived) return [purgeMessage(state)]
+            // As the state of now says it, whatever the change was: a customer that is back must not be forgotten by a message that comes late.
+            if (state.deniedReason === 'CustomerIsArchived') return [purgeMessage(state)]
             // Who listens to usage alone must hear of it, also when more has changed.
             const usages = usageMessages(state, customer.changes)
             return customer.isUsage ? usages : [entitlementsMessage(state), ...usages]

@@ -52,7 +52,7 @@ describe('archiving a customer', () => {
     expect(await stateReason('r1')).to.equal('CustomerIsArchived')
     const [message] = await bench.prisma.outboxMessage.findMany({ where: { environmentId }, orderBy: { version: 'desc' } })
     expect(Number(message!.version)).to.be.greaterThan(version)
-    expect(message).to.deep.include({ kind: 'purge', customerId: 'acme' })
+    expect(message).to.deep.include({ kind: 'entitlements', customerId: 'acme' })
   })
   it('is safe to repeat, also at once', async () => {
     const archived = await atOnce(archive)

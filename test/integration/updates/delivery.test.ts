@@ -207,6 +207,22 @@ describe('delivering changes', () => {
     expect((await listened()).map(({ kind }) => kind)).to.deep.equal(['entitlements', 'entitlements'])
   })
 
+  it('forgets no customer that is back when its archiving is told late', async () => {
+    await provision()
+    await deliver()
+    await bench.customers.archive(environmentId, 'acme')
+    // A worker takes the change and dies.
+    await leaseChanges(bench.pool, environmentId, { limit: 10, seconds: 60 })
+    await bench.customers.unarchive(environmentId, 'acme')
+    await subscribe('business')
+    await deliver()
+    await listened()
+    await endLeases()
+    await deliver()
+    expect((await listened()).map(({ kind, state }) => [kind, state!.deniedReason])).to.deep.equal([['entitlements', null]])
+    expect(await waiting()).to.equal(0)
+  })
+
   describe('usage', () => {
     beforeEach(async () => {
       await provision()

@@ -38,7 +38,9 @@ export interface PreparedDocument {
 
 /** The operation that a request means; undefined: it does not say which, or names none of the document. */
 export function operationOf({ operations }: PreparedDocument, name: string | null | undefined): OperationDefinitionNode | undefined {
-  return name ? operations.find((operation) => operation.name?.value === name) : operations.length === 1 ? operations[0] : undefined
+  // No operation is called ''; graphql-js says so.
+  if (name !== null && name !== undefined) return operations.find((operation) => operation.name?.value === name)
+  return operations.length === 1 ? operations[0] : undefined
 }
 
 /** Parses and validates documents once. Clients send the same few over and over: doing it each time costs more than most answers. */

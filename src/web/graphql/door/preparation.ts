@@ -73,8 +73,9 @@ export class Preparation {
     operation.field = fieldOf(definition)
     if (mayHoldBrokenText(bodyText)) checkText(variables, document)
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
-    // What was read as a report has no list that is too long.
-    const longList = report || bodyText.length <= longBodyLength ? null : findLongList(variables)
+    // What was read as a report has no list that is too long; what stands beside it may.
+    const isAllRead = report !== null && Object.keys(variables ?? {}).length === 1
+    const longList = isAllRead || bodyText.length <= longBodyLength ? null : findLongList(variables)
     checkSize(prepared.costOf(variables ?? {}), longList)
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
     const isOperator = isOperatorKey(headers['x-operator-key'], operatorKey)

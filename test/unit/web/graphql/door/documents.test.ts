@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { buildSchema, getIntrospectionQuery } from 'graphql'
-import { Documents } from '../../../../../src/web/graphql/door/documents.js'
+import { Documents, operationOf, type PreparedDocument } from '../../../../../src/web/graphql/door/documents.js'
 import { maxDepth, maxTokens } from '../../../../../src/web/graphql/door/limits.js'
 
 const schema = buildSchema('type Query { node: Node text: String } type Node { node: Node text: String }')
@@ -13,6 +13,17 @@ describe('documents', () => {
   it('are prepared once', () => {
     const documents = new Documents(schema)
     expect(documents.prepare('{ text }')).to.equal(documents.prepare('{ text }'))
+  })
+
+  it('have the operation that is asked for, and none that is called nothing', () => {
+    const operation = (name: string | null | undefined) => operationOf(prepare('query A { text }') as PreparedDocument, name)?.name?.value
+    expect([operation(undefined), operation(null), operation('A'), operation('B'), operation('')]).to.deep.equal([
+      'A',
+      'A',
+      'A',
+      undefined,
+      undefined,
+    ])
   })
 
   it('that were refused are not kept', () => {
