@@ -44,33 +44,39 @@ export function functionsIn(sql: string): string[] {
 /** Those of the functions that the file calls in its SQL. */
 export function functionsCalled(file: string, text: string, functions: Iterable<string>): string[] {
   const sql = (file.endsWith('.sql') ? [text] : literalsOf(text)).map(withoutComments).join('\n')
-  return [...functions].filter((name) => new RegExp(`(?<!FUNCTION )\\b${name}\\s*\\(`, 'i').test(sql))
+  // `callOf` makes the call of a name.
+  const isNamed = (name: string) => new RegExp(`\\bcallOf\\(\\s*'${name}'`).test(text)
+  return [...functions].filter((name) => isNamed(name) || new RegExp(`(?<!FUNCTION )\\b${name}\\s*\\(`, 'i').test(sql))
 }
 
 const withoutComments = (sql: string) => sql.replace(/--.*$/gm, '').replace(/\/\*[\s\S]*?\*\//g, '')
+
+const tableName = String.raw`(?:ONLY\s+)?(?:"?public"?\.)?"?\w+"?`
+const writingStatements = [
+  String.raw`\b(?:INSERT|MERGE)\s+INTO\s+(${tableName})`,
+  String.raw`\bUPDATE\s+(${tableName})(?:\s+(?:AS\s+)?\w+)?\s+SET\b`,
+  String.raw`\bDELETE\s+FROM\s+(${tableName})`,
+  String.raw`\b(?:TRUNCATE(?:\s+TABLE)?|LOCK\s+TABLE|DROP\s+TABLE(?:\s+IF\s+EXISTS)?)\s+(${tableName}(?:\s*,\s*${tableName})*)`,
+  String.raw`\bCOPY\s+(${tableName})[^;]*?\bFROM\b`,
+].map((pattern) => new RegExp(pattern, 'gi'))
 
 function sqlUses(text: string, { tables }: Schema): TableUse[] {
   const sql = withoutComments(text)
   // Names that the statement gives itself hide tables of that name.
   const own = new Set([...sql.matchAll(/\b(\w+)(?:\s*\([\w\s,]*\))?\s+AS\s+(?:NOT\s+)?(?:MATERIALIZED\s*)?\(/gi)].map(([, name]) => name!))
-  const known = (name: string | undefined): name is string => name !== undefined && tables.has(name) && !own.has(name)
   const uses: TableUse[] = []
   const add = (use: Use, names: Iterable<string | undefined>) => {
-    for (const table of names) if (known(table)) uses.push({ table, use })
+    // Who writes to such a name writes to the table all the same.
+    for (const table of names)
+      if (table !== undefined && tables.has(table) && (use === 'write' || !own.has(table))) uses.push({ table, use })
   }
   const all = (pattern: RegExp) => [...sql.matchAll(pattern)]
-  add(
-    'write',
-    all(/\bINSERT\s+INTO\s+(\w+)/g).map(([, name]) => name),
-  )
-  add(
-    'write',
-    all(/\bUPDATE\s+(?:ONLY\s+)?(\w+)(?:\s+(?:AS\s+)?\w+)?\s+SET\b/g).map(([, name]) => name),
-  )
-  add(
-    'write',
-    all(/\b(?:DELETE\s+FROM|TRUNCATE(?:\s+TABLE)?)\s+(?:ONLY\s+)?(\w+)/g).map(([, name]) => name),
-  )
+  for (const pattern of writingStatements)
+    for (const [, list] of all(pattern))
+      add(
+        'write',
+        list!.split(',').map((name) => name.replace(/"|\b(?:ONLY|public\.)/gi, '').trim()),
+      )
   const item = String.raw`(?:ONLY\s+)?\w+(?:\s+(?:AS\s+)?\w+)?`
   for (const [, list] of all(new RegExp(String.raw`(?<!DELETE\s+)\b(?:FROM|JOIN|USING)\s+(${item}(?:\s*,\s*${item})*)`, 'g')))
     add(
@@ -92,17 +98,21 @@ function sqlUses(text: string, { tables }: Schema): TableUse[] {
 }
 
 const writingCalls = /^(create|update|upsert|delete)/
+/** A relation that is written through with the record. */
+const nestedWrite = /\b(\w+)\s*:\s*\{\s*(?:create|connectOrCreate|update|upsert|delete)\w*\s*:/g
 
 /** Calls of the Prisma client, with the tables that they reach by relations; and of the functions that write rows of a table by its name. */
 function callUses(text: string, { models, relations, tables }: Schema): TableUse[] {
   const uses: TableUse[] = []
-  const call = /\.(\w+)\.((?:create|update|upsert|delete|find|count|aggregate|groupBy)\w*)\(/g
+  const call = /\.(\w+)\s*\.((?:create|update|upsert|delete|find|count|aggregate|groupBy)\w*)(?:<[^()]*>)?\(/g
   for (const match of text.matchAll(call)) {
     const table = models.get(match[1]!)
     if (!table) continue
     uses.push({ table, use: writingCalls.test(match[2]!) ? 'write' : 'read' })
-    const names = keysOf(inBrackets(text, match.index + match[0].length - 1))
-    for (const reached of reachedFrom(table, names, relations)) uses.push({ table: reached, use: 'read' })
+    const argument = inBrackets(text, match.index + match[0].length - 1)
+    for (const reached of reachedFrom(table, keysOf(argument), relations)) uses.push({ table: reached, use: 'read' })
+    const written = new Set([...argument.matchAll(nestedWrite)].map(([, field]) => field!))
+    for (const reached of reachedFrom(table, written, relations)) uses.push({ table: reached, use: 'write' })
   }
   for (const match of text.matchAll(
     /=\s*(\{(?:(?!\bconst\b)[\s\S])*?\})\s*(?:as const\s+)?satisfies Prisma\.(\w+?)(?:Include|Select)\b/g,
@@ -110,7 +120,7 @@ function callUses(text: string, { models, relations, tables }: Schema): TableUse
     const table = models.get(match[2]![0]!.toLowerCase() + match[2]!.slice(1))
     for (const reached of table ? reachedFrom(table, keysOf(match[1]!), relations) : []) uses.push({ table: reached, use: 'read' })
   }
-  for (const [, table] of text.matchAll(/\b(?:insertRows|updateRows)\(\s*\w+,\s*'(\w+)'/g))
+  for (const [, table] of text.matchAll(/\b(?:insertRows|updateRows)\(\s*[\w.#]+,\s*'(\w+)'/g))
     if (tables.has(table!)) uses.push({ table: table!, use: 'write' })
   // What a list is read from, which is written without its FROM.
   for (const [, table] of text.matchAll(/\bfrom:\s*Prisma\.sql`\s*(\w+)/g))

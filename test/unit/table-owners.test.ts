@@ -86,6 +86,24 @@ describe('reading what is done with tables', () => {
     expect(usesOf("await insertRows(db, 'invoice_line', rows)")).to.deep.equal(['write invoice_line'])
   })
 
+  it('finds writes however they are written', () => {
+    for (const sql of [
+      'insert into outbox_message (id) values (1)',
+      'INSERT INTO "outbox_message" VALUES (1)',
+      'UPDATE public.outbox_message SET id = 1',
+      'MERGE INTO outbox_message USING customer ON true WHEN MATCHED THEN DO NOTHING',
+      'TRUNCATE unknown, outbox_message',
+      'LOCK TABLE outbox_message',
+      'COPY outbox_message (id) FROM STDIN',
+      'WITH outbox_message AS (SELECT 1) INSERT INTO outbox_message SELECT 1',
+    ])
+      expect(usesOf(`sql\`${sql}\``), sql).to.include('write outbox_message')
+    expect(usesOf('db.outboxMessage\n  .create<Data>({ data })')).to.deep.equal(['write outbox_message'])
+    expect(usesOf("insertRows(this.db, 'outbox_message', rows)")).to.deep.equal(['write outbox_message'])
+    expect(usesOf('db.customer.update({ where, data: { state: { update: { version: 1 } } } })')).to.include('write customer_state')
+    expect(functionsCalled('src/a.ts', "callOf('count_reports', values)", ['count_reports'])).to.deep.equal(['count_reports'])
+  })
+
   it('finds reads in SQL, and none in names that a statement makes up', () => {
     expect(usesOf('sql`SELECT FROM customer AS c, environment e JOIN price ON true`')).to.have.members([
       'read customer',
