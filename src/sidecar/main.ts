@@ -8,6 +8,9 @@ import { sidecarDefinition } from './config/config.js'
 setFlagsFromString('--heap-growing-percent=40')
 // With the old heap kept so small, what a call leaves behind must die young: room for it costs a few megabytes and saves a fifth of the CPU per call.
 setFlagsFromString('--min-semi-space-size=16')
+// V8 would take the parts of a call for long-lived ones once many of them outlived a collection, put them among the old objects, and there they keep
+// alive all that they point to: each call is copied, and the whole cache marked again and again.
+setFlagsFromString('--no-allocation-site-pretenuring')
 
 /** Answers entitlement checks over gRPC next to an application. Copies share nothing; any number may run. */
 await runProcess(sidecarDefinition, async (config, life) => {
