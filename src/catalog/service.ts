@@ -7,9 +7,10 @@ import { inTransaction } from '../platform/transaction.js'
 import { publishedForAll } from './document/audience.js'
 import { type CatalogChange, compareCatalogs } from './document/difference.js'
 import type { CatalogDocument, ProductSettings } from './document/document.js'
+import { contentVersion } from './document/export.js'
 import { normalise, overlay } from './document/normalise.js'
 import { type ParseOptions, parseCatalog, parseCatalogText } from './document/parse.js'
-import { catalogRefused, checkRevived } from './document/refusal.js'
+import { catalogMoved, catalogRefused, checkRevived } from './document/refusal.js'
 import type { CatalogFeature } from './model/feature.js'
 import type { PackageKind, PackageVersion } from './model/package.js'
 import type { ProductRules } from './model/product.js'
@@ -22,6 +23,8 @@ interface ApplyOptions {
   dryRun: boolean
   /** What the document leaves out is archived; otherwise it stays. */
   archiveMissing: boolean
+  /** Of the catalog that the document was made from (`contentVersion`): refused when another one is in force. Absent: whatever is in force. */
+  expectedVersion?: string | null
   /** Refuses, with this problem, what would change or is there already. */
   onlyNew?: (refId: string) => Error
 }
@@ -78,14 +81,20 @@ export class CatalogService {
 
   /**
    * Brings the catalog to what the document says, all or nothing, and answers what changed; applying it again changes nothing. `input` is
-   * what JSON holds, or YAML or JSON text. Fails with BAD_USER_INPUT and every problem in `details.problems` when the document is wrong.
+   * what JSON holds, or YAML or JSON text. Fails with BAD_USER_INPUT and every problem in `details.problems` when the document is wrong, and with
+   * CATALOG_VERSION_MISMATCH and the difference when the catalog in force is not the one that is expected.
    */
-  async apply(environmentId: string, input: unknown, { dryRun, archiveMissing, onlyNew }: ApplyOptions): Promise<CatalogChange[]> {
+  async apply(environmentId: string, input: unknown, options: ApplyOptions): Promise<CatalogChange[]> {
+    const { dryRun, archiveMissing, expectedVersion, onlyNew } = options
     const now = this.#clock.now()
     const changes = await inTransaction(this.#prisma, async (db) => {
       await repository.lockCatalog(db, environmentId)
       const current = await repository.readDocument(db, environmentId)
       const archived = await repository.readArchived(db, environmentId)
+
+      const version = contentVersion(current)
+      if (typeof expectedVersion === 'string' && expectedVersion !== version)
+        throw catalogMoved({ expectedVersion, version, outcome: outcomeOf(input, { current, archiveMissing }) })
 
       const wanted = readInput(input, { current, archiveMissing })
       const problems = checkRevived(wanted, archived)
@@ -248,8 +257,17 @@ function checkNew(
   if (known) throw problem(known.refId)
 }
 
+const parse = (input: unknown, options: ParseOptions) =>
+  typeof input === 'string' ? parseCatalogText(input, options) : parseCatalog(input, options)
+
 function readInput(input: unknown, options: ParseOptions): CatalogDocument {
-  const parsed = typeof input === 'string' ? parseCatalogText(input, options) : parseCatalog(input, options)
+  const parsed = parse(input, options)
   if ('problems' in parsed) throw catalogRefused(parsed.problems)
   return parsed.catalog
+}
+
+/** What applying the document would come to. */
+function outcomeOf(input: unknown, { current, archiveMissing }: { current: CatalogDocument; archiveMissing: boolean }) {
+  const parsed = parse(input, { current, archiveMissing })
+  return 'problems' in parsed ? parsed : { changes: compareCatalogs(current, parsed.catalog, { archiveMissing }) }
 }

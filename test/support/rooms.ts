@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
  */
 export const rooms = `
   src/kernel
+  src/cli
   src/platform src/platform/list
   src/environment/model src/environment/records src/environment
   src/metering/model

@@ -5,7 +5,7 @@ import { findCycles, importsOf, loadedBy, readImports, type SourceImport } from 
 import { isPure, rankOf, rooms } from '../support/rooms.js'
 
 /** Doors stand beside each other: none knows another, though one of them is the first in the list. */
-const doors = ['src/sdk', 'src/web', 'src/sidecar', 'workers']
+const doors = ['src/cli', 'src/sdk', 'src/web', 'src/sidecar', 'workers']
 
 /** What files that only compute may use besides the project. `node:module` loads the calendars when the first time zone is met, and not before. */
 const purePackages = ['dinero.js', 'lru-cache', 'node:crypto', 'node:module', 'temporal-polyfill', 'uuid', 'yaml', 'zod']
@@ -81,6 +81,11 @@ describe('architecture', () => {
       /^(@prisma|pg$|koa$|@koa|type-graphql|graphql$|bullmq|class-validator)|^\.generated|platform\/(postgres|queue)$|^src\/web/.test(file),
     )
     expect(heavy).to.deep.equal([])
+  })
+
+  it('keeps the command that works from outside by itself', () => {
+    const others = [...loadedBy('src/cli/main', imports)].filter((file) => !/^(src\/(cli|kernel)\/|node:|yaml$)/.test(file))
+    expect(others).to.deep.equal([])
   })
 
   it('keeps the database out of the worker that runs beside an external cache', () => {

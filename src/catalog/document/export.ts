@@ -1,8 +1,9 @@
 /** A catalog written down as a person would write it. */
+import { createHash } from 'node:crypto'
 import * as decimal from '../../kernel/decimal.js'
 import type { CatalogDocument } from './document.js'
 import { isMap } from './document-path.js'
-import { normalise } from './normalise.js'
+import { normalise, sortKeys } from './normalise.js'
 
 /** Keys whose values belong to the caller and are written as they are, nulls and all. */
 const verbatim = new Set(['additionalMetaData', 'filters'])
@@ -10,10 +11,23 @@ const decimals = new Set(['amount', 'flatPrice', 'limit', 'percentOff', 'unitPri
 
 /**
  * The document as plain JSON, without what says nothing (null, false, empty lists) and with decimals as numbers where a number carries
- * them exactly. Parsing it answers the normalised document again.
+ * them exactly, and with the version of its content. Parsing it answers the normalised document again.
  */
-export function exportCatalog(document: CatalogDocument): Record<string, unknown> {
-  return write('', normalise(document)) as Record<string, unknown>
+export function exportCatalog(document: CatalogDocument): { version: string } & Record<string, unknown> {
+  const written = write('', normalise(document)) as Record<string, unknown>
+  return { version: versionOf(written), ...written }
+}
+
+/**
+ * Names what is sold: the same for the same content, whatever it was before and in whichever environment, and another one for any other.
+ * Of the written form, so that a property that is new in a release, and says nothing yet, changes no version.
+ */
+export const contentVersion = (document: CatalogDocument): string => exportCatalog(document).version
+
+// Begins with a letter: without quotes in YAML it is text, never a number.
+function versionOf(written: Record<string, unknown>): string {
+  const digest = createHash('sha256').update(JSON.stringify(sortKeys(written)))
+  return `v${digest.digest('hex').slice(0, 16)}`
 }
 
 function write(key: string, value: unknown): unknown {

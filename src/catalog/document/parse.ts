@@ -20,6 +20,7 @@ export interface ParseOptions {
 }
 
 const sections: readonly string[] = ['features', 'products', 'plans', 'addons', 'coupons']
+const keys: readonly string[] = ['version', ...sections]
 
 /**
  * The document in its normal form (see normalise), all defaults filled in, or **every** problem with its path, in the order of the
@@ -30,8 +31,11 @@ export function parseCatalog(input: unknown, { current, archiveMissing }: ParseO
   if (!isMap(input)) return { problems: [{ path: '', message: `must be a map with some of ${sections.join(', ')}` }] }
   const findings: Findings = { problems: [], unread: [] }
   for (const key of Object.keys(input)) {
-    if (!sections.includes(key)) findings.problems.push(unknownKey('', key, sections))
+    if (!keys.includes(key)) findings.problems.push(unknownKey('', key, keys))
   }
+  // What the document was made from; whoever applies it says whether that still has to be in force.
+  if (!['string', 'undefined'].includes(typeof (input.version ?? undefined)))
+    findings.problems.push({ path: 'version', message: 'must be text, as it was exported' })
   const located: LocatedCatalog = {
     features: readSection(input, 'features', featureShape, findings),
     products: readSection(input, 'products', productShape, findings),

@@ -1,5 +1,6 @@
 /** Why a catalog document is refused. */
 import { Problem } from '../../kernel/problem.js'
+import type { CatalogChange } from './difference.js'
 import type { CatalogDocument, CatalogProblem } from './document.js'
 import { join } from './document-path.js'
 
@@ -11,6 +12,24 @@ export function catalogRefused(problems: readonly CatalogProblem[]): Problem {
   return new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', `The catalog has ${count}: ${shown.join('; ')}${more}`, {
     details: { problems },
   })
+}
+
+interface Moved {
+  expectedVersion: string
+  /** Of the catalog in force. */
+  version: string
+  /** What applying the document would do to the catalog in force, or why it can no longer be applied to it. */
+  outcome: { changes: CatalogChange[] } | { problems: readonly CatalogProblem[] }
+}
+
+/** Somebody else was faster. `details` has what is needed to see what they did. */
+export function catalogMoved({ expectedVersion, version, outcome }: Moved): Problem {
+  return new Problem(
+    'FAILED_PRECONDITION',
+    'CATALOG_VERSION_MISMATCH',
+    `The catalog is not at version ${JSON.stringify(expectedVersion)} but at "${version}": somebody else has changed it. Read it again, and make your change in that.`,
+    { details: { expectedVersion, version, ...outcome } },
+  )
 }
 
 /** Of the definitions that were archived: what never changes, should one of them come back. */

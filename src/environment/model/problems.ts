@@ -29,7 +29,7 @@ export function noTestEnvironment(): Problem {
   return new Problem(
     'FAILED_PRECONDITION',
     'NO_TEST_ENVIRONMENT',
-    'Only an environment that was created as a test environment (npm run admin -- create-environment … --test) has a clock of its own.',
+    'Only an environment that was created as a test environment (npm run admin -- environment create … --test) has a clock of its own.',
   )
 }
 

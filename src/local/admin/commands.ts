@@ -1,16 +1,36 @@
 /** What an operator can do from the command line: one entry per command, from its options to what is printed. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { ParseArgsConfig } from 'node:util'
 import { stringify } from 'yaml'
-import type { CatalogChange } from '../../catalog/document/difference.js'
 import { exportCatalog } from '../../catalog/document/export.js'
 import type { CatalogService } from '../../catalog/service.js'
-import { type ApiKey, type Environment, isValidKey, type KeyKind, keyKinds } from '../../environment/model/environment.js'
-import type { CreatedKey, EnvironmentService } from '../../environment/service.js'
+import type { Command } from '../../cli/command-line.js'
+import {
+  chooseEnvironment,
+  expiresHelp,
+  expiryOf,
+  kindOf,
+  overlapHelp,
+  overlapOf,
+  requiredName,
+  text,
+  UsageError,
+  type Values,
+} from '../../cli/input.js'
+import {
+  describeChange,
+  describeEnvironments,
+  describeKeys,
+  describeNewEnvironment,
+  describeNewKey,
+  describeReplaced,
+  describeRevoked,
+  table,
+} from '../../cli/output.js'
+import { type ApiKey, type Environment, isValidKey } from '../../environment/model/environment.js'
+import type { EnvironmentService } from '../../environment/service.js'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
 import type { DeadLetter, DeadLetters } from '../../platform/dead-letters.js'
-import { durationMs, instantOf, UsageError } from './input.js'
 
 export interface AdminContext {
   /** Connects when it is asked for. */
@@ -22,33 +42,11 @@ export interface AdminContext {
   folder: string
 }
 
-/** What a command answers: for people, and with `--json` for programs. */
-export interface Answer {
-  text: string
-  json: unknown
-}
-
-type Values = Readonly<Record<string, string | boolean | undefined>>
-
-export interface Command {
-  /** As in `key create`. */
-  name: string
-  /** The one argument that is not an option, or null. */
-  argument: string | null
-  summary: string
-  options: Record<string, NonNullable<ParseArgsConfig['options']>[string] & { help: string }>
-  run(context: AdminContext, values: Values, argument: string): Promise<Answer>
-}
-
 const environment = { type: 'string', help: 'refId of the environment; may be left out when there is only one' } as const
-const expires = {
-  type: 'string',
-  help: 'when the new key ends: a time such as 90d, or a date such as 2030-01-31T00:00:00Z; else never',
-} as const
-const overlap = (what: string) =>
-  ({ type: 'string', help: `how long the old ${what} stays valid: 30m, 24h (default), 7d; 0 for not at all` }) as const
+const expires = { type: 'string', help: expiresHelp } as const
+const overlap = (what: string) => ({ type: 'string', help: overlapHelp(what) }) as const
 
-export const commands: readonly Command[] = [
+export const commands: readonly Command<AdminContext>[] = [
   {
     name: 'environment create',
     argument: 'refId',
@@ -67,8 +65,7 @@ export const commands: readonly Command[] = [
         hasPersistentCache: values['persistent-cache'] === true,
         allowsUnsignedClientReads: values['unsigned-client-reads'] === true,
       })
-      const secret = `Signing secret of environment "${refId}" (shown only now): ${signingSecret}`
-      return { text: `Created environment "${refId}"\n${secret}`, json: { ...shownEnvironment(created), signingSecret } }
+      return { text: describeNewEnvironment(refId, signingSecret), json: { ...shownEnvironment(created), signingSecret } }
     },
   },
   {
@@ -78,14 +75,7 @@ export const commands: readonly Command[] = [
     options: {},
     async run({ environments }) {
       const all = (await environments.list()).map(shownEnvironment)
-      const rows = all.map(({ refId, displayName, isTest, hasPersistentCache, createdAt }) => [
-        refId,
-        displayName,
-        isTest ? 'test' : '',
-        hasPersistentCache ? 'persistent cache' : '',
-        createdAt,
-      ])
-      return { text: table(['REFID', 'NAME', '', '', 'CREATED'], rows), json: all }
+      return { text: describeEnvironments(all), json: all }
     },
   },
   {
@@ -99,15 +89,15 @@ export const commands: readonly Command[] = [
       expires,
     },
     async run({ environments, clock }, values) {
-      const name = text(values.name)
-      if (name === undefined) throw new UsageError('--name is required: say where the key is used')
+      const name = requiredName(values)
       const created = await environments.createKey({
         environment: await environmentOf(environments, values),
-        kind: kindOf(text(values.kind) ?? 'server'),
+        kind: kindOf(values),
         name,
         expiresAt: expiryOf(values, clock.now()),
       })
-      return { text: describeKey(created), json: { key: created.key, ...shownKey(created.record, clock.now()) } }
+      const key = shownKey(created.record, clock.now())
+      return { text: describeNewKey(key, created.key), json: { key: created.key, ...key } }
     },
   },
   {
@@ -117,16 +107,7 @@ export const commands: readonly Command[] = [
     options: { environment },
     async run({ environments, clock }, values) {
       const keys = (await environments.listKeys(await environmentOf(environments, values))).map((key) => shownKey(key, clock.now()))
-      const rows = keys.map(({ id, kind, name, hint, status, createdAt, expiresAt }) => [
-        id,
-        kind,
-        name,
-        `…${hint}`,
-        status,
-        createdAt,
-        expiresAt ?? 'never',
-      ])
-      return { text: table(['ID', 'KIND', 'NAME', 'KEY', 'STATUS', 'CREATED', 'ENDS'], rows), json: keys }
+      return { text: describeKeys(keys), json: keys }
     },
   },
   {
@@ -136,10 +117,10 @@ export const commands: readonly Command[] = [
     options: { overlap: overlap('key'), expires },
     async run({ environments, clock }, values, keyId) {
       const overlapMs = overlapOf(values)
-      const { replaced, ...created } = await environments.rotateKey(keyId, { overlapMs, expiresAt: expiryOf(values, clock.now()) })
-      const end = `The old key …${replaced.hint} ends ${timeOf(replaced.expiresAt)}`
-      const json = { key: created.key, ...shownKey(created.record, clock.now()), replaced: shownKey(replaced, clock.now()) }
-      return { text: `${describeKey(created)}\n${end}`, json }
+      const rotated = await environments.rotateKey(keyId, { overlapMs, expiresAt: expiryOf(values, clock.now()) })
+      const [key, replaced] = [shownKey(rotated.record, clock.now()), shownKey(rotated.replaced, clock.now())]
+      const answer = { key: rotated.key, ...key, replaced }
+      return { text: `${describeNewKey(key, rotated.key)}\n${describeReplaced(replaced)}`, json: answer }
     },
   },
   {
@@ -149,7 +130,7 @@ export const commands: readonly Command[] = [
     options: {},
     async run({ environments, clock }, _values, keyId) {
       const key = shownKey(await environments.revokeKey(keyId), clock.now())
-      return { text: `Revoked ${key.kind} key "${key.name}" …${key.hint}`, json: key }
+      return { text: describeRevoked(key), json: key }
     },
   },
   {
@@ -162,7 +143,7 @@ export const commands: readonly Command[] = [
       const { signingSecret, previousExpiresAt } = await environments.rotateSigningSecret(refId, { overlapMs: overlapOf(values) })
       const shown = `Signing secret of environment "${refId}" (shown only now): ${signingSecret}`
       return {
-        text: `${shown}\nThe old secret ends ${timeOf(previousExpiresAt)}`,
+        text: `${shown}\nThe old secret ends ${isoOf(previousExpiresAt)}`,
         json: { environment: refId, signingSecret, previousExpiresAt: isoOf(previousExpiresAt) },
       }
     },
@@ -248,34 +229,12 @@ export const commands: readonly Command[] = [
 
 const shownLetter = ({ failedAt, ...letter }: DeadLetter) => ({ ...letter, failedAt: failedAt === null ? null : isoOf(failedAt) })
 
-const text = (value: string | boolean | undefined) => (typeof value === 'string' ? value : undefined)
-
-async function findEnvironment(environments: EnvironmentService, values: Values): Promise<Environment> {
-  const refId = text(values.environment)
-  const all = await environments.list()
-  const found = refId === undefined && all.length === 1 ? all[0] : all.find((candidate) => candidate.refId === refId)
-  if (found) return found
-  const known =
-    all.length === 0 ? 'there is none yet (environment create)' : `there are: ${all.map((candidate) => candidate.refId).join(', ')}`
-  throw new UsageError(refId === undefined ? `say which --environment; ${known}` : `there is no environment "${refId}"; ${known}`)
-}
+const findEnvironment = async (environments: EnvironmentService, values: Values): Promise<Environment> =>
+  chooseEnvironment(await environments.list(), values)
 
 async function environmentOf(environments: EnvironmentService, values: Values): Promise<string> {
   return (await findEnvironment(environments, values)).refId
 }
-
-function kindOf(given: string): KeyKind {
-  const kind = keyKinds.find((candidate) => candidate.toLowerCase() === given.toLowerCase())
-  if (!kind) throw new UsageError(`--kind must be server or client, not "${given}"`)
-  return kind
-}
-
-function expiryOf(values: Values, now: EpochMs): EpochMs | null {
-  const given = text(values.expires)
-  return given === undefined ? null : instantOf(given, '--expires', now)
-}
-
-const overlapOf = (values: Values) => durationMs(text(values.overlap) ?? '24h', '--overlap')
 
 function readText(folder: string, file: string): string {
   try {
@@ -286,7 +245,6 @@ function readText(folder: string, file: string): string {
 }
 
 const isoOf = (at: EpochMs) => new Date(at).toISOString()
-const timeOf = (at: EpochMs | null) => (at === null ? 'never' : isoOf(at))
 
 const shownEnvironment = ({ createdAt, ...rest }: Environment) => ({ ...rest, createdAt: isoOf(createdAt) })
 
@@ -303,26 +261,4 @@ function shownKey({ id, kind, name, hint, createdAt, expiresAt, revokedAt }: Api
     expiresAt: isoOrNull(expiresAt),
     revokedAt: isoOrNull(revokedAt),
   }
-}
-
-function describeKey({ key, record }: CreatedKey): string {
-  const { id, kind, name, expiresAt } = record
-  return `Created ${kind.toLowerCase()} key "${name}" (id ${id}, ends ${timeOf(expiresAt)}). Shown only now:\n${key}`
-}
-
-function describeChange({ kind, refId, action, fields }: CatalogChange): string {
-  const value = (given: unknown) => (given === null ? '–' : JSON.stringify(given))
-  return [`  ${action} ${kind} ${refId}`, ...fields.map(({ path, from, to }) => `      ${path}: ${value(from)} → ${value(to)}`)].join('\n')
-}
-
-function table(head: string[], rows: string[][]): string {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)))
-  return [head, ...rows]
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
 }

@@ -3,17 +3,30 @@
  *
  * server key   may do everything in its environment
  * client key   sits in a browser: reads what belongs to the one customer whose signed token comes with it
+ * operator     who shows the operator key: environments and keys, also without a key of any environment
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { KeyIdentity } from '../../environment/model/environment.js'
+import type { KeyIdentity, KeyKind } from '../../environment/model/environment.js'
 import type { EnvironmentService } from '../../environment/service.js'
 import { Problem } from '../../kernel/problem.js'
 import type { Secret } from '../../platform/config.js'
 
-export type Identity = KeyIdentity & {
+export type Identity = Omit<KeyIdentity, 'kind'> & {
+  kind: KeyKind | 'OPERATOR'
   /** The customer (its refId) that a client key's token names; null: no token, or a server key. */
   customerId: string | null
+}
+
+/** The operator without a key of an environment: what is looked up in its environment is not found. */
+export const operator: Identity = {
+  environmentId: '00000000-0000-0000-0000-000000000000',
+  environmentRefId: '',
+  hasPersistentCache: false,
+  allowsUnsignedClientReads: false,
+  kind: 'OPERATOR',
+  keyId: 'operator',
+  customerId: null,
 }
 
 /** An API key from wherever a request carries it, and the signed token of a customer. */
@@ -55,13 +68,32 @@ const publicReads: ReadonlySet<string> = new Set(['coupons', 'products', 'sdkCon
 /** What anybody may see who has a client key; a paywall as long as it is nobody's. */
 const isPublic = (field: string, args: RootArguments) => publicReads.has(field) || (field === 'paywall' && !args.input?.customerId)
 
+/** Queries and mutations that cross environments: for whoever shows the operator key, and nobody else. */
+export const operatorFields: ReadonlySet<string> = new Set([
+  'apiKeys',
+  'createApiKey',
+  'createEnvironment',
+  'environments',
+  'revokeApiKey',
+  'rotateApiKey',
+])
+
 export type RootArguments = Readonly<Record<string, Readonly<Record<string, unknown>> | null | undefined>>
 
 /**
  * Passes, or fails with PERMISSION_DENIED, before the root field is resolved. A subscription of a client key passes: it is sent only what
  * belongs to the customer of its token.
  */
-export function authorize(identity: Identity, root: { operation: string; field: string; args: RootArguments }): void {
+export function authorize(
+  identity: Identity,
+  root: { operation: string; field: string; args: RootArguments },
+  { isOperator = false }: { isOperator?: boolean } = {},
+): void {
+  if (operatorFields.has(root.field)) {
+    if (isOperator) return
+    throw forbidden(`${root.field} crosses environments: send the operator key in the header X-OPERATOR-KEY.`)
+  }
+  if (identity.kind === 'OPERATOR') throw forbidden(`${root.field} is about one environment: send an API key of it in the header X-API-KEY.`)
   checkEnvironment(identity, root.args)
   if (identity.kind === 'SERVER') return
   if (root.operation === 'Query' && isPublic(root.field, root.args)) return

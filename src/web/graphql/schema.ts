@@ -13,7 +13,9 @@ import { CustomerResolver } from './customer/customer.resolver.js'
 import { CustomerListResolver } from './customer/customer-list.resolver.js'
 import { EntitlementResolver } from './entitlement/entitlement.resolver.js'
 import { PromotionalResolver } from './entitlement/promotional.resolver.js'
+import { ApiKeyResolver } from './environment/api-key.resolver.js'
 import { ConfigurationResolver } from './environment/configuration.resolver.js'
+import { EnvironmentResolver } from './environment/environment.resolver.js'
 import { TestClockResolver } from './environment/test-clock.resolver.js'
 import { EstimateResolver } from './estimates/estimate.resolver.js'
 import type { RequestContext } from './operations/context.js'
@@ -38,6 +40,7 @@ export function createSchema(): GraphQLSchema {
   const schema = buildSchemaSync({
     resolvers: [
       AddonResolver,
+      ApiKeyResolver,
       BillingResolver,
       CatalogResolver,
       ConfigurationResolver,
@@ -49,6 +52,7 @@ export function createSchema(): GraphQLSchema {
       CustomerResolver,
       CustomerSubscriptionsResolver,
       EntitlementResolver,
+      EnvironmentResolver,
       EstimateResolver,
       FeatureResolver,
       ImportResolver,
@@ -89,7 +93,7 @@ function guard(root: GraphQLObjectType): void {
     const entry = root.name === 'Subscription' ? 'subscribe' : 'resolve'
     const enter = field[entry]!
     field[entry] = (source, args, context, info) => {
-      authorize(context.identity, { operation: root.name, field: field.name, args })
+      authorize(context.identity, { operation: root.name, field: field.name, args }, context)
       if (root.name === 'Mutation') context.forgetLoaded()
       return enter(source, args, context, info)
     }

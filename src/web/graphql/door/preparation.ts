@@ -2,7 +2,7 @@ import type { ExecutionArgs, GraphQLError, GraphQLSchema, OperationDefinitionNod
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
 import type { Secret } from '../../../platform/config.js'
-import { credentialsOf, type Identity, identify, isOperatorKey } from '../../access/auth.js'
+import { credentialsOf, type Identity, identify, isOperatorKey, operator } from '../../access/auth.js'
 import type { RateLimits } from '../../access/rate-limits.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
 import type { Operation } from '../operations/operation.js'
@@ -59,12 +59,16 @@ export class Preparation {
     const { query, operationName, variables } = params
     const credentials = credentialsOf(headers)
     // Who sends no valid key is refused before anything is spent on the document.
-    const asker = await identify(app.environments, credentials.apiKey ? credentials : { ...credentials, apiKey: urlKeyOf(url) })
-    operation.environmentId = asker.environmentId
+    const isOperator = isOperatorKey(headers['x-operator-key'], operatorKey)
+    const apiKey = credentials.apiKey || urlKeyOf(url)
+    if (!apiKey && !isOperator && headers['x-operator-key'])
+      throw new Problem('UNAUTHENTICATED', 'UNAUTHENTICATED', 'The operator key is not valid: it is what the web process has as OPERATOR_KEY.')
+    const asker = !apiKey && isOperator ? operator : await identify(app.environments, { ...credentials, apiKey })
+    if (asker !== operator) operation.environmentId = asker.environmentId
     await rateLimits.take(asker)
     const prepared = this.#documents.prepare(query)
     const isIntrospection = 'document' in prepared && prepared.introspection === 'only'
-    const identity = isIntrospection || credentials.apiKey ? asker : await identify(app.environments, credentials)
+    const identity = isIntrospection || credentials.apiKey || asker === operator ? asker : await identify(app.environments, credentials)
     if (!('document' in prepared)) return prepared
     if (prepared.introspection !== 'none' && identity.kind !== 'SERVER')
       throw new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', 'Introspection needs a server key.')
@@ -78,7 +82,6 @@ export class Preparation {
     const longList = isAllRead || bodyText.length <= longBodyLength ? null : findLongList(variables)
     checkSize(prepared.costOf(variables ?? {}), longList)
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
-    const isOperator = isOperatorKey(headers['x-operator-key'], operatorKey)
     const contextValue = createContext({ app, identity, isOperator, operation })
     const args = { schema, document, operationName, variableValues: variables, contextValue }
     return { request, operation, kind: definition?.operation, args, usesDatabase, state, report }

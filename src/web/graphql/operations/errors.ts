@@ -25,6 +25,7 @@ const codeOfReason: Readonly<Record<string, string>> = {
   AUTH_CUSTOMER_MISMATCH: 'AuthCustomerMismatch',
   BAD_USER_INPUT: 'BadUserInput',
   CANNOT_REPORT_USAGE_FOR_ENTITLEMENT_WITH_METER: 'CannotReportUsageForEntitlementWithMeterError',
+  CATALOG_VERSION_MISMATCH: 'CatalogVersionMismatch',
   COUPON_NOT_FOUND: 'CouponNotFound',
   CUSTOMER_NOT_FOUND: 'CustomerNotFound',
   CUSTOMER_RESOURCE_NOT_FOUND: 'CustomerResourceNotFound',

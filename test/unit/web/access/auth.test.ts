@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Problem } from '../../../../src/kernel/problem.js'
-import { authorize, type Identity, identify } from '../../../../src/web/access/auth.js'
+import { authorize, type Identity, identify, operator, operatorFields } from '../../../../src/web/access/auth.js'
 import { createSchema } from '../../../../src/web/graphql/schema.js'
 
 const key = {
@@ -15,9 +15,9 @@ const client: Identity = { ...key, kind: 'CLIENT', customerId: 'mine' }
 const unsigned: Identity = { ...client, customerId: null }
 
 describe('what a key may ask', () => {
-  const reasonOf = (identity: Identity, operation: string, field: string, input: Record<string, unknown> = {}) => {
+  const reasonOf = (identity: Identity, operation: string, field: string, input: Record<string, unknown> = {}, isOperator = false) => {
     try {
-      authorize(identity, { operation, field, args: { query: input, input } })
+      authorize(identity, { operation, field, args: { query: input, input } }, { isOperator })
       return null
     } catch (error) {
       return Problem.from(error).reason
@@ -30,7 +30,21 @@ describe('what a key may ask', () => {
   const everything = [schema.getQueryType()!, schema.getMutationType()!, schema.getSubscriptionType()!].flatMap((root) =>
     Object.keys(root.getFields()).map((field) => [root.name, field] as const),
   )
+  it('knows the fields that are for the operator alone', () => {
+    expect([...operatorFields].filter((field) => !everything.some(([, known]) => known === field))).to.deep.equal([])
+  })
+
   for (const [operation, field] of everything) {
+    it(`${operation}.${field}: the operator what crosses environments, and nothing of one without a key of it`, () => {
+      const isForOperator = operatorFields.has(field)
+      expect(reasonOf(operator, operation, field, {}, true)).to.equal(isForOperator ? null : 'IDENTITY_FORBIDDEN')
+      expect(reasonOf(server, operation, field, {}, true)).to.equal(null)
+      if (!isForOperator) return
+      for (const identity of [operator, server, client, unsigned])
+        expect(reasonOf(identity, operation, field)).to.equal('IDENTITY_FORBIDDEN')
+    })
+    if (operatorFields.has(field)) continue
+
     it(`${operation}.${field}: a server key everything, a client key only reads of its customer`, () => {
       const mine = { customerId: 'mine' }
       const isOpen = operation === 'Subscription' || (operation === 'Query' && [...reads, ...open, 'paywall'].includes(field))

@@ -17,6 +17,8 @@ const theirGrant = [{ featureId: 'their-sso', period: 'LIFETIME' }]
 
 /** Of every operation: variables that name what is theirs, and what comes of it. */
 export const attempts: Record<string, [Outcome, (known: Pick<TwoEnvironments, 'ids' | 'theirs'>) => object][]> = {
+  'Query.apiKeys': [['refused', () => ({ input: { environmentRefId: 'theirs' } })]],
+  'Query.environments': [['refused', () => ({})]],
   'Query.cachedEntitlements': [
     ['nothing', () => ({ query: their })],
     ['nothing', () => ({ query: { ...our, resourceId: 'their-resource' } })],
@@ -98,6 +100,10 @@ export const attempts: Record<string, [Outcome, (known: Pick<TwoEnvironments, 'i
     ['refused', () => ({ input: { subscriptionRefId: 'their-subscription' } })],
     ['refused', ({ ids }) => ({ input: { subscriptionRefId: ids.subscription } })],
   ],
+  'Mutation.createApiKey': [['refused', () => ({ input: { environmentRefId: 'theirs', kind: 'SERVER', name: 'Ours' } })]],
+  'Mutation.createEnvironment': [['refused', () => ({ input: { refId: 'third' } })]],
+  'Mutation.revokeApiKey': [['refused', ({ ids }) => ({ input: { id: ids.key } })]],
+  'Mutation.rotateApiKey': [['refused', ({ ids }) => ({ input: { id: ids.key, overlapSeconds: 0 } })]],
   'Mutation.createOneCoupon': [['own', () => ({ input: { refId: 'their-second-coupon', name: 'Ours', percentOff: 1 } })]],
   'Mutation.createOneCustomer': [
     ['own', () => ({ input: { ...their, name: 'Ours' } })],

@@ -118,6 +118,7 @@ async function idsOf({ app, prisma }: WholePlatform, environment: TestEnvironmen
     customer: (await prisma.customer.findFirstOrThrow(where)).id,
     subscription: (await prisma.subscription.findFirstOrThrow(where)).id,
     feature: (await prisma.feature.findFirstOrThrow(where)).id,
+    key: (await prisma.apiKey.findFirstOrThrow(where)).id,
     import: (await prisma.importJob.findFirstOrThrow(where)).id,
     resource: (await prisma.customerResource.findFirstOrThrow(where)).id,
     measurement: (await prisma.usageMeasurement.findFirstOrThrow(where)).id,

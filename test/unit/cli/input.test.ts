@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { durationMs, instantOf, UsageError } from '../../../../src/local/admin/input.js'
+import { durationMs, instantOf, UsageError } from '../../../src/cli/input.js'
 
 describe('times on the command line', () => {
   const now = Date.parse('2026-05-01T00:00:00Z')
