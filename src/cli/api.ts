@@ -69,7 +69,9 @@ export class Api {
       })
     } catch (error) {
       const reason = reasonOf(error)
-      throw new ApiError(`No Tollgate answers at ${url} (${reason}): start it, or set TOLLGATE_URL to where it is.`, { code: 'Unreachable' })
+      throw new ApiError(`No Tollgate answers at ${url} (${reason}): start it, or set TOLLGATE_URL to where it is.`, {
+        code: 'Unreachable',
+      })
     }
   }
 

@@ -58,7 +58,7 @@ export function withVersion(text: string, version: string): string {
   const { contents } = parseDocument(text, { logLevel: 'error' })
   if (!isMap(contents)) throw new Error('a document that was pushed is a map')
   const known = contents.get('version', true)
-  const written = JSON.stringify(version)
+  const written = contents.flow ? JSON.stringify(version) : stringify(version).trimEnd()
   if (isScalar(known)) {
     const [from, to] = known.range!
     // Where nothing is written the value begins right after the colon.

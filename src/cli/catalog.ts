@@ -34,7 +34,9 @@ export const catalogCommands: readonly Command<CliContext>[] = [
       const written = readCatalogFile(pathOf(folder, name), name)
       const { changes, version, isMoved } = await compare(catalog(), written, values['archive-missing'] === true)
       const isRefused = isMoved && changes.length > 0
-      const moved = isRefused ? [`The catalog has changed since ${name} was pulled: pushing it is refused. It is at version ${version} now.`] : []
+      const moved = isRefused
+        ? [`The catalog has changed since ${name} was pulled: pushing it is refused. It is at version ${version} now.`]
+        : []
       const head = changes.length === 0 ? 'No difference' : 'Pushing would change:'
       return {
         text: [...moved, head, ...changes.map(describeChange)].join('\n'),

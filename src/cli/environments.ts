@@ -140,7 +140,8 @@ interface CreatedKey {
 const environments = async (api: Api) =>
   (await api.ask<{ environments: ShownEnvironment[] }>(`{ environments { ${environmentFields} } }`)).environments
 
-const environmentOf = async (api: Api, values: Values) => text(values.environment) ?? chooseEnvironment(await environments(api), values).refId
+const environmentOf = async (api: Api, values: Values) =>
+  text(values.environment) ?? chooseEnvironment(await environments(api), values).refId
 
 const shown = (key: ShownKey): ShownKey => ({ ...key, kind: key.kind.toLowerCase(), status: key.status.toLowerCase() })
 

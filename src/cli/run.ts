@@ -55,9 +55,17 @@ function contextOf(variables: CliOptions['variables'], folder: string): CliConte
   const url = addressOf(variables.TOLLGATE_URL || localUrl)
   return {
     catalog: () =>
-      new Api({ url, header: 'X-API-KEY', ...required(variables, 'TOLLGATE_API_KEY', 'a server key of the environment (key create makes one)') }),
+      new Api({
+        url,
+        header: 'X-API-KEY',
+        ...required(variables, 'TOLLGATE_API_KEY', 'a server key of the environment (key create makes one)'),
+      }),
     operator: () =>
-      new Api({ url, header: 'X-OPERATOR-KEY', ...required(variables, 'OPERATOR_KEY', 'the operator key that the web process was started with') }),
+      new Api({
+        url,
+        header: 'X-OPERATOR-KEY',
+        ...required(variables, 'OPERATOR_KEY', 'the operator key that the web process was started with'),
+      }),
     folder,
     now: systemClock.now(),
   }

@@ -93,7 +93,8 @@ export function authorize(
     if (isOperator) return
     throw forbidden(`${root.field} crosses environments: send the operator key in the header X-OPERATOR-KEY.`)
   }
-  if (identity.kind === 'OPERATOR') throw forbidden(`${root.field} is about one environment: send an API key of it in the header X-API-KEY.`)
+  if (identity.kind === 'OPERATOR')
+    throw forbidden(`${root.field} is about one environment: send an API key of it in the header X-API-KEY.`)
   checkEnvironment(identity, root.args)
   if (identity.kind === 'SERVER') return
   if (root.operation === 'Query' && isPublic(root.field, root.args)) return

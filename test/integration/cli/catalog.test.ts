@@ -56,9 +56,9 @@ plans:
     const pushed = await catalog('push', 'first.yaml')
     expect(pushed, pushed.errors).to.include({ code: 0, errors: '' })
     expect(pushed.output).to.include('Changed:\n  create feature exports\n  create product studio\n  create plan solo\n')
-    const [, version] = /version: "(v[0-9a-f]{16})"\n/.exec(read('first.yaml'))!
+    const [, version] = /version: (v[0-9a-f]{16})\n/.exec(read('first.yaml'))!
     expect(pushed.output).to.include(`at version ${version}, as first.yaml says now`)
-    expect(read('first.yaml')).to.equal(first.replace('features:', `version: "${version}"\nfeatures:`))
+    expect(read('first.yaml')).to.equal(first.replace('features:', `version: ${version}\nfeatures:`))
     expect(await catalog('push', 'first.yaml')).to.include({ code: 0, output: `Nothing to change\nThe catalog is at version ${version}` })
     expect(await catalog('diff', 'first.yaml')).to.include({ code: 0, output: 'No difference' })
   })
@@ -158,7 +158,10 @@ plans:
     await catalog('push', 'first.yaml')
     await catalog('pull', 'partial.yaml')
     const { version } = parse(read('partial.yaml'))
-    write('partial.yaml', `version: ${version}\nplans:\n  - { refId: duo, product: studio, entitlements: [{ feature: exports, limit: 9 }] }\n`)
+    write(
+      'partial.yaml',
+      `version: ${version}\nplans:\n  - { refId: duo, product: studio, entitlements: [{ feature: exports, limit: 9 }] }\n`,
+    )
     write('empty.yaml', `version: ${version}\nfeatures: []\n`)
     expect((await catalog('push', 'empty.yaml', '--archive-missing')).code).to.equal(0)
     for (const command of ['diff', 'push']) {
@@ -207,7 +210,9 @@ plans:
     for (const command of ['diff', 'push']) {
       const { code, output, errors } = await catalog(command, 'wrong.yaml')
       expect([code, output]).to.deep.equal([1, ''])
-      expect(errors).to.include('The document was refused (2 problems):').and.include("plans[0].prodct is not a known key; did you mean 'product'?")
+      expect(errors)
+        .to.include('The document was refused (2 problems):')
+        .and.include("plans[0].prodct is not a known key; did you mean 'product'?")
     }
     write('broken.yaml', 'plans: [\n')
     expect((await catalog('push', 'broken.yaml')).errors).to.match(/^broken\.yaml cannot be read at line 2, column 1: /)
@@ -221,10 +226,26 @@ plans:
     const key = () => ({ TOLLGATE_API_KEY: door.serverKey, TOLLGATE_URL: door.url })
     const cases: [string, () => Record<string, string>, RegExp][] = [
       ['no key', () => ({ TOLLGATE_URL: door.url }), /^TOLLGATE_API_KEY is not set: it must hold a server key of the environment/],
-      ['a key of nobody', () => ({ ...key(), TOLLGATE_API_KEY: `server-${'x'.repeat(40)}` }), /does not accept the key of TOLLGATE_API_KEY: The API key is/],
-      ['a key that no header takes', () => ({ ...key(), TOLLGATE_API_KEY: 'schlüssel 1' }), /^TOLLGATE_API_KEY has characters that no key has/],
-      ['a client key', () => ({ ...key(), TOLLGATE_API_KEY: door.clientKey }), /^The key of TOLLGATE_API_KEY may not do this: \w+ needs a server key/],
-      ['no server', () => ({ ...key(), TOLLGATE_URL: 'http://127.0.0.1:1' }), /^No Tollgate answers at http:\/\/127\.0\.0\.1:1 \(.+\): start it, or set TOLLGATE_URL/],
+      [
+        'a key of nobody',
+        () => ({ ...key(), TOLLGATE_API_KEY: `server-${'x'.repeat(40)}` }),
+        /does not accept the key of TOLLGATE_API_KEY: The API key is/,
+      ],
+      [
+        'a key that no header takes',
+        () => ({ ...key(), TOLLGATE_API_KEY: 'schlüssel 1' }),
+        /^TOLLGATE_API_KEY has characters that no key has/,
+      ],
+      [
+        'a client key',
+        () => ({ ...key(), TOLLGATE_API_KEY: door.clientKey }),
+        /^The key of TOLLGATE_API_KEY may not do this: \w+ needs a server key/,
+      ],
+      [
+        'no server',
+        () => ({ ...key(), TOLLGATE_URL: 'http://127.0.0.1:1' }),
+        /^No Tollgate answers at http:\/\/127\.0\.0\.1:1 \(.+\): start it, or set TOLLGATE_URL/,
+      ],
       ['no address', () => ({ ...key(), TOLLGATE_URL: 'localhost:4000' }), /^TOLLGATE_URL must be an address such as/],
     ]
     for (const [what, variables, message] of cases) {

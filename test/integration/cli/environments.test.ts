@@ -63,7 +63,11 @@ describe('tollgate environment and key', function () {
     ['a key that is not there', ['key', 'revoke', 'nonsense'], /^There is no API key with the id "nonsense"/],
     ['a missing name', ['key', 'create', '--environment', 'test'], /^--name is required/],
     ['an unknown kind', ['key', 'create', '--environment', 'test', '--name', 'x', '--kind', 'root'], /^--kind must be server or client/],
-    ['an end in the past', ['key', 'create', '--environment', 'test', '--name', 'x', '--expires', '2001-01-01'], /expiresAt is in the past/],
+    [
+      'an end in the past',
+      ['key', 'create', '--environment', 'test', '--name', 'x', '--expires', '2001-01-01'],
+      /expiresAt is in the past/,
+    ],
     ['an unknown command', ['key', 'make'], /^there is no command "key make"/],
   ]
   for (const [what, args, message] of refused) {
@@ -80,7 +84,9 @@ describe('tollgate environment and key', function () {
   it('need the operator key, and no other does', async () => {
     const wrong = await run(['environment', 'list'], { TOLLGATE_URL: door.url, OPERATOR_KEY: 'guessed' })
     expect(wrong.code).to.equal(1)
-    expect(wrong.errors).to.match(/does not accept the key of OPERATOR_KEY: The operator key is not valid/).and.not.include('guessed')
+    expect(wrong.errors)
+      .to.match(/does not accept the key of OPERATOR_KEY: The operator key is not valid/)
+      .and.not.include('guessed')
     const none = await run(['environment', 'list'], { TOLLGATE_URL: door.url, TOLLGATE_API_KEY: door.serverKey })
     expect(none.errors).to.match(/^OPERATOR_KEY is not set/)
     const served = { 'x-api-key': door.serverKey }
@@ -97,7 +103,9 @@ describe('tollgate environment and key', function () {
     for (const query of ['{ catalog }', '{ customers { totalCount } }', 'mutation { archiveCustomer(input: {customerId: "a"}) { id } }'])
       expect((await door.ask(query, {}, operator)).errors?.[0]?.extensions.code, query).to.equal('IdentityForbidden')
     expect((await door.ask('{ __schema { queryType { name } } }', {}, operator)).errors?.[0]?.extensions.code).to.equal('IdentityForbidden')
-    const answers = (await (await post(door.url, [{ query: '{ environments { refId } }' }, { query: '{ catalog }' }], operator)).json()) as {
+    const answers = (await (
+      await post(door.url, [{ query: '{ environments { refId } }' }, { query: '{ catalog }' }], operator)
+    ).json()) as {
       errors?: unknown
     }[]
     expect(answers.map(({ errors }) => errors === undefined)).to.deep.equal([true, false])

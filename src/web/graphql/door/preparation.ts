@@ -62,7 +62,11 @@ export class Preparation {
     const isOperator = isOperatorKey(headers['x-operator-key'], operatorKey)
     const apiKey = credentials.apiKey || urlKeyOf(url)
     if (!apiKey && !isOperator && headers['x-operator-key'])
-      throw new Problem('UNAUTHENTICATED', 'UNAUTHENTICATED', 'The operator key is not valid: it is what the web process has as OPERATOR_KEY.')
+      throw new Problem(
+        'UNAUTHENTICATED',
+        'UNAUTHENTICATED',
+        'The operator key is not valid: it is what the web process has as OPERATOR_KEY.',
+      )
     const asker = !apiKey && isOperator ? operator : await identify(app.environments, { ...credentials, apiKey })
     if (asker !== operator) operation.environmentId = asker.environmentId
     await rateLimits.take(asker)

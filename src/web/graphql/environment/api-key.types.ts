@@ -77,7 +77,9 @@ export class RotateApiKeyInput {
   @Field(() => String)
   id!: string
 
-  @Field(() => Int, { description: 'How long the old key stays valid, in seconds; 0: not at all. It never lives longer than it would have.' })
+  @Field(() => Int, {
+    description: 'How long the old key stays valid, in seconds; 0: not at all. It never lives longer than it would have.',
+  })
   overlapSeconds!: number
 }
 

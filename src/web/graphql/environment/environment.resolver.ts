@@ -4,7 +4,9 @@ import { CreatedEnvironment, Environment, EnvironmentInput } from './environment
 
 @Resolver()
 export class EnvironmentResolver {
-  @Query(() => [Environment], { description: 'All environments, oldest first. Needs the operator key in the header X-OPERATOR-KEY, and no other.' })
+  @Query(() => [Environment], {
+    description: 'All environments, oldest first. Needs the operator key in the header X-OPERATOR-KEY, and no other.',
+  })
   environments(@Ctx() { app }: RequestContext): Promise<Environment[]> {
     return app.environments.list()
   }

@@ -141,10 +141,11 @@ export const WeeklyAccordingTo = defineEnum('WeeklyAccordingTo', 'What weekly us
 
 export const YearlyAccordingTo = defineEnum('YearlyAccordingTo', 'What yearly usage periods begin at.', ['SubscriptionStart'])
 
-export const ApiKeyKind = defineEnum('ApiKeyKind', 'What an API key may: SERVER everything in its environment, CLIENT reads of one customer.', [
-  'CLIENT',
-  'SERVER',
-])
+export const ApiKeyKind = defineEnum(
+  'ApiKeyKind',
+  'What an API key may: SERVER everything in its environment, CLIENT reads of one customer.',
+  ['CLIENT', 'SERVER'],
+)
 
 export const ApiKeyStatus = defineEnum('ApiKeyStatus', 'Whether an API key is accepted.', ['EXPIRED', 'REVOKED', 'VALID'])
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { stringify } from 'yaml'
 import { compareCatalogs } from '../../../../src/catalog/document/difference.js'
-import { exportCatalog } from '../../../../src/catalog/document/export.js'
+import { contentVersion, exportCatalog } from '../../../../src/catalog/document/export.js'
 import { normalise } from '../../../../src/catalog/document/normalise.js'
 import { parseCatalogText } from '../../../../src/catalog/document/parse.js'
 import { documents } from '../arbitrary.js'
@@ -49,6 +49,26 @@ describe('the normal form of a catalog', () => {
     })
     // YAML of sixty catalogs takes seconds where the machine is busy.
   }).timeout(10_000)
+
+  it('has a version that is another one exactly where there is a difference', () => {
+    fc.assert(
+      fc.property(documents, documents, fc.boolean(), (first, second, isSame) => {
+        const [one, other] = [parsed(first), isSame ? parsed(exportCatalog(parsed(first))) : parsed(second)]
+        const isDifferent = compareCatalogs(one, other, { archiveMissing }).length > 0
+        expect(contentVersion(one) !== contentVersion(other)).to.equal(isDifferent)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('has a version that any change makes another one, and undoing it the first again', () => {
+    const plan = (limit: number) => documentWith({ plans: [planWith({ entitlements: [{ feature: 'calls', limit }] })] })
+    const [first, second, third] = [3, 4, 3].map((limit) => contentVersion(parsed(plan(limit))))
+    expect(first)
+      .to.match(/^v[0-9a-f]{16}$/)
+      .and.not.equal(second)
+    expect(third).to.equal(first)
+  })
 
   it('keeps the order of entitlements and of the values of an ENUM, which is how they are displayed', () => {
     const features = [

@@ -290,6 +290,32 @@ describe('operations of the front door', () => {
     expect(applyCatalog).to.deep.equal([])
   })
 
+  it('applies a document only to the catalog that it was made from, when that is named', async () => {
+    const { catalog } = await data('{ catalog }')
+    const { version } = catalog as { version: string }
+    const apply = `mutation($input: JSON!, $dryRun: Boolean, $expectedVersion: String) {
+      applyCatalog(input: $input, dryRun: $dryRun, expectedVersion: $expectedVersion) { kind refId action }
+    }`
+    const input = { features: [{ refId: 'versioned', type: 'BOOLEAN' }] }
+    for (const dryRun of [true, false]) {
+      const { errors } = await door.ask(apply, { input, dryRun, expectedVersion: 'v0' })
+      expect(errors?.[0]?.extensions).to.include({ code: 'CatalogVersionMismatch', expectedVersion: 'v0', version })
+      expect(errors?.[0]?.extensions.changes).to.deep.equal([{ kind: 'feature', refId: 'versioned', action: 'create', fields: [] }])
+    }
+    const unread = await door.ask(apply, { input: { plans: [{ refId: 'p', product: 'nope' }] }, expectedVersion: '' })
+    expect(unread.errors?.[0]?.extensions).to.include({ code: 'CatalogVersionMismatch', version })
+    expect(unread.errors?.[0]?.extensions.problems).to.be.an('array').with.length(1)
+
+    const created = [{ kind: 'feature', refId: 'versioned', action: 'create' }]
+    for (const expectedVersion of [version, null])
+      expect((await data(apply, { input, dryRun: true, expectedVersion })).applyCatalog).to.deep.equal(created)
+    expect((await data(apply, { input, expectedVersion: version })).applyCatalog).to.deep.equal(created)
+    expect((await door.ask(apply, { input, expectedVersion: version })).errors?.[0]?.extensions.code).to.equal('CatalogVersionMismatch')
+    // A document says what it was made from; that alone is no condition.
+    expect((await data(apply, { input: catalog })).applyCatalog).to.deep.equal([])
+    expect((await door.ask(apply, { input: { version: 7 } })).errors?.[0]?.message).to.include('version must be text')
+  })
+
   it('answers every problem of a catalog with its path', async () => {
     const input = {
       features: [{ refId: '', displayName: 'A', type: 'NUMBER' }],
