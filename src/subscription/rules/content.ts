@@ -18,11 +18,8 @@ function perUnitPrices({ plan, addons }: Pick<PlanContent, 'plan' | 'addons'>): 
     .filter(({ billingModel }) => billingModel === 'PER_UNIT')
 }
 
-/** The feature of the only price per unit of the plan: what `unitQuantity` counts. `path` names what asks for it. */
-export function onlyUnit(
-  plan: PackageVersion,
-  path: 'unitQuantity' | 'priceUnitAmount' = 'unitQuantity',
-): { featureId: string; featureRefId: string } {
+/** The feature of the only price per unit of the plan: what `unitQuantity` counts. */
+export function onlyUnit(plan: PackageVersion): { featureId: string; featureRefId: string } {
   const units = new Map(
     plan.prices.flatMap(({ billingModel, featureId, featureRefId }) =>
       billingModel === 'PER_UNIT' && featureId && featureRefId ? [[featureId, featureRefId] as const] : [],
@@ -30,10 +27,9 @@ export function onlyUnit(
   )
   const [only, ...others] = units
   if (!only || others.length > 0)
-    throw invalidInput(
-      `Plan "${plan.refId}" has ${units.size} prices per unit: name the feature in ${path === 'unitQuantity' ? 'billableFeatures' : 'priceOverrides'}.`,
-      { path },
-    )
+    throw invalidInput(`Plan "${plan.refId}" has ${units.size} prices per unit: name the feature in billableFeatures.`, {
+      path: 'unitQuantity',
+    })
   return { featureId: only[0], featureRefId: only[1] }
 }
 

@@ -8,6 +8,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import { checkRefId, newId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
+import { featureNotFound } from '../../metering/model/problems.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import type { Db } from '../../platform/postgres.js'
 import type { BillingCycleAnchor, ScheduleStrategy } from '../rules/billing-period.js'
@@ -190,7 +191,7 @@ export class References {
 
   async #feature(db: Db, environmentId: string, refId: string) {
     const feature = (await this.#catalog.features(db, environmentId)).get(refId)
-    if (!feature) throw invalidInput(`Feature "${refId}" was not found.`, { featureId: refId })
+    if (!feature) throw featureNotFound(refId)
     return feature
   }
 }

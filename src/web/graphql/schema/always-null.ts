@@ -1,3 +1,4 @@
+import type { GraphQLField } from 'graphql'
 import { Field, ObjectType } from 'type-graphql'
 import * as enums from './enums.js'
 
@@ -8,6 +9,8 @@ export const alwaysNullNote = 'Always null: Tollgate has no such thing.'
 export function AlwaysNull(type: Parameters<typeof Field>[0]): PropertyDecorator {
   return (prototype, property) => Field(type, { nullable: true, description: alwaysNullNote })(prototype, property)
 }
+
+export const isAlwaysNull = ({ description }: GraphQLField<unknown, unknown>): boolean => description?.startsWith(alwaysNullNote) ?? false
 
 @ObjectType({ simpleResolvers: true, description: 'An experiment that a customer takes part in. There are none in Tollgate.' })
 export class ExperimentInfo {
