@@ -22,16 +22,19 @@ const codes: ReadonlySet<string> = new Set(countries)
 
 /** A code in any case, as ISO writes it; null: there is no such country. */
 export function countryCode(text: string): string | null {
-  const code = text.toUpperCase()
+  const code = /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : ''
   return codes.has(code) ? code : null
 }
 
 const names = new Intl.DisplayNames(['en'], { type: 'region' })
 const codeOfName: ReadonlyMap<string, string> = new Map(countries.map((code) => [names.of(code)!, code]))
 
-/** The code that was probably meant: of the country of about that name, or the code nearest to it; null: none is near. */
+/** Codes that others use for a country. */
+const otherCodes: Readonly<Record<string, string>> = { EL: 'GR', UK: 'GB' }
+
+/** The code that was probably meant: of the country of about that name. Null: none is near; of two letters every other code would be as near. */
 export function nearestCountry(text: string): string | null {
-  if (text.length === 2) return nearest(text, countries)
+  if (text.length === 2) return otherCodes[text.toUpperCase()] ?? null
   const name = nearest(text, codeOfName.keys())
   return name === null ? null : codeOfName.get(name)!
 }

@@ -26,7 +26,7 @@ import {
   type SelectionSetNode,
   valueFromASTUntyped,
 } from 'graphql'
-import { isAlwaysNull } from '../schema/always-null.js'
+import { isAlwaysNull } from '../schema/field-meanings.js'
 
 /** Counted by the lexer. The largest documents of known clients have about a third of it. */
 export const maxTokens = 5_000

@@ -1,4 +1,4 @@
-import { type GraphQLNamedType, isInputObjectType, isObjectType } from 'graphql'
+import { type GraphQLField, type GraphQLNamedType, isInputObjectType, isObjectType } from 'graphql'
 
 /** What a name means wherever nothing else is said of it. Names of other things that explain themselves are not here. */
 const meanings: Readonly<Record<string, string>> = {
@@ -71,3 +71,8 @@ export function describeFields(types: readonly GraphQLNamedType[]): void {
       if (!field.description && meanings[field.name]) field.description = meanings[field.name]
   }
 }
+
+/** Begins the description of each field that the contract has and Tollgate has nothing for; docs/unsupported-fields.md lists the same fields. */
+export const alwaysNullNote = 'Always null: Tollgate has no such thing.'
+
+export const isAlwaysNull = ({ description }: GraphQLField<unknown, unknown>): boolean => description?.startsWith(alwaysNullNote) ?? false

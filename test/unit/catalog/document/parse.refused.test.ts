@@ -215,7 +215,17 @@ describe('a catalog document that is refused', () => {
       [
         'the country is a code',
         pricing({ ...flat, country: 'Germany' }),
-        `${place}.country: must be a country code of two capital letters (ISO 3166-1 alpha-2)`,
+        `${place}.country: must be a country code of two letters (ISO 3166-1 alpha-2); did you mean 'DE'?`,
+      ],
+      [
+        'the country is one that there is',
+        pricing({ ...flat, country: 'XX' }),
+        `${place}.country: must be a country code of two letters (ISO 3166-1 alpha-2)`,
+      ],
+      [
+        'a country is the same in any case',
+        pricing({ ...flat, country: 'at' }, { ...flat, country: 'AT' }),
+        'plans[0].prices[1]: is the same as plans[0].prices[0]: one price per feature, billing period, currency and country',
       ],
       ['a flat fee has an amount', pricing({ ...flat, amount: null }), `${place}.amount: is required`],
       [

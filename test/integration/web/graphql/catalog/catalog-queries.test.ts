@@ -121,7 +121,7 @@ describe('paywall, coupons and whole answers', () => {
 
     it('refuses unknown products, customers and offers', async () => {
       const query = 'query($input: GetPaywallInput!) { paywall(input: $input) { plans { refId } } }'
-      expect(codes(await door.ask(query, { input: { productId: 'nope' } }))).to.deep.equal(['BadUserInput'])
+      expect(codes(await door.ask(query, { input: { productId: 'nope' } }))).to.deep.equal(['ProductNotFoundError'])
       expect(codes(await door.ask(query, { input: { customerId: 'nobody' } }))).to.deep.equal(['CustomerNotFound'])
       expect(codes(await door.ask(query, { input: { offerId: 'x' } }))).to.deep.equal(['BadUserInput'])
     })
