@@ -72,8 +72,7 @@ export function checkFields({ timeZone, email, name }: CustomerFields): void {
     throw invalidInput(`"${timeZone}" is not a time zone: give an IANA name such as Europe/Berlin.`, {
       path: 'billingInformation.timezone',
     })
-  if (email && !/^\S+@[^\s@]+$/.test(email))
-    throw invalidInput(`"${email}" is not an e-mail address.`, { path: 'email' })
+  if (email && !/^\S+@[^\s@]+$/.test(email)) throw invalidInput(`"${email}" is not an e-mail address.`, { path: 'email' })
   for (const [path, value] of Object.entries({ email, name }))
     if (value && value.length > maxTextLength) throw invalidInput(`${path} has more than ${maxTextLength} characters.`, { path })
 }

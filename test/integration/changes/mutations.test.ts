@@ -4,7 +4,7 @@ import { operationDocument } from '../../support/operation-document.js'
 import { type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 import { type GraphqlBody, operatorKey, post } from '../web/front-door.js'
 import { openWebProcess, type WebProcess } from '../web/web-process.js'
-import { catalog, type Customer, type Scenario, scenarios, unchanging } from './mutation-scenarios.js'
+import { type Customer, catalog, type Scenario, scenarios, unchanging } from './mutation-scenarios.js'
 
 const mutations = createSchema().getMutationType()!
 const read = `query($query: FetchEntitlementsQuery!) { entitlementsState(query: $query) {
@@ -47,11 +47,16 @@ describe('mutations', () => {
       // biome-ignore lint/suspicious/noExplicitAny: answers are read as JSON
       mutate: (mutation, variables) => ask(webs[0]!.url, operationDocument(mutations, mutation), variables) as Promise<any>,
       statesThrough: (holders) =>
-        Promise.all(webs.map(({ url }) => Promise.all(holders.map((resourceId) => ask(url, read, { query: { customerId: 'acme', resourceId } }))))),
+        Promise.all(
+          webs.map(({ url }) => Promise.all(holders.map((resourceId) => ask(url, read, { query: { customerId: 'acme', resourceId } })))),
+        ),
       countEvents: async (usageEvents) => {
         await bench.usage.reportEvents(environment.id, usageEvents)
-        const { rows } = await bench.pool.query<{ id: string }>('SELECT id FROM pending_batch WHERE environment_id = $1::uuid', [environment.id])
-        for (const { id } of rows) await bench.newAggregation().aggregate({ v: 1, environmentId: environment.id, batchId: id, stored: null })
+        const { rows } = await bench.pool.query<{ id: string }>('SELECT id FROM pending_batch WHERE environment_id = $1::uuid', [
+          environment.id,
+        ])
+        for (const { id } of rows)
+          await bench.newAggregation().aggregate({ v: 1, environmentId: environment.id, batchId: id, stored: null })
       },
     }
   }

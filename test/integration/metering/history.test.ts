@@ -5,6 +5,8 @@ import { Bindings } from '../../../src/metering/counting/bindings.js'
 import type { HistoryQuestion } from '../../../src/metering/history/usage-history.js'
 import type { UsageEvent } from '../../../src/metering/model/report.js'
 import { silentLogger } from '../../../src/platform/logger.js'
+import { type GraphqlBody, post } from '../web/front-door.js'
+import { openWebProcess } from '../web/web-process.js'
 import {
   count,
   createEnvironment,
@@ -16,8 +18,6 @@ import {
   problemOf,
   report,
 } from './fixture.js'
-import { type GraphqlBody, post } from '../web/front-door.js'
-import { openWebProcess } from '../web/web-process.js'
 
 const hour = 3_600_000
 const weekdays = ['EverySunday', 'EveryMonday', 'EveryTuesday', 'EveryWednesday', 'EveryThursday', 'EveryFriday', 'EverySaturday'] as const
@@ -211,7 +211,11 @@ describe('usage history', () => {
     const now = new Date()
     const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
     const startDate = Date.UTC(year, month - 2, 17, 10, 30)
-    const asked = { customerRefId: 'older', startDate: new Date(Date.UTC(year, month - 1, 15)), endDate: new Date(Date.UTC(year, month - 1, 20)) }
+    const asked = {
+      customerRefId: 'older',
+      startDate: new Date(Date.UTC(year, month - 1, 15)),
+      endDate: new Date(Date.UTC(year, month - 1, 20)),
+    }
     await bench.app.customers.provision(environmentId, { refId: 'older', subscription: { planRefId: 'free', startDate } })
     const resets = async (featureRefId: string, more: object) => {
       const query = 'query($input: UsageHistoryInput!) { usageHistory(usageHistoryInput: $input) { markers { timestamp type } } }'
@@ -226,7 +230,9 @@ describe('usage history', () => {
       // Reset by the hour, and not at all: the same start counts.
       expect(await resets('unique', { resetPeriod: 'MONTH' })).to.deep.equal([at(17)])
       expect(await resets('calls', { resetPeriod: 'DAY' })).to.deep.equal([15, 16, 17, 18, 19].map((day) => at(day)))
-      expect(await resets('calls', { resetPeriod: 'MONTH', monthlyResetPeriodConfiguration: { accordingTo: 'StartOfTheMonth' } })).to.deep.equal([])
+      expect(
+        await resets('calls', { resetPeriod: 'MONTH', monthlyResetPeriodConfiguration: { accordingTo: 'StartOfTheMonth' } }),
+      ).to.deep.equal([])
       expect(await resets('unheld', { resetPeriod: 'MONTH' })).to.deep.equal([])
       expect(await resets('unheld', { resetPeriod: 'DAY' })).to.deep.equal([15, 16, 17, 18, 19].map((day) => at(day, '00:00:00.000Z')))
     } finally {

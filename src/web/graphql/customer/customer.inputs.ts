@@ -160,7 +160,9 @@ function fromLanguage(language: string): string {
   try {
     return Intl.getCanonicalLocales(language)[0]!
   } catch {
-    throw invalidInput(`"${language}" is not a language: send a tag of BCP 47, such as de or pt-BR.`, { path: 'billingInformation.language' })
+    throw invalidInput(`"${language}" is not a language: send a tag of BCP 47, such as de or pt-BR.`, {
+      path: 'billingInformation.language',
+    })
   }
 }
 

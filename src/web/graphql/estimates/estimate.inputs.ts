@@ -16,7 +16,10 @@ export class EstimateSubscriptionInput extends SubscriptionContent {
   @Field(() => SubscriptionCouponInput, { nullable: true, description: 'A discount for this subscription.' })
   appliedCoupon?: SubscriptionCouponInput | null
 
-  @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2: chooses prices of that country. A code that is none: prices for any.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'ISO 3166-1 alpha-2: chooses prices of that country. A code that is none: prices for any.',
+  })
   billingCountryCode?: string | null
 
   @Field(() => SubscriptionBillingInfo, { nullable: true })
@@ -76,7 +79,10 @@ export class PreviewSubscriptionInput extends SubscriptionContent {
   @Field(() => SubscriptionCouponInput, { nullable: true, description: 'A discount for this subscription.' })
   appliedCoupon?: SubscriptionCouponInput | null
 
-  @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2: chooses prices of that country. A code that is none: prices for any.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'ISO 3166-1 alpha-2: chooses prices of that country. A code that is none: prices for any.',
+  })
   billingCountryCode?: string | null
 
   @Field(() => enums.SubscriptionBillingCycleAnchor, {

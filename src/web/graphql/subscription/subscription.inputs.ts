@@ -249,7 +249,12 @@ export function fromSubscriptionParams(params: Params): domain.ProvisionSubscrip
 }
 
 /** What is bought beside the plan. `priceUnitAmount` is how many units, not what one costs. */
-export function fromContent({ addons, unitQuantity, priceUnitAmount, ...content }: SubscriptionContent & { priceUnitAmount?: number | null }) {
+export function fromContent({
+  addons,
+  unitQuantity,
+  priceUnitAmount,
+  ...content
+}: SubscriptionContent & { priceUnitAmount?: number | null }) {
   const units = sameValue({ unitQuantity, priceUnitAmount })
   return {
     addons: addons?.map(({ addonId, quantity }) => ({ addonRefId: addonId, quantity: quantity ?? 1 })),

@@ -51,7 +51,8 @@ export class UpdatesResolver {
 
   @Subscription(() => UsageUpdatedV2, {
     nullable: true,
-    description: 'The same as usageUpdated, naming the entitlement instead of carrying it. Of resources only where resourceId is asked for.',
+    description:
+      'The same as usageUpdated, naming the entitlement instead of carrying it. Of resources only where resourceId is asked for.',
     subscribe: listenTo(['usage'], ['resourceId']),
   })
   usageUpdatedV2(@Root() change: ChangeMessage) {
@@ -69,7 +70,8 @@ export class UpdatesResolver {
 
   @Subscription(() => CreditBalanceUpdated, {
     nullable: true,
-    description: 'Never sends anything, as there are no credits. Clients that listen to it would reconnect all the time if it were refused.',
+    description:
+      'Never sends anything, as there are no credits. Clients that listen to it would reconnect all the time if it were refused.',
     subscribe: ({ context }: { context: RequestContext }) => context.changes([]),
   })
   creditBalanceUpdated() {

@@ -177,7 +177,12 @@ describe('live updates', () => {
     for (const [id, fields] of Object.entries(documents)) await client.subscribe(id, `subscription { ${fields} }`)
     const both = async (customerId: string, resourceId?: string) => {
       await publish({ ...usageChange('1', customerId), ...(resourceId && { resourceId }) })
-      await publish({ kind: 'entitlements', customerId, ...(resourceId && { resourceId }), state: { ...stateOf(customerId), resourceId: resourceId ?? null } })
+      await publish({
+        kind: 'entitlements',
+        customerId,
+        ...(resourceId && { resourceId }),
+        state: { ...stateOf(customerId), resourceId: resourceId ?? null },
+      })
     }
     await both('a', 'r')
     await both('b')
@@ -192,7 +197,10 @@ describe('live updates', () => {
 
   it('accept who listens to balances of credits, and tell nothing', async () => {
     const client = await connect()
-    await client.subscribe('c', 'subscription { creditBalanceUpdated { customerId resourceId currentBalance currency { displayName units { plural } } } }')
+    await client.subscribe(
+      'c',
+      'subscription { creditBalanceUpdated { customerId resourceId currentBalance currency { displayName units { plural } } } }',
+    )
     await client.subscribe('s', stateSubscription)
     for (const kind of ['usage', 'package'] as const) await publish({ ...usageChange('1'), kind })
     await publish({ kind: 'entitlements', state: stateOf('a') })

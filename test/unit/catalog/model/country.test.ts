@@ -9,7 +9,8 @@ describe('countries', () => {
   })
 
   it('are not made up', () => {
-    for (const text of ['', ' ', 'A', 'AUT', 'Austria', 'XX', 'ZZ', 'EU', 'UK', 'aT ', 'ſa', 'ı']) expect(countryCode(text), text).to.equal(null)
+    for (const text of ['', ' ', 'A', 'AUT', 'Austria', 'XX', 'ZZ', 'EU', 'UK', 'aT ', 'ſa', 'ı'])
+      expect(countryCode(text), text).to.equal(null)
   })
 
   it('are recognised by their name, about', () => {

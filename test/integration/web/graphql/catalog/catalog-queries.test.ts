@@ -211,7 +211,9 @@ describe('paywall, coupons and whole answers', () => {
       'mutation($checked: EntitlementCheckRequested!) { reportEntitlementCheckRequested(entitlementCheckRequested: $checked) }'
     for (const nextResetDate of [1_795_000_000_123, '2026-11-19T01:46:40.123Z'])
       expect(
-        await data(byVariable, { checked: { customerId: 'a', featureId: 'f', entitlementCheckResult: { hasAccess: true, nextResetDate } } }),
+        await data(byVariable, {
+          checked: { customerId: 'a', featureId: 'f', entitlementCheckResult: { hasAccess: true, nextResetDate } },
+        }),
       ).to.deep.equal({ reportEntitlementCheckRequested: true })
     await report('hasAccess: true, nextResetDate: 1795000000123')
     const metrics = await door.life.metrics.metrics()

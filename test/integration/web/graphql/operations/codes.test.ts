@@ -21,7 +21,12 @@ const catalog = {
   products: [{ refId: 'cloud' }],
   plans: [
     { refId: 'basic', product: 'cloud', prices: [{ ...flat, amount: 5 }] },
-    { refId: 'tried', product: 'cloud', defaultTrial: { duration: 7, units: 'DAY', endBehavior: 'CONVERT_TO_PAID' }, prices: [{ ...flat, amount: 9 }] },
+    {
+      refId: 'tried',
+      product: 'cloud',
+      defaultTrial: { duration: 7, units: 'DAY', endBehavior: 'CONVERT_TO_PAID' },
+      prices: [{ ...flat, amount: 9 }],
+    },
   ],
   addons: [{ refId: 'more', product: 'cloud', prices: [{ ...flat, amount: 1 }] }],
   coupons: [{ refId: 'tenth', name: 'Tenth', percentOff: 10 }],
@@ -61,7 +66,11 @@ const cases: Case[] = [
     { input: { ...acme, promotionalEntitlements: [{ featureId: 'none', period: 'LIFETIME' }] } },
   ],
   ['CouponNotFound', 'mutation.updateOneCustomer', { input: { ...acme, couponRefId: 'none' } }],
-  ['CouponNotFound', 'mutation.estimateSubscription', { input: { customerId: 'other', planId: 'basic', appliedCoupon: { couponId: 'none' } } }],
+  [
+    'CouponNotFound',
+    'mutation.estimateSubscription',
+    { input: { customerId: 'other', planId: 'basic', appliedCoupon: { couponId: 'none' } } },
+  ],
   ['ProductNotFoundError', 'query.paywall', { input: { productId: 'none' } }],
   ['ProductNotFoundError', 'query.getPaywall', { input: { productId: 'none' } }],
   ['PromotionalEntitlementNotFoundError', 'mutation.revokePromotionalEntitlement', { input: { ...acme, featureId: 'sso' } }],
@@ -70,8 +79,16 @@ const cases: Case[] = [
   ['DuplicatedEntityNotAllowed', 'mutation.reportUsage', { input: { ...usage, value: 2, idempotencyKey: 'taken' } }],
   ['EntityIsArchivedError', 'mutation.provisionCustomer', { input: { customerId: 'gone' } }],
   ['EntityIsArchivedError', 'mutation.reportUsage', { input: { ...usage, customerId: 'gone' } }],
-  ['IncompatibleSubscriptionAddon', 'mutation.provisionSubscription', { input: { ...acme, planId: 'basic', addons: [{ addonId: 'more' }] } }],
-  ['InvalidSubscriptionStatus', 'mutation.updateOneSubscription', { input: { subscriptionId: 'running', trialEndDate: '2090-01-01T00:00:00Z' } }],
+  [
+    'IncompatibleSubscriptionAddon',
+    'mutation.provisionSubscription',
+    { input: { ...acme, planId: 'basic', addons: [{ addonId: 'more' }] } },
+  ],
+  [
+    'InvalidSubscriptionStatus',
+    'mutation.updateOneSubscription',
+    { input: { subscriptionId: 'running', trialEndDate: '2090-01-01T00:00:00Z' } },
+  ],
   ['SubscriptionAlreadyCanceledOrExpired', 'mutation.cancelSubscription', { input: { subscriptionRefId: 'ended' } }],
   ['SubscriptionAlreadyOnLatestPlanError', 'mutation.migrateSubscriptionToLatest', { input: { subscriptionId: 'running' } }],
   [

@@ -86,7 +86,10 @@ describe('the paywall document of clients', () => {
     const plans = '{ refId prices { price { amount currency } } inheritedEntitlements { feature { refId } } }'
     const asked = { customerId: 'shopper', productId: 'acme-cloud', billingCountryCode: 'de' }
     for (const input of [{}, asked]) {
-      const { data } = await ask(`query($input: GetPaywallInput!) { paywall(input: $input) { plans ${plans} } getPaywall(input: $input) ${plans} }`, input)
+      const { data } = await ask(
+        `query($input: GetPaywallInput!) { paywall(input: $input) { plans ${plans} } getPaywall(input: $input) ${plans} }`,
+        input,
+      )
       expect(data.getPaywall).to.deep.equal(data.paywall.plans)
     }
     const { data } = await door.ask<{ getPaywall: object[] }>('{ getPaywall { refId } }', {}, { 'x-api-key': door.clientKey })

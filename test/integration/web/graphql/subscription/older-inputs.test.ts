@@ -23,7 +23,13 @@ const catalog = {
         { feature: 'desks', limit: 100 },
         { feature: 'rooms', limit: 100 },
       ],
-      prices: ['desks', 'rooms'].map((feature) => ({ billingModel: 'PER_UNIT', billingPeriod: 'MONTHLY', currency: 'USD', feature, amount: 9 })),
+      prices: ['desks', 'rooms'].map((feature) => ({
+        billingModel: 'PER_UNIT',
+        billingPeriod: 'MONTHLY',
+        currency: 'USD',
+        feature,
+        amount: 9,
+      })),
     },
   ],
 }
@@ -39,7 +45,6 @@ describe('inputs of older clients', () => {
   })
   after(async () => expect(await door.close()).to.deep.equal([]))
 
-  // biome-ignore lint/suspicious/noExplicitAny: answers are compared as JSON
   const ask = (field: string, type: string, fields: string, input: object, argument = 'input') =>
     // biome-ignore lint/suspicious/noExplicitAny: answers are compared as JSON
     door.ask<any>(`mutation($input: ${type}!) { ${field}(${argument}: $input) ${fields} }`, { input })
@@ -75,7 +80,9 @@ describe('inputs of older clients', () => {
       const created = { ...office, priceUnitAmount: 2, customerId: await newCustomer() }
       expect(await answer('createSubscription', 'SubscriptionInput', subscribed, created, 'subscription')).to.deep.equal(bought(2))
       const signUp = { customerId: 'sign-up', subscriptionParams: { ...office, priceUnitAmount: 3 } }
-      expect((await answer('provisionCustomer', 'ProvisionCustomerInput', `{ subscription ${subscribed} }`, signUp)).subscription).to.deep.equal(bought(3))
+      expect(
+        (await answer('provisionCustomer', 'ProvisionCustomerInput', `{ subscription ${subscribed} }`, signUp)).subscription,
+      ).to.deep.equal(bought(3))
       const estimated = { ...office, priceUnitAmount: 5, customerId: await newCustomer() }
       expect(await answer('estimateSubscription', 'EstimateSubscriptionInput', '{ total { amount currency } }', estimated)).to.deep.equal({
         total: { amount: 75, currency: 'USD' },
@@ -138,7 +145,11 @@ describe('inputs of older clients', () => {
         ['provisionCustomer', 'ProvisionCustomerInput', { subscriptionParams: { planId, billingCountryCode } }],
         ['provisionCustomer', 'ProvisionCustomerInput', { billingInformation: { billingAddress: { country: billingCountryCode } } }],
         ['createOneCustomer', 'CustomerInput', { billingInformation: { shippingAddress: { country: billingCountryCode } } }],
-        ['updateOneCustomer', 'UpdateCustomerInput', { customerId, billingInformation: { billingAddress: { country: billingCountryCode } } }],
+        [
+          'updateOneCustomer',
+          'UpdateCustomerInput',
+          { customerId, billingInformation: { billingAddress: { country: billingCountryCode } } },
+        ],
         [
           'provisionSubscription',
           'ProvisionSubscription',
@@ -146,7 +157,9 @@ describe('inputs of older clients', () => {
         ],
       ]
       for (const [field, type, input, argument] of writes)
-        expect(refusal(await ask(field, type, '{ __typename }', input, argument)), field).to.match(/^BadUserInput: "Geramny" is not a country.*DE\?$/)
+        expect(refusal(await ask(field, type, '{ __typename }', input, argument)), field).to.match(
+          /^BadUserInput: "Geramny" is not a country.*DE\?$/,
+        )
     })
 
     it('that is none is nobody’s where only a price is asked for', async () => {
@@ -157,7 +170,9 @@ describe('inputs of older clients', () => {
         ['Austria', { amount: 30, currency: 'USD' }],
       ] as const) {
         const asked = { ...input, billingCountryCode }
-        expect(await answer('estimateSubscription', 'EstimateSubscriptionInput', '{ total { amount currency } }', asked)).to.deep.equal({ total })
+        expect(await answer('estimateSubscription', 'EstimateSubscriptionInput', '{ total { amount currency } }', asked)).to.deep.equal({
+          total,
+        })
         const { immediateInvoice } = await answer(
           'previewSubscription',
           'PreviewSubscriptionInput',
@@ -170,12 +185,22 @@ describe('inputs of older clients', () => {
   })
 
   it('other codes and addresses are checked where they come in', async () => {
-    const customer = (input: object) => ask('createOneCustomer', 'CustomerInput', '{ email }', { customerId: `checked-${++serial}`, ...input })
+    const customer = (input: object) =>
+      ask('createOneCustomer', 'CustomerInput', '{ email }', { customerId: `checked-${++serial}`, ...input })
     for (const billingInformation of [{ timezone: 'europe/berlin' }, { language: 'pt-br' }, { currency: 'EUR', timezone: 'Asia/Kolkata' }])
       expect((await customer({ billingInformation })).errors).to.equal(undefined)
-    for (const billingInformation of [{ timezone: 'Berlin' }, { timezone: '+02:00' }, { language: 'de_DE' }, { currency: 'eur' }, { currency: 'Euro' }])
+    for (const billingInformation of [
+      { timezone: 'Berlin' },
+      { timezone: '+02:00' },
+      { language: 'de_DE' },
+      { currency: 'eur' },
+      { currency: 'Euro' },
+    ])
       expect(refusal(await customer({ billingInformation })), JSON.stringify(billingInformation)).to.match(/^BadUserInput/)
-    expect((await customer({ email: 'zoë+bills@büro.example' })).data).to.deep.equal({ createOneCustomer: { email: 'zoë+bills@büro.example' } })
-    for (const email of ['zoe', 'zoe@', '@example.org', 'a b@example.org', 'zoe@a@b c']) expect(refusal(await customer({ email })), email).to.match(/e-mail/)
+    expect((await customer({ email: 'zoë+bills@büro.example' })).data).to.deep.equal({
+      createOneCustomer: { email: 'zoë+bills@büro.example' },
+    })
+    for (const email of ['zoe', 'zoe@', '@example.org', 'a b@example.org', 'zoe@a@b c'])
+      expect(refusal(await customer({ email })), email).to.match(/e-mail/)
   })
 })
