@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { PackageVersion } from '../../../../src/catalog/model/package.js'
 import { buildState } from '../../../../src/entitlement/rules/build-state.js'
+import type { HeldPromotional } from '../../../../src/entitlement/rules/grants.js'
 import {
   decideWinners,
-  type HeldPromotional,
   type Holdings,
   stateDenial,
   winnerPeriodAt,
