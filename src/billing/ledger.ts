@@ -14,7 +14,15 @@ import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/b
 import { currencyOf, isOverriding } from './rules/charges.js'
 import type { MeasuredUsage } from './rules/invoice.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
-import { type AgreedLater, type AppliedCoupon, agreedOverrides, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './rules/request.js'
+import {
+  type AgreedLater,
+  type AppliedCoupon,
+  agreedOverrides,
+  type BillingRequest,
+  checkBillingRequest,
+  termsAfter,
+  usualTerms,
+} from './rules/request.js'
 
 /** A change of a subscription that is being saved. */
 export interface SavedChange {

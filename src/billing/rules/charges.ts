@@ -27,10 +27,7 @@ export function currencyOf(content: Content, customerCurrency: string | null): s
 }
 
 /** In the order of the packages: the plan's, then the add-ons'. Nothing without a currency. */
-export function chargesOf(
-  content: Content,
-  { currency, priceOverrides }: SoldTerms,
-): { fixed: Charge[]; usage: Charge[] } {
+export function chargesOf(content: Content, { currency, priceOverrides }: SoldTerms): { fixed: Charge[]; usage: Charge[] } {
   const fixed: Charge[] = []
   const usage: Charge[] = []
   if (currency === null) return { fixed, usage }

@@ -129,7 +129,10 @@ export async function loadBudgets(
     limited.map((subscription) => {
       const agreed = terms.get(subscription.id)
       const { usage } = agreed ? chargesOf(subscription, agreed) : { usage: [] }
-      return [subscription.id, usage.map(({ price }) => ({ featureId: price.featureId!, price, meterType: features.get(price.featureId!)!.meterType }))]
+      return [
+        subscription.id,
+        usage.map(({ price }) => ({ featureId: price.featureId!, price, meterType: features.get(price.featureId!)!.meterType })),
+      ]
     }),
   )
   const budgets = runningBudgets(limited, { prices })

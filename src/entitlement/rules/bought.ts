@@ -5,7 +5,10 @@ import type { PackageVersion } from '../../catalog/model/package.js'
 import { sellsUnits } from '../../catalog/model/units.js'
 import type { Subscription } from '../../subscription/rules/subscription.js'
 
-const soldIn = ({ plan, addons }: Pick<Subscription, 'plan' | 'addons'>): PackageVersion[] => [plan, ...addons.map(({ version }) => version)]
+const soldIn = ({ plan, addons }: Pick<Subscription, 'plan' | 'addons'>): PackageVersion[] => [
+  plan,
+  ...addons.map(({ version }) => version),
+]
 
 /** Whether something of the subscription is sold by the unit, now or after a change that waits. */
 export function sellsUnitsEver(subscription: Subscription): boolean {

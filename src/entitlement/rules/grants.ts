@@ -101,7 +101,9 @@ export function subscriptionGrants(facts: GrantFacts, subscription: Subscription
     const offered = (version: PackageVersion) => {
       const entitlement = version.entitlements.find((other) => other.featureId === featureId)
       if (!entitlement) return []
-      return [{ grant: fromPackage(entitlement), behavior: entitlement.behavior, bought: sold?.versionId === version.id ? sold.units : null }]
+      return [
+        { grant: fromPackage(entitlement), behavior: entitlement.behavior, bought: sold?.versionId === version.id ? sold.units : null },
+      ]
     }
     const isSoldByPlan = sold?.versionId === subscription.plan.id
     const grant = combineWithinSubscription<SourcedGrant>({

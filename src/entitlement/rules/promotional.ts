@@ -112,8 +112,10 @@ const maxUsageLimit = Number.MAX_SAFE_INTEGER
 export function decideGrant(
   grant: PromotionalGrant,
   feature: GrantableFeature | null,
+  /** The feature that was probably meant where there is none of that name. */
+  nearestFeature: string | null,
 ): Pick<PromotionalEntitlement, 'usageLimit' | 'hasUnlimitedUsage' | 'hasSoftLimit' | 'enumValues' | 'resetPeriod' | 'resetRule'> {
-  if (!feature || feature.isArchived) throw featureNotFound(grant.featureRefId)
+  if (!feature || feature.isArchived) throw featureNotFound(grant.featureRefId, nearestFeature)
   const { usageLimit = null, hasUnlimitedUsage, hasSoftLimit } = grant
   const isUnlimited = hasUnlimitedUsage ?? false
   const isSoft = hasSoftLimit ?? false

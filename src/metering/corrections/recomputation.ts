@@ -6,6 +6,7 @@ import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { Queryable } from '../../platform/sql.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
 import type { Bindings } from '../counting/bindings.js'
+import { findNearestFeature } from '../counting/feature-names.js'
 import { eventsDropped, featureNotFound, recomputationNotFound } from '../model/problems.js'
 import { findKeptSince } from '../retention/partition-repository.js'
 import {
@@ -46,7 +47,7 @@ export class Recomputations {
   async request(environmentId: string, { featureId, customerId, from, to }: RecomputationRequest): Promise<Recomputation> {
     if (from !== null && to !== null && from >= to) throw invalidInput('startDate must be before endDate', { path: 'startDate' })
     const found = await findRecomputed(this.pool, environmentId, { featureId, customerId })
-    if (found.featureId === null) throw featureNotFound(featureId)
+    if (found.featureId === null) throw featureNotFound(featureId, await findNearestFeature(this.pool, environmentId, featureId))
     if (customerId !== null && found.customerId === null) throw customerNotFound(customerId)
     if (found.meterVersion === null)
       throw new Problem(
