@@ -143,7 +143,8 @@ function decide(
 ): PromotionalEntitlement {
   const { featureRefId } = grant
   const feature = features.get(featureRefId) ?? null
-  const content = decideGrant(grant, feature, nearestFeature(features, featureRefId))
+  const isSold = feature !== null && !feature.isArchived
+  const content = decideGrant(grant, feature, isSold ? null : nearestFeature(features, featureRefId))
   return {
     id: newId(),
     environmentId,
