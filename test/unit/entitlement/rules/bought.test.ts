@@ -81,11 +81,7 @@ describe('what is bought by the unit', () => {
     ['where nobody says how many, and there is a least quantity', { plan: team([], [perUnit({ minUnitQuantity: 5 })]) }, '5'],
     ['none', { plan: team(), quantities: [bought(0)] }, '0'],
     ['a block that is begun', { plan: team([limited], [perUnit({ blockSize: 5 })]), quantities: [bought(11)] }, '15'],
-    [
-      'with a soft limit',
-      { plan: team([entitled(seats, { limit: 4, hasSoftLimit: true })]), quantities: [bought(12)] },
-      '12 soft',
-    ],
+    ['with a soft limit', { plan: team([entitled(seats, { limit: 4, hasSoftLimit: true })]), quantities: [bought(12)] }, '12 soft'],
     [
       'with an unlimited entitlement',
       { plan: team([entitled(seats, { hasUnlimitedUsage: true })]), quantities: [bought(12)] },
@@ -121,7 +117,11 @@ describe('what is bought by the unit', () => {
     ],
     [
       'of an add-on that replaces',
-      { plan: plan('flat', { entitlements: [limited] }), quantities: [bought(7)], addons: [times(bag([entitled(seats, { limit: 6 })], [perUnit()]), 1)] },
+      {
+        plan: plan('flat', { entitlements: [limited] }),
+        quantities: [bought(7)],
+        addons: [times(bag([entitled(seats, { limit: 6 })], [perUnit()]), 1)],
+      },
       '7',
     ],
     [
@@ -222,10 +222,15 @@ describe('of any catalog', () => {
     .map(({ of, ...fields }) => perUnit(fields as Partial<Price>, of))
   const prices = fc.uniqueArray(somePrice, {
     maxLength: 4,
-    selector: ({ featureId, currency, billingPeriod, billingCountryCode }) => [featureId, currency, billingPeriod, billingCountryCode].join(),
+    selector: ({ featureId, currency, billingPeriod, billingCountryCode }) =>
+      [featureId, currency, billingPeriod, billingCountryCode].join(),
   })
   const someEntitlements = fc
-    .tuple(...[seats, calls].map((of) => fc.option(fc.record({ limit: fc.option(units), soft: fc.boolean() }).map((fields) => ({ of, ...fields })))))
+    .tuple(
+      ...[seats, calls].map((of) =>
+        fc.option(fc.record({ limit: fc.option(units), soft: fc.boolean() }).map((fields) => ({ of, ...fields }))),
+      ),
+    )
     .map((all) => all.flatMap((one) => (one ? [entitled(one.of, { limit: one.limit ?? undefined, hasSoftLimit: one.soft })] : [])))
   const worlds = fc.record({
     plan: fc.record({ prices, entitlements: someEntitlements }),
