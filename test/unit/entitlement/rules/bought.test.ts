@@ -185,7 +185,7 @@ describe('what is bought by the unit', () => {
     const holdings = holding(subscription({ plan: team([limited]), quantities: [bought(12)], scheduled: [fewer] }))
     const state = buildState(holdings, decideWinners(holdings, now), new Map(), now)
     expect([state.validUntil, state.entitlements[0]!.usageLimit, state.entitlements[0]!.validUntil]).to.deep.equal([at, '12', at])
-    expect([state.next?.validFrom, state.next?.entitlements[0]!.usageLimit]).to.deep.equal([at, '6'])
+    expect([state.next?.validFrom, state.next?.entitlements[0]?.usageLimit]).to.deep.equal([at, '6'])
     expect(held(holdings, seats, at)).to.equal('6')
   })
 
