@@ -141,6 +141,20 @@ describe('units that are bought over GraphQL', () => {
     expect(await check('delta', 0, 'rooms')).to.deep.equal([true, 6])
   })
 
+  it('are in the answer that makes the customer', async () => {
+    const agreed = { baseCharge: false, featureId: 'seats', price: { amount: 2, currency: 'USD' }, blockSize: 10 }
+    const input = {
+      customerId: 'omega',
+      subscriptionParams: { planId: 'bare', ...seats(11), priceOverrides: [agreed] },
+    }
+    const { entitlements } = await ask<{ entitlements: { usageLimit: number }[] }>(
+      'mutation ($input: ProvisionCustomerInput!) { provisionCustomer(input: $input) { entitlements { usageLimit } } }',
+      { input },
+    )
+    expect(entitlements.map(({ usageLimit }) => usageLimit)).to.deep.equal([20])
+    expect(await check('omega', 20)).to.deep.equal([true, 20])
+  })
+
   it('change and go when the billing period ends', async () => {
     await advance(renewal)
     expect(await check('acme', 8)).to.deep.equal([false, 7])
