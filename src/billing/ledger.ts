@@ -14,7 +14,15 @@ import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/b
 import { currencyOf, isOverriding } from './rules/charges.js'
 import type { MeasuredUsage } from './rules/invoice.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
-import { type AppliedCoupon, type BillingRequest, checkBillingRequest, checkOverrides, termsAfter, usualTerms } from './rules/request.js'
+import {
+  type AgreedLater,
+  type AppliedCoupon,
+  type BillingRequest,
+  checkBillingRequest,
+  checkOverrides,
+  termsAfter,
+  usualTerms,
+} from './rules/request.js'
 
 /** A change of a subscription that is being saved. */
 export interface SavedChange {
@@ -27,13 +35,6 @@ export interface SavedChange {
   inForce?: Subscription | null
   /** It waited until now, and this was agreed then: an answer of `agreeIn`. */
   agreed?: object | null
-}
-
-/** What was agreed about money for a change that waits. Kept as JSON. */
-interface AgreedLater {
-  request: BillingRequest
-  /** Undefined: as before. */
-  discount?: Discount | null
 }
 
 /** The usage of a customer's feature in a period: over the customer and all its resources, or of one resource. */

@@ -78,6 +78,19 @@ export function termsAfter(before: Terms, request: BillingRequest, discount: Dis
   }
 }
 
+/** What was agreed about money for a change that waits. Kept as JSON. */
+export interface AgreedLater {
+  request: BillingRequest
+  /** Undefined: as before. */
+  discount?: Discount | null
+}
+
+/** The price overrides once a change that waited has happened; `agreed` is what was kept with it (an `AgreedLater`). */
+export function overridesAfter(before: PriceOverride[], agreed: object | null): PriceOverride[] {
+  const { priceOverrides } = (agreed as AgreedLater | null)?.request ?? {}
+  return priceOverrides === undefined ? before : (priceOverrides ?? [])
+}
+
 /** Fails with BAD_USER_INPUT when the request names a price that the content is not charged by in this currency. */
 export function checkOverrides({ priceOverrides }: BillingRequest, content: Content, currency: Terms['currency']): void {
   for (const [index, override] of (priceOverrides ?? []).entries()) {

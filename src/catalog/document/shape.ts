@@ -17,6 +17,7 @@ import {
   billingModels,
   billingPeriods,
   entitlementBehaviors,
+  maxLimit,
   pricingTypes,
   tiersModes,
   trialEndBehaviors,
@@ -26,8 +27,7 @@ import { changeTimings, endSettings, usageOnPlanChangeSettings } from '../model/
 import { newCustomerSettings } from './document.js'
 import { normaliseMetaData } from './normalise.js'
 
-/** What a client can read back from the wire's Float without loss. */
-const maxAmount = Number.MAX_SAFE_INTEGER
+const maxAmount = maxLimit
 
 /** Text that PostgreSQL can keep and UTF-8 can carry. */
 const unstorable = /[\0\p{Surrogate}]/u

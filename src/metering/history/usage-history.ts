@@ -4,6 +4,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
+import { findNearestFeature } from '../counting/feature-names.js'
 import { bucketMs, bucketOf } from '../model/bucket.js'
 import {
   calendarPeriods,
@@ -82,7 +83,8 @@ export class UsageHistory {
     const measured = await findMeasured(pool, environmentId, question)
     if (measured.customerId === null) throw customerNotFound(question.customerId)
     if (resourceId !== null && measured.resourceId === null) throw customerResourceNotFound(question.customerId, resourceId)
-    if (measured.feature === null) throw featureNotFound(question.featureId)
+    if (measured.feature === null)
+      throw featureNotFound(question.featureId, await findNearestFeature(pool, environmentId, question.featureId))
     if (measured.feature.meterType === 'None') throw featureIsNotMetered(question.featureId)
     const held = await findHeld(environmentId, question.customerId, resourceId, question.featureId)
     const reset = resetToRead(question, held, measured)

@@ -1,4 +1,6 @@
+import { nearestFeature } from '../../catalog/model/feature.js'
 import type { BillingPeriod } from '../../catalog/model/package.js'
+import { findNearestPackage } from '../../catalog/records/names.js'
 import type { CatalogService } from '../../catalog/service.js'
 import type { Customer } from '../../customer/model/customer.js'
 import { customerArchived, customerNotFound } from '../../customer/model/problems.js'
@@ -77,7 +79,7 @@ export class References {
     const addons: HeldAddon[] = []
     for (const { addonRefId, quantity } of asked) {
       const version = await this.#catalog.latestVersion(db, environmentId, 'ADDON', addonRefId)
-      if (!version) throw addonNotFound(addonRefId)
+      if (!version) throw addonNotFound(addonRefId, await findNearestPackage(db, environmentId, 'ADDON', addonRefId))
       if (addons.some((other) => other.version.id === version.id)) throw namedTwice('Add-on', addonRefId, { addonId: addonRefId })
       addons.push({ id: newId(), version, quantity })
     }
@@ -142,7 +144,7 @@ export class References {
   async request(db: Db, customer: Customer, request: ProvisionSubscription, { isDryRun = false } = {}): Promise<SubscriptionRequest> {
     const { environmentId } = customer
     const plan = await this.#catalog.latestVersion(db, environmentId, 'PLAN', request.planRefId)
-    if (!plan) throw planNotFound(request.planRefId)
+    if (!plan) throw planNotFound(request.planRefId, await findNearestPackage(db, environmentId, 'PLAN', request.planRefId))
     const quantities = await this.quantities(db, environmentId, request.quantities ?? [])
     if (request.unitQuantity !== null && request.unitQuantity !== undefined) {
       const unit = onlyUnit(plan)
@@ -190,8 +192,9 @@ export class References {
   }
 
   async #feature(db: Db, environmentId: string, refId: string) {
-    const feature = (await this.#catalog.features(db, environmentId)).get(refId)
-    if (!feature) throw featureNotFound(refId)
+    const features = await this.#catalog.features(db, environmentId)
+    const feature = features.get(refId)
+    if (!feature) throw featureNotFound(refId, nearestFeature(features, refId))
     return feature
   }
 }

@@ -55,7 +55,8 @@ const meanings: Readonly<Record<string, string>> = {
   totalExcludingTax: 'What is charged, without taxes.',
   trialEndDate: 'When the trial ends; exclusive.',
   trialOverrideConfiguration: 'Wins over the plan’s trial and over whether the customer may still have one.',
-  usageLimit: 'The cap of a metered feature, the value of a NUMBER without a meter; null when unlimited.',
+  usageLimit:
+    'The cap of a metered feature, the value of a NUMBER without a meter; null when unlimited, and in a package that sells it by the unit where that alone says how many.',
   usagePeriodAnchor: 'What usage periods are counted from.',
   usagePeriodEnd: 'Exclusive; null: usage is never reset.',
   usagePeriodStart: 'Null: usage is never reset.',
