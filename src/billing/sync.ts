@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { EpochMs } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
@@ -7,12 +8,15 @@ import {
   claimIntents,
   countIntents,
   dropCreation,
+  findNextBilling,
   findOverduePayments,
   findUncollected,
   findWaitingVoid,
   finishIntent,
   type Intent,
+  type IntentScope,
   insertIntent,
+  isCallUnderWay,
   postponeIntent,
   reviveIntents,
   voidOf,
@@ -38,6 +42,8 @@ const callTimeoutMs = 10_000
 const leaseMs = 30_000
 const firstBackoffMs = 1_000
 const maxBackoffMs = 10 * 60_000
+/** For calls that another process is making; little beside what one takes. */
+const lookAgainMs = 5
 
 /**
  * Makes the calls that the ledger wrote down, and takes in what the provider tells. A call is claimed under a lease, made outside of any transaction,
@@ -64,7 +70,7 @@ export class BillingSync {
     signal,
   }: {
     limit?: number
-    of?: { environmentId: string; subscriptionId: string } | null
+    of?: IntentScope | null
     signal?: AbortSignal
   } = {}): Promise<number> {
     const intents = await claimIntents(this.#prisma, { limit, leaseMs, of })
@@ -90,10 +96,28 @@ export class BillingSync {
     return reviveIntents(this.#prisma, environmentId)
   }
 
+  /** When billing does something by itself next in an environment: after an instant, and not after `until`; null: not until then. */
+  nextDue(environmentId: string, { after, until }: { after: EpochMs; until: EpochMs }): Promise<EpochMs | null> {
+    return findNextBilling(this.#prisma, environmentId, { after, until, days: collectionDays })
+  }
+
+  /**
+   * Does all that is due in an environment by its clock, as the worker would, and waits for what the worker is doing. What the provider did not take is
+   * left for later.
+   */
+  async applyDue(environmentId: string): Promise<void> {
+    while (
+      (await this.sweepDeadlines({ environmentId })) > 0 ||
+      (await this.deliver({ of: { environmentId } })) > 0 ||
+      (await isCallUnderWay(this.#prisma, environmentId))
+    )
+      await setTimeout(lookAgainMs)
+  }
+
   /** Ends what nobody has paid in time: writes down that its invoice is taken back, which comes first. */
-  async sweepDeadlines(limit = 100): Promise<number> {
-    const unpaid = await findOverduePayments(this.#prisma, limit)
-    const uncollected = await findUncollected(this.#prisma, collectionDays, limit)
+  async sweepDeadlines({ limit = 100, environmentId = null }: { limit?: number; environmentId?: string | null } = {}): Promise<number> {
+    const unpaid = await findOverduePayments(this.#prisma, limit, environmentId)
+    const uncollected = await findUncollected(this.#prisma, collectionDays, limit, environmentId)
     for (const overdue of [...unpaid, ...uncollected]) {
       await inTransaction(this.#prisma, async (db) => {
         await insertIntent(db, voidOf(overdue))

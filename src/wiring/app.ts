@@ -151,7 +151,7 @@ export function createApp({
     transfers: new TransferService(recordsParts),
     dueTransitions,
     packageMigrations: new PackageMigrationService(recordsParts),
-    testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, after }),
+    testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, billing, after }),
     billing,
     billingProvider,
     billingReads: new BillingReads({ prisma, subscriptionRefIds: findRefIds }),
