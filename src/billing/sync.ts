@@ -4,10 +4,12 @@ import { Problem } from '../kernel/problem.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
+import type { BillingLedger } from './ledger.js'
 import {
   claimIntents,
   countIntents,
   dropCreation,
+  findLateUsageDue,
   findNextBilling,
   findOverduePayments,
   findUncollected,
@@ -53,11 +55,18 @@ export class BillingSync {
   readonly #prisma: PrismaClient
   readonly #provider: BillingProvider
   readonly #settle: SettlePayment
+  readonly #ledger: Pick<BillingLedger, 'chargeLateUsageIn'>
 
-  constructor({ prisma, provider, settle }: { prisma: PrismaClient; provider: BillingProvider; settle: SettlePayment }) {
-    this.#prisma = prisma
-    this.#provider = provider
-    this.#settle = settle
+  constructor(parts: {
+    prisma: PrismaClient
+    provider: BillingProvider
+    settle: SettlePayment
+    ledger: Pick<BillingLedger, 'chargeLateUsageIn'>
+  }) {
+    this.#prisma = parts.prisma
+    this.#provider = parts.provider
+    this.#settle = parts.settle
+    this.#ledger = parts.ledger
   }
 
   /**
@@ -108,6 +117,7 @@ export class BillingSync {
   async applyDue(environmentId: string): Promise<void> {
     while (
       (await this.sweepDeadlines({ environmentId })) > 0 ||
+      (await this.sweepLateUsage({ environmentId })) > 0 ||
       (await this.deliver({ of: { environmentId } })) > 0 ||
       (await isCallUnderWay(this.#prisma, environmentId))
     )
@@ -126,6 +136,22 @@ export class BillingSync {
       })
     }
     return unpaid.length + uncollected.length
+  }
+
+  /** Charges what came late of subscriptions that have ended, once nothing can come any more; answers how many there were to look at. */
+  async sweepLateUsage({ limit = 100, environmentId = null }: { limit?: number; environmentId?: string | null } = {}): Promise<number> {
+    const due = await findLateUsageDue(this.#prisma, limit, environmentId)
+    const failures: unknown[] = []
+    for (const ended of due) {
+      const charged = this.#settle(ended.environmentId, ended.subscriptionId, async (db, subscription, now) => {
+        await this.#ledger.chargeLateUsageIn(db, subscription, now)
+        return null
+      })
+      // One that fails holds up no other.
+      await charged.catch((error: unknown) => failures.push(error))
+    }
+    if (failures.length > 0) throw failures[0]
+    return due.length
   }
 
   counts(): Promise<{ waiting: number; givenUp: number }> {

@@ -212,6 +212,19 @@ export async function findUncollected(db: Db, days: number, limit: number, envir
   return rows.map(toOverdue)
 }
 
+/** Subscriptions that have ended, and of which nothing can come late any more. */
+export async function findLateUsageDue(
+  db: Db,
+  limit: number,
+  environmentId: string | null,
+): Promise<{ environmentId: string; subscriptionId: string }[]> {
+  const rows = await db.$queryRaw<{ environment_id: string; subscription_id: string }[]>(Prisma.sql`
+    SELECT environment_id, subscription_id FROM subscription_billing
+    WHERE late_usage_due_at <= to_timestamp(environment_clock(environment_id) / 1000.0) ${ofEnvironment('environment_id', environmentId)}
+    ORDER BY late_usage_due_at LIMIT ${limit}`)
+  return rows.map((row) => ({ environmentId: row.environment_id, subscriptionId: row.subscription_id }))
+}
+
 /** The next instant after `after`, and not after `until`, at which billing does something by itself in an environment; null: there is none. */
 export async function findNextBilling(
   db: Db,
@@ -223,6 +236,8 @@ export async function findNextBilling(
       SELECT next_attempt_at AS at FROM billing_intent WHERE environment_id = ${environmentId}::uuid AND state = 'WAITING'
       UNION ALL
       SELECT payment_due_at FROM subscription_billing WHERE environment_id = ${environmentId}::uuid AND payment_due_at IS NOT NULL
+      UNION ALL
+      SELECT late_usage_due_at FROM subscription_billing WHERE environment_id = ${environmentId}::uuid AND late_usage_due_at IS NOT NULL
       UNION ALL
       SELECT failed_since + ${days} * interval '1 day' FROM invoice WHERE environment_id = ${environmentId}::uuid AND failed_since IS NOT NULL
     ) AS due WHERE at > ${new Date(after)} AND at <= ${new Date(until)}`)
