@@ -1,6 +1,7 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import type { ServiceDefinition } from '@grpc/proto-loader'
 import { Problem } from '../../src/kernel/problem.js'
+import { v8Flags } from '../../src/sidecar/config/v8-flags.js'
 import { serviceName, sidecarPackage } from '../../src/sidecar/grpc/proto.js'
 import { boolean, enumerated, type FakeApi, holding, metered, numeric } from '../contract/grpc/fake-api.js'
 import type { BenchmarkContext } from './harness/benchmark.js'
@@ -65,7 +66,8 @@ export async function startReference(life: BenchmarkContext['life'], answers: Pa
   const args = Object.entries(answers).flatMap(([method, bytes]) => [method, bytes!.toString('base64')])
   return life.open(
     'reference',
-    await ServerProcess.start('reference', new URL('./sidecar-reference.js', import.meta.url), { args }),
+    // As the sidecar collects its garbage: by itself V8 gets into one of two states, by chance, that differ by a third.
+    await ServerProcess.start('reference', new URL('./sidecar-reference.js', import.meta.url), { args, nodeArgs: v8Flags }),
     (server) => server.stop(),
   )
 }
