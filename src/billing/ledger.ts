@@ -5,11 +5,20 @@ import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Db } from '../platform/postgres.js'
 import { isSameSlot } from '../subscription/rules/coexistence.js'
-import { givesAccess, isFinal, type Subscription } from '../subscription/rules/subscription.js'
+import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
 import { creationKey, insertIntent, voidOf } from './records/intents.js'
 import { clearPaymentDeadline, findAccounts, findBalance, findInvoices, insertInvoice, saveAccount } from './records/invoices.js'
 import { findCustomerCouponId, isUsedUp, redeem } from './records/redemptions.js'
-import { type Account, type BilledChange, closesPeriod, isCharged, isReplaced, lateUsageDueAt, newAccount, usageAsked } from './rules/account.js'
+import {
+  type Account,
+  type BilledChange,
+  beginsUsage,
+  isCharged,
+  isReplaced,
+  lateUsageDueAt,
+  newAccount,
+  usageAsked,
+} from './rules/account.js'
 import { type Billed, bill } from './rules/bill.js'
 import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'
@@ -299,17 +308,6 @@ export interface BilledSubscription extends Billed {
   beginsToWait: boolean
   /** Elsewhere. */
   isPaid: boolean
-}
-
-const isEnd = ({ before, after }: SavedChange): boolean => before !== null && givesAccess(before.status) && isFinal(after.status)
-
-/** Whether usage before the change is of another, or of a period that the change has closed: of what it replaces, or of itself. */
-function beginsUsage({ standing }: Account, change: BilledChange, all: readonly SavedChange[]): boolean {
-  const { before, after, at, isRenewal } = change
-  if (isRenewal) return false
-  if (standing && before) return closesPeriod(standing, change)
-  if (!before && after.startDate < at) return false
-  return all.some((other) => other.at === at && isEnd(other) && isSameSlot(other.after, after))
 }
 
 /** Whether billing has anything to remember of it. */

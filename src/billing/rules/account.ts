@@ -3,7 +3,8 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { lateMs, reachedMs } from '../../metering/model/windows.js'
 import { firstPeriod } from '../../subscription/rules/billing-period.js'
-import { isFinal, type Subscription } from '../../subscription/rules/subscription.js'
+import { isSameSlot } from '../../subscription/rules/coexistence.js'
+import { givesAccess, isFinal, type Subscription } from '../../subscription/rules/subscription.js'
 import type { Line, Period, Standing, Terms, UsageCharged } from './billing.js'
 import { chargesOf } from './charges.js'
 
@@ -61,10 +62,7 @@ export function isCharged({ status, pricingType, billingPeriod }: Subscription):
 }
 
 /** The periods in which usage has to be known for the change; none: it is charged for none. */
-export function usageAsked(
-  account: Account,
-  change: BilledChange,
-): { priceId: string; featureId: string; period: Period }[] {
+export function usageAsked(account: Account, change: BilledChange): { priceId: string; featureId: string; period: Period }[] {
   const { standing, usageCharged, usageFrom, terms } = account
   const { before, at, usageUntil } = change
   if (!before || !standing || !closesPeriod(standing, change)) return []
@@ -86,6 +84,25 @@ export function usageAsked(
 /** Whether the period that stands is over with the change, so that its usage is charged. */
 export function closesPeriod({ period }: Standing, { after, at, isRenewal }: BilledChange): boolean {
   return isRenewal || !isCharged(after) || at >= period.end || !isSamePeriod(period, chargedPeriod(after, at))
+}
+
+/**
+ * Whether usage before the change is of another, which it replaces at that instant, or of its own period that the change has closed. `all`: what happens with
+ * it, the change included.
+ */
+export function beginsUsage(
+  { standing }: Account,
+  change: BilledChange,
+  all: readonly Pick<BilledChange, 'before' | 'after' | 'at'>[],
+): boolean {
+  const { before, after, at, isRenewal } = change
+  if (isRenewal) return false
+  if (standing && before) return closesPeriod(standing, change)
+  if (!before && after.startDate < at) return false
+  return all.some(
+    (other) =>
+      other.at === at && other.before && givesAccess(other.before.status) && isFinal(other.after.status) && isSameSlot(other.after, after),
+  )
 }
 
 /** When nothing can come any more that would be charged late, of what is not charged any more; null: it goes on, or has no usage to look for. */

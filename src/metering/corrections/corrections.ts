@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EpochMs } from '../../kernel/clock.js'
 import type pg from 'pg'
 import { lockCustomers } from '../../changes/counting.js'
+import type { EpochMs } from '../../kernel/clock.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import { readTime } from '../../platform/sql.js'
 import { inPoolTransaction } from '../../platform/transaction.js'

@@ -107,7 +107,9 @@ export async function readUsageOf(
   const connection = asQueryable(db)
   const from = feature?.meterType === 'Fluctuating' ? null : period.start
   const range = { ...scope, from, to: period.end, periodStart: from, meterVersion: null }
-  const [computed] = await computeUsage(connection, environmentId, [range], await metersOf(connection, environmentId), { evenWaiting: true })
+  const [computed] = await computeUsage(connection, environmentId, [range], await metersOf(connection, environmentId), {
+    evenWaiting: true,
+  })
   return computed!.usage
 }
 

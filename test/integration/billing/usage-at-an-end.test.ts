@@ -177,7 +177,8 @@ describe('usage at an end', function () {
         const use = (plan: Plan, count: number) => (expected[plan]! += count * { free: 0, small: 1, big: 1_000 }[plan])
         await provision('free')
         for (const { jumpHours, calls, events, lateEvents, isCounted, ask } of steps) {
-          if (jumpHours > 0) await advance((now += jumpHours * hour))
+          now += jumpHours * hour
+          if (jumpHours > 0) await advance(now)
           if (calls > 0) await bench.usage.report(environmentId, [report('acme', calls)])
           if (events > 0) await sendEvents(events)
           use(held.plan, calls + events)

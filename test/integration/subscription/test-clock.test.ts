@@ -103,10 +103,10 @@ plans:
 `
     const clocked = await bench.createEnvironment({ isTest: true, catalog })
     await bench.testClocks.create(clocked, start)
-    const ids: Record<string, string> = {}
+    const ids = new Map<string, string>()
     for (const refId of ['payer', 'other']) {
       const { customer } = await bench.customers.provision(clocked, { refId })
-      ids[refId] = customer.id
+      ids.set(refId, customer.id)
       await bench.billingProvider.setPaymentMethod({ environmentId: clocked, customerId: customer.id }, 'card')
     }
     const buy = (customerRefId: string, planRefId: string, skipTrial: boolean) =>
@@ -125,7 +125,7 @@ plans:
     const { collect, createInvoice } = bench.billingProvider
     const refused = { status: 'FAILED', errorMessage: 'Card expired.' } as const
     bench.billingProvider.createInvoice = async function (call, invoice) {
-      if ((await bench.environments.now(clocked)) >= renewal && call.customerId === ids['payer'])
+      if ((await bench.environments.now(clocked)) >= renewal && call.customerId === ids.get('payer'))
         await this.setPaymentMethod({ environmentId: clocked, customerId: call.customerId }, null)
       const made = await createInvoice.call(this, call, invoice)
       return made.status === 'OPEN' && call.environmentId === clocked ? (await this.tell(clocked, made.billingId, refused))! : made
@@ -137,7 +137,10 @@ plans:
     const ended = await bench.subscriptionReads.get(clocked, 'payer')
     expect([ended.status, ended.cancelReason]).to.deep.equal(['CANCELED', 'CancelledByBilling'])
     expect(ended.effectiveEndDate! - (conversion - start - 14 * day)).to.equal(deadline)
-    const invoices = await bench.prisma.invoice.findMany({ where: { environmentId: clocked }, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+    const invoices = await bench.prisma.invoice.findMany({
+      where: { environmentId: clocked },
+      orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    })
     const told = invoices.map(({ subscriptionId, status, createdAt, total }) =>
       [subscriptionId === trial.id ? 'payer' : 'other', status, createdAt.toISOString().slice(0, 10), total.toString()].join(' '),
     )

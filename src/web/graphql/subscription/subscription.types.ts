@@ -101,7 +101,12 @@ export class CustomerSubscription {
   @AlwaysNull(() => String)
   crmLinkUrl?: null
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'When access ended, or will as far as is known now: by a cancellation, the end date, or a trial that does not convert; exclusive.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description:
+      'When access ended, or will as far as is known now: by a cancellation, the end date, or a trial that does not convert; exclusive.',
+  })
   effectiveEndDate!: EpochMs | null
 
   @Field(() => DateTime, { nullable: true, simple: true, description: 'The end of a term that was agreed at the start; exclusive.' })

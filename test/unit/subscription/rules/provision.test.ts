@@ -1,7 +1,12 @@
 import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { Problem } from '../../../../src/kernel/problem.js'
-import { decideProvision, isScheduled, type ProvisionDecision, type SubscriptionRequest } from '../../../../src/subscription/rules/provision.js'
+import {
+  decideProvision,
+  isScheduled,
+  type ProvisionDecision,
+  type SubscriptionRequest,
+} from '../../../../src/subscription/rules/provision.js'
 import type { Subscription } from '../../../../src/subscription/rules/subscription.js'
 import { addon, basic, day, freePlan, held, plan, price, product, request, subscription, t0, top, trial } from '../support.js'
 
@@ -210,7 +215,8 @@ describe('provisioning again', () => {
   it('says that what was asked for is yet to come, also when it is asked for again', () => {
     const product = { ...subscription().product, downgradeTiming: 'END_OF_BILLING_PERIOD' } as const
     const active = subscription({ product, plan: basicWithExtra, addons: [held(extra, 3)] })
-    const waits = (wanted: Partial<SubscriptionRequest>, holding: Subscription[]) => isScheduled(decide({ product, ...wanted }, holding, true))
+    const waits = (wanted: Partial<SubscriptionRequest>, holding: Subscription[]) =>
+      isScheduled(decide({ product, ...wanted }, holding, true))
     const downgrade = decide({ product, plan: freePlan }, [active]).subscription
     expect([waits({ plan: freePlan }, [active]), waits({ plan: freePlan }, [downgrade])]).to.deep.equal([true, true])
     expect(waits({ plan: basicWithExtra, addons: [held(extra, 1)] }, [active])).to.equal(true)
