@@ -105,8 +105,8 @@ export class BillingSync {
     return reviveIntents(this.#prisma, environmentId)
   }
 
-  /** When billing does something by itself next in an environment: after an instant, and not after `until`; null: not until then. */
-  nextDue(environmentId: string, { after, until }: { after: EpochMs; until: EpochMs }): Promise<EpochMs | null> {
+  /** When billing has something to do by itself next in an environment: after an instant (null: whenever), and not after `until`; null: not until then. */
+  nextDue(environmentId: string, { after, until }: { after: EpochMs | null; until: EpochMs }): Promise<EpochMs | null> {
     return findNextBilling(this.#prisma, environmentId, { after, until, days: collectionDays })
   }
 

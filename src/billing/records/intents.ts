@@ -225,11 +225,11 @@ export async function findLateUsageDue(
   return rows.map((row) => ({ environmentId: row.environment_id, subscriptionId: row.subscription_id }))
 }
 
-/** The next instant after `after`, and not after `until`, at which billing does something by itself in an environment; null: there is none. */
+/** The next instant after `after` (null: whenever), and not after `until`, at which billing has something to do in an environment; null: there is none. */
 export async function findNextBilling(
   db: Db,
   environmentId: string,
-  { after, until, days }: { after: EpochMs; until: EpochMs; days: number },
+  { after, until, days }: { after: EpochMs | null; until: EpochMs; days: number },
 ): Promise<EpochMs | null> {
   const [row] = await db.$queryRaw<{ at: Date | null }[]>(Prisma.sql`
     SELECT min(at) AS at FROM (
@@ -240,7 +240,7 @@ export async function findNextBilling(
       SELECT late_usage_due_at FROM subscription_billing WHERE environment_id = ${environmentId}::uuid AND late_usage_due_at IS NOT NULL
       UNION ALL
       SELECT failed_since + ${days} * interval '1 day' FROM invoice WHERE environment_id = ${environmentId}::uuid AND failed_since IS NOT NULL
-    ) AS due WHERE at > ${new Date(after)} AND at <= ${new Date(until)}`)
+    ) AS due WHERE at <= ${new Date(until)} ${after === null ? Prisma.empty : Prisma.sql`AND at > ${new Date(after)}`}`)
   return row?.at?.getTime() ?? null
 }
 

@@ -57,14 +57,16 @@ export class TestClockService {
   }
 
   async #goOn(environmentId: string, to: EpochMs): Promise<TestClock> {
+    /** Up to when billing has done what could be done; null: the last transitions may have left it something. */
+    let billedUntil: EpochMs | null = null
     for (;;) {
-      // What was to be paid before time goes on is paid before.
-      await this.#billing.applyDue(environmentId)
-      const after = await this.#environments.now(environmentId)
       const next = await findNextDue(this.#prisma, environmentId, to)
-      const billing = await this.#billing.nextDue(environmentId, { after, until: next?.at ?? to })
-      if (billing !== null && billing !== next?.at) {
+      const billing = await this.#billing.nextDue(environmentId, { after: billedUntil, until: next?.at ?? to })
+      // What is to be paid before time goes on is paid before.
+      if (billing !== null && (!next || billing < next.at)) {
         await this.#environments.moveTestClock(environmentId, billing)
+        billedUntil = await this.#environments.now(environmentId)
+        await this.#billing.applyDue(environmentId)
         continue
       }
       if (!next) break
@@ -74,6 +76,7 @@ export class TestClockService {
       // Somebody else was faster, or there would be something due that nothing can be done about.
       if (!isMoved && (await findNextDue(this.#prisma, environmentId, to))?.at === next.at)
         throw new Error(`what is due at ${new Date(next.at).toISOString()} cannot be recorded`)
+      billedUntil = null
     }
     await this.#environments.moveTestClock(environmentId, to)
     await this.#renewStates(environmentId)
