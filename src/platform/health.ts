@@ -18,7 +18,13 @@ export interface HealthSource {
 }
 
 /** Answers `/livez`, `/readyz` and `/metrics`; resolves to false when the path is another one and nothing was written. */
-export function healthHandler({ ready, metrics, toldAs = (readiness) => readiness, livePath = 'livez', readyPath = 'readyz' }: HealthSource) {
+export function healthHandler({
+  ready,
+  metrics,
+  toldAs = (readiness) => readiness,
+  livePath = 'livez',
+  readyPath = 'readyz',
+}: HealthSource) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const path = (request.url ?? '/').split('?')[0]
     if (path === `/${livePath}`) return answer(response, 200, { status: 'UP' })

@@ -271,7 +271,11 @@ describe('queue-consumption', function () {
   it('is not ready with a key that the API refuses, says why once, and is as soon as the key is taken', async () => {
     let isTaken = false
     const taken = { body: { data: { testClock: null, entitlementsState: {} } } }
-    const api = await fakeApi(0, () => taken, () => (isTaken ? taken : refusal('Unauthenticated', 'The key is not known')))
+    const api = await fakeApi(
+      0,
+      () => taken,
+      () => (isTaken ? taken : refusal('Unauthenticated', 'The key is not known')),
+    )
     apis.push(api)
     const worker = await start({ API_URL: api.url })
     expect(await readinessOnceConnected(worker)).to.deep.equal(isRefused)
