@@ -72,7 +72,7 @@ function variables(name: string, wiring: Wiring, queuePrefix: string): Variables
   const stores = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
   switch (name) {
     case 'web':
-      return { preferences: { GRAPHIQL: 'true' }, wires: { ...stores, OPERATOR_KEY: operatorKey } }
+      return { preferences: { GRAPHIQL: 'true', GRAPHIQL_KEY: serverApiKey }, wires: { ...stores, OPERATOR_KEY: operatorKey } }
     case 'sidecar':
       return {
         preferences: { WS_ENABLED: 'TRUE' },

@@ -33,6 +33,10 @@ const webConfig = {
     devDefault: true,
     desc: 'Serves the GraphiQL editor at /graphql; on by default unless NODE_ENV is production',
   }),
+  GRAPHIQL_KEY: secret({
+    default: undefined,
+    desc: 'API key that the GraphiQL editor opens with, in a browser on the same machine only; without it whoever opens it has to name one',
+  }),
 }
 
 /** The front door. Any number may run: none keeps anything that another one would need. */
@@ -61,6 +65,7 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
     operatorKey: config.OPERATOR_KEY,
     ingestionShards: config.INGESTION_SHARDS,
     hasGraphiql: config.GRAPHIQL,
+    graphiqlKey: config.GRAPHIQL_KEY,
     limits: {
       operationTimeoutMs: config.OPERATION_TIMEOUT_MS,
       perKey: config.RATE_LIMIT_PER_KEY,

@@ -19,6 +19,7 @@ import { Push } from '../web/live/push.js'
 import { SocketDoor } from '../web/live/socket.js'
 import { serveDocs } from '../web/pages/docs.js'
 import { serveGraphiql } from '../web/pages/graphiql.js'
+import { serveHome } from '../web/pages/home.js'
 import { serveQueueBoard } from '../web/pages/queue-board.js'
 import { referencePage } from '../web/pages/reference.js'
 import type { App } from './app.js'
@@ -66,6 +67,8 @@ export interface FrontDoorOptions {
   /** Queues of ingestion that the board shows; default 1. */
   ingestionShards?: number
   hasGraphiql: boolean
+  /** What GraphiQL sends when it is opened on this machine; absent: whoever opens it has to name a key. */
+  graphiqlKey?: Secret
   limits?: Partial<Omit<FrontDoorLimits, 'heldStatesMaxBytes'>>
 }
 
@@ -79,6 +82,7 @@ export function createFrontDoor({
   operatorKey,
   ingestionShards = 1,
   hasGraphiql,
+  graphiqlKey,
   limits,
 }: FrontDoorOptions): Server {
   const { log, metrics } = life
@@ -92,7 +96,7 @@ export function createFrontDoor({
   return createHttpServer({
     life,
     edge: serveEdge({ app, schema, rateLimits, timeoutMs, log }),
-    editor: hasGraphiql ? serveGraphiql() : null,
+    editor: hasGraphiql ? serveGraphiql(graphiqlKey ?? null) : null,
     graphql: new GraphqlDoor({
       app,
       schema,
@@ -104,6 +108,7 @@ export function createFrontDoor({
       log,
       metrics,
     }),
+    home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),
     docs: serveDocs([referencePage(schema)]),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
     socket: new SocketDoor({ app, schema, push, feed, life }),

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Middleware } from 'koa'
 import { Marked, type Tokens } from 'marked'
+import { escapeHtml } from './escape-html.js'
+import { iconLink } from './home.js'
 import { packageRoot, readAsset } from './package-files.js'
 
 /** A page of src/web/docs: Markdown whose first line is `# Title`. Ours, so its HTML is trusted. */
@@ -108,6 +110,7 @@ function render(page: Page, pages: readonly Page[]): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(page.title)} · Tollgate</title>
+${iconLink}
 <link rel="stylesheet" href="/docs/docs.css">
 <script src="/docs/docs.js" defer></script>
 </head>
@@ -126,6 +129,3 @@ ${page.html()}
 </html>
 `
 }
-
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!)
