@@ -9,8 +9,8 @@ import { renderLine } from './log-lines.js'
 import { type PlatformFile, readAnyPlatform, readPlatform, removePlatform, writePlatform } from './platform-file.js'
 import {
   healthUrl,
-  localHost,
   processEnvironment,
+  sidecarAddress,
   stageOf,
   usualPorts,
   usualSidecarHttpPort,
@@ -90,7 +90,12 @@ export async function runPlatform(options: PlatformOptions): Promise<void> {
     const example = await unlessStopped(options.prepareExample({ ...stores, dataDir: dataFolder }), stop)
     const processes = lines.filter((line) => line !== release)
     const parts = { ...services, ...example, operatorKey: env.OPERATOR_KEY || example.operatorKey }
-    const chosen = await choosePorts(processes, { env, free: ports, last: readLastPorts(dataFolder), notice: (line) => print(runnerName, line) })
+    const chosen = await choosePorts(processes, {
+      env,
+      free: ports,
+      last: readLastPorts(dataFolder),
+      notice: (line) => print(runnerName, line),
+    })
     rememberPorts(dataFolder, { ...chosen.ports, [sidecarHttpName]: chosen.sidecarHttpPort })
     const wiring: Wiring = { ...parts, ...chosen, bindAddress: env.BIND_ADDRESS || '127.0.0.1' }
     await runProcesses(processes, wiring, example, { ...options, dataFolder, children, print, services })
@@ -188,7 +193,11 @@ async function choosePorts(
     if (!asked) return free.take(last[name], usual)
     const port = /^\d{1,5}$/.test(asked) && Number(asked) <= 65_535 ? await free.takeOnly(Number(asked)) : null
     if (port !== null) return port
-    throw new Problem('FAILED_PRECONDITION', 'PORT_TAKEN', `${variable}=${asked} cannot be had: another program listens there, or it is no port.`)
+    throw new Problem(
+      'FAILED_PRECONDITION',
+      'PORT_TAKEN',
+      `${variable}=${asked} cannot be had: another program listens there, or it is no port.`,
+    )
   }
   const ports: Record<string, number> = {}
   // Process types this file does not know yet come after those it knows.
@@ -281,7 +290,7 @@ function describePlatform(processes: readonly ProcfileLine[], wiring: Wiring, ex
     pid: process.pid,
     webUrl: webUrl(wiring),
     wsUrl: webSocketUrl(wiring),
-    sidecarAddress: `${localHost(wiring)}:${wiring.ports.sidecar}`,
+    sidecarAddress: sidecarAddress(wiring),
     sidecarHttpUrl: healthUrl('sidecar', wiring),
     serverApiKey: wiring.serverApiKey,
     operatorKey: wiring.operatorKey,

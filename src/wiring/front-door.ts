@@ -69,6 +69,8 @@ export interface FrontDoorOptions {
   hasGraphiql: boolean
   /** What GraphiQL sends when it is opened on this machine; absent: whoever opens it has to name a key. */
   graphiqlKey?: Secret
+  /** Of a sidecar's gRPC port, for the docs to name. */
+  sidecarAddress?: string
   limits?: Partial<Omit<FrontDoorLimits, 'heldStatesMaxBytes'>>
 }
 
@@ -83,6 +85,7 @@ export function createFrontDoor({
   ingestionShards = 1,
   hasGraphiql,
   graphiqlKey,
+  sidecarAddress,
   limits,
 }: FrontDoorOptions): Server {
   const { log, metrics } = life
@@ -109,7 +112,7 @@ export function createFrontDoor({
       metrics,
     }),
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),
-    docs: serveDocs([referencePage(schema)]),
+    docs: serveDocs([referencePage(schema)], sidecarAddress),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
     socket: new SocketDoor({ app, schema, push, feed, life }),
   })

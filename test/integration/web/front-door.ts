@@ -96,6 +96,7 @@ async function serve(
     ingestionShards: 3,
     hasGraphiql: true,
     graphiqlKey: new Secret(graphiqlKey),
+    sidecarAddress: '127.0.0.1:9443',
     limits,
   })
   return { app, queues, url: `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}` }

@@ -1,7 +1,9 @@
+import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
+import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
-import { readAsset } from '../../../../src/web/pages/package-files.js'
+import { packageRoot, readAsset } from '../../../../src/web/pages/package-files.js'
 import { type FrontDoor, type GraphqlBody, graphiqlKey, openFrontDoor } from '../front-door.js'
 
 describe('what the front door shows to people', () => {
@@ -83,6 +85,51 @@ describe('what the front door shows to people', () => {
         expect([status, headers['content-type']]).to.deep.equal([200, 'image/svg+xml'])
         expect(text).to.match(/^<svg /)
       }
+    })
+  })
+
+  describe('the docs', () => {
+    const pages = (html: string) =>
+      Array.from(html.matchAll(/<h2>([^<]+)<\/h2>\n<ul>\n([\s\S]*?)<\/ul>/g), ([, title, list]) => ({
+        title: title!,
+        names: Array.from(list!.matchAll(/href="\/docs\/([\w-]+)"/g), ([, name]) => name!),
+      }))
+
+    it('list every page once, in an order for people who begin', async () => {
+      const sections = pages((await get('/docs')).text)
+      expect(sections.map(({ title }) => title)).to.deep.equal(['Start', 'Clients', 'Recipes', 'How it works', 'Reference', 'Operation'])
+      const names = sections.flatMap((section) => section.names)
+      expect(names[0]).to.equal('index')
+      const files = readdirSync(join(packageRoot, 'src/web/docs')).filter((file) => file.endsWith('.md'))
+      expect([...names].sort()).to.deep.equal([...files.map((file) => file.slice(0, -3)), 'reference'].sort())
+    })
+
+    it('have each request in curl and TypeScript, and a button to copy each block', async () => {
+      const { text } = await get('/docs/index')
+      expect(text.match(/<summary>curl<\/summary>/g)).to.have.length(5)
+      expect(text.match(/<summary>TypeScript<\/summary>/g)).to.have.length(5)
+      expect(text.match(/<div class="code"><button type="button" class="copy" hidden>/g)).to.have.length(text.match(/<pre/g)!.length)
+    })
+
+    it('keep what is wide inside itself', async () => {
+      const { text } = await get('/docs/sidecar')
+      expect(text.match(/<div class="table" tabindex="0"><table>/g)).to.have.length(text.match(/<table/g)!.length)
+      const css = (await get('/docs/docs.css')).text
+      for (const block of [/^pre \{[^}]*overflow-x: auto/m, /^\.table \{[^}]*overflow-x: auto/m]) expect(css).to.match(block)
+      expect(text.indexOf('<main>')).to.be.below(text.indexOf('<nav'))
+    })
+
+    it('name the address under which they were reached, and the sidecar of the platform', async () => {
+      const shown = async (headers: Record<string, string>) => {
+        const { text } = await get('/docs/clients', headers)
+        expect(text).to.include('127.0.0.1:9443').and.not.include('127.0.0.1:8443')
+        return Array.from(text.matchAll(/<code>((?:https?|wss?):[^<]+)<\/code>/g), ([, address]) => address)
+      }
+      const at = (http: string, ws: string) => [`${http}/graphql`, http, `${ws}/graphql`]
+      expect(await shown({})).to.deep.equal(at(door.url, door.url.replace('http', 'ws')))
+      expect(await shown({ host: 'tollgate.example' })).to.deep.equal(at('http://tollgate.example', 'ws://tollgate.example'))
+      expect(await shown({ host: '[::1]:4321', 'x-forwarded-proto': 'https' })).to.deep.equal(at('https://[::1]:4321', 'wss://[::1]:4321'))
+      expect(await shown({ host: '"><script>' })).to.deep.equal(at('http://127.0.0.1:4000', 'ws://127.0.0.1:4000'))
     })
   })
 
