@@ -46,7 +46,7 @@ await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig }, as
     changed: after.changed,
   }
   const aggregation = new EventAggregation({ ...counting, metrics: life.metrics })
-  const recomputations = new RecomputationWorker(counting)
+  const recomputations = new RecomputationWorker({ ...counting, log: life.log })
   every(life, 'recomputations', config.SWEEP_INTERVAL_MS, () => recomputations.run(life.signal))
   consume(life, queues, aggregateEvents, { concurrency: config.CONCURRENCY, handler: (job) => aggregation.aggregate(job) })
   const filling = new UsageFilling({ pool: postgres.pool, loadHeld: heldSeries })

@@ -29,12 +29,22 @@ export interface JobDefinition<T extends { v: number }> {
   options?: JobsOptions
 }
 
+export interface AddOptions {
+  /** Milliseconds until a worker may take it. */
+  delay?: number
+  /**
+   * While a job with this key waits or is in work, no other is added. Once it has ended, well or not, the next one is: an id of our own would keep others
+   * out for as long as the ended job is kept.
+   */
+  onceAtATime?: string
+}
+
 export interface JobQueue<T> {
   /**
    * Adds a job. Fails with UNAVAILABLE at once, having sent nothing, while Redis is away, and with RESOURCE_EXHAUSTED when it is full: nothing was added
    * then. Fails with another error when the connection broke meanwhile, and then the job may have been added.
    */
-  add(data: T, options?: JobsOptions): Promise<void>
+  add(data: T, options?: AddOptions): Promise<void>
   /** Adds a job for each, all or none, in one exchange with Redis. Fails as `add` does. */
   addAll(data: readonly T[]): Promise<void>
   /** Jobs that wait for a worker. */
@@ -69,9 +79,10 @@ export function openQueue<T extends { v: number }>(
     if (client.status !== 'ready') throw unavailable('The queue is away. Nothing was changed: try again.')
   }
   return {
-    async add(data, options) {
+    async add(data, { delay, onceAtATime } = {}) {
       await checkConnected()
-      await queue.add(definition.name, data, options ? { ...opts, ...options } : opts).catch(explainFull)
+      const own = { ...(delay !== undefined && { delay }), ...(onceAtATime !== undefined && { deduplication: { id: onceAtATime } }) }
+      await queue.add(definition.name, data, { ...opts, ...own }).catch(explainFull)
     },
     async addAll(data) {
       await checkConnected()

@@ -54,10 +54,10 @@ function isLostRace(error: unknown): boolean {
   return codesOf(error).some((code) => lostRaces.has(code) || code === 'P2034' || code === 'P2002')
 }
 
-/** Connection lost, server restarting, lost races that went on, timeouts. */
+/** Connection lost, server restarting or read-only for a while, lost races that went on, timeouts. */
 export function isTransient(error: unknown): boolean {
   const codes = codesOf(error)
-  if (codes.some((code) => /^(08|40|53|57)/.test(code) || code === '55P03')) return true
+  if (codes.some((code) => /^(08|40|53|57)/.test(code) || code === '55P03' || code === '25006')) return true
   if (codes.some((code) => /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/.test(code))) return true
   return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(
     (error as Error).message ?? '',

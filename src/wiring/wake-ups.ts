@@ -34,8 +34,8 @@ export function openWakeUps(life: Life, queues: QueueConnection): WakeUps {
     },
     unfilled: (environmentId, { customerId, resourceId }) => {
       // Readers may ask many times before it is done.
-      const jobId = `${customerId}-${resourceId ?? 'own'}`
-      fillings.add({ v: 1, environmentId, customerId, resourceId }, { jobId }).catch(isLost)
+      const onceAtATime = `${customerId}-${resourceId ?? 'own'}`
+      fillings.add({ v: 1, environmentId, customerId, resourceId }, { onceAtATime }).catch(isLost)
     },
     importDue: (environmentId, importId) => {
       imports.add({ v: 1, environmentId, importId }).catch(isLost)

@@ -771,6 +771,8 @@ CREATE TABLE "pending_batch" (
     "environment_id" UUID NOT NULL,
     "id" UUID NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "swept_at" TIMESTAMPTZ(3),
+    "sweeps" INTEGER NOT NULL DEFAULT 0,
 
     CONSTRAINT "pending_batch_pkey" PRIMARY KEY ("environment_id","id")
 );
@@ -872,6 +874,8 @@ CREATE TABLE "usage_recomputation" (
     "counters_left" INTEGER NOT NULL DEFAULT 0,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "finished_at" TIMESTAMPTZ(3),
+    "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "failures" INTEGER NOT NULL DEFAULT 0,
 
     CONSTRAINT "usage_recomputation_pkey" PRIMARY KEY ("environment_id","id")
 );

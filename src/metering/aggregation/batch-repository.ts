@@ -52,17 +52,28 @@ export async function loadBatch(db: Queryable, environmentId: string, batchId: s
   )
 }
 
-/** Batches that have waited for so long that their job must be lost, the oldest first. */
-export async function findWaitingBatches(
+/** How long a batch is left alone after a sweep gave it a job: doubled each time, so that one that can't be counted now costs little and holds up nobody. */
+const firstPauseSeconds = 5
+const longestPauseSeconds = 300
+
+/** Batches that have waited for so long that their job must be lost, those first that were asked for longest ago. Each is taken by one sweep at a time. */
+export async function takeWaitingBatches(
   db: Queryable,
   olderThanSeconds: number,
   limit: number,
 ): Promise<{ environmentId: string; batchId: string; storedAt: EpochMs }[]> {
   const { rows } = await db.query<{ environment_id: string; id: string; created_at: Date }>({
     text: `
-      SELECT environment_id, id, created_at FROM pending_batch
-      WHERE created_at < clock_timestamp() - make_interval(secs => $1::int) ORDER BY created_at LIMIT $2::int`,
-    values: [olderThanSeconds, limit],
+      WITH taken AS MATERIALIZED (
+        SELECT environment_id, id FROM pending_batch
+        WHERE created_at < clock_timestamp() - make_interval(secs => $1::int)
+          AND (swept_at IS NULL OR swept_at < clock_timestamp() - make_interval(secs => least($3 * 2 ^ least(sweeps - 1, 16), $4::float8)))
+        ORDER BY coalesce(swept_at, created_at) LIMIT $2::int FOR UPDATE SKIP LOCKED
+      )
+      UPDATE pending_batch SET swept_at = clock_timestamp(), sweeps = sweeps + 1 FROM taken
+      WHERE pending_batch.environment_id = taken.environment_id AND pending_batch.id = taken.id
+      RETURNING pending_batch.environment_id, pending_batch.id, pending_batch.created_at`,
+    values: [olderThanSeconds, limit, firstPauseSeconds, longestPauseSeconds],
   })
   return rows.map(({ environment_id, id, created_at }) => ({ environmentId: environment_id, batchId: id, storedAt: created_at.getTime() }))
 }

@@ -97,7 +97,7 @@ export interface ClaimedRecomputation extends NewRecomputation {
   doneUntil: string | null
 }
 
-/** The oldest recomputation that nobody works on, locked until the transaction ends. */
+/** The recomputation that was worked on longest ago, so that all move on in turns; locked until the transaction ends. */
 export async function claimRecomputation(db: Queryable): Promise<ClaimedRecomputation | null> {
   const { rows } = await db.query<{
     environment_id: string
@@ -111,7 +111,7 @@ export async function claimRecomputation(db: Queryable): Promise<ClaimedRecomput
   }>({
     text: `
       SELECT environment_id, id, feature_id, customer_id, from_time, to_time, meter_version, done_until
-      FROM usage_recomputation WHERE finished_at IS NULL ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+      FROM usage_recomputation WHERE finished_at IS NULL AND due_at <= clock_timestamp() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
   })
   const row = rows[0]
   if (!row) return null
@@ -209,8 +209,20 @@ export async function advanceRecomputation(
   await db.query({
     text: `
       UPDATE usage_recomputation SET done_until = coalesce($3::uuid, done_until), customers_done = customers_done + $4::int,
-        counters_left = counters_left + $5::int, finished_at = CASE WHEN $6::boolean THEN clock_timestamp() END
+        counters_left = counters_left + $5::int, due_at = clock_timestamp(), failures = 0, finished_at = CASE WHEN $6::boolean THEN clock_timestamp() END
       WHERE environment_id = $1::uuid AND id = $2::uuid`,
     values: [environmentId, id, customerIds.at(-1) ?? null, customerIds.length, left, isLast],
   })
+}
+
+/** Leaves it alone for a while, twice as long each time, up to five minutes; answers for how many seconds. The others go on. */
+export async function pauseRecomputation(db: Queryable, { environmentId, id }: ClaimedRecomputation): Promise<number> {
+  const { rows } = await db.query<{ seconds: number }>({
+    text: `
+      UPDATE usage_recomputation SET failures = failures + 1, due_at = clock_timestamp() + make_interval(secs => least(2 ^ least(failures, 16), 300))
+      WHERE environment_id = $1::uuid AND id = $2::uuid
+      RETURNING least(2 ^ least(failures - 1, 16), 300)::float8 AS seconds`,
+    values: [environmentId, id],
+  })
+  return rows[0]?.seconds ?? 0
 }

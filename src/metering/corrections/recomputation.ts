@@ -3,6 +3,7 @@ import { customerNotFound } from '../../customer/model/problems.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
+import type { Logger } from '../../platform/logger.js'
 import type { Queryable } from '../../platform/sql.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
 import type { Bindings } from '../counting/bindings.js'
@@ -10,11 +11,13 @@ import { eventsDropped, featureNotFound, recomputationNotFound } from '../model/
 import { findKeptSince } from '../retention/partition-repository.js'
 import {
   advanceRecomputation,
+  type ClaimedRecomputation,
   claimRecomputation,
   findRecomputation,
   findRecomputed,
   insertRecomputation,
   nextCustomers,
+  pauseRecomputation,
   type Recomputation,
 } from './recomputation-repository.js'
 import { recomputeCustomers } from './recompute-customers.js'
@@ -76,10 +79,12 @@ export class RecomputationWorker {
   readonly #pool: pg.Pool
   readonly #bindings: Bindings
   readonly #changed: (environmentId: string) => void
+  readonly #log: Logger
   #customersPerStep = maxCustomersPerStep
 
-  constructor(parts: { pool: pg.Pool; bindings: Bindings; changed: (environmentId: string) => void }) {
+  constructor(parts: { pool: pg.Pool; bindings: Bindings; changed: (environmentId: string) => void; log: Logger }) {
     this.#pool = parts.pool
+    this.#log = parts.log
     this.#bindings = parts.bindings
     this.#changed = parts.changed
   }
@@ -99,18 +104,31 @@ export class RecomputationWorker {
   async #step(): Promise<number | null> {
     const startedAt = performance.now()
     const limit = this.#customersPerStep
+    let claimed: ClaimedRecomputation | null = null
     const result = await inPoolTransaction(this.#pool, async (db) => {
-      const work = await claimRecomputation(db)
-      if (!work) return null
+      claimed = await claimRecomputation(db)
+      if (!claimed) return null
+      const work = claimed
       const customers = await nextCustomers(db, work, limit)
       const left = customers.length > 0 ? await recomputeCustomers(db, this.#bindings, work, customers) : 0
       await advanceRecomputation(db, work, { customerIds: customers.map(({ id }) => id), left, isLast: customers.length < limit })
       return { environmentId: work.environmentId, count: customers.length }
-    })
-    if (!result) return null
+    }).catch((error: unknown) => this.#pause(claimed, error))
+    if (result === null) return null
     const isLong = performance.now() - startedAt > longStepMs
     this.#customersPerStep = isLong ? Math.max(1, limit >> 1) : Math.min(maxCustomersPerStep, limit * 2)
     this.#changed(result.environmentId)
     return result.count
+  }
+
+  /** Fails with the error again when even that can't be noted: the database is away then. */
+  async #pause(work: ClaimedRecomputation | null, error: unknown): Promise<{ environmentId: string; count: 0 }> {
+    if (!work) throw error
+    const seconds = await pauseRecomputation(this.#pool, work).catch(() => {
+      throw error
+    })
+    const { environmentId, id } = work
+    this.#log.error({ err: error, environmentId, recomputationId: id, seconds }, 'recomputation failed, trying it again later')
+    return { environmentId, count: 0 }
   }
 }

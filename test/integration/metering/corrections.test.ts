@@ -3,6 +3,7 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
 import type { UsageEvent } from '../../../src/metering/model/report.js'
+import { silentLogger } from '../../../src/platform/logger.js'
 import { createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './fixture.js'
 
 const minute = 60_000
@@ -106,6 +107,7 @@ describe('correcting usage', () => {
         pool: bench.pool,
         bindings: new Bindings(bench.app.heldSeries),
         changed: () => undefined,
+        log: silentLogger(),
       })
     const recompute = async (featureId: string, of: string | null = null) => {
       const asked = await bench.usage.recomputations.request(environmentId, { featureId, customerId: of, from: null, to: null })

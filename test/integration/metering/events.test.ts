@@ -3,6 +3,7 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import { sweepBatches } from '../../../src/metering/aggregation/batch-sweep.js'
 import type { UsageEvent } from '../../../src/metering/model/report.js'
+import { DeadLetters } from '../../../src/platform/dead-letters.js'
 import {
   count,
   createEnvironment,
@@ -140,6 +141,23 @@ describe('reporting events', () => {
     expect(await usage('requests')).to.equal('4')
   })
 
+  it('leaves batches alone for longer each time that they could not be counted, and takes the others first', async () => {
+    await bench.pool.query(
+      `INSERT INTO pending_batch (environment_id, id, created_at, swept_at, sweeps)
+       SELECT $1::uuid, gen_random_uuid(), now() - interval '1 day', now() - interval '10 minutes', 20 FROM generate_series(1, 100)`,
+      [environmentId],
+    )
+    await send(tokens('a', 1))
+    await bench.pool.query("UPDATE pending_batch SET created_at = created_at - interval '20 minutes' WHERE sweeps = 0")
+    expect(await sweepBatches(bench.pool, bench.aggregationQueue)).to.equal(100)
+    const { rows } = await bench.pool.query('SELECT sweeps FROM pending_batch WHERE environment_id = $1::uuid AND sweeps < 20', [
+      environmentId,
+    ])
+    expect(rows).to.deep.equal([{ sweeps: 1 }])
+    expect(await sweepBatches(bench.pool, bench.aggregationQueue)).to.equal(1)
+    expect(await sweepBatches(bench.pool, bench.aggregationQueue)).to.equal(0)
+  })
+
   it('heals a lost job by the sweep', async () => {
     await send(tokens('a', 1))
     await bench.pool.query("UPDATE pending_batch SET created_at = created_at - interval '2 minutes'")
@@ -172,6 +190,33 @@ describe('reporting events', () => {
       ),
     ).to.equal('4')
     expect(await count(bench.pool, 'pending_batch', environmentId)).to.equal(0)
+  })
+
+  it("counts a batch whose jobs have failed for good, the sweep's own too", async () => {
+    await send(tokens('a', 5))
+    await bench.pool.query("UPDATE pending_batch SET created_at = created_at - interval '2 minutes'")
+    const failed = async () => (await new DeadLetters(bench.redis, bench.queues.prefix).list()).length
+    // While a worker tries, the batch is locked.
+    const swept = () =>
+      eventually(
+        () => sweepBatches(bench.pool, bench.aggregationQueue),
+        (count) => count === 1,
+      )
+    await bench.pool.query('ALTER TABLE usage_counter RENAME TO usage_counter_away')
+    try {
+      await swept()
+      // Its own job, and that of the sweep.
+      await eventually(failed, (count) => count === 2)
+    } finally {
+      await bench.pool.query('ALTER TABLE usage_counter_away RENAME TO usage_counter')
+    }
+    await bench.pool.query("UPDATE pending_batch SET swept_at = swept_at - interval '6 seconds'")
+    await swept()
+    await eventually(
+      async () => (await pending()).length,
+      (left) => left === 0,
+    )
+    expect(await usage('tokens')).to.equal('5')
   })
 
   it('counts what arrives with its own job within moments, and tells the change', async () => {

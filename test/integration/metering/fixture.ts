@@ -26,7 +26,7 @@ import { createMetrics } from '../../../src/platform/metrics.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { consume, type JobQueue, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
-import { openRedis } from '../../../src/platform/redis.js'
+import { openRedis, type Redis } from '../../../src/platform/redis.js'
 import { type App, createApp } from '../../../src/wiring/app.js'
 import { createUsage, type UsageOptions } from '../../../src/wiring/usage.js'
 import { createTestDatabase } from '../../support/database.js'
@@ -41,6 +41,7 @@ export interface MeteringBench extends Postgres {
   /** Another door of the same usage. */
   newUsage(options?: Pick<UsageOptions, 'expectAnnouncement'>): UsageService
   queues: QueueConnection
+  redis: Redis
   ingestionQueue: JobQueue<IngestionJob>
   aggregationQueue: JobQueue<AggregationJob>
   /** As another process would have it: nothing cached. */
@@ -102,6 +103,7 @@ export async function openMeteringBench({
     life,
     app,
     queues,
+    redis,
     usage: createUsage({ life, queues, postgres, app, shards, limits }),
     newUsage,
     ingestionQueue: openQueue(life, queues, ingestUsage),

@@ -4,6 +4,7 @@ import { RecomputationWorker } from '../../../src/metering/corrections/recomputa
 import { Bindings } from '../../../src/metering/counting/bindings.js'
 import type { HistoryQuestion } from '../../../src/metering/history/usage-history.js'
 import type { UsageEvent } from '../../../src/metering/model/report.js'
+import { silentLogger } from '../../../src/platform/logger.js'
 import {
   count,
   createEnvironment,
@@ -104,7 +105,12 @@ describe('usage history', () => {
       await expectAll(now)
       for (const featureId of features)
         await bench.usage.recomputations.request(environmentId, { featureId, customerId, from: null, to: null })
-      await new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(bench.app.heldSeries), changed: () => undefined }).run()
+      await new RecomputationWorker({
+        pool: bench.pool,
+        bindings: new Bindings(bench.app.heldSeries),
+        changed: () => undefined,
+        log: silentLogger(),
+      }).run()
       await expectAll(now)
     })
 

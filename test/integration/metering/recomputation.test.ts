@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
+import { silentLogger } from '../../../src/platform/logger.js'
 import {
   count,
   createEnvironment,
@@ -35,6 +36,7 @@ describe('counting anew from raw events', () => {
       pool: bench.pool,
       bindings: new Bindings(bench.app.heldSeries),
       changed: () => undefined,
+      log: silentLogger(),
     })
   const recompute = async (featureId: string, customerId: string | null = null, of = environmentId) => {
     const asked = await bench.usage.recomputations.request(of, { featureId, customerId, from: null, to: null })
@@ -171,7 +173,12 @@ describe('counting anew from raw events', () => {
     const { id } = await bench.usage.recomputations.request(of, { featureId: 'unique', customerId: null, from: null, to: null })
     const stop = new AbortController()
     // Stopped after its first step.
-    const stopped = new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(bench.app.heldSeries), changed: () => stop.abort() })
+    const stopped = new RecomputationWorker({
+      pool: bench.pool,
+      bindings: new Bindings(bench.app.heldSeries),
+      changed: () => stop.abort(),
+      log: silentLogger(),
+    })
     await Promise.all([stopped.run(stop.signal), send(2)])
     const halfway = await bench.usage.recomputations.progress(of, id)
     expect(halfway).to.deep.include({ finishedAt: null, customersTotal: 50 })
@@ -221,5 +228,37 @@ describe('counting anew from raw events', () => {
     expect([await usageOf(bench, of, 'reporter', 'calls'), await last()]).to.deep.equal(['7', '7'])
     await recompute('calls', null, of)
     expect([await usageOf(bench, of, 'reporter', 'calls'), await last()]).to.deep.equal(['7', '7'])
+  })
+
+  it('goes on with the others while one can not be done, and comes back to that', async () => {
+    const [broken, whole] = [await createEnvironment(bench), await createEnvironment(bench)]
+    for (const of of [broken, whole]) {
+      await bench.app.customers.provision(of, { refId: 'customer', subscription: { planRefId: 'free' } })
+      await bench.usage.reportEvents(of, [event('customer', 'a', { dimensions: { tokens: 3 } })])
+      await allCounted(of)
+    }
+    const asked = await bench.usage.recomputations.request(broken, { featureId: 'tokens', customerId: null, from: null, to: null })
+    await bench.pool.query("UPDATE usage_recomputation SET due_at = due_at - interval '1 hour' WHERE id = $1::uuid", [asked.id])
+    // It fails however often it is tried.
+    await bench.pool.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         IF NEW.environment_id = '${broken}' AND NEW.customers_done > 0 THEN RAISE EXCEPTION 'never'; END IF; RETURN NEW; END $$;
+       CREATE TRIGGER refuse BEFORE UPDATE ON usage_recomputation FOR EACH ROW EXECUTE FUNCTION refuse()`,
+    )
+    try {
+      const done = await recompute('tokens', null, whole)
+      expect(done.finishedAt).to.be.a('number')
+      const stuck = await bench.usage.recomputations.progress(broken, asked.id)
+      expect(stuck).to.deep.include({ finishedAt: null, customersDone: 0 })
+      const { rows } = await bench.pool.query('SELECT failures, due_at > now() AS later FROM usage_recomputation WHERE id = $1::uuid', [
+        asked.id,
+      ])
+      expect(rows).to.deep.equal([{ failures: 1, later: true }])
+    } finally {
+      await bench.pool.query('DROP TRIGGER refuse ON usage_recomputation; DROP FUNCTION refuse()')
+    }
+    await bench.pool.query('UPDATE usage_recomputation SET due_at = now() WHERE id = $1::uuid', [asked.id])
+    await worker().run()
+    expect((await bench.usage.recomputations.progress(broken, asked.id)).finishedAt).to.be.a('number')
   })
 })

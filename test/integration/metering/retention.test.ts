@@ -184,7 +184,12 @@ describe('retention', () => {
         await insertEvent(environmentId, days, { customerId, tokens })
       const recompute = async (from: number | null) => {
         const asked = await bench.usage.recomputations.request(environmentId, { featureId: 'tokens', customerId: null, from, to: null })
-        await new RecomputationWorker({ pool: bench.pool, bindings: new Bindings(bench.app.heldSeries), changed: () => undefined }).run()
+        await new RecomputationWorker({
+          pool: bench.pool,
+          bindings: new Bindings(bench.app.heldSeries),
+          changed: () => undefined,
+          log: silentLogger(),
+        }).run()
         return bench.usage.recomputations.progress(environmentId, asked.id)
       }
       const total = async () => {

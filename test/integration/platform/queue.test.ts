@@ -117,6 +117,30 @@ describe('queues', () => {
     ])
   })
 
+  it('adds a job that is there once at a time again when the one before has ended, well or not', async () => {
+    const life = newLife()
+    const queue = openQueue(life, connection, parcel)
+    const inspected = inspect(life)
+    const add = (n: number) => queue.add({ v: 1, n }, { onceAtATime: 'one' })
+    await add(1)
+    await add(2)
+    expect((await inspected.getWaiting()).map(({ data }) => data.n)).to.deep.equal([1])
+    const seen: number[] = []
+    consume(life, connection, parcel, {
+      concurrency: 1,
+      handler: async ({ n }) => {
+        seen.push(n)
+        if (n === 1) throw new Problem('FAILED_PRECONDITION', 'NEVER', 'Never.')
+      },
+    })
+    await until(async () => (await inspected.getFailedCount()) === 1)
+    await add(3)
+    await until(async () => (await inspected.getCompletedCount()) === 1)
+    await add(4)
+    await until(async () => (await inspected.getCompletedCount()) === 2)
+    expect(seen).to.deep.equal([1, 3, 4])
+  })
+
   it('waits for the jobs in work when it stops, and takes no more', async () => {
     const life = newLife()
     const queue = openQueue(newLife(), connection, parcel)

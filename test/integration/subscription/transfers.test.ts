@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
+import { silentLogger } from '../../../src/platform/logger.js'
 import { createEnvironment, event, historyOf, type MeteringBench, openMeteringBench, report } from '../metering/fixture.js'
 
 const metered = ['requests', 'tokens', 'max', 'min', 'avg', 'unique']
@@ -44,7 +45,7 @@ describe('moving a subscription to another resource', () => {
     for (const featureId of metered)
       await bench.usage.recomputations.request(environmentId, { featureId, customerId, from: null, to: null })
     const bindings = new Bindings(bench.app.heldSeries)
-    await new RecomputationWorker({ pool: bench.pool, bindings, changed: () => undefined }).run()
+    await new RecomputationWorker({ pool: bench.pool, bindings, changed: () => undefined, log: silentLogger() }).run()
   }
 
   it('takes what was counted of events along, and counting them anew gives the same', async () => {
