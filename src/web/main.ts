@@ -14,7 +14,10 @@ const webConfig = {
   PORT: port({ default: 4000, desc: 'Port of the HTTP server' }),
   ...shardVariables,
   ...backlogVariables,
-  OPERATOR_KEY: secret({ default: undefined, desc: 'Key of the operator; without it the queue board is off' }),
+  OPERATOR_KEY: secret({
+    default: undefined,
+    desc: 'Key of the operator: environments, keys, queue board, payments by hand; without it they are off',
+  }),
   OPERATION_TIMEOUT_MS: positive({
     default: defaultLimits.operationTimeoutMs,
     desc: 'Time for one GraphQL operation or edge request; its SQL ends with it',

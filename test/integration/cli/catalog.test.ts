@@ -224,6 +224,12 @@ plans:
 
   describe('that cannot ask', () => {
     const key = () => ({ TOLLGATE_API_KEY: door.serverKey, TOLLGATE_URL: door.url })
+    let nobodyAt: string
+    before(async () => {
+      const gone = createServer()
+      nobodyAt = `http://127.0.0.1:${await listen(gone, { port: 0, host: '127.0.0.1' })}`
+      await new Promise((closed) => gone.close(closed))
+    })
     const cases: [string, () => Record<string, string>, RegExp][] = [
       ['no key', () => ({ TOLLGATE_URL: door.url }), /^TOLLGATE_API_KEY is not set: it must hold a server key of the environment/],
       [
@@ -243,8 +249,8 @@ plans:
       ],
       [
         'no server',
-        () => ({ ...key(), TOLLGATE_URL: 'http://127.0.0.1:1' }),
-        /^No Tollgate answers at http:\/\/127\.0\.0\.1:1 \(.+\): start it, or set TOLLGATE_URL/,
+        () => ({ ...key(), TOLLGATE_URL: nobodyAt }),
+        /^No Tollgate answers at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\): start it, or set TOLLGATE_URL/,
       ],
       ['no address', () => ({ ...key(), TOLLGATE_URL: 'localhost:4000' }), /^TOLLGATE_URL must be an address such as/],
     ]
