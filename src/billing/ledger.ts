@@ -1,4 +1,3 @@
-import type { Coupon } from '../catalog/model/coupon.js'
 import { findCoupon } from '../catalog/records/coupons.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
@@ -7,11 +6,12 @@ import { isSameSlot } from '../subscription/rules/coexistence.js'
 import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
 import { creationKey, insertIntent, voidOf } from './records/intents.js'
 import { clearPaymentDeadline, findAccounts, findBalance, findInvoices, insertInvoice, saveAccount } from './records/invoices.js'
-import { findCustomerCouponId, isUsedUp, redeem } from './records/redemptions.js'
+import { findCustomerDiscount, isUsedUp, redeem } from './records/redemptions.js'
 import { type Account, type BilledChange, isCharged, isReplaced, newAccount, usageAsked } from './rules/account.js'
 import { type Billed, bill } from './rules/bill.js'
 import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'
+import { toDiscount } from './rules/coupon.js'
 import type { MeasuredUsage } from './rules/invoice.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
 import { type AppliedCoupon, agreedOverrides, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './rules/request.js'
@@ -140,6 +140,8 @@ export class BillingLedger {
     const ids = [...new Set(concerned.map(({ after }) => after.id))]
     const stored = await findAccounts(db, customer.environmentId, ids)
     const accounts = new Map([...stored].map(([id, { account }]) => [id, account]))
+    // Asked at each invoice: it was given, replaced or cleared meanwhile.
+    const customerDiscount = await findCustomerDiscount(db, customer.environmentId, customer.id)
     const results: BilledSubscription[] = []
     const released: { subscription: Subscription; standing: Standing; usageCharged: Account['usageCharged']; at: EpochMs }[] = []
     for (const recorded of concerned) {
@@ -149,7 +151,7 @@ export class BillingLedger {
       const discount = later ? later.discount : await this.#discount(db, after, asked.coupon, at, options)
       const index = isCharged(after) ? released.findIndex((other) => other.at === at && isSameSlot(other.subscription, after)) : -1
       const [predecessor] = index === -1 ? [] : released.splice(index, 1)
-      const known = accounts.get(after.id) ?? newAccount(await this.#firstTerms(db, customer, after))
+      const known = accounts.get(after.id) ?? newAccount({ ...usualTerms, currency: currencyOf(after, customer.billingCurrency) })
       // What comes late of the plan before is charged with the invoices of the one that replaced it.
       const account = predecessor ? { ...known, usageCharged: [...known.usageCharged, ...predecessor.usageCharged] } : known
       const terms = agreedTerms({
@@ -172,7 +174,7 @@ export class BillingLedger {
         creditsUnused: asked.creditsUnused ?? false,
         isBackdated: asked.isBackdated ?? false,
       }
-      const result = bill({ account, terms, change, replaced, usage: await this.#usage(db, account, change) })
+      const result = bill({ account, terms, change, replaced, usage: await this.#usage(db, account, change), customerDiscount })
       if (account.standing && !result.account.standing && isReplaced(after))
         released.push({ subscription: after, standing: account.standing, usageCharged: result.account.usageCharged, at })
       accounts.set(after.id, result.account)
@@ -185,15 +187,6 @@ export class BillingLedger {
       })
     }
     return results
-  }
-
-  /** The terms of a subscription that nothing was agreed for: the customer's currency where it is sold in it, and the customer's coupon. */
-  async #firstTerms(db: Db, customer: Payer, subscription: Subscription): Promise<Terms> {
-    const { environmentId, startDate } = subscription
-    const couponId = await findCustomerCouponId(db, environmentId, customer.id)
-    const coupon = couponId === null ? null : await findCoupon(db, environmentId, { id: couponId })
-    const discount = coupon && toDiscount(coupon, 'customerCoupon', startDate)
-    return { ...usualTerms, currency: currencyOf(subscription, customer.billingCurrency), discount }
   }
 
   /** What the asked coupon stands for; it is counted as given. Undefined: nothing was asked. */
@@ -219,9 +212,14 @@ export class BillingLedger {
   async #usage(db: Db, account: Account, change: BilledChange): Promise<MeasuredUsage[]> {
     const { environmentId, customerId, resource } = change.after
     const measured: MeasuredUsage[] = []
-    for (const { priceId, featureId, period } of usageAsked(account, change)) {
-      const quantity = await this.#findUsage(db, { environmentId, customerId, resourceId: resource?.id ?? null, featureId, period })
-      measured.push({ priceId, period, quantity: decimal.max(quantity, decimal.zero) })
+    for (const { priceId, featureId, period, since } of usageAsked(account, change)) {
+      const of = { environmentId, customerId, resourceId: resource?.id ?? null, featureId }
+      const quantity = await this.#findUsage(db, { ...of, period: { start: since, end: period.end } })
+      if (since === period.start) measured.push({ priceId, period, quantity })
+      else {
+        const before = await this.#findUsage(db, { ...of, period: { start: since, end: period.start } })
+        measured.push({ priceId, period, quantity, earlier: { since, quantity: before } })
+      }
     }
     return measured
   }
@@ -298,12 +296,4 @@ function agreedTerms({
   const asked = isAgreedBefore && overrides ? { ...request, priceOverrides: overrides } : request
   const terms = { ...termsAfter(before, asked, discount), currency }
   return { ...terms, priceOverrides: agreedOverrides(terms, asked, subscription) }
-}
-
-function toDiscount(
-  { id, name, percentOff, amountsOff, durationInMonths }: Coupon,
-  source: Discount['source'],
-  startDate: EpochMs,
-): Discount {
-  return { source, couponId: id, name, percentOff, amountsOff, durationInMonths, startDate }
 }
