@@ -14,7 +14,15 @@ import { currencyOf, isOverriding } from './rules/charges.js'
 import { toDiscount } from './rules/coupon.js'
 import type { MeasuredUsage } from './rules/invoice.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
-import { type AppliedCoupon, agreedOverrides, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './rules/request.js'
+import {
+  type AgreedLater,
+  type AppliedCoupon,
+  type BillingRequest,
+  checkBillingRequest,
+  checkOverrides,
+  termsAfter,
+  usualTerms,
+} from './rules/request.js'
 
 /** A change of a subscription that is being saved. */
 export interface SavedChange {
@@ -27,13 +35,6 @@ export interface SavedChange {
   inForce?: Subscription | null
   /** It waited until now, and this was agreed then: an answer of `agreeIn`. */
   agreed?: object | null
-}
-
-/** What was agreed about money for a change that waits. Kept as JSON. */
-interface AgreedLater {
-  request: BillingRequest
-  /** Undefined: as before. */
-  discount?: Discount | null
 }
 
 /** The usage of a customer's feature in a period: over the customer and all its resources, or of one resource. */
@@ -108,13 +109,9 @@ export class BillingLedger {
    */
   async agreeIn(db: Db, customer: Payer, change: SavedChange, request: BillingRequest): Promise<object> {
     await this.draftIn(db, customer, [change], request)
-    const { coupon, unitAmount, isPaid: _, ...rest } = request
+    const { coupon, isPaid: _, ...rest } = request
     const discount = await this.#discount(db, change.after, coupon, change.at, { isDryRun: false })
-    const priceOverrides =
-      unitAmount === undefined || unitAmount === null
-        ? rest.priceOverrides
-        : agreedOverrides({ currency: null, priceOverrides: rest.priceOverrides ?? [] }, { unitAmount }, change.after)
-    const agreed: AgreedLater = { request: { ...rest, ...(priceOverrides && { priceOverrides }) }, discount }
+    const agreed: AgreedLater = { request: rest, discount }
     return agreed
   }
 
@@ -134,7 +131,7 @@ export class BillingLedger {
     const concerned = changes.filter(({ before, after }) => isBilled(after) || (before !== null && isBilled(before)))
     if (concerned.length === 0) {
       const asked = changes.at(-1)
-      if (asked) agreedOverrides({ currency: null, priceOverrides: [] }, request, asked.after)
+      if (asked) checkOverrides(request, asked.after, null)
       return []
     }
     const ids = [...new Set(concerned.map(({ after }) => after.id))]
@@ -294,6 +291,6 @@ function agreedTerms({
   const currency = currencyOf(subscription, before.currency ?? customer.billingCurrency)
   const overrides = request.priceOverrides?.filter((override) => currency !== null && isOverriding(override, subscription, currency))
   const asked = isAgreedBefore && overrides ? { ...request, priceOverrides: overrides } : request
-  const terms = { ...termsAfter(before, asked, discount), currency }
-  return { ...terms, priceOverrides: agreedOverrides(terms, asked, subscription) }
+  checkOverrides(asked, subscription, currency)
+  return { ...termsAfter(before, asked, discount), currency }
 }

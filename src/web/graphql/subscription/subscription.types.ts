@@ -47,7 +47,7 @@ export class SubscriptionPrice {
   @Field(() => Price, { nullable: true })
   price!: Price | null
 
-  @Field(() => Float, { nullable: true, description: 'Of a price per unit: how many are bought.' })
+  @Field(() => Float, { nullable: true, description: 'Of a price per unit: how many are bought, with the whole of a block that is begun.' })
   usageLimit!: number | null
 }
 
