@@ -25,7 +25,7 @@ export const isPerUnit = ({ billingModel }: Pick<Price, 'billingModel'>): boolea
  */
 export function withImplied(
   entitlements: readonly FrozenEntitlement[],
-  prices: readonly Pick<Price, 'id' | 'featureId' | 'billingModel'>[],
+  prices: readonly Omit<Price, 'unitTransformation'>[],
 ): FrozenEntitlement[] {
   const all = [...entitlements]
   for (const price of prices) {
