@@ -1,4 +1,5 @@
 import { findCoupon } from '../catalog/records/coupons.js'
+import { placeInTime } from '../changes/access.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Db } from '../platform/postgres.js'
@@ -7,12 +8,23 @@ import { isFinal, type Subscription } from '../subscription/rules/subscription.j
 import { creationKey, insertIntent, voidOf } from './records/intents.js'
 import { clearPaymentDeadline, findAccounts, findBalance, findInvoices, insertInvoice, saveAccount } from './records/invoices.js'
 import { findCustomerDiscount, isUsedUp, redeem } from './records/redemptions.js'
-import { type Account, type BilledChange, isCharged, isReplaced, newAccount, usageAsked } from './rules/account.js'
+import {
+  type Account,
+  type BilledChange,
+  beginsUsage,
+  discountAt,
+  isCharged,
+  isReplaced,
+  lateUsageDueAt,
+  newAccount,
+  type UsageAsked,
+  usageAsked,
+} from './rules/account.js'
 import { type Billed, bill } from './rules/bill.js'
 import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'
 import { toDiscount } from './rules/coupon.js'
-import type { MeasuredUsage } from './rules/invoice.js'
+import { lateUsageDraft, type MeasuredUsage } from './rules/invoice.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
 import {
   type AgreedLater,
@@ -35,6 +47,8 @@ export interface SavedChange {
   inForce?: Subscription | null
   /** It waited until now, and this was agreed then: an answer of `agreeIn`. */
   agreed?: object | null
+  /** Time has brought it about, maybe a while ago: usage is its own up to its instant. Absent: it happens now, after all that was recorded before. */
+  isDue?: boolean
 }
 
 /** The usage of a customer's feature in a period: over the customer and all its resources, or of one resource. */
@@ -70,11 +84,30 @@ export class BillingLedger {
     for (const { before, after } of changes) if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status)) await takeBack(db, after)
     for (const { subscription, at, account, drafts, beginsToWait, isPaid } of billed) {
       const waits = subscription.status === 'PAYMENT_PENDING' && beginsToWait
-      await saveAccount(db, customer.environmentId, subscription.id, { account, ...(waits && { paymentDueAt: at + paymentDeadlineMs }) })
+      const deadlines = { lateUsageDueAt: lateUsageDueAt(account), ...(waits && { paymentDueAt: at + paymentDeadlineMs }) }
+      await saveAccount(db, customer.environmentId, subscription.id, { account, ...deadlines })
       // What was paid elsewhere is an invoice that nobody collects.
       const terms: Terms = isPaid ? { ...account.terms, collectionMethod: 'NONE' } : account.terms
       for (const draft of drafts) await this.#invoice(db, subscription, terms, draft, at)
     }
+  }
+
+  /** Charges what came late of a subscription that has ended, when no more can come. Safe to repeat: then there is nothing left to look for. */
+  async chargeLateUsageIn(db: Db, subscription: Subscription, now: EpochMs): Promise<void> {
+    const { environmentId, id, customerId } = subscription
+    const account = (await findAccounts(db, environmentId, [id])).get(id)?.account
+    const dueAt = account ? lateUsageDueAt(account) : null
+    if (!account || dueAt === null || dueAt > now) return
+    const { usageCharged, terms } = account
+    const asked = usageCharged.flatMap(({ priceId, charge, period, since = period.start }) =>
+      charge ? [{ priceId, featureId: charge.price.featureId!, period, since }] : [],
+    )
+    const usage = await this.#measure(db, subscription, asked)
+    await saveAccount(db, environmentId, id, { account: { ...account, usageCharged: [] }, lateUsageDueAt: null })
+    const customerDiscount = await findCustomerDiscount(db, environmentId, customerId)
+    const discount = discountAt(account, { customerDiscount, period: { start: now }, at: now })
+    const draft = lateUsageDraft({ terms, usage, alreadyCharged: usageCharged, discount })
+    if (draft) await this.#invoice(db, subscription, terms, draft, now)
   }
 
   /**
@@ -140,7 +173,7 @@ export class BillingLedger {
     // Asked at each invoice: it was given, replaced or cleared meanwhile.
     const customerDiscount = await findCustomerDiscount(db, customer.environmentId, customer.id)
     const results: BilledSubscription[] = []
-    const released: { subscription: Subscription; standing: Standing; usageCharged: Account['usageCharged']; at: EpochMs }[] = []
+    const released: { subscription: Subscription; standing: Standing; at: EpochMs }[] = []
     for (const recorded of concerned) {
       const { before, after, at, isRenewal, inForce } = recorded
       const later = (recorded.agreed ?? null) as AgreedLater | null
@@ -148,9 +181,8 @@ export class BillingLedger {
       const discount = later ? later.discount : await this.#discount(db, after, asked.coupon, at, options)
       const index = isCharged(after) ? released.findIndex((other) => other.at === at && isSameSlot(other.subscription, after)) : -1
       const [predecessor] = index === -1 ? [] : released.splice(index, 1)
-      const known = accounts.get(after.id) ?? newAccount({ ...usualTerms, currency: currencyOf(after, customer.billingCurrency) })
-      // What comes late of the plan before is charged with the invoices of the one that replaced it.
-      const account = predecessor ? { ...known, usageCharged: [...known.usageCharged, ...predecessor.usageCharged] } : known
+      const account = accounts.get(after.id) ?? newAccount({ ...usualTerms, currency: currencyOf(after, customer.billingCurrency) })
+      const usageUntil = recorded.isDue || isRenewal ? at : await placeInTime(db, customer.environmentId, customer.id, at)
       const terms = agreedTerms({
         before: account.terms,
         request: asked,
@@ -170,10 +202,12 @@ export class BillingLedger {
         proration: asked.proration ?? 'INVOICE_IMMEDIATELY',
         creditsUnused: asked.creditsUnused ?? false,
         isBackdated: asked.isBackdated ?? false,
+        usageUntil,
       }
       const result = bill({ account, terms, change, replaced, usage: await this.#usage(db, account, change), customerDiscount })
       if (account.standing && !result.account.standing && isReplaced(after))
-        released.push({ subscription: after, standing: account.standing, usageCharged: result.account.usageCharged, at })
+        released.push({ subscription: after, standing: account.standing, at })
+      if (isCharged(after) && beginsUsage(account, change, changes)) result.account = { ...result.account, usageFrom: usageUntil }
       accounts.set(after.id, result.account)
       results.push({
         ...result,
@@ -207,9 +241,12 @@ export class BillingLedger {
   }
 
   async #usage(db: Db, account: Account, change: BilledChange): Promise<MeasuredUsage[]> {
-    const { environmentId, customerId, resource } = change.after
+    return this.#measure(db, change.after, usageAsked(account, change))
+  }
+
+  async #measure(db: Db, { environmentId, customerId, resource }: Subscription, asked: readonly UsageAsked[]): Promise<MeasuredUsage[]> {
     const measured: MeasuredUsage[] = []
-    for (const { priceId, featureId, period, since } of usageAsked(account, change)) {
+    for (const { priceId, featureId, period, since } of asked) {
       const of = { environmentId, customerId, resourceId: resource?.id ?? null, featureId }
       const quantity = await this.#findUsage(db, { ...of, period: { start: since, end: period.end } })
       if (since === period.start) measured.push({ priceId, period, quantity })

@@ -96,7 +96,7 @@ export function createApp({
   const ledger = new BillingLedger({ findUsage: readUsageOf })
   const billingProvider = new BuiltinProvider(new BuiltinRepository(prisma))
   const recordsParts = { prisma, catalog, billing: ledger, after }
-  const billing = new BillingSync({ prisma, provider: billingProvider, settle: settlePayments(recordsParts) })
+  const billing = new BillingSync({ prisma, provider: billingProvider, settle: settlePayments(recordsParts), ledger })
   const provider = new ProviderRequests({ prisma, provider: billingProvider })
   const makeCalls = (environmentId: string, subscriptionId: string) => billing.deliverAll(environmentId, subscriptionId)
   const provisions = new ProvisionService({ ...recordsParts, makeCalls, provider })
@@ -151,7 +151,7 @@ export function createApp({
     transfers: new TransferService(recordsParts),
     dueTransitions,
     packageMigrations: new PackageMigrationService(recordsParts),
-    testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, after }),
+    testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, billing, after }),
     billing,
     billingProvider,
     billingReads: new BillingReads({ prisma, subscriptionRefIds: findRefIds }),

@@ -205,7 +205,7 @@ describe('units that are bought over GraphQL', () => {
     ])
     expect(
       await refused(updating, { input: { subscriptionId: 'beta', billableFeatures: [{ featureId: 'saets', quantity: 1 }] } }),
-    ).to.deep.equal(['BadUserInput', 'Feature "saets" was not found: did you mean "seats"?'])
+    ).to.deep.equal(['FeatureNotFound', 'Feature "saets" was not found in this environment: did you mean "seats"?'])
     const promotional = `mutation ($input: GrantPromotionalEntitlementsInput!) { grantPromotionalEntitlements(input: $input) { id } }`
     const grant = { featureId: 'seatss', usageLimit: 5, period: 'LIFETIME' }
     expect(await refused(promotional, { input: { customerId: 'beta', promotionalEntitlements: [grant] } })).to.deep.equal([
