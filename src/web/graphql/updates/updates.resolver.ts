@@ -55,7 +55,7 @@ export class UpdatesResolver {
 
   @Subscription(() => PackagePublished, {
     nullable: true,
-    description: 'Each version of a plan or add-on that is published.',
+    description: 'Each version of a plan or add-on that is published. Needs a server key.',
     subscribe: ({ context }: { context: RequestContext }) => context.changes(['package']),
   })
   packagePublished(@Root() change: ChangeMessage) {
