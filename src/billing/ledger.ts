@@ -1,5 +1,6 @@
 import type { Coupon } from '../catalog/model/coupon.js'
 import { findCoupon } from '../catalog/records/coupons.js'
+import { placeInTime } from '../changes/access.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Db } from '../platform/postgres.js'
@@ -8,13 +9,30 @@ import { isFinal, type Subscription } from '../subscription/rules/subscription.j
 import { creationKey, insertIntent, voidOf } from './records/intents.js'
 import { clearPaymentDeadline, findAccounts, findBalance, findInvoices, insertInvoice, saveAccount } from './records/invoices.js'
 import { findCustomerCouponId, isUsedUp, redeem } from './records/redemptions.js'
-import { type Account, type BilledChange, isCharged, isReplaced, newAccount, usageAsked } from './rules/account.js'
+import {
+  type Account,
+  type BilledChange,
+  beginsUsage,
+  isCharged,
+  isReplaced,
+  lateUsageDueAt,
+  newAccount,
+  usageAsked,
+} from './rules/account.js'
 import { type Billed, bill } from './rules/bill.js'
 import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'
-import type { MeasuredUsage } from './rules/invoice.js'
+import { lateUsageDraft, type MeasuredUsage } from './rules/invoice.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
-import { type AppliedCoupon, agreedOverrides, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './rules/request.js'
+import {
+  type AgreedLater,
+  type AppliedCoupon,
+  type BillingRequest,
+  checkBillingRequest,
+  checkOverrides,
+  termsAfter,
+  usualTerms,
+} from './rules/request.js'
 
 /** A change of a subscription that is being saved. */
 export interface SavedChange {
@@ -27,13 +45,8 @@ export interface SavedChange {
   inForce?: Subscription | null
   /** It waited until now, and this was agreed then: an answer of `agreeIn`. */
   agreed?: object | null
-}
-
-/** What was agreed about money for a change that waits. Kept as JSON. */
-interface AgreedLater {
-  request: BillingRequest
-  /** Undefined: as before. */
-  discount?: Discount | null
+  /** Time has brought it about, maybe a while ago: usage is its own up to its instant. Absent: it happens now, after all that was recorded before. */
+  isDue?: boolean
 }
 
 /** The usage of a customer's feature in a period: over the customer and all its resources, or of one resource. */
@@ -69,11 +82,28 @@ export class BillingLedger {
     for (const { before, after } of changes) if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status)) await takeBack(db, after)
     for (const { subscription, at, account, drafts, beginsToWait, isPaid } of billed) {
       const waits = subscription.status === 'PAYMENT_PENDING' && beginsToWait
-      await saveAccount(db, customer.environmentId, subscription.id, { account, ...(waits && { paymentDueAt: at + paymentDeadlineMs }) })
+      const deadlines = { lateUsageDueAt: lateUsageDueAt(account), ...(waits && { paymentDueAt: at + paymentDeadlineMs }) }
+      await saveAccount(db, customer.environmentId, subscription.id, { account, ...deadlines })
       // What was paid elsewhere is an invoice that nobody collects.
       const terms: Terms = isPaid ? { ...account.terms, collectionMethod: 'NONE' } : account.terms
       for (const draft of drafts) await this.#invoice(db, subscription, terms, draft, at)
     }
+  }
+
+  /** Charges what came late of a subscription that has ended, when no more can come. Safe to repeat: then there is nothing left to look for. */
+  async chargeLateUsageIn(db: Db, subscription: Subscription, now: EpochMs): Promise<void> {
+    const { environmentId, id, timeZone } = subscription
+    const account = (await findAccounts(db, environmentId, [id])).get(id)?.account
+    const dueAt = account ? lateUsageDueAt(account) : null
+    if (!account || dueAt === null || dueAt > now) return
+    const { usageCharged, terms } = account
+    const asked = usageCharged.flatMap(({ priceId, charge, period }) =>
+      charge ? [{ priceId, featureId: charge.price.featureId!, period }] : [],
+    )
+    const usage = await this.#measure(db, subscription, asked)
+    await saveAccount(db, environmentId, id, { account: { ...account, usageCharged: [] }, lateUsageDueAt: null })
+    const draft = lateUsageDraft({ terms, usage, alreadyCharged: usageCharged, timeZone })
+    if (draft) await this.#invoice(db, subscription, terms, draft, now)
   }
 
   /**
@@ -108,13 +138,9 @@ export class BillingLedger {
    */
   async agreeIn(db: Db, customer: Payer, change: SavedChange, request: BillingRequest): Promise<object> {
     await this.draftIn(db, customer, [change], request)
-    const { coupon, unitAmount, isPaid: _, ...rest } = request
+    const { coupon, isPaid: _, ...rest } = request
     const discount = await this.#discount(db, change.after, coupon, change.at, { isDryRun: false })
-    const priceOverrides =
-      unitAmount === undefined || unitAmount === null
-        ? rest.priceOverrides
-        : agreedOverrides({ currency: null, priceOverrides: rest.priceOverrides ?? [] }, { unitAmount }, change.after)
-    const agreed: AgreedLater = { request: { ...rest, ...(priceOverrides && { priceOverrides }) }, discount }
+    const agreed: AgreedLater = { request: rest, discount }
     return agreed
   }
 
@@ -134,14 +160,14 @@ export class BillingLedger {
     const concerned = changes.filter(({ before, after }) => isBilled(after) || (before !== null && isBilled(before)))
     if (concerned.length === 0) {
       const asked = changes.at(-1)
-      if (asked) agreedOverrides({ currency: null, priceOverrides: [] }, request, asked.after)
+      if (asked) checkOverrides(request, asked.after, null)
       return []
     }
     const ids = [...new Set(concerned.map(({ after }) => after.id))]
     const stored = await findAccounts(db, customer.environmentId, ids)
     const accounts = new Map([...stored].map(([id, { account }]) => [id, account]))
     const results: BilledSubscription[] = []
-    const released: { subscription: Subscription; standing: Standing; usageCharged: Account['usageCharged']; at: EpochMs }[] = []
+    const released: { subscription: Subscription; standing: Standing; at: EpochMs }[] = []
     for (const recorded of concerned) {
       const { before, after, at, isRenewal, inForce } = recorded
       const later = (recorded.agreed ?? null) as AgreedLater | null
@@ -149,9 +175,8 @@ export class BillingLedger {
       const discount = later ? later.discount : await this.#discount(db, after, asked.coupon, at, options)
       const index = isCharged(after) ? released.findIndex((other) => other.at === at && isSameSlot(other.subscription, after)) : -1
       const [predecessor] = index === -1 ? [] : released.splice(index, 1)
-      const known = accounts.get(after.id) ?? newAccount(await this.#firstTerms(db, customer, after))
-      // What comes late of the plan before is charged with the invoices of the one that replaced it.
-      const account = predecessor ? { ...known, usageCharged: [...known.usageCharged, ...predecessor.usageCharged] } : known
+      const account = accounts.get(after.id) ?? newAccount(await this.#firstTerms(db, customer, after))
+      const usageUntil = recorded.isDue || isRenewal ? at : await placeInTime(db, customer.environmentId, customer.id, at)
       const terms = agreedTerms({
         before: account.terms,
         request: asked,
@@ -171,10 +196,12 @@ export class BillingLedger {
         proration: asked.proration ?? 'INVOICE_IMMEDIATELY',
         creditsUnused: asked.creditsUnused ?? false,
         isBackdated: asked.isBackdated ?? false,
+        usageUntil,
       }
       const result = bill({ account, terms, change, replaced, usage: await this.#usage(db, account, change) })
       if (account.standing && !result.account.standing && isReplaced(after))
-        released.push({ subscription: after, standing: account.standing, usageCharged: result.account.usageCharged, at })
+        released.push({ subscription: after, standing: account.standing, at })
+      if (isCharged(after) && beginsUsage(account, change, changes)) result.account = { ...result.account, usageFrom: usageUntil }
       accounts.set(after.id, result.account)
       results.push({
         ...result,
@@ -217,9 +244,16 @@ export class BillingLedger {
   }
 
   async #usage(db: Db, account: Account, change: BilledChange): Promise<MeasuredUsage[]> {
-    const { environmentId, customerId, resource } = change.after
+    return this.#measure(db, change.after, usageAsked(account, change))
+  }
+
+  async #measure(
+    db: Db,
+    { environmentId, customerId, resource }: Subscription,
+    asked: readonly { priceId: string; featureId: string; period: Period }[],
+  ): Promise<MeasuredUsage[]> {
     const measured: MeasuredUsage[] = []
-    for (const { priceId, featureId, period } of usageAsked(account, change)) {
+    for (const { priceId, featureId, period } of asked) {
       const quantity = await this.#findUsage(db, { environmentId, customerId, resourceId: resource?.id ?? null, featureId, period })
       measured.push({ priceId, period, quantity: decimal.max(quantity, decimal.zero) })
     }
@@ -296,8 +330,8 @@ function agreedTerms({
   const currency = currencyOf(subscription, before.currency ?? customer.billingCurrency)
   const overrides = request.priceOverrides?.filter((override) => currency !== null && isOverriding(override, subscription, currency))
   const asked = isAgreedBefore && overrides ? { ...request, priceOverrides: overrides } : request
-  const terms = { ...termsAfter(before, asked, discount), currency }
-  return { ...terms, priceOverrides: agreedOverrides(terms, asked, subscription) }
+  checkOverrides(asked, subscription, currency)
+  return { ...termsAfter(before, asked, discount), currency }
 }
 
 function toDiscount(

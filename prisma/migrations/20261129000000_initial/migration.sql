@@ -623,6 +623,7 @@ CREATE TABLE "subscription_billing" (
     "collection_method" "payment_collection_method" NOT NULL DEFAULT 'INVOICE',
     "coupon_id" UUID,
     "payment_due_at" TIMESTAMPTZ(3),
+    "late_usage_due_at" TIMESTAMPTZ(3),
     "sync_error" TEXT,
     "updated_at" TIMESTAMPTZ(3) NOT NULL,
 
@@ -1250,6 +1251,9 @@ ALTER TABLE "customer_state" SET (fillfactor = 70);
 -- A row of some kilobytes that lives for a moment is not worth compressing.
 ALTER TABLE "outbox_message" SET (toast_tuple_target = 8160);
 
+-- What has ended lately is looked for every few seconds. A counter's period never changes, so updating it stays within its page.
+CREATE INDEX "usage_counter_period_end_idx" ON "usage_counter" ("environment_id", "period_end") WHERE "period_end" < 'infinity';
+
 -- Coexistence: of one product a customer (or resource) holds at most one subscription of each of these statuses.
 CREATE UNIQUE INDEX "subscription_in_force_key" ON "subscription" ("environment_id", "customer_id", "product_id", "resource_id", "status")
   NULLS NOT DISTINCT WHERE "status" IN ('NOT_STARTED', 'IN_TRIAL', 'ACTIVE', 'PAYMENT_PENDING');
@@ -1278,6 +1282,7 @@ CREATE INDEX "import_item_pending_idx" ON "import_item" ("environment_id", "impo
 CREATE INDEX "usage_recomputation_unfinished_idx" ON "usage_recomputation" ("created_at") WHERE "finished_at" IS NULL;
 CREATE INDEX "billing_intent_waiting_idx" ON "billing_intent" ("next_attempt_at") WHERE "state" = 'WAITING';
 CREATE INDEX "subscription_billing_payment_due_idx" ON "subscription_billing" ("payment_due_at") WHERE "payment_due_at" IS NOT NULL;
+CREATE INDEX "subscription_billing_late_usage_due_idx" ON "subscription_billing" ("late_usage_due_at") WHERE "late_usage_due_at" IS NOT NULL;
 CREATE INDEX "invoice_failed_idx" ON "invoice" ("failed_since") WHERE "failed_since" IS NOT NULL;
 
 -- Who holds a version, for its migration and retirement.

@@ -45,6 +45,7 @@ const clientReads: ReadonlyMap<string, (args: RootArguments) => unknown> = new M
     entitlementsState: ({ query }: RootArguments) => query?.customerId,
     getActiveSubscriptions: ({ input }: RootArguments) => input?.customerId,
     getCustomerByRefId: ({ input }: RootArguments) => input?.customerId,
+    getPaywall: ({ input }: RootArguments) => input?.customerId,
     paywall: ({ input }: RootArguments) => input?.customerId,
   }),
 )
@@ -52,11 +53,24 @@ const clientReads: ReadonlyMap<string, (args: RootArguments) => unknown> = new M
 /** Queries that need no customer. */
 const publicReads: ReadonlySet<string> = new Set(['coupons', 'products', 'sdkConfiguration'])
 
-/** Subscriptions that send a client key only what belongs to the customer of its token. */
-const clientSubscriptions: ReadonlySet<string> = new Set(['entitlementsUpdated', 'entitlementsUpdatedV2', 'usageUpdated', 'usageUpdatedV2'])
+/**
+ * Subscriptions that send a client key only what belongs to the customer of its token; the last two nothing, but clients that listen to them would connect
+ * again and again if they were refused.
+ */
+const clientSubscriptions: ReadonlySet<string> = new Set([
+  'entitlementsUpdated',
+  'entitlementsUpdatedV2',
+  'usageUpdated',
+  'usageUpdatedV2',
+  'creditBalanceUpdated',
+  'packagePublished',
+])
 
-/** What anybody may see who has a client key; a paywall as long as it is nobody's. */
-const isPublic = (field: string, args: RootArguments) => publicReads.has(field) || (field === 'paywall' && !args.input?.customerId)
+/** The same, as long as they name no customer. */
+const publicOffers: ReadonlySet<string> = new Set(['getPaywall', 'paywall'])
+
+/** What anybody may see who has a client key. */
+const isPublic = (field: string, args: RootArguments) => publicReads.has(field) || (publicOffers.has(field) && !args.input?.customerId)
 
 export type RootArguments = Readonly<Record<string, Readonly<Record<string, unknown>> | null | undefined>>
 

@@ -191,13 +191,13 @@ describe('the front door over HTTP', () => {
   describe('browsers', () => {
     it('may call from any page with the headers that clients send', async () => {
       const asked =
-        'content-type,x-api-key,X-Customer-Key,source,apollographql-client-name,apollographql-client-version,x-graphql-operation-name,x-sdk-version'
+        'content-type,x-api-key,X-Customer-Key,source,apollographql-client-name,apollographql-client-version,x-graphql-operation-name,x-sdk-version,x-api-version,X-Anything-2'
       const response = await fetch(`${door.url}/graphql`, {
         method: 'OPTIONS',
         headers: {
           origin: 'https://app.example',
           'access-control-request-method': 'POST',
-          'access-control-request-headers': `${asked},cookie`,
+          'access-control-request-headers': `${asked},cookie,x,authorization`,
         },
       })
       expect(response.status).to.equal(204)
@@ -214,7 +214,7 @@ describe('the front door over HTTP', () => {
       const page = await fetch(`${door.url}/graphql`, { headers: { accept: 'text/html,application/xhtml+xml' } })
       const html = await page.text()
       const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!)
-      expect(assets).to.have.length(5)
+      expect(assets).to.have.length(6)
       expect(html).to.not.match(/(?:src|href)="(?!\/)/)
       for (const path of assets) {
         const asset = await fetch(`${door.url}${path}`)
