@@ -1,4 +1,3 @@
-import type { Coupon } from '../catalog/model/coupon.js'
 import { findCoupon } from '../catalog/records/coupons.js'
 import { placeInTime } from '../changes/access.js'
 import type { EpochMs } from '../kernel/clock.js'
@@ -8,20 +7,23 @@ import { isSameSlot } from '../subscription/rules/coexistence.js'
 import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
 import { creationKey, insertIntent, voidOf } from './records/intents.js'
 import { clearPaymentDeadline, findAccounts, findBalance, findInvoices, insertInvoice, saveAccount } from './records/invoices.js'
-import { findCustomerCouponId, isUsedUp, redeem } from './records/redemptions.js'
+import { findCustomerDiscount, isUsedUp, redeem } from './records/redemptions.js'
 import {
   type Account,
   type BilledChange,
   beginsUsage,
+  discountAt,
   isCharged,
   isReplaced,
   lateUsageDueAt,
   newAccount,
+  type UsageAsked,
   usageAsked,
 } from './rules/account.js'
 import { type Billed, bill } from './rules/bill.js'
 import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'
+import { toDiscount } from './rules/coupon.js'
 import { lateUsageDraft, type MeasuredUsage } from './rules/invoice.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
 import {
@@ -92,17 +94,19 @@ export class BillingLedger {
 
   /** Charges what came late of a subscription that has ended, when no more can come. Safe to repeat: then there is nothing left to look for. */
   async chargeLateUsageIn(db: Db, subscription: Subscription, now: EpochMs): Promise<void> {
-    const { environmentId, id, timeZone } = subscription
+    const { environmentId, id, customerId } = subscription
     const account = (await findAccounts(db, environmentId, [id])).get(id)?.account
     const dueAt = account ? lateUsageDueAt(account) : null
     if (!account || dueAt === null || dueAt > now) return
     const { usageCharged, terms } = account
-    const asked = usageCharged.flatMap(({ priceId, charge, period }) =>
-      charge ? [{ priceId, featureId: charge.price.featureId!, period }] : [],
+    const asked = usageCharged.flatMap(({ priceId, charge, period, since = period.start }) =>
+      charge ? [{ priceId, featureId: charge.price.featureId!, period, since }] : [],
     )
     const usage = await this.#measure(db, subscription, asked)
     await saveAccount(db, environmentId, id, { account: { ...account, usageCharged: [] }, lateUsageDueAt: null })
-    const draft = lateUsageDraft({ terms, usage, alreadyCharged: usageCharged, timeZone })
+    const customerDiscount = await findCustomerDiscount(db, environmentId, customerId)
+    const discount = discountAt(account, { customerDiscount, period: { start: now }, at: now })
+    const draft = lateUsageDraft({ terms, usage, alreadyCharged: usageCharged, discount })
     if (draft) await this.#invoice(db, subscription, terms, draft, now)
   }
 
@@ -166,6 +170,8 @@ export class BillingLedger {
     const ids = [...new Set(concerned.map(({ after }) => after.id))]
     const stored = await findAccounts(db, customer.environmentId, ids)
     const accounts = new Map([...stored].map(([id, { account }]) => [id, account]))
+    // Asked at each invoice: it was given, replaced or cleared meanwhile.
+    const customerDiscount = await findCustomerDiscount(db, customer.environmentId, customer.id)
     const results: BilledSubscription[] = []
     const released: { subscription: Subscription; standing: Standing; at: EpochMs }[] = []
     for (const recorded of concerned) {
@@ -175,7 +181,7 @@ export class BillingLedger {
       const discount = later ? later.discount : await this.#discount(db, after, asked.coupon, at, options)
       const index = isCharged(after) ? released.findIndex((other) => other.at === at && isSameSlot(other.subscription, after)) : -1
       const [predecessor] = index === -1 ? [] : released.splice(index, 1)
-      const account = accounts.get(after.id) ?? newAccount(await this.#firstTerms(db, customer, after))
+      const account = accounts.get(after.id) ?? newAccount({ ...usualTerms, currency: currencyOf(after, customer.billingCurrency) })
       const usageUntil = recorded.isDue || isRenewal ? at : await placeInTime(db, customer.environmentId, customer.id, at)
       const terms = agreedTerms({
         before: account.terms,
@@ -198,7 +204,7 @@ export class BillingLedger {
         isBackdated: asked.isBackdated ?? false,
         usageUntil,
       }
-      const result = bill({ account, terms, change, replaced, usage: await this.#usage(db, account, change) })
+      const result = bill({ account, terms, change, replaced, usage: await this.#usage(db, account, change), customerDiscount })
       if (account.standing && !result.account.standing && isReplaced(after))
         released.push({ subscription: after, standing: account.standing, at })
       if (isCharged(after) && beginsUsage(account, change, changes)) result.account = { ...result.account, usageFrom: usageUntil }
@@ -212,15 +218,6 @@ export class BillingLedger {
       })
     }
     return results
-  }
-
-  /** The terms of a subscription that nothing was agreed for: the customer's currency where it is sold in it, and the customer's coupon. */
-  async #firstTerms(db: Db, customer: Payer, subscription: Subscription): Promise<Terms> {
-    const { environmentId, startDate } = subscription
-    const couponId = await findCustomerCouponId(db, environmentId, customer.id)
-    const coupon = couponId === null ? null : await findCoupon(db, environmentId, { id: couponId })
-    const discount = coupon && toDiscount(coupon, 'customerCoupon', startDate)
-    return { ...usualTerms, currency: currencyOf(subscription, customer.billingCurrency), discount }
   }
 
   /** What the asked coupon stands for; it is counted as given. Undefined: nothing was asked. */
@@ -247,15 +244,16 @@ export class BillingLedger {
     return this.#measure(db, change.after, usageAsked(account, change))
   }
 
-  async #measure(
-    db: Db,
-    { environmentId, customerId, resource }: Subscription,
-    asked: readonly { priceId: string; featureId: string; period: Period }[],
-  ): Promise<MeasuredUsage[]> {
+  async #measure(db: Db, { environmentId, customerId, resource }: Subscription, asked: readonly UsageAsked[]): Promise<MeasuredUsage[]> {
     const measured: MeasuredUsage[] = []
-    for (const { priceId, featureId, period } of asked) {
-      const quantity = await this.#findUsage(db, { environmentId, customerId, resourceId: resource?.id ?? null, featureId, period })
-      measured.push({ priceId, period, quantity: decimal.max(quantity, decimal.zero) })
+    for (const { priceId, featureId, period, since } of asked) {
+      const of = { environmentId, customerId, resourceId: resource?.id ?? null, featureId }
+      const quantity = await this.#findUsage(db, { ...of, period: { start: since, end: period.end } })
+      if (since === period.start) measured.push({ priceId, period, quantity })
+      else {
+        const before = await this.#findUsage(db, { ...of, period: { start: since, end: period.start } })
+        measured.push({ priceId, period, quantity, earlier: { since, quantity: before } })
+      }
     }
     return measured
   }
@@ -332,12 +330,4 @@ function agreedTerms({
   const asked = isAgreedBefore && overrides ? { ...request, priceOverrides: overrides } : request
   checkOverrides(asked, subscription, currency)
   return { ...termsAfter(before, asked, discount), currency }
-}
-
-function toDiscount(
-  { id, name, percentOff, amountsOff, durationInMonths }: Coupon,
-  source: Discount['source'],
-  startDate: EpochMs,
-): Discount {
-  return { source, couponId: id, name, percentOff, amountsOff, durationInMonths, startDate }
 }

@@ -1,12 +1,16 @@
 import type { Db, PrismaClient } from '../platform/postgres.js'
 import { findUnfinished, type UnfinishedCall } from './records/intents.js'
 import { findAccounts, findInvoice, findLatestInvoices } from './records/invoices.js'
-import type { Invoice, Terms } from './rules/billing.js'
+import { findCustomerDiscounts } from './records/redemptions.js'
+import type { Account } from './rules/account.js'
+import type { Discount, Invoice, Terms } from './rules/billing.js'
 
 /** What billing knows of a subscription. */
 export interface BillingView {
   /** Null: nothing was ever agreed or charged. */
   terms: Terms | null
+  /** What the months of a coupon are counted by. */
+  begun: Account['begun']
   /** The newest that the provider has; null: it has none. */
   latestInvoice: Invoice | null
   /** Why the provider does not have the subscription as it is; null: it does. */
@@ -34,9 +38,16 @@ export class BillingReads {
     const invoices = await findLatestInvoices(this.#prisma, environmentId, [...accounts.keys()])
     return ids.map((id) => ({
       terms: accounts.get(id)?.account.terms ?? null,
+      begun: accounts.get(id)?.account.begun ?? [],
       latestInvoice: invoices.get(id) ?? null,
       syncError: accounts.get(id)?.syncError ?? null,
     }))
+  }
+
+  /** What the customers' (our ids) coupons stand for now, in their order; null: none. */
+  async discountsOfCustomers(environmentId: string, customerIds: readonly string[]): Promise<(Discount | null)[]> {
+    const found = await findCustomerDiscounts(this.#prisma, environmentId, customerIds)
+    return customerIds.map((id) => found.get(id) ?? null)
   }
 
   /** By the provider's identifier; null: unknown. */

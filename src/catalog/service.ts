@@ -11,11 +11,11 @@ import { contentVersion } from './document/export.js'
 import { normalise, overlay } from './document/normalise.js'
 import { type ParseOptions, parseCatalog, parseCatalogText } from './document/parse.js'
 import { catalogMoved, catalogRefused, checkRevived } from './document/refusal.js'
-import type { CatalogFeature } from './model/feature.js'
+import type { CatalogFeature, Feature } from './model/feature.js'
 import type { PackageKind, PackageVersion } from './model/package.js'
 import type { ProductRules } from './model/product.js'
 import * as repository from './records/catalog.js'
-import type { FrozenVersion } from './records/rows.js'
+import type { FrozenPrice, FrozenVersion } from './records/rows.js'
 import { saveChanges } from './records/save.js'
 
 interface ApplyOptions {
@@ -235,16 +235,24 @@ export class CatalogService {
   /** Features are read each time: a new display name or unit is to be seen at once, and one query costs little. */
   async #withFeatures(db: Db, environmentId: string, versions: Iterable<FrozenVersion>): Promise<Map<string, PackageVersion>> {
     const all = [...versions]
-    const ids = new Set(all.flatMap(({ entitlements }) => entitlements.map(({ featureId }) => featureId)))
+    const ids = new Set(all.flatMap(({ entitlements, prices }) => [...entitlements, ...prices].flatMap(({ featureId }) => featureId ?? [])))
     const features = ids.size === 0 ? [] : await repository.findFeatures(db, environmentId, [...ids])
     const byId = new Map(features.map(({ isArchived, enumValues, ...feature }) => [feature.id, feature]))
     return new Map(
       all.map((version) => {
         const entitlements = version.entitlements.map((entitlement) => ({ ...entitlement, feature: byId.get(entitlement.featureId)! }))
-        return [version.id, { ...version, entitlements }]
+        const prices = version.prices.map((price) => ({ ...price, unitTransformation: unitTransformationOf(price, byId) }))
+        return [version.id, { ...version, entitlements, prices }]
       }),
     )
   }
+}
+
+function unitTransformationOf(
+  { billingModel, featureId }: FrozenPrice,
+  features: ReadonlyMap<string, Pick<Feature, 'unitTransformation'>>,
+): Feature['unitTransformation'] {
+  return billingModel === 'USAGE_BASED' && featureId !== null ? features.get(featureId)!.unitTransformation : null
 }
 
 function checkNew(

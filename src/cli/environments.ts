@@ -56,7 +56,7 @@ export const environmentCommands: readonly Command<CliContext>[] = [
         { input },
       )
       return {
-        text: describeNewEnvironment(refId, created.signingSecret),
+        text: describeNewEnvironment(created.environment, created.signingSecret),
         json: { ...created.environment, signingSecret: created.signingSecret },
       }
     },

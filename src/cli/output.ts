@@ -43,20 +43,21 @@ export interface ShownEnvironment {
   displayName: string
   isTest: boolean
   hasPersistentCache: boolean
+  allowsUnsignedClientReads: boolean
   createdAt: string
 }
 
 export function describeEnvironments(environments: readonly ShownEnvironment[]): string {
-  const rows = environments.map(({ id, refId, displayName, isTest, hasPersistentCache, createdAt }) => [
-    refId,
-    id,
-    displayName,
-    isTest ? 'test' : '',
-    hasPersistentCache ? 'persistent cache' : '',
-    createdAt,
-  ])
-  return table(['REFID', 'ID', 'NAME', '', '', 'CREATED'], rows)
+  const rows = environments.map((one) => [one.id, one.refId, one.displayName, kindsOf(one).join(', '), one.createdAt])
+  return table(['ID', 'REFID', 'NAME', 'MADE AS', 'CREATED'], rows)
 }
+
+/** What an environment was made with, in words. */
+const kindsOf = ({ isTest, hasPersistentCache, allowsUnsignedClientReads }: ShownEnvironment) => [
+  ...(isTest ? ['test'] : []),
+  ...(hasPersistentCache ? ['persistent cache'] : []),
+  ...(allowsUnsignedClientReads ? ['unsigned client reads'] : []),
+]
 
 /** A key as both doors show it. */
 export interface ShownKey {
@@ -82,8 +83,8 @@ export function describeKeys(keys: readonly ShownKey[]): string {
   return table(['ID', 'KIND', 'NAME', 'KEY', 'STATUS', 'CREATED', 'ENDS'], rows)
 }
 
-export const describeNewEnvironment = (refId: string, signingSecret: string): string =>
-  `Created environment "${refId}"\nSigning secret of environment "${refId}" (shown only now): ${signingSecret}`
+export const describeNewEnvironment = ({ id, refId }: Pick<ShownEnvironment, 'id' | 'refId'>, signingSecret: string): string =>
+  `Created environment "${refId}" (id ${id})\nSigning secret of environment "${refId}" (shown only now): ${signingSecret}`
 
 export const describeNewKey = ({ id, kind, name, expiresAt }: ShownKey, key: string): string =>
   `Created ${kind} key "${name}" (id ${id}, ends ${expiresAt ?? 'never'}). Shown only now:\n${key}`

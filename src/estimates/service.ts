@@ -1,10 +1,11 @@
 import type { BilledSubscription, BillingLedger, SavedChange } from '../billing/ledger.js'
 import { findAccounts, findBalance } from '../billing/records/invoices.js'
-import { type Account, newAccount } from '../billing/rules/account.js'
+import { findCustomerDiscount } from '../billing/records/redemptions.js'
+import { type Account, discountAt, newAccount } from '../billing/rules/account.js'
 import type { Discount, Draft, Terms } from '../billing/rules/billing.js'
 import { type Charge, chargesOf, currencyOf } from '../billing/rules/charges.js'
-import { balanceAfter, type Estimate, estimateOf } from '../billing/rules/estimate.js'
-import { discountAt, totalled } from '../billing/rules/invoice.js'
+import { balanceAfter, type Estimate, estimateOf, joined, paidFrom } from '../billing/rules/estimate.js'
+import { totalled } from '../billing/rules/invoice.js'
 import type { BillingProvider } from '../billing/rules/provider.js'
 import { usualTerms } from '../billing/rules/request.js'
 import { withTaxRates } from '../billing/tax.js'
@@ -29,11 +30,16 @@ export interface ChangeEstimate extends Estimate {
   hasScheduledUpdates: boolean
 }
 
-/** The invoice that comes next, and what its lines are made of. */
+/** The invoices that come next, all of one instant, and what their lines are made of. */
 export interface NextInvoice {
+  /** In the order in which they are made. */
+  documents: Draft[]
+  /** Added up, in the currency of the last; nothing in it where there is none. */
   draft: Draft
-  /** What the customer has to its credit. */
+  /** What the customer has to its credit, what of it they use, and what is still to be paid. */
   balance: decimal.Decimal
+  used: decimal.Decimal
+  amountDue: decimal.Decimal
   at: EpochMs
   /** As it is charged. */
   terms: Terms
@@ -93,32 +99,37 @@ export class EstimateService {
     return this.#read(async (db) => this.#estimate(db, await this.#previews.update(db, environmentId, request), request.billing))
   }
 
-  /** The invoice that the end of the running period makes, with the usage of now. */
+  /**
+   * What the next instant makes at which time makes invoices of it, with the usage of now: the end of the running period, or a change that waits for an
+   * earlier one.
+   */
   nextInvoice(environmentId: string, subscriptionRefId: string): Promise<NextInvoice> {
     return this.#read(async (db) => {
       const { customer, due, open, subscription, now } = await this.#previews.held(db, environmentId, subscriptionRefId)
       const period = billingPeriodAt(subscription, now)
       if (!period) throw invalidSubscriptionStatus(subscriptionRefId, subscription.status, 'invoiced')
       const billed = await this.#ledger.draftIn(db, customer, [...due, ...toChanges(advance(open, period.end))])
-      const own = billed.filter(({ subscription: { id }, at }) => id === subscription.id && at === period.end)
-      const drafts = own.flatMap((one) => one.drafts)
-      const { terms } = own.at(-1)?.account ?? (await this.#account(db, customer, subscription))
-      // The period that ends is charged by what is held in it, the one that begins by what is held then.
-      const charges = [subscription, ...own.map((one) => one.subscription)].flatMap((content) => {
-        const { fixed, usage } = chargesOf(content, terms)
-        return [...fixed, ...usage]
-      })
-      const currency = drafts[0]?.currency ?? currencyOf(subscription, customer.billingCurrency) ?? fallbackCurrency
-      const payerId = subscription.payingCustomerId ?? customer.id
+      const later = billed.filter((one) => one.subscription.id === subscription.id && one.at > now)
+      const at = later.find(({ drafts }) => drafts.length > 0)?.at ?? period.end
+      const own = later.filter((one) => one.at === at)
+      const documents = own.flatMap(({ drafts }) => drafts)
+      const account = own.at(-1)?.account ?? (await this.#account(db, customer, subscription))
+      const { terms, standing } = account
+      const currency = documents.at(-1)?.currency ?? currencyOf(subscription, customer.billingCurrency) ?? fallbackCurrency
+      const nothing = { reason: 'BILLING_CYCLE', currency, period, lines: [], discount: decimal.zero, tax: decimal.zero } as const
+      const payerId = payerOf(subscription)
+      const balance = await this.#balance(db, { environmentId, payerId, currency }, billed, documents)
+      const customerDiscount = await findCustomerDiscount(db, environmentId, customer.id)
       return {
-        draft:
-          drafts.at(-1) ?? totalled({ reason: 'BILLING_CYCLE', currency, period, lines: [], discount: decimal.zero, tax: decimal.zero }),
-        balance: await this.#balance(db, { environmentId, payerId, currency }, billed, drafts.at(-1)),
+        documents,
+        draft: joined(documents) ?? totalled({ ...nothing, lines: [] }),
+        balance,
+        ...paidFrom(balance, totalsIn(currency, documents)),
         at: now,
         terms,
-        discount: discountAt(terms, period.end, subscription.timeZone),
+        discount: discountAt(account, { customerDiscount, period: standing?.period ?? { start: at }, at }),
         subscription,
-        charges: new Map(charges.map((charge) => [charge.price.id, charge])),
+        charges: chargesIn([subscription, ...own.map((one) => one.subscription)], terms, documents),
       }
     })
   }
@@ -136,20 +147,20 @@ export class EstimateService {
     const isAsked = (one: BilledSubscription) => changes.some(({ after }) => after === one.subscription)
     const own = billed.filter((one) => one.subscription.id === subscription.id && isAsked(one)).at(-1)
     const account = own?.account ?? (await this.#account(db, customer, subscription))
-    const draft = own?.drafts.at(-1) ?? null
+    const payerId = payerOf(subscription)
+    // Also of what it takes the place of: its usage is charged in the same instant.
+    const drafts = billed.filter((one) => isAsked(one) && payerOf(one.subscription) === payerId).flatMap((one) => one.drafts)
     const at = changes.at(-1)?.at ?? now
-    const payerId = subscription.payingCustomerId ?? customer.id
-    const currency = draft?.currency ?? account.terms.currency
-    const balance = currency === null ? decimal.zero : await this.#balance(db, { environmentId, payerId, currency }, billed, draft)
+    const currency = drafts.at(-1)?.currency ?? account.terms.currency
+    const balance = currency === null ? decimal.zero : await this.#balance(db, { environmentId, payerId, currency }, billed, drafts)
     const estimate = estimateOf({
       account,
-      draft,
-      creditNote: own?.drafts.find(({ currency: other }) => draft && other !== draft.currency) ?? null,
+      drafts,
       content: subscription,
       period: billingPeriodAt(subscription, at) ?? firstPeriod(subscription, at),
       at,
       balance,
-      timeZone: subscription.timeZone,
+      customerDiscount: await findCustomerDiscount(db, environmentId, customer.id),
       fallbackCurrency: customer.billingCurrency ?? fallbackCurrency,
     })
     const planned = subscription.scheduled.flatMap(({ change }) => ('plan' in change ? [change] : [])).at(-1) ?? subscription
@@ -158,22 +169,21 @@ export class EstimateService {
     return { ...estimate, isPlanDowngrade: before && (isPlanDowngrade ?? false), hasScheduledUpdates: subscription.scheduled.length > 0 }
   }
 
-  /** What the payer has to its credit when the draft comes: others that the same change makes before it use it first. */
+  /** What the payer has to its credit when the documents come: others that the same change makes before them use it first. */
   async #balance(
     db: Db,
     { environmentId, payerId, currency }: { environmentId: string; payerId: string; currency: string },
     billed: readonly BilledSubscription[],
-    draft: Draft | null | undefined,
+    [first]: readonly Draft[],
   ): Promise<decimal.Decimal> {
-    const drafts = billed.flatMap((one) => one.drafts.map((other) => ({ draft: other, payer: one.subscription })))
-    const index = drafts.findIndex((other) => other.draft === draft)
-    const before = drafts
-      .slice(0, index === -1 ? undefined : index)
-      .filter((other) => other.draft.currency === currency && (other.payer.payingCustomerId ?? other.payer.customerId) === payerId)
-    return balanceAfter(
-      await findBalance(db, environmentId, payerId, currency),
-      before.map((other) => other.draft.total),
+    const drafts = billed.flatMap((one) => one.drafts.map((draft) => ({ draft, payerId: payerOf(one.subscription) })))
+    const index = drafts.findIndex(({ draft }) => draft === first)
+    const before = drafts.slice(0, index === -1 ? undefined : index).filter((other) => other.payerId === payerId)
+    const totals = totalsIn(
+      currency,
+      before.map(({ draft }) => draft),
     )
+    return balanceAfter(await findBalance(db, environmentId, payerId, currency), totals)
   }
 
   async #account(db: Db, customer: Preview['customer'], subscription: Subscription): Promise<Account> {
@@ -199,4 +209,21 @@ export class EstimateService {
       { isolationLevel: 'RepeatableRead' },
     )
   }
+}
+
+const payerOf = ({ payingCustomerId, customerId }: Subscription): string => payingCustomerId ?? customerId
+
+const totalsIn = (currency: string, drafts: readonly Draft[]): decimal.Decimal[] =>
+  drafts.filter((draft) => draft.currency === currency).map(({ total }) => total)
+
+/** The period that ends is charged by what is held in it, the one that begins by what is held then. */
+function chargesIn(contents: readonly Subscription[], terms: Terms, documents: readonly Draft[]): NextInvoice['charges'] {
+  const currencies = new Set(documents.map(({ currency }) => currency))
+  const charges = contents.flatMap((content) =>
+    [...currencies].flatMap((currency) => {
+      const { fixed, usage } = chargesOf(content, { ...terms, currency })
+      return [...fixed, ...usage]
+    }),
+  )
+  return new Map(charges.map((charge) => [charge.price.id, charge]))
 }

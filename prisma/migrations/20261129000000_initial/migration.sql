@@ -371,6 +371,7 @@ CREATE TABLE "customer" (
     "salesforce_id" TEXT,
     "aws_marketplace_customer_id" TEXT,
     "coupon_id" UUID,
+    "coupon_granted_at" TIMESTAMPTZ(3),
     "additional_meta_data" JSONB,
     "source_updated_at" TIMESTAMPTZ(3),
     "archived_at" TIMESTAMPTZ(3),
@@ -1312,7 +1313,9 @@ ALTER TABLE "coupon"
   CHECK ("coupon_type" = 'PERCENTAGE' AND "percent_off" > 0 AND "percent_off" <= 100 AND "amounts_off" IS NULL
       OR "coupon_type" = 'FIXED' AND "percent_off" IS NULL AND "amounts_off" IS NOT NULL),
   ADD CONSTRAINT "coupon_max_redemptions_check" CHECK ("max_redemptions" > 0);
-ALTER TABLE "customer" ADD CONSTRAINT "customer_archived_check" CHECK ("archived_at" IS NULL OR ("name" IS NULL AND "email" IS NULL));
+ALTER TABLE "customer"
+  ADD CONSTRAINT "customer_archived_check" CHECK ("archived_at" IS NULL OR ("name" IS NULL AND "email" IS NULL)),
+  ADD CONSTRAINT "customer_coupon_check" CHECK (("coupon_id" IS NULL) = ("coupon_granted_at" IS NULL));
 ALTER TABLE "customer_state" ADD CONSTRAINT "customer_state_version_check" CHECK ("access_version" <= "version");
 -- What was imported is not kept twice.
 ALTER TABLE "import_item"

@@ -5,8 +5,9 @@ import { lateMs, reachedMs } from '../../metering/model/windows.js'
 import { firstPeriod } from '../../subscription/rules/billing-period.js'
 import { isSameSlot } from '../../subscription/rules/coexistence.js'
 import { givesAccess, isFinal, type Subscription } from '../../subscription/rules/subscription.js'
-import type { Line, Period, Standing, Terms, UsageCharged } from './billing.js'
+import type { BegunPeriod, Discount, Line, Period, Standing, Terms, UsageCharged } from './billing.js'
 import { chargesOf } from './charges.js'
+import { firstHolding } from './coupon.js'
 
 /**
  * Amounts of a partial period: invoiced at once, with the next invoice, or not at all. A change that begins a new period is invoiced at once in any
@@ -29,6 +30,8 @@ export interface Account {
   creditedPeriodStart: EpochMs | null
   /** Unused time was asked back for an end that is yet to come. */
   creditsUnusedAtEnd: boolean
+  /** In order: what the months of a coupon are counted by. */
+  begun: BegunPeriod[]
 }
 
 export const newAccount = (terms: Terms): Account => ({
@@ -39,7 +42,20 @@ export const newAccount = (terms: Terms): Account => ({
   pending: null,
   creditedPeriodStart: null,
   creditsUnusedAtEnd: false,
+  begun: [],
 })
+
+/**
+ * What discounts an invoice at `at` that charges for the period: the subscription's own discount while it holds, else the customer's as it is then,
+ * never both. Null: nothing.
+ */
+export function discountAt(
+  { begun, terms }: Pick<Account, 'begun' | 'terms'>,
+  { customerDiscount, period, at }: { customerDiscount: Discount | null; period: Pick<Period, 'start'>; at: EpochMs },
+): Discount | null {
+  const chargedFrom = begun.find(({ start }) => start === period.start)?.chargedFrom ?? at
+  return firstHolding([terms.discount, customerDiscount], { at, chargedFrom, begun })
+}
 
 export interface BilledChange {
   /** Null: it begins. */
@@ -61,24 +77,32 @@ export function isCharged({ status, pricingType, billingPeriod }: Subscription):
   return (status === 'ACTIVE' || status === 'PAYMENT_PENDING') && pricingType === 'PAID' && billingPeriod !== null
 }
 
+export interface UsageAsked {
+  priceId: string
+  featureId: string
+  period: Period
+  /** Earlier than the period: usage since then has to be known too, because the units of the whole are charged in parts. */
+  since: EpochMs
+}
+
 /** The periods in which usage has to be known for the change; none: it is charged for none. */
-export function usageAsked(account: Account, change: BilledChange): { priceId: string; featureId: string; period: Period }[] {
+export function usageAsked(account: Account, change: BilledChange): UsageAsked[] {
   const { standing, usageCharged, usageFrom, terms } = account
   const { before, at, usageUntil } = change
   if (!before || !standing || !closesPeriod(standing, change)) return []
   const part = endedPart(standing.period, before, at)
   const ended = { start: Math.max(part.start, usageFrom ?? part.start), end: part.end < at ? part.end : (usageUntil ?? part.end) }
   const prices = chargesOf(before, terms).usage.map(({ price }) => price)
-  const late = usageCharged.flatMap(({ priceId, charge, period }) => {
+  const late = usageCharged.flatMap(({ priceId, charge, period, since }) => {
     const price = charge?.price ?? prices.find(({ id }) => id === priceId)
     const isInTime = period.end > at - reachedMs
-    return price && isInTime && price.currency === standing.currency ? [{ price, period }] : []
+    return price && isInTime && price.currency === standing.currency ? [{ price, period, since: since ?? period.start }] : []
   })
-  return [...late, ...prices.map((price) => ({ price, period: ended }))].map(({ price, period }) => ({
-    priceId: price.id,
-    featureId: price.featureId!,
-    period,
-  }))
+  const isShared = part.start > standing.period.start
+  const running = prices.map((price) => {
+    return { price, period: ended, since: isShared && price.unitTransformation ? standing.period.start : ended.start }
+  })
+  return [...late, ...running].map(({ price, period, since }) => ({ priceId: price.id, featureId: price.featureId!, period, since }))
 }
 
 /** Whether the period that stands is over with the change, so that its usage is charged. */

@@ -8,9 +8,20 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type { Subscription } from '../../subscription/rules/subscription.js'
-import { type Account, type BilledChange, chargedPeriod, endedPart, isCharged, isReplaced, isSamePeriod, newAccount } from './account.js'
-import { withPastPeriods } from './backdated.js'
-import type { Draft, InvoiceReason, Standing, Terms } from './billing.js'
+import {
+  type Account,
+  type BilledChange,
+  chargedPeriod,
+  discountAt,
+  endedPart,
+  isCharged,
+  isReplaced,
+  isSamePeriod,
+  newAccount,
+} from './account.js'
+import { pastCharges, withPastPeriods } from './backdated.js'
+import type { Discount, Draft, InvoiceReason, Period, Standing, Terms } from './billing.js'
+import { monthsOf, withBegun } from './coupon.js'
 import { type ChangeDraft, changeDraft, type MeasuredUsage, periodDraft, standingOf, sum, totalled } from './invoice.js'
 
 export interface Billed {
@@ -18,61 +29,108 @@ export interface Billed {
   drafts: (Draft | ChangeDraft)[]
 }
 
-/**
- * The account after the change, and the invoices that it makes, those with nothing in them left out. `replaced`: what stands of the subscription that
- * this one replaces. `terms`: what is agreed from the change on; absent: as before. What ends with the change is charged by the terms of before.
- */
-export function bill({
-  account: known,
-  terms = known.terms,
-  change,
-  replaced = null,
-  usage = [],
-}: {
+interface Bill {
   account: Account
   terms?: Terms
   change: BilledChange
   replaced?: Standing | null
   usage?: readonly MeasuredUsage[]
-}): Billed {
+  customerDiscount?: Discount | null
+}
+
+/**
+ * The account after the change, and the invoices that it makes, those with nothing in them left out. `replaced`: what stands of the subscription that
+ * this one replaces. `terms`: what is agreed from the change on; absent: as before. What ends with the change is charged by the terms of before.
+ * `customerDiscount`: of the customer's coupon as it is now, for what has no discount of its own.
+ */
+export function bill(request: Bill): Billed {
+  const { account: known, change, customerDiscount = null } = request
+  const { after, at, before, isBackdated } = change
+  const terms = request.terms ?? known.terms
+  if (!isBackdated) return counted(billChange({ ...request, account: known, terms }), change)
+  if (before) throw invalidInput('isBackdated is for a new subscription: leave it out.', { path: 'billingInformation.isBackdated' })
+  const until = isCharged(after) ? chargedPeriod(after, at)!.start : null
+  const past = until === null ? null : pastCharges(after, { ...known, terms }, { until, customerDiscount })
+  if (!past) return counted(billChange({ ...request, account: known, terms }), change)
+  const { account, drafts } = billChange({ ...request, account: { ...known, begun: past.begun }, terms })
+  return counted({ account, drafts: drafts.map((draft) => withPastPeriods(draft, past.standings, terms)) }, change)
+}
+
+/** With the period that is charged now among those that coupons count. */
+function counted({ account, drafts }: Billed, { after, at }: BilledChange): Billed {
+  const { standing, begun } = account
+  if (!standing) return { account, drafts }
+  const { start } = standing.period
+  const known = begun.find((period) => period.start === start)
+  const isAbove0 = (amount: decimal.Decimal) => decimal.compare(amount, decimal.zero) > 0
+  const isCounted = isAbove0(standing.gross) || drafts.some(({ period, subTotal }) => period.start === start && isAbove0(subTotal))
+  const months = known?.months || (isCounted ? monthsOf(after) : 0)
+  return { account: { ...account, begun: withBegun(begun, { start, chargedFrom: known?.chargedFrom ?? at, months }) }, drafts }
+}
+
+function billChange({
+  account: known,
+  terms,
+  change,
+  replaced = null,
+  usage = [],
+  customerDiscount = null,
+}: Bill & { terms: Terms }): Billed {
   const { before, after, at } = change
   const { standing } = known
   const account = { ...known, terms }
-  const timeZone = after.timeZone
-  const target = isCharged(after) ? standingOf({ content: after, terms, period: chargedPeriod(after, at)!, timeZone, chargedAt: at }) : null
+  const target = isCharged(after) ? standsAfter({ known, account, after, at, customerDiscount }) : null
+  const ending = { account: known, terms, at, usage, customerDiscount }
   if (standing && before && change.isRenewal) {
-    if (!target || target.currency === standing.currency) return endPeriod({ account: known, terms, before, next: target, at, usage })
-    const closed = endPeriod({ account: known, terms, before, next: null, at, usage })
+    if (!target || target.currency === standing.currency) return endPeriod({ ...ending, before, next: target })
+    const closed = endPeriod({ ...ending, before, next: null })
     const begun = charge({ account: closed.account, target, replaced: null, change })
     return { account: begun.account, drafts: [...closed.drafts, ...begun.drafts] }
   }
   if (before?.status === 'PAYMENT_PENDING' && !target) return { account: newAccount(terms), drafts: [] }
-  if (standing && !target) return end({ account: known, terms, change, usage })
+  if (standing && !target) return end({ ...ending, change })
   // What still waits for its payment has nothing to give back, whatever was asked.
   if (change.creditsUnused && after.status !== 'PAYMENT_PENDING') return { account: { ...account, creditsUnusedAtEnd: true }, drafts: [] }
   if (standing && before && at >= standing.period.end && target!.period.end <= at) {
     // A change at the instant of the renewal, which comes next: what is sold from then on is charged by it.
-    return endPeriod({ account: known, terms, before, next: null, at, usage })
+    return endPeriod({ ...ending, before, next: null })
   }
   if (standing && before && !isSamePeriod(standing.period, target!.period)) {
-    const closed = endPeriod({ account: { ...known, pending: null }, terms, before, next: null, at, usage })
+    const closed = endPeriod({ ...ending, account: { ...known, pending: null }, before, next: null })
     const changed = charge({ account: { ...closed.account, standing, pending: account.pending }, target, replaced: null, change })
     return { account: changed.account, drafts: [...closed.drafts, ...changed.drafts] }
   }
   if (standing && before?.status === 'PAYMENT_PENDING' && after.status === 'ACTIVE') return payOff({ account, replaced, at })
   const waits = before?.status !== 'PAYMENT_PENDING' && after.status === 'PAYMENT_PENDING'
-  if (!waits) return backdated(charge({ account, target, replaced, change }), change)
+  if (!waits) return charge({ account, target, replaced, change })
   // An invoice in one currency carries no credit in another one: that is given when the payment has come.
   const credited = replaced?.currency === target?.currency ? replaced : null
-  const billed = backdated(charge({ account, target, replaced: credited, change }), change)
+  const billed = charge({ account, target, replaced: credited, change })
   return { ...billed, account: { ...billed.account, creditedPeriodStart: credited?.period.start ?? null } }
 }
 
-function backdated({ account, drafts }: Billed, { before, after, isBackdated }: BilledChange): Billed {
-  if (!isBackdated) return { account, drafts }
-  if (before) throw invalidInput('isBackdated is for a new subscription: leave it out.', { path: 'billingInformation.isBackdated' })
-  const past = drafts.map((draft) => withPastPeriods(draft, { subscription: after, terms: account.terms }))
-  return { account, drafts: past }
+/** What is to stand after the change: what is sold then, less the discount of then. */
+function standsAfter({
+  known,
+  account,
+  after,
+  at,
+  customerDiscount,
+}: {
+  known: Account
+  account: Account
+  after: Subscription
+  at: EpochMs
+  customerDiscount: Discount | null
+}): Standing | null {
+  const { standing } = known
+  const { terms } = account
+  const period = chargedPeriod(after, at)!
+  const discount = discountAt(account, { customerDiscount, period, at })
+  const target = standingOf({ content: after, terms, period, discount })
+  const isSold = target && standing && isSameStanding({ ...standing, net: target.net }, target)
+  // A coupon that its customer was given or lost is no change of the subscription: what was charged stands until something else makes an invoice.
+  return isSold && terms.discount === known.terms.discount ? standing : target
 }
 
 /** The first payment came. The other's unused time was credited by the invoice, unless it has begun another period since. */
@@ -179,6 +237,15 @@ function withPending(account: Account, draft: Draft | ChangeDraft): Billed {
   return { account: { ...account, pending: null }, drafts: isEmpty(joined) ? [] : [{ ...draft, ...joined }] }
 }
 
+interface Ending {
+  account: Account
+  /** From the change on. */
+  terms: Terms
+  at: EpochMs
+  usage: readonly MeasuredUsage[]
+  customerDiscount: Discount | null
+}
+
 /** `next` null: nothing more is charged in advance. */
 function endPeriod({
   account,
@@ -187,14 +254,8 @@ function endPeriod({
   next,
   at,
   usage,
-}: {
-  account: Account
-  terms: Terms
-  before: Subscription
-  next: Standing | null
-  at: EpochMs
-  usage: readonly MeasuredUsage[]
-}): Billed {
+  customerDiscount,
+}: Ending & { before: Subscription; next: Standing | null }): Billed {
   const { standing, terms, usageCharged } = account
   if (!standing) return { account: { ...account, terms: agreed }, drafts: [] }
   const { currency } = standing
@@ -208,30 +269,24 @@ function endPeriod({
     next,
     usage,
     alreadyCharged: usageCharged,
-    timeZone: before.timeZone,
+    discount: discountAt(account, { customerDiscount, period: next?.period ?? runningAt(standing.period, at), at }),
   })
   const ending = { ...account, standing: next, fixedCharged: next?.net ?? decimal.zero, usageCharged: charged }
   const billed = withPending(ending, draft)
   return { ...billed, account: { ...billed.account, terms: agreed } }
 }
 
+/** Where nothing more is charged in advance: what is over has another one after it, which has just begun. */
+const runningAt = ({ start, end }: Period, at: EpochMs): Pick<Period, 'start'> => ({ start: at < end ? start : end })
+
 /** Nothing is charged from now on. What was not used is given back when that was asked; a successor does it with its own invoice. */
-function end({
-  account,
-  terms,
-  change,
-  usage,
-}: {
-  account: Account
-  terms: Terms
-  change: BilledChange
-  usage: readonly MeasuredUsage[]
-}): Billed {
+function end({ change, ...ending }: Ending & { change: BilledChange }): Billed {
   const { before, at } = change
+  const { account } = ending
   const { standing } = account
   const isGivenBack = change.creditsUnused || (account.creditsUnusedAtEnd && !isReplaced(change.after))
   const credits = standing && isGivenBack ? creditDrafts(standing, account.terms, at) : []
-  const closed = before ? endPeriod({ account, terms, before, next: null, at, usage }) : { account, drafts: [] }
+  const closed = before ? endPeriod({ ...ending, before, next: null }) : { account, drafts: [] }
   return { account: { ...closed.account, standing: null }, drafts: [...closed.drafts, ...credits] }
 }
 

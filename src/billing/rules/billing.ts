@@ -25,6 +25,7 @@ export interface Discount {
   /** Above 0, at most 100; null: `amountsOff`. */
   percentOff: Decimal | null
   amountsOff: Money[] | null
+  /** When it was given, or was to begin. */
   startDate: EpochMs
   /** Null: for ever. */
   durationInMonths: number | null
@@ -49,6 +50,7 @@ export interface Terms {
   /** Null: there is nothing to pay in any currency. */
   currency: string | null
   collectionMethod: CollectionMethod
+  /** The subscription's own; its customer's is asked for at each invoice. */
   discount: Discount | null
   priceOverrides: PriceOverride[]
   /** At least this much is charged in a billing period; null: no such agreement. */
@@ -115,10 +117,21 @@ export interface Standing {
   taxPercentage?: Decimal | null
 }
 
+/** A billing period that began, as the months of coupons count it. Plain data. */
+export interface BegunPeriod {
+  start: EpochMs
+  /** When the subscription began to be charged for it: later than its start where that was past, or another one's. */
+  chargedFrom: EpochMs
+  /** What it uses up of a coupon: 1, of a year 12; 0 as long as its total is 0. */
+  months: number
+}
+
 /** What is charged for usage, or was by an invoice before: late usage is the difference. */
 export interface UsageCharged {
   priceId: string
   period: Period
+  /** The beginning of the billing period, where `period` is only a part of it and units are those of the whole; absent: that of `period`. */
+  since?: EpochMs
   amount: Decimal
   /** As it was charged, for usage that comes when another plan or version is held; absent: the price is looked for in what is held. */
   charge?: { price: Price; version: Pick<PackageVersion, 'kind' | 'displayName'> }

@@ -5,9 +5,10 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { exactly, round, share } from '../../kernel/money.js'
-import type { Content, Draft, InvoiceReason, Line, Period, Standing, Terms, UsageCharged } from './billing.js'
+import type { Content, Discount, Draft, InvoiceReason, Line, Period, Standing, Terms, UsageCharged } from './billing.js'
 import { chargesOf, lineOf } from './charges.js'
-import { discountOn, isInForce } from './coupon.js'
+import { discountOn } from './coupon.js'
+import { unitsUsed } from './price.js'
 import { creditOf, type Unused, type UnusedShare, unusedOf, unusedShare } from './proration.js'
 
 /** What the content costs in advance for a whole billing period; null: it is not sold for money. */
@@ -15,25 +16,19 @@ export function standingOf({
   content,
   terms,
   period,
-  timeZone,
-  chargedAt,
+  discount,
 }: {
   content: Content
   terms: Terms
   period: Period
-  timeZone: string
-  /** Decides whether the discount holds. */
-  chargedAt: EpochMs
+  /** That holds for it; null: none. */
+  discount: Discount | null
 }): Standing | null {
   if (terms.currency === null || content.billingPeriod === null) return null
   const lines = chargesOf(content, terms).fixed.map(lineOf)
   const gross = sum(lines.map(({ amount }) => amount))
-  const discount = discountOn(gross, discountAt(terms, chargedAt, timeZone), terms.currency)
-  return { period, currency: terms.currency, lines, gross, net: decimal.subtract(gross, discount), taxPercentage: terms.taxPercentage }
-}
-
-export function discountAt({ discount }: Pick<Terms, 'discount'>, at: EpochMs, timeZone: string): Terms['discount'] {
-  return discount && isInForce(discount, at, timeZone) ? discount : null
+  const net = decimal.subtract(gross, discountOn(gross, discount, terms.currency))
+  return { period, currency: terms.currency, lines, gross, net, taxPercentage: terms.taxPercentage }
 }
 
 /** A draft that changes what stands: credit for the old (negative), debit for the new (positive), both less their discounts. */
@@ -87,7 +82,10 @@ const nothing: Unused = { lines: [], gross: decimal.zero, discount: decimal.zero
 export interface MeasuredUsage {
   priceId: string
   period: Period
+  /** As it is counted, since `since`. */
   quantity: decimal.Decimal
+  /** Where that is earlier than the period: since when, and what was counted until the period began. */
+  earlier?: { since: EpochMs; quantity: decimal.Decimal }
 }
 
 /**
@@ -103,7 +101,7 @@ export function periodDraft({
   next,
   usage,
   alreadyCharged,
-  timeZone,
+  discount,
 }: {
   /** As it was in the period that ended. */
   content: Content
@@ -118,12 +116,14 @@ export function periodDraft({
   usage: readonly MeasuredUsage[]
   /** What earlier invoices charged for usage. */
   alreadyCharged: readonly UsageCharged[]
-  timeZone: string
+  /** That holds when the invoice is made, whatever held when something was used; null: none. */
+  discount: Discount | null
 }): { draft: Draft; charged: UsageCharged[] } {
   const { currency } = terms
   const { charged, lines: usageLines } = usageLinesOf({ usage, alreadyCharged, charges: chargesOf(content, terms).usage })
   const usageTotal = sum(usageLines.map(({ amount }) => amount))
-  const usageDiscount = discountOnUsage({ standing, usageTotal, discount: discountAt(terms, ended.start, timeZone), currency })
+  // Beside the advance charge of the same invoice, or of the period that is cut short.
+  const usageDiscount = discountOnUsage({ fixed: (next ?? standing)?.gross ?? decimal.zero, usageTotal, discount, currency })
   const spent = decimal.add(fixedCharged, decimal.subtract(usageTotal, usageDiscount))
   const leastSpend = adjustment({ terms, spent, ended, standing })
   const fixedLines = next ? next.lines.map((line): Line => ({ ...line, period: next.period, isProration: false })) : []
@@ -155,14 +155,16 @@ function usageLinesOf({
 }): { charged: UsageCharged[]; lines: Line[] } {
   const charged: UsageCharged[] = []
   const lines: Line[] = []
-  for (const { priceId, period, quantity } of usage) {
+  for (const { priceId, period, quantity: until, earlier } of usage) {
     const before = alreadyCharged.find((other) => other.priceId === priceId && other.period.start === period.start)
     const charge = before?.charge ?? charges.find(({ price }) => price.id === priceId)
     if (!charge) continue
     const { price, version } = charge
+    const quantity = unitsUsed(price, { until, before: earlier?.quantity })
     const line = { ...lineOf({ price, version, quantity }), period, isProration: false }
     const { kind, displayName } = version
-    charged.push({ priceId, period, amount: line.amount, charge: { price, version: { kind, displayName } } })
+    const since = earlier && { since: earlier.since }
+    charged.push({ priceId, period, ...since, amount: line.amount, charge: { price, version: { kind, displayName } } })
     if (!before) lines.push(line)
     else if (before.amount !== line.amount)
       lines.push({
@@ -184,12 +186,13 @@ export function lateUsageDraft({
   terms,
   usage,
   alreadyCharged,
-  timeZone,
+  discount: inForce,
 }: {
   terms: Terms
   usage: readonly MeasuredUsage[]
   alreadyCharged: readonly UsageCharged[]
-  timeZone: string
+  /** That holds when the invoice is made; null: none. */
+  discount: Discount | null
 }): Draft | null {
   const { lines } = usageLinesOf({ usage, alreadyCharged })
   const currency = alreadyCharged.find(({ charge }) => charge)?.charge?.price.currency
@@ -197,7 +200,6 @@ export function lateUsageDraft({
   const start = Math.min(...lines.map(({ period }) => period.start))
   const end = Math.max(...lines.map(({ period }) => period.end))
   const total = sum(lines.map(({ amount }) => amount))
-  const inForce = discountAt(terms, start, timeZone)
   const discount = inForce?.percentOff ? discountOn(total, inForce, currency) : decimal.zero
   const tax = taxOn(decimal.subtract(total, discount), terms.taxPercentage, currency)
   return totalled({ reason: 'BILLING_CYCLE', currency, period: { start, end }, lines, discount, tax })
@@ -205,17 +207,16 @@ export function lateUsageDraft({
 
 /** A discount is given once for a period: what the fixed part has left of it goes to the usage. */
 function discountOnUsage({
-  standing,
+  fixed,
   usageTotal,
   discount,
   currency,
 }: {
-  standing: Standing | null
+  fixed: decimal.Decimal
   usageTotal: decimal.Decimal
-  discount: Terms['discount']
+  discount: Discount | null
   currency: string
 }): decimal.Decimal {
-  const fixed = standing?.gross ?? decimal.zero
   return decimal.subtract(discountOn(decimal.add(fixed, usageTotal), discount, currency), discountOn(fixed, discount, currency))
 }
 

@@ -2,6 +2,19 @@
 import type { Price, PriceTier } from '../../catalog/model/package.js'
 import * as decimal from '../../kernel/decimal.js'
 import { type Exact, exactly, product } from '../../kernel/money.js'
+import { toAnsweredUnits } from '../../metering/model/unit-transformation.js'
+
+/**
+ * The units that a price charges of the usage between two moments of a billing period, from what the period has come to until each of them: so that
+ * parts of a period are the units of the whole. Usage below zero is none.
+ */
+export function unitsUsed(
+  { unitTransformation }: Pick<Price, 'unitTransformation'>,
+  { until, before = decimal.zero }: { until: decimal.Decimal; before?: decimal.Decimal },
+): decimal.Decimal {
+  const units = (usage: decimal.Decimal) => toAnsweredUnits(decimal.max(usage, decimal.zero), unitTransformation ?? null)
+  return decimal.max(decimal.subtract(units(until), units(before)), decimal.zero)
+}
 
 /** For one billing period, before rounding. A quantity of 0 or less costs nothing, flat parts of tiers included. */
 export function costOf(price: Pick<Price, 'amount' | 'tiers' | 'tiersMode' | 'blockSize'>, quantity: decimal.Decimal): Exact {

@@ -1,5 +1,4 @@
 /** What a caller agrees for a subscription beside what the catalog says, and the terms that it makes. Pure. */
-
 import { checkTiers } from '../../catalog/document/package-checks.js'
 import { currencies } from '../../catalog/model/currency.js'
 import type { EpochMs } from '../../kernel/clock.js'
@@ -66,9 +65,10 @@ export const usualTerms: Omit<Terms, 'currency'> = {
 /** The terms after the request. `discount` is what its coupon stands for; undefined: as before. */
 export function termsAfter(before: Terms, request: BillingRequest, discount: Discount | null | undefined): Terms {
   const { priceOverrides, minimumSpend, collectionMethod, taxPercentage, taxName, daysUntilDue, awaitsPayment } = request
+  const isKept = before.discount && discount && !request.coupon?.startDate && isSameDiscount(before.discount, discount)
   return {
     ...before,
-    ...(discount === undefined ? {} : { discount }),
+    ...(discount === undefined || isKept ? {} : { discount }),
     ...(priceOverrides === undefined ? {} : { priceOverrides: priceOverrides ?? [] }),
     ...(minimumSpend === undefined ? {} : { minimumSpend }),
     ...(taxPercentage === undefined ? {} : { taxPercentage, taxName: taxName ?? null }),
@@ -76,6 +76,13 @@ export function termsAfter(before: Terms, request: BillingRequest, discount: Dis
     collectionMethod: collectionMethod ?? before.collectionMethod,
     awaitsPayment: awaitsPayment ?? before.awaitsPayment,
   }
+}
+
+/** A caller that repeats itself begins nothing anew: the months go on from when it was given first. */
+function isSameDiscount(a: Discount, b: Discount): boolean {
+  const content = ({ source, couponId, name, percentOff, amountsOff, durationInMonths }: Discount) =>
+    JSON.stringify([source, couponId, name, percentOff, amountsOff?.map(({ amount, currency }) => [amount, currency]), durationInMonths])
+  return content(a) === content(b)
 }
 
 /** What was agreed about money for a change that waits. Kept as JSON. */

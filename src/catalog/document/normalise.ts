@@ -3,7 +3,8 @@ import type { AddonDefinition, CatalogDocument, MetaData, MeterDefinition, PlanD
 
 /**
  * The document with every list whose order says nothing in a fixed order: definitions by refId, prices by what they are for, names,
- * held values and amounts alphabetically. The order of entitlements and of an ENUM's values is how they are displayed and stays.
+ * and held values alphabetically. The order of entitlements and of an ENUM's values is how they are displayed and stays, and so does that of a
+ * coupon's amounts: the first is the one that clients are shown who know of one.
  * Normalising twice changes nothing.
  */
 export function normalise(document: CatalogDocument): CatalogDocument {
@@ -18,10 +19,7 @@ export function normalise(document: CatalogDocument): CatalogDocument {
       compatibleAddons: [...plan.compatibleAddons].sort(),
     })),
     addons: sortBy(document.addons, refIdOf).map((addon) => ({ ...normalisePackage(addon), dependencies: [...addon.dependencies].sort() })),
-    coupons: sortBy(document.coupons, refIdOf).map((coupon) => ({
-      ...normaliseMeta(coupon),
-      amountsOff: coupon.amountsOff && sortBy(coupon.amountsOff, ({ currency }) => currency),
-    })),
+    coupons: sortBy(document.coupons, refIdOf).map(normaliseMeta),
   }
 }
 

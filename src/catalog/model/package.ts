@@ -73,6 +73,8 @@ export interface Price {
   /** What is counted; null for FLAT_FEE. */
   featureId: string | null
   featureRefId: string | null
+  /** USAGE_BASED: of the feature as it is now, which is charged in the units that it is answered in. Null: what is counted is charged. */
+  unitTransformation: Feature['unitTransformation']
   tiersMode: TiersMode | null
   /** Ascending; null when `amount` is the price. */
   tiers: PriceTier[] | null

@@ -23,7 +23,10 @@ export const isPerUnit = ({ billingModel }: Pick<Price, 'billingModel'>): boolea
  * The entitlements, and those that prices per unit imply: of a feature that is sold and not entitled to. They have no limit of their own, so they give
  * what is bought, and add to what is inherited. Each is known by the first of its prices.
  */
-export function withImplied(entitlements: readonly FrozenEntitlement[], prices: readonly Price[]): FrozenEntitlement[] {
+export function withImplied(
+  entitlements: readonly FrozenEntitlement[],
+  prices: readonly Omit<Price, 'unitTransformation'>[],
+): FrozenEntitlement[] {
   const all = [...entitlements]
   for (const price of prices) {
     const { id, featureId } = price

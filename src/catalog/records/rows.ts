@@ -17,8 +17,12 @@ import type { CatalogFeature, Feature } from '../model/feature.js'
 import type { DefaultTrial, PackageEntitlement, PackageVersion, Price, PriceTier } from '../model/package.js'
 import { withImplied } from '../model/units.js'
 
-/** A version as it never changes. Its features do (their names, for example), so they are added when it is answered. */
-export type FrozenVersion = Omit<PackageVersion, 'entitlements'> & { entitlements: Omit<PackageEntitlement, 'feature'>[] }
+/** A version as it never changes. Its features do (their names and units, for example), so they are added when it is answered. */
+export type FrozenVersion = Omit<PackageVersion, 'entitlements' | 'prices'> & {
+  entitlements: Omit<PackageEntitlement, 'feature'>[]
+  prices: FrozenPrice[]
+}
+export type FrozenPrice = Omit<Price, 'unitTransformation'>
 
 export const featureContent = { meter: true } as const satisfies Prisma.FeatureInclude
 export const productContent = {
@@ -154,7 +158,7 @@ function toTrial({ trialDuration, trialUnits, trialEndBehavior }: VersionRow): D
     : null
 }
 
-function toPrice(row: VersionRow['prices'][number]): Price {
+function toPrice(row: VersionRow['prices'][number]): FrozenPrice {
   const { id, billingModel, billingPeriod, billingCountryCode, featureId, tiersMode } = row
   return {
     id,

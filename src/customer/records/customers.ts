@@ -1,3 +1,4 @@
+import { readTime } from '../../environment/records/environments.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
@@ -66,8 +67,9 @@ export async function insertCustomerIfNew(
   fields: CustomerFields,
   createdAt: Date | undefined,
 ): Promise<Customer | null> {
+  const couponGrantedAt = fields.couponId ? new Date(await readTime(db, environmentId)) : null
   const [row] = await db.customer.createManyAndReturn({
-    data: [{ environmentId, id: newId(), refId, ...columns(fields), createdAt }],
+    data: [{ environmentId, id: newId(), refId, ...columns(fields), couponGrantedAt, createdAt }],
     skipDuplicates: true,
   })
   return row ? fromRow(row) : null
@@ -75,7 +77,17 @@ export async function insertCustomerIfNew(
 
 export async function updateCustomer(db: Db, environmentId: string, id: string, fields: CustomerFields): Promise<Customer> {
   if (fields.timeZone !== undefined) await rememberTimeZone(db, environmentId, id, fields.timeZone)
+  if (fields.couponId !== undefined) await giveCoupon(db, environmentId, id, fields.couponId)
   return fromRow(await db.customer.update({ where: { environmentId_id: { environmentId, id } }, data: columns(fields) }))
+}
+
+/** One that it has already keeps the time at which it was given. */
+async function giveCoupon(db: Db, environmentId: string, id: string, couponId: string | null): Promise<void> {
+  const couponGrantedAt = couponId && new Date(await readTime(db, environmentId))
+  await db.customer.updateMany({
+    where: { environmentId, id, ...(couponId && { OR: [{ couponId: null }, { couponId: { not: couponId } }] }) },
+    data: { couponId, couponGrantedAt },
+  })
 }
 
 /** Remembers the zone that is about to be replaced: usage periods that were begun in it end in it. After two years none of them is left. */

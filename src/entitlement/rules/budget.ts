@@ -6,7 +6,7 @@
  * used up         spent is the limit or more: nothing is left for another unit
  */
 
-import { costOf } from '../../billing/rules/price.js'
+import { costOf, unitsUsed } from '../../billing/rules/price.js'
 import type { Price } from '../../catalog/model/package.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
@@ -19,7 +19,7 @@ import type { Budget, Subscription } from '../../subscription/rules/subscription
 interface UsagePrice {
   featureId: string
   meterType: MeterType
-  price: Pick<Price, 'amount' | 'blockSize' | 'currency' | 'tiers' | 'tiersMode'>
+  price: Pick<Price, 'amount' | 'blockSize' | 'currency' | 'tiers' | 'tiersMode' | 'unitTransformation'>
 }
 
 /** What the budgets of a customer's subscriptions depend on. */
@@ -102,7 +102,7 @@ const chargeKey = ({ series, at }: Pick<BudgetCharge, 'series' | 'at'>): string 
 export function isUsedUp({ limit, charges }: Pick<RunningBudget, 'limit' | 'charges'>, usage: BudgetFacts['usage']): boolean {
   const costs = charges.map((charge) => {
     const used = usage.get(chargeKey(charge)) ?? decimal.zero
-    return round(costOf(charge.price, decimal.max(used, decimal.zero)), charge.price.currency)
+    return round(costOf(charge.price, unitsUsed(charge.price, { until: used })), charge.price.currency)
   })
   return decimal.compare(costs.reduce(decimal.add, decimal.zero), limit) >= 0
 }

@@ -65,7 +65,8 @@ export const commands: readonly Command<AdminContext>[] = [
         hasPersistentCache: values['persistent-cache'] === true,
         allowsUnsignedClientReads: values['unsigned-client-reads'] === true,
       })
-      return { text: describeNewEnvironment(refId, signingSecret), json: { ...shownEnvironment(created), signingSecret } }
+      const json = { ...shownEnvironment(created), signingSecret }
+      return { text: describeNewEnvironment(json, signingSecret), json }
     },
   },
   {
@@ -126,7 +127,7 @@ export const commands: readonly Command<AdminContext>[] = [
   {
     name: 'key revoke',
     argument: 'key id',
-    summary: 'Ends an API key at once (running processes notice within 5 seconds)',
+    summary: 'Ends an API key at once (running processes notice within 5 seconds, open WebSockets within 20)',
     options: {},
     async run({ environments, clock }, _values, keyId) {
       const key = shownKey(await environments.revokeKey(keyId), clock.now())

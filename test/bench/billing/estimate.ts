@@ -29,6 +29,7 @@ function subscription(units: number): Subscription {
       amount: null,
       featureId,
       featureRefId: featureId,
+      unitTransformation: null,
       tiersMode: 'GRADUATED',
       tiers: Array.from({ length: tiers }, (_, tier) => ({
         upTo: tier === tiers - 1 ? null : decimal.fromNumber((tier + 1) * 10),
@@ -71,12 +72,12 @@ function estimate(): number {
   const { account, drafts } = bill({ account: begun, change: { ...change, before, after, at } })
   const answer = estimateOf({
     account,
-    draft: drafts[0]!,
+    drafts,
     content: after,
     period,
     at,
     balance: decimal.zero,
-    timeZone: 'UTC',
+    customerDiscount: null,
     fallbackCurrency: 'USD',
   })
   return decimal.toNumber(answer.total)

@@ -170,7 +170,11 @@ export interface CustomerSpec {
   timeZone: string
   currency: Currency | null
   country: 'DE' | null
-  discount: { percentOff: number } | { amountOff: Record<Currency, number>; months: number | null } | { couponRefId: string } | null
+  discount:
+    | { percentOff: number }
+    | { amountOff: Record<Currency, number>; months: number | null }
+    | { couponRefId: string; isCustomers: boolean }
+    | null
   taxPercentage: number | null
   minimumSpend: number | null
   overrides: { flat: string; seat: string } | null
@@ -189,7 +193,7 @@ const anyDiscount: fc.Arbitrary<CustomerSpec['discount']> = fc.oneof(
     }),
     months: fc.option(fc.integer({ min: 1, max: 3 })),
   }),
-  fc.constantFrom({ couponRefId: 'tenth' }, { couponRefId: 'seven' }),
+  fc.record({ couponRefId: fc.constantFrom('tenth', 'seven'), isCustomers: fc.boolean() }),
 )
 
 const anyCustomer = (stepCount: number): fc.Arbitrary<CustomerSpec> =>
@@ -211,6 +215,8 @@ export interface WorldSpec {
   /** Published before the third step, for new customers. */
   laterPrices: PriceList
   downgradeTiming: 'IMMEDIATE' | 'END_OF_BILLING_PERIOD'
+  /** Of calls; null: they are sold one by one. */
+  unitTransformation: { divide: number; round: 'UP' | 'DOWN' } | null
   /** Seconds before each step; the first is the time of the day. */
   gaps: number[]
   customers: CustomerSpec[]
@@ -228,6 +234,10 @@ export const anyWorld = ({ customers, steps }: { customers: number; steps: numbe
     priceList: anyPriceList,
     laterPrices: anyPriceList,
     downgradeTiming: fc.constantFrom('IMMEDIATE' as const, 'IMMEDIATE' as const, 'END_OF_BILLING_PERIOD' as const),
+    unitTransformation: fc.option(
+      fc.record({ divide: fc.constantFrom(7, 100, 1_000), round: fc.constantFrom('UP' as const, 'DOWN' as const) }),
+      { freq: 3 },
+    ),
     gaps: fc.array(anyGap, { minLength: steps + 1, maxLength: steps + 1 }),
     customers: fc.array(anyCustomer(steps), { minLength: customers, maxLength: customers }),
   })

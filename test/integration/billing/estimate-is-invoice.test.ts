@@ -14,7 +14,7 @@ const onlyCustomer = process.env.ESTIMATE_CUSTOMER === undefined ? undefined : N
 const size = { customers: 20, steps: 6 }
 
 /** What there has to be of each run. */
-const kinds = ['provision', 'plan change', 'quantity', 'addons', 'period', 'new period', 'migrate', 'cancel', 'renewal']
+const kinds = ['provision', 'plan change', 'quantity', 'addons', 'period', 'new period', 'migrate', 'cancel', 'renewal', 'usage']
 
 describe('an estimate', () => {
   let bench: Bench
@@ -38,7 +38,7 @@ describe('an estimate', () => {
       } catch (error) {
         const customer = /^customer (\d+)/.exec((error as Error).message)?.[1]
         const again = `ESTIMATE_SEED=${seed} ESTIMATE_WORLD=${index}${customer ? ` ESTIMATE_CUSTOMER=${customer}` : ''}`
-        ;(error as Error).message += `\nAgain: ${again} npm test -- estimate-is-invoice`
+        ;(error as Error).message += `\nAgain: ${again} npm test -- integration/billing/estimate-is-invoice`
         throw error
       }
       for (const [kind, count] of Object.entries(world.cases)) counts[kind] = (counts[kind] ?? 0) + count

@@ -26,23 +26,24 @@ export function termsOf(
   const adHoc = { name: null, percentOff: null, amountsOff: null, durationInMonths: null }
   const own = { addonRefId: null, tiers: null, blockSize: null }
   return {
-    ...(discount && {
-      coupon:
-        'couponRefId' in discount
-          ? discount
-          : 'percentOff' in discount
-            ? { discount: { ...adHoc, percentOff: decimal.fromNumber(discount.percentOff) } }
-            : {
-                discount: {
-                  ...adHoc,
-                  amountsOff: Object.entries(discount.amountOff).map(([code, amount]) => ({
-                    currency: code,
-                    amount: decimal.fromNumber(amount),
-                  })),
-                  durationInMonths: discount.months,
+    ...(discount &&
+      !('isCustomers' in discount && discount.isCustomers) && {
+        coupon:
+          'couponRefId' in discount
+            ? { couponRefId: discount.couponRefId }
+            : 'percentOff' in discount
+              ? { discount: { ...adHoc, percentOff: decimal.fromNumber(discount.percentOff) } }
+              : {
+                  discount: {
+                    ...adHoc,
+                    amountsOff: Object.entries(discount.amountOff).map(([code, amount]) => ({
+                      currency: code,
+                      amount: decimal.fromNumber(amount),
+                    })),
+                    durationInMonths: discount.months,
+                  },
                 },
-              },
-    }),
+      }),
     taxPercentage: taxPercentage === null ? null : decimal.fromNumber(taxPercentage),
     ...(minimumSpend !== null && { minimumSpend: { amount: decimal.fromNumber(minimumSpend), currency: currency ?? 'USD' } }),
     ...(overrides &&

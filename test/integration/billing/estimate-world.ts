@@ -15,7 +15,7 @@ import {
 } from './estimate-cases.js'
 import { boxes, contentRequest, seats, termsOf } from './estimate-requests.js'
 import type { Bench } from './fixture.js'
-import { type Held, inUnits, periodPrice, unused, withTax } from './naive-price.js'
+import { type Held, inUnits, periodPrice, unused, usagePrice, withTax } from './naive-price.js'
 
 /** As many customers are at work at once as a busy door has requests. */
 const concurrency = 6
@@ -47,10 +47,12 @@ interface Traveller {
   known: Set<string>
   /** Of all invoices, in minor units. */
   charged: Partial<Record<Currency, number>>
+  /** All that were reported. */
+  calls: { count: number; at: number }[]
   /** What the second opinion can follow; null: what stands is the outcome of something that it does not know. */
   held: Held | null
   /** The next invoice as it was answered before the clock moved on. */
-  foreseen: { subscriptionId: string; at: number; total: string; lines: string[] } | null
+  foreseen: { subscriptionId: string; isCertain: boolean; total: string; lines: string[] } | null
 }
 
 export class EstimateWorld {
@@ -76,15 +78,32 @@ export class EstimateWorld {
     const { spec, bench } = { spec: this.#spec, bench: this.#bench }
     this.#environmentId = await bench.createEnvironment({ isTest: true, catalog: catalogOf(spec.priceList, spec) })
     this.#featureId = (await bench.prisma.feature.findFirstOrThrow({ where: { environmentId: this.#environmentId, refId: 'calls' } })).id
+    await this.#convertCalls()
     await bench.testClocks.create(this.#environmentId, this.#now)
     const travellers: Traveller[] = []
     for (const [index, customer] of spec.customers.entries()) {
       if (only !== undefined && only !== index) continue
       const refId = `customer-${index}`
-      const { timeZone, currency } = customer
-      await bench.customers.provision(this.#environmentId, { refId, timeZone, ...(currency && { billingCurrency: currency }) })
+      const { timeZone, currency, discount } = customer
+      const couponRefId = discount && 'isCustomers' in discount && discount.isCustomers ? discount.couponRefId : null
+      await bench.customers.provision(this.#environmentId, {
+        refId,
+        timeZone,
+        couponRefId,
+        ...(currency && { billingCurrency: currency }),
+      })
       const { id } = (await bench.customers.get(this.#environmentId, refId))!
-      travellers.push({ spec: customer, refId, id, subscriptionRefId: null, known: new Set(), charged: {}, held: null, foreseen: null })
+      travellers.push({
+        spec: customer,
+        refId,
+        id,
+        subscriptionRefId: null,
+        known: new Set(),
+        charged: {},
+        calls: [],
+        held: null,
+        foreseen: null,
+      })
     }
     const each = (label: string, work: (traveller: Traveller) => Promise<void>) =>
       atOnce(travellers, async (traveller) => {
@@ -105,6 +124,7 @@ export class EstimateWorld {
       if (index === 2) {
         this.#prices = spec.laterPrices
         await bench.catalog.apply(this.#environmentId, catalogOf(this.#prices, spec), { dryRun: false, archiveMissing: false })
+        await this.#convertCalls()
       }
       await each(`step ${index}`, (traveller) => this.#step(traveller, traveller.spec.steps[index]!))
     }
@@ -258,9 +278,10 @@ export class EstimateWorld {
     }
     const subscription = outcome.after
     const invoice = outcome.made.filter(({ subscriptionId }) => subscriptionId === subscription.id).at(-1) ?? null
-    const { total, subTotal, discountAmount: discount, tax, balance } = estimated
-    const amountDue = decimal.subtract(decimal.max(total, decimal.zero), decimal.max(balance?.used ?? decimal.zero, decimal.zero))
-    const expected = invoice ?? { total: '0', subTotal: '0', discount: '0', tax: '0', amountDue: '0', lines: [] }
+    const { total, subTotal, discountAmount: discount, tax, amountDue } = estimated
+    // Own ones come last, as they are made.
+    const isOwn = ({ subscriptionId }: MadeInvoice) => subscriptionId === subscription.id
+    const expected = added([...outcome.made.filter((made) => !isOwn(made)), ...outcome.made.filter(isOwn)])
     expect({ total, subTotal, discount, tax, amountDue, lines: estimated.lines.map(({ amount }) => amount) }, kind).to.deep.equal({
       total: expected.total,
       subTotal: expected.subTotal,
@@ -279,27 +300,47 @@ export class EstimateWorld {
     const current = await this.#current(traveller)
     const period = current?.currentPeriod
     if (current?.status !== 'ACTIVE' || !period) return
-    if (calls > 0) await this.#report(traveller, calls, period.start)
+    // What is used in the instant of a change is of what was before it.
+    if (calls > 0) await this.#report(traveller, calls, period.start + 1_000)
     if (lateCalls !== null && current.startDate < period.start) await this.#report(traveller, lateCalls, period.start - 1_000)
-    if (period.end > next || (current.effectiveEndDate !== null && current.effectiveEndDate <= period.end)) return
-    const { draft } = await this.#bench.estimates.nextInvoice(this.#environmentId, current.refId)
-    const lines = draft.lines.map(({ amount }) => amount)
-    traveller.foreseen = { subscriptionId: current.id, at: period.end, total: draft.total, lines }
+    const { documents, draft } = await this.#bench.estimates.nextInvoice(this.#environmentId, current.refId)
+    const lines = documents.flatMap((document) => document.lines.map(({ amount }) => amount))
+    traveller.foreseen = { subscriptionId: current.id, isCertain: period.end <= next, total: draft.total, lines }
+    const { held } = traveller
+    const usage = documents.flatMap((one) => one.lines).find((line) => line.description === 'business: calls')
+    if (!usage || held?.planRefId !== 'business' || current.startDate > period.start || usage.period.end !== period.end) return
+    const used = traveller.calls.filter((call) => call.at >= period.start && call.at < period.end)
+    const { unitTransformation } = this.#spec
+    const price = usagePrice(traveller.spec, held, { calls: used.reduce((sum, { count }) => sum + count, 0), unitTransformation })
+    expect(Number(usage.amount), 'the price list of usage').to.equal(inUnits(price, held.currency))
+    this.#count('usage')
   }
 
   async #compareForeseen(traveller: Traveller): Promise<void> {
     const { foreseen } = traveller
     const made = await this.#newInvoices(traveller)
     if (!foreseen) return
-    const invoice = made
-      .filter(({ subscriptionId, createdAt }) => subscriptionId === foreseen.subscriptionId && createdAt === foreseen.at)
-      .at(-1)
+    const own = made.filter(({ subscriptionId }) => subscriptionId === foreseen.subscriptionId)
+    if (own.length === 0 && !foreseen.isCertain) return
+    // Of the first instant that made any, all.
+    const documents = own.filter(({ createdAt }) => createdAt === own[0]!.createdAt)
     const { total, lines } = foreseen
-    expect({ total, lines }, 'renewal').to.deep.equal(invoice ? { total: invoice.total, lines: invoice.lines } : { total: '0', lines: [] })
+    expect({ total, lines }, 'renewal').to.deep.equal({
+      total: added(documents).total,
+      lines: documents.flatMap((document) => document.lines),
+    })
     this.#count('renewal')
   }
 
-  async #report({ id }: Traveller, calls: number, occurredAt: number): Promise<void> {
+  /** As if calls were counted from raw events, which only those that are may be; here they are reported. */
+  async #convertCalls(): Promise<void> {
+    const { divide, round } = this.#spec.unitTransformation ?? { divide: null, round: null }
+    const data = { unitDivide: divide, unitRounding: round }
+    await this.#bench.prisma.feature.updateMany({ where: { environmentId: this.#environmentId, refId: 'calls' }, data })
+  }
+
+  async #report({ id, calls: reported }: Traveller, calls: number, occurredAt: number): Promise<void> {
+    reported.push({ count: calls, at: occurredAt })
     await this.#bench.pool.query(
       `INSERT INTO usage_measurement (environment_id, id, customer_id, feature_id, value, behavior, occurred_at)
        VALUES ($1, gen_random_uuid(), $2, $3, $4, 'DELTA', $5)`,
@@ -347,6 +388,21 @@ export class EstimateWorld {
 
   #count(kind: string): void {
     this.cases[kind] = (this.cases[kind] ?? 0) + 1
+  }
+}
+
+/** Invoices in the currency of the last, as one. */
+function added(invoices: readonly MadeInvoice[]) {
+  const same = invoices.filter(({ currency }) => currency === invoices.at(-1)!.currency)
+  const sum = (amountOf: (invoice: MadeInvoice) => string) =>
+    same.reduce((total, invoice) => decimal.add(total, decimal.fromText(amountOf(invoice))), decimal.zero)
+  return {
+    total: sum(({ total }) => total),
+    subTotal: sum(({ subTotal }) => subTotal),
+    discount: sum(({ discount }) => discount),
+    tax: sum(({ tax }) => tax),
+    amountDue: sum(({ amountDue }) => amountDue),
+    lines: same.flatMap(({ lines }) => lines),
   }
 }
 

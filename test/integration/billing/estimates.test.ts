@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import * as decimal from '../../../src/kernel/decimal.js'
 import { at, type Bench, invoicesOf, newAcme, openBench, reasonOf, start, units } from './fixture.js'
 
 describe('estimates', () => {
@@ -80,7 +81,7 @@ describe('estimates', () => {
     expect(balance).to.equal('0')
   })
 
-  it('answer the credit that is left for the invoice, when another one of the same change uses some before it', async () => {
+  it('name every invoice of the change, the usage of what is replaced too, and the credit that they use together', async () => {
     const request = { customerRefId: 'acme', planRefId: 'business' }
     const business = (await bench.subscriptions.provision(environmentId, request)).subscription
     await bench.testClocks.advance(environmentId, at('2027-04-20T00:00:00'))
@@ -96,8 +97,13 @@ describe('estimates', () => {
     const estimate = await bench.estimates.provision(environmentId, asked)
     const { id } = (await bench.subscriptions.provision(environmentId, asked)).subscription
     // Of the 40 the calls of the plan before take 15.
-    expect(estimate.balance).to.deep.equal({ initial: '25', used: '25' })
-    expect((await invoicesOf(bench, environmentId, id)).at(-1)).to.include({ total: estimate.total, creditApplied: '25' })
+    expect(estimate.balance).to.deep.equal({ initial: '40', used: '40' })
+    const usage = (await invoicesOf(bench, environmentId, business.id)).at(-1)!
+    const first = (await invoicesOf(bench, environmentId, id)).at(-1)!
+    expect([usage.total, usage.creditApplied, first.creditApplied]).to.deep.equal(['15', '15', '25'])
+    expect(estimate.total).to.equal(decimal.add(usage.total, first.total))
+    expect(estimate.amountDue).to.equal(first.amountDue)
+    expect(estimate.lines.map(({ amount }) => amount)).to.deep.equal([...usage.lines, ...first.lines].map(({ amount }) => amount))
   })
 
   it('write nothing', async () => {

@@ -2,7 +2,15 @@
  * What a period costs, from the price list alone and in whole minor units: an independent second opinion. It knows nothing of accounts, standings,
  * lines or versions, and shares no arithmetic with the product.
  */
-import { type ContentSpec, type Currency, type CustomerSpec, minorDigits, type PriceList, type PriceSpec } from './estimate-cases.js'
+import {
+  type ContentSpec,
+  type Currency,
+  type CustomerSpec,
+  minorDigits,
+  type PriceList,
+  type PriceSpec,
+  type WorldSpec,
+} from './estimate-cases.js'
 
 const tenThousandth = 10_000n
 
@@ -60,6 +68,25 @@ export function periodPrice(
   if (held.support > 0) gross += line(priceOf('support', 'FLAT_FEE'), held.support)
   if (held.boxes !== null) gross += line(priceOf('storage', 'FLAT_FEE'), 1) + line(priceOf('storage', 'PER_UNIT'), held.boxes)
   return gross - discountOn(gross, discount, held.currency)
+}
+
+/** Of what was used in a period, before the discount, in minor units. The total is converted once, whatever came when. */
+export function usagePrice(
+  { country }: Pick<CustomerSpec, 'country'>,
+  held: Held,
+  { calls, unitTransformation }: { calls: number; unitTransformation: WorldSpec['unitTransformation'] },
+): bigint {
+  const { prices } = held.soldBy[held.planRefId]!.plans.find(({ refId }) => refId === held.planRefId)!
+  const price = prices.find(
+    (one) =>
+      one.billingModel === 'USAGE_BASED' &&
+      one.billingPeriod === held.billingPeriod &&
+      one.currency === held.currency &&
+      (one.country ?? country) === country,
+  )!
+  const { divide, round } = unitTransformation ?? { divide: 1, round: 'UP' }
+  const units = BigInt(round === 'UP' ? Math.ceil(calls / divide) : Math.floor(calls / divide))
+  return units === 0n ? 0n : rounded(costOf(price, units), tenThousandth / 10n ** BigInt(minorDigits[held.currency]))
 }
 
 function discountOn(gross: bigint, discount: CustomerSpec['discount'], currency: Currency): bigint {

@@ -93,8 +93,7 @@ describe('what was agreed about money', () => {
     })
 
     it('of the customer hold where the subscription has none of its own, and never beside one', async () => {
-      const coupon = await bench.prisma.coupon.findFirstOrThrow({ where: { environmentId, refId: 'tenth' } })
-      await bench.prisma.customer.updateMany({ where: { environmentId, refId: 'acme' }, data: { couponId: coupon.id } })
+      await bench.customers.update(environmentId, 'acme', { couponRefId: 'tenth' })
       expect(await totals((await provision('team')).id)).to.deep.equal(['37.8'])
       const half = { discount: { name: 'half', percentOff: units(50), amountsOff: null, durationInMonths: null } }
       const [first] = await invoicesOf(bench, environmentId, (await provision('business', { billing: { coupon: half } })).id)

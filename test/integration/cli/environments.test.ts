@@ -29,6 +29,9 @@ describe('tollgate environment and key', function () {
     const { output } = await tollgate('environment', 'list')
     expect(output).to.include(id).and.include(door.environmentId).and.include('persistent cache')
     expect(output).not.to.include(created.signingSecret)
+    const { output: made } = await tollgate('environment', 'create', 'lisbon', '--unsigned-client-reads')
+    expect(made.split('\n')[0]).to.equal(`Created environment "lisbon" (id ${(await door.app.environments.find('lisbon'))!.id})`)
+    expect((await tollgate('environment', 'list')).output).to.match(/ lisbon +lisbon +unsigned client reads +20/)
     expect(await tollgate('environment', 'create', 'berlin')).to.include({ code: 1, errors: 'Environment "berlin" exists already.' })
   })
 

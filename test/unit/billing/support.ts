@@ -17,6 +17,7 @@ export function price(given: Partial<Price> = {}): Price {
     amount: given.tiers ? null : d(10),
     featureId: featureRefId && `id of ${featureRefId}`,
     featureRefId,
+    unitTransformation: null,
     tiersMode: given.tiers ? 'GRADUATED' : null,
     tiers: null,
     blockSize: null,

@@ -54,6 +54,7 @@ export function price(fields: Partial<Price> = {}): Price {
     amount: decimal.fromNumber(10),
     featureId: null,
     featureRefId: null,
+    unitTransformation: null,
     tiersMode: null,
     tiers: null,
     blockSize: null,

@@ -14,8 +14,11 @@ import type {
 } from './invoice-preview.types.js'
 
 export function toInvoicePreview({
+  documents,
   draft,
   balance,
+  used,
+  amountDue,
   at,
   terms,
   discount: held,
@@ -23,16 +26,19 @@ export function toInvoicePreview({
   charges,
 }: NextInvoice): SubscriptionInvoicePreview {
   const { currency, lines, subTotal, discount, tax, total } = draft
-  const due = decimal.max(total, decimal.zero)
-  const used = decimal.compare(balance, due) > 0 ? due : balance
   const adjustment = lines.find(({ type }) => type === 'MinimumSpendAdjustmentCharge')?.amount ?? decimal.zero
   return {
-    amountDue: money(decimal.subtract(due, used), currency),
+    amountDue: money(amountDue, currency),
     credits: balance === decimal.zero ? null : toBalance({ balance: { initial: balance, used }, currency }),
     discount: discount === decimal.zero ? null : money(discount, currency),
     discountDetails: toDiscount(held, currency),
     lastUpdatedAt: at,
-    lines: lines.map((line) => toLine(line, currency, subscription, line.priceId === null ? undefined : charges.get(line.priceId))),
+    // Where the currency changes, the lines say more than the sums can.
+    lines: documents.flatMap((document) =>
+      document.lines.map((line) =>
+        toLine(line, document.currency, subscription, line.priceId === null ? undefined : charges.get(line.priceId)),
+      ),
+    ),
     minimumSpendAdjustment: money(adjustment, currency),
     subTotal: money(subTotal, currency),
     subTotalExcludingTax: money(subTotal, currency),

@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader'
 import type { BuiltinProvider } from '../../../billing/builtin/provider.js'
 import type { BillingReads, BillingView } from '../../../billing/reads.js'
+import type { Discount } from '../../../billing/rules/billing.js'
 import type { PaymentMethod } from '../../../billing/rules/provider.js'
 import type { BillingSync } from '../../../billing/sync.js'
 import type { CatalogReader } from '../../../catalog/reader.js'
@@ -89,6 +90,7 @@ interface Loaders extends CatalogLoaders {
   timeOf: DataLoader<string, EpochMs>
   /** By our id of the subscription. */
   billingOfSubscription: DataLoader<string, BillingView>
+  discountOfCustomer: DataLoader<string, Discount | null>
   /** By the subscription itself, with its status of now. */
   budgetExceeded: DataLoader<Subscription, boolean>
   /** By our id of the customer. */
@@ -169,6 +171,7 @@ function createLoaders(app: Services, environmentId: string): Loaders {
     customers: new DataLoader((ids) => app.customers.byIds(environmentId, ids)),
     timeOf: new DataLoader((ids) => Promise.all(ids.map((id) => app.environments.now(id)))),
     billingOfSubscription: new DataLoader((ids) => app.billingReads.ofSubscriptions(environmentId, ids)),
+    discountOfCustomer: new DataLoader((ids) => app.billingReads.discountsOfCustomers(environmentId, ids)),
     budgetExceeded: new DataLoader((subscriptions) => app.budgets.budgetsExceeded(environmentId, subscriptions)),
     paymentMethodOfCustomer: new DataLoader(async (ids) => {
       const methods = await app.billingProvider.findPaymentMethods(environmentId, ids)

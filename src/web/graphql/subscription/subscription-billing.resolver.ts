@@ -1,4 +1,5 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql'
+import { discountAt } from '../../../billing/rules/account.js'
 import type { Terms } from '../../../billing/rules/billing.js'
 import { chargesOf, currencyOf } from '../../../billing/rules/charges.js'
 import { standingOf, taxOn } from '../../../billing/rules/invoice.js'
@@ -68,10 +69,13 @@ export class SubscriptionBillingResolver {
     @Ctx() context: RequestContext,
   ): Promise<CustomerSubscriptionTotalPrice | null> {
     const terms = await termsOf(context, source)
+    const { begun } = await context.loaders.billingOfSubscription.load(source.id)
+    const customerDiscount = await context.loaders.discountOfCustomer.load(source.customerId)
     // Not the instant that the request came in: what the mutation has just agreed begins after it.
-    const chargedAt = await context.loaders.timeOf.load(source.environmentId)
-    const period = billingPeriodAt(source, chargedAt) ?? firstPeriod(source, source.startDate)
-    const standing = period && standingOf({ content: source, terms, period, timeZone: source.timeZone, chargedAt })
+    const at = await context.loaders.timeOf.load(source.environmentId)
+    const period = billingPeriodAt(source, at) ?? firstPeriod(source, source.startDate)
+    const discount = period && discountAt({ begun, terms }, { customerDiscount, period, at })
+    const standing = period && standingOf({ content: source, terms, period, discount })
     if (!standing) return null
     const money = (amount: decimal.Decimal) => ({
       amount: decimal.toNumber(amount),

@@ -30,10 +30,9 @@ const anyStanding = (period: Period, currency: string) =>
       const quantities = prices.map(({ featureId }, index) => ({ featureId: featureId!, quantity: d(index * 7 + 1) }))
       return standingOf({
         content: content(prices, { quantities }),
-        terms: terms({ currency, discount }),
+        terms: terms({ currency }),
         period,
-        timeZone: 'UTC',
-        chargedAt: period.start,
+        discount,
       })!
     })
 const anyChange = anyCurrency.chain((currency) =>

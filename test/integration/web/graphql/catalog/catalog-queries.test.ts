@@ -155,6 +155,21 @@ describe('paywall, coupons and whole answers', () => {
       expect(codes(await create({ ...input, name: 'Other' }))).to.deep.equal(['DuplicatedEntityNotAllowed'])
     })
 
+    it('in several currencies is worth its first amount, as it was named, to clients that know of one', async () => {
+      for (const [index, order] of [
+        ['USD', 'EUR'],
+        ['EUR', 'USD'],
+        ['JPY', 'AUD', 'USD'],
+      ].entries()) {
+        const amountsOff = order.map((currency, position) => ({ amount: 10 - position, currency }))
+        const refId = `several-${index}`
+        const { data: created } = await create({ refId, name: refId, amountsOff })
+        expect(created?.createOneCoupon).to.deep.include({ discountValue: 10, amountsOff })
+        const { coupons } = await data(`{ coupons(filter: {refId: {eq: "${refId}"}}) { edges { node { discountValue } } } }`)
+        expect(coupons.edges).to.deep.equal([{ node: { discountValue: 10 } }])
+      }
+    })
+
     it('takes the older form of a percentage, and refuses what makes no sense', async () => {
       const { data: created } = await create({ refId: 'older', name: 'Older', type: 'PERCENTAGE', discountValue: 15 })
       expect(created?.createOneCoupon).to.include({ percentOff: 15, discountValue: 15 })
