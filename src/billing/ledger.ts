@@ -1,17 +1,20 @@
 import { findCoupon } from '../catalog/records/coupons.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
+import { newId } from '../kernel/id.js'
 import type { Db } from '../platform/postgres.js'
 import { isSameSlot } from '../subscription/rules/coexistence.js'
 import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
-import { creationKey, insertIntent, voidOf } from './records/intents.js'
-import { clearPaymentDeadline, findAccounts, findBalance, findInvoices, insertInvoice, saveAccount } from './records/invoices.js'
+import { type Invoicing, writeInvoices } from './invoicing.js'
+import { insertIntent, voidOf } from './records/intents.js'
+import { clearPaymentDeadline, findAccounts, findCharges, findInvoices, saveAccount } from './records/invoices.js'
 import { findCustomerDiscount, isUsedUp, redeem } from './records/redemptions.js'
 import { type Account, type BilledChange, isCharged, isReplaced, newAccount, usageAsked } from './rules/account.js'
-import { type Billed, bill } from './rules/bill.js'
-import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/billing.js'
+import { bill } from './rules/bill.js'
+import type { Discount, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'
 import { toDiscount } from './rules/coupon.js'
+import { named, payerOf } from './rules/credit.js'
 import type { MeasuredUsage } from './rules/invoice.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
 import { type AppliedCoupon, agreedOverrides, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './rules/request.js'
@@ -67,13 +70,15 @@ export class BillingLedger {
   async recordIn(db: Db, customer: Payer, changes: readonly SavedChange[], request: BillingRequest = {}): Promise<void> {
     const billed = await this.#billAll(db, customer, changes, request, { isDryRun: false })
     for (const { before, after } of changes) if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status)) await takeBack(db, after)
-    for (const { subscription, at, account, drafts, beginsToWait, isPaid } of billed) {
+    for (const { subscription, at, account, beginsToWait } of billed) {
       const waits = subscription.status === 'PAYMENT_PENDING' && beginsToWait
       await saveAccount(db, customer.environmentId, subscription.id, { account, ...(waits && { paymentDueAt: at + paymentDeadlineMs }) })
-      // What was paid elsewhere is an invoice that nobody collects.
-      const terms: Terms = isPaid ? { ...account.terms, collectionMethod: 'NONE' } : account.terms
-      for (const draft of drafts) await this.#invoice(db, subscription, terms, draft, at)
     }
+    const invoicing = billed.map(({ account: { terms }, isPaid, ...one }) => {
+      // What was paid elsewhere is an invoice that nobody collects.
+      return { ...one, terms: isPaid ? ({ ...terms, collectionMethod: 'NONE' } as const) : terms }
+    })
+    await writeInvoices(db, customer.environmentId, invoicing)
   }
 
   /**
@@ -137,9 +142,12 @@ export class BillingLedger {
       if (asked) agreedOverrides({ currency: null, priceOverrides: [] }, request, asked.after)
       return []
     }
-    const ids = [...new Set(concerned.map(({ after }) => after.id))]
+    const ids = [...new Set(concerned.flatMap(({ after, inForce }) => [after.id, ...(inForce ? [inForce.id] : [])]))]
     const stored = await findAccounts(db, customer.environmentId, ids)
     const accounts = new Map([...stored].map(([id, { account }]) => [id, account]))
+    const isCredited = concerned.some(({ isRenewal }) => !isRenewal)
+    const known = await findCharges(db, customer.environmentId, isCredited ? [...accounts.values()].flatMap(chargesIn) : [])
+    const charges = (id: string) => known.get(id) ?? null
     // Asked at each invoice: it was given, replaced or cleared meanwhile.
     const customerDiscount = await findCustomerDiscount(db, customer.environmentId, customer.id)
     const results: BilledSubscription[] = []
@@ -151,9 +159,9 @@ export class BillingLedger {
       const discount = later ? later.discount : await this.#discount(db, after, asked.coupon, at, options)
       const index = isCharged(after) ? released.findIndex((other) => other.at === at && isSameSlot(other.subscription, after)) : -1
       const [predecessor] = index === -1 ? [] : released.splice(index, 1)
-      const known = accounts.get(after.id) ?? newAccount({ ...usualTerms, currency: currencyOf(after, customer.billingCurrency) })
+      const own = accounts.get(after.id) ?? newAccount({ ...usualTerms, currency: currencyOf(after, customer.billingCurrency) })
       // What comes late of the plan before is charged with the invoices of the one that replaced it.
-      const account = predecessor ? { ...known, usageCharged: [...known.usageCharged, ...predecessor.usageCharged] } : known
+      const account = predecessor ? { ...own, usageCharged: [...own.usageCharged, ...predecessor.usageCharged] } : own
       const terms = agreedTerms({
         before: account.terms,
         request: asked,
@@ -162,24 +170,30 @@ export class BillingLedger {
         subscription: after,
         customer,
       })
-      const replaced = inForce
-        ? ((await findAccounts(db, customer.environmentId, [inForce.id])).get(inForce.id)?.account.standing ?? null)
-        : (predecessor?.standing ?? null)
+      const replaced = (inForce ? accounts.get(inForce.id)?.standing : predecessor?.standing) ?? null
+      // Nobody else settles it: what takes its place is not charged.
+      const isSettledHere = isReplaced(after) && request.proration !== 'NONE' && !hasChargedSuccessor(recorded, changes)
       const change: BilledChange = {
         before,
         after,
         at,
         isRenewal,
         proration: asked.proration ?? 'INVOICE_IMMEDIATELY',
-        creditsUnused: asked.creditsUnused ?? false,
+        creditsUnused: isSettledHere || (asked.creditsUnused ?? false),
         isBackdated: asked.isBackdated ?? false,
       }
-      const result = bill({ account, terms, change, replaced, usage: await this.#usage(db, account, change), customerDiscount })
-      if (account.standing && !result.account.standing && isReplaced(after))
-        released.push({ subscription: after, standing: account.standing, usageCharged: result.account.usageCharged, at })
+      const usage = await this.#usage(db, account, change)
+      const billed = bill({ account, terms, change, replaced, usage, customerDiscount, charges })
+      const result = named(billed, account, newId)
+      for (const { id, payerId = payerOf(after) } of result.drafts) known.set(id, { funding: 'given', payerId })
+      if (result.standing && !result.account.standing && isReplaced(after))
+        released.push({ subscription: after, standing: result.standing, usageCharged: result.account.usageCharged, at })
       accounts.set(after.id, result.account)
       results.push({
-        ...result,
+        account: result.account,
+        drafts: result.drafts,
+        waiting: billed.waiting ?? [],
+        charges,
         subscription: after,
         at,
         beginsToWait: before?.status !== 'PAYMENT_PENDING',
@@ -223,27 +237,6 @@ export class BillingLedger {
     }
     return measured
   }
-
-  /** The invoice as we want it, and the call that makes it at the provider. What the customer has to its credit is used first. */
-  async #invoice(db: Db, subscription: Subscription, { collectionMethod, daysUntilDue }: Terms, draft: Draft, at: EpochMs): Promise<void> {
-    const { environmentId, id: subscriptionId } = subscription
-    const customerId = subscription.payingCustomerId ?? subscription.customerId
-    const due = decimal.max(draft.total, decimal.zero)
-    const balance = due === decimal.zero ? decimal.zero : await findBalance(db, environmentId, customerId, draft.currency)
-    const creditApplied = decimal.compare(balance, due) > 0 ? due : decimal.max(balance, decimal.zero)
-    const amountDue = decimal.subtract(due, creditApplied)
-    const facts = { environmentId, subscriptionId, customerId, collectionMethod, daysUntilDue, creditApplied, amountDue, createdAt: at }
-    const invoiceId = await insertInvoice(db, facts, draft)
-    await insertIntent(db, {
-      environmentId,
-      subscriptionId,
-      customerId,
-      kind: 'CREATE_INVOICE',
-      idempotencyKey: creationKey(invoiceId),
-      invoiceId,
-      endsBy: null,
-    })
-  }
 }
 
 /**
@@ -262,14 +255,22 @@ async function unpaidInvoices(db: Db, { environmentId, id: subscriptionId }: Sub
     .map(({ id: invoiceId, customerId }) => ({ environmentId, subscriptionId, customerId, invoiceId }))
 }
 
-export interface BilledSubscription extends Billed {
-  subscription: Subscription
-  at: EpochMs
+export interface BilledSubscription extends Omit<Invoicing, 'terms'> {
+  account: Account
   /** It did not wait for a payment before. */
   beginsToWait: boolean
   /** Elsewhere. */
   isPaid: boolean
 }
+
+/** Whose payment decides about what it would be given back. */
+const chargesIn = ({ standing, pending }: Account): string[] => [
+  ...(standing?.chargedBy ? [standing.chargedBy] : []),
+  ...(pending?.credits ?? []).flatMap(({ chargeId }) => chargeId ?? []),
+]
+
+const hasChargedSuccessor = ({ after, at }: SavedChange, changes: readonly SavedChange[]): boolean =>
+  changes.some((other) => other.at === at && other.after.id !== after.id && isCharged(other.after) && isSameSlot(other.after, after))
 
 /** Whether billing has anything to remember of it. */
 const isBilled = (subscription: Subscription): boolean => isCharged({ ...subscription, status: 'ACTIVE' })

@@ -4,7 +4,7 @@ import * as decimal from '../../kernel/decimal.js'
 import { reachedMs } from '../../metering/model/windows.js'
 import { firstPeriod } from '../../subscription/rules/billing-period.js'
 import { isFinal, type Subscription } from '../../subscription/rules/subscription.js'
-import type { BegunPeriod, Discount, Line, Period, Standing, Terms, UsageCharged } from './billing.js'
+import type { BegunPeriod, Credit, Discount, Line, Period, Standing, Terms, UsageCharged } from './billing.js'
 import { chargesOf } from './charges.js'
 import { firstHolding } from './coupon.js'
 
@@ -22,7 +22,7 @@ export interface Account {
   /** Of periods in which late usage may still come. */
   usageCharged: UsageCharged[]
   /** Waits for the next invoice. */
-  pending: { lines: Line[]; discount: decimal.Decimal; tax: decimal.Decimal } | null
+  pending: { lines: Line[]; discount: decimal.Decimal; tax: decimal.Decimal; credits?: Credit[] } | null
   /** The start of the other's period that the first invoice has credited already, before the other ended; null: none. */
   creditedPeriodStart: EpochMs | null
   /** Unused time was asked back for an end that is yet to come. */
