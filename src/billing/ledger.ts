@@ -146,7 +146,8 @@ export class BillingLedger {
     const stored = await findAccounts(db, customer.environmentId, ids)
     const accounts = new Map([...stored].map(([id, { account }]) => [id, account]))
     const isCredited = concerned.some(({ isRenewal }) => !isRenewal)
-    const known = await findCharges(db, customer.environmentId, isCredited ? [...accounts.values()].flatMap(chargesIn) : [])
+    const credited = [...accounts.values()].flatMap((account) => chargesIn(account, { isCredited }))
+    const known = await findCharges(db, customer.environmentId, credited)
     const charges = (id: string) => known.get(id) ?? null
     // Asked at each invoice: it was given, replaced or cleared meanwhile.
     const customerDiscount = await findCustomerDiscount(db, customer.environmentId, customer.id)
@@ -263,9 +264,9 @@ export interface BilledSubscription extends Omit<Invoicing, 'terms'> {
   isPaid: boolean
 }
 
-/** Whose payment decides about what it would be given back. */
-const chargesIn = ({ standing, pending }: Account): string[] => [
-  ...(standing?.chargedBy ? [standing.chargedBy] : []),
+/** The invoices whose payment decides about what is given back: of what waits, and where what stands is changed or ends, of that. */
+const chargesIn = ({ standing, pending }: Account, { isCredited }: { isCredited: boolean }): string[] => [
+  ...(isCredited && standing?.chargedBy ? [standing.chargedBy] : []),
   ...(pending?.credits ?? []).flatMap(({ chargeId }) => chargeId ?? []),
 ]
 

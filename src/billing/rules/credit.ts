@@ -70,8 +70,16 @@ export function named(
     account: { ...account, standing: charged(account.standing, chargedBy ?? account.standing?.chargedBy) },
     drafts: drafts.map(({ credits, ...draft }) => ({
       ...draft,
-      ...(credits && { credits: credits.map(({ chargeId, amount }) => ({ chargeId: chargeId ?? pendingBy ?? draft.id, amount })) }),
+      ...(credits && { credits: byCharge(credits, pendingBy ?? draft.id) }),
     })),
     standing: charged(before.standing, before.standing?.chargedBy ?? pendingBy),
   }
+}
+
+/** One for each charge. */
+function byCharge(credits: readonly Credit[], ownId: string): Credit[] {
+  const amounts = new Map<string, decimal.Decimal>()
+  for (const { chargeId, amount } of credits)
+    amounts.set(chargeId ?? ownId, decimal.add(amounts.get(chargeId ?? ownId) ?? decimal.zero, amount))
+  return [...amounts].map(([chargeId, amount]) => ({ chargeId, amount }))
 }
