@@ -116,10 +116,12 @@ const toEntryRow = (environmentId: string, { invoiceId, chargeId, kind, customer
   createdAt: new Date(at),
 })
 
-/** All that the invoice caused, and all about what it charged. */
+/** All that the invoice caused, all about what it charged, and all about what is credited on it. */
 export async function findEntries(db: Db, environmentId: string, invoiceId: string): Promise<Entry[]> {
+  const own = await db.balanceEntry.findMany({ where: { environmentId, invoiceId }, select: { chargeId: true } })
+  const chargeIds = [...new Set([invoiceId, ...own.map(({ chargeId }) => chargeId)])]
   const rows = await db.balanceEntry.findMany({
-    where: { environmentId, OR: [{ invoiceId }, { chargeId: invoiceId }] },
+    where: { environmentId, OR: [{ invoiceId }, { chargeId: { in: chargeIds } }] },
     orderBy: [{ createdAt: 'asc' }, { invoiceId: 'asc' }, { chargeId: 'asc' }, { kind: 'asc' }],
   })
   return rows.map(({ environmentId: _, createdAt: __, kind, amount, ...row }) => ({

@@ -23,8 +23,8 @@ export interface Account {
   usageCharged: UsageCharged[]
   /** Waits for the next invoice. */
   pending: { lines: Line[]; discount: decimal.Decimal; tax: decimal.Decimal; credits?: Credit[] } | null
-  /** The start of the other's period that the first invoice has credited already, before the other ended; null: none. */
-  creditedPeriodStart: EpochMs | null
+  /** Of what stood of the other one, what the first invoice has credited already, before the other ended; null: nothing. */
+  credited: Pick<Standing, 'chargedBy'> & { periodStart: EpochMs } | null
   /** Unused time was asked back for an end that is yet to come. */
   creditsUnusedAtEnd: boolean
   /** In order: what the months of a coupon are counted by. */
@@ -37,7 +37,7 @@ export const newAccount = (terms: Terms): Account => ({
   fixedCharged: decimal.zero,
   usageCharged: [],
   pending: null,
-  creditedPeriodStart: null,
+  credited: null,
   creditsUnusedAtEnd: false,
   begun: [],
 })

@@ -86,7 +86,8 @@ export function fateOf(
 
 /**
  * What an invoice enters that was paid, or is dead (taken back, given up for good, paid and given back). `entries`: all that it is the invoice or the charge
- * of. `hasNeverBegun`: its subscription waited for it, so what it was to replace goes on: the credits on it are taken back too. Told again: nothing.
+ * of, and all about the charges that are credited on it. `hasNeverBegun`: its subscription waited for it, so what it was to replace goes on, and the credits
+ * on it are taken back too; paid, it begins, and those are taken back that were given in another way meanwhile. Told again: nothing.
  */
 export function entriesAfter({
   invoiceId,
@@ -106,14 +107,20 @@ export function entriesAfter({
     return known.has(keyOf(following)) ? [] : [following]
   }
   const isSettled = (entry: Entry) => known.has(keyOf({ ...entry, kind: 'RELEASED' })) || known.has(keyOf({ ...entry, kind: 'DROPPED' }))
+  const isGivenElsewhere = ({ chargeId }: Entry) =>
+    entries.some((other) => {
+      const isOther = other.chargeId === chargeId && other.invoiceId !== invoiceId && (other.kind === 'CREDIT' || other.kind === 'WAITING')
+      return isOther && !known.has(keyOf({ ...other, kind: 'REVERSED' })) && !known.has(keyOf({ ...other, kind: 'DROPPED' }))
+    })
   return entries.flatMap((entry) => {
     const { kind, chargeId } = entry
     const isOfCharge = chargeId === invoiceId
     if (kind === 'WAITING') return isOfCharge && !isSettled(entry) ? follows(entry, fate === 'paid' ? 'RELEASED' : 'DROPPED') : []
-    if (fate === 'paid') return []
+    const isOnInvoice = hasNeverBegun && entry.invoiceId === invoiceId && !isOfCharge
+    if (fate === 'paid') return isOnInvoice && kind === 'CREDIT' && isGivenElsewhere(entry) ? follows(entry, 'REVERSED') : []
     if (kind === 'APPLIED' && entry.invoiceId === invoiceId) return follows(entry, 'RETURNED')
     const isCredit = kind === 'CREDIT' || kind === 'RELEASED'
-    return isCredit && (isOfCharge || (hasNeverBegun && entry.invoiceId === invoiceId)) ? follows(entry, 'REVERSED') : []
+    return isCredit && (isOfCharge || isOnInvoice) ? follows(entry, 'REVERSED') : []
   })
 }
 

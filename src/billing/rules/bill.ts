@@ -127,8 +127,9 @@ function billChange({
   // What is not on this invoice (it is in another currency, of another payer, or not paid itself) is given when the payment has come.
   const running = replaced?.currency === target?.currency ? replaced : null
   const { account: waiting, drafts } = charge({ account, target, replaced: running, change, settled })
-  const creditedPeriodStart = running && settled(running).isOnInvoice ? running.period.start : null
-  return { account: { ...waiting, creditedPeriodStart }, drafts: drafts.filter(({ payerId }) => payerId === undefined) }
+  const isCredited = running !== null && settled(running).isOnInvoice
+  const credited = isCredited ? { chargedBy: running.chargedBy, periodStart: running.period.start } : null
+  return { account: { ...waiting, credited }, drafts: drafts.filter(({ payerId }) => payerId === undefined) }
 }
 
 /** What is to stand after the change: what is sold then, less the discount of then. */
@@ -155,10 +156,12 @@ function standsAfter({
   return isSold && terms.discount === known.terms.discount ? standing : target
 }
 
-/** The first payment came. The other's unused time was credited by the invoice, unless it has begun another period since. */
+/** The first payment came. The other's unused time was credited by the invoice, unless it was charged anew since: for another period, or by a change. */
 function payOff({ account, replaced, settled }: { account: Account; replaced: Standing | null; settled: Settle }): Billed {
-  const paid = { ...account, creditedPeriodStart: null }
-  if (!replaced || replaced.period.start === account.creditedPeriodStart) return { account: paid, drafts: [] }
+  const { credited } = account
+  const paid = { ...account, credited: null }
+  const isCredited = credited?.periodStart === replaced?.period.start && credited?.chargedBy === replaced?.chargedBy
+  if (!replaced || isCredited) return { account: paid, drafts: [] }
   const { notes, waiting } = settled(replaced)
   return { account: paid, drafts: notes, waiting }
 }

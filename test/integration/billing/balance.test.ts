@@ -236,6 +236,26 @@ describe('what a payer has to its credit', () => {
     })
   })
 
+  it('is given once for what is canceled while its successor waits', async () => {
+    await acme.buy('team', invoiced)
+    await pass('2027-04-16T00:00:00')
+    const id = await acme.buy('business')
+    expect(await acme.latest(id)).to.include({ total: '99', status: 'OPEN' })
+    await cancelWithCredit('team')
+    expect(await balance()).to.equal('21')
+    await acme.tell(id, { status: 'PAID' })
+    expect(await balance(), 'one on the invoice, or one to spend').to.equal('0')
+  })
+
+  it('is given for what a change charged anew while the successor waits', async () => {
+    await acme.buy('team', invoiced)
+    await pass('2027-04-16T00:00:00')
+    const id = await acme.buy('business')
+    await bench.subscriptionChanges.update(environmentId, { subscriptionRefId: 'team', quantities: seats(3) })
+    await acme.tell(id, { status: 'PAID' })
+    expect(await balance(), '33 for what was changed, less 21 that was given twice').to.equal('12')
+  })
+
   describe('of others', () => {
     const customers = ['a', 'b', 'c', 'd']
 

@@ -81,6 +81,22 @@ describe('what becomes of an invoice', () => {
     ['and dropped when it never will be', 'a', 'dead', false, [entry('WAITING', 21)], ['DROPPED -21']],
     ['dropped, it does not come back', 'a', 'paid', false, [entry('WAITING', 21), entry('DROPPED', -21)], []],
     ['released, it is taken back when the payment is', 'a', 'dead', false, [entry('WAITING', 21), entry('RELEASED', 21)], ['REVERSED -21']],
+    [
+      'what it gives and was given otherwise while it waited is taken back when it is paid',
+      'b',
+      'paid',
+      true,
+      [entry('CREDIT', 21), entry('APPLIED', -33), entry('CREDIT', 20, 'note')],
+      ['REVERSED -21'],
+    ],
+    [
+      'and kept, where the other one was taken back',
+      'b',
+      'paid',
+      true,
+      [entry('CREDIT', 21), entry('CREDIT', 20, 'note'), entry('REVERSED', -20, 'note')],
+      [],
+    ],
     ['what others charged is not its own', 'c', 'dead', false, [entry('CREDIT', 21), entry('WAITING', 3)], []],
   ] as const)
     it(what, () => {
