@@ -14,7 +14,8 @@ const billingSyncConfig = {
 }
 
 /**
- * Makes the calls of the billing provider that changes of subscriptions have written down, and ends what nobody has paid in time. Several copies may
+ * Makes the calls of the billing provider that changes of subscriptions have written down, ends what nobody has paid in time, and charges
+ * usage that came after an end. Several copies may
  * run: each call is made under a lease, and with a key that makes a second one harmless.
  */
 await runProcess({ name: 'billing-sync', spec: billingSyncConfig }, async (config, life) => {
@@ -29,6 +30,7 @@ await runProcess({ name: 'billing-sync', spec: billingSyncConfig }, async (confi
 
   every(life, 'billing sweep', config.SWEEP_INTERVAL_MS, async () => {
     await billing.sweepDeadlines()
+    await billing.sweepLateUsage()
     while (!life.signal.aborted && (await billing.deliver({ signal: life.signal })) > 0);
     const { waiting, givenUp } = await billing.counts()
     calls.set({ state: 'waiting' }, waiting)

@@ -1,4 +1,5 @@
 import { findCoupon } from '../catalog/records/coupons.js'
+import { placeInTime } from '../changes/access.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { newId } from '../kernel/id.js'
@@ -9,15 +10,34 @@ import { type Invoicing, writeInvoices } from './invoicing.js'
 import { insertIntent, voidOf } from './records/intents.js'
 import { clearPaymentDeadline, findAccounts, findCharges, findInvoices, saveAccount } from './records/invoices.js'
 import { findCustomerDiscount, isUsedUp, redeem } from './records/redemptions.js'
-import { type Account, type BilledChange, isCharged, isReplaced, newAccount, usageAsked } from './rules/account.js'
+import {
+  type Account,
+  type BilledChange,
+  beginsUsage,
+  discountAt,
+  isCharged,
+  isReplaced,
+  lateUsageDueAt,
+  newAccount,
+  type UsageAsked,
+  usageAsked,
+} from './rules/account.js'
 import { bill } from './rules/bill.js'
 import type { Discount, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'
 import { toDiscount } from './rules/coupon.js'
 import { named, payerOf } from './rules/credit.js'
-import type { MeasuredUsage } from './rules/invoice.js'
+import { lateUsageDraft, type MeasuredUsage } from './rules/invoice.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
-import { type AppliedCoupon, agreedOverrides, type BillingRequest, checkBillingRequest, termsAfter, usualTerms } from './rules/request.js'
+import {
+  type AgreedLater,
+  type AppliedCoupon,
+  type BillingRequest,
+  checkBillingRequest,
+  checkOverrides,
+  termsAfter,
+  usualTerms,
+} from './rules/request.js'
 
 /** A change of a subscription that is being saved. */
 export interface SavedChange {
@@ -30,13 +50,8 @@ export interface SavedChange {
   inForce?: Subscription | null
   /** It waited until now, and this was agreed then: an answer of `agreeIn`. */
   agreed?: object | null
-}
-
-/** What was agreed about money for a change that waits. Kept as JSON. */
-interface AgreedLater {
-  request: BillingRequest
-  /** Undefined: as before. */
-  discount?: Discount | null
+  /** Time has brought it about, maybe a while ago: usage is its own up to its instant. Absent: it happens now, after all that was recorded before. */
+  isDue?: boolean
 }
 
 /** The usage of a customer's feature in a period: over the customer and all its resources, or of one resource. */
@@ -72,13 +87,34 @@ export class BillingLedger {
     for (const { before, after } of changes) if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status)) await takeBack(db, after)
     for (const { subscription, at, account, beginsToWait } of billed) {
       const waits = subscription.status === 'PAYMENT_PENDING' && beginsToWait
-      await saveAccount(db, customer.environmentId, subscription.id, { account, ...(waits && { paymentDueAt: at + paymentDeadlineMs }) })
+      const deadlines = { lateUsageDueAt: lateUsageDueAt(account), ...(waits && { paymentDueAt: at + paymentDeadlineMs }) }
+      await saveAccount(db, customer.environmentId, subscription.id, { account, ...deadlines })
     }
     const invoicing = billed.map(({ account: { terms }, isPaid, ...one }) => {
       // What was paid elsewhere is an invoice that nobody collects.
       return { ...one, terms: isPaid ? ({ ...terms, collectionMethod: 'NONE' } as const) : terms }
     })
     await writeInvoices(db, customer.environmentId, invoicing)
+  }
+
+  /** Charges what came late of a subscription that has ended, when no more can come. Safe to repeat: then there is nothing left to look for. */
+  async chargeLateUsageIn(db: Db, subscription: Subscription, now: EpochMs): Promise<void> {
+    const { environmentId, id, customerId } = subscription
+    const account = (await findAccounts(db, environmentId, [id])).get(id)?.account
+    const dueAt = account ? lateUsageDueAt(account) : null
+    if (!account || dueAt === null || dueAt > now) return
+    const { usageCharged, terms } = account
+    const asked = usageCharged.flatMap(({ priceId, charge, period, since = period.start }) =>
+      charge ? [{ priceId, featureId: charge.price.featureId!, period, since }] : [],
+    )
+    const usage = await this.#measure(db, subscription, asked)
+    await saveAccount(db, environmentId, id, { account: { ...account, usageCharged: [] }, lateUsageDueAt: null })
+    const customerDiscount = await findCustomerDiscount(db, environmentId, customerId)
+    const discount = discountAt(account, { customerDiscount, period: { start: now }, at: now })
+    const draft = lateUsageDraft({ terms, usage, alreadyCharged: usageCharged, discount })
+    if (!draft) return
+    const drafts = [{ ...draft, id: newId() }]
+    await writeInvoices(db, environmentId, [{ subscription, terms, drafts, waiting: [], charges: () => null, at: now }])
   }
 
   /**
@@ -113,13 +149,9 @@ export class BillingLedger {
    */
   async agreeIn(db: Db, customer: Payer, change: SavedChange, request: BillingRequest): Promise<object> {
     await this.draftIn(db, customer, [change], request)
-    const { coupon, unitAmount, isPaid: _, ...rest } = request
+    const { coupon, isPaid: _, ...rest } = request
     const discount = await this.#discount(db, change.after, coupon, change.at, { isDryRun: false })
-    const priceOverrides =
-      unitAmount === undefined || unitAmount === null
-        ? rest.priceOverrides
-        : agreedOverrides({ currency: null, priceOverrides: rest.priceOverrides ?? [] }, { unitAmount }, change.after)
-    const agreed: AgreedLater = { request: { ...rest, ...(priceOverrides && { priceOverrides }) }, discount }
+    const agreed: AgreedLater = { request: rest, discount }
     return agreed
   }
 
@@ -139,7 +171,7 @@ export class BillingLedger {
     const concerned = changes.filter(({ before, after }) => isBilled(after) || (before !== null && isBilled(before)))
     if (concerned.length === 0) {
       const asked = changes.at(-1)
-      if (asked) agreedOverrides({ currency: null, priceOverrides: [] }, request, asked.after)
+      if (asked) checkOverrides(request, asked.after, null)
       return []
     }
     const ids = [...new Set(concerned.flatMap(({ after, inForce }) => [after.id, ...(inForce ? [inForce.id] : [])]))]
@@ -152,7 +184,7 @@ export class BillingLedger {
     // Asked at each invoice: it was given, replaced or cleared meanwhile.
     const customerDiscount = await findCustomerDiscount(db, customer.environmentId, customer.id)
     const results: BilledSubscription[] = []
-    const released: { subscription: Subscription; standing: Standing; usageCharged: Account['usageCharged']; at: EpochMs }[] = []
+    const released: { subscription: Subscription; standing: Standing; at: EpochMs }[] = []
     for (const recorded of concerned) {
       const { before, after, at, isRenewal, inForce } = recorded
       const later = (recorded.agreed ?? null) as AgreedLater | null
@@ -160,9 +192,8 @@ export class BillingLedger {
       const discount = later ? later.discount : await this.#discount(db, after, asked.coupon, at, options)
       const index = isCharged(after) ? released.findIndex((other) => other.at === at && isSameSlot(other.subscription, after)) : -1
       const [predecessor] = index === -1 ? [] : released.splice(index, 1)
-      const own = accounts.get(after.id) ?? newAccount({ ...usualTerms, currency: currencyOf(after, customer.billingCurrency) })
-      // What comes late of the plan before is charged with the invoices of the one that replaced it.
-      const account = predecessor ? { ...own, usageCharged: [...own.usageCharged, ...predecessor.usageCharged] } : own
+      const account = accounts.get(after.id) ?? newAccount({ ...usualTerms, currency: currencyOf(after, customer.billingCurrency) })
+      const usageUntil = recorded.isDue || isRenewal ? at : await placeInTime(db, customer.environmentId, customer.id, at)
       const terms = agreedTerms({
         before: account.terms,
         request: asked,
@@ -182,13 +213,15 @@ export class BillingLedger {
         proration: asked.proration ?? 'INVOICE_IMMEDIATELY',
         creditsUnused: isSettledHere || (asked.creditsUnused ?? false),
         isBackdated: asked.isBackdated ?? false,
+        usageUntil,
       }
       const usage = await this.#usage(db, account, change)
       const billed = bill({ account, terms, change, replaced, usage, customerDiscount, charges })
       const result = named(billed, account, newId)
       for (const { id, payerId = payerOf(after) } of result.drafts) known.set(id, { funding: 'given', payerId })
       if (result.standing && !result.account.standing && isReplaced(after))
-        released.push({ subscription: after, standing: result.standing, usageCharged: result.account.usageCharged, at })
+        released.push({ subscription: after, standing: result.standing, at })
+      if (isCharged(after) && beginsUsage(account, change, changes)) result.account = { ...result.account, usageFrom: usageUntil }
       accounts.set(after.id, result.account)
       results.push({
         account: result.account,
@@ -225,9 +258,12 @@ export class BillingLedger {
   }
 
   async #usage(db: Db, account: Account, change: BilledChange): Promise<MeasuredUsage[]> {
-    const { environmentId, customerId, resource } = change.after
+    return this.#measure(db, change.after, usageAsked(account, change))
+  }
+
+  async #measure(db: Db, { environmentId, customerId, resource }: Subscription, asked: readonly UsageAsked[]): Promise<MeasuredUsage[]> {
     const measured: MeasuredUsage[] = []
-    for (const { priceId, featureId, period, since } of usageAsked(account, change)) {
+    for (const { priceId, featureId, period, since } of asked) {
       const of = { environmentId, customerId, resourceId: resource?.id ?? null, featureId }
       const quantity = await this.#findUsage(db, { ...of, period: { start: since, end: period.end } })
       if (since === period.start) measured.push({ priceId, period, quantity })
@@ -296,6 +332,6 @@ function agreedTerms({
   const currency = currencyOf(subscription, before.currency ?? customer.billingCurrency)
   const overrides = request.priceOverrides?.filter((override) => currency !== null && isOverriding(override, subscription, currency))
   const asked = isAgreedBefore && overrides ? { ...request, priceOverrides: overrides } : request
-  const terms = { ...termsAfter(before, asked, discount), currency }
-  return { ...terms, priceOverrides: agreedOverrides(terms, asked, subscription) }
+  checkOverrides(asked, subscription, currency)
+  return { ...termsAfter(before, asked, discount), currency }
 }

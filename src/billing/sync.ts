@@ -1,18 +1,24 @@
+import { setTimeout } from 'node:timers/promises'
 import type { EpochMs } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
+import type { BillingLedger } from './ledger.js'
 import {
   claimIntents,
   countIntents,
   dropCreation,
+  findLateUsageDue,
+  findNextBilling,
   findOverduePayments,
   findUncollected,
   findWaitingVoid,
   finishIntent,
   type Intent,
+  type IntentScope,
   insertIntent,
+  isCallUnderWay,
   postponeIntent,
   reviveIntents,
   voidOf,
@@ -40,6 +46,8 @@ const callTimeoutMs = 10_000
 const leaseMs = 30_000
 const firstBackoffMs = 1_000
 const maxBackoffMs = 10 * 60_000
+/** For calls that another process is making; little beside what one takes. */
+const lookAgainMs = 5
 
 /**
  * Makes the calls that the ledger wrote down, and takes in what the provider tells. A call is claimed under a lease, made outside of any transaction,
@@ -49,11 +57,18 @@ export class BillingSync {
   readonly #prisma: PrismaClient
   readonly #provider: BillingProvider
   readonly #settle: SettlePayment
+  readonly #ledger: Pick<BillingLedger, 'chargeLateUsageIn'>
 
-  constructor({ prisma, provider, settle }: { prisma: PrismaClient; provider: BillingProvider; settle: SettlePayment }) {
-    this.#prisma = prisma
-    this.#provider = provider
-    this.#settle = settle
+  constructor(parts: {
+    prisma: PrismaClient
+    provider: BillingProvider
+    settle: SettlePayment
+    ledger: Pick<BillingLedger, 'chargeLateUsageIn'>
+  }) {
+    this.#prisma = parts.prisma
+    this.#provider = parts.provider
+    this.#settle = parts.settle
+    this.#ledger = parts.ledger
   }
 
   /**
@@ -66,7 +81,7 @@ export class BillingSync {
     signal,
   }: {
     limit?: number
-    of?: { environmentId: string; subscriptionId: string } | null
+    of?: IntentScope | null
     signal?: AbortSignal
   } = {}): Promise<number> {
     const intents = await claimIntents(this.#prisma, { limit, leaseMs, of })
@@ -92,10 +107,29 @@ export class BillingSync {
     return reviveIntents(this.#prisma, environmentId)
   }
 
+  /** When billing has something to do by itself next in an environment: after an instant (null: whenever), and not after `until`; null: not until then. */
+  nextDue(environmentId: string, { after, until }: { after: EpochMs | null; until: EpochMs }): Promise<EpochMs | null> {
+    return findNextBilling(this.#prisma, environmentId, { after, until, days: collectionDays })
+  }
+
+  /**
+   * Does all that is due in an environment by its clock, as the worker would, and waits for what the worker is doing. What the provider did not take is
+   * left for later.
+   */
+  async applyDue(environmentId: string): Promise<void> {
+    while (
+      (await this.sweepDeadlines({ environmentId })) > 0 ||
+      (await this.sweepLateUsage({ environmentId })) > 0 ||
+      (await this.deliver({ of: { environmentId } })) > 0 ||
+      (await isCallUnderWay(this.#prisma, environmentId))
+    )
+      await setTimeout(lookAgainMs)
+  }
+
   /** Ends what nobody has paid in time: writes down that its invoice is taken back, which comes first. */
-  async sweepDeadlines(limit = 100): Promise<number> {
-    const unpaid = await findOverduePayments(this.#prisma, limit)
-    const uncollected = await findUncollected(this.#prisma, collectionDays, limit)
+  async sweepDeadlines({ limit = 100, environmentId = null }: { limit?: number; environmentId?: string | null } = {}): Promise<number> {
+    const unpaid = await findOverduePayments(this.#prisma, limit, environmentId)
+    const uncollected = await findUncollected(this.#prisma, collectionDays, limit, environmentId)
     for (const overdue of [...unpaid, ...uncollected]) {
       await inTransaction(this.#prisma, async (db) => {
         await insertIntent(db, voidOf(overdue))
@@ -104,6 +138,22 @@ export class BillingSync {
       })
     }
     return unpaid.length + uncollected.length
+  }
+
+  /** Charges what came late of subscriptions that have ended, once nothing can come any more; answers how many there were to look at. */
+  async sweepLateUsage({ limit = 100, environmentId = null }: { limit?: number; environmentId?: string | null } = {}): Promise<number> {
+    const due = await findLateUsageDue(this.#prisma, limit, environmentId)
+    const failures: unknown[] = []
+    for (const ended of due) {
+      const charged = this.#settle(ended.environmentId, ended.subscriptionId, async (db, subscription, now) => {
+        await this.#ledger.chargeLateUsageIn(db, subscription, now)
+        return null
+      })
+      // One that fails holds up no other.
+      await charged.catch((error: unknown) => failures.push(error))
+    }
+    if (failures.length > 0) throw failures[0]
+    return due.length
   }
 
   counts(): Promise<{ waiting: number; givenUp: number }> {

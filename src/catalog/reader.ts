@@ -8,6 +8,7 @@ import { inheritedEntitlements } from './model/inheritance.js'
 import type { PackageEntitlement, PackageVersion, VersionFacts } from './model/package.js'
 import { productNotFound } from './model/problems.js'
 import type { ProductFacts } from './model/product.js'
+import { type CatalogSizes, catalogSizes } from './model/sizes.js'
 import { findCoupon, findCoupons } from './records/coupons.js'
 import * as repository from './records/lists.js'
 import type { CatalogService } from './service.js'
@@ -82,6 +83,16 @@ export class CatalogReader {
     const productId = await repository.findProductId(this.#prisma, environmentId, productRefId)
     if (productId === null) throw productNotFound(productRefId)
     return this.#latest(environmentId, { kind: 'PLAN', productId })
+  }
+
+  /** How long lists of what is sold now are. */
+  async sizes(environmentId: string): Promise<CatalogSizes> {
+    const ids = await repository.findLatestVersionIds(this.#prisma, environmentId, {})
+    const versions = await this.versions(environmentId, ids)
+    return catalogSizes(
+      ids.map((id) => versions.get(id)!),
+      versions,
+    )
   }
 
   async listProducts(environmentId: string, request: ListRequest): Promise<Page<ProductFacts>> {

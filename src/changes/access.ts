@@ -83,6 +83,16 @@ export async function lockCustomerState(
   return rows[0]?.now ?? null
 }
 
+/**
+ * Where, in time, a change at `at` stands in the order of the customer's state row, which the transaction holds: what was recorded before it has an earlier
+ * time, what is recorded after it a later one. `at` itself, unless so much was recorded in the same instant that versions are ahead of it.
+ */
+export async function placeInTime(db: Db, environmentId: string, customerId: string, at: EpochMs): Promise<EpochMs> {
+  const [row] = await db.$queryRaw<{ next: number }[]>(Prisma.sql`
+    SELECT (version + 1)::float8 AS next FROM customer_state WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid`)
+  return Math.max(at, row?.next ?? at)
+}
+
 /** What a transaction that holds a customer's state row goes by. */
 export interface HeldState {
   /** The time in the environment. */

@@ -1,3 +1,4 @@
+import { type CatalogFeature, nearestFeature } from '../catalog/model/feature.js'
 import type { CatalogService } from '../catalog/service.js'
 import { lockCustomerState, recordAccessChange } from '../changes/access.js'
 import { findCustomer } from '../customer/records/customers.js'
@@ -51,7 +52,7 @@ export class PromotionalService {
     const granted = await inTransaction(this.#prisma, async (db) => {
       const customer = await holdCustomer(db, environmentId, customerRefId)
       const features = await this.#catalog.features(db, environmentId)
-      const all = grants.map((grant) => decide(grant, features.get(grant.featureRefId) ?? null, customer))
+      const all = grants.map((grant) => decide(grant, features, customer))
       const featureIds = all.map(({ feature }) => feature.id)
       await revokeHeld(db, environmentId, customer.id, featureIds, customer.now)
       await insertPromotional(db, all)
@@ -67,7 +68,7 @@ export class PromotionalService {
     const revoked = await inTransaction(this.#prisma, async (db) => {
       const customer = await holdCustomer(db, environmentId, customerRefId)
       const features = await this.#catalog.features(db, environmentId)
-      if (!features.has(featureRefId)) throw featureNotFound(featureRefId)
+      if (!features.has(featureRefId)) throw featureNotFound(featureRefId, nearestFeature(features, featureRefId))
       const held = await this.#held(db, environmentId, [customer.id], customer.now)
       const found = held.find(({ feature }) => feature.refId === featureRefId)
       if (!found) throw promotionalNotFound(customerRefId, featureRefId)
@@ -137,10 +138,13 @@ function checkGrants(grants: readonly PromotionalGrant[]): void {
 
 function decide(
   grant: PromotionalGrant,
-  feature: Parameters<typeof decideGrant>[1],
+  features: ReadonlyMap<string, CatalogFeature>,
   { environmentId, id: customerId, timeZone, now }: HeldCustomer,
 ): PromotionalEntitlement {
-  const content = decideGrant(grant, feature)
+  const { featureRefId } = grant
+  const feature = features.get(featureRefId) ?? null
+  const isSold = feature !== null && !feature.isArchived
+  const content = decideGrant(grant, feature, isSold ? null : nearestFeature(features, featureRefId))
   return {
     id: newId(),
     environmentId,

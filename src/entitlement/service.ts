@@ -18,6 +18,7 @@ import {
   type NewCustomer,
   type StateVersions,
 } from './records/holdings.js'
+import { sellsUnitsEver } from './rules/bought.js'
 import { isUsedUp, runningBudgets } from './rules/budget.js'
 import { buildState } from './rules/build-state.js'
 import { type Decision, evaluate } from './rules/evaluate.js'
@@ -101,8 +102,8 @@ export class EntitlementService {
    */
   async stateOfNew(db: Db, customer: NewCustomer, version: EpochMs, subscription: Subscription | null): Promise<EntitlementState> {
     const { environmentId, refId } = customer
-    // Its own entitlements name features that are not at hand, and so do the prices of a budget.
-    if (subscription && (subscription.ownEntitlements.length > 0 || subscription.budget))
+    // Its own entitlements name features that are not at hand, and so do the prices of a budget; what is sold by the unit depends on what was agreed.
+    if (subscription && (subscription.ownEntitlements.length > 0 || subscription.budget || sellsUnitsEver(subscription)))
       return this.stateIn(db, environmentId, refId, null)
     const holdings = await holdingsOfNew(db, this.#sources, { customer, version, subscription })
     const now = this.#now(holdings)

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { validate as isUuid } from 'uuid'
 import type { Clock, EpochMs } from '../kernel/clock.js'
 import { checkRefId, newId } from '../kernel/id.js'
@@ -74,6 +75,7 @@ interface ServiceParts {
 
 /** Environments, their keys and signing secrets; who a request comes from. */
 export class EnvironmentService implements EnvironmentTime {
+  readonly #withoutClock = new LRUCache<string, true>({ max: 10_000 })
   readonly #prisma: PrismaClient
   readonly #clock: Clock
   readonly #prepareForEvents: ServiceParts['prepareForEvents']
@@ -105,9 +107,11 @@ export class EnvironmentService implements EnvironmentTime {
     return repository.readTime(this.#prisma, environmentId)
   }
 
-  /** Null: it has none, and the database's time counts. */
+  /** Null: it has none, and the database's time counts. What is no test environment is looked up once, as it never becomes one. */
   async testClock(environmentId: string): Promise<TestClock | null> {
+    if (this.#withoutClock.has(environmentId)) return null
     const stored = await repository.findTestClock(this.#prisma, environmentId)
+    if (stored && !stored.isTest) this.#withoutClock.set(environmentId, true)
     return stored?.testClock ? { now: await this.now(environmentId) } : null
   }
 

@@ -113,5 +113,6 @@ export const toChanges = ({ moved }: Pick<Advanced, 'moved'>): SavedChange[] =>
     after,
     at,
     isRenewal: trigger === 'renewal',
+    isDue: true,
     agreed: executed && 'agreed' in executed.change ? (executed.change.agreed?.billingAgreement ?? null) : null,
   }))

@@ -18,21 +18,39 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return found ?? containing
 }
 
+/** A suggestion is not worth more work: names beyond these are left out. */
+export const maxNames = 300
+export const maxNameLength = 64
+
+/** The same among names that somebody else chose, of which there may be many and long ones. */
+export function nearestName(word: string, names: Iterable<string>): string | null {
+  if (word.length > maxNameLength) return null
+  const short = [...names].filter(({ length }) => length <= maxNameLength)
+  return nearest(word, short.slice(0, maxNames))
+}
+
+/** What to do about a name that was not found: the one that was probably meant, else `otherwise`. */
+export const didYouMean = (name: string | null, otherwise: string): string => (name === null ? otherwise : `did you mean "${name}"?`)
+
 /** `; did you mean …?`, or nothing when no candidate is close. */
 export function suggestion(word: string, candidates: Iterable<string>): string {
   const candidate = nearest(word, candidates)
   return candidate === null ? '' : `; did you mean '${candidate}'?`
 }
 
-/** Letters to insert, remove or exchange to turn `a` into `b`. */
+/** Letters to insert, remove or exchange, and neighbours to swap, to turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
+  let beforePrevious: number[] = []
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
     const current = [i]
     for (let j = 1; j <= b.length; j++) {
       const exchange = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      current.push(Math.min(exchange, previous[j]! + 1, current[j - 1]! + 1))
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swap = isSwap ? beforePrevious[j - 2]! + 1 : exchange
+      current.push(Math.min(exchange, swap, previous[j]! + 1, current[j - 1]! + 1))
     }
+    beforePrevious = previous
     previous = current
   }
   return previous[b.length]!

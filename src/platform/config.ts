@@ -86,10 +86,16 @@ export function urlOf(...schemes: string[]) {
 
 export { integer, num, str }
 
+/** One of `choices`, in any case. */
+const choice = makeValidator<string>((input) => input.toLowerCase())
+
+export const logLevel = (level: 'info' | 'warn') =>
+  choice({ choices: ['error', 'warn', 'info', 'debug'], default: level, desc: 'Least severe log line that is written' })
+
 /** What every process understands. */
 export const processVariables = {
   BIND_ADDRESS: str({ default: '0.0.0.0', desc: 'Address that the servers of the process listen on' }),
-  LOG_LEVEL: str({ choices: ['error', 'warn', 'info', 'debug'], default: 'info', desc: 'Least severe log line that is written' }),
+  LOG_LEVEL: logLevel('info'),
   SHUTDOWN_TIMEOUT_MS: positive({ default: 10_000, desc: 'Time for work in flight to finish after a stop signal' }),
 } as const satisfies ConfigSpec
 

@@ -47,7 +47,7 @@ interface WithBillingInformation {
 }
 
 export interface ProvisionCustomer extends CreateCustomer, WithBillingInformation {
-  /** The plan that the host application wants the new customer to start with; absent: the default product decides. */
+  /** What the host application wants a new customer to start with. Null: nothing; absent: the default product decides. */
   subscription?: ProvisionSubscription | null
 }
 
@@ -116,11 +116,11 @@ export class CustomerService {
     environmentId: string,
     { subscription: asked, billingInformation, ...request }: ProvisionCustomer,
   ): Promise<ProvisionedCustomer> {
-    const wanted = asked && (await this.#provider.before(environmentId, asked))
+    const wanted = asked ? await this.#provider.before(environmentId, asked) : asked
     const result = await inTransaction(this.#prisma, async (db) => {
       const { customer, isNew, version } = await this.#createOrUpdate(db, environmentId, request)
       if (!isNew) return { customer, ...skipped, state: await this.#entitlements.stateIn(db, environmentId, customer.refId, null) }
-      const first = await this.#firstSubscription(db, { ...customer, now: version }, wanted ?? null)
+      const first = await this.#firstSubscription(db, { ...customer, now: version }, wanted)
       return { customer, ...first, state: await this.#entitlements.stateOfNew(db, customer, version, first.subscription) }
     })
     if (result.subscription) this.#provisions.wake([result.subscription])
@@ -291,13 +291,14 @@ export class CustomerService {
     return { ...fields, couponId }
   }
 
-  /** What was asked for, else what the default product gives a new customer. */
+  /** What was asked for, which may be nothing; where nothing was said, what the default product gives a new customer. */
   async #firstSubscription(
     db: Db,
     customer: HeldCustomer,
-    wanted: ProvisionSubscription | null,
+    wanted: ProvisionSubscription | null | undefined,
   ): Promise<Pick<ProvisionedCustomer, 'subscription' | 'decision'>> {
     const provision = (request: ProvisionSubscription) => this.#provisions.provisionIn(db, customer, request, { isNew: true })
+    if (wanted === null) return skipped
     if (wanted) return { subscription: await provision(wanted), decision: 'REQUESTED_PLAN' }
     const product = await this.#catalog.defaultProduct(db, customer.environmentId)
     if (!product?.plan || product.newCustomer === 'PLAN_SELECTION') return skipped

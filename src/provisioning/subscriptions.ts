@@ -23,11 +23,11 @@ export class SubscriptionProvisioning {
   async provision(
     environmentId: string,
     request: ProvisionSubscription & { customerRefId: string },
-  ): Promise<{ subscription: Subscription; state: EntitlementState }> {
-    const { subscription, answer } = await this.#provisions.provision(environmentId, request, (db, customer, provisioned) =>
+  ): Promise<{ subscription: Subscription; isScheduled: boolean; state: EntitlementState }> {
+    const { subscription, isScheduled, answer } = await this.#provisions.provision(environmentId, request, (db, customer, provisioned) =>
       this.#stateIn(db, environmentId, customer.refId, provisioned),
     )
-    return { subscription, state: answer }
+    return { subscription, isScheduled, state: answer }
   }
 
   /** What the customer or the resource is entitled to that the subscription is bound to. */

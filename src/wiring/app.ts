@@ -2,8 +2,8 @@ import { BuiltinProvider } from '../billing/builtin/provider.js'
 import { BuiltinRepository } from '../billing/builtin/repository.js'
 import { BillingLedger } from '../billing/ledger.js'
 import { BillingReads } from '../billing/reads.js'
+import { findSoldTerms } from '../billing/sold-terms.js'
 import { BillingSync } from '../billing/sync.js'
-import { findUsagePrices } from '../billing/usage-prices.js'
 import { CatalogReader } from '../catalog/reader.js'
 import { CatalogService } from '../catalog/service.js'
 import { ImportService } from '../customer/imports.js'
@@ -91,12 +91,12 @@ export function createApp({
     clock,
     unfilled: after.unfilled,
     openSubscriptions: (db, environmentId, customerIds) => loadOpenSubscriptions(db, catalog, environmentId, customerIds),
-    usagePrices: findUsagePrices,
+    soldTerms: findSoldTerms,
   })
   const ledger = new BillingLedger({ findUsage: readUsageOf })
   const billingProvider = new BuiltinProvider(new BuiltinRepository(prisma))
   const recordsParts = { prisma, catalog, billing: ledger, after }
-  const billing = new BillingSync({ prisma, provider: billingProvider, settle: settlePayments(recordsParts) })
+  const billing = new BillingSync({ prisma, provider: billingProvider, settle: settlePayments(recordsParts), ledger })
   const provider = new ProviderRequests({ prisma, provider: billingProvider })
   const makeCalls = (environmentId: string, subscriptionId: string) => billing.deliverAll(environmentId, subscriptionId)
   const provisions = new ProvisionService({ ...recordsParts, makeCalls, provider })
@@ -151,7 +151,7 @@ export function createApp({
     transfers: new TransferService(recordsParts),
     dueTransitions,
     packageMigrations: new PackageMigrationService(recordsParts),
-    testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, after }),
+    testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, billing, after }),
     billing,
     billingProvider,
     billingReads: new BillingReads({ prisma, subscriptionRefIds: findRefIds }),

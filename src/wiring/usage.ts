@@ -20,6 +20,7 @@ export function createUsage({ life, queues, postgres, app, ...options }: UsageOp
     queues,
     pool: postgres.pool,
     loadHeld: app.heldSeries,
+    findTestClock: (environmentId) => app.environments.testClock(environmentId),
     findHeld: (environmentId, customerRefId, resourceRefId, featureRefId) =>
       entitlements.heldFeature(environmentId, { customerId: customerRefId, resourceId: resourceRefId }, featureRefId),
     changed: after.changed,

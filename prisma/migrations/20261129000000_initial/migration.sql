@@ -642,6 +642,7 @@ CREATE TABLE "subscription_billing" (
     "collection_method" "payment_collection_method" NOT NULL DEFAULT 'INVOICE',
     "coupon_id" UUID,
     "payment_due_at" TIMESTAMPTZ(3),
+    "late_usage_due_at" TIMESTAMPTZ(3),
     "sync_error" TEXT,
     "updated_at" TIMESTAMPTZ(3) NOT NULL,
 
@@ -1309,6 +1310,7 @@ CREATE INDEX "import_item_pending_idx" ON "import_item" ("environment_id", "impo
 CREATE INDEX "usage_recomputation_unfinished_idx" ON "usage_recomputation" ("created_at") WHERE "finished_at" IS NULL;
 CREATE INDEX "billing_intent_waiting_idx" ON "billing_intent" ("next_attempt_at") WHERE "state" = 'WAITING';
 CREATE INDEX "subscription_billing_payment_due_idx" ON "subscription_billing" ("payment_due_at") WHERE "payment_due_at" IS NOT NULL;
+CREATE INDEX "subscription_billing_late_usage_due_idx" ON "subscription_billing" ("late_usage_due_at") WHERE "late_usage_due_at" IS NOT NULL;
 CREATE INDEX "invoice_failed_idx" ON "invoice" ("failed_since") WHERE "failed_since" IS NOT NULL;
 
 -- Who holds a version, for its migration and retirement.

@@ -52,17 +52,22 @@ interface IntentRow {
   attempts: number
 }
 
+/** Those of an environment, or of one of its subscriptions. */
+export interface IntentScope {
+  environmentId: string
+  subscriptionId?: string
+}
+
 /**
  * Takes calls that wait, the longest first, for `leaseMs`: who dies with one leaves it to the next. Of a subscription they are made in the order in
  * which they were written: a later one is not taken before the earlier ones are done.
  */
 export async function claimIntents(
   db: Db,
-  { limit, leaseMs, of = null }: { limit: number; leaseMs: number; of?: { environmentId: string; subscriptionId: string } | null },
+  { limit, leaseMs, of = null }: { limit: number; leaseMs: number; of?: IntentScope | null },
 ): Promise<Intent[]> {
-  const scope = of
-    ? Prisma.sql`AND waiting.environment_id = ${of.environmentId}::uuid AND waiting.subscription_id = ${of.subscriptionId}::uuid`
-    : Prisma.empty
+  const ofSubscription = of?.subscriptionId ? Prisma.sql`AND waiting.subscription_id = ${of.subscriptionId}::uuid` : Prisma.empty
+  const scope = of ? Prisma.sql`AND waiting.environment_id = ${of.environmentId}::uuid ${ofSubscription}` : Prisma.empty
   const rows = await db.$queryRaw<IntentRow[]>(Prisma.sql`
     UPDATE billing_intent AS intent
     SET leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond', attempts = intent.attempts + 1, updated_at = clock_timestamp()
@@ -180,8 +185,12 @@ interface OverdueRow {
   invoice_id: string
 }
 
+/** Of one environment, or of all. */
+const ofEnvironment = (column: string, environmentId: string | null): Prisma.Sql =>
+  environmentId === null ? Prisma.empty : Prisma.sql`AND ${Prisma.raw(column)} = ${environmentId}::uuid`
+
 /** First payments whose deadline has passed. */
-export async function findOverduePayments(db: Db, limit: number): Promise<Overdue[]> {
+export async function findOverduePayments(db: Db, limit: number, environmentId: string | null): Promise<Overdue[]> {
   const rows = await db.$queryRaw<OverdueRow[]>(Prisma.sql`
     SELECT billing.environment_id, billing.subscription_id, invoice.customer_id, invoice.id AS invoice_id
     FROM subscription_billing AS billing
@@ -189,18 +198,61 @@ export async function findOverduePayments(db: Db, limit: number): Promise<Overdu
       SELECT id, customer_id FROM invoice
       WHERE environment_id = billing.environment_id AND subscription_id = billing.subscription_id ORDER BY created_at, id LIMIT 1
     ) AS invoice
-    WHERE billing.payment_due_at <= to_timestamp(environment_clock(billing.environment_id) / 1000.0)
+    WHERE billing.payment_due_at <= to_timestamp(environment_clock(billing.environment_id) / 1000.0) ${ofEnvironment('billing.environment_id', environmentId)}
     ORDER BY billing.payment_due_at LIMIT ${limit}`)
   return rows.map(toOverdue)
 }
 
 /** Invoices of running subscriptions whose payment has been missing for longer than `days`. */
-export async function findUncollected(db: Db, days: number, limit: number): Promise<Overdue[]> {
+export async function findUncollected(db: Db, days: number, limit: number, environmentId: string | null): Promise<Overdue[]> {
   const rows = await db.$queryRaw<OverdueRow[]>(Prisma.sql`
     SELECT environment_id, subscription_id, customer_id, id AS invoice_id FROM invoice
-    WHERE failed_since <= to_timestamp(environment_clock(environment_id) / 1000.0) - ${days} * interval '1 day'
+    WHERE failed_since <= to_timestamp(environment_clock(environment_id) / 1000.0) - ${days} * interval '1 day' ${ofEnvironment('environment_id', environmentId)}
     ORDER BY failed_since LIMIT ${limit}`)
   return rows.map(toOverdue)
+}
+
+/** Subscriptions that have ended, and of which nothing can come late any more. */
+export async function findLateUsageDue(
+  db: Db,
+  limit: number,
+  environmentId: string | null,
+): Promise<{ environmentId: string; subscriptionId: string }[]> {
+  const rows = await db.$queryRaw<{ environment_id: string; subscription_id: string }[]>(Prisma.sql`
+    SELECT environment_id, subscription_id FROM subscription_billing
+    WHERE late_usage_due_at <= to_timestamp(environment_clock(environment_id) / 1000.0) ${ofEnvironment('environment_id', environmentId)}
+    ORDER BY late_usage_due_at LIMIT ${limit}`)
+  return rows.map((row) => ({ environmentId: row.environment_id, subscriptionId: row.subscription_id }))
+}
+
+/** The next instant after `after` (null: whenever), and not after `until`, at which billing has something to do in an environment; null: there is none. */
+export async function findNextBilling(
+  db: Db,
+  environmentId: string,
+  { after, until, days }: { after: EpochMs | null; until: EpochMs; days: number },
+): Promise<EpochMs | null> {
+  const [row] = await db.$queryRaw<{ at: Date | null }[]>(Prisma.sql`
+    SELECT min(at) AS at FROM (
+      SELECT next_attempt_at AS at FROM billing_intent WHERE environment_id = ${environmentId}::uuid AND state = 'WAITING'
+      UNION ALL
+      SELECT payment_due_at FROM subscription_billing WHERE environment_id = ${environmentId}::uuid AND payment_due_at IS NOT NULL
+      UNION ALL
+      SELECT late_usage_due_at FROM subscription_billing WHERE environment_id = ${environmentId}::uuid AND late_usage_due_at IS NOT NULL
+      UNION ALL
+      SELECT failed_since + ${days} * interval '1 day' FROM invoice WHERE environment_id = ${environmentId}::uuid AND failed_since IS NOT NULL
+    ) AS due WHERE at <= ${new Date(until)} ${after === null ? Prisma.empty : Prisma.sql`AND at > ${new Date(after)}`}`)
+  return row?.at?.getTime() ?? null
+}
+
+/** Whether somebody is making a call of the environment just now that is due. One that has failed is not waited for. */
+export async function isCallUnderWay(db: Db, environmentId: string): Promise<boolean> {
+  const [row] = await db.$queryRaw<{ is_under_way: boolean }[]>(Prisma.sql`
+    SELECT EXISTS (
+      SELECT FROM billing_intent
+      WHERE environment_id = ${environmentId}::uuid AND state = 'WAITING' AND last_error IS NULL AND leased_until > clock_timestamp()
+        AND next_attempt_at <= to_timestamp(environment_clock(environment_id) / 1000.0)
+    ) AS is_under_way`)
+  return row!.is_under_way
 }
 
 const toOverdue = (row: OverdueRow): Overdue => ({

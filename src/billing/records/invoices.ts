@@ -46,12 +46,13 @@ export async function saveAccount(
   db: Db,
   environmentId: string,
   subscriptionId: string,
-  { account, paymentDueAt }: { account: Account; paymentDueAt?: EpochMs | null },
+  { account, lateUsageDueAt, paymentDueAt }: { account: Account; lateUsageDueAt: EpochMs | null; paymentDueAt?: EpochMs | null },
 ): Promise<void> {
   const columns = {
     account: toJson(account),
     collectionMethod: account.terms.collectionMethod,
     couponId: account.terms.discount?.couponId ?? null,
+    lateUsageDueAt: lateUsageDueAt === null ? null : new Date(lateUsageDueAt),
     ...(paymentDueAt === undefined ? {} : { paymentDueAt: paymentDueAt === null ? null : new Date(paymentDueAt) }),
   }
   await putAccount(db, toRow({ environmentId, subscriptionId, ...columns, updatedAt: new Date() }))

@@ -1,9 +1,10 @@
 /** What billing remembers of a subscription: its terms, and what it was charged so far. Pure. */
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
-import { reachedMs } from '../../metering/model/windows.js'
+import { lateMs, reachedMs } from '../../metering/model/windows.js'
 import { firstPeriod } from '../../subscription/rules/billing-period.js'
-import { isFinal, type Subscription } from '../../subscription/rules/subscription.js'
+import { isSameSlot } from '../../subscription/rules/coexistence.js'
+import { givesAccess, isFinal, type Subscription } from '../../subscription/rules/subscription.js'
 import type { BegunPeriod, Credit, Discount, Line, Period, Standing, Terms, UsageCharged } from './billing.js'
 import { chargesOf } from './charges.js'
 import { firstHolding } from './coupon.js'
@@ -21,6 +22,8 @@ export interface Account {
   fixedCharged: decimal.Decimal
   /** Of periods in which late usage may still come. */
   usageCharged: UsageCharged[]
+  /** Usage before it is of what it replaced, or was, in the instant in which its period began; absent: all of the period is its own. */
+  usageFrom?: EpochMs
   /** Waits for the next invoice. */
   pending: { lines: Line[]; discount: decimal.Decimal; tax: decimal.Decimal; credits?: Credit[] } | null
   /** Of what stood of the other one, what the first invoice has credited already, before the other ended; null: nothing. */
@@ -65,6 +68,8 @@ export interface BilledChange {
   creditsUnused: boolean
   /** It begins with a start in the past, and is charged from then on. Absent: from the current period on. */
   isBackdated?: boolean
+  /** In one instant usage comes before the change: what it closes has the usage before this, see `placeInTime`. Absent: before `at`. */
+  usageUntil?: EpochMs
 }
 
 /** Whether it is charged in its status: from the beginning of its paid life, also while the first payment is waited for. */
@@ -81,21 +86,53 @@ export interface UsageAsked {
 }
 
 /** The periods in which usage has to be known for the change; none: it is charged for none. */
-export function usageAsked(account: Account, { before, after, at, isRenewal }: BilledChange): UsageAsked[] {
-  const { standing, usageCharged, terms } = account
-  if (!before || !standing) return []
-  const isPeriodOver =
-    isRenewal || !isCharged(after) || at >= standing.period.end || !isSamePeriod(standing.period, chargedPeriod(after, at))
-  if (!isPeriodOver) return []
-  const ended = endedPart(standing.period, before, at)
+export function usageAsked(account: Account, change: BilledChange): UsageAsked[] {
+  const { standing, usageCharged, usageFrom, terms } = account
+  const { before, at, usageUntil } = change
+  if (!before || !standing || !closesPeriod(standing, change)) return []
+  const part = endedPart(standing.period, before, at)
+  const ended = { start: Math.max(part.start, usageFrom ?? part.start), end: part.end < at ? part.end : (usageUntil ?? part.end) }
   const prices = chargesOf(before, terms).usage.map(({ price }) => price)
   const late = usageCharged.flatMap(({ priceId, charge, period, since }) => {
     const price = charge?.price ?? prices.find(({ id }) => id === priceId)
     const isInTime = period.end > at - reachedMs
     return price && isInTime && price.currency === standing.currency ? [{ price, period, since: since ?? period.start }] : []
   })
-  const running = prices.map((price) => ({ price, period: ended, since: price.unitTransformation ? standing.period.start : ended.start }))
+  const isShared = part.start > standing.period.start
+  const running = prices.map((price) => {
+    return { price, period: ended, since: isShared && price.unitTransformation ? standing.period.start : ended.start }
+  })
   return [...late, ...running].map(({ price, period, since }) => ({ priceId: price.id, featureId: price.featureId!, period, since }))
+}
+
+/** Whether the period that stands is over with the change, so that its usage is charged. */
+export function closesPeriod({ period }: Standing, { after, at, isRenewal }: BilledChange): boolean {
+  return isRenewal || !isCharged(after) || at >= period.end || !isSamePeriod(period, chargedPeriod(after, at))
+}
+
+/**
+ * Whether usage before the change is of another, which it replaces at that instant, or of its own period that the change has closed. `all`: what happens with
+ * it, the change included.
+ */
+export function beginsUsage(
+  { standing }: Account,
+  change: BilledChange,
+  all: readonly Pick<BilledChange, 'before' | 'after' | 'at'>[],
+): boolean {
+  const { before, after, at, isRenewal } = change
+  if (isRenewal) return false
+  if (standing && before) return closesPeriod(standing, change)
+  if (!before && after.startDate < at) return false
+  return all.some(
+    (other) =>
+      other.at === at && other.before && givesAccess(other.before.status) && isFinal(other.after.status) && isSameSlot(other.after, after),
+  )
+}
+
+/** When nothing can come any more that would be charged late, of what is not charged any more; null: it goes on, or has no usage to look for. */
+export function lateUsageDueAt({ standing, usageCharged }: Account): EpochMs | null {
+  if (standing || usageCharged.length === 0) return null
+  return Math.max(...usageCharged.map(({ period }) => period.end)) + lateMs
 }
 
 /** The billing period that a charged subscription is in at an instant. */

@@ -1,6 +1,7 @@
 /** What a subscription is charged by: the prices of its plan and add-ons that hold for its buyer, with the agreed ones instead of theirs. Pure. */
 import type { PackageVersion, Price } from '../../catalog/model/package.js'
 import { currencyFor, pricesFor } from '../../catalog/model/price-choice.js'
+import { isPerUnit, leastUnits, unitsGiven } from '../../catalog/model/units.js'
 import * as decimal from '../../kernel/decimal.js'
 import { round } from '../../kernel/money.js'
 import type { Content, Line, LineType, PriceOverride, Terms } from './billing.js'
@@ -9,11 +10,14 @@ import { costOf } from './price.js'
 export interface Charge {
   price: Price
   version: PackageVersion
-  /** Units bought, or how many of the add-on are held. Of usage: 0, it is known when the period has ended. */
+  /** Units bought (of an add-on: of all that are held together), or how many of the add-on are held. Of usage: 0, it is known when the period has ended. */
   quantity: decimal.Decimal
   /** The price was agreed for this subscription only. */
   isAgreed: boolean
 }
+
+/** What decides which prices a content is charged by. */
+export type SoldTerms = Pick<Terms, 'currency' | 'priceOverrides'>
 
 /** The currency that the content is sold in to the customer; null: it has no prices. */
 export function currencyOf(content: Content, customerCurrency: string | null): string | null {
@@ -23,10 +27,7 @@ export function currencyOf(content: Content, customerCurrency: string | null): s
 }
 
 /** In the order of the packages: the plan's, then the add-ons'. Nothing without a currency. */
-export function chargesOf(
-  content: Content,
-  { currency, priceOverrides }: Pick<Terms, 'currency' | 'priceOverrides'>,
-): { fixed: Charge[]; usage: Charge[] } {
+export function chargesOf(content: Content, { currency, priceOverrides }: SoldTerms): { fixed: Charge[]; usage: Charge[] } {
   const fixed: Charge[] = []
   const usage: Charge[] = []
   if (currency === null) return { fixed, usage }
@@ -41,7 +42,8 @@ export function chargesOf(
       // Units are bought once, whoever sells them too: the plan before its add-ons.
       else if (!counted.has(price.featureId!)) {
         counted.add(price.featureId!)
-        fixed.push({ ...charge, quantity: unitsOf(content, price) })
+        const units = unitsOf(content, price)
+        fixed.push({ ...charge, quantity: held === 1 ? units : decimal.multiply(units, decimal.fromNumber(held)) })
       }
     }
   }
@@ -58,8 +60,23 @@ function pricesIn(content: Content, version: PackageVersion, currency: string): 
 const isFlat = ({ billingModel }: Price): boolean => billingModel === 'FLAT_FEE'
 
 /** What was bought, else the least that can be. */
-function unitsOf({ quantities }: Content, { featureId, minUnitQuantity }: Price): decimal.Decimal {
-  return quantities.find((bought) => bought.featureId === featureId)?.quantity ?? decimal.fromNumber(minUnitQuantity ?? 1)
+function unitsOf({ quantities }: Content, price: Price): decimal.Decimal {
+  return quantities.find(({ featureId }) => featureId === price.featureId)?.quantity ?? leastUnits(price)
+}
+
+/** What is bought of a feature, and of which package. */
+export interface Bought {
+  versionId: string
+  /** What may be used for it: with the whole of a block that is begun. */
+  units: decimal.Decimal
+}
+
+/** By feature (our id), of everything that the content is charged for by the unit. */
+export function boughtUnits(content: Content, terms: SoldTerms): Map<string, Bought> {
+  const perUnit = chargesOf(content, terms).fixed.filter(({ price }) => isPerUnit(price))
+  return new Map(
+    perUnit.map(({ price, version, quantity }) => [price.featureId!, { versionId: version.id, units: unitsGiven(price, quantity) }]),
+  )
 }
 
 function overridden(price: Price, version: PackageVersion, overrides: readonly PriceOverride[]): Price {

@@ -126,35 +126,7 @@ export function periodDraft({
   discount: Discount | null
 }): { draft: Draft; charged: UsageCharged[] } {
   const { currency } = terms
-  const charges = new Map(chargesOf(content, terms).usage.map((charge) => [charge.price.id, charge]))
-  const charged: UsageCharged[] = []
-  const usageLines: Line[] = []
-  for (const measured of usage) {
-    const before = alreadyCharged.find(({ priceId, period }) => priceId === measured.priceId && period.start === measured.period.start)
-    const charge = before?.charge ?? charges.get(measured.priceId)
-    if (!charge) continue
-    const { price, version } = charge
-    const { quantity: until, earlier, period } = measured
-    const quantity = unitsUsed(price, { until, before: earlier?.quantity })
-    const line = { ...lineOf({ price, version, quantity }), period, isProration: false }
-    const { kind, displayName } = version
-    charged.push({
-      priceId: measured.priceId,
-      period,
-      ...(earlier && { since: earlier.since }),
-      amount: line.amount,
-      charge: { price, version: { kind, displayName } },
-    })
-    if (!before) usageLines.push(line)
-    else if (before.amount !== line.amount)
-      usageLines.push({
-        ...line,
-        type: 'Other',
-        description: `Late usage: ${line.description}`,
-        unitAmount: null,
-        amount: decimal.subtract(line.amount, before.amount),
-      })
-  }
+  const { charged, lines: usageLines } = usageLinesOf({ usage, alreadyCharged, charges: chargesOf(content, terms).usage })
   const usageTotal = sum(usageLines.map(({ amount }) => amount))
   // Beside the advance charge of the same invoice, or of the period that is cut short.
   const usageDiscount = discountOnUsage({ fixed: (next ?? standing)?.gross ?? decimal.zero, usageTotal, discount, currency })
@@ -175,6 +147,69 @@ export function periodDraft({
     ),
   })
   return { draft, charged }
+}
+
+/** What usage comes to: whole where it was not charged before, else what came late. */
+function usageLinesOf({
+  usage,
+  alreadyCharged,
+  charges = [],
+}: {
+  usage: readonly MeasuredUsage[]
+  alreadyCharged: readonly UsageCharged[]
+  /** What holds for usage that was not charged before. */
+  charges?: readonly NonNullable<UsageCharged['charge']>[]
+}): { charged: UsageCharged[]; lines: Line[] } {
+  const charged: UsageCharged[] = []
+  const lines: Line[] = []
+  for (const { priceId, period, quantity: until, earlier } of usage) {
+    const before = alreadyCharged.find((other) => other.priceId === priceId && other.period.start === period.start)
+    const charge = before?.charge ?? charges.find(({ price }) => price.id === priceId)
+    if (!charge) continue
+    const { price, version } = charge
+    const quantity = unitsUsed(price, { until, before: earlier?.quantity })
+    const line = { ...lineOf({ price, version, quantity }), period, isProration: false }
+    const { kind, displayName } = version
+    const since = earlier && { since: earlier.since }
+    charged.push({ priceId, period, ...since, amount: line.amount, charge: { price, version: { kind, displayName } } })
+    if (!before) lines.push(line)
+    else if (before.amount !== line.amount)
+      lines.push({
+        ...line,
+        type: 'Other',
+        description: `Late usage: ${line.description}`,
+        unitAmount: null,
+        amount: decimal.subtract(line.amount, before.amount),
+      })
+  }
+  return { charged, lines }
+}
+
+/**
+ * The invoice of usage that came after the last one, when no more can come; null: none did. What a fixed discount had left of those periods is not known
+ * any more, so only a percentage is taken off.
+ */
+export function lateUsageDraft({
+  terms,
+  usage,
+  alreadyCharged,
+  discount: inForce,
+}: {
+  terms: Terms
+  usage: readonly MeasuredUsage[]
+  alreadyCharged: readonly UsageCharged[]
+  /** That holds when the invoice is made; null: none. */
+  discount: Discount | null
+}): Draft | null {
+  const { lines } = usageLinesOf({ usage, alreadyCharged })
+  const currency = alreadyCharged.find(({ charge }) => charge)?.charge?.price.currency
+  if (lines.length === 0 || !currency) return null
+  const start = Math.min(...lines.map(({ period }) => period.start))
+  const end = Math.max(...lines.map(({ period }) => period.end))
+  const total = sum(lines.map(({ amount }) => amount))
+  const discount = inForce?.percentOff ? discountOn(total, inForce, currency) : decimal.zero
+  const tax = taxOn(decimal.subtract(total, discount), terms.taxPercentage, currency)
+  return totalled({ reason: 'BILLING_CYCLE', currency, period: { start, end }, lines, discount, tax })
 }
 
 /** A discount is given once for a period: what the fixed part has left of it goes to the usage. */

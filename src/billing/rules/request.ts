@@ -5,7 +5,6 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { type Money, minorDigits } from '../../kernel/money.js'
 import { invalidInput } from '../../kernel/problem.js'
-import { onlyUnit } from '../../subscription/rules/content.js'
 import type { ProrationBehavior } from './account.js'
 import type { CollectionMethod, Content, Discount, PriceOverride, Terms } from './billing.js'
 import { isOverriding } from './charges.js'
@@ -40,8 +39,6 @@ export interface BillingRequest {
   taxName?: string | null
   /** Tax rates of the provider, instead of a percentage; looked up before the change is decided, see `withTaxRates`. None: no tax. */
   taxRateIds?: string[] | null
-  /** Of what the plan sells per unit, when that is one thing: a price override by its older name. */
-  unitAmount?: decimal.Decimal | null
   daysUntilDue?: number | null
   /** The invoice that the change makes at once has been paid elsewhere. */
   isPaid?: boolean | null
@@ -88,17 +85,22 @@ function isSameDiscount(a: Discount, b: Discount): boolean {
   return content(a) === content(b)
 }
 
-/**
- * The price overrides of the terms, which are those after the request, with the price per unit that it names. Fails with BAD_USER_INPUT when the request
- * names a price that the content is not charged by.
- */
-export function agreedOverrides(
-  { currency, priceOverrides }: Pick<Terms, 'currency' | 'priceOverrides'>,
-  request: Pick<BillingRequest, 'priceOverrides' | 'unitAmount'>,
-  content: Content,
-): PriceOverride[] {
-  const asked = request.priceOverrides ?? []
-  for (const [index, override] of asked.entries()) {
+/** What was agreed about money for a change that waits. Kept as JSON. */
+export interface AgreedLater {
+  request: BillingRequest
+  /** Undefined: as before. */
+  discount?: Discount | null
+}
+
+/** The price overrides once a change that waited has happened; `agreed` is what was kept with it (an `AgreedLater`). */
+export function overridesAfter(before: PriceOverride[], agreed: object | null): PriceOverride[] {
+  const { priceOverrides } = (agreed as AgreedLater | null)?.request ?? {}
+  return priceOverrides === undefined ? before : (priceOverrides ?? [])
+}
+
+/** Fails with BAD_USER_INPUT when the request names a price that the content is not charged by in this currency. */
+export function checkOverrides({ priceOverrides }: BillingRequest, content: Content, currency: Terms['currency']): void {
+  for (const [index, override] of (priceOverrides ?? []).entries()) {
     if (currency !== null && isOverriding(override, content, currency)) continue
     const path = `priceOverrides[${index}]`
     const what = override.featureRefId === null ? 'flat fee' : `price of feature "${override.featureRefId}"`
@@ -106,25 +108,16 @@ export function agreedOverrides(
     const inCurrency = override.currency ?? currency
     throw invalidInput(`${path}: ${where} as it is subscribed to is charged no ${what}${inCurrency ? ` in ${inCurrency}` : ''}.`, { path })
   }
-  if (request.unitAmount === undefined || request.unitAmount === null) return priceOverrides
-  const { featureRefId } = onlyUnit(content.plan, 'priceUnitAmount')
-  const isUnit = (override: PriceOverride) => override.addonRefId === null && override.featureRefId === featureRefId
-  if (asked.some(isUnit))
-    throw invalidInput('Send the price per unit in priceOverrides or in priceUnitAmount, not in both.', { path: 'priceUnitAmount' })
-  const unit: PriceOverride = { addonRefId: null, featureRefId, amount: request.unitAmount, tiers: null, blockSize: null }
-  return [...priceOverrides.filter((override) => !isUnit(override)), unit]
 }
 
 /** Fails with BAD_USER_INPUT, naming the field, when something cannot be agreed so. */
 export function checkBillingRequest(request: BillingRequest): void {
-  const { coupon, minimumSpend, taxPercentage, taxRateIds, priceOverrides, unitAmount, daysUntilDue } = request
+  const { coupon, minimumSpend, taxPercentage, taxRateIds, priceOverrides, daysUntilDue } = request
   if (coupon) checkCoupon(coupon)
   if (minimumSpend) checkMoney(minimumSpend, 'minimumSpend')
   if (taxPercentage && (decimal.compare(taxPercentage, decimal.zero) < 0 || decimal.toNumber(taxPercentage) > 100))
     throw invalidInput('taxPercentage must be from 0 to 100.', { path: 'billingInformation.taxPercentage' })
   if (taxRateIds) throw new Error('tax rates have to be looked up before the change is decided')
-  if (unitAmount && decimal.compare(unitAmount, decimal.zero) < 0)
-    throw invalidInput('priceUnitAmount must not be negative.', { path: 'priceUnitAmount' })
   if (typeof daysUntilDue === 'number' && (!Number.isInteger(daysUntilDue) || daysUntilDue < 0 || daysUntilDue > maxDaysUntilDue))
     throw invalidInput(`invoiceDaysUntilDue must be a whole number from 0 to ${maxDaysUntilDue}.`, {
       path: 'billingInformation.invoiceDaysUntilDue',

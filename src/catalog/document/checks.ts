@@ -159,7 +159,7 @@ function checkPackage(
   report: Report,
 ): void {
   const { path, value, entitlements, prices } = item
-  checkEntitlements(entitlements, `${path}.entitlements`, features, report)
+  checkEntitlements(entitlements, prices, `${path}.entitlements`, features, report)
   checkPrices(prices, `${path}.prices`, features, report)
   if (value === null) return
   products.find(value.product, `${path}.product`, report)

@@ -2,17 +2,15 @@
 import * as decimal from '../../kernel/decimal.js'
 import { suggestion } from '../../kernel/nearest.js'
 import { type ResetPeriod, resetRules } from '../../metering/model/usage-period.js'
-import type { PriceTier } from '../model/package.js'
+import { maxNumericValue, type PriceTier } from '../model/package.js'
 import type { EntitlementDefinition, FeatureDefinition, PriceDefinition } from './document.js'
 import { checkDistinct, type Index, type Report } from './located.js'
 import { priceKey } from './normalise.js'
 
-/** The value of an unmetered NUMBER travels as an int32. */
-const maxNumericValue = 2 ** 31 - 1
-
-/** `entitlements` is null where one could not be read. */
+/** `entitlements` is null where one could not be read. `prices` are those of the same package. */
 export function checkEntitlements(
   entitlements: (EntitlementDefinition | null)[],
+  prices: (PriceDefinition | null)[],
   path: string,
   features: Index<FeatureDefinition>,
   report: Report,
@@ -26,14 +24,22 @@ export function checkEntitlements(
     else pathOf.set(entitlement.feature, inner)
     checkResetRule(entitlement, `${inner}.resetRule`, report)
     const feature = features.find(entitlement.feature, `${inner}.feature`, report)
-    if (feature) checkEntitlement(entitlement, feature, inner, report)
+    if (!feature) continue
+    // One that could not be read may be what sells it.
+    const isSold = prices.some((price) => price === null || (price.billingModel === 'PER_UNIT' && price.feature === feature.refId))
+    checkEntitlement(entitlement, feature, { isSold, path: inner, report })
   }
 }
 
-function checkEntitlement(entitlement: EntitlementDefinition, feature: FeatureDefinition, path: string, report: Report): void {
+function checkEntitlement(
+  entitlement: EntitlementDefinition,
+  feature: FeatureDefinition,
+  { isSold, path, report }: { isSold: boolean; path: string; report: Report },
+): void {
   const { limit, unlimited, softLimit, values } = entitlement
   if (feature.type === 'NUMBER') {
-    if (limit === null && !unlimited) report(path, `needs limit or unlimited, as '${feature.refId}' is a NUMBER`)
+    if (limit === null && !unlimited && !isSold)
+      report(path, `needs limit or unlimited, as '${feature.refId}' is a NUMBER and no PER_UNIT price sells it here`)
     if (limit !== null && unlimited) report(`${path}.limit`, 'contradicts unlimited: true')
     if (softLimit && unlimited) report(`${path}.softLimit`, 'contradicts unlimited: true')
     if (softLimit && feature.meter === 'None')
@@ -109,6 +115,7 @@ function checkPrice(price: PriceDefinition, path: string, features: Index<Featur
     if (feature && feature.type !== 'NUMBER') report(`${path}.feature`, `'${feature.refId}' is a ${feature.type}, which cannot be counted`)
     else if (feature?.meter === 'None' && billingModel === 'USAGE_BASED')
       report(`${path}.feature`, `'${feature.refId}' has no meter, so its usage is not known`)
+    else if (feature?.meter === 'None') checkUnits(price, feature, path, report)
   }
   if ((amount === null) === (tiers === null)) report(path, 'needs exactly one of amount and tiers')
   if (tiers !== null && price.blockSize !== null) report(`${path}.blockSize`, 'does not go with tiers')
@@ -117,6 +124,14 @@ function checkPrice(price: PriceDefinition, path: string, features: Index<Featur
   if (tiers !== null) checkTiers(tiers, `${path}.tiers`, report)
   if (minQuantity !== null && maxQuantity !== null && minQuantity > maxQuantity)
     report(`${path}.maxQuantity`, 'must be at least minQuantity')
+}
+
+/** What is bought is the value, which has to be one. */
+function checkUnits(price: PriceDefinition, feature: FeatureDefinition, path: string, report: Report): void {
+  for (const key of ['blockSize', 'minQuantity', 'maxQuantity'] as const) {
+    if ((price[key] ?? 0) > maxNumericValue)
+      report(`${path}.${key}`, `must be at most ${maxNumericValue}, as '${feature.refId}' has no meter`)
+  }
 }
 
 export function checkTiers(tiers: readonly PriceTier[], path: string, report: Report): void {

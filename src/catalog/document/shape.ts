@@ -10,12 +10,14 @@ import { suggestion } from '../../kernel/nearest.js'
 import { Problem } from '../../kernel/problem.js'
 import { aggregations, comparisons, type FilterCondition } from '../../metering/model/meter.js'
 import { type ResetPeriod, type ResetRule, resetRules } from '../../metering/model/usage-period.js'
+import { countryCode, nearestCountry } from '../model/country.js'
 import { currencies } from '../model/currency.js'
 import type { EntitlementBehavior } from '../model/package.js'
 import {
   billingModels,
   billingPeriods,
   entitlementBehaviors,
+  maxLimit,
   pricingTypes,
   tiersModes,
   trialEndBehaviors,
@@ -25,8 +27,7 @@ import { changeTimings, endSettings, usageOnPlanChangeSettings } from '../model/
 import { newCustomerSettings } from './document.js'
 import { normaliseMetaData } from './normalise.js'
 
-/** What a client can read back from the wire's Float without loss. */
-const maxAmount = Number.MAX_SAFE_INTEGER
+const maxAmount = maxLimit
 
 /** Text that PostgreSQL can keep and UTF-8 can carry. */
 const unstorable = /[\0\p{Surrogate}]/u
@@ -241,13 +242,22 @@ export const entitlementShape = (defaultBehavior: EntitlementBehavior) =>
 
 const currency = oneOf(currencies)
 
+const country = z.string(required('must be text')).transform((value, context) => {
+  const code = countryCode(value)
+  if (code !== null) return code
+  const near = nearestCountry(value)
+  context.addIssue({
+    code: 'custom',
+    message: `must be a country code of two letters (ISO 3166-1 alpha-2)${near === null ? '' : `; did you mean '${near}'?`}`,
+  })
+  return z.NEVER
+})
+
 export const priceShape = map({
   billingModel: oneOf(billingModels),
   billingPeriod: oneOf(billingPeriods),
   currency,
-  country: optional(
-    z.string(required('must be text')).regex(/^[A-Z]{2}$/, { error: 'must be a country code of two capital letters (ISO 3166-1 alpha-2)' }),
-  ),
+  country: optional(country),
   amount: optional(amount),
   feature: optional(refId),
   tiersMode: optional(oneOf(tiersModes)),

@@ -31,6 +31,8 @@ interface PlanGrant<G extends Grant> {
 export interface AddonGrant<G extends Grant> extends PlanGrant<G> {
   /** How many of the add-on are held; Increment adds that many times, Override does not multiply. Below 1 it gives nothing. */
   quantity: number
+  /** Units of the feature that are bought of the add-on, of all that are held together. Absent: it sells none. */
+  bought?: decimal.Decimal | null
 }
 
 /**
@@ -39,18 +41,28 @@ export interface AddonGrant<G extends Grant> extends PlanGrant<G> {
  * `plans` are the plan's and, after it, those of the plans it inherits from, nearest first. An entitlement set on the
  * `subscription` itself replaces all of these. Then come the add-ons in any order: increments add up, but when there is an Override
  * the most generous Override alone counts. What is not combined is taken from the grant that others add to.
+ *
+ * Of a feature that is sold by the unit who sells it gives no less than is `bought` of it. What was agreed for the `subscription` is then
+ * the last word, whatever add-ons give.
  */
 export function combineWithinSubscription<G extends Grant>(input: {
   plans: readonly PlanGrant<G>[]
   subscription: G | null
   addons: readonly AddonGrant<G>[]
+  /** Units of the feature that are bought of the plan. Absent: it sells none. */
+  bought?: decimal.Decimal | null
 }): G | null {
+  const { subscription, bought = null } = input
   const addons = input.addons.filter(({ quantity }) => quantity >= 1)
-  const override = mostGenerous(addons.filter(({ behavior }) => behavior === 'Override').map(({ grant }) => grant))
+  const isSold = bought !== null || addons.some((addon) => (addon.bought ?? null) !== null)
+  if (subscription !== null && isSold) return subscription
+  const overrides = addons.filter(({ behavior }) => behavior === 'Override')
+  const override = mostGenerous(overrides.map((addon) => atLeast(addon.grant, addon.bought ?? null)))
   if (override !== null) return override
 
-  const base = input.subscription ?? inherited(input.plans)
-  const increments = addons.map(({ grant, quantity }) => multiplied(grant, quantity))
+  const ofPlans = inherited(input.plans)
+  const base = subscription ?? (ofPlans && atLeast(ofPlans, bought))
+  const increments = addons.map((addon) => atLeast(multiplied(addon.grant, addon.quantity), addon.bought ?? null))
   if (base !== null) return increments.reduce(added, base)
   // Nothing to add to: the largest increment stands in, so that the order of the add-ons does not matter.
   const [largest, ...others] = increments.sort(byGenerosity)
@@ -94,6 +106,12 @@ function added<G extends Grant>(base: G, increment: Grant): G {
 function multiplied<G extends Grant>(grant: G, quantity: number): G {
   if (grant.usageLimit === null) return grant
   return { ...grant, usageLimit: decimal.multiply(grant.usageLimit, decimal.fromNumber(quantity)) }
+}
+
+/** With no lower limit than the units that are bought. */
+function atLeast<G extends Grant>(grant: G, bought: decimal.Decimal | null): G {
+  if (bought === null || grant.hasUnlimitedUsage) return grant
+  return { ...grant, usageLimit: decimal.max(grant.usageLimit ?? decimal.zero, bought) }
 }
 
 /** For `sort`: the most generous first. A limit of 0 comes before a missing one, only so that the order is total. */

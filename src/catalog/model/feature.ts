@@ -1,3 +1,4 @@
+import { nearestName } from '../../kernel/nearest.js'
 import type { MeterType } from '../../metering/model/meter.js'
 
 export type FeatureType = 'BOOLEAN' | 'NUMBER' | 'ENUM'
@@ -27,3 +28,12 @@ export interface CatalogFeature extends Feature {
 
 /** A feature with what only those who show it need. */
 export type ShownFeature = Feature & { additionalMetaData: Record<string, unknown> | null }
+
+/** The feature (refId) of the catalog that was probably meant by a name that is none; null: none is close. */
+export function nearestFeature(features: ReadonlyMap<string, CatalogFeature>, refId: string): string | null {
+  const sold = [...features.values()].filter(({ isArchived }) => !isArchived)
+  return nearestName(
+    refId,
+    sold.map((feature) => feature.refId),
+  )
+}

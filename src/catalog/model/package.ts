@@ -36,6 +36,12 @@ export interface DefaultTrial {
   endBehavior: (typeof trialEndBehaviors)[number]
 }
 
+/** The value of an unmetered NUMBER travels as an int32. */
+export const maxNumericValue = 2 ** 31 - 1
+
+/** What a client can read back from the wire's Float without loss. */
+export const maxLimit = Number.MAX_SAFE_INTEGER
+
 export const billingModels = ['FLAT_FEE', 'PER_UNIT', 'USAGE_BASED'] as const
 export type BillingModel = (typeof billingModels)[number]
 

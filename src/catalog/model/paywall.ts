@@ -1,8 +1,9 @@
 /** What somebody is offered: plans in order, with the prices that hold for the buyer. Pure. */
 import * as decimal from '../../kernel/decimal.js'
 import type { Currency } from './currency.js'
-import { type BillingPeriod, billingPeriods, type PackageVersion, type Price, pricingTypes } from './package.js'
+import { type BillingPeriod, billingPeriods, type PackageEntitlement, type PackageVersion, type Price, pricingTypes } from './package.js'
 import { type Buyer, currencyFor, pricesFor } from './price-choice.js'
+import { isPerUnit, leastUnits, unitsGiven } from './units.js'
 
 /** What a plan costs at least in a month: its flat fees, and the fewest units that can be bought. Usage comes on top. */
 export interface PricePoint {
@@ -52,9 +53,25 @@ export function offer({
   )
   return {
     currency,
-    plans: byPrice.map(({ plan, prices }) => (isForAllCountries ? plan : { ...plan, prices })),
+    plans: byPrice.map(({ plan, prices }) => {
+      const offered = { ...plan, entitlements: leastEntitlements(plan, prices) }
+      return isForAllCountries ? offered : { ...offered, prices }
+    }),
     pricePoints: byPrice.flatMap(({ plan }) => points.get(plan.id)!),
   }
+}
+
+/** With what the fewest units of each price give. Of a plan that inherits, what is bought is not all that counts: it stays as it was written. */
+function leastEntitlements({ entitlements, basePlanVersionId }: PackageVersion, prices: readonly Price[]): PackageEntitlement[] {
+  if (basePlanVersionId !== null) return entitlements
+  return entitlements.map((entitlement) => {
+    const least = prices
+      .filter((price) => isPerUnit(price) && price.featureId === entitlement.featureId)
+      .map((price) => unitsGiven(price, leastUnits(price)))
+      .sort(decimal.compare)[0]
+    if (least === undefined || entitlement.hasUnlimitedUsage) return entitlement
+    return { ...entitlement, usageLimit: decimal.max(entitlement.usageLimit ?? decimal.zero, least) }
+  })
 }
 
 function pricePoints({ refId }: PackageVersion, prices: readonly Price[]): PricePoint[] {

@@ -46,13 +46,12 @@ export async function findVersionFacts(db: Db, environmentId: string, ids: reado
   return new Map(rows.map(({ id, createdAt, ...facts }) => [id, { ...facts, createdAt: createdAt.getTime() }]))
 }
 
-/** Ids of the versions that new subscriptions get, of packages (our ids) that are not archived. */
+/** Ids of the versions that new subscriptions get, of packages that are not archived; ids are ours. */
 export async function findLatestVersionIds(
   db: Db,
   environmentId: string,
-  which: { packageIds: readonly string[] } | { kind: PackageKind; refIds: readonly string[] } | { kind: PackageKind; productId: string },
+  { packageIds, refIds, ...rest }: { packageIds?: readonly string[]; refIds?: readonly string[]; kind?: PackageKind; productId?: string },
 ): Promise<string[]> {
-  const { packageIds, refIds, ...rest } = which as { packageIds?: string[]; refIds?: string[]; kind?: PackageKind; productId?: string }
   const named = { ...(packageIds && { id: { in: [...packageIds] } }), ...(refIds && { refId: { in: [...refIds] } }) }
   const rows = await db.packageVersion.findMany({
     where: { environmentId, isLatest: true, package: { ...rest, ...named, archivedAt: null } },

@@ -15,6 +15,7 @@ import type { Currency } from '../model/currency.js'
 /** How the catalog is kept: what is loaded, and from the loaded records to definitions and versions. */
 import type { CatalogFeature, Feature } from '../model/feature.js'
 import type { DefaultTrial, PackageEntitlement, PackageVersion, Price, PriceTier } from '../model/package.js'
+import { withImplied } from '../model/units.js'
 
 /** A version as it never changes. Its features do (their names and units, for example), so they are added when it is answered. */
 export type FrozenVersion = Omit<PackageVersion, 'entitlements' | 'prices'> & {
@@ -176,9 +177,27 @@ function toPrice(row: VersionRow['prices'][number]): FrozenPrice {
   }
 }
 
+function toEntitlement(row: VersionRow['packageEntitlements'][number]): Omit<PackageEntitlement, 'feature'> {
+  const { id, featureId, usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues, behavior, resetPeriod, resetRule, position } = row
+  return {
+    id,
+    featureId,
+    usageLimit: decimalOrNull(usageLimit),
+    hasUnlimitedUsage,
+    hasSoftLimit,
+    enumValues,
+    behavior,
+    resetPeriod,
+    resetRule,
+    displayNameOverride: row.displayNameOverride,
+    order: position,
+  }
+}
+
 export function toFrozenVersion(row: VersionRow): FrozenVersion {
   const { id, packageId, versionNumber, displayName, description, pricingType, basePlanVersionId, maxQuantity } = row
   const { refId, kind, product } = row.package
+  const prices = row.prices.map(toPrice)
   return {
     id,
     packageId,
@@ -193,20 +212,8 @@ export function toFrozenVersion(row: VersionRow): FrozenVersion {
     basePlanVersionId,
     trial: toTrial(row),
     maxQuantity,
-    entitlements: row.packageEntitlements.map(({ id, featureId, usageLimit, position, ...entitlement }) => ({
-      id,
-      featureId,
-      usageLimit: decimalOrNull(usageLimit),
-      hasUnlimitedUsage: entitlement.hasUnlimitedUsage,
-      hasSoftLimit: entitlement.hasSoftLimit,
-      enumValues: entitlement.enumValues,
-      behavior: entitlement.behavior,
-      resetPeriod: entitlement.resetPeriod,
-      resetRule: entitlement.resetRule,
-      displayNameOverride: entitlement.displayNameOverride,
-      order: position,
-    })),
-    prices: row.prices.map(toPrice),
+    entitlements: withImplied(row.packageEntitlements.map(toEntitlement), prices),
+    prices,
     additionalMetaData: row.additionalMetaData as MetaData,
     compatibleAddonIds: row.planCompatibleAddons.map(({ addonId }) => addonId),
     dependencies: row.addonDependencies.map(({ requiredAddon }) => requiredAddon.refId),

@@ -55,14 +55,24 @@ function mergeMetaData(current: Customer['additionalMetaData'], change: Record<s
 
 /** What of a change is written over a customer as it is. Without one, as for a new customer. */
 export function toWritten(current: Customer | null, change: CustomerFields): CustomerFields {
-  const { additionalMetaData, ...fields } = change
-  if (additionalMetaData === undefined) return fields
-  return { ...fields, additionalMetaData: mergeMetaData(current?.additionalMetaData ?? null, additionalMetaData) }
+  const { additionalMetaData, timeZone, ...fields } = change
+  return {
+    ...fields,
+    // Under one name, in whatever case and by whichever of its names it is sent: another name would be taken for another zone.
+    ...(timeZone === undefined ? {} : { timeZone: timeZone && zoneNamed(timeZone) }),
+    ...(additionalMetaData === undefined
+      ? {}
+      : { additionalMetaData: mergeMetaData(current?.additionalMetaData ?? null, additionalMetaData) }),
+  }
 }
 
 /** @throws Problem BAD_USER_INPUT */
 export function checkFields({ timeZone, email, name }: CustomerFields): void {
-  if (timeZone !== null && timeZone !== undefined) checkTimeZone(timeZone)
+  if (timeZone !== null && timeZone !== undefined && zoneNamed(timeZone) === null)
+    throw invalidInput(`"${timeZone}" is not a time zone: give an IANA name such as Europe/Berlin.`, {
+      path: 'billingInformation.timezone',
+    })
+  if (email && !/^\S+@[^\s@]+$/.test(email)) throw invalidInput(`"${email}" is not an e-mail address.`, { path: 'email' })
   for (const [path, value] of Object.entries({ email, name }))
     if (value && value.length > maxTextLength) throw invalidInput(`${path} has more than ${maxTextLength} characters.`, { path })
 }
@@ -70,12 +80,11 @@ export function checkFields({ timeZone, email, name }: CustomerFields): void {
 /** Longer than any name or address, and short enough to be answered in lists. */
 const maxTextLength = 1_000
 
-function checkTimeZone(timeZone: string): void {
+/** Null: there is no such zone. An offset is none: it knows no summer. */
+function zoneNamed(text: string): string | null {
   try {
-    new Intl.DateTimeFormat('en', { timeZone })
+    return /^[+-]/.test(text) ? null : new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
   } catch {
-    throw invalidInput(`"${timeZone}" is not a time zone: give an IANA name such as Europe/Berlin.`, {
-      path: 'billingInformation.timezone',
-    })
+    return null
   }
 }

@@ -1,3 +1,4 @@
+import { chargesOf, type SoldTerms } from '../../billing/rules/charges.js'
 import type { Feature } from '../../catalog/model/feature.js'
 import type { CatalogService } from '../../catalog/service.js'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
@@ -8,8 +9,10 @@ import type { FormerZone } from '../../metering/model/zone-change.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { advance } from '../../subscription/rules/advance.js'
 import type { Subscription } from '../../subscription/rules/subscription.js'
-import { askedOfBudgets, type BudgetFacts, runningBudgets, type UsagePrice, usageOfBudgets } from '../rules/budget.js'
-import type { HeldPromotional, Holdings } from '../rules/holdings.js'
+import { sellsUnitsEver } from '../rules/bought.js'
+import { askedOfBudgets, type BudgetFacts, runningBudgets, usageOfBudgets } from '../rules/budget.js'
+import type { HeldPromotional } from '../rules/grants.js'
+import type { Holdings } from '../rules/holdings.js'
 import type { StateBasis } from '../rules/state.js'
 
 /** Where holdings are read from besides this domain's own tables. */
@@ -18,8 +21,8 @@ export interface HoldingsSources {
   catalog: CatalogService
   /** The customers' (our ids) subscriptions that are not final as stored, oldest first. */
   openSubscriptions(db: Db, environmentId: string, customerIds: string[]): Promise<Subscription[]>
-  /** What subscriptions charge usage by, by our id of the subscription. */
-  usagePrices(db: Db, environmentId: string, subscriptions: readonly Subscription[]): Promise<Map<string, UsagePrice[]>>
+  /** What was agreed about the prices of subscriptions, by our id; those that were never charged are left out. */
+  soldTerms(db: Db, environmentId: string, subscriptionIds: readonly string[]): Promise<Map<string, SoldTerms>>
 }
 
 /** Rows of Prisma per statement; more holders are read in several. */
@@ -45,7 +48,7 @@ async function loadTogether(db: Db, sources: HoldingsSources, environmentId: str
   const { catalog, openSubscriptions } = sources
   const rows = await db.customer.findMany({
     where: { environmentId, refId: { in: [...new Set(holders.map(({ customerId }) => customerId))] } },
-    select: { id: true, refId: true, timezone: true, formerTimezones: true, archivedAt: true, state: true },
+    select: { id: true, refId: true, timezone: true, formerTimezones: true, billingCurrency: true, archivedAt: true, state: true },
   })
   const customers = new Map(rows.map((row) => [row.refId, row]))
   const customerIds = rows.map(({ id }) => id)
@@ -68,6 +71,8 @@ async function loadTogether(db: Db, sources: HoldingsSources, environmentId: str
   const isNamedAlone = promotional.length > 0 || subscriptions.some(({ ownEntitlements }) => ownEntitlements.length > 0)
   const features = isNamedAlone ? await featuresById(db, catalog, environmentId) : new Map<string, Feature>()
   const basePlans = await catalog.versions(db, environmentId, baseVersionIds(subscriptions))
+  const sellers = subscriptions.filter(sellsUnitsEver)
+  const soldTerms = sellers.length === 0 ? undefined : await sources.soldTerms(db, environmentId, idsOf(sellers))
   const subscriptionsOf = byCustomer(subscriptions)
   const budgeted = rows.flatMap(({ id, state }) => {
     const own = subscriptionsOf.get(id) ?? []
@@ -90,6 +95,7 @@ async function loadTogether(db: Db, sources: HoldingsSources, environmentId: str
         id: customer.id,
         timeZone: customer.timezone ?? 'UTC',
         formerTimeZones: (customer.formerTimezones ?? []) as unknown as FormerZone[],
+        currency: customer.billingCurrency,
         isArchived: customer.archivedAt !== null,
       },
       resource: resource ? { id: resource.id } : null,
@@ -99,6 +105,7 @@ async function loadTogether(db: Db, sources: HoldingsSources, environmentId: str
       promotional: (promotionalOf.get(customer.id) ?? []).flatMap((row) => toHeldPromotional(row, features)),
       features,
       basePlans,
+      ...(soldTerms && { soldTerms }),
       ...(budgets && subscriptionsOf.get(customer.id)?.some(({ budget }) => budget) && { budgets }),
     }
   })
@@ -110,24 +117,30 @@ async function loadTogether(db: Db, sources: HoldingsSources, environmentId: str
  */
 export async function loadBudgets(
   db: Db,
-  { catalog, usagePrices }: Pick<HoldingsSources, 'catalog' | 'usagePrices'>,
+  { catalog, soldTerms }: Pick<HoldingsSources, 'catalog' | 'soldTerms'>,
   environmentId: string,
   subscriptions: readonly Subscription[],
 ): Promise<BudgetFacts | undefined> {
   const limited = subscriptions.filter(({ budget }) => budget)
   if (limited.length === 0) return undefined
   const features = await featuresById(db, catalog, environmentId)
-  const found = await usagePrices(db, environmentId, limited)
+  const terms = await soldTerms(db, environmentId, idsOf(limited))
   const prices = new Map(
-    [...found].map(([id, ofSubscription]) => [
-      id,
-      ofSubscription.map((price) => ({ ...price, meterType: features.get(price.featureId)!.meterType })),
-    ]),
+    limited.map((subscription) => {
+      const agreed = terms.get(subscription.id)
+      const { usage } = agreed ? chargesOf(subscription, agreed) : { usage: [] }
+      return [
+        subscription.id,
+        usage.map(({ price }) => ({ featureId: price.featureId!, price, meterType: features.get(price.featureId!)!.meterType })),
+      ]
+    }),
   )
   const budgets = runningBudgets(limited, { prices })
   const usages = await readCurrentUsage(db, environmentId, askedOfBudgets(budgets))
   return { prices, usage: usageOfBudgets(budgets, usages) }
 }
+
+const idsOf = (subscriptions: readonly Subscription[]) => subscriptions.map(({ id }) => id)
 
 /** By our id of the customer. */
 export function byCustomer<T extends { customerId: string }>(records: T[]): Map<string, T[]> {

@@ -16,15 +16,16 @@ import { type SeriesPeriod, seriesKey, seriesPeriodAt, type UsageSeries, unentit
 import type { Budget, Subscription } from '../../subscription/rules/subscription.js'
 
 /** A price that a subscription charges usage by. */
-export interface UsagePrice {
+interface UsagePrice {
   featureId: string
+  meterType: MeterType
   price: Pick<Price, 'amount' | 'blockSize' | 'currency' | 'tiers' | 'tiersMode' | 'unitTransformation'>
 }
 
 /** What the budgets of a customer's subscriptions depend on. */
 export interface BudgetFacts {
   /** By subscription (our id). */
-  prices: ReadonlyMap<string, readonly (UsagePrice & { meterType: MeterType })[]>
+  prices: ReadonlyMap<string, readonly UsagePrice[]>
   /** By `chargeKey`; absent: none. */
   usage: ReadonlyMap<string, decimal.Decimal>
 }

@@ -3,39 +3,22 @@
  * its result.
  *
  * holdings   the facts: customer, subscriptions, promotional entitlements, at one version
- * grant      one source's offer for one feature
  * winner     the most generous grant of a feature, with the usage series that measures it
  */
 
-import { type AddonGrant, combineWithinSubscription, type Grant, mostGenerous } from '../../catalog/model/combine.js'
+import { mostGenerous } from '../../catalog/model/combine.js'
 import type { Feature } from '../../catalog/model/feature.js'
-import type { PackageEntitlement, PackageVersion } from '../../catalog/model/package.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import * as decimal from '../../kernel/decimal.js'
 import { type SeriesPeriod, seriesPeriodAt, type UsageSeries } from '../../metering/model/series.js'
-import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import { cutToStretch, type FormerZone, type ZoneStretch, zoneStretchAt } from '../../metering/model/zone-change.js'
 import { advance, convertsAt, nextChange } from '../../subscription/rules/advance.js'
 import { replacementTrigger } from '../../subscription/rules/coexistence.js'
 import { givesAccess, type Subscription } from '../../subscription/rules/subscription.js'
 import { type BudgetFacts, isUsedUp, type RunningBudget, runningBudgets } from './budget.js'
+import { type GrantFacts, type HeldPromotional, promotionalGrant, type SourcedGrant, subscriptionGrants } from './grants.js'
 import type { Entitlement, StateDenialReason } from './state.js'
 
-export interface HeldPromotional {
-  id: string
-  feature: Feature
-  usageLimit: decimal.Decimal | null
-  hasUnlimitedUsage: boolean
-  hasSoftLimit: boolean
-  enumValues: string[]
-  resetPeriod: ResetPeriod | null
-  resetRule: ResetRule | null
-  startDate: EpochMs
-  /** Exclusive; null: for life. */
-  endDate: EpochMs | null
-}
-
-export interface Holdings {
+export interface Holdings extends GrantFacts {
   environmentId: string
   /** The caller's identifiers, as asked. */
   customerRefId: string
@@ -46,20 +29,15 @@ export interface Holdings {
     timeZone: string
     /** Zones that it had before, in the order of their change. Absent: none. */
     formerTimeZones?: readonly FormerZone[]
+    currency?: string | null
     isArchived: boolean
   } | null
   /** Null: none was asked for, or it is unknown. */
   resource: { id: string } | null
   version: EpochMs
   accessVersion: EpochMs
-  /** All that are not final as stored. */
-  subscriptions: Subscription[]
   /** Not revoked. */
   promotional: HeldPromotional[]
-  /** Features that a subscription's own entitlements name. */
-  features: ReadonlyMap<string, Feature>
-  /** Versions that plans inherit from, by id. */
-  basePlans: ReadonlyMap<string, PackageVersion>
   /** Absent: none of the subscriptions has a budget. */
   budgets?: BudgetFacts
 }
@@ -71,18 +49,6 @@ export interface Winner {
   series: UsageSeries | null
   /** Where the customer's time zone, and with it the series, changes. Absent: it does not. */
   stretch?: Omit<ZoneStretch, 'timeZone'>
-}
-
-interface SourcedGrant extends Grant {
-  feature: Feature
-  displayNameOverride?: string | null
-  reset: { period: ResetPeriod; rule: ResetRule } | null
-  anchor: EpochMs
-  /** The resource whose own subscription grants it; null: the customer's. */
-  resourceId: string | null
-  /** Usage starts again at this instant although the source goes on (a trial that converts). */
-  usageRestartsAt: EpochMs | null
-  isRevoked: boolean
 }
 
 /** Why the customer or resource has no entitlements at all, or null. */
@@ -159,78 +125,6 @@ function subscriptionsAt(holdings: Holdings, now: EpochMs): Subscription[] {
 
 function promotionalInForce(holdings: Holdings, now: EpochMs): HeldPromotional[] {
   return holdings.promotional.filter(({ startDate, endDate }) => startDate <= now && (endDate === null || endDate > now))
-}
-
-function subscriptionGrants(holdings: Holdings, subscription: Subscription, now: EpochMs): SourcedGrant[] {
-  const plans: PackageVersion[] = []
-  for (
-    let plan: PackageVersion | undefined = subscription.plan;
-    plan;
-    plan = plan.basePlanVersionId ? holdings.basePlans.get(plan.basePlanVersionId) : undefined
-  ) {
-    plans.push(plan)
-  }
-  const source = {
-    anchor: subscription.usageAnchor,
-    resourceId: subscription.resource?.id ?? null,
-    usageRestartsAt: convertsAt(subscription),
-    isRevoked: subscription.entitlementsRevokedAt !== null && subscription.entitlementsRevokedAt <= now,
-  }
-  const fromPackage = (entitlement: PackageEntitlement): SourcedGrant => ({
-    ...source,
-    feature: entitlement.feature,
-    displayNameOverride: entitlement.displayNameOverride,
-    usageLimit: entitlement.usageLimit,
-    hasUnlimitedUsage: entitlement.hasUnlimitedUsage,
-    hasSoftLimit: entitlement.hasSoftLimit,
-    enumValues: entitlement.enumValues,
-    reset: resetOf(entitlement),
-  })
-  const own = new Map<string, SourcedGrant>()
-  for (const entitlement of subscription.ownEntitlements) {
-    const feature = holdings.features.get(entitlement.featureId)
-    if (feature) own.set(feature.id, { ...source, feature, ...pickGrant(entitlement), reset: resetOf(entitlement) })
-  }
-  const featureIds = new Set([
-    ...plans.flatMap((plan) => plan.entitlements.map(({ featureId }) => featureId)),
-    ...subscription.addons.flatMap(({ version }) => version.entitlements.map(({ featureId }) => featureId)),
-    ...own.keys(),
-  ])
-  return [...featureIds].flatMap((featureId) => {
-    const find = (version: PackageVersion) => version.entitlements.find((entitlement) => entitlement.featureId === featureId)
-    const addons: AddonGrant<SourcedGrant>[] = subscription.addons.flatMap(({ version, quantity }) => {
-      const entitlement = find(version)
-      return entitlement ? [{ grant: fromPackage(entitlement), quantity, behavior: entitlement.behavior }] : []
-    })
-    const grant = combineWithinSubscription<SourcedGrant>({
-      plans: plans
-        .map(find)
-        .flatMap((entitlement) => (entitlement ? [{ grant: fromPackage(entitlement), behavior: entitlement.behavior }] : [])),
-      subscription: own.get(featureId) ?? null,
-      addons,
-    })
-    return grant ? [grant] : []
-  })
-}
-
-function promotionalGrant(promotional: HeldPromotional): SourcedGrant {
-  return {
-    feature: promotional.feature,
-    ...pickGrant(promotional),
-    reset: resetOf(promotional),
-    anchor: promotional.startDate,
-    resourceId: null,
-    usageRestartsAt: null,
-    isRevoked: false,
-  }
-}
-
-function pickGrant({ usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues }: Grant): Grant {
-  return { usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues }
-}
-
-function resetOf({ resetPeriod, resetRule }: { resetPeriod: ResetPeriod | null; resetRule: ResetRule | null }) {
-  return resetPeriod && resetRule ? { period: resetPeriod, rule: resetRule } : null
 }
 
 /**

@@ -8,6 +8,7 @@
 
 import { Temporal } from 'temporal-polyfill'
 import type { Feature } from '../../catalog/model/feature.js'
+import { maxLimit, maxNumericValue } from '../../catalog/model/package.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Decimal, fromNumber, toNumber } from '../../kernel/decimal.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
@@ -104,16 +105,14 @@ const durations: Readonly<Record<Exclude<PromotionalPeriod, 'CUSTOM'>, Temporal.
   ONE_YEAR: { years: 1 },
 }
 
-/** The value of an unmetered NUMBER travels as an int32, every other limit as a double that must be exact. */
-const maxNumericValue = 2 ** 31 - 1
-const maxUsageLimit = Number.MAX_SAFE_INTEGER
-
 /** What a grant gives, once it is known to fit the feature. @throws Problem BAD_USER_INPUT or FEATURE_NOT_FOUND */
 export function decideGrant(
   grant: PromotionalGrant,
   feature: GrantableFeature | null,
+  /** The feature that was probably meant where there is none of that name. */
+  nearestFeature: string | null,
 ): Pick<PromotionalEntitlement, 'usageLimit' | 'hasUnlimitedUsage' | 'hasSoftLimit' | 'enumValues' | 'resetPeriod' | 'resetRule'> {
-  if (!feature || feature.isArchived) throw featureNotFound(grant.featureRefId)
+  if (!feature || feature.isArchived) throw featureNotFound(grant.featureRefId, nearestFeature)
   const { usageLimit = null, hasUnlimitedUsage, hasSoftLimit } = grant
   const isUnlimited = hasUnlimitedUsage ?? false
   const isSoft = hasSoftLimit ?? false
@@ -146,8 +145,8 @@ function checkLimit(usageLimit: number, feature: GrantableFeature, refuse: Refus
   if (feature.meterType === 'None') {
     if (!Number.isInteger(usageLimit) || usageLimit > maxNumericValue)
       throw refuse('usageLimit', `must be a whole number up to ${maxNumericValue}, as the feature has no meter`)
-  } else if (usageLimit > maxUsageLimit || toNumber(fromNumber(usageLimit)) !== usageLimit)
-    throw refuse('usageLimit', `must be at most ${maxUsageLimit} and have at most 9 decimals`)
+  } else if (usageLimit > maxLimit || toNumber(fromNumber(usageLimit)) !== usageLimit)
+    throw refuse('usageLimit', `must be at most ${maxLimit} and have at most 9 decimals`)
 }
 
 function checkEnumValues(values: readonly string[], feature: GrantableFeature, refuse: Refuse): string[] {

@@ -7,6 +7,7 @@ import type { Logger } from '../../platform/logger.js'
 import type { Queryable } from '../../platform/sql.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
 import type { Bindings } from '../counting/bindings.js'
+import { findNearestFeature } from '../counting/feature-names.js'
 import { eventsDropped, featureNotFound, recomputationNotFound } from '../model/problems.js'
 import { findKeptSince } from '../retention/partition-repository.js'
 import {
@@ -49,7 +50,7 @@ export class Recomputations {
   async request(environmentId: string, { featureId, customerId, from, to }: RecomputationRequest): Promise<Recomputation> {
     if (from !== null && to !== null && from >= to) throw invalidInput('startDate must be before endDate', { path: 'startDate' })
     const found = await findRecomputed(this.pool, environmentId, { featureId, customerId })
-    if (found.featureId === null) throw featureNotFound(featureId)
+    if (found.featureId === null) throw featureNotFound(featureId, await findNearestFeature(this.pool, environmentId, featureId))
     if (customerId !== null && found.customerId === null) throw customerNotFound(customerId)
     if (found.meterVersion === null)
       throw new Problem(

@@ -29,7 +29,7 @@ export interface ComputedRange extends UsageRange {
 }
 
 /**
- * The usage of the ranges from stored measurements and counted events. Costs as much as the ranges have of them. What was reported before the
+ * The usage of the ranges from stored measurements and counted events; `evenWaiting`: also from events that are stored and not counted yet. Costs as much as the ranges have of them. What was reported before the
  * feature had a meter counts for COUNT and SUM; it says nothing about a largest, a smallest, a mean or a number of members.
  */
 export async function computeUsage(
@@ -37,6 +37,7 @@ export async function computeUsage(
   environmentId: string,
   ranges: ComputedRange[],
   meters: ReadonlyMap<string, FeatureMeter>,
+  options: { evenWaiting?: boolean } = {},
 ): Promise<ComputedUsage[]> {
   const sums = await sumMeasurements(db, environmentId, ranges)
   const tallies = ranges.map((range) => {
@@ -47,7 +48,7 @@ export async function computeUsage(
   const metered = ranges.flatMap((range, index) => (tallies[index] ? [{ range, index }] : []))
   if (metered.length > 0) {
     const read = metered.map(({ range }) => range)
-    await readEvents(db, environmentId, read, (page) => {
+    const count = (page: Parameters<Parameters<typeof readEvents>[3]>[0]) => {
       for (const event of page) {
         const counted = tallies[metered[event.range]!.index]!
         const { version, tally, firstAt } = counted
@@ -57,7 +58,8 @@ export async function computeUsage(
         tally.add(share)
         if (version.aggregation === 'UNIQUE') firstAt.set(share, Math.min(event.occurredAt, firstAt.get(share) ?? event.occurredAt))
       }
-    })
+    }
+    await readEvents(db, environmentId, read, count, options)
   }
   return tallies.map((counted, index) => {
     const sum = sums[index]!

@@ -91,7 +91,7 @@ export async function readUsages(
 }
 
 /**
- * The usage of a feature in a period of the caller's own, from what is stored: over the customer and all its resources, or of one resource. Usage that
+ * The usage of a feature in a period of the caller's own, from all that is stored, events that wait to be counted too: what was acknowledged is in it. Over the customer and all its resources, or of one resource. Usage that
  * is never reset is its level at the period's end. Costs as much as the period has of it.
  */
 export async function readUsageOf(
@@ -107,7 +107,9 @@ export async function readUsageOf(
   const connection = asQueryable(db)
   const from = feature?.meterType === 'Fluctuating' ? null : period.start
   const range = { ...scope, from, to: period.end, periodStart: from, meterVersion: null }
-  const [computed] = await computeUsage(connection, environmentId, [range], await metersOf(connection, environmentId))
+  const [computed] = await computeUsage(connection, environmentId, [range], await metersOf(connection, environmentId), {
+    evenWaiting: true,
+  })
   return computed!.usage
 }
 

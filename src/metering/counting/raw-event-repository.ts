@@ -8,14 +8,15 @@ import { rangeColumns, type UsageRange } from './measurement-repository.js'
 const pageSize = 5_000
 
 /**
- * Reads the raw events of the ranges page by page, batches that still wait to be counted left out: they will be added when they are. Costs as much
- * as the customers have events in the ranges. Needs a transaction.
+ * Reads the raw events of the ranges page by page. For a counter, batches that still wait to be counted are left out: they will be added when they are.
+ * `evenWaiting`: all that is stored. Costs as much as the customers have events in the ranges. Needs a transaction.
  */
 export async function readEvents(
   db: Queryable,
   environmentId: string,
   ranges: UsageRange[],
   visit: (page: (MeteredEvent & { range: number; resourceId: string | null; occurredAt: EpochMs })[]) => Promise<void> | void,
+  { evenWaiting = false } = {},
 ): Promise<void> {
   await db.query({
     text: `
@@ -27,9 +28,9 @@ export async function readEvents(
         SELECT event_name, dimensions, resource_id, occurred_at FROM raw_event
         WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND occurred_at >= asked.from_time AND occurred_at < asked.to_time
           AND (asked.resource_id IS NULL OR resource_id = asked.resource_id)
-          AND NOT EXISTS (SELECT FROM pending_batch WHERE environment_id = $1::uuid AND id = raw_event.batch_id)
+          AND ($7::boolean OR NOT EXISTS (SELECT FROM pending_batch WHERE environment_id = $1::uuid AND id = raw_event.batch_id))
       ) AS event`,
-    values: [environmentId, ...rangeColumns(ranges)],
+    values: [environmentId, ...rangeColumns(ranges), evenWaiting],
   })
   for (;;) {
     const { rows } = await db.query<{

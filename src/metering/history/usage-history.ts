@@ -4,6 +4,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
+import { findNearestFeature } from '../counting/feature-names.js'
 import { bucketMs, bucketOf } from '../model/bucket.js'
 import {
   calendarPeriods,
@@ -34,7 +35,7 @@ export interface HistoryQuestion {
   end: EpochMs
   /** Dimensions; empty: one line. */
   groupBy: string[]
-  /** Read as if usage were reset so; null: as the entitlement says. */
+  /** Read as if usage were reset so, by default from the start of the subscription; null: as the entitlement says. */
   reset: { period: ResetPeriod; rule: ResetRule | null } | null
   /** Leaves out usage of the time before the sources began that entitle to the feature now: what came under subscriptions that have ended. */
   isOfActiveOnly: boolean
@@ -82,10 +83,11 @@ export class UsageHistory {
     const measured = await findMeasured(pool, environmentId, question)
     if (measured.customerId === null) throw customerNotFound(question.customerId)
     if (resourceId !== null && measured.resourceId === null) throw customerResourceNotFound(question.customerId, resourceId)
-    if (measured.feature === null) throw featureNotFound(question.featureId)
+    if (measured.feature === null)
+      throw featureNotFound(question.featureId, await findNearestFeature(pool, environmentId, question.featureId))
     if (measured.feature.meterType === 'None') throw featureIsNotMetered(question.featureId)
     const held = await findHeld(environmentId, question.customerId, resourceId, question.featureId)
-    const reset = resetToRead(question, held.reset, measured)
+    const reset = resetToRead(question, held, measured)
     const granularity = stepsOf(question, reset)
     const plan = planHistory({ start, end, granularity, timeZone: measured.timeZone }, reset)
     if (!plan) throw invalidInput('the range has too many points: ask for a shorter one', { path: 'endDate' })
@@ -150,13 +152,18 @@ function check(question: HistoryQuestion): HistoryQuestion {
   return question
 }
 
-/** A level (seats) is never reset, whatever is asked. Without a rule, the periods are the calendar's. */
-function resetToRead({ reset, start }: HistoryQuestion, held: HistoryReset | null, { feature, timeZone }: Measured): HistoryReset | null {
+/**
+ * A level (seats) is never reset, whatever is asked. Without a rule, periods are counted from the start of what entitles to the feature; where nothing
+ * does, they are the calendar's.
+ */
+function resetToRead({ reset, start }: HistoryQuestion, held: HeldFeature, { feature, timeZone }: Measured): HistoryReset | null {
   if (feature!.meterType === 'Fluctuating') return null
-  if (!reset) return held
+  if (!reset) return held.reset
   const periods = calendarPeriods(reset.period, timeZone, start)
-  if (reset.rule === null) return periods
-  return { ...periods, rule: reset.rule, anchor: reset.rule === 'SubscriptionStart' ? (held?.anchor ?? periods.anchor) : periods.anchor }
+  const rule = reset.rule ?? 'SubscriptionStart'
+  if (rule !== 'SubscriptionStart') return { ...periods, rule }
+  const anchor = held.reset?.anchor ?? held.since
+  return anchor === null ? periods : { ...periods, rule, anchor }
 }
 
 /** Steps are never longer than usage periods; null: they are those that were asked for. */

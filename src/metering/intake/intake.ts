@@ -1,5 +1,7 @@
+import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
+import type { FindTestClock } from '../corrections/corrections.js'
 import { fromPlainProblem, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
 import {
   checkEvent,
@@ -19,16 +21,21 @@ const maxReportsPerBatch = 500
 const maxEventsPerBatch = 1_000
 
 /** Of the doors for reports and for events. Only reports are announced before they are answered. */
-export type UsageIntakeParts = Omit<DoorParts, 'kind' | 'maxItems'>
+export interface UsageIntakeParts extends Omit<DoorParts, 'kind' | 'maxItems'> {
+  /** Absent: nobody here knows of test clocks. */
+  findTestClock?: FindTestClock
+}
 
 /** Takes usage: what can be refused by reading it is refused here, and what is acknowledged is committed. */
 export class UsageIntake {
   readonly #clock: DoorParts['clock']
+  readonly #findTestClock: UsageIntakeParts['findTestClock']
   readonly #reports: Door
   readonly #events: Door
 
-  constructor({ expectAnnouncement, ...parts }: UsageIntakeParts) {
+  constructor({ expectAnnouncement, findTestClock, ...parts }: UsageIntakeParts) {
     this.#clock = parts.clock
+    this.#findTestClock = findTestClock
     this.#reports = new Door({ ...parts, kind: 'reports', maxItems: maxReportsPerBatch, expectAnnouncement })
     this.#events = new Door({ ...parts, kind: 'events', maxItems: maxEventsPerBatch })
   }
@@ -39,7 +46,7 @@ export class UsageIntake {
    */
   async report(environmentId: string, items: readonly UsageReport[], signal?: AbortSignal): Promise<ReportedUsage[]> {
     if (items.length === 0) return []
-    const now = await this.#clock.now()
+    const now = await this.#time(environmentId, items)
     const checked = readAll(items, (item) => checkReport(item, newId(), now))
     const answer = (await this.#reports.send(environmentId, checked satisfies ReportItem[], signal)) as ReportAnswer
     if ('problem' in answer) throw fromPlainProblem(answer.problem)
@@ -52,7 +59,7 @@ export class UsageIntake {
    */
   async reportEvents(environmentId: string, events: readonly UsageEvent[], signal?: AbortSignal): Promise<void> {
     if (events.length === 0) return
-    const now = await this.#clock.now()
+    const now = await this.#time(environmentId, events)
     const { good, refused, positions } = readEach(events, (event) => checkEvent(event, now))
     if (good.length > 0) {
       const answer = (await this.#events.send(environmentId, good satisfies EventItem[], signal)) as EventAnswer
@@ -65,6 +72,13 @@ export class UsageIntake {
       invalidInput(`${refused.length} of ${events.length} events were refused; the others were stored. The first: ${refused[0]!.message}`),
       refused,
     )
+  }
+
+  /** What dates are looked at by. */
+  async #time(environmentId: string, items: readonly { timestamp: unknown }[]): Promise<EpochMs> {
+    const isDated = items.some(({ timestamp }) => timestamp !== null)
+    const testClock = isDated ? await this.#findTestClock?.(environmentId) : null
+    return testClock?.now ?? this.#clock.now()
   }
 }
 

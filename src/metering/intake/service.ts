@@ -4,7 +4,7 @@ import type { Life } from '../../platform/process.js'
 import { openQueue, type QueueConnection } from '../../platform/queue.js'
 import { openRedis } from '../../platform/redis.js'
 import { readTime } from '../../platform/sql.js'
-import { Corrections } from '../corrections/corrections.js'
+import { Corrections, type FindTestClock } from '../corrections/corrections.js'
 import { Recomputations } from '../corrections/recomputation.js'
 import type { LoadHeldSeries } from '../counting/held-series.js'
 import { type FindHeld, UsageHistory } from '../history/usage-history.js'
@@ -17,6 +17,7 @@ interface IntakeOptions extends Pick<UsageIntakeParts, 'expectAnnouncement'> {
   life: Life
   queues: QueueConnection
   pool: pg.Pool
+  findTestClock: FindTestClock
   limits: BacklogLimits
   /** Queues that ingestion is spread over; the workers must take from as many. */
   shards: number
@@ -37,14 +38,14 @@ export class UsageService extends UsageIntake {
 
   constructor({ pool, loadHeld, findHeld, changed, ...options }: UsageParts) {
     super(openIntake({ pool, ...options }))
-    this.corrections = new Corrections({ pool, loadHeld, changed })
+    this.corrections = new Corrections({ pool, loadHeld, changed, findTestClock: options.findTestClock })
     this.recomputations = new Recomputations(pool)
     this.history = new UsageHistory({ pool, findHeld })
   }
 }
 
 /** The queues that all environments share, by the clock of the database. */
-function openIntake({ life, queues, pool, limits, shards, expectAnnouncement }: IntakeOptions): UsageIntakeParts {
+function openIntake({ life, queues, pool, limits, shards, expectAnnouncement, findTestClock }: IntakeOptions): UsageIntakeParts {
   const shardQueues = Array.from({ length: shards }, (_, index) => openQueue(life, queues, ingestionShard(index)))
   const aggregation = openQueue(life, queues, aggregateEvents)
   const redis = openRedis(life, queues.redisUrl, 'request')
@@ -54,5 +55,6 @@ function openIntake({ life, queues, pool, limits, shards, expectAnnouncement }: 
     clock: new DatabaseClock(() => readTime(pool)),
     backlog: new Backlog({ redis, queues: [...shardQueues, aggregation], limits, log: life.log, metrics: life.metrics }),
     expectAnnouncement,
+    findTestClock,
   }
 }

@@ -1,11 +1,14 @@
 import type { EpochMs } from '../../kernel/clock.js'
+import { didYouMean } from '../../kernel/nearest.js'
 import { Problem, type ProblemCode, timedOut } from '../../kernel/problem.js'
 
 /** Usage is answered as a double and limits reach this far: beyond it whole units would be lost on the wire. */
 export const maxUsage = 2 ** 53 - 1
 
-export function featureNotFound(featureId: string): Problem {
-  return new Problem('NOT_FOUND', 'FEATURE_NOT_FOUND', `Feature "${featureId}" was not found in this environment.`, {
+/** `nearest` is the one that was probably meant; null: none is close. */
+export function featureNotFound(featureId: string, nearest: string | null): Problem {
+  const advice = didYouMean(nearest, 'check the catalog.')
+  return new Problem('NOT_FOUND', 'FEATURE_NOT_FOUND', `Feature "${featureId}" was not found in this environment: ${advice}`, {
     details: { featureId },
   })
 }

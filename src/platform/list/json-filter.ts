@@ -40,8 +40,9 @@ function readComparison(comparison: Readonly<Record<string, unknown>>, column: C
 
 function readValue(value: unknown, { kind }: Column, field: string): unknown {
   if (kind === 'time') {
-    const at = typeof value === 'string' ? Date.parse(value) : Number.NaN
-    if (Number.isNaN(at)) throw invalidInput(`"${field}" is compared with times such as 2026-01-31T09:30:00Z.`, { path: field })
+    const at = typeof value === 'string' ? Date.parse(value) : Number.isInteger(value) ? (value as number) : Number.NaN
+    if (Number.isNaN(at))
+      throw invalidInput(`"${field}" is compared with times such as 2026-01-31T09:30:00Z, or epoch milliseconds.`, { path: field })
     return at
   }
   const isRight = kind === 'integer' ? Number.isInteger(value) : typeof value === (kind === 'boolean' ? 'boolean' : 'string')

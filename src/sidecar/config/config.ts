@@ -5,6 +5,7 @@ import {
   type ConfigSpec,
   flag,
   integer,
+  logLevel,
   port,
   positive,
   processVariables,
@@ -140,7 +141,7 @@ const spec = {
   READY_ENDPOINT_URL: path({ default: 'readyz', desc: 'Path of the readiness endpoint' }),
   OFFLINE: flag({ default: false, desc: 'No network calls: every check is answered by its fallback' }),
   ...processVariables,
-  LOG_LEVEL: str({ choices: ['error', 'warn', 'info', 'debug'], default: 'warn', desc: processVariables.LOG_LEVEL.desc }),
+  LOG_LEVEL: logLevel('warn'),
 } as const satisfies ConfigSpec
 
 export type SidecarConfig = Config<typeof spec>

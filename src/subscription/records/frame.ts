@@ -138,6 +138,7 @@ export class SubscriptionRecords {
         after,
         at,
         isRenewal: trigger === 'renewal',
+        isDue: true,
         inForce: inForceOf(all, after, trigger),
       })),
     )

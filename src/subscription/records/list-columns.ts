@@ -1,5 +1,15 @@
 import { type Columns, column, nothing, nullable } from '../../platform/list/columns.js'
 
+/** See `knownEnd` in rules/subscription.ts. */
+const endSql = `CASE
+  WHEN subscription.status IN ('CANCELED', 'EXPIRED') THEN subscription.effective_end_date
+  WHEN subscription.status NOT IN ('IN_TRIAL', 'NOT_STARTED') OR subscription.trial_end_date IS NULL
+    THEN least(subscription.effective_end_date, subscription.end_date)
+  WHEN subscription.trial_end_behavior = 'CONVERT_TO_PAID'
+    THEN least(subscription.effective_end_date, CASE WHEN subscription.end_date IS NOT NULL THEN greatest(subscription.end_date, subscription.trial_end_date) END)
+  ELSE least(subscription.effective_end_date, subscription.trial_end_date)
+END`
+
 const own: Columns = {
   billingId: nullable('text', 'subscription.billing_id'),
   cancellationDate: nullable('time', 'subscription.cancellation_date'),
@@ -24,7 +34,7 @@ export const subscriptionColumns: Columns = {
   currentBillingPeriodEnd: nullable('time', 'subscription.current_period_end'),
   currentBillingPeriodStart: nullable('time', 'subscription.current_period_start'),
   customerId: column('uuid', 'subscription.customer_id'),
-  effectiveEndDate: nullable('time', 'subscription.effective_end_date'),
+  effectiveEndDate: nullable('time', endSql),
   id: column('uuid', 'subscription.id'),
   oldBillingId: nothing,
   payingCustomerId: nullable('uuid', 'subscription.paying_customer_id'),

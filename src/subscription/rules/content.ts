@@ -1,5 +1,6 @@
 /** What a subscription holds beside its plan, and whether the plan sells it. Pure. */
-import type { BillingPeriod, PackageVersion, Price } from '../../catalog/model/package.js'
+import { type BillingPeriod, maxLimit, maxNumericValue, type PackageVersion, type Price } from '../../catalog/model/package.js'
+import { isPerUnit, leastUnits, unitsGiven } from '../../catalog/model/units.js'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import { addonRequires, incompatibleAddon } from './problems.js'
@@ -9,20 +10,35 @@ type Content = Pick<PlanContent, 'plan' | 'addons' | 'quantities'>
 
 /** The price per unit of a feature, in the plan or in one of the add-ons; null: it is not sold per unit. */
 export function perUnitPrice({ plan, addons }: Pick<PlanContent, 'plan' | 'addons'>, featureId: string): Price | null {
-  return perUnitPrices({ plan, addons }).find((price) => price.featureId === featureId) ?? null
+  return sellers({ plan, addons }).find(({ price }) => price.featureId === featureId)?.price ?? null
 }
 
-function perUnitPrices({ plan, addons }: Pick<PlanContent, 'plan' | 'addons'>): Price[] {
-  return [plan, ...addons.map(({ version }) => version)]
-    .flatMap((version) => version.prices)
-    .filter(({ billingModel }) => billingModel === 'PER_UNIT')
+/** Every price per unit, with who sells by it: the first of a feature is the one that counts. */
+function sellers({ plan, addons }: Pick<PlanContent, 'plan' | 'addons'>): { price: Price; version: PackageVersion; held: number }[] {
+  const packages = [{ version: plan, quantity: 1 }, ...addons]
+  return packages.flatMap(({ version, quantity: held }) => version.prices.filter(isPerUnit).map((price) => ({ price, version, held })))
 }
 
-/** The feature of the only price per unit of the plan: what `unitQuantity` counts. `path` names what asks for it. */
-export function onlyUnit(
-  plan: PackageVersion,
-  path: 'unitQuantity' | 'priceUnitAmount' = 'unitQuantity',
-): { featureId: string; featureRefId: string } {
+/** How many units are bought of a feature that is sold per unit: what was chosen, else the least; null: it is not sold. */
+export function boughtQuantity(content: Content, featureId: string): decimal.Decimal | null {
+  const price = perUnitPrice(content, featureId)
+  return price && (content.quantities.find((held) => held.featureId === featureId)?.quantity ?? leastUnits(price))
+}
+
+/** Of the quantities those that are sold, each within what may be bought: they were chosen when something else was sold. */
+export function fittingQuantities({ plan, addons, quantities }: Content): HeldQuantity[] {
+  return quantities.flatMap((held) => {
+    const price = perUnitPrice({ plan, addons }, held.featureId)
+    if (!price) return []
+    const { minUnitQuantity: least, maxUnitQuantity: most } = price
+    const raised = least === null ? held.quantity : decimal.max(held.quantity, decimal.fromNumber(least))
+    const isTooMuch = most !== null && decimal.compare(raised, decimal.fromNumber(most)) > 0
+    return [{ ...held, quantity: isTooMuch ? decimal.fromNumber(most) : raised }]
+  })
+}
+
+/** The feature of the only price per unit of the plan: what `unitQuantity` counts. */
+export function onlyUnit(plan: PackageVersion): { featureId: string; featureRefId: string } {
   const units = new Map(
     plan.prices.flatMap(({ billingModel, featureId, featureRefId }) =>
       billingModel === 'PER_UNIT' && featureId && featureRefId ? [[featureId, featureRefId] as const] : [],
@@ -30,10 +46,9 @@ export function onlyUnit(
   )
   const [only, ...others] = units
   if (!only || others.length > 0)
-    throw invalidInput(
-      `Plan "${plan.refId}" has ${units.size} prices per unit: name the feature in ${path === 'unitQuantity' ? 'billableFeatures' : 'priceOverrides'}.`,
-      { path },
-    )
+    throw invalidInput(`Plan "${plan.refId}" has ${units.size} prices per unit: name the feature in billableFeatures.`, {
+      path: 'unitQuantity',
+    })
   return { featureId: only[0], featureRefId: only[1] }
 }
 
@@ -68,6 +83,25 @@ export function checkContent({ addons, plan, quantities }: Content): void {
         `The quantity of "${featureRefId}" must be from ${price.minUnitQuantity ?? 0} to ${price.maxUnitQuantity ?? 'any'}.`,
         { featureId: featureRefId },
       )
+  }
+  checkWhatIsGiven({ plan, addons, quantities })
+}
+
+/** What is bought becomes a limit, so it must be one. */
+function checkWhatIsGiven({ plan, addons, quantities }: Content): void {
+  const seen = new Set<string>()
+  for (const { price, version, held } of sellers({ plan, addons })) {
+    const featureId = price.featureId!
+    if (seen.has(featureId)) continue
+    seen.add(featureId)
+    const units = boughtQuantity({ plan, addons, quantities }, featureId)!
+    const given = decimal.toNumber(unitsGiven(price, decimal.multiply(units, decimal.fromNumber(held))))
+    const isSetting = version.entitlements.find((entitlement) => entitlement.featureId === featureId)?.feature.meterType === 'None'
+    const most = isSetting ? maxNumericValue : maxLimit
+    const refId = price.featureRefId!
+    if (given > most) throw invalidInput(`At most ${most} of "${refId}" can be held.`, { featureId: refId })
+    if (isSetting && !Number.isInteger(given))
+      throw invalidInput(`The quantity of "${refId}" must be a whole number: it has no meter.`, { featureId: refId })
   }
 }
 

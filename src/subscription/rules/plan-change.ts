@@ -1,5 +1,6 @@
 /** Whether a change of plan is an upgrade or a downgrade. Pure. */
 import { type Price, pricingTypes } from '../../catalog/model/package.js'
+import { isPerUnit, leastUnits } from '../../catalog/model/units.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { PlanContent } from './subscription.js'
 
@@ -29,10 +30,8 @@ function monthlyPrice({ plan, billingPeriod, quantities }: PlanContent, currency
   let sum = decimal.zero
   for (const price of prices) {
     if (price.amount === null) return null
-    const units =
-      price.billingModel === 'FLAT_FEE'
-        ? decimal.fromNumber(1)
-        : (quantities.find(({ featureId }) => featureId === price.featureId)?.quantity ?? decimal.fromNumber(price.minUnitQuantity ?? 1))
+    const chosen = quantities.find(({ featureId }) => featureId === price.featureId)?.quantity ?? leastUnits(price)
+    const units = isPerUnit(price) ? decimal.divideToWhole(chosen, decimal.fromNumber(price.blockSize ?? 1), 'UP') : decimal.fromNumber(1)
     sum = decimal.add(sum, decimal.multiply(price.amount, units))
   }
   return billingPeriod === 'ANNUALLY' ? decimal.fromNumber(decimal.toNumber(sum) / 12) : sum

@@ -1,13 +1,17 @@
+import { didYouMean } from '../../kernel/nearest.js'
 import { invalidInput, Problem, unavailable } from '../../kernel/problem.js'
 
-export function planNotFound(planId: string): Problem {
-  return new Problem('NOT_FOUND', 'PLAN_NOT_FOUND', `Plan "${planId}" was not found or is not published: check the catalog.`, {
+/** `nearest` is the one that was probably meant; null: none is close. */
+export function planNotFound(planId: string, nearest: string | null): Problem {
+  const advice = didYouMean(nearest, 'check the catalog.')
+  return new Problem('NOT_FOUND', 'PLAN_NOT_FOUND', `Plan "${planId}" was not found or is not published: ${advice}`, {
     details: { planId },
   })
 }
 
-export function addonNotFound(addonId: string): Problem {
-  return new Problem('NOT_FOUND', 'ADDON_NOT_FOUND', `Add-on "${addonId}" was not found or is not published: check the catalog.`, {
+export function addonNotFound(addonId: string, nearest: string | null): Problem {
+  const advice = didYouMean(nearest, 'check the catalog.')
+  return new Problem('NOT_FOUND', 'ADDON_NOT_FOUND', `Add-on "${addonId}" was not found or is not published: ${advice}`, {
     details: { addonId },
   })
 }

@@ -69,10 +69,10 @@ export interface SubscriptionRequest {
 }
 
 export type ProvisionDecision =
-  /** The same thing is in force already: nothing changes. */
-  | { kind: 'existing'; subscription: Subscription }
-  /** The one in force is changed: now (the same plan with other quantities or add-ons), or at the end of its billing period. */
-  | { kind: 'update'; subscription: Subscription }
+  /** The same thing is in force already, or waits for its instant (`waits`): nothing changes. */
+  | { kind: 'existing'; subscription: Subscription; waits?: boolean }
+  /** The one in force is changed: now (the same plan with other quantities or add-ons), or later (`waits`). */
+  | { kind: 'update'; subscription: Subscription; waits: boolean }
   /** `ended` go first: the new one replaces them. */
   | { kind: 'create'; subscription: Subscription; ended: Subscription[] }
 
@@ -84,7 +84,8 @@ export function decideProvision(input: {
   isTrialUsed: boolean
   now: EpochMs
 }): ProvisionDecision {
-  const { request, held, now } = input
+  const { held, now } = input
+  const request = startsNow(input.request.startDate, now) ? { ...input.request, startDate: null } : input.request
   const { product, plan } = request
   checkContent(request)
   const ofProduct = held.filter((other) => other.product.id === product.id)
@@ -102,9 +103,9 @@ export function decideProvision(input: {
     if (isSameContent(active, request)) return { kind: 'existing', subscription: active }
     const { addons, quantities, scheduleStrategy, billingCycleAnchor } = request
     const updated = decideUpdate({ subscription: active, update: { addons, quantities, scheduleStrategy, billingCycleAnchor }, now })
-    const isChanged = !isSameContent(updated, active) || updated.scheduled.some((waiting) => !active.scheduled.includes(waiting))
-    return isChanged || updated.scheduled.length !== active.scheduled.length
-      ? { kind: 'update', subscription: updated }
+    const waits = updated.scheduled.some((waiting) => !active.scheduled.includes(waiting))
+    return waits || !isSameContent(updated, active) || updated.scheduled.length !== active.scheduled.length
+      ? { kind: 'update', subscription: updated, waits }
       : { kind: 'existing', subscription: active }
   }
   const upcoming = same.find((other) => other.status === 'NOT_STARTED' && isSameContent(other, request))
@@ -226,8 +227,8 @@ function schedulePlanChange(
     })
   const change: ScheduledChange['change'] = { type: isDowngrade ? 'Downgrade' : 'Plan', ...content, agreed }
   const waiting = current.scheduled.find((other) => other.executeAt === executeAt && isSamePlanChange(other.change, change))
-  if (waiting) return { kind: 'existing', subscription: current }
-  return { kind: 'update', subscription: withScheduled(current, { id: request.scheduleId, executeAt, change }) }
+  if (waiting) return { kind: 'existing', subscription: current, waits: true }
+  return { kind: 'update', waits: true, subscription: withScheduled(current, { id: request.scheduleId, executeAt, change }) }
 }
 
 function isSamePlanChange(a: ScheduledChange['change'], b: ScheduledChange['change']): boolean {
@@ -268,9 +269,21 @@ function chooseTrial(
 const isSamePlan = (other: Subscription, request: SubscriptionRequest, billingPeriod: BillingPeriod | null): boolean =>
   other.plan.packageId === request.plan.packageId && other.billingPeriod === billingPeriod
 
-/** A request without a start date means what is there, whenever it started. */
-const isSameStart = (other: Subscription, { startDate }: SubscriptionRequest): boolean =>
-  startDate === null ? other.status !== 'NOT_STARTED' : other.startDate === startDate
+/** Callers' clocks run ahead by that much: a start within it is meant to be now. */
+const clockSkewMs = 60_000
+
+const startsNow = (startDate: EpochMs | null, now: EpochMs): boolean =>
+  startDate !== null && startDate > now && startDate - now <= clockSkewMs
+
+/** A request without a start date means what is there, whenever it started. One that is sent again may name a start that was ahead then, and was taken for now. */
+function isSameStart(other: Subscription, { startDate }: SubscriptionRequest): boolean {
+  if (startDate === null) return other.status !== 'NOT_STARTED'
+  return other.startDate === startDate || (other.startDate === other.createdAt && startsNow(startDate, other.createdAt))
+}
+
+/** Whether what was asked for is yet to come. */
+export const isScheduled = (decision: ProvisionDecision): boolean =>
+  decision.subscription.status === 'NOT_STARTED' || (decision.kind !== 'create' && (decision.waits ?? false))
 
 /** The decision as changes in the order in which they happen; the asked subscription comes last. None: everything stays as it is. */
 export function changesOf(

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { firstPeriod } from './billing-period.js'
 import { usageAnchorAfter } from './coexistence.js'
-import { perUnitPrice } from './content.js'
+import { fittingQuantities } from './content.js'
 import type { HeldAddon, PlanAgreement, PlanContent, ScheduledChange, Subscription } from './subscription.js'
 
 const isPlanChange = ({ change }: ScheduledChange): boolean =>
@@ -39,19 +39,19 @@ export function execute(subscription: Subscription, { id, change }: ScheduledCha
     case 'Downgrade':
       return changePlan(waiting, change, at)
     case 'MigrateToLatest':
-      return { ...waiting, plan: change.plan, addons: change.addons, pricingType: change.plan.pricingType }
+      return withVersions(waiting, change)
     case 'BillingPeriod':
       return changeBillingPeriod(waiting, change.billingPeriod, at)
     case 'UnitAmount':
-      if (!perUnitPrice(waiting, change.featureId)) return waiting
-      return {
+      return fitting({
         ...waiting,
         quantities: [...waiting.quantities.filter(({ featureId }) => featureId !== change.featureId), quantityOf(change)],
-      }
+      })
     case 'Addon': {
       const isSame = ({ version }: HeldAddon) => version.packageId === change.addon.version.packageId
       const isHeld = change.addon.quantity > 0 && waiting.plan.compatibleAddonIds.includes(change.addon.version.packageId)
-      if (!isHeld) return { ...waiting, addons: waiting.addons.filter((addon) => !isSame(addon)) }
+      // What was sold by it goes with it.
+      if (!isHeld) return fitting({ ...waiting, addons: waiting.addons.filter((addon) => !isSame(addon)) })
       // Each stays where it is in the list, as when they are read again: invoices list them so.
       if (waiting.addons.some(isSame)) return { ...waiting, addons: waiting.addons.map((addon) => (isSame(addon) ? change.addon : addon)) }
       return { ...waiting, addons: [...waiting.addons, change.addon] }
@@ -60,6 +60,13 @@ export function execute(subscription: Subscription, { id, change }: ScheduledCha
 }
 
 const quantityOf = ({ featureId, featureRefId, quantity }: Subscription['quantities'][number]) => ({ featureId, featureRefId, quantity })
+
+/** The subscription with other versions of what it holds. What is bought stays, as far as they sell it. */
+export function withVersions(subscription: Subscription, { plan, addons }: Pick<PlanContent, 'plan' | 'addons'>): Subscription {
+  return fitting({ ...subscription, plan, addons, pricingType: plan.pricingType })
+}
+
+const fitting = (subscription: Subscription): Subscription => ({ ...subscription, quantities: fittingQuantities(subscription) })
 
 /** Another plan in the same subscription. It begins with what the change names: entitlements that were agreed for the old plan go with it. */
 function changePlan(
@@ -71,7 +78,8 @@ function changePlan(
     ...subscription,
     plan,
     addons,
-    quantities,
+    // They were chosen when another version was the latest one.
+    quantities: fittingQuantities({ plan, addons, quantities }),
     ownEntitlements: agreed?.ownEntitlements ?? [],
     budget: agreed?.budget ?? subscription.budget,
     additionalMetaData: agreed?.additionalMetaData ?? subscription.additionalMetaData,

@@ -156,4 +156,17 @@ export interface Subscription {
 }
 
 export const isFinal = (status: SubscriptionStatus): boolean => status === 'CANCELED' || status === 'EXPIRED'
+/**
+ * When it ended, or will by what is known now: its cancellation, its end date, or a trial that does not convert; null: it goes on. An end date within a
+ * trial that converts is the end of that. `endSql` in records/list-columns.ts says the same.
+ */
+export function knownEnd({ status, effectiveEndDate, endDate, trialEndDate, trialEndBehavior }: Subscription): EpochMs | null {
+  if (isFinal(status)) return effectiveEndDate
+  const trialEnd = status === 'IN_TRIAL' || status === 'NOT_STARTED' ? trialEndDate : null
+  const term = trialEnd !== null && endDate !== null ? Math.max(trialEnd, endDate) : endDate
+  const ends = [effectiveEndDate, trialEnd !== null && trialEndBehavior !== 'CONVERT_TO_PAID' ? trialEnd : term]
+  const known = ends.filter((end) => end !== null)
+  return known.length === 0 ? null : Math.min(...known)
+}
+
 export const givesAccess = (status: SubscriptionStatus): boolean => status === 'IN_TRIAL' || status === 'ACTIVE'

@@ -6,7 +6,7 @@ import { newId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
 import { type BillingCycleAnchor, effectiveAt, type ScheduleStrategy } from './billing-period.js'
 import { decideCancellation, undoCancellation } from './cancel.js'
-import { checkContent, chooseBillingPeriod } from './content.js'
+import { boughtQuantity, checkContent, chooseBillingPeriod, fittingQuantities } from './content.js'
 import { apply, refusal } from './lifecycle.js'
 import { alreadyOnLatestPlan, invalidSubscriptionStatus } from './problems.js'
 import { changeBillingPeriod, execute, restartBillingPeriod, withScheduled } from './scheduled.js'
@@ -67,7 +67,9 @@ export function decideUpdate({
   }
   // As if all of it took effect now: what is refused is refused before anything is scheduled.
   const addons = update.addons ?? updated.addons
-  checkContent({ plan: updated.plan, addons, quantities: merged(updated.quantities, update.quantities ?? []) })
+  // What an add-on sold goes with it.
+  const kept = fittingQuantities({ plan: updated.plan, addons, quantities: updated.quantities })
+  checkContent({ plan: updated.plan, addons, quantities: merged(kept, update.quantities ?? []) })
   if (update.addons) updated = changeAddons(updated, update.addons, when, now)
   for (const wanted of update.quantities ?? []) updated = changeQuantity(updated, wanted, when, now)
   if (update.billingPeriod !== undefined && update.billingPeriod !== updated.billingPeriod) {
@@ -88,11 +90,12 @@ function merged(quantities: HeldQuantity[], changed: HeldQuantity[]): HeldQuanti
  * Against the original quantity: less waits (or replaces what waits), the same takes back what waits, more takes it back and applies at once.
  */
 function changeQuantity(subscription: Subscription, wanted: HeldQuantity, when: (isLess: boolean) => EpochMs, now: EpochMs): Subscription {
-  const original = subscription.quantities.find(({ featureId }) => featureId === wanted.featureId)?.quantity ?? decimal.zero
+  const original = boughtQuantity(subscription, wanted.featureId) ?? decimal.zero
   const isWaiting = ({ change }: ScheduledChange) => change.type === 'UnitAmount' && change.featureId === wanted.featureId
   const settled = { ...subscription, scheduled: subscription.scheduled.filter((scheduled) => !isWaiting(scheduled)) }
   const difference = decimal.compare(wanted.quantity, original)
-  if (difference === 0) return settled
+  const isChosen = settled.quantities.some(({ featureId }) => featureId === wanted.featureId)
+  if (difference === 0) return isChosen ? settled : { ...settled, quantities: merged(settled.quantities, [wanted]) }
   const executeAt = when(difference < 0)
   const scheduled: ScheduledChange = { id: newId(), executeAt, change: { type: 'UnitAmount', ...wanted } }
   return executeAt > now ? withScheduled(settled, scheduled) : { ...settled, quantities: merged(settled.quantities, [wanted]) }

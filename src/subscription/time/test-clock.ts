@@ -1,3 +1,4 @@
+import type { BillingSync } from '../../billing/sync.js'
 import { recordAccessChange } from '../../changes/access.js'
 import { listCustomers } from '../../customer/records/customers.js'
 import type { TestClock } from '../../environment/model/environment.js'
@@ -17,12 +18,20 @@ export class TestClockService {
   readonly #prisma: PrismaClient
   readonly #environments: EnvironmentService
   readonly #transitions: DueTransitions
+  readonly #billing: Pick<BillingSync, 'nextDue' | 'applyDue'>
   readonly #after: AfterCommit
 
-  constructor(parts: { prisma: PrismaClient; environments: EnvironmentService; transitions: DueTransitions; after: AfterCommit }) {
+  constructor(parts: {
+    prisma: PrismaClient
+    environments: EnvironmentService
+    transitions: DueTransitions
+    billing: Pick<BillingSync, 'nextDue' | 'applyDue'>
+    after: AfterCommit
+  }) {
     this.#prisma = parts.prisma
     this.#environments = parts.environments
     this.#transitions = parts.transitions
+    this.#billing = parts.billing
     this.#after = parts.after
   }
 
@@ -38,8 +47,9 @@ export class TestClockService {
   }
 
   /**
-   * Moves time on: every transition that comes due on the way is recorded at its instant, in order, and told to those who listen; then every
-   * customer's state is told anew, for usage periods that have turned over. Killed on the way, the same call goes on where it was.
+   * Moves time on: every transition that comes due on the way is recorded at its instant, in order, and told to those who listen; so is what billing does
+   * by itself (payments tried again, deadlines). Then every customer's state is told anew, for usage periods that have turned over. Killed on the way, the
+   * same call goes on where it was.
    */
   async advance(environmentId: string, to: EpochMs): Promise<TestClock> {
     await this.#environments.checkTestClockMove(environmentId, to)
@@ -47,13 +57,26 @@ export class TestClockService {
   }
 
   async #goOn(environmentId: string, to: EpochMs): Promise<TestClock> {
-    for (let next = await findNextDue(this.#prisma, environmentId, to); next; next = await findNextDue(this.#prisma, environmentId, to)) {
+    /** Up to when billing has done what could be done; null: the last transitions may have left it something. */
+    let billedUntil: EpochMs | null = null
+    for (;;) {
+      const next = await findNextDue(this.#prisma, environmentId, to)
+      const billing = await this.#billing.nextDue(environmentId, { after: billedUntil, until: next?.at ?? to })
+      // What is to be paid before time goes on is paid before.
+      if (billing !== null && (!next || billing < next.at)) {
+        await this.#environments.moveTestClock(environmentId, billing)
+        billedUntil = await this.#environments.now(environmentId)
+        await this.#billing.applyDue(environmentId)
+        continue
+      }
+      if (!next) break
       await this.#environments.moveTestClock(environmentId, next.at)
       let isMoved = false
       for (const customerId of next.customerIds) isMoved = (await this.#transitions.applyDue(environmentId, customerId)) || isMoved
       // Somebody else was faster, or there would be something due that nothing can be done about.
       if (!isMoved && (await findNextDue(this.#prisma, environmentId, to))?.at === next.at)
         throw new Error(`what is due at ${new Date(next.at).toISOString()} cannot be recorded`)
+      billedUntil = null
     }
     await this.#environments.moveTestClock(environmentId, to)
     await this.#renewStates(environmentId)

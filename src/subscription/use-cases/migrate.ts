@@ -7,6 +7,7 @@ import { inTransaction } from '../../platform/transaction.js'
 import { type RecordsParts, SubscriptionRecords } from '../records/frame.js'
 import * as repository from '../records/migrations.js'
 import { saveSubscription } from '../records/subscriptions.js'
+import { withVersions } from '../rules/scheduled.js'
 import type { Subscription } from '../rules/subscription.js'
 import { latestAddons } from '../rules/update.js'
 import { latestVersions } from './latest-versions.js'
@@ -95,7 +96,7 @@ export class PackageMigrationService {
         const addons = isHeld && newest ? latestAddons(subscription, { addons: new Map([[packageId, newest]]) }) : subscription.addons
         if (plan.id === subscription.plan.id && addons.every(({ version }, index) => version.id === subscription.addons[index]!.version.id))
           continue
-        const after = { ...subscription, plan, addons, pricingType: plan.pricingType }
+        const after = withVersions(subscription, { plan, addons })
         await saveSubscription(db, subscription, after)
         await this.#billing.recordIn(db, customer, [{ before: subscription, after, at: now, isRenewal: false }])
         moved.push(after)

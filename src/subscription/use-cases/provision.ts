@@ -10,7 +10,7 @@ import { hasTrialedOrPaid, recordTrial } from '../records/trials.js'
 import { firstPeriod } from '../rules/billing-period.js'
 import { awaitingPayment } from '../rules/payment.js'
 import { paymentNotWithdrawn, subscriptionIdTaken } from '../rules/problems.js'
-import { changesOf, decideProvision, type ProvisionDecision } from '../rules/provision.js'
+import { changesOf, decideProvision, isScheduled, type ProvisionDecision } from '../rules/provision.js'
 import type { Subscription } from '../rules/subscription.js'
 import { agreeLater } from './agree-later.js'
 import type { ProviderRequests } from './provider-requests.js'
@@ -21,6 +21,13 @@ export interface ProvisionParts extends RecordsParts {
   /** Makes the calls of the billing provider that wait for a subscription (our id), outside of any transaction; never throws for what fails. */
   makeCalls: (environmentId: string, subscriptionId: string) => Promise<void>
   provider: ProviderRequests
+}
+
+export interface Provisioned<Answer> {
+  subscription: Subscription
+  /** What was asked for is yet to come: the subscription begins later, or waits for the change. */
+  isScheduled: boolean
+  answer: Answer
 }
 
 /** What is answered with a provisioned subscription, read in the transaction that provisions it. */
@@ -52,7 +59,7 @@ export class ProvisionService {
     environmentId: string,
     asked: ProvisionSubscription & { customerRefId: string },
     answerIn: AnswerIn<Answer>,
-  ): Promise<{ subscription: Subscription; answer: Answer }> {
+  ): Promise<Provisioned<Answer>> {
     const request = await this.#provider.before(environmentId, asked, [asked.payingCustomerRefId, asked.customerRefId])
     let result = await this.#provision(environmentId, request, answerIn)
     if ('withdrawn' in result) {
@@ -70,7 +77,7 @@ export class ProvisionService {
     environmentId: string,
     request: ProvisionSubscription & { customerRefId: string },
     answerIn: AnswerIn<Answer>,
-  ): Promise<{ subscription: Subscription; answer: Answer } | { withdrawn: Subscription }> {
+  ): Promise<Provisioned<Answer> | { withdrawn: Subscription }> {
     return inTransaction(this.#prisma, async (db) => {
       const customer = await this.#records.hold(db, environmentId, { refId: request.customerRefId })
       const plan = await this.#planProvision(db, customer, request, { isNew: false })
@@ -80,7 +87,7 @@ export class ProvisionService {
         return { withdrawn: waiting }
       }
       const subscription = await this.#carryOut(db, customer, request, plan, { isNew: false })
-      return { subscription, answer: await answerIn(db, customer, subscription) }
+      return { subscription, isScheduled: plan.isScheduled, answer: await answerIn(db, customer, subscription) }
     })
   }
 
@@ -105,16 +112,17 @@ export class ProvisionService {
     if (named && !isSameSubscription(named, customer, request)) throw subscriptionIdTaken(named.refId)
     const held = isNew ? nothingHeld : await this.#records.recordDue(db, customer)
     const known = named && (held.all.find(({ id }) => id === named.id) ?? named)
-    if (known && known.status !== 'ACTIVE') return { held, existing: known }
+    if (known && known.status !== 'ACTIVE') return { held, existing: known, isScheduled: known.status === 'NOT_STARTED' }
     const resolved = await this.#references.request(db, customer, request)
     const isTrialUsed = !isNew && (await hasTrialedOrPaid(db, environmentId, customer.id, resolved.product.id))
     // decide
     const decision = decideProvision({ request: resolved, held: held.open, isTrialUsed, now })
     if (known && decision.subscription.id !== known.id) throw subscriptionIdTaken(known.refId)
-    if (decision.kind === 'existing') return { held, existing: decision.subscription }
+    const plan = { held, isScheduled: isScheduled(decision) }
+    if (decision.kind === 'existing') return { ...plan, existing: decision.subscription }
     const later = await agreeLater(db, this.#billing, customer, { decision, scheduleId: resolved.scheduleId, request: request.billing })
-    if (later) return { held, isTrialUsed, kind: 'update', isAgreedLater: true, ...later }
-    return { held, isTrialUsed, kind: decision.kind, ...(await this.#withPayment(db, customer, { decision, held: held.open, request })) }
+    if (later) return { ...plan, isTrialUsed, kind: 'update', isAgreedLater: true, ...later }
+    return { ...plan, isTrialUsed, kind: decision.kind, ...(await this.#withPayment(db, customer, { decision, held: held.open, request })) }
   }
 
   async #carryOut(
@@ -178,7 +186,7 @@ export class ProvisionService {
   }
 }
 
-type ProvisionPlan = { held: HeldSubscriptions } & (
+type ProvisionPlan = { held: HeldSubscriptions; isScheduled: boolean } & (
   | { existing: Subscription }
   | { kind: 'create' | 'update'; subscription: Subscription; changes: SavedChange[]; isTrialUsed: boolean; isAgreedLater?: true }
 )

@@ -1,4 +1,6 @@
+import { nearestFeature } from '../../catalog/model/feature.js'
 import type { BillingPeriod } from '../../catalog/model/package.js'
+import { findNearestPackage } from '../../catalog/records/names.js'
 import type { CatalogService } from '../../catalog/service.js'
 import type { Customer } from '../../customer/model/customer.js'
 import { customerArchived, customerNotFound } from '../../customer/model/problems.js'
@@ -8,6 +10,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import { checkRefId, newId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
+import { featureNotFound } from '../../metering/model/problems.js'
 import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
 import type { Db } from '../../platform/postgres.js'
 import type { BillingCycleAnchor, ScheduleStrategy } from '../rules/billing-period.js'
@@ -76,7 +79,7 @@ export class References {
     const addons: HeldAddon[] = []
     for (const { addonRefId, quantity } of asked) {
       const version = await this.#catalog.latestVersion(db, environmentId, 'ADDON', addonRefId)
-      if (!version) throw addonNotFound(addonRefId)
+      if (!version) throw addonNotFound(addonRefId, await findNearestPackage(db, environmentId, 'ADDON', addonRefId))
       if (addons.some((other) => other.version.id === version.id)) throw namedTwice('Add-on', addonRefId, { addonId: addonRefId })
       addons.push({ id: newId(), version, quantity })
     }
@@ -141,7 +144,7 @@ export class References {
   async request(db: Db, customer: Customer, request: ProvisionSubscription, { isDryRun = false } = {}): Promise<SubscriptionRequest> {
     const { environmentId } = customer
     const plan = await this.#catalog.latestVersion(db, environmentId, 'PLAN', request.planRefId)
-    if (!plan) throw planNotFound(request.planRefId)
+    if (!plan) throw planNotFound(request.planRefId, await findNearestPackage(db, environmentId, 'PLAN', request.planRefId))
     const quantities = await this.quantities(db, environmentId, request.quantities ?? [])
     if (request.unitQuantity !== null && request.unitQuantity !== undefined) {
       const unit = onlyUnit(plan)
@@ -189,8 +192,9 @@ export class References {
   }
 
   async #feature(db: Db, environmentId: string, refId: string) {
-    const feature = (await this.#catalog.features(db, environmentId)).get(refId)
-    if (!feature) throw invalidInput(`Feature "${refId}" was not found.`, { featureId: refId })
+    const features = await this.#catalog.features(db, environmentId)
+    const feature = features.get(refId)
+    if (!feature) throw featureNotFound(refId, nearestFeature(features, refId))
     return feature
   }
 }

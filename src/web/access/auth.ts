@@ -45,6 +45,7 @@ const clientReads: ReadonlyMap<string, (args: RootArguments) => unknown> = new M
     entitlementsState: ({ query }: RootArguments) => query?.customerId,
     getActiveSubscriptions: ({ input }: RootArguments) => input?.customerId,
     getCustomerByRefId: ({ input }: RootArguments) => input?.customerId,
+    getPaywall: ({ input }: RootArguments) => input?.customerId,
     paywall: ({ input }: RootArguments) => input?.customerId,
   }),
 )
@@ -52,8 +53,11 @@ const clientReads: ReadonlyMap<string, (args: RootArguments) => unknown> = new M
 /** Queries that need no customer. */
 const publicReads: ReadonlySet<string> = new Set(['coupons', 'products', 'sdkConfiguration'])
 
-/** What anybody may see who has a client key; a paywall as long as it is nobody's. */
-const isPublic = (field: string, args: RootArguments) => publicReads.has(field) || (field === 'paywall' && !args.input?.customerId)
+/** The same, as long as they name no customer. */
+const publicOffers: ReadonlySet<string> = new Set(['getPaywall', 'paywall'])
+
+/** What anybody may see who has a client key. */
+const isPublic = (field: string, args: RootArguments) => publicReads.has(field) || (publicOffers.has(field) && !args.input?.customerId)
 
 export type RootArguments = Readonly<Record<string, Readonly<Record<string, unknown>> | null | undefined>>
 

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 
-/** Headers that clients send from browsers, besides those of their SDKs (`x-sdk-…`). */
+/** Headers that clients send from browsers, besides those that begin with `x-`, which every client may make up. */
 const allowedHeaders: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
@@ -11,12 +11,9 @@ const allowedHeaders: ReadonlySet<string> = new Set([
   'source',
   'traceparent',
   'tracestate',
-  'x-api-key',
-  'x-customer-key',
-  'x-graphql-operation-name',
 ])
 
-const isAllowed = (name: string) => allowedHeaders.has(name) || name.startsWith('x-sdk-')
+const isAllowed = (name: string) => allowedHeaders.has(name) || /^x-[\w.-]+$/.test(name)
 
 /** Of every answer. No cookie is ever read, so the answer is the same for all pages. */
 export const openToBrowsers = {

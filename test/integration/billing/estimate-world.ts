@@ -300,7 +300,8 @@ export class EstimateWorld {
     const current = await this.#current(traveller)
     const period = current?.currentPeriod
     if (current?.status !== 'ACTIVE' || !period) return
-    if (calls > 0) await this.#report(traveller, calls, period.start)
+    // What is used in the instant of a change is of what was before it.
+    if (calls > 0) await this.#report(traveller, calls, period.start + 1_000)
     if (lateCalls !== null && current.startDate < period.start) await this.#report(traveller, lateCalls, period.start - 1_000)
     const { documents, draft } = await this.#bench.estimates.nextInvoice(this.#environmentId, current.refId)
     const lines = documents.flatMap((document) => document.lines.map(({ amount }) => amount))

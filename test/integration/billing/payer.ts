@@ -47,7 +47,7 @@ export async function payer(bench: Bench, environmentId: string) {
       const { prisma, catalog, ledger, after, billingProvider } = bench
       const provider = Object.assign(Object.create(billingProvider) as BillingProvider, faulty)
       const parts = { prisma, catalog, billing: ledger, after }
-      return new BillingSync({ prisma, provider, settle: settlePayments(parts) })
+      return new BillingSync({ prisma, provider, settle: settlePayments(parts), ledger })
     },
     /** Has every call due that was put off. */
     again: () =>

@@ -63,11 +63,12 @@ describe('payments', () => {
 
     it('ends when nobody pays in time', async () => {
       const id = await acme.buy('team')
+      const { startDate } = await acme.subscription('team')
       await bench.testClocks.advance(environmentId, start + 22 * hour)
-      expect(await bench.billing.sweepDeadlines()).to.equal(0)
-      await bench.testClocks.advance(environmentId, start + 24 * hour)
-      expect(await bench.billing.sweepDeadlines()).to.equal(1)
-      await bench.billing.deliverAll(environmentId, id)
+      expect(await acme.standing('team')).to.deep.equal(['PAYMENT_PENDING', 'ACTION_REQUIRED', null])
+      await bench.testClocks.advance(environmentId, start + 500 * hour)
+      expect((await acme.subscription('team')).effectiveEndDate).to.equal(startDate + 23 * hour)
+      expect(await acme.latest(id)).to.include({ status: 'CANCELED' })
       expect(await acme.standing('team')).to.deep.equal(['CANCELED', 'ACTION_REQUIRED', 'PendingPaymentExpired'])
       expect((await bench.subscriptionReads.active(environmentId, { customerRefId: 'acme' })).map(({ plan }) => plan.refId)).to.deep.equal(
         [],
@@ -78,8 +79,6 @@ describe('payments', () => {
       const id = await acme.buy('team')
       await bench.billingProvider.tell(environmentId, (await acme.latest(id)).billingId!, { status: 'PAID' })
       await bench.testClocks.advance(environmentId, start + 24 * hour)
-      await bench.billing.sweepDeadlines()
-      await bench.billing.deliverAll(environmentId, id)
       expect(await acme.standing('team')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
     })
 
@@ -97,8 +96,7 @@ describe('payments', () => {
       await acme.buy('team', { billing: { collectionMethod: 'INVOICE' } })
       const id = await acme.buy('business', { startDate: at('2027-04-10T00:00:00') })
       expect(await acme.standing('business')).to.deep.equal(['NOT_STARTED', 'NOT_REQUIRED', null])
-      await bench.testClocks.advance(environmentId, at('2027-04-11T00:00:00'))
-      await bench.billing.deliverAll(environmentId, id)
+      await bench.testClocks.advance(environmentId, at('2027-04-10T22:00:00'))
       expect(await acme.standing('business')).to.deep.equal(['PAYMENT_PENDING', 'ACTION_REQUIRED', null])
       expect(await acme.standing('team')).to.deep.equal(['ACTIVE', 'NOT_REQUIRED', null])
       // 21 of 30 days of the other plan are credited: the start counts, not the instant of the payment.
@@ -141,18 +139,15 @@ describe('payments', () => {
       const days: number[] = []
       for (let day = 1; day <= 14; day++) {
         await bench.testClocks.advance(environmentId, failedAt + day * 24 * hour + 60_000)
-        if (day < 14) expect(await bench.billing.sweepDeadlines()).to.equal(0)
-        await bench.billing.deliverAll(environmentId, id)
+        expect((await acme.standing('team')).at(0)).to.equal(day < 14 ? 'ACTIVE' : 'CANCELED')
         const { attemptCount } = await acme.latest(id)
         if (attemptCount !== attempts.at(-1)) days.push(day)
         attempts.push(attemptCount)
       }
       expect(attempts).to.deep.equal([2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 5])
       expect(days).to.deep.equal([1, 3, 6, 9])
-      expect(await acme.standing('team')).to.deep.equal(['ACTIVE', 'FAILED', null])
-      expect(await bench.billing.sweepDeadlines()).to.equal(1)
-      await bench.billing.deliverAll(environmentId, id)
       expect(await acme.standing('team')).to.deep.equal(['CANCELED', 'FAILED', 'CancelledByBilling'])
+      expect((await acme.subscription('team')).effectiveEndDate).to.equal(failedAt + 14 * 24 * hour)
       expect(await acme.latest(id)).to.include({ status: 'CANCELED' })
     })
 
@@ -164,7 +159,7 @@ describe('payments', () => {
       await bench.billing.deliverAll(environmentId, id)
       await acme.tell(id, { status: 'FAILED', errorMessage: 'Card expired.' })
       await acme.chargeCard()
-      await bench.testClocks.advance(environmentId, at('2027-05-02T00:00:01'))
+      await bench.environments.moveTestClock(environmentId, at('2027-05-02T00:00:01'))
       const dies = acme.syncWith({
         collect: async (...call) => {
           await bench.billingProvider.collect(...call)
@@ -202,9 +197,8 @@ describe('payments', () => {
       await acme.tell(id, { requiresAction: true })
       expect(await acme.standing('team')).to.deep.equal(['ACTIVE', 'ACTION_REQUIRED', null])
       await bench.testClocks.advance(environmentId, at('2027-05-16T00:00:00'))
-      expect(await bench.billing.sweepDeadlines()).to.equal(1)
-      await bench.billing.deliverAll(environmentId, id)
       expect((await acme.standing('team')).at(0)).to.equal('CANCELED')
+      expect((await acme.subscription('team')).effectiveEndDate).to.equal(at('2027-05-15T00:00:00'))
       expect((await acme.standing('team')).at(2)).to.equal('CancelledByBilling')
     })
   })

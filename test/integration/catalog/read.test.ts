@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { findUsagePeriods } from '../../../src/catalog/records/usage-periods.js'
 import { inTransaction } from '../../../src/platform/transaction.js'
 import { documentWith, planWith } from '../../unit/catalog/documents.js'
 import { type CatalogBench, openCatalogBench, startedAt } from './support.js'
@@ -81,6 +82,22 @@ describe('reading the catalog', () => {
       basePlanVersionId: null,
       trial: null,
     })
+  })
+
+  it('answers what a price per unit implies, which no document says', async () => {
+    const features = [{ refId: 'tokens', type: 'NUMBER', meter: 'Incremental', events: { aggregation: 'COUNT' } }]
+    const sold = { prices: [{ billingModel: 'PER_UNIT', billingPeriod: 'MONTHLY', currency: 'USD', amount: 3, feature: 'tokens' }] }
+    const yearly = { entitlements: [{ feature: 'tokens', limit: 7, resetPeriod: 'YEAR' }] }
+    await apply(documentWith({ features, plans: [planWith({ ...yearly }), planWith({ refId: 'heir', basePlan: 'basic', ...sold })] }))
+    const [implied] = (await latest('PLAN', 'heir')).entitlements
+    expect(implied).to.deep.include({ usageLimit: null, behavior: 'Increment', resetPeriod: null, order: 0 })
+    expect(implied!.feature.refId).to.equal('tokens')
+    expect((await bench.catalog.export(environmentId)).plans.map(({ entitlements }) => entitlements.length)).to.deep.equal([1, 0])
+    expect(await apply(await bench.catalog.export(environmentId))).to.deep.equal([])
+    // It is reset as what it inherits is. Where there is nothing of the kind it is never reset, and its events are needed for ever.
+    expect(await findUsagePeriods(bench.prisma)).not.to.include(null)
+    await apply({ plans: [planWith({ refId: 'alone', ...sold })] })
+    expect(await findUsagePeriods(bench.prisma)).to.include(null)
   })
 
   it('answers a version together with all that it inherits from', async () => {

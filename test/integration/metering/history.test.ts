@@ -5,6 +5,8 @@ import { Bindings } from '../../../src/metering/counting/bindings.js'
 import type { HistoryQuestion } from '../../../src/metering/history/usage-history.js'
 import type { UsageEvent } from '../../../src/metering/model/report.js'
 import { silentLogger } from '../../../src/platform/logger.js'
+import { type GraphqlBody, post } from '../web/front-door.js'
+import { openWebProcess } from '../web/web-process.js'
 import {
   count,
   createEnvironment,
@@ -18,6 +20,7 @@ import {
 } from './fixture.js'
 
 const hour = 3_600_000
+const weekdays = ['EverySunday', 'EveryMonday', 'EveryTuesday', 'EveryWednesday', 'EveryThursday', 'EveryFriday', 'EverySaturday'] as const
 const features = ['requests', 'tokens', 'max', 'min', 'avg', 'unique']
 
 describe('usage history', () => {
@@ -38,8 +41,10 @@ describe('usage history', () => {
     await bench.app.customers.provision(environmentId, { refId: customerId, subscription: { planRefId: 'free' } })
   })
 
+  /** A week that began some days ago, whatever day it is: nothing is reset in the last hours. */
+  const wholeWeek: HistoryQuestion['reset'] = { period: 'WEEK', rule: weekdays[new Date(Date.now() - 72 * hour).getUTCDay()]! }
   const read = (featureId: string, more: Partial<HistoryQuestion> = {}) =>
-    bench.usage.history.read(environmentId, historyOf(customerId, featureId, { reset: { period: 'YEAR', rule: null }, ...more }))
+    bench.usage.history.read(environmentId, historyOf(customerId, featureId, { reset: wholeWeek, ...more }))
   /** The last value of each group. */
   const last = async (featureId: string, more: Partial<HistoryQuestion> = { groupBy: ['model'] }) => {
     const { lines } = await read(featureId, more)
@@ -196,6 +201,43 @@ describe('usage history', () => {
       await send(...many(600))
       expect(await problemOf(last('tokens'))).to.include({ code: 'INVALID_ARGUMENT' })
     })
+  })
+
+  it('starts again with the subscription’s periods where only their length is said, and with the calendar’s where nothing is held', async () => {
+    const web = await openWebProcess(bench, 'history')
+    const { refId } = (await bench.app.environments.list()).find(({ id }) => id === environmentId)!
+    const { key } = await bench.app.environments.createKey({ environment: refId, kind: 'SERVER', name: 'history', expiresAt: null })
+    // In the middle of a month, so that no month of the calendar begins in the range.
+    const now = new Date()
+    const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
+    const startDate = Date.UTC(year, month - 2, 17, 10, 30)
+    const asked = {
+      customerRefId: 'older',
+      startDate: new Date(Date.UTC(year, month - 1, 15)),
+      endDate: new Date(Date.UTC(year, month - 1, 20)),
+    }
+    await bench.app.customers.provision(environmentId, { refId: 'older', subscription: { planRefId: 'free', startDate } })
+    const resets = async (featureRefId: string, more: object) => {
+      const query = 'query($input: UsageHistoryInput!) { usageHistory(usageHistoryInput: $input) { markers { timestamp type } } }'
+      const response = await post(web.url, { query, variables: { input: { ...asked, featureRefId, ...more } } }, { 'x-api-key': key })
+      const { data, errors } = (await response.json()) as GraphqlBody<{ usageHistory: { markers: { timestamp: string; type: string }[] } }>
+      expect(errors).to.equal(undefined)
+      return data!.usageHistory.markers.map(({ timestamp }) => timestamp)
+    }
+    const at = (day: number, time = '10:30:00.000Z') => `${new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10)}T${time}`
+    try {
+      expect(await resets('calls', { resetPeriod: 'MONTH' })).to.deep.equal([at(17)])
+      // Reset by the hour, and not at all: the same start counts.
+      expect(await resets('unique', { resetPeriod: 'MONTH' })).to.deep.equal([at(17)])
+      expect(await resets('calls', { resetPeriod: 'DAY' })).to.deep.equal([15, 16, 17, 18, 19].map((day) => at(day)))
+      expect(
+        await resets('calls', { resetPeriod: 'MONTH', monthlyResetPeriodConfiguration: { accordingTo: 'StartOfTheMonth' } }),
+      ).to.deep.equal([])
+      expect(await resets('unheld', { resetPeriod: 'MONTH' })).to.deep.equal([])
+      expect(await resets('unheld', { resetPeriod: 'DAY' })).to.deep.equal([15, 16, 17, 18, 19].map((day) => at(day, '00:00:00.000Z')))
+    } finally {
+      expect(await web.life.stop()).to.deep.equal([])
+    }
   })
 
   it('leaves out what came under subscriptions that have ended, when that is asked for', async () => {

@@ -151,6 +151,18 @@ describe('reporting usage', () => {
       })
     }
 
+    it('says which feature was probably meant', async () => {
+      for (const [featureId, advice] of [
+        ['cals', 'did you mean "calls"?'],
+        ['saets', 'did you mean "seats"?'],
+        ['nothing of the kind', 'check the catalog.'],
+        [`calls${'s'.repeat(200)}`, 'check the catalog.'],
+      ]) {
+        const problem = await problemOf(send(report(customerId, 1, { featureId })))
+        expect(problem.message).to.equal(`Feature "${featureId}" was not found in this environment: ${advice}`)
+      }
+    })
+
     it('fails alone among concurrent calls', async () => {
       const results = await Promise.allSettled([send(report(customerId, 1)), send(report('nobody', 1)), send(report(customerId, 1))])
       expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled'])

@@ -52,8 +52,10 @@ describe('what is agreed with a plan change that waits', () => {
       payingCustomerRefId: 'parent',
       billing: {
         coupon: { couponRefId: 'half' },
-        priceOverrides: [{ addonRefId: null, featureRefId: null, amount: number(12), tiers: null, blockSize: null }],
-        unitAmount: number(4),
+        priceOverrides: [
+          { addonRefId: null, featureRefId: null, amount: number(12), tiers: null, blockSize: null },
+          { addonRefId: null, featureRefId: 'seats', amount: number(4), tiers: null, blockSize: null },
+        ],
       },
       ...more,
     })

@@ -89,6 +89,72 @@ describe('a test clock', () => {
     expect(await active('acme')).to.deep.equal(['free ACTIVE'])
   })
 
+  it('advanced over all of it in one jump, has a trial end, its renewal, the end of its failed payment and another’s scheduled change each at its instant', async () => {
+    const catalog = `
+products: [{ refId: cloud, settings: { downgradeTiming: END_OF_BILLING_PERIOD } }]
+plans:
+  - refId: team
+    product: cloud
+    defaultTrial: { duration: 14, units: DAY, endBehavior: CONVERT_TO_PAID }
+    prices: [{ billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 29 }]
+  - refId: small
+    product: cloud
+    prices: [{ billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 9 }]
+`
+    const clocked = await bench.createEnvironment({ isTest: true, catalog })
+    await bench.testClocks.create(clocked, start)
+    const ids = new Map<string, string>()
+    for (const refId of ['payer', 'other']) {
+      const { customer } = await bench.customers.provision(clocked, { refId })
+      ids.set(refId, customer.id)
+      await bench.billingProvider.setPaymentMethod({ environmentId: clocked, customerId: customer.id }, 'card')
+    }
+    const buy = (customerRefId: string, planRefId: string, skipTrial: boolean) =>
+      bench.subscriptions.provision(clocked, {
+        customerRefId,
+        planRefId,
+        skipTrial,
+        subscriptionRefId: customerRefId,
+        billing: { collectionMethod: 'CHARGE' },
+      })
+    const { subscription: trial } = await buy('payer', 'team', false)
+    await buy('other', 'team', true)
+    const [conversion, renewal, deadline] = [trial.trialEndDate!, Date.parse('2044-03-14T09:00:00Z'), Date.parse('2044-03-28T09:00:00Z')]
+    await bench.billing.applyDue(clocked)
+    // Its first month is paid, the second is not: a provider that refuses from then on.
+    const { collect, createInvoice } = bench.billingProvider
+    const refused = { status: 'FAILED', errorMessage: 'Card expired.' } as const
+    bench.billingProvider.createInvoice = async function (call, invoice) {
+      if ((await bench.environments.now(clocked)) >= renewal && call.customerId === ids.get('payer'))
+        await this.setPaymentMethod({ environmentId: clocked, customerId: call.customerId }, null)
+      const made = await createInvoice.call(this, call, invoice)
+      return made.status === 'OPEN' && call.environmentId === clocked ? (await this.tell(clocked, made.billingId, refused))! : made
+    }
+    await bench.subscriptions.provision(clocked, { customerRefId: 'other', planRefId: 'small', skipTrial: true })
+    await bench.testClocks.advance(clocked, start + 100 * day)
+    Object.assign(bench.billingProvider, { collect, createInvoice })
+
+    const ended = await bench.subscriptionReads.get(clocked, 'payer')
+    expect([ended.status, ended.cancelReason]).to.deep.equal(['CANCELED', 'CancelledByBilling'])
+    expect(ended.effectiveEndDate! - (conversion - start - 14 * day)).to.equal(deadline)
+    const invoices = await bench.prisma.invoice.findMany({
+      where: { environmentId: clocked },
+      orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    })
+    const told = invoices.map(({ subscriptionId, status, createdAt, total }) =>
+      [subscriptionId === trial.id ? 'payer' : 'other', status, createdAt.toISOString().slice(0, 10), total.toString()].join(' '),
+    )
+    expect(told).to.deep.equal([
+      'other PAID 2044-01-31 29',
+      'payer PAID 2044-02-14 29',
+      'other PAID 2044-02-29 9',
+      'payer CANCELED 2044-03-14 29',
+      'other PAID 2044-03-31 9',
+      'other PAID 2044-04-30 9',
+    ])
+    expect((await bench.subscriptionReads.get(clocked, 'other')).plan.refId).to.equal('small')
+  })
+
   it('turns usage periods over for who only reads', async () => {
     await bench.customers.provision(environmentId, { refId: 'acme' })
     await provision('acme', 'business')

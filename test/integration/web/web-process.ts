@@ -1,3 +1,4 @@
+import { Secret } from '../../../src/platform/config.js'
 import { listen } from '../../../src/platform/health.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
@@ -6,6 +7,7 @@ import { createApp } from '../../../src/wiring/app.js'
 import { createFrontDoor, openHeldStates } from '../../../src/wiring/front-door.js'
 import { createUsage } from '../../../src/wiring/usage.js'
 import type { MeteringBench } from '../metering/fixture.js'
+import { operatorKey } from './front-door.js'
 
 export interface WebProcess {
   url: string
@@ -21,6 +23,6 @@ export async function openWebProcess(bench: MeteringBench, name: string): Promis
   const held = openHeldStates({ app, life, queues })
   const limits = { maxWaitingJobs: 1_000, maxRedisBytes: null }
   const usage = createUsage({ life, queues, postgres, app, shards: 1, limits, expectAnnouncement: held.expectAnnouncement.bind(held) })
-  const server = createFrontDoor({ app, held, usage, life, queues, hasGraphiql: false })
+  const server = createFrontDoor({ app, held, usage, life, queues, operatorKey: new Secret(operatorKey), hasGraphiql: false })
   return { life, url: `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}` }
 }

@@ -5,6 +5,8 @@ describe('the nearest known word', () => {
   const cases: [word: string, candidates: string[], found: string | null][] = [
     ['displayname', ['displayName', 'description'], 'displayName'],
     ['metr', ['meter', 'type'], 'meter'],
+    ['taem', ['free', 'team', 'steam'], 'team'],
+    ['abdc', ['dcab', 'xyzw'], null],
     ['limitt', ['unlimited', 'limit'], 'limit'],
     ['name', ['displayName', 'refId'], 'displayName'],
     ['id', ['displayName', 'refId'], 'refId'],

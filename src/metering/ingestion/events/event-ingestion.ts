@@ -114,10 +114,11 @@ export class EventIngestion {
   async #store(environmentId: string, { events, deadline, sums }: EventPlan): Promise<EpochMs | null> {
     const batchId = newId()
     const mayRepeat = this.#carefulFor > 0
-    const { now, time, isNew } = await storeEvents(this.#pool, environmentId, { batchId, deadline, mayRepeat, events })
+    const { now, time, times, isNew } = await storeEvents(this.#pool, environmentId, { batchId, deadline, mayRepeat, events })
     this.#carefulFor = isNew ? carefulBatches : Math.max(0, this.#carefulFor - 1)
     if (time === null) return now
-    const fresh = isNew ? events.filter((_, index) => isNew[index]) : events
+    const dated = times ? events.map((one, index) => ({ ...one, event: { ...one.event, timestamp: times[index]! } })) : events
+    const fresh = isNew ? dated.filter((_, index) => isNew[index]) : dated
     sums.accepted += fresh.length
     sums.duplicate += events.length - fresh.length
     this.#metrics.batchSize.observe({ kind: 'event' }, fresh.length)

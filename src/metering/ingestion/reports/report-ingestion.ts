@@ -9,6 +9,7 @@ import { type Binding, type Bindings } from '../../counting/bindings.js'
 import { computeUsage } from '../../counting/compute-usage.js'
 import { CounterBatch, OutdatedSeries } from '../../counting/counter-batch.js'
 import { type CounterValue } from '../../counting/counter-repository.js'
+import { findNearestFeatures } from '../../counting/feature-names.js'
 import { rollUpMeasurements } from '../../counting/rollup-repository.js'
 import { bucketOf } from '../../model/bucket.js'
 import { type Holder, holderKey } from '../../model/holder.js'
@@ -108,13 +109,16 @@ export class ReportIngestion {
     if (answers) return answers
     const items = calls.flatMap((call) => call.items)
     const bindings = await this.#bindings.load(environmentId, items.flatMap(holdersOf))
+    const featureRefIds = [...new Set(items.map(({ featureId }) => featureId))]
     const facts = await lookUpFacts(this.#pool, environmentId, {
-      featureRefIds: [...new Set(items.map(({ featureId }) => featureId))],
+      featureRefIds,
       keyHashes: keyHashes(environmentId, items),
       measurementIds: mayBeStored ? items.map(({ id }) => id) : [],
     })
     this.#features.remember(environmentId, facts)
-    const plans = planCalls(environmentId, calls, facts, bindings)
+    const unknown = featureRefIds.filter((refId) => !facts.features.has(refId))
+    const nearest = await findNearestFeatures(this.#pool, environmentId, unknown)
+    const plans = planCalls(environmentId, calls, facts, bindings, nearest)
     const planned = plans.flatMap((plan, index) => ('items' in plan ? [{ index, items: plan.items }] : []))
     const counted = planned.length === 0 ? new Map<number, ReportAnswer>() : await this.#count(environmentId, calls, planned)
     return plans.map((plan, index) => counted.get(index) ?? this.#refuse(plan, calls[index]!))

@@ -29,12 +29,16 @@ export interface PlannedItem {
 
 export type CallPlan = { items: PlannedItem[] } | { problem: Problem }
 
-/** What becomes of each call, in order: all of its items are counted or none. Deadlines are another matter. */
+/**
+ * What becomes of each call, in order: all of its items are counted or none. Deadlines are another matter. `nearest` are features that were probably
+ * meant by those that are not there.
+ */
 export function planCalls(
   environmentId: string,
   calls: readonly Call<ReportItem>[],
   facts: KnownFacts,
   bindings: ReadonlyMap<string, Binding | Problem>,
+  nearest: ReadonlyMap<string, string> = new Map(),
 ): CallPlan[] {
   // The keys of the batch: a call that is refused takes none.
   const claimed = new Map<string, { bodyHash: string | null; measurementId: string }>(facts.keys)
@@ -44,7 +48,7 @@ export function planCalls(
     const ofCall = new Map<string, { bodyHash: string | null; measurementId: string }>()
     let first: Problem | undefined
     for (const [index, item] of items.entries()) {
-      const route = routeOf(item, facts, bindings)
+      const route = routeOf(item, facts, bindings, nearest)
       const result = 'route' in route ? planItem(environmentId, item, route, facts, (hash) => ofCall.get(hash) ?? claimed.get(hash)) : route
       if ('problem' in result) {
         first ??= result.problem
@@ -65,13 +69,14 @@ function routeOf(
   item: ReportItem,
   facts: KnownFacts,
   bindings: ReadonlyMap<string, Binding | Problem>,
+  nearest: ReadonlyMap<string, string>,
 ): { route: Route; feature: ReportedFeature } | { problem: Problem } {
   const customer = bindings.get(holderKey({ customerId: item.customerId, resourceId: null }))!
   const resource = item.resourceId === null ? null : bindings.get(holderKey(item))!
   if (!(customer instanceof Binding)) return { problem: customer }
   if (resource !== null && !(resource instanceof Binding)) return { problem: resource }
   const feature = facts.features.get(item.featureId)
-  if (!feature) return { problem: featureNotFound(item.featureId) }
+  if (!feature) return { problem: featureNotFound(item.featureId, nearest.get(item.featureId) ?? null) }
   return { route: { customer, resource, feature }, feature }
 }
 

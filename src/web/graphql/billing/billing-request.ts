@@ -5,6 +5,7 @@ import * as decimal from '../../../kernel/decimal.js'
 import type { Money } from '../../../kernel/money.js'
 import { invalidInput } from '../../../kernel/problem.js'
 import type { Budget } from '../../../subscription/rules/subscription.js'
+import { fromCountry } from '../catalog/country-code.js'
 import type {
   BudgetConfigurationInput,
   MoneyInputDto,
@@ -25,7 +26,6 @@ interface BillingParams {
   minimumSpend?: SubscriptionMinimumSpendValueInput | null
   paymentCollectionMethod?: keyof typeof enums.PaymentCollectionMethod | null
   priceOverrides?: PriceOverrideInput[] | null
-  priceUnitAmount?: number | null
   promotionCode?: string | null
 }
 
@@ -40,7 +40,6 @@ export function fromBilling(params: BillingParams): BillingRequest {
     proration: prorationBehavior ?? null,
     isPaid: isInvoicePaid ?? null,
     isBackdated: isBackdated ?? null,
-    unitAmount: toDecimal(params.priceUnitAmount),
   }
   if (coupon !== undefined) request.coupon = coupon
   if (params.priceOverrides) request.priceOverrides = params.priceOverrides.map(fromPriceOverride)
@@ -62,7 +61,9 @@ export function fromBillingFacts(info: SubscriptionBillingInfo | null | undefine
     throw invalidInput('The builtin billing provider has no accounts to charge on behalf of: leave chargeOnBehalfOfAccount out.', {
       path: 'billingInformation.chargeOnBehalfOfAccount',
     })
-  const { billingAddress, integrationId, taxIds, metadata } = info
+  const { integrationId, taxIds, metadata } = info
+  const country = fromCountry(info.billingAddress?.country, 'billingInformation.billingAddress.country')
+  const billingAddress = info.billingAddress && { ...info.billingAddress, country }
   const facts = Object.entries({ billingAddress, integrationId, taxIds, metadata }).filter(
     ([, fact]) => fact !== null && fact !== undefined,
   )

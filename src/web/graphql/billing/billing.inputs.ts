@@ -8,7 +8,7 @@ export class BillingAddress {
   @Field(() => String, { nullable: true })
   city?: string | null
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2.' })
   country?: string | null
 
   @Field(() => String, { nullable: true })

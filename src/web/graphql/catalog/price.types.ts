@@ -121,7 +121,7 @@ export class Price {
   @Field(() => String, { nullable: true, description: 'The version of the plan or add-on that it belongs to.' })
   packageId!: string | null
 
-  @Field(() => Money, { nullable: true, description: 'Per period, unit or block; null when tiers carry the amounts.' })
+  @Field(() => Money, { nullable: true, description: 'Per period, unit or block; with tiers, what the first one says.' })
   price!: Money | null
 
   @AlwaysNull(() => enums.EntitlementResetPeriod)
@@ -139,6 +139,12 @@ export class Price {
 
 /** Null stays null. */
 export const toNumber = (value: decimal.Decimal | null): number | null => (value === null ? null : decimal.toNumber(value))
+
+/** Older clients read the amount of a price without asking whether it has tiers. */
+function firstTierAmount({ tiers }: catalog.Price): decimal.Decimal | null {
+  const first = tiers?.[0]
+  return first ? (first.unitPrice ?? first.flatPrice) : null
+}
 
 export function toPrice(environmentId: string, versionId: string, price: catalog.Price): Price {
   const {
@@ -169,7 +175,7 @@ export function toPrice(environmentId: string, versionId: string, price: catalog
     isOverridePrice: false,
     maxUnitQuantity,
     minUnitQuantity,
-    price: money(price.amount),
+    price: money(price.amount ?? firstTierAmount(price)),
     tiers:
       price.tiers?.map((tier) => ({ flatPrice: money(tier.flatPrice), unitPrice: money(tier.unitPrice), upTo: toNumber(tier.upTo) })) ??
       null,

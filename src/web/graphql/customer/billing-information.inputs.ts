@@ -22,7 +22,7 @@ export class Address {
   @Field(() => String, { nullable: true })
   city?: string | null
 
-  @Field(() => String, { nullable: true, description: 'ISO 3166-1.' })
+  @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2.' })
   country?: string | null
 
   @Field(() => String, { nullable: true })
@@ -58,7 +58,7 @@ export class CustomerBillingInfo {
   @Field(() => Json, { nullable: true })
   invoiceCustomFields?: unknown
 
-  @Field(() => String, { nullable: true, description: 'The language of invoices.' })
+  @Field(() => String, { nullable: true, description: 'The language of invoices: a tag of BCP 47, such as de.' })
   language?: string | null
 
   @Field(() => Json, { nullable: true })

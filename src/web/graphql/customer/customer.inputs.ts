@@ -2,9 +2,10 @@ import { Field, InputType } from 'type-graphql'
 import type { EpochMs } from '../../../kernel/clock.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
 import type { ImportCustomer } from '../../../provisioning/customers.js'
-import { fromMetaData, sameId } from '../schema/input-fields.js'
+import { fromCountry } from '../catalog/country-code.js'
+import { fromMetaData, sameValue } from '../schema/input-fields.js'
 import { DateTime, Json } from '../schema/scalars.js'
-import { CustomerBillingInfo } from './billing-information.inputs.js'
+import { type Address, CustomerBillingInfo } from './billing-information.inputs.js'
 
 /** How an input names its customer. Not a type of the schema. */
 @InputType()
@@ -137,7 +138,31 @@ function fromChangeFacts(input: CustomerChangeFacts) {
     crmId,
     timeZone: billingInformation?.timezone,
     billingCurrency: billingInformation?.currency,
-    billingInformation: billingInformation && { ...billingInformation },
+    billingInformation: billingInformation && fromBillingInformation(billingInformation),
+  }
+}
+
+function fromBillingInformation({ billingAddress, shippingAddress, language, ...info }: CustomerBillingInfo) {
+  return {
+    ...info,
+    ...(language && { language: fromLanguage(language) }),
+    ...(billingAddress && { billingAddress: fromAddress(billingAddress, 'billingAddress') }),
+    ...(shippingAddress && { shippingAddress: fromAddress(shippingAddress, 'shippingAddress') }),
+  }
+}
+
+const fromAddress = ({ country, ...address }: Address, name: string) => ({
+  ...address,
+  country: fromCountry(country, `billingInformation.${name}.country`),
+})
+
+function fromLanguage(language: string): string {
+  try {
+    return Intl.getCanonicalLocales(language)[0]!
+  } catch {
+    throw invalidInput(`"${language}" is not a language: send a tag of BCP 47, such as de or pt-BR.`, {
+      path: 'billingInformation.language',
+    })
   }
 }
 
@@ -174,4 +199,4 @@ export function fromImportCustomerBulkInput({ customers }: ImportCustomerBulkInp
   })
 }
 
-const idOf = ({ customerId, refId }: NamedCustomer): string | null => sameId({ customerId, refId })
+const idOf = ({ customerId, refId }: NamedCustomer): string | null => sameValue({ customerId, refId })

@@ -2,7 +2,8 @@
  * What a document may ask for at most. All of it is counted before anything is validated or executed, so that the price of refusing is bounded: one
  * walk over a document whose tokens the parser has counted.
  *
- * cost   fields that the answer may have: a field counts once for each item of the lists around it
+ * cost   fields that the answer may have: a field counts once for each item of the lists around it, and what lies in a field that is always null
+ *        does not count
  */
 import {
   type ASTNode,
@@ -10,11 +11,13 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
+  type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
-  isInterfaceType,
+  isAbstractType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -23,6 +26,7 @@ import {
   type SelectionSetNode,
   valueFromASTUntyped,
 } from 'graphql'
+import { isAlwaysNull } from '../schema/field-meanings.js'
 
 /** Counted by the lexer. The largest documents of known clients have about a third of it. */
 export const maxTokens = 5_000
@@ -35,7 +39,7 @@ const maxDirectives = 50
 export const maxFragments = 100
 /** In one selection set: validation compares fields of the same name with each other. */
 export const maxRepeats = 50
-/** A page of 100 subscriptions with plan, prices and customer costs about 60,000. */
+/** A page of 100 subscriptions with plan, prices and customer costs about 60,000; all of the example catalog's paywall, three levels deep, 85,000. */
 export const maxCost = 250_000
 /** In lists of variables. */
 export const maxListItems = 1_000
@@ -103,50 +107,67 @@ function checkDepth(document: DocumentNode): GraphQLError | null {
   return deep ? new GraphQLError(`The document nests deeper than ${maxDepth} levels`, { nodes: deep }) : null
 }
 
-/** What one field costs is known when the variables are: a page has as many items as is asked for. */
-export type CostOf = (variables: Readonly<Record<string, unknown>>) => number
+/** How many items a list of this type usually has, where that is known; undefined: it is not. */
+export type ListSizes = (typeName: string, fieldName: string) => number | undefined
 
-/** The largest cost of the operations of a valid document. Reads the document once when no variable says how many items a page has. */
+/** What one field costs is known when the variables are: a page has as many items as is asked for. `sizes`: default unknown. */
+export type CostOf = (variables: Readonly<Record<string, unknown>>, sizes?: ListSizes) => number
+
+const unknownSizes: ListSizes = () => undefined
+
+/** The largest cost of the operations of a valid document. Reads the document once when neither variables nor sizes say how many items there are. */
 export function prepareCost(schema: GraphQLSchema, document: DocumentNode): CostOf {
   const fragments = fragmentsOf(document)
   let readsVariables = false
-  const measure: CostOf = (variables) => {
+  const measure = (variables: Readonly<Record<string, unknown>>, sizes: ListSizes): number => {
     const measured = new Map<string, number>()
-    /** `isConnection`: its lists are the page, whose items are counted where it is asked for. */
-    const ofSelections = ({ selections }: SelectionSetNode, parent: GraphQLNamedType, isConnection: boolean): number => {
+    /** An item is of one type only: the dearest. `isConnection`: its lists are the page, whose items are counted where it is asked for. */
+    const ofItem = (set: SelectionSetNode, type: GraphQLNamedType, isConnection: boolean): number =>
+      Math.max(0, ...objectTypes(type).map((object) => ofSelections(set, object, isConnection)))
+    const ofSelections = ({ selections }: SelectionSetNode, parent: GraphQLObjectType, isConnection: boolean): number => {
       let cost = 0
       for (const node of selections) {
         if (node.kind === Kind.FIELD) cost += ofField(node, parent, isConnection)
-        else if (node.kind === Kind.FRAGMENT_SPREAD) cost += ofFragment(node.name.value, isConnection)
-        else cost += ofSelections(node.selectionSet, typeNamed(node.typeCondition?.name.value) ?? parent, isConnection)
+        else if (node.kind === Kind.FRAGMENT_SPREAD) cost += ofFragment(node.name.value, parent, isConnection)
+        else if (isFor(node.typeCondition?.name.value, parent)) cost += ofSelections(node.selectionSet, parent, isConnection)
       }
       return cost
     }
-    const ofField = (node: FieldNode, parent: GraphQLNamedType, isConnection: boolean): number => {
-      const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined
+    const ofField = (node: FieldNode, parent: GraphQLObjectType, isConnection: boolean): number => {
+      const field = parent.getFields()[node.name.value]
       // Introspection is bounded by the schema.
-      if (!field || !node.selectionSet) return 1
+      if (!field || !node.selectionSet || isAlwaysNull(field)) return 1
       const isPaged = field.args.some(({ name }) => name === 'paging')
       if (isPaged && node.arguments?.some(({ value }) => value.kind === Kind.VARIABLE || value.kind === Kind.OBJECT)) readsVariables = true
-      const items = isPaged ? pageSizeOf(node, variables) : isList(field.type) && !isConnection ? assumedListItems : 1
-      return 1 + items * ofSelections(node.selectionSet, getNamedType(field.type), isPaged)
+      return 1 + itemsOf(node, field, { parent, isPaged, isConnection }) * ofItem(node.selectionSet, getNamedType(field.type), isPaged)
     }
-    const ofFragment = (name: string, isConnection: boolean): number => {
-      const key = `${name} ${isConnection}`
+    const itemsOf = (
+      node: FieldNode,
+      field: GraphQLField<unknown, unknown>,
+      { parent, isPaged, isConnection }: { parent: GraphQLObjectType; isPaged: boolean; isConnection: boolean },
+    ): number => {
+      if (isPaged) return pageSizeOf(node, variables)
+      return isList(field.type) && !isConnection ? (sizes(parent.name, field.name) ?? assumedListItems) : 1
+    }
+    const ofFragment = (name: string, parent: GraphQLObjectType, isConnection: boolean): number => {
+      const key = `${name} ${parent.name} ${isConnection}`
       const known = measured.get(key)
       if (known !== undefined) return known
       const { typeCondition, selectionSet } = fragments.get(name)!
-      const cost = ofSelections(selectionSet, typeNamed(typeCondition.name.value)!, isConnection)
+      const cost = isFor(typeCondition.name.value, parent) ? ofSelections(selectionSet, parent, isConnection) : 0
       measured.set(key, cost)
       return cost
     }
-    const typeNamed = (name: string | undefined) => (name === undefined ? undefined : schema.getType(name))
-    return Math.max(
-      ...operationsOf(document).map(({ operation, selectionSet }) => ofSelections(selectionSet, schema.getRootType(operation)!, false)),
+    const objectTypes = (type: GraphQLNamedType): readonly GraphQLObjectType[] =>
+      isAbstractType(type) ? schema.getPossibleTypes(type) : isObjectType(type) ? [type] : []
+    const isFor = (condition: string | undefined, type: GraphQLObjectType): boolean =>
+      condition === undefined || objectTypes(schema.getType(condition)!).includes(type)
+    return Math.ceil(
+      Math.max(...operationsOf(document).map(({ operation, selectionSet }) => ofItem(selectionSet, schema.getRootType(operation)!, false))),
     )
   }
-  const cost = measure({})
-  return readsVariables ? measure : () => cost
+  const cost = measure({}, unknownSizes)
+  return (variables, sizes) => (sizes || readsVariables ? measure(variables, sizes ?? unknownSizes) : cost)
 }
 
 function pageSizeOf(node: FieldNode, variables: Readonly<Record<string, unknown>>): number {

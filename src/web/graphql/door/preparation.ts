@@ -4,11 +4,12 @@ import { invalidInput, Problem } from '../../../kernel/problem.js'
 import type { Secret } from '../../../platform/config.js'
 import { credentialsOf, type Identity, identify, isOperatorKey } from '../../access/auth.js'
 import type { RateLimits } from '../../access/rate-limits.js'
+import { catalogListSizes } from '../catalog/list-sizes.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
 import type { Operation } from '../operations/operation.js'
 import { Documents, operationOf } from './documents.js'
 import { readQuestion } from './kept-answers.js'
-import { findLongList, maxCost, maxListItems } from './limits.js'
+import { type CostOf, findLongList, maxCost, maxListItems } from './limits.js'
 import type { ReadReport } from './reports.js'
 import type { GraphqlRequest, OperationParams } from './request.js'
 import { checkText, mayHoldBrokenText } from './text.js'
@@ -76,12 +77,21 @@ export class Preparation {
     // What was read as a report has no list that is too long; what stands beside it may.
     const isAllRead = report !== null && Object.keys(variables ?? {}).length === 1
     const longList = isAllRead || bodyText.length <= longBodyLength ? null : findLongList(variables)
-    checkSize(prepared.costOf(variables ?? {}), longList)
+    if (longList !== null) throw invalidInput(`"${longList}" has more than ${maxListItems} items: send several smaller requests.`)
+    await this.#checkCost(prepared.costOf, variables ?? {}, identity)
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
     const isOperator = isOperatorKey(headers['x-operator-key'], operatorKey)
     const contextValue = createContext({ app, identity, isOperator, operation })
     const args = { schema, document, operationName, variableValues: variables, contextValue }
     return { request, operation, kind: definition?.operation, args, usesDatabase, state, report }
+  }
+
+  /** The catalog is looked at only where the usual length of lists does not speak for the document. */
+  async #checkCost(costOf: CostOf, variables: Readonly<Record<string, unknown>>, { environmentId }: Identity): Promise<void> {
+    if (costOf(variables) <= maxCost) return
+    const cost = costOf(variables, catalogListSizes(await this.#options.app.offers.sizes(environmentId)))
+    if (cost > maxCost)
+      throw invalidInput(`The answer may have ${cost} fields, at most ${maxCost} are given: ask for shorter pages or fewer fields.`)
   }
 
   /** The state that the question is about, when it is at hand and may be asked for. */
@@ -95,12 +105,6 @@ export class Preparation {
 
 /** For introspection only: addresses end up in logs. */
 const urlKeyOf = (url: string): string | undefined => new URLSearchParams(url.split('?')[1]).get('apiKey') ?? undefined
-
-function checkSize(cost: number, longList: string | null): void {
-  if (cost > maxCost)
-    throw invalidInput(`The answer may have ${cost} fields, at most ${maxCost} are given: ask for shorter pages or fewer fields.`)
-  if (longList !== null) throw invalidInput(`"${longList}" has more than ${maxListItems} items: send several smaller requests.`)
-}
 
 function fieldOf(operation: OperationDefinitionNode | undefined): string | undefined {
   const first = operation?.selectionSet.selections.find((node) => node.kind === 'Field')

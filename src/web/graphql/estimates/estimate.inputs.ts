@@ -5,6 +5,7 @@ import type { ProvisionSubscription } from '../../../subscription/use-cases/refe
 import { SubscriptionBillingInfo } from '../billing/billing.inputs.js'
 import { fromBilling, fromBillingFacts } from '../billing/billing-request.js'
 import { SubscriptionCouponInput } from '../billing/subscription-coupon.inputs.js'
+import { knownCountry } from '../catalog/country-code.js'
 import * as enums from '../schema/enums.js'
 import { DateTime } from '../schema/scalars.js'
 import { fromContent } from '../subscription/subscription.inputs.js'
@@ -15,7 +16,10 @@ export class EstimateSubscriptionInput extends SubscriptionContent {
   @Field(() => SubscriptionCouponInput, { nullable: true, description: 'A discount for this subscription.' })
   appliedCoupon?: SubscriptionCouponInput | null
 
-  @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2: chooses prices of that country.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'ISO 3166-1 alpha-2: chooses prices of that country. A code that is none: prices for any.',
+  })
   billingCountryCode?: string | null
 
   @Field(() => SubscriptionBillingInfo, { nullable: true })
@@ -36,7 +40,7 @@ export class EstimateSubscriptionInput extends SubscriptionContent {
   @Field(() => String, { description: 'The plan’s identifier in the catalog.' })
   planId!: string
 
-  @Field(() => Float, { nullable: true, description: 'A price per unit agreed for this subscription.' })
+  @Field(() => Float, { nullable: true, description: 'The older name of unitQuantity; when both are sent they must be the same.' })
   priceUnitAmount?: number | null
 
   @Field(() => String, { nullable: true, description: 'A code of the billing provider.' })
@@ -75,7 +79,10 @@ export class PreviewSubscriptionInput extends SubscriptionContent {
   @Field(() => SubscriptionCouponInput, { nullable: true, description: 'A discount for this subscription.' })
   appliedCoupon?: SubscriptionCouponInput | null
 
-  @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2: chooses prices of that country.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'ISO 3166-1 alpha-2: chooses prices of that country. A code that is none: prices for any.',
+  })
   billingCountryCode?: string | null
 
   @Field(() => enums.SubscriptionBillingCycleAnchor, {
@@ -137,7 +144,7 @@ export function fromEstimateSubscriptionInput(input: EstimateSubscriptionInput):
     planRefId: planId,
     payingCustomerRefId: payingCustomerId,
     resourceRefId: resourceId,
-    billingCountryCode,
+    billingCountryCode: knownCountry(billingCountryCode),
     billingPeriod,
     skipTrial,
     startDate,

@@ -1,6 +1,7 @@
 import type { Line } from '../../../billing/rules/billing.js'
 import type { Charge } from '../../../billing/rules/charges.js'
 import { tierParts } from '../../../billing/rules/price.js'
+import { isPerUnit, unitsGiven } from '../../../catalog/model/units.js'
 import type { NextInvoice } from '../../../estimates/service.js'
 import * as decimal from '../../../kernel/decimal.js'
 import type { Subscription } from '../../../subscription/rules/subscription.js'
@@ -72,10 +73,14 @@ function toLine(line: Line, currency: string, subscription: Subscription, charge
 }
 
 /** To what the line charges for; undefined: to nothing. The subscription's own is in place of the package's. */
-function entitlementOf({ ownEntitlements }: Subscription, { price: { featureId }, version }: Charge) {
+function entitlementOf({ ownEntitlements }: Subscription, { price, version, quantity }: Charge) {
+  const { featureId } = price
   if (featureId === null) return undefined
   const isOfFeature = (entitlement: { featureId: string }) => entitlement.featureId === featureId
-  return ownEntitlements.find(isOfFeature) ?? version.entitlements.find(isOfFeature)
+  const agreed = ownEntitlements.find(isOfFeature)
+  const sold = version.entitlements.find(isOfFeature)
+  if (agreed || !sold || !isPerUnit(price)) return agreed ?? sold
+  return { ...sold, usageLimit: decimal.max(sold.usageLimit ?? decimal.zero, unitsGiven(price, quantity)) }
 }
 
 /** How the quantity falls on the tiers of the price. */

@@ -37,6 +37,8 @@ const codeOfReason: Readonly<Record<string, string>> = {
   INVALID_SUBSCRIPTION_STATUS: 'InvalidSubscriptionStatus',
   METERING_NOT_AVAILABLE_FOR_FEATURE_TYPE: 'MeteringNotAvailableForFeatureType',
   PLAN_NOT_FOUND: 'PlanNotFound',
+  PRODUCT_NOT_FOUND: 'ProductNotFoundError',
+  PROMOTIONAL_ENTITLEMENT_NOT_FOUND: 'PromotionalEntitlementNotFoundError',
   SUBSCRIPTION_ALREADY_ON_LATEST_PLAN: 'SubscriptionAlreadyOnLatestPlanError',
   SUBSCRIPTION_ALREADY_CANCELED_OR_EXPIRED: 'SubscriptionAlreadyCanceledOrExpired',
   SUBSCRIPTION_NOT_FOUND: 'SubscriptionNotFound',

@@ -3,7 +3,10 @@ import * as enums from '../schema/enums.js'
 
 @InputType({ description: 'Which product is offered, and to whom.' })
 export class GetPaywallInput {
-  @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2: chooses currency and prices of that country.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'ISO 3166-1 alpha-2: chooses currency and prices of that country. A code that is none: prices for any.',
+  })
   billingCountryCode?: string | null
 
   @Field(() => enums.WidgetType, { nullable: true, description: 'The widget that asks; answers are the same for all.' })

@@ -3,8 +3,9 @@ import type { Currency } from '../../../catalog/model/currency.js'
 import { currencySymbol, offer, type PricePoint } from '../../../catalog/model/paywall.js'
 import { customerNotFound } from '../../../customer/model/problems.js'
 import * as decimal from '../../../kernel/decimal.js'
+import { knownCountry } from '../catalog/country-code.js'
 import { type Feature, toFeature } from '../catalog/feature.types.js'
-import { toPlan } from '../catalog/package.types.js'
+import { Plan, toPlan } from '../catalog/package.types.js'
 import { toCustomer } from '../customer/customer.types.js'
 import type { RequestContext } from '../operations/context.js'
 import { refuseAbsent } from '../schema/not-here.js'
@@ -24,17 +25,10 @@ export class PaywallResolver {
     @Arg('input', () => GetPaywallInput, { description: 'Which product, and to whom.' }) input: GetPaywallInput,
     @Ctx() context: RequestContext,
   ): Promise<Paywall> {
-    refuseAbsent('offers', input, 'offerId')
     const { app, identity, loaders } = context
     const { environmentId } = identity
-    const { customerId, resourceId, productId, billingCountryCode } = input
-    const customer = customerId ? await app.customers.get(environmentId, customerId) : null
-    if (customerId && !customer) throw customerNotFound(customerId)
-    const { plans, currency, pricePoints } = offer({
-      plans: await app.offers.plansOf(environmentId, productId ?? null),
-      buyer: { currency: customer?.billingCurrency ?? null, countryCode: billingCountryCode ?? null },
-      isForAllCountries: input.fetchAllCountriesPrices ?? false,
-    })
+    const { resourceId } = input
+    const { customer, plans, currency, pricePoints } = await offerTo(input, context)
     const shown = currency ?? (customer?.billingCurrency as Currency | null | undefined) ?? fallbackCurrency
     const resources = resourceId ? { resourceRefIds: [resourceId] } : {}
     const active = customer ? await app.subscriptionReads.active(environmentId, { customerRefId: customer.refId, ...resources }) : null
@@ -53,6 +47,29 @@ export class PaywallResolver {
       resource: customer && resourceId && (await isKnown(context, customer.refId, resourceId)) ? { resourceId } : null,
     }
   }
+
+  @Query(() => [Plan], { nullable: true, description: 'The older form of paywall: its plans alone.' })
+  async getPaywall(
+    @Arg('input', () => GetPaywallInput, { nullable: true, description: 'Which product, and to whom.' }) input: GetPaywallInput | null,
+    @Ctx() context: RequestContext,
+  ): Promise<Plan[]> {
+    const { plans } = await offerTo(input ?? {}, context)
+    return plans.map((plan) => toPlan(context.identity.environmentId, plan))
+  }
+}
+
+/** Where a country comes from is often a guess (`XX`): one that is none means the prices for any. */
+async function offerTo(input: GetPaywallInput, { app, identity: { environmentId } }: RequestContext) {
+  refuseAbsent('offers', input, 'offerId')
+  const { customerId, productId, billingCountryCode, fetchAllCountriesPrices } = input
+  const customer = customerId ? await app.customers.get(environmentId, customerId) : null
+  if (customerId && !customer) throw customerNotFound(customerId)
+  const offered = offer({
+    plans: await app.offers.plansOf(environmentId, productId ?? null),
+    buyer: { currency: customer?.billingCurrency ?? null, countryCode: knownCountry(billingCountryCode) },
+    isForAllCountries: fetchAllCountriesPrices ?? false,
+  })
+  return { ...offered, customer }
 }
 
 async function isKnown({ app, identity }: RequestContext, customerId: string, resourceId: string): Promise<boolean> {

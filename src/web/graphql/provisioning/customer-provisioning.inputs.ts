@@ -14,7 +14,7 @@ export class ProvisionCustomerInput extends CustomerInput {
 
   @Field(() => ProvisionCustomerSubscriptionInput, {
     nullable: true,
-    description: 'Absent: the product’s settings decide what a new customer starts with.',
+    description: 'Null: a new customer starts with none. Absent: the product’s settings decide.',
   })
   subscriptionParams?: ProvisionCustomerSubscriptionInput | null
 }
@@ -25,5 +25,5 @@ export function fromProvisionCustomerInput({
   ...input
 }: ProvisionCustomerInput): ProvisionCustomer {
   refuseAbsent('experiments', { excludeFromExperiment: excludeFromExperiment || null }, 'excludeFromExperiment')
-  return { ...fromCustomerInput(input), subscription: subscriptionParams ? fromSubscriptionParams(subscriptionParams) : null }
+  return { ...fromCustomerInput(input), subscription: subscriptionParams && fromSubscriptionParams(subscriptionParams) }
 }

@@ -1,8 +1,6 @@
 import { Field, ObjectType } from 'type-graphql'
 import * as enums from './enums.js'
-
-/** Begins the description of each field that the contract has and Tollgate has nothing for; docs/unsupported-fields.md lists the same fields. */
-export const alwaysNullNote = 'Always null: Tollgate has no such thing.'
+import { alwaysNullNote } from './field-meanings.js'
 
 /** A field of something that Tollgate does not have. Declared, because clients ask for it; never filled in. */
 export function AlwaysNull(type: Parameters<typeof Field>[0]): PropertyDecorator {

@@ -1,4 +1,4 @@
-import { type GraphQLNamedType, isInputObjectType, isObjectType } from 'graphql'
+import { type GraphQLField, type GraphQLNamedType, isInputObjectType, isObjectType } from 'graphql'
 
 /** What a name means wherever nothing else is said of it. Names of other things that explain themselves are not here. */
 const meanings: Readonly<Record<string, string>> = {
@@ -55,7 +55,8 @@ const meanings: Readonly<Record<string, string>> = {
   totalExcludingTax: 'What is charged, without taxes.',
   trialEndDate: 'When the trial ends; exclusive.',
   trialOverrideConfiguration: 'Wins over the plan’s trial and over whether the customer may still have one.',
-  usageLimit: 'The cap of a metered feature, the value of a NUMBER without a meter; null when unlimited.',
+  usageLimit:
+    'The cap of a metered feature, the value of a NUMBER without a meter; null when unlimited, and in a package that sells it by the unit where that alone says how many.',
   usagePeriodAnchor: 'What usage periods are counted from.',
   usagePeriodEnd: 'Exclusive; null: usage is never reset.',
   usagePeriodStart: 'Null: usage is never reset.',
@@ -71,3 +72,8 @@ export function describeFields(types: readonly GraphQLNamedType[]): void {
       if (!field.description && meanings[field.name]) field.description = meanings[field.name]
   }
 }
+
+/** Begins the description of each field that the contract has and Tollgate has nothing for; docs/unsupported-fields.md lists the same fields. */
+export const alwaysNullNote = 'Always null: Tollgate has no such thing.'
+
+export const isAlwaysNull = ({ description }: GraphQLField<unknown, unknown>): boolean => description?.startsWith(alwaysNullNote) ?? false

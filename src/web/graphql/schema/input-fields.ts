@@ -10,12 +10,12 @@ export function fromMetaData(value: unknown): Record<string, unknown> | null | u
 }
 
 /**
- * The one identifier that an input carries under its present and its older name; null when it carries none.
+ * The one value that an input carries under its present and its older name; null when it carries none.
  * Fails with INVALID_ARGUMENT when the two differ.
  */
-export function sameId(names: Readonly<Record<string, string | null | undefined>>): string | null {
+export function sameValue<T extends string | number>(names: Readonly<Record<string, T | null | undefined>>): T | null {
   const given = Object.entries(names).filter(([, value]) => value !== null && value !== undefined)
   if (new Set(given.map(([, value]) => value)).size > 1)
-    throw invalidInput(`${given.map(([name]) => name).join(' and ')} name the same identifier: send one of them, or the same value`)
+    throw invalidInput(`${given.map(([name]) => name).join(' and ')} mean the same: send one of them, or the same value`)
   return given[0]?.[1] ?? null
 }

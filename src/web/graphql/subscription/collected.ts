@@ -20,11 +20,11 @@ interface Provisioned {
 }
 
 /** The same of a subscription that was provisioned, with what it entitles to. */
-export async function collectedProvision(context: RequestContext, provisioned: Provisioned): Promise<Provisioned> {
+export async function collectedProvision<P extends Provisioned>(context: RequestContext, provisioned: P): Promise<P> {
   const { app, identity } = context
   const subscription = await collected(context, provisioned.subscription)
   if (subscription.status === provisioned.subscription.status) return { ...provisioned, subscription }
-  return { subscription, state: await app.subscriptions.stateOf(identity.environmentId, subscription) }
+  return { ...provisioned, subscription, state: await app.subscriptions.stateOf(identity.environmentId, subscription) }
 }
 
 /**

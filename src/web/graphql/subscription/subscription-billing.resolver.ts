@@ -4,6 +4,7 @@ import type { Terms } from '../../../billing/rules/billing.js'
 import { chargesOf, currencyOf } from '../../../billing/rules/charges.js'
 import { standingOf, taxOn } from '../../../billing/rules/invoice.js'
 import { usualTerms } from '../../../billing/rules/request.js'
+import { isPerUnit, unitsGiven } from '../../../catalog/model/units.js'
 import * as decimal from '../../../kernel/decimal.js'
 import { billingPeriodAt, firstPeriod } from '../../../subscription/rules/billing-period.js'
 import type * as domain from '../../../subscription/rules/subscription.js'
@@ -55,7 +56,7 @@ export class SubscriptionBillingResolver {
     return [...fixed, ...usage].map(({ price, version, quantity, isAgreed }) => ({
       billingModel: price.billingModel,
       price: { ...toPrice(source.environmentId, version.id, price), isOverridePrice: isAgreed },
-      usageLimit: price.billingModel === 'PER_UNIT' ? toNumber(quantity) : null,
+      usageLimit: isPerUnit(price) ? toNumber(unitsGiven(price, quantity)) : null,
     }))
   }
 

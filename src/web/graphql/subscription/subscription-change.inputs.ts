@@ -8,7 +8,7 @@ import { fromBilling, fromBillingFacts, fromBudget } from '../billing/billing-re
 import { SubscriptionCouponInput } from '../billing/subscription-coupon.inputs.js'
 import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from '../catalog/price.inputs.js'
 import * as enums from '../schema/enums.js'
-import { fromMetaData, sameId } from '../schema/input-fields.js'
+import { fromMetaData, sameValue } from '../schema/input-fields.js'
 import { DateTime, Json } from '../schema/scalars.js'
 import { fromContent } from './subscription.inputs.js'
 import {
@@ -277,7 +277,7 @@ export function fromCancellationInput(input: SubscriptionCancellationInput) {
 
 export function fromUpdateSubscriptionInput(input: UpdateSubscriptionInput): UpdateSubscription {
   const { subscriptionId, refId, trialEndDate, billingPeriod, cancellationDate, scheduleStrategy, salesforceId } = input
-  const subscriptionRefId = sameId({ subscriptionId, refId })
+  const subscriptionRefId = sameValue({ subscriptionId, refId })
   if (subscriptionRefId === null) throw invalidInput('Name the subscription: send subscriptionId.', { path: 'subscriptionId' })
   return {
     subscriptionRefId,

@@ -6,9 +6,10 @@ import type * as domain from '../../../subscription/use-cases/references.js'
 import { CheckoutOptions, SubscriptionBillingInfo } from '../billing/billing.inputs.js'
 import { fromBilling, fromBillingFacts, fromBudget } from '../billing/billing-request.js'
 import { SubscriptionCouponInput } from '../billing/subscription-coupon.inputs.js'
+import { fromCountry } from '../catalog/country-code.js'
 import { BudgetConfigurationInput, PriceOverrideInput, SubscriptionMinimumSpendValueInput } from '../catalog/price.inputs.js'
 import * as enums from '../schema/enums.js'
-import { fromMetaData, sameId } from '../schema/input-fields.js'
+import { fromMetaData, sameValue } from '../schema/input-fields.js'
 import { DateTime, Json } from '../schema/scalars.js'
 import {
   fromSubscriptionEntitlements,
@@ -29,7 +30,7 @@ class SubscriptionParams extends SubscriptionContent {
   @Field(() => Boolean, { nullable: true, description: 'False: access does not wait for the payment.' })
   awaitPaymentConfirmation?: boolean | null
 
-  @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2: chooses prices of that country.' })
+  @Field(() => String, { nullable: true, description: 'ISO 3166-1 alpha-2, in any case: chooses prices of that country.' })
   billingCountryCode?: string | null
 
   @Field(() => enums.SubscriptionBillingCycleAnchor, {
@@ -84,7 +85,7 @@ class SubscriptionParams extends SubscriptionContent {
 
 @InputType({ description: 'The subscription that a new customer starts with.' })
 export class ProvisionCustomerSubscriptionInput extends SubscriptionParams {
-  @Field(() => Float, { nullable: true, description: 'A price per unit agreed for this subscription.' })
+  @Field(() => Float, { nullable: true, description: 'The older name of unitQuantity; when both are sent they must be the same.' })
   priceUnitAmount?: number | null
 
   @Field(() => String, { nullable: true, description: 'The older name of subscriptionId; when both are sent they must be the same.' })
@@ -114,7 +115,7 @@ export class ProvisionSubscriptionInput extends SubscriptionParams {
   @Field(() => String, { nullable: true, description: 'Another customer that pays.' })
   payingCustomerId?: string | null
 
-  @Field(() => Float, { nullable: true, description: 'A price per unit agreed for this subscription.' })
+  @Field(() => Float, { nullable: true, description: 'The older name of unitQuantity; when both are sent they must be the same.' })
   priceUnitAmount?: number | null
 
   @Field(() => String, { nullable: true, description: 'The older name of subscriptionId; when both are sent they must be the same.' })
@@ -198,7 +199,7 @@ export class SubscriptionInput extends SubscriptionParams {
   @Field(() => String, { nullable: true, description: 'Another customer that pays.' })
   payingCustomerId?: string | null
 
-  @Field(() => Float, { nullable: true, description: 'A price per unit agreed for this subscription.' })
+  @Field(() => Float, { nullable: true, description: 'The older name of unitQuantity; when both are sent they must be the same.' })
   priceUnitAmount?: number | null
 
   @Field(() => String, { nullable: true, description: 'The older name of subscriptionId; when both are sent they must be the same.' })
@@ -221,6 +222,7 @@ export class SubscriptionInput extends SubscriptionParams {
 type Params = SubscriptionParams & {
   refId?: string | null
   subscriptionId?: string | null
+  priceUnitAmount?: number | null
   trialOverrideConfiguration?: TrialOverrideConfigurationInput | null
 }
 
@@ -228,10 +230,10 @@ export function fromSubscriptionParams(params: Params): domain.ProvisionSubscrip
   const { planId, refId, subscriptionId, resourceId, billingPeriod, billingCountryCode, startDate, billingId, salesforceId } = params
   return {
     planRefId: planId,
-    subscriptionRefId: sameId({ subscriptionId, refId }),
+    subscriptionRefId: sameValue({ subscriptionId, refId }),
     resourceRefId: resourceId,
     billingPeriod,
-    billingCountryCode,
+    billingCountryCode: fromCountry(billingCountryCode, 'billingCountryCode'),
     startDate,
     ...fromContent(params),
     ownEntitlements: fromSubscriptionEntitlements(params),
@@ -246,12 +248,18 @@ export function fromSubscriptionParams(params: Params): domain.ProvisionSubscrip
   }
 }
 
-/** What is bought beside the plan. */
-export function fromContent({ addons, unitQuantity, ...content }: SubscriptionContent) {
+/** What is bought beside the plan. `priceUnitAmount` is how many units, not what one costs. */
+export function fromContent({
+  addons,
+  unitQuantity,
+  priceUnitAmount,
+  ...content
+}: SubscriptionContent & { priceUnitAmount?: number | null }) {
+  const units = sameValue({ unitQuantity, priceUnitAmount })
   return {
     addons: addons?.map(({ addonId, quantity }) => ({ addonRefId: addonId, quantity: quantity ?? 1 })),
     quantities: fromQuantities(content),
-    unitQuantity: unitQuantity === null || unitQuantity === undefined ? null : decimal.fromNumber(unitQuantity),
+    unitQuantity: units === null ? null : decimal.fromNumber(units),
   }
 }
 
@@ -303,8 +311,7 @@ export function fromApplySubscriptionInput(input: ApplySubscriptionInput): domai
 /** In the oldest form the trial's override is spread over the input. */
 export function fromSubscriptionInput(input: SubscriptionInput): domain.ProvisionSubscription & { customerRefId: string } {
   const { crmId, endDate, isTrial, isOverridingTrialConfig, trialEndBehavior } = input
-  const hasOwnPrices = (input.priceOverrides?.length ?? 0) > 0 || typeof input.priceUnitAmount === 'number'
-  if (input.isCustomPriceSubscription && !hasOwnPrices)
+  if (input.isCustomPriceSubscription && !input.priceOverrides?.length)
     throw invalidInput('A subscription with prices of its own needs them: send priceOverrides.', { path: 'isCustomPriceSubscription' })
   // False: whether there is a trial is the plan's to say.
   const isOverridden = typeof isTrial === 'boolean' && isOverridingTrialConfig !== false

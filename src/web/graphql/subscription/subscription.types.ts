@@ -1,7 +1,7 @@
 import { Field, Float, ObjectType } from 'type-graphql'
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import type { EpochMs } from '../../../kernel/clock.js'
-import type * as domain from '../../../subscription/rules/subscription.js'
+import * as domain from '../../../subscription/rules/subscription.js'
 import { Addon, Plan, toAddon, toPlan } from '../catalog/package.types.js'
 import { Money, Price } from '../catalog/price.types.js'
 import { Entitlement, toEntitlements } from '../entitlement/entitlement.types.js'
@@ -47,7 +47,7 @@ export class SubscriptionPrice {
   @Field(() => Price, { nullable: true })
   price!: Price | null
 
-  @Field(() => Float, { nullable: true, description: 'Of a price per unit: how many are bought.' })
+  @Field(() => Float, { nullable: true, description: 'Of a price per unit: how many are bought, with the whole of a block that is begun.' })
   usageLimit!: number | null
 }
 
@@ -101,7 +101,12 @@ export class CustomerSubscription {
   @AlwaysNull(() => String)
   crmLinkUrl?: null
 
-  @Field(() => DateTime, { nullable: true, simple: true, description: 'When access ends or ended; exclusive.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    simple: true,
+    description:
+      'When access ended, or will as far as is known now: by a cancellation, the end date, or a trial that does not convert; exclusive.',
+  })
   effectiveEndDate!: EpochMs | null
 
   @Field(() => DateTime, { nullable: true, simple: true, description: 'The end of a term that was agreed at the start; exclusive.' })
@@ -185,7 +190,7 @@ export function toCustomerSubscription(source: domain.Subscription): CustomerSub
     cancellationDate: source.cancellationDate,
     createdAt: source.createdAt,
     crmId: source.crmId,
-    effectiveEndDate: source.effectiveEndDate,
+    effectiveEndDate: domain.knownEnd(source),
     endDate: source.endDate,
     futureUpdates: source.scheduled.map(toScheduledUpdate),
     paymentCollection: source.paymentCollection,
@@ -232,7 +237,7 @@ export class ProvisionSubscriptionResult {
   @Field(() => String, { nullable: true, description: 'Our identifier of the subscription.' })
   id!: string | null
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether it begins later.' })
+  @Field(() => Boolean, { nullable: true, description: 'Whether what was asked for is yet to come: it begins later, or the change waits.' })
   isScheduled!: boolean | null
 
   @Field(() => enums.ProvisionSubscriptionStatus)
@@ -243,7 +248,7 @@ export class ProvisionSubscriptionResult {
 }
 
 export function toProvisionSubscriptionResult(
-  { subscription, state }: { subscription: domain.Subscription; state: EntitlementState },
+  { subscription, isScheduled, state }: { subscription: domain.Subscription; isScheduled: boolean; state: EntitlementState },
   now: EpochMs,
 ): ProvisionSubscriptionResult {
   return {
@@ -252,7 +257,7 @@ export function toProvisionSubscriptionResult(
     entitlements: toEntitlements(state, now),
     entitlementsV2: toFeatureEntitlements(state, now),
     id: subscription.id,
-    isScheduled: subscription.status === 'NOT_STARTED',
+    isScheduled,
     status: subscription.status === 'PAYMENT_PENDING' ? 'PAYMENT_REQUIRED' : 'SUCCESS',
     subscription: toCustomerSubscription(subscription),
   }

@@ -1,7 +1,11 @@
+import type { GraphQLResolveInfo } from 'graphql'
 import { Ctx, Resolver, Root, Subscription } from 'type-graphql'
+import type { ChangeKind } from '../../../changes/model/change.js'
 import type { ChangeMessage } from '../../../updates/wire/change-message.js'
 import type { RequestContext } from '../operations/context.js'
+import { asksFor } from './asked-fields.js'
 import {
+  CreditBalanceUpdated,
   EntitlementsUpdated,
   EntitlementsUpdatedV2,
   PackagePublished,
@@ -19,8 +23,8 @@ import {
 export class UpdatesResolver {
   @Subscription(() => EntitlementsUpdated, {
     nullable: true,
-    description: 'Each change of what a customer or resource holds, with everything it holds then.',
-    subscribe: ({ context }: { context: RequestContext }) => context.changes(['entitlements', 'purge']),
+    description: 'Each change of what a customer holds, with everything it holds then; of resources only where resourceId is asked for.',
+    subscribe: listenTo(['entitlements', 'purge'], ['resourceId']),
   })
   async entitlementsUpdated(@Root() change: ChangeMessage, @Ctx() context: RequestContext) {
     return toEntitlementsUpdated(await stateAfter(change, context), context.now)
@@ -29,7 +33,7 @@ export class UpdatesResolver {
   @Subscription(() => EntitlementsUpdatedV2, {
     nullable: true,
     description: 'The same as entitlementsUpdated, with entitlements in their newer form.',
-    subscribe: ({ context }: { context: RequestContext }) => context.changes(['entitlements', 'purge']),
+    subscribe: listenTo(['entitlements', 'purge'], ['resourceId']),
   })
   async entitlementsUpdatedV2(@Root() change: ChangeMessage, @Ctx() context: RequestContext) {
     return toEntitlementsUpdatedV2(await stateAfter(change, context), context.now)
@@ -37,8 +41,9 @@ export class UpdatesResolver {
 
   @Subscription(() => UsageUpdated, {
     nullable: true,
-    description: 'Each change of a usage that limits an entitlement; changes in quick succession are sent as one.',
-    subscribe: ({ context }: { context: RequestContext }) => context.changes(['usage']),
+    description:
+      'Each change of a usage that limits an entitlement; changes in quick succession are sent as one. Of resources only where usage.resourceId is asked for.',
+    subscribe: listenTo(['usage'], ['usage', 'resourceId']),
   })
   usageUpdated(@Root() change: ChangeMessage, @Ctx() { now }: RequestContext) {
     return toUsageUpdated(change, now)
@@ -46,8 +51,9 @@ export class UpdatesResolver {
 
   @Subscription(() => UsageUpdatedV2, {
     nullable: true,
-    description: 'The same as usageUpdated, naming the entitlement instead of carrying it.',
-    subscribe: ({ context }: { context: RequestContext }) => context.changes(['usage']),
+    description:
+      'The same as usageUpdated, naming the entitlement instead of carrying it. Of resources only where resourceId is asked for.',
+    subscribe: listenTo(['usage'], ['resourceId']),
   })
   usageUpdatedV2(@Root() change: ChangeMessage) {
     return toUsageUpdatedV2(change)
@@ -61,6 +67,29 @@ export class UpdatesResolver {
   packagePublished(@Root() change: ChangeMessage) {
     return toPackagePublished(change)
   }
+
+  @Subscription(() => CreditBalanceUpdated, {
+    nullable: true,
+    description:
+      'Never sends anything, as there are no credits. Clients that listen to it would reconnect all the time if it were refused.',
+    subscribe: ({ context }: { context: RequestContext }) => context.changes([]),
+  })
+  creditBalanceUpdated() {
+    return null
+  }
+}
+
+/**
+ * Changes of these kinds. What is of a resource goes only to documents that ask for the place where a message says so: others take every message for
+ * the customer's own.
+ */
+function listenTo(kinds: readonly ChangeKind[], resourcePath: readonly string[]) {
+  return ({ context, info }: { context: RequestContext; info: GraphQLResolveInfo }): AsyncIterable<ChangeMessage> =>
+    asksFor(info, resourcePath) ? context.changes(kinds) : ofCustomers(context.changes(kinds))
+}
+
+async function* ofCustomers(changes: AsyncIterable<ChangeMessage>): AsyncGenerator<ChangeMessage, void> {
+  for await (const change of changes) if (!change.resourceId) yield change
 }
 
 /** What is held after the change; asked for when the message does not carry it. */

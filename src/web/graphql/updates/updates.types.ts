@@ -4,6 +4,7 @@ import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import type { EpochMs } from '../../../kernel/clock.js'
 import * as decimal from '../../../kernel/decimal.js'
 import type { ChangeMessage } from '../../../updates/wire/change-message.js'
+import { CustomCurrency } from '../catalog/price.types.js'
 import { Entitlement, HeldEntitlements, toEntitlement, toHeldEntitlements } from '../entitlement/entitlement.types.js'
 import { EntitlementUnion, type FeatureEntitlement, toFeatureEntitlements } from '../entitlement/entitlement-v2.types.js'
 import { EntitlementType, PublishMigrationType } from '../schema/catalog.enums.js'
@@ -178,4 +179,34 @@ export class PackagePublished {
 /** Null for a message about another change of the catalog. */
 export function toPackagePublished({ environmentId, package: published }: ChangeMessage): PackagePublished | null {
   return published ? { accountId: environmentId, environmentId, ...published } : null
+}
+
+@ObjectType({ simpleResolvers: true, description: 'A currency of credits, in short. There are no credits in Tollgate.' })
+export class SlimCustomCurrency extends CustomCurrency {}
+
+@ObjectType({ simpleResolvers: true, description: 'A balance of credits that changed. There are no credits in Tollgate.' })
+export class CreditBalanceUpdated {
+  @Field(() => SlimCustomCurrency)
+  currency!: SlimCustomCurrency
+
+  @Field(() => String)
+  currencyId!: string
+
+  @Field(() => Float)
+  currentBalance!: number
+
+  @Field(() => String)
+  customerId!: string
+
+  @Field(() => String, { nullable: true })
+  resourceId!: string | null
+
+  @Field(() => Float)
+  totalConsumed!: number
+
+  @Field(() => Float)
+  totalGranted!: number
+
+  @Field(() => Float, { nullable: true })
+  validUntil!: number | null
 }

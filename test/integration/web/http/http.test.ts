@@ -191,13 +191,13 @@ describe('the front door over HTTP', () => {
   describe('browsers', () => {
     it('may call from any page with the headers that clients send', async () => {
       const asked =
-        'content-type,x-api-key,X-Customer-Key,source,apollographql-client-name,apollographql-client-version,x-graphql-operation-name,x-sdk-version'
+        'content-type,x-api-key,X-Customer-Key,source,apollographql-client-name,apollographql-client-version,x-graphql-operation-name,x-sdk-version,x-api-version,X-Anything-2'
       const response = await fetch(`${door.url}/graphql`, {
         method: 'OPTIONS',
         headers: {
           origin: 'https://app.example',
           'access-control-request-method': 'POST',
-          'access-control-request-headers': `${asked},cookie`,
+          'access-control-request-headers': `${asked},cookie,x,authorization`,
         },
       })
       expect(response.status).to.equal(204)

@@ -159,6 +159,54 @@ describe('live updates', () => {
     })
   })
 
+  it('tell of resources only who asks where it is said', async () => {
+    const told = new Map<string, string[]>()
+    const documents: Record<string, string> = {
+      state: 'entitlementsUpdated { customerId accessDeniedReason }',
+      // Says whose each entitlement is, and not whose the message is.
+      inside: 'entitlementsUpdated { customerId entitlements { resourceId } }',
+      stateOfAll: 'entitlementsUpdated { customerId ...Place } } fragment Place on EntitlementsUpdated { place: resourceId',
+      stateV2: 'entitlementsUpdatedV2 { customerId }',
+      stateV2OfAll: 'entitlementsUpdatedV2 { customerId ... on EntitlementsUpdatedV2 { resourceId } }',
+      usage: 'usageUpdated { usage { customerId } entitlement { resourceId } }',
+      usageOfAll: 'usageUpdated { usage { customerId resourceId } }',
+      usageV2: 'usageUpdatedV2 { customerId usage { currentUsage } }',
+      usageV2OfAll: 'usageUpdatedV2 { customerId resourceId }',
+    }
+    const client = await connect()
+    for (const [id, fields] of Object.entries(documents)) await client.subscribe(id, `subscription { ${fields} }`)
+    const both = async (customerId: string, resourceId?: string) => {
+      await publish({ ...usageChange('1', customerId), ...(resourceId && { resourceId }) })
+      await publish({
+        kind: 'entitlements',
+        customerId,
+        ...(resourceId && { resourceId }),
+        state: { ...stateOf(customerId), resourceId: resourceId ?? null },
+      })
+    }
+    await both('a', 'r')
+    await both('b')
+    // 4 documents hear of the resource, and all 9 of the customer.
+    for (let heard = 0; heard < 4 + 9; heard++) {
+      const { id, payload } = (await client.next()) as { id: string; payload: unknown }
+      told.set(id, [...(told.get(id) ?? []), ...[...JSON.stringify(payload).matchAll(/"customerId":"(\w)"/g)].map(([, of]) => of!)])
+    }
+    const heard = Object.fromEntries([...told].map(([id, of]) => [id, of.join('')]))
+    expect(heard).to.deep.equal(Object.fromEntries(Object.keys(documents).map((id) => [id, id.endsWith('OfAll') ? 'ab' : 'b'])))
+  })
+
+  it('accept who listens to balances of credits, and tell nothing', async () => {
+    const client = await connect()
+    await client.subscribe(
+      'c',
+      'subscription { creditBalanceUpdated { customerId resourceId currentBalance currency { displayName units { plural } } } }',
+    )
+    await client.subscribe('s', stateSubscription)
+    for (const kind of ['usage', 'package'] as const) await publish({ ...usageChange('1'), kind })
+    await publish({ kind: 'entitlements', state: stateOf('a') })
+    expect(await client.next()).to.include({ id: 's', type: 'next' })
+  })
+
   it('tell which versions were published, and not of other changes of the catalog', async () => {
     const client = await connect()
     await client.subscribe('p', 'subscription { packagePublished { environmentId packageRefId packageType packageVersion migrationType } }')

@@ -10,6 +10,18 @@ describe('a catalog document that is right', () => {
     expect(parsed({ features: null, plans: [] })).to.deep.equal(emptyCatalog)
   })
 
+  it('may leave out the limit of what the package sells by the unit', () => {
+    const perSeat = { billingModel: 'PER_UNIT', billingPeriod: 'MONTHLY', currency: 'USD', amount: 5, feature: 'seats' }
+    const sold = { entitlements: [{ feature: 'seats', softLimit: true }], prices: [perSeat] }
+    const both = documentWith({ plans: [planWith(sold)], addons: [{ refId: 'more', product: 'cloud', ...sold }] })
+    const { plans, addons } = parsed(both)
+    for (const { entitlements } of [...plans, ...addons])
+      expect(entitlements[0]).to.include({ feature: 'seats', limit: null, softLimit: true })
+    expect(parsed(documentWith({ plans: [planWith({ prices: [perSeat] })] })).plans[0]!.entitlements).to.deep.equal([])
+    // What cannot be read may be what sells it.
+    expect(refusals(documentWith({ plans: [planWith({ ...sold, prices: [{ ...perSeat, amount: 'x' }] })] }))).to.have.length(1)
+  })
+
   it('gets every default filled in', () => {
     const catalog = parsed({
       features: [{ refId: 'calls', type: 'NUMBER' }],

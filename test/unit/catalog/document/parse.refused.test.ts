@@ -128,7 +128,27 @@ describe('a catalog document that is refused', () => {
         `${place}.values: 'sso' is a BOOLEAN, which has no values`,
         `${place}.resetPeriod: 'sso' has no meter, so there is no usage to reset`,
       ],
-      ['a NUMBER has a limit', entitling({ feature: 'calls' }), `${place}: needs limit or unlimited, as 'calls' is a NUMBER`],
+      [
+        'a NUMBER has a limit',
+        entitling({ feature: 'calls' }),
+        `${place}: needs limit or unlimited, as 'calls' is a NUMBER and no PER_UNIT price sells it here`,
+      ],
+      [
+        'a NUMBER that is sold by usage, or is another than is sold by the unit, has a limit',
+        documentWith({
+          plans: [
+            planWith({
+              entitlements: [{ feature: 'calls' }, { feature: 'storage' }],
+              prices: [
+                { billingModel: 'USAGE_BASED', billingPeriod: 'MONTHLY', currency: 'USD', amount: 1, feature: 'calls' },
+                { billingModel: 'PER_UNIT', billingPeriod: 'MONTHLY', currency: 'USD', amount: 1, feature: 'seats' },
+              ],
+            }),
+          ],
+        }),
+        `${place}: needs limit or unlimited, as 'calls' is a NUMBER and no PER_UNIT price sells it here`,
+        "plans[0].entitlements[1]: needs limit or unlimited, as 'storage' is a NUMBER and no PER_UNIT price sells it here",
+      ],
       [
         'unlimited is not limited',
         entitling({ feature: 'calls', limit: 1, unlimited: true }),
@@ -215,7 +235,23 @@ describe('a catalog document that is refused', () => {
       [
         'the country is a code',
         pricing({ ...flat, country: 'Germany' }),
-        `${place}.country: must be a country code of two capital letters (ISO 3166-1 alpha-2)`,
+        `${place}.country: must be a country code of two letters (ISO 3166-1 alpha-2); did you mean 'DE'?`,
+      ],
+      [
+        'the country is one that there is',
+        pricing({ ...flat, country: 'XX' }),
+        `${place}.country: must be a country code of two letters (ISO 3166-1 alpha-2)`,
+      ],
+      [
+        'a country is the same in any case',
+        pricing({ ...flat, country: 'at' }, { ...flat, country: 'AT' }),
+        'plans[0].prices[1]: is the same as plans[0].prices[0]: one price per feature, billing period, currency and country',
+      ],
+      [
+        'what is bought of a NUMBER without a meter is its value',
+        pricing({ ...usage, billingModel: 'PER_UNIT', feature: 'storage', blockSize: 2 ** 31, maxQuantity: 2 ** 40 }),
+        `${place}.blockSize: must be at most 2147483647, as 'storage' has no meter`,
+        `${place}.maxQuantity: must be at most 2147483647, as 'storage' has no meter`,
       ],
       ['a flat fee has an amount', pricing({ ...flat, amount: null }), `${place}.amount: is required`],
       [

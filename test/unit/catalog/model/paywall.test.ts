@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { PackageVersion } from '../../../../src/catalog/model/package.js'
+import type { PackageVersion, Price } from '../../../../src/catalog/model/package.js'
 import { currencySymbol, offer } from '../../../../src/catalog/model/paywall.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
-import { plan, price } from '../../subscription/support.js'
+import { entitled, feature, plan, price } from '../../subscription/support.js'
 
 const d = decimal.fromNumber
 const nobody = { currency: null, countryCode: null }
@@ -36,6 +36,26 @@ describe('an offer', () => {
 
   it('has no currency without prices', () => {
     expect(offered(plan('free', { pricingType: 'FREE', prices: [] }))).to.deep.include({ currency: null, pricePoints: [] })
+  })
+})
+
+describe('what a plan is offered with', () => {
+  const seats = feature('seats', { meterType: 'Fluctuating' })
+  const perSeat = (fields: Partial<Price> = {}) =>
+    price({ billingModel: 'PER_UNIT', featureId: seats.id, featureRefId: 'seats', ...fields })
+  const limitOf = (version: PackageVersion) => offered(version).plans[0]!.entitlements[0]!.usageLimit
+  const least = perSeat({ minUnitQuantity: 6, blockSize: 4 })
+
+  it('is as much as is bought at least, and no less than its limit', () => {
+    expect(limitOf(plan('p', { entitlements: [entitled(seats)], prices: [least] }))).to.equal('8')
+    expect(limitOf(plan('p', { entitlements: [entitled(seats)], prices: [least, perSeat({ billingPeriod: 'ANNUALLY' })] }))).to.equal('1')
+    expect(limitOf(plan('p', { entitlements: [entitled(seats, { limit: 9 })], prices: [least] }))).to.equal('9')
+    expect(limitOf(plan('p', { entitlements: [entitled(seats, { hasUnlimitedUsage: true })], prices: [least] }))).to.equal(null)
+  })
+
+  it('is as it was written where it inherits, or sells nothing by the unit', () => {
+    expect(limitOf(plan('p', { entitlements: [entitled(seats)], prices: [least], basePlanVersionId: 'base' }))).to.equal(null)
+    expect(limitOf(plan('p', { entitlements: [entitled(seats, { limit: 3 })] }))).to.equal('3')
   })
 })
 

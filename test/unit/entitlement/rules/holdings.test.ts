@@ -1,13 +1,8 @@
 import { expect } from 'chai'
 import type { PackageVersion } from '../../../../src/catalog/model/package.js'
 import { buildState } from '../../../../src/entitlement/rules/build-state.js'
-import {
-  decideWinners,
-  type HeldPromotional,
-  type Holdings,
-  stateDenial,
-  winnerPeriodAt,
-} from '../../../../src/entitlement/rules/holdings.js'
+import type { HeldPromotional } from '../../../../src/entitlement/rules/grants.js'
+import { decideWinners, type Holdings, stateDenial, winnerPeriodAt } from '../../../../src/entitlement/rules/holdings.js'
 import type { EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { seriesKey } from '../../../../src/metering/model/series.js'

@@ -80,7 +80,7 @@ describe('a promotional grant', () => {
   const sso = feature({ featureType: 'BOOLEAN', meterType: 'None' })
   const regions = feature({ featureType: 'ENUM', meterType: 'None', enumValues: ['eu', 'us', 'asia'] })
   const decide = (to: GrantableFeature | null, grant: Partial<PromotionalGrant>) =>
-    decideGrant({ featureRefId: 'calls', period: 'LIFETIME', ...grant }, to)
+    decideGrant({ featureRefId: 'calls', period: 'LIFETIME', ...grant }, to, null)
   const nothing = { usageLimit: null, hasUnlimitedUsage: false, hasSoftLimit: false, enumValues: [], resetPeriod: null, resetRule: null }
 
   const granted: [string, GrantableFeature, Partial<PromotionalGrant>, object][] = [

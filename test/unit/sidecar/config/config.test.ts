@@ -19,6 +19,13 @@ describe('sidecar configuration', () => {
     expect(read({ OFFLINE: 'TRUE' }).OFFLINE).to.equal(true)
   })
 
+  it('reads flags and log levels in any case', () => {
+    for (const yes of ['TRUE', 'true', 'True', '1'])
+      expect(read({ OFFLINE: yes, WS_ENABLED: 'False' })).to.include({ OFFLINE: true, WS_ENABLED: false })
+    for (const level of ['Info', 'INFO', 'info']) expect(read({ OFFLINE: '1', LOG_LEVEL: level }).LOG_LEVEL).to.equal('info')
+    expect(() => read({ OFFLINE: '1', LOG_LEVEL: 'loud' })).to.throw('LOG_LEVEL')
+  })
+
   it('does not show its key, its passwords or the address of its queue', () => {
     const secrets = { SERVER_API_KEY: 'server-secret-1234', REDIS_PASSWORD: 'secret-password-1', REDIS_ENVIRONMENT_PREFIX: 'p' }
     const QUEUE_REDIS_URL = 'redis://user:secret-password@host:6379/0?environment=e'

@@ -1,7 +1,12 @@
 import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { Problem } from '../../../../src/kernel/problem.js'
-import { decideProvision, type ProvisionDecision, type SubscriptionRequest } from '../../../../src/subscription/rules/provision.js'
+import {
+  decideProvision,
+  isScheduled,
+  type ProvisionDecision,
+  type SubscriptionRequest,
+} from '../../../../src/subscription/rules/provision.js'
 import type { Subscription } from '../../../../src/subscription/rules/subscription.js'
 import { addon, basic, day, freePlan, held, plan, price, product, request, subscription, t0, top, trial } from '../support.js'
 
@@ -187,6 +192,38 @@ describe('provisioning again', () => {
   it('answers what was asked to start at the same earlier time', () => {
     const active = subscription({ startDate: now - day })
     expect(decide({ startDate: now - day }, [active])).to.deep.equal({ kind: 'existing', subscription: active })
+  })
+  it('takes a start that is ahead by what clocks differ for now, also when it is asked for again', () => {
+    for (const ahead of [1, 59_999, 60_000]) {
+      const decision = decide({ startDate: now + ahead })
+      expect(created(decision)).to.include({ status: 'ACTIVE', startDate: now, billingAnchor: now })
+      const again = decideProvision({
+        request: request({ startDate: now + ahead }),
+        held: [created(decision)],
+        isTrialUsed: true,
+        now: now + 5 * day,
+      })
+      expect(again).to.deep.equal({ kind: 'existing', subscription: created(decision) })
+    }
+    expect(created(decide({ startDate: now + 60_001 })).status).to.equal('NOT_STARTED')
+  })
+  it('lets a cheaper plan wait although its start is ahead by what clocks differ', () => {
+    const product = { ...subscription().product, downgradeTiming: 'END_OF_BILLING_PERIOD' } as const
+    const decision = decide({ product, plan: freePlan, startDate: now + 9_000 }, [subscription({ product })])
+    expect(decision.subscription.scheduled.map(({ change }) => change.type)).to.deep.equal(['Downgrade'])
+  })
+  it('says that what was asked for is yet to come, also when it is asked for again', () => {
+    const product = { ...subscription().product, downgradeTiming: 'END_OF_BILLING_PERIOD' } as const
+    const active = subscription({ product, plan: basicWithExtra, addons: [held(extra, 3)] })
+    const waits = (wanted: Partial<SubscriptionRequest>, holding: Subscription[]) =>
+      isScheduled(decide({ product, ...wanted }, holding, true))
+    const downgrade = decide({ product, plan: freePlan }, [active]).subscription
+    expect([waits({ plan: freePlan }, [active]), waits({ plan: freePlan }, [downgrade])]).to.deep.equal([true, true])
+    expect(waits({ plan: basicWithExtra, addons: [held(extra, 1)] }, [active])).to.equal(true)
+    expect(waits({ plan: top }, [active])).to.equal(false)
+    expect(waits({ plan: top, scheduleStrategy: 'END_OF_BILLING_PERIOD' }, [active])).to.equal(true)
+    expect(waits({ plan: basicWithExtra, addons: [held(extra, 3)] }, [downgrade])).to.equal(false)
+    expect([waits({}, []), waits({ startDate: now + day }, [])]).to.deep.equal([false, true])
   })
   it('is a new subscription when another start is asked for', () => {
     expect(ended(decide({ startDate: now - day }, [subscription()]))).to.deep.equal(['subscription UpgradeOrDowngrade'])

@@ -24,6 +24,7 @@ describe('what a key may ask', () => {
     }
   }
   const reads = ['cachedEntitlements', 'entitlement', 'entitlementV2', 'entitlementsState', 'getActiveSubscriptions', 'getCustomerByRefId']
+  const offers = ['getPaywall', 'paywall']
   const open = ['coupons', 'products', 'sdkConfiguration']
 
   const schema = createSchema()
@@ -33,7 +34,7 @@ describe('what a key may ask', () => {
   for (const [operation, field] of everything) {
     it(`${operation}.${field}: a server key everything, a client key only reads of its customer`, () => {
       const mine = { customerId: 'mine' }
-      const isOpen = operation === 'Subscription' || (operation === 'Query' && [...reads, ...open, 'paywall'].includes(field))
+      const isOpen = operation === 'Subscription' || (operation === 'Query' && [...reads, ...open, ...offers].includes(field))
       expect(reasonOf(server, operation, field, { customerId: 'anybody' })).to.equal(null)
       expect(reasonOf(client, operation, field, mine)).to.equal(isOpen ? null : 'IDENTITY_FORBIDDEN')
       expect(reasonOf(unsigned, operation, field, mine)).to.equal(open.includes(field) ? null : 'IDENTITY_FORBIDDEN')
@@ -55,11 +56,13 @@ describe('what a key may ask', () => {
     })
   }
 
-  it('paywall: of anybody’s own, and of nobody', () => {
-    expect(reasonOf(unsigned, 'Query', 'paywall')).to.equal(null)
-    expect(reasonOf(client, 'Query', 'paywall', { customerId: null })).to.equal(null)
-    expect(reasonOf(client, 'Query', 'paywall', { customerId: 'other' })).to.equal('AUTH_CUSTOMER_MISMATCH')
-  })
+  for (const field of offers) {
+    it(`${field}: of anybody’s own, and of nobody`, () => {
+      expect(reasonOf(unsigned, 'Query', field)).to.equal(null)
+      expect(reasonOf(client, 'Query', field, { customerId: null })).to.equal(null)
+      expect(reasonOf(client, 'Query', field, { customerId: 'other' })).to.equal('AUTH_CUSTOMER_MISMATCH')
+    })
+  }
 
   it('unsigned reads allow no change and no listening', () => {
     const lenient = { ...unsigned, allowsUnsignedClientReads: true }

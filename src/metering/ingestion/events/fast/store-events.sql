@@ -9,11 +9,12 @@
 --
 -- o_now         the time when it looked
 -- o_time        the time of events that came without one; null: nothing was stored, and the caller looks again
+-- o_times       where a test clock stands still: of each event the time it got; null: they have their own, or o_time
 -- o_is_new      of each event, whether it was not known; null: all of them
 CREATE OR REPLACE FUNCTION store_events(
   p_environment uuid, p_batch uuid, p_deadline bigint, p_may_repeat boolean, p_live uuid[],
   p_hashes bytea, p_customers uuid[], p_resources uuid[], p_names text[], p_named int[], p_times timestamptz[], p_dimensions jsonb,
-  OUT o_now bigint, OUT o_time bigint, OUT o_is_new boolean[]
+  OUT o_now bigint, OUT o_time bigint, OUT o_times bigint[], OUT o_is_new boolean[]
 ) LANGUAGE plpgsql AS $$
 DECLARE
   v_events int := cardinality(p_customers);
@@ -27,6 +28,13 @@ BEGIN
     RETURN;
   END IF;
   o_time := environment_clock(p_environment);
+  IF o_time > floor(extract(epoch FROM clock_timestamp()) * 1000) THEN
+    -- A test clock stands still, and versions go on: what comes after a change of what the customer holds gets a time after it.
+    SELECT array_agg(coalesce(occurred_at, to_timestamp(greatest(o_time, state.access_version) / 1000.0)) ORDER BY ord) INTO p_times
+    FROM ROWS FROM (unnest(p_customers), unnest(p_times)) WITH ORDINALITY AS given (customer_id, occurred_at, ord)
+    LEFT JOIN customer_state AS state ON state.environment_id = p_environment AND state.customer_id = given.customer_id;
+    SELECT array_agg(round(extract(epoch FROM occurred_at) * 1000)::bigint ORDER BY ord) INTO o_times FROM unnest(p_times) WITH ORDINALITY AS given (occurred_at, ord);
+  END IF;
 
   v_found := NULL;
   IF NOT p_may_repeat THEN

@@ -14,7 +14,7 @@ export interface NewEvent {
 
 /**
  * Stores the events whose identity is new, and that the batch waits to be counted, in one statement, so in one transaction. The events must be in the
- * order of their identities. Answers the time of those that came without one, and which are new (null: all). The time is null when nothing was stored,
+ * order of their identities. Answers the time of those that came without one (`times`: of each, where they differ), and which are new (null: all). The time is null when nothing was stored,
  * because a customer is not live any more or it is `deadline` by the database's clock, which says `now`. `mayRepeat` is about speed: whether some are
  * expected to have been stored before.
  */
@@ -22,7 +22,7 @@ export async function storeEvents(
   db: Queryable,
   environmentId: string,
   { batchId, deadline, mayRepeat, events }: { batchId: string; deadline: EpochMs; mayRepeat: boolean; events: NewEvent[] },
-): Promise<{ now: EpochMs; time: EpochMs | null; isNew: boolean[] | null }> {
+): Promise<{ now: EpochMs; time: EpochMs | null; times: EpochMs[] | null; isNew: boolean[] | null }> {
   const names = eachOnce(events.map(({ event }) => event.eventName))
   const call = callOf(
     'store_events',
@@ -42,9 +42,9 @@ export async function storeEvents(
       p_times: events.some(({ event }) => event.timestamp !== null) ? plainArray(events.map(({ event }) => toTime(event.timestamp))) : null,
       p_dimensions: JSON.stringify(events.map(({ event }) => event.dimensions)),
     },
-    'o_now, o_time, o_is_new',
+    'o_now, o_time, o_times::float8[], o_is_new',
   )
-  const { rows } = await db.query<{ o_now: string; o_time: string | null; o_is_new: boolean[] | null }>(call)
-  const { o_now: now, o_time: time, o_is_new: isNew } = rows[0]!
-  return { now: Number(now), time: time === null ? null : Number(time), isNew }
+  const { rows } = await db.query<{ o_now: string; o_time: string | null; o_times: EpochMs[] | null; o_is_new: boolean[] | null }>(call)
+  const { o_now: now, o_time: time, o_times: times, o_is_new: isNew } = rows[0]!
+  return { now: Number(now), time: time === null ? null : Number(time), times, isNew }
 }

@@ -121,7 +121,7 @@ describe('paywall, coupons and whole answers', () => {
 
     it('refuses unknown products, customers and offers', async () => {
       const query = 'query($input: GetPaywallInput!) { paywall(input: $input) { plans { refId } } }'
-      expect(codes(await door.ask(query, { input: { productId: 'nope' } }))).to.deep.equal(['BadUserInput'])
+      expect(codes(await door.ask(query, { input: { productId: 'nope' } }))).to.deep.equal(['ProductNotFoundError'])
       expect(codes(await door.ask(query, { input: { customerId: 'nobody' } }))).to.deep.equal(['CustomerNotFound'])
       expect(codes(await door.ask(query, { input: { offerId: 'x' } }))).to.deep.equal(['BadUserInput'])
     })
@@ -221,8 +221,18 @@ describe('paywall, coupons and whole answers', () => {
       )
     expect(await report('hasAccess: true')).to.deep.equal({ reportEntitlementCheckRequested: true })
     await report('hasAccess: false, accessDeniedReason: RequestedUsageExceedingLimit')
+    // As it was pushed, and as it was answered.
+    const byVariable =
+      'mutation($checked: EntitlementCheckRequested!) { reportEntitlementCheckRequested(entitlementCheckRequested: $checked) }'
+    for (const nextResetDate of [1_795_000_000_123, '2026-11-19T01:46:40.123Z'])
+      expect(
+        await data(byVariable, {
+          checked: { customerId: 'a', featureId: 'f', entitlementCheckResult: { hasAccess: true, nextResetDate } },
+        }),
+      ).to.deep.equal({ reportEntitlementCheckRequested: true })
+    await report('hasAccess: true, nextResetDate: 1795000000123')
     const metrics = await door.life.metrics.metrics()
-    expect(metrics).to.match(/tollgate_reported_checks_total\{[^}]*result="granted"[^}]*\} 1/)
+    expect(metrics).to.match(/tollgate_reported_checks_total\{[^}]*result="granted"[^}]*\} 4/)
     expect(metrics).to.match(/tollgate_reported_checks_total\{[^}]*result="RequestedUsageExceedingLimit"[^}]*\} 1/)
     // The one of shouldTrack.
     expect(metrics).to.match(/tollgate_reported_checks_total\{[^}]*result="RequestedValuesMismatch"[^}]*\} 1/)

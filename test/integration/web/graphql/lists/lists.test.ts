@@ -35,7 +35,7 @@ describe('lists of the front door', () => {
               resourceRefId: null,
               addons: [{ addonRefId: 'extra-api-calls', quantity: 2 }],
             }
-          : null,
+          : undefined,
       })
     }
   })

@@ -49,6 +49,10 @@ export const attempts: Record<string, [Outcome, (known: Pick<TwoEnvironments, 'i
     ['nothing', () => ({ input: their })],
     ['nothing', ({ ids }) => ({ input: { customerId: ids.customer } })],
   ],
+  'Query.getPaywall': [
+    ['refused', () => ({ input: { productId: 'their-product' } })],
+    ['refused', () => ({ input: { productId: 'our-product', ...their } })],
+  ],
   'Query.getSubscription': [
     ['refused', () => ({ input: { subscriptionId: 'their-subscription' } })],
     ['refused', ({ ids }) => ({ input: { subscriptionId: ids.subscription } })],

@@ -102,7 +102,13 @@ describe('subscriptions over GraphQL', () => {
     })
     expect(second(waiting.scheduledExecutionTime)).to.equal(second(fewer.answer!.currentBillingPeriodEnd))
     const cheaper = { customerId: 'acme', planId: 'solo' }
-    const downgrade = await mutate('provisionSubscriptionV2', 'ProvisionSubscriptionInput', cheaper, `{ subscription ${facts} }`)
+    const downgrade = await mutate(
+      'provisionSubscriptionV2',
+      'ProvisionSubscriptionInput',
+      cheaper,
+      `{ isScheduled subscription ${facts} }`,
+    )
+    expect(downgrade.answer).to.deep.include({ isScheduled: true })
     expect(downgrade.answer!.subscription).to.deep.include({ subscriptionId: 'sub' })
     const [only] = (downgrade.answer!.subscription as Answer).scheduledUpdates as [Answer]
     expect(only).to.deep.include({

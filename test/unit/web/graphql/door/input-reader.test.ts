@@ -53,6 +53,7 @@ describe('the reader of inputs', () => {
       dimensions: { a: 1, b: 'x', c: false, d: null },
     },
     'nulls that stand for nothing': { ...event, resourceId: null, timestamp: null, dimensions: null },
+    'a time in epoch milliseconds': { ...event, timestamp: 1_795_000_000_123 },
     'an offset of a time': { ...event, timestamp: '2026-11-28T10:00:00+02:00' },
     'dimensions that are refused later': { ...event, dimensions: ['a'] },
   }))
@@ -72,7 +73,7 @@ describe('the reader of inputs', () => {
     'a null where there must be text': { ...event, eventName: null },
     'a resource that is no text': { ...event, resourceId: 5 },
     'a time that is none': { ...event, timestamp: 'yesterday' },
-    'a time that is a number': { ...event, timestamp: 5 },
+    'a time that is no whole number': { ...event, timestamp: 5.5 },
   }))
     it(`leaves to graphql-js ${title}`, () => {
       const input = { usageEvents: [event, given] }

@@ -12,10 +12,12 @@ import {
 
 const schema = buildSchema(`
   input CursorPaging { first: Int last: Int }
-  type Query { text: String node: Node nodes: [Node!]! things(paging: CursorPaging): Things! }
+  type Query { text: String node: Node nodes: [Node!]! things(paging: CursorPaging): Things! either: [Either!] }
+  union Either = Node | Small
+  type Small { text: String nodes: [Node!] }
   type Things { edges: [Edge!]! totalCount: Int }
   type Edge { node: Node! }
-  type Node { text: String node: Node nodes: [Node!] things(paging: CursorPaging): Things! }
+  type Node { text: String node: Node nodes: [Node!] "Always null: Tollgate has no such thing." never: [Node!] things(paging: CursorPaging): Things! }
 `)
 
 describe('the cost of a document', () => {
@@ -36,10 +38,22 @@ describe('the cost of a document', () => {
     ['{ things { edges { node { nodes { text } } } } }', 1 + 10 * (1 + 1 + 1 + 5)],
     ['{ __schema { types { name } } }', 1],
     ['query A { text } query B { nodes { text } }', 6],
+    ['{ nodes { never { nodes { text } } text } }', 1 + 5 * 2],
+    // An item is of one type only, and the dearest of them counts.
+    ['{ either { __typename ... on Node { text } ... on Small { text nodes { text } } } }', 1 + 5 * (1 + 1 + 1 + 5)],
+    ['{ either { ...E } } fragment E on Either { ...N ... on Small { text } } fragment N on Node { node { text } }', 1 + 5 * 2],
   ]
   for (const [text, cost, variables] of costs) {
     it(`${text} ${variables ? JSON.stringify(variables) : ''} is ${cost}`, () => expect(costOf(text, variables)).to.equal(cost))
   }
+
+  it('counts lists by their known length, and pages by what is asked for', () => {
+    const known = (typeName: string, fieldName: string) => (`${typeName}.${fieldName}` === 'Node.nodes' ? 1.5 : undefined)
+    const cost = (text: string) => prepareCost(schema, parse(text))({}, known)
+    expect(cost('{ nodes { nodes { text } } }')).to.equal(1 + 5 * 2.5 + 0.5)
+    expect(cost('{ node { nodes { nodes { text } } } }')).to.equal(Math.ceil(1 + 1 + 1.5 * 2.5))
+    expect(cost('{ things(paging: { first: 3 }) { edges { node { text } } } }')).to.equal(1 + 3 * 3)
+  })
 
   it('grows with each list inside a list, beyond what is answered', () => {
     const nested = (levels: number): string =>

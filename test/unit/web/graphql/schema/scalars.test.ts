@@ -21,13 +21,23 @@ describe('times on the wire', () => {
     })
   }
 
+  for (const at of [1_767_225_600_123, 0, -1, Date.UTC(9999, 11, 31)]) {
+    it(`take ${at} epoch milliseconds, as a variable and in the document`, () => {
+      expect(DateTime.parseValue(at)).to.equal(at)
+      expect(DateTime.parseLiteral(parseValue(String(at)))).to.equal(at)
+    })
+  }
+
   for (const refused of [
     'not a date',
     '2026-02-30T00:00:00.000Z',
     '2026-01-01',
     '2026-01-01T00:00:00',
     '',
-    1_767_225_600_000,
+    '1767225600000',
+    1.5,
+    8.64e15,
+    Date.UTC(10000, 0, 1),
     null,
     true,
   ]) {

@@ -1,0 +1,145 @@
+/**
+ * What each source offers of a feature, before the most generous wins. Pure.
+ *
+ * grant      one source's offer for one feature
+ */
+import type { SoldTerms } from '../../billing/rules/charges.js'
+import { type AddonGrant, combineWithinSubscription, type Grant } from '../../catalog/model/combine.js'
+import type { Feature } from '../../catalog/model/feature.js'
+import type { PackageEntitlement, PackageVersion } from '../../catalog/model/package.js'
+import type { EpochMs } from '../../kernel/clock.js'
+import type { Decimal } from '../../kernel/decimal.js'
+import type { ResetPeriod, ResetRule } from '../../metering/model/usage-period.js'
+import { convertsAt } from '../../subscription/rules/advance.js'
+import type { Subscription } from '../../subscription/rules/subscription.js'
+import { boughtBy } from './bought.js'
+
+export interface HeldPromotional {
+  id: string
+  feature: Feature
+  usageLimit: Decimal | null
+  hasUnlimitedUsage: boolean
+  hasSoftLimit: boolean
+  enumValues: string[]
+  resetPeriod: ResetPeriod | null
+  resetRule: ResetRule | null
+  startDate: EpochMs
+  /** Exclusive; null: for life. */
+  endDate: EpochMs | null
+}
+
+export interface SourcedGrant extends Grant {
+  feature: Feature
+  displayNameOverride?: string | null
+  reset: { period: ResetPeriod; rule: ResetRule } | null
+  anchor: EpochMs
+  /** The resource whose own subscription grants it; null: the customer's. */
+  resourceId: string | null
+  /** Usage starts again at this instant although the source goes on (a trial that converts). */
+  usageRestartsAt: EpochMs | null
+  isRevoked: boolean
+}
+
+/** What decides about the grants of a subscription. */
+export interface GrantFacts {
+  /** Null: unknown. `currency` is the one that it is charged in; absent or null: none yet. */
+  customer: { currency?: string | null } | null
+  /** All that are not final as stored. */
+  subscriptions: Subscription[]
+  /** Features that a subscription's own entitlements name. */
+  features: ReadonlyMap<string, Feature>
+  /** Versions that plans inherit from, by id. */
+  basePlans: ReadonlyMap<string, PackageVersion>
+  /** What was agreed about the prices of subscriptions that sell by the unit, by our id. Absent: none does. */
+  soldTerms?: ReadonlyMap<string, SoldTerms>
+}
+
+/** What the subscription, as it is at `now`, offers of each feature. */
+export function subscriptionGrants(facts: GrantFacts, subscription: Subscription, now: EpochMs): SourcedGrant[] {
+  const plans: PackageVersion[] = []
+  for (
+    let plan: PackageVersion | undefined = subscription.plan;
+    plan;
+    plan = plan.basePlanVersionId ? facts.basePlans.get(plan.basePlanVersionId) : undefined
+  ) {
+    plans.push(plan)
+  }
+  const source = {
+    anchor: subscription.usageAnchor,
+    resourceId: subscription.resource?.id ?? null,
+    usageRestartsAt: convertsAt(subscription),
+    isRevoked: subscription.entitlementsRevokedAt !== null && subscription.entitlementsRevokedAt <= now,
+  }
+  const fromPackage = (entitlement: PackageEntitlement): SourcedGrant => ({
+    ...source,
+    feature: entitlement.feature,
+    displayNameOverride: entitlement.displayNameOverride,
+    usageLimit: entitlement.usageLimit,
+    hasUnlimitedUsage: entitlement.hasUnlimitedUsage,
+    hasSoftLimit: entitlement.hasSoftLimit,
+    enumValues: entitlement.enumValues,
+    reset: resetOf(entitlement),
+  })
+  const own = new Map<string, SourcedGrant>()
+  for (const entitlement of subscription.ownEntitlements) {
+    const feature = facts.features.get(entitlement.featureId)
+    if (feature) own.set(feature.id, { ...source, feature, ...pickGrant(entitlement), reset: resetOf(entitlement) })
+  }
+  const featureIds = new Set([
+    ...plans.flatMap((plan) => plan.entitlements.map(({ featureId }) => featureId)),
+    ...subscription.addons.flatMap(({ version }) => version.entitlements.map(({ featureId }) => featureId)),
+    ...own.keys(),
+  ])
+  const bought = boughtBy(subscription, {
+    stored: facts.subscriptions.find(({ id }) => id === subscription.id) ?? subscription,
+    terms: facts.soldTerms?.get(subscription.id) ?? null,
+    customerCurrency: facts.customer?.currency ?? null,
+  })
+  return [...featureIds].flatMap((featureId) => {
+    const sold = bought.get(featureId)
+    /** The version's grant of the feature, and what is bought of it. What gives as much as is bought gives nothing where it is not sold. */
+    const offered = (version: PackageVersion) => {
+      const entitlement = version.entitlements.find((other) => other.featureId === featureId)
+      if (!entitlement) return []
+      return [
+        { grant: fromPackage(entitlement), behavior: entitlement.behavior, bought: sold?.versionId === version.id ? sold.units : null },
+      ]
+    }
+    const isSoldByPlan = sold?.versionId === subscription.plan.id
+    const grant = combineWithinSubscription<SourcedGrant>({
+      plans: plans.flatMap(offered).filter((offer) => isSoldByPlan || hasContent(offer.grant)),
+      bought: isSoldByPlan ? sold.units : null,
+      subscription: own.get(featureId) ?? null,
+      addons: subscription.addons.flatMap(({ version, quantity }): AddonGrant<SourcedGrant>[] =>
+        offered(version)
+          .filter((offer) => offer.bought !== null || hasContent(offer.grant))
+          .map((offer) => ({ ...offer, quantity })),
+      ),
+    })
+    return grant ? [grant] : []
+  })
+}
+
+/** Whether it says what it gives: an amount without a limit is what is bought. */
+const hasContent = ({ feature, usageLimit, hasUnlimitedUsage }: SourcedGrant): boolean =>
+  feature.featureType !== 'NUMBER' || usageLimit !== null || hasUnlimitedUsage
+
+export function promotionalGrant(promotional: HeldPromotional): SourcedGrant {
+  return {
+    feature: promotional.feature,
+    ...pickGrant(promotional),
+    reset: resetOf(promotional),
+    anchor: promotional.startDate,
+    resourceId: null,
+    usageRestartsAt: null,
+    isRevoked: false,
+  }
+}
+
+function pickGrant({ usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues }: Grant): Grant {
+  return { usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues }
+}
+
+function resetOf({ resetPeriod, resetRule }: { resetPeriod: ResetPeriod | null; resetRule: ResetRule | null }) {
+  return resetPeriod && resetRule ? { period: resetPeriod, rule: resetRule } : null
+}
