@@ -5,6 +5,7 @@ import { consume } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
 import { every } from '../src/platform/timer.js'
 import { ChangeDelivery } from '../src/updates/deliver/delivery.js'
+import { EndedPeriods } from '../src/updates/deliver/ended-periods.js'
 import { deliverChanges } from '../src/updates/deliver/jobs.js'
 import { changeSinks } from '../src/updates/deliver/sinks.js'
 import { StateCache } from '../src/updates/held/state-cache.js'
@@ -20,9 +21,12 @@ const cacheInvalidationConfig = {
   SWEEP_INTERVAL_MS: positive({ default: 2_000, desc: 'How often undelivered changes without a job are looked for' }),
 }
 
+/** What has ended is to be told within a minute (`ended-periods.ts` has the rest of it). */
+const endedPeriodsIntervalMs = 5_000
+
 /**
- * Turns committed changes into fresh entitlement states, and tells the web processes and environment queues. Several copies may run: a message is
- * leased before it is delivered, and delivering it twice is harmless because versions decide.
+ * Turns committed changes into fresh entitlement states, and tells the web processes and environment queues; tells those who listen of usage periods that
+ * have ended. Several copies may run: a message is leased before it is delivered, and delivering it twice is harmless because versions decide.
  */
 await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, async (config, life) => {
   const { postgres, queues } = await openStores(life, config, {
@@ -31,13 +35,15 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, 
   })
   const redis = openRedis(life, queues.redisUrl, 'request')
   const { entitlements, environments } = createApp({ life, postgres, queues })
+  const sinks = changeSinks({ life, redis, queues, hasPersistentCache: (id) => environments.hasPersistentCache(id) })
   const delivery = new ChangeDelivery({
     pool: postgres.pool,
     entitlements,
     cache: new StateCache(redis, queues.prefix),
-    sinks: changeSinks({ life, redis, queues, hasPersistentCache: (id) => environments.hasPersistentCache(id) }),
+    sinks,
     metrics: life.metrics,
   })
+  const endedPeriods = new EndedPeriods({ pool: postgres.pool, redis, prefix: queues.prefix, entitlements, sinks, log: life.log })
 
   consume(life, queues, deliverChanges, {
     concurrency: config.CONCURRENCY,
@@ -51,5 +57,6 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, 
         .catch((error: unknown) => life.log.warn({ err: error, environmentId }, 'delivery failed'))
     }
   })
+  every(life, 'ended usage periods', endedPeriodsIntervalMs, () => endedPeriods.tell(life.signal))
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
 })

@@ -1,12 +1,13 @@
 import { Problem } from '../src/kernel/problem.js'
+import { KeyWatch } from '../src/platform/key-watch.js'
 import { Counter } from '../src/platform/metrics.js'
 import { runProcess } from '../src/platform/process.js'
-import { consume, openQueue } from '../src/platform/queue.js'
+import { consume } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
-import { applyChange } from '../src/updates/external-cache/apply.js'
+import { applyChange, type FetchState } from '../src/updates/external-cache/apply.js'
 import { cacheRedisUrl, queueConsumptionDefinition, queueRedisUrl } from '../src/updates/external-cache/config.js'
 import { changesIn, tryLater } from '../src/updates/external-cache/jobs.js'
-import { StateApi } from '../src/updates/external-cache/state-api.js'
+import { keyRefused, StateApi } from '../src/updates/external-cache/state-api.js'
 import { ExternalCacheWriter } from '../src/updates/external-cache/writer.js'
 
 /**
@@ -17,6 +18,7 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
   const redis = openRedis(life, cacheRedisUrl(config), 'request')
   const cache = new ExternalCacheWriter({ redis, prefix: config.ENVIRONMENT_PREFIX, ttlSeconds: config.KEYS_TTL_IN_SECS })
   const api = life.open('api', new StateApi({ url: config.API_URL, apiKey: config.SERVER_API_KEY }), (a) => a.close())
+  const key = new KeyWatch(life, { key: config.SERVER_API_KEY, ask: (signal) => api.checkKey(config.QUEUE_URL.queue, signal) })
   const applied = new Counter({
     name: 'tollgate_external_cache_messages_total',
     help: 'Messages by kind and outcome: written, or nothing to write (older than what is there)',
@@ -24,13 +26,21 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
     registers: [life.metrics],
   })
 
+  const fetchState: FetchState = async (...asked) => {
+    try {
+      return await api.fetch(...asked)
+    } catch (error) {
+      if (error instanceof Problem && error.reason === keyRefused) key.hear(false)
+      throw error
+    }
+  }
   const connection = { redisUrl: queueRedisUrl(config), prefix: config.QUEUE_URL.prefix }
   const changes = changesIn(config.QUEUE_URL.queue)
   consume(life, connection, changes, {
     concurrency: config.BATCH_SIZE,
     handler: async (message, { signal, job }) => {
       try {
-        const isNews = await applyChange(message, { cache, fetchState: (...asked) => api.fetch(...asked), signal })
+        const isNews = await applyChange(message, { cache, fetchState, signal })
         applied.inc({ kind: message.kind, outcome: isNews ? 'written' : 'nothing' })
       } catch (error) {
         if (!(error instanceof Problem && error.isRetryable)) throw error
@@ -40,17 +50,20 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
     },
   })
 
-  const queue = openQueue(life, connection, changes)
-  // After that of the queue, whose `redis` is another one.
   life.readyWhen(async () => {
-    const [isQueueThere, isCacheThere] = await Promise.all([
-      isAnswered(queue.waiting()),
-      redis.status === 'ready' && isAnswered(redis.ping()),
-    ])
-    const isReady = isQueueThere && isCacheThere
-    return { status: isReady ? 'UP' : 'DOWN', consumers: isReady ? 1 : 0, redis: isCacheThere ? 'CONNECTED' : 'DISCONNECTED' }
+    const isCacheThere = redis.status === 'ready' && (await isAnswered(redis.ping()))
+    return { status: isCacheThere ? 'UP' : 'DOWN', isCacheThere }
   })
-  await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
+  await life.serveHealth(
+    { port: config.PORT, host: config.BIND_ADDRESS },
+    {
+      // Deployed probes know these three fields and no other. `redis` is what the consumer says of the one with the queue.
+      toldAs: ({ status, redis: queueRedis, isCacheThere }) => {
+        const isConnected = queueRedis === 'UP' && isCacheThere === true
+        return { status, consumers: status === 'UP' ? 1 : 0, redis: isConnected ? 'CONNECTED' : 'DISCONNECTED' }
+      },
+    },
+  )
 })
 
 function isAnswered(answer: Promise<unknown>): Promise<boolean> {

@@ -4,12 +4,13 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../kernel/problem.js'
 import type { Example } from './example.js'
+import { type LastPorts, readLastPorts, rememberPorts } from './last-ports.js'
 import { renderLine } from './log-lines.js'
 import { type PlatformFile, readAnyPlatform, readPlatform, removePlatform, writePlatform } from './platform-file.js'
 import {
   healthUrl,
-  localHost,
   processEnvironment,
+  sidecarAddress,
   stageOf,
   usualPorts,
   usualSidecarHttpPort,
@@ -88,7 +89,15 @@ export async function runPlatform(options: PlatformOptions): Promise<void> {
     stop.throwIfAborted()
     const example = await unlessStopped(options.prepareExample({ ...stores, dataDir: dataFolder }), stop)
     const processes = lines.filter((line) => line !== release)
-    const wiring = await wire(processes, { ...services, ...example, operatorKey: env.OPERATOR_KEY || example.operatorKey }, env, ports)
+    const parts = { ...services, ...example, operatorKey: env.OPERATOR_KEY || example.operatorKey }
+    const chosen = await choosePorts(processes, {
+      env,
+      free: ports,
+      last: readLastPorts(dataFolder),
+      notice: (line) => print(runnerName, line),
+    })
+    rememberPorts(dataFolder, { ...chosen.ports, [sidecarHttpName]: chosen.sidecarHttpPort })
+    const wiring: Wiring = { ...parts, ...chosen, bindAddress: env.BIND_ADDRESS || '127.0.0.1' }
     await runProcesses(processes, wiring, example, { ...options, dataFolder, children, print, services })
   } catch (error) {
     // What fails because it was told to stop has not failed.
@@ -168,19 +177,36 @@ async function unlessStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T>
   return Promise.race([work, stopped])
 }
 
-async function wire(
+/** How the second port of the sidecar is remembered. */
+const sidecarHttpName = 'sidecar HTTP'
+
+/**
+ * What is asked for is had or refused. Others are those of the last run, else the usual ones, else any; that the address of the API has moved is said.
+ * Throws FAILED_PRECONDITION, worded for whoever typed the command.
+ */
+async function choosePorts(
   processes: readonly ProcfileLine[],
-  parts: Pick<Wiring, 'databaseUrl' | 'redisUrl' | 'environmentId' | 'serverApiKey' | 'operatorKey'>,
-  env: NodeJS.ProcessEnv,
-  free: Ports,
-): Promise<Wiring> {
+  { env, free, last, notice }: { env: NodeJS.ProcessEnv; free: Ports; last: LastPorts; notice: (line: string) => void },
+): Promise<Pick<Wiring, 'ports' | 'sidecarHttpPort'>> {
+  const choose = async (name: string, usual: number, variable?: 'PORT' | 'SIDECAR_HTTP_PORT') => {
+    const asked = variable && env[variable]
+    if (!asked) return free.take(last[name], usual)
+    const port = /^\d{1,5}$/.test(asked) && Number(asked) <= 65_535 ? await free.takeOnly(Number(asked)) : null
+    if (port !== null) return port
+    throw new Problem(
+      'FAILED_PRECONDITION',
+      'PORT_TAKEN',
+      `${variable}=${asked} cannot be had: another program listens there, or it is no port.`,
+    )
+  }
   const ports: Record<string, number> = {}
   // Process types this file does not know yet come after those it knows.
   let next = Math.max(...Object.values(usualPorts).filter((port) => port < 5000)) + 1
-  for (const { name } of processes)
-    ports[name] = await free.take(name === 'web' ? Number(env.PORT || 0) : undefined, usualPorts[name] ?? next++)
-  const sidecarHttpPort = await free.take(Number(env.SIDECAR_HTTP_PORT || 0), usualSidecarHttpPort)
-  return { ...parts, ports, sidecarHttpPort, bindAddress: env.BIND_ADDRESS || '127.0.0.1' }
+  for (const { name } of processes) ports[name] = await choose(name, usualPorts[name] ?? next++, name === 'web' ? 'PORT' : undefined)
+  const wanted = last.web ?? usualPorts.web
+  if (ports.web !== undefined && !env.PORT && ports.web !== wanted)
+    notice(`Port ${wanted} is taken: the API is at port ${ports.web}, at the next start too (PORT=… npm start chooses another)`)
+  return { ports, sidecarHttpPort: await choose(sidecarHttpName, usualSidecarHttpPort, 'SIDECAR_HTTP_PORT') }
 }
 
 interface Context extends Omit<PlatformOptions, 'print'> {
@@ -264,7 +290,7 @@ function describePlatform(processes: readonly ProcfileLine[], wiring: Wiring, ex
     pid: process.pid,
     webUrl: webUrl(wiring),
     wsUrl: webSocketUrl(wiring),
-    sidecarAddress: `${localHost(wiring)}:${wiring.ports.sidecar}`,
+    sidecarAddress: sidecarAddress(wiring),
     sidecarHttpUrl: healthUrl('sidecar', wiring),
     serverApiKey: wiring.serverApiKey,
     operatorKey: wiring.operatorKey,

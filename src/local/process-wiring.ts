@@ -72,7 +72,14 @@ function variables(name: string, wiring: Wiring, queuePrefix: string): Variables
   const stores = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
   switch (name) {
     case 'web':
-      return { preferences: { GRAPHIQL: 'true' }, wires: { ...stores, OPERATOR_KEY: operatorKey } }
+      return {
+        preferences: {
+          GRAPHIQL: 'true',
+          GRAPHIQL_KEY: serverApiKey,
+          ...(wiring.ports.sidecar === undefined ? {} : { SIDECAR_ADDRESS: sidecarAddress(wiring) }),
+        },
+        wires: { ...stores, OPERATOR_KEY: operatorKey },
+      }
     case 'sidecar':
       return {
         preferences: { WS_ENABLED: 'TRUE' },
@@ -104,6 +111,7 @@ function variables(name: string, wiring: Wiring, queuePrefix: string): Variables
   }
 }
 
+export const sidecarAddress = (wiring: Wiring): string => `${localHost(wiring)}:${wiring.ports.sidecar}`
 export const webUrl = (wiring: Wiring): string => `http://${localHost(wiring)}:${portOf('web', wiring)}`
 export const webSocketUrl = (wiring: Wiring): string => `ws://${localHost(wiring)}:${portOf('web', wiring)}/graphql`
 

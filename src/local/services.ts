@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { Problem } from '../kernel/problem.js'
+import { readLastPorts, rememberPorts } from './last-ports.js'
 import { startPostgres } from './postgres/server.js'
 import type { Children, OwnService } from './processes/children.js'
 import type { Ports } from './processes/ports.js'
@@ -41,8 +41,7 @@ const connectTimeoutMs = 5_000
  * typed the command.
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {
-  const portsFile = join(options.dataFolder, 'ports.json')
-  const lastPorts = readLastPorts(portsFile)
+  const lastPorts = readLastPorts(options.dataFolder)
   const { databaseUrl, redisUrl } = options
   const cacheFolder = join(options.root, '.cache')
   // One that fails stops the other, which may be busy for a while (a download).
@@ -56,7 +55,10 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   await Promise.allSettled(starting)
   if (failed.signal.aborted) throw failed.signal.reason
   const [database, redis] = await Promise.all(starting)
-  if (database.port || redis.port) writeFileSync(portsFile, JSON.stringify({ postgres: database.port, redis: redis.port }))
+  rememberPorts(options.dataFolder, {
+    ...(database.port ? { postgres: database.port } : {}),
+    ...(redis.port ? { redis: redis.port } : {}),
+  })
   return {
     databaseUrl: database.url,
     redisUrl: redis.url,
@@ -89,15 +91,6 @@ async function keepService(
     if (signal.aborted) return
     child = (await restart(service.port)).child
     notice(`${name} is back`)
-  }
-}
-
-function readLastPorts(file: string): { postgres?: number; redis?: number } {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as { postgres?: number; redis?: number }
-  } catch {
-    // The first run, or a file cut off by a crash: any port will do.
-    return {}
   }
 }
 

@@ -10,22 +10,29 @@ export interface Readiness {
 export interface HealthSource {
   ready: () => Readiness | Promise<Readiness>
   metrics: Registry
+  /** What `/readyz` says of it; absent: everything. */
+  toldAs?: (readiness: Readiness) => Readiness
   /** Paths without the leading slash. */
   livePath?: string
   readyPath?: string
 }
 
 /** Answers `/livez`, `/readyz` and `/metrics`; resolves to false when the path is another one and nothing was written. */
-export function healthHandler({ ready, metrics, livePath = 'livez', readyPath = 'readyz' }: HealthSource) {
+export function healthHandler({
+  ready,
+  metrics,
+  toldAs = (readiness) => readiness,
+  livePath = 'livez',
+  readyPath = 'readyz',
+}: HealthSource) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const path = (request.url ?? '/').split('?')[0]
     if (path === `/${livePath}`) return answer(response, 200, { status: 'UP' })
     if (path === `/${readyPath}`) {
-      const readiness = await Promise.resolve(ready()).catch((error: unknown) => ({
-        status: 'DOWN' as const,
-        error: String((error as Error).message),
-      }))
-      return answer(response, readiness.status === 'UP' ? 200 : 503, readiness)
+      const readiness = await Promise.resolve(ready()).catch(
+        (error: unknown): Readiness => ({ status: 'DOWN', error: String((error as Error).message) }),
+      )
+      return answer(response, readiness.status === 'UP' ? 200 : 503, toldAs(readiness))
     }
     if (path === '/metrics') {
       const text = await metrics.metrics()

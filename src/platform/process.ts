@@ -55,8 +55,8 @@ export class Life {
   }
 
   /** Serves `/livez`, `/readyz` and `/metrics`; answers the port. */
-  async serveHealth(address: { port: number; host: string }, paths: Pick<HealthSource, 'livePath' | 'readyPath'> = {}): Promise<number> {
-    const server = createHealthServer({ ready: () => this.readiness(), metrics: this.metrics, ...paths })
+  async serveHealth(address: { port: number; host: string }, options: Omit<HealthSource, 'ready' | 'metrics'> = {}): Promise<number> {
+    const server = createHealthServer({ ready: () => this.readiness(), metrics: this.metrics, ...options })
     const port = await listen(server, address)
     this.open('health server', server, (s) => {
       s.closeAllConnections()

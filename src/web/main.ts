@@ -1,5 +1,5 @@
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
-import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret } from '../platform/config.js'
+import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret, str } from '../platform/config.js'
 import { listen } from '../platform/health.js'
 import { runProcess } from '../platform/process.js'
 import { createApp } from '../wiring/app.js'
@@ -33,6 +33,11 @@ const webConfig = {
     devDefault: true,
     desc: 'Serves the GraphiQL editor at /graphql; on by default unless NODE_ENV is production',
   }),
+  SIDECAR_ADDRESS: str({ default: undefined, desc: 'host:port of a sidecar, for the examples of the documentation' }),
+  GRAPHIQL_KEY: secret({
+    default: undefined,
+    desc: 'API key that the GraphiQL editor opens with, in a browser on the same machine only; without it whoever opens it has to name one',
+  }),
 }
 
 /** The front door. Any number may run: none keeps anything that another one would need. */
@@ -61,6 +66,8 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
     operatorKey: config.OPERATOR_KEY,
     ingestionShards: config.INGESTION_SHARDS,
     hasGraphiql: config.GRAPHIQL,
+    graphiqlKey: config.GRAPHIQL_KEY,
+    sidecarAddress: config.SIDECAR_ADDRESS,
     limits: {
       operationTimeoutMs: config.OPERATION_TIMEOUT_MS,
       perKey: config.RATE_LIMIT_PER_KEY,

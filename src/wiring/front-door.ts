@@ -19,6 +19,7 @@ import { Push } from '../web/live/push.js'
 import { SocketDoor } from '../web/live/socket.js'
 import { serveDocs } from '../web/pages/docs.js'
 import { serveGraphiql } from '../web/pages/graphiql.js'
+import { serveHome } from '../web/pages/home.js'
 import { serveQueueBoard } from '../web/pages/queue-board.js'
 import { referencePage } from '../web/pages/reference.js'
 import type { App } from './app.js'
@@ -66,6 +67,10 @@ export interface FrontDoorOptions {
   /** Queues of ingestion that the board shows; default 1. */
   ingestionShards?: number
   hasGraphiql: boolean
+  /** What GraphiQL sends when it is opened on this machine; absent: whoever opens it has to name a key. */
+  graphiqlKey?: Secret
+  /** Of a sidecar's gRPC port, for the docs to name. */
+  sidecarAddress?: string
   limits?: Partial<Omit<FrontDoorLimits, 'heldStatesMaxBytes'>>
 }
 
@@ -79,6 +84,8 @@ export function createFrontDoor({
   operatorKey,
   ingestionShards = 1,
   hasGraphiql,
+  graphiqlKey,
+  sidecarAddress,
   limits,
 }: FrontDoorOptions): Server {
   const { log, metrics } = life
@@ -92,7 +99,7 @@ export function createFrontDoor({
   return createHttpServer({
     life,
     edge: serveEdge({ app, schema, rateLimits, timeoutMs, log }),
-    editor: hasGraphiql ? serveGraphiql() : null,
+    editor: hasGraphiql ? serveGraphiql(graphiqlKey ?? null) : null,
     graphql: new GraphqlDoor({
       app,
       schema,
@@ -104,7 +111,8 @@ export function createFrontDoor({
       log,
       metrics,
     }),
-    docs: serveDocs([referencePage(schema)]),
+    home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),
+    docs: serveDocs([referencePage(schema)], sidecarAddress),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
     socket: new SocketDoor({ app, schema, push, feed, life }),
   })

@@ -1,6 +1,7 @@
 import { freemem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { ServerCredentials } from '@grpc/grpc-js'
+import { KeyWatch } from '../platform/key-watch.js'
 import type { Life } from '../platform/process.js'
 import { ApiClient } from '../sidecar/api/client.js'
 import { ApiClock } from '../sidecar/api/clock.js'
@@ -35,7 +36,7 @@ export interface SidecarPorts {
 export async function startSidecar(config: SidecarConfig, life: Life): Promise<SidecarPorts> {
   const metrics = new SidecarMetrics(life.metrics)
   const clock = new ApiClock()
-  const source = config.OFFLINE ? offlineSource : await connectedSource(config, life, metrics, clock)
+  const { source, key } = config.OFFLINE ? { source: offlineSource, key: null } : await connectedSource(config, life, metrics, clock)
   const handlers = sidecarHandlers({
     source,
     fallbacks: config.ENTITLEMENTS_FALLBACK ?? new Map(),
@@ -51,6 +52,7 @@ export async function startSidecar(config: SidecarConfig, life: Life): Promise<S
     credentials: await credentials(config, life),
     socketPath: config.UNIX_SOCKET_PATH ?? null,
     aliases: config.GRPC_SERVICE_ALIASES ?? [],
+    readiness: key,
     // Leaves a fifth of the time for what is closed after the calls have ended.
     drainMs: config.SHUTDOWN_TIMEOUT_MS * 0.8,
   })
@@ -69,7 +71,12 @@ async function credentials({ TLS_CERT_FILE, TLS_KEY_FILE, TLS_CLIENT_CA_FILE }: 
   return tlsCredentials(life, { cert: TLS_CERT_FILE, key: TLS_KEY_FILE, clientCa: TLS_CLIENT_CA_FILE ?? null })
 }
 
-async function connectedSource(config: SidecarConfig, life: Life, metrics: SidecarMetrics, clock: ApiClock): Promise<EntitlementSource> {
+async function connectedSource(
+  config: SidecarConfig,
+  life: Life,
+  metrics: SidecarMetrics,
+  clock: ApiClock,
+): Promise<{ source: EntitlementSource; key: KeyWatch }> {
   const { API_URL: url, SERVER_API_KEY: apiKey } = config
   if (apiKey === undefined) throw new Error('a connected sidecar needs SERVER_API_KEY')
   const { log } = life
@@ -84,9 +91,11 @@ async function connectedSource(config: SidecarConfig, life: Life, metrics: Sidec
   const edgeUrl = config.EDGE_ENABLED ? (config.EDGE_API_URL ?? url) : null
   const api = life.open(
     'API client',
-    new ApiClient({ url, edgeUrl, apiKey, timeoutMs: config.REQUEST_TIMEOUT_MS, metrics, clock }),
+    new ApiClient({ url, edgeUrl, apiKey, timeoutMs: config.REQUEST_TIMEOUT_MS, metrics, clock, hearKey: (isTaken) => key.hear(isTaken) }),
     (client) => client.close(),
   )
+  const environmentId = config.QUEUE_REDIS_URL?.environmentId ?? null
+  const key: KeyWatch = new KeyWatch(life, { key: apiKey, ask: (signal) => api.checkKey(environmentId, signal) })
   const usage =
     config.QUEUE_REDIS_URL === undefined
       ? api
@@ -94,7 +103,7 @@ async function connectedSource(config: SidecarConfig, life: Life, metrics: Sidec
   const parts = { cache, api, usage, states, judge, clock, metrics, log }
   if (config.REDIS_ENVIRONMENT_PREFIX !== undefined) {
     const { openExternalSource } = await import('./sidecar-external-cache.js')
-    return openExternalSource(life, { config, prefix: config.REDIS_ENVIRONMENT_PREFIX, pool, parts })
+    return { source: await openExternalSource(life, { config, prefix: config.REDIS_ENVIRONMENT_PREFIX, pool, parts }), key }
   }
   const apiSource = new ApiSource(parts)
   if (config.WS_ENABLED) {
@@ -107,13 +116,14 @@ async function connectedSource(config: SidecarConfig, life: Life, metrics: Sidec
       onState: (state) => apiSource.applyState(state),
       onUsage: (change) => apiSource.applyUsage(change),
       onUnknown: (customerId) => apiSource.applyUnknown(customerId),
+      hearKey: (isTaken) => key.hear(isTaken),
       clock,
       metrics,
       log,
     })
     life.open('real-time updates', updates, (u) => u.close())
   }
-  return apiSource
+  return { source: apiSource, key }
 }
 
 const webSocketUrl = (apiUrl: string) => `${apiUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/graphql`

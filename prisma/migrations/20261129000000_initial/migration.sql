@@ -1282,6 +1282,9 @@ ALTER TABLE "customer_state" SET (fillfactor = 70);
 -- A row of some kilobytes that lives for a moment is not worth compressing.
 ALTER TABLE "outbox_message" SET (toast_tuple_target = 8160);
 
+-- What has ended lately is looked for every few seconds. A counter's period never changes, so updating it stays within its page.
+CREATE INDEX "usage_counter_period_end_idx" ON "usage_counter" ("environment_id", "period_end") WHERE "period_end" < 'infinity';
+
 -- Coexistence: of one product a customer (or resource) holds at most one subscription of each of these statuses.
 CREATE UNIQUE INDEX "subscription_in_force_key" ON "subscription" ("environment_id", "customer_id", "product_id", "resource_id", "status")
   NULLS NOT DISTINCT WHERE "status" IN ('NOT_STARTED', 'IN_TRIAL', 'ACTIVE', 'PAYMENT_PENDING');

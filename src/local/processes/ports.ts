@@ -26,14 +26,20 @@ export class Ports {
   /** The first free one of `preferred`, else any free port. */
   async take(...preferred: readonly (number | undefined)[]): Promise<number> {
     for (const candidate of [...preferred.filter((port) => port !== undefined && port > 0), ...Array<number>(100).fill(0)]) {
-      const port = await isFree(candidate ?? 0, this.host)
-      if (port === null) continue
-      const lock = takeLock(join(this.folder, String(port)))
-      if ('heldBy' in lock) continue
-      this.releases.push(lock.release)
-      return port
+      const port = await this.takeOnly(candidate ?? 0)
+      if (port !== null) return port
     }
     throw new Error(`No free port on ${this.host}`)
+  }
+
+  /** This port and no other (0: any); null: it is taken. */
+  async takeOnly(wanted: number): Promise<number | null> {
+    const port = await isFree(wanted, this.host)
+    if (port === null) return null
+    const lock = takeLock(join(this.folder, String(port)))
+    if ('heldBy' in lock) return null
+    this.releases.push(lock.release)
+    return port
   }
 
   release(): void {

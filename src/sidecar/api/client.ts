@@ -2,11 +2,12 @@ import { newId } from '../../kernel/id.js'
 import { Problem, timedOut, unavailable } from '../../kernel/problem.js'
 import type { Dimensions } from '../../metering/model/report.js'
 import type { Secret } from '../../platform/config.js'
+import { keyQuestion } from '../../updates/external-cache/key-question.js'
 import type { SidecarMetrics } from '../metrics/metrics.js'
 import type { Owner } from '../states/entry.js'
 import type { ApiClock } from './clock.js'
 import { EdgeClient } from './edge-client.js'
-import { fromApiError } from './errors.js'
+import { fromApiError, isKeyRefused } from './errors.js'
 import { HttpClient } from './http-client.js'
 import { documents, parseAnswer, type ReportUsageJson, type StateJson } from './messages.js'
 import { Outage } from './outage.js'
@@ -40,6 +41,8 @@ interface ApiClientOptions {
   metrics: SidecarMetrics
   /** Corrected by what the API's answers tell. */
   clock: ApiClock
+  /** Told by each answer whether the key was taken. */
+  hearKey: (isTaken: boolean) => void
 }
 
 /** Enough to fill a cold cache quickly; few enough that a thousand sidecars do not exhaust the API. */
@@ -89,6 +92,13 @@ export class ApiClient {
     await this.#send('reportEvent', { events: { usageEvents: events.map(withoutNulls) } }, signal)
   }
 
+  /** Passes when the API takes the key, for the environment if one is named. Fails with UNAUTHENTICATED or PERMISSION_DENIED when it does not. */
+  async checkKey(environmentId: string | null, signal: AbortSignal): Promise<void> {
+    await this.#post(JSON.stringify(keyQuestion(environmentId)), signal).catch((error: unknown) => {
+      throw toProblem(error)
+    })
+  }
+
   close(): void {
     this.#http.close()
     this.#edge?.close()
@@ -108,10 +118,12 @@ export class ApiClient {
     const timer = this.options.metrics.apiSeconds.startTimer({ operation })
     try {
       const result = await work
+      if (result !== null) this.options.hearKey(true)
       timer({ outcome: result === null ? 'passed_on' : 'ok' })
       return result
     } catch (error) {
       const problem = toProblem(error)
+      if (isKeyRefused(problem)) this.options.hearKey(false)
       timer({ outcome: problem.code })
       throw problem
     }

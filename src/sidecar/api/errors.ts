@@ -22,6 +22,9 @@ const codeOfApi: Readonly<Record<string, ProblemCode>> = {
   Timeout: 'DEADLINE_EXCEEDED',
 }
 
+/** Whether it is about the key: whoever has it may not ask at all. */
+export const isKeyRefused = ({ code }: Problem): boolean => code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED'
+
 /** One entry of `errors` in an answer of the API. */
 export interface ApiError {
   message?: string

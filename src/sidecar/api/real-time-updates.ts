@@ -20,6 +20,8 @@ interface UpdatesOptions {
   onUsage: (change: ToldUsage) => void
   /** Something about the customer changed, and the message does not say what. */
   onUnknown: (customerId: string) => void
+  /** The API has refused the key. */
+  hearKey: (isTaken: boolean) => void
   clock: Clock
   metrics: SidecarMetrics
   log: Logger
@@ -81,7 +83,8 @@ export class RealTimeUpdates {
       const limitMs = code === keyRefused ? longestRetryMs : Math.min(longestRetryMs, shortestRetryMs * 2 ** (failures - 1))
       const waitMs = Math.round(limitMs * (0.5 + Math.random() / 2))
       // An API that is down for hours is worth a few lines, not thousands.
-      if (failures <= 3) log.warn({ reason, code, waitMs }, 'real-time connection lost, connecting again')
+      if (code === keyRefused) this.options.hearKey(false)
+      else if (failures <= 3) log.warn({ reason, code, waitMs }, 'real-time connection lost, connecting again')
       await pause(waitMs, this.#stopping.signal)
     }
   }

@@ -30,6 +30,8 @@ interface GrpcServerOptions {
   socketPath: string | null
   /** Fully qualified names under which the same service is served too. */
   aliases: readonly string[]
+  /** What the health service tells; null: it is ready as long as it serves. */
+  readiness: { isReady: boolean; onChange(listener: () => void): void } | null
   /** Time for calls in flight to end when the server stops. */
   drainMs: number
 }
@@ -39,18 +41,23 @@ interface GrpcServerOptions {
  * within `drainMs`.
  */
 export async function serveGrpc(life: Life, options: GrpcServerOptions): Promise<number> {
-  const { handlers, host, credentials, socketPath, aliases, drainMs } = options
+  const { handlers, host, credentials, socketPath, aliases, readiness, drainMs } = options
   // It writes to standard error past our log; what matters arrives as errors.
   setLogVerbosity(logVerbosity.NONE)
   const server = new Server(serverOptions)
   const names = [serviceName, ...aliases]
   for (const name of names) server.addService(serviceNamed(name), handlers)
-  const health = new HealthImplementation(Object.fromEntries(['', ...names].map((name) => [name, 'SERVING'])))
+  const statusNow = () => ((readiness?.isReady ?? true) && !life.signal.aborted ? 'SERVING' : 'NOT_SERVING')
+  const health = new HealthImplementation(Object.fromEntries(['', ...names].map((name) => [name, statusNow()])))
+  const tellHealth = () => {
+    for (const name of ['', ...names]) health.setStatus(name, statusNow())
+  }
+  readiness?.onChange(tellHealth)
   health.addToServer(server)
   addReflection(server)
 
   life.onStop('gRPC server', async () => {
-    for (const name of ['', ...names]) health.setStatus(name, 'NOT_SERVING')
+    tellHealth()
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => {
         server.forceShutdown()

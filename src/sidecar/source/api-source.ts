@@ -3,6 +3,7 @@ import type { Clock, EpochMs } from '../../kernel/clock.js'
 import { Problem, timedOut } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
 import type { ApiClient, SentEvent, SentReport } from '../api/client.js'
+import { isKeyRefused } from '../api/errors.js'
 import { fromReportUsage, type ReportUsageJson, type StateJson, type StateReader } from '../api/messages.js'
 import { type EntitlementCache, entryKey } from '../cache/cache.js'
 import type { SidecarMetrics } from '../metrics/metrics.js'
@@ -250,7 +251,10 @@ export class ApiSource implements EntitlementSource {
   }
 
   #logFailure(error: unknown): void {
-    const { code, reason, message, cause } = Problem.from(error)
+    const problem = Problem.from(error)
+    // Told once, by who watches the key.
+    if (isKeyRefused(problem)) return
+    const { code, reason, message, cause } = problem
     const now = this.#parts.clock.now()
     if (code === this.#lastFailure.code && now - this.#lastFailure.at < failureLogMs) return
     this.#lastFailure = { code, at: now }

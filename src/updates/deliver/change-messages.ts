@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { FeatureUsage, PendingChange, PublishedPackage } from '../../changes/model/change.js'
 /** From committed changes and the states after them to what is told. Pure but for ids and the time of a message. */
-import type { EntitlementState } from '../../entitlement/rules/state.js'
+import type { Entitlement, EntitlementState } from '../../entitlement/rules/state.js'
+import type { EpochMs } from '../../kernel/clock.js'
 import { toAnsweredUnits } from '../../metering/model/unit-transformation.js'
 import type { Usage } from '../../metering/model/usage.js'
 import { withUsages } from '../held/merge-state.js'
@@ -42,11 +43,31 @@ export function usageMessages(state: EntitlementState, changes: readonly Pending
   const messages: ChangeMessage[] = []
   for (const entitlement of state.entitlements) {
     if (!featureIds.has(entitlement.feature.refId) || !entitlement.usage) continue
-    const { accessVersion } = state
-    const usage: UsageChange = { featureId: entitlement.feature.refId, usage: entitlement.usage, entitlement, accessVersion }
-    messages.push({ ...message(state.environmentId, state.customerId, state.resourceId, 'usage', entitlement.usage.updatedAt), usage })
+    messages.push(usageMessage(state, entitlement, entitlement.usage))
   }
   return messages
+}
+
+/**
+ * One message per feature of which a usage period has ended and the customer is in a later one: its usage there. It is dated by the beginning of that
+ * period, which nothing that was told before is as new as, and everything that is reported since is newer.
+ */
+export function turnoverMessages(state: EntitlementState, ended: readonly { featureId: string; endedAt: EpochMs }[]): ChangeMessage[] {
+  return state.entitlements.flatMap((entitlement) => {
+    const { feature, usage } = entitlement
+    const periodStart = usage?.periodStart ?? null
+    const isTurnedOver = ({ featureId, endedAt }: { featureId: string; endedAt: EpochMs }) =>
+      featureId === feature.refId && periodStart !== null && periodStart >= endedAt
+    if (!usage || periodStart === null || !ended.some(isTurnedOver)) return []
+    const told = { ...usage, updatedAt: Math.max(usage.updatedAt, periodStart) }
+    return [usageMessage(state, { ...entitlement, usage: told }, told)]
+  })
+}
+
+function usageMessage(state: EntitlementState, entitlement: Entitlement, told: Usage): ChangeMessage {
+  const { environmentId, customerId, resourceId, accessVersion } = state
+  const usage: UsageChange = { featureId: entitlement.feature.refId, usage: told, entitlement, accessVersion }
+  return { ...message(environmentId, customerId, resourceId, 'usage', told.updatedAt), usage }
 }
 
 function message(

@@ -2,6 +2,7 @@ import { Pool } from 'undici'
 import type { EpochMs } from '../../kernel/clock.js'
 import { Problem, unavailable } from '../../kernel/problem.js'
 import type { Secret } from '../../platform/config.js'
+import { keyQuestion } from './key-question.js'
 import type { EntityId } from './keys.js'
 import { entitlementFields, type StateJson, toWritableState } from './state-json.js'
 import type { WritableState } from './value.js'
@@ -11,7 +12,7 @@ const query = `query EntitlementsState($query: FetchEntitlementsQuery!) {
 }`
 
 interface Answer {
-  data?: { entitlementsState: StateJson } | null
+  data?: { entitlementsState?: StateJson | null } | null
   errors?: { message: string; extensions?: { code?: string } }[]
 }
 
@@ -46,10 +47,27 @@ export class StateApi {
   async fetch(id: EntityId, version: EpochMs, signal: AbortSignal): Promise<WritableState> {
     const { statusCode, text } = await this.#post(JSON.stringify({ query, variables: { query: id } }), signal)
     const { data, errors } = parseAnswer(text)
-    if (data) return toWritableState(id, version, data.entitlementsState)
+    if (data?.entitlementsState) return toWritableState(id, version, data.entitlementsState)
     const [error] = errors ?? []
-    if (error?.extensions?.code === 'BadUserInput') throw new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', error.message)
-    throw unavailable(`The API did not answer with a state: ${error?.message ?? `HTTP ${statusCode}`}`)
+    const { code } = error?.extensions ?? {}
+    if (code === 'BadUserInput') throw new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', error!.message)
+    const message = `The API did not answer with a state: ${error?.message ?? `HTTP ${statusCode}`}`
+    throw isRefusal(code) ? new Problem('UNAVAILABLE', keyRefused, message) : unavailable(message)
+  }
+
+  /**
+   * Passes when the API takes the key for the environment whose changes the queue carries. Fails with PERMISSION_DENIED when it does not, and with another
+   * problem when that is not known.
+   */
+  async checkKey(queue: string, signal: AbortSignal): Promise<void> {
+    const environmentId = environmentOf(queue)
+    if (environmentId === null)
+      throw refused(`The queue "${queue}" is that of no environment: it is called environment-<id> (npm run admin -- environment list)`)
+    const { statusCode, text } = await this.#post(JSON.stringify(keyQuestion(environmentId)), signal)
+    const { data, errors } = parseAnswer(text)
+    const [error] = errors ?? []
+    if (isRefusal(error?.extensions?.code)) throw refused(error!.message)
+    if (error || !data) throw unavailable(`The API did not say whether it takes the key: ${error?.message ?? `HTTP ${statusCode}`}`)
   }
 
   close(): Promise<void> {
@@ -66,6 +84,15 @@ export class StateApi {
     }
   }
 }
+
+/** The reason of a problem: it goes on until the key is put right. */
+export const keyRefused = 'KEY_REFUSED'
+
+const refused = (message: string) => new Problem('PERMISSION_DENIED', keyRefused, message)
+const isRefusal = (code: string | undefined) => code === 'Unauthenticated' || code === 'IdentityForbidden'
+
+/** Null: no environment has a queue of that name. */
+const environmentOf = (queue: string): string | null => /^environment-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(queue)?.[1] ?? null
 
 /** Empty when it is not a GraphQL answer, such as a proxy's error page. */
 function parseAnswer(text: string): Answer {

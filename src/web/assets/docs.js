@@ -1,8 +1,27 @@
 // Shows the pages that contain every word of the search.
 const search = document.getElementById('search')
 const items = [...document.querySelectorAll('#pages li')]
+const sections = [...document.querySelectorAll('#pages section')]
 search.addEventListener('input', () => {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean)
   for (const item of items) item.hidden = !words.every((word) => item.dataset.words.includes(word))
+  for (const section of sections) section.hidden = !section.querySelector('li:not([hidden])')
   document.getElementById('nothing').hidden = items.some((item) => !item.hidden)
 })
+
+// Copies the block that the button belongs to. Browsers have a clipboard for pages on this machine and encrypted ones; for others it is selected and copied.
+for (const button of document.querySelectorAll('button.copy')) {
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    const code = button.parentElement.querySelector('code')
+    if (navigator.clipboard) await navigator.clipboard.writeText(code.textContent)
+    else {
+      getSelection().selectAllChildren(code)
+      document.execCommand('copy')
+    }
+    button.textContent = 'Copied'
+    setTimeout(() => {
+      button.textContent = 'Copy'
+    }, 1_500)
+  })
+}

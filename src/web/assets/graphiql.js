@@ -1,7 +1,23 @@
-// Starts the editor. The key is kept by the editor in this browser's storage, like the queries.
+// Starts the editor. A key that is typed into the headers is kept by the editor in this browser's storage, like the queries; one that came with the page is not.
 const { createElement } = React
-const fetcher = GraphiQL.createFetcher({ url: '/graphql' })
-const firstQuery = `# Put a server key into the headers below, then press the play button.
+const editor = document.getElementById('editor')
+const { key } = editor.dataset
+const placeholder = 'paste-a-server-key-here'
+const send = GraphiQL.createFetcher({ url: '/graphql' })
+
+/** The key of the page goes with every request, unless the headers name another one. */
+function fetcher(params, options) {
+  const { headers = {}, ...rest } = options ?? {}
+  const given = Object.entries(headers).filter(([, value]) => value !== placeholder)
+  const hasKey = given.some(([name]) => name.toLowerCase() === 'x-api-key')
+  return send(params, { ...rest, headers: { ...Object.fromEntries(given), ...(key && !hasKey ? { 'X-API-KEY': key } : {}) } })
+}
+
+const firstQuery = `# ${
+  key
+    ? 'The key of your local environment is sent with every request: press the play button.'
+    : 'Put a server key into the headers below, then press the play button.'
+}
 query MayTheyUseIt {
   entitlement(query: { customerId: "customer-1", featureId: "api-calls", options: { requestedUsage: 1 } }) {
     isGranted
@@ -11,12 +27,11 @@ query MayTheyUseIt {
   }
 }
 `
-ReactDOM.createRoot(document.getElementById('editor')).render(
-  createElement(GraphiQL, {
-    fetcher,
-    defaultQuery: firstQuery,
-    defaultHeaders: JSON.stringify({ 'X-API-KEY': 'paste-a-server-key-here' }, null, 2),
-    defaultEditorToolsVisibility: 'headers',
-    shouldPersistHeaders: true,
-  }),
-)
+const headers = key
+  ? { shouldPersistHeaders: false }
+  : {
+      defaultHeaders: JSON.stringify({ 'X-API-KEY': placeholder }, null, 2),
+      defaultEditorToolsVisibility: 'headers',
+      shouldPersistHeaders: true,
+    }
+ReactDOM.createRoot(editor).render(createElement(GraphiQL, { fetcher, defaultQuery: firstQuery, ...headers }))

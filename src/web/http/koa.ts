@@ -13,6 +13,8 @@ export interface FrontDoorParts {
   /** The GraphiQL editor; null: there is none. */
   editor: Middleware | null
   graphql: GraphqlDoor
+  /** The page at `/`. */
+  home: Middleware
   docs: Middleware
   /** Null: there is none. */
   queueBoard: Middleware | null
@@ -20,11 +22,12 @@ export interface FrontDoorParts {
 }
 
 /** The HTTP server of the web process: GraphQL over HTTP and WebSocket, edge API, docs, queue board, health and metrics. Not listening yet. */
-export function createHttpServer({ life, edge, editor, graphql, docs, queueBoard, socket }: FrontDoorParts): Server {
+export function createHttpServer({ life, edge, editor, graphql, home, docs, queueBoard, socket }: FrontDoorParts): Server {
   const { log } = life
   const koa = new Koa()
   koa.on('error', (error: Error, ctx: Context) => log.error({ err: error, path: ctx?.path }, 'request failed'))
-  for (const middleware of [edge, editor, serveGraphql(graphql), serveHealth(life), docs, queueBoard]) if (middleware) koa.use(middleware)
+  for (const middleware of [edge, editor, serveGraphql(graphql), serveHealth(life), home, docs, queueBoard])
+    if (middleware) koa.use(middleware)
 
   const answerOthers = koa.callback()
   const server = createServer((request, response) => {

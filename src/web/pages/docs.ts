@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Middleware } from 'koa'
-import { Marked, type Tokens } from 'marked'
+import type { Context, Middleware } from 'koa'
+import { Marked, Renderer, type Tokens } from 'marked'
+import { escapeHtml } from './escape-html.js'
+import { withExamples, writtenAddress } from './examples.js'
+import { iconLink } from './home.js'
 import { packageRoot, readAsset } from './package-files.js'
 
 /** A page of src/web/docs: Markdown whose first line is `# Title`. Ours, so its HTML is trusted. */
@@ -27,8 +30,25 @@ export interface GeneratedPage {
 
 const firstPage = 'index'
 
-/** The documentation at /docs: the pages and drawings of src/web/docs as they were at the start, and generated pages. Each is rendered once. */
-export function serveDocs(generated: readonly GeneratedPage[]): Middleware {
+/** The pages in the order of who begins. What is not named is reference. */
+const sections: readonly (readonly [title: string, names: readonly string[]])[] = [
+  ['Start', [firstPage]],
+  ['Clients', ['clients', 'sidecar', 'edge', 'persistent-cache']],
+  ['Recipes', ['recipes', 'subscription-year']],
+  ['How it works', ['catalog', 'subscriptions', 'events', 'billing']],
+  ['Reference', ['graphql-api', 'reference', 'errors', 'unsupported-fields']],
+  ['Operation', ['operations', 'benchmarks', 'cost']],
+]
+const lastSection = 'Reference'
+
+/** The sidecar that the pages name. */
+const writtenSidecar = '127.0.0.1:8443'
+
+/**
+ * The documentation at /docs: the pages and drawings of src/web/docs as they were at the start, and generated pages. Each is rendered once, and shown with the
+ * addresses under which this platform is reached. `sidecarAddress`: of gRPC; absent: none is known.
+ */
+export function serveDocs(generated: readonly GeneratedPage[], sidecarAddress?: string): Middleware {
   const directory = join(packageRoot, 'src/web/docs')
   const pages = readPages(directory, generated)
   const drawings = readdirSync(directory).filter((file) => file.endsWith('.svg'))
@@ -46,8 +66,20 @@ export function serveDocs(generated: readonly GeneratedPage[]): Middleware {
     ctx.set('content-security-policy', "default-src 'self'; img-src 'self' data:")
     ctx.status = file ? 200 : 404
     ctx.type = file?.type ?? 'html'
-    ctx.body = file?.text() ?? render(missing, pages)
+    const text = file?.text() ?? render(missing, pages)
+    ctx.body = ctx.type === 'text/html' ? withAddresses(text, ctx, sidecarAddress) : text
   }
+}
+
+/** What the reader has reached is what programs reach too. */
+function withAddresses(html: string, { host, req, secure }: Context, sidecarAddress = writtenSidecar): string {
+  const named = html.replaceAll(writtenSidecar, escapeHtml(sidecarAddress))
+  if (!/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host)) return named
+  const isSecure = secure || req.headers['x-forwarded-proto'] === 'https'
+  const written = writtenAddress.slice('http'.length)
+  return named
+    .replaceAll(`http${written}`, `http${isSecure ? 's' : ''}://${host}`)
+    .replaceAll(`ws${written}`, `ws${isSecure ? 's' : ''}://${host}`)
 }
 
 const missing: Page = { name: '', title: 'No such page', html: () => '<h1>No such page</h1><p>Choose one of the list.</p>', words: '' }
@@ -59,7 +91,17 @@ function readPages(directory: string, generated: readonly GeneratedPage[]): Page
     ...written,
     ...generated.map(({ write, words, ...page }) => ({ ...page, words: words.toLowerCase(), html: () => toHtml(write()) })),
   ]
-  return pages.sort((a, b) => Number(b.name === firstPage) - Number(a.name === firstPage) || a.title.localeCompare(b.title))
+  return pages
+}
+
+/** The pages of each section, in its order; those that no section names by title. */
+function inSections(pages: readonly Page[]): [title: string, pages: Page[]][] {
+  const named = new Set(sections.flatMap(([, names]) => names))
+  const others = pages.filter(({ name }) => !named.has(name)).sort((a, b) => a.title.localeCompare(b.title))
+  return sections.map(([title, names]) => {
+    const own = names.flatMap((name) => pages.find((page) => page.name === name) ?? [])
+    return [title, title === lastSection ? [...own, ...others] : own]
+  })
 }
 
 function toPage(name: string, text: string): Page {
@@ -67,7 +109,7 @@ function toPage(name: string, text: string): Page {
   return { name, title, html: () => toHtml(text), words: text.toLowerCase().replace(/\s+/g, ' ') }
 }
 
-const toHtml = (text: string) => markdown.parse(text, { async: false })
+const toHtml = (text: string) => markdown.parser(withExamples(markdown.lexer(text)))
 
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined
@@ -77,7 +119,7 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** Links between pages and to drawings are written for readers of the repository (`errors.md#codes`, `cost.svg`); headings get anchors; wide tables scroll by themselves. */
+/** Links between pages and to drawings are written for readers of the repository (`errors.md#codes`, `cost.svg`); headings get anchors; what is wide scrolls by itself. */
 const markdown = new Marked({
   renderer: {
     heading({ tokens, depth, text }: Tokens.Heading) {
@@ -91,6 +133,14 @@ const markdown = new Marked({
       const local = /^(?:\.\/)?([\w-]+)\.md(#.*)?$/.exec(href)
       return `<a href="${escapeHtml(local ? `/docs/${local[1]}${local[2] ?? ''}` : href)}">${this.parser.parseInline(tokens)}</a>`
     },
+    code({ text, lang = '' }: Tokens.Code) {
+      const [language = ''] = lang.split(/\s/)
+      // The button is shown by the script that makes it work.
+      return `<div class="code"><button type="button" class="copy" hidden>Copy</button><pre tabindex="0"><code${language && ` class="language-${escapeHtml(language)}"`}>${escapeHtml(text)}\n</code></pre></div>\n`
+    },
+    table(token: Tokens.Table) {
+      return `<div class="table" tabindex="0">${Renderer.prototype.table.call(this, token)}</div>\n`
+    },
     image({ href, text }: Tokens.Image) {
       return `<img src="${escapeHtml(/^[\w-]+\.svg$/.test(href) ? `/docs/${href}` : href)}" alt="${escapeHtml(text)}">`
     },
@@ -98,34 +148,34 @@ const markdown = new Marked({
 })
 
 function render(page: Page, pages: readonly Page[]): string {
-  const items = pages.map(({ name, title, words }) => {
+  const item = ({ name, title, words }: Page) => {
     const current = name === page.name ? ' aria-current="page"' : ''
     return `<li data-words="${escapeHtml(words)}"><a href="/docs/${name}"${current}>${escapeHtml(title)}</a></li>`
-  })
+  }
+  const lists = inSections(pages).map(
+    ([title, own]) => `<section>\n<h2>${title}</h2>\n<ul>\n${own.map(item).join('\n')}\n</ul>\n</section>`,
+  )
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(page.title)} · Tollgate</title>
+${iconLink}
 <link rel="stylesheet" href="/docs/docs.css">
 <script src="/docs/docs.js" defer></script>
 </head>
-<body>
-<nav aria-label="Pages">
-<input id="search" type="search" placeholder="Search the docs" aria-label="Search the docs" autocomplete="off">
-<ul id="pages">
-${items.join('\n')}
-</ul>
-<p id="nothing" hidden>Nothing found.</p>
-</nav>
+<body class="docs">
+<a class="to-pages" href="#pages">All pages</a>
 <main>
 ${page.html()}
 </main>
+<nav id="pages" aria-label="Pages">
+<input id="search" type="search" placeholder="Search the docs" aria-label="Search the docs" autocomplete="off">
+${lists.join('\n')}
+<p id="nothing" hidden>Nothing found.</p>
+</nav>
 </body>
 </html>
 `
 }
-
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!)

@@ -1,6 +1,10 @@
 import { createReadStream } from 'node:fs'
 import type { Context, Middleware } from 'koa'
+import type { Secret } from '../../platform/config.js'
 import { StartError } from '../../platform/health.js'
+import { isFromThisMachine } from '../access/loopback.js'
+import { escapeHtml } from './escape-html.js'
+import { iconLink } from './home.js'
 import { findInstalled, readAsset } from './package-files.js'
 
 /** An editor for queries, at /graphql in a browser. Everything comes from installed packages: nothing is fetched from elsewhere. */
@@ -12,17 +16,19 @@ const packagedFiles: Readonly<Record<string, string>> = {
   'graphiql.css': 'graphiql/graphiql.min.css',
 }
 
-const page = `<!doctype html>
+/** `key`: what the editor sends; empty: who opens it has to name one. */
+const page = (key: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Tollgate GraphiQL</title>
+${iconLink}
 <link rel="stylesheet" href="/graphiql/graphiql.css">
 <style>html, body, #editor { height: 100%; margin: 0 }</style>
 </head>
 <body>
-<div id="editor">Loading…</div>
+<div id="editor" data-key="${escapeHtml(key)}">Loading…</div>
 <script src="/graphiql/react.js"></script>
 <script src="/graphiql/react-dom.js"></script>
 <script src="/graphiql/graphiql.js"></script>
@@ -31,16 +37,24 @@ const page = `<!doctype html>
 </html>
 `
 
-/** Fails with StartError when a package is not installed. */
-export function serveGraphiql(): Middleware {
+/**
+ * `key` is given to browsers on this machine only, in the page itself: no page from elsewhere can read that, nor have it in a frame.
+ * Fails with StartError when a package is not installed.
+ */
+export function serveGraphiql(key: Secret | null): Middleware {
   const files = new Map(Object.entries(packagedFiles).map(([name, path]) => [`/graphiql/${name}`, installed(path)]))
   const start = readAsset('graphiql.js')
   return async (ctx, next) => {
     const file = files.get(ctx.path)
     if (ctx.method !== 'GET') return next()
     if (ctx.path === '/graphql' && wantsPage(ctx)) {
+      ctx.set({
+        'cache-control': 'no-store',
+        'content-security-policy': "frame-ancestors 'none'",
+        'cross-origin-resource-policy': 'same-origin',
+      })
       ctx.type = 'html'
-      ctx.body = page
+      ctx.body = page(key && isFromThisMachine(ctx.req) ? key.reveal() : '')
     } else if (ctx.path === '/graphiql/start.js') {
       ctx.type = 'js'
       ctx.body = start

@@ -154,6 +154,7 @@ describe('sidecar transport', () => {
       credentials: await tlsCredentials(life, { cert, key, clientCa: null }, 20),
       socketPath: null,
       aliases: [],
+      readiness: null,
       drainMs: 100,
     })
     try {

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
@@ -180,6 +182,62 @@ describe('local/start', function () {
     expect(await second.exited).to.equal(1)
     expect(second.output).to.include(`runs from this folder already (process ${platform.pid}) at ${platform.webUrl}`)
     expect(pidsOf(platform).every(isAlive)).to.equal(true)
+  })
+
+  describe('the port of the web server', () => {
+    const hold = async (port = 0) => {
+      const server = createServer().listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      return { port: (server.address() as AddressInfo).port, release: () => new Promise((resolve) => server.close(resolve)) }
+    }
+    const portOf = async (folder: string, env: NodeJS.ProcessEnv = {}) => {
+      const runner = start(folder, { ...shared(), ...env })
+      const { webUrl, processes, sidecarHttpUrl } = await ready(folder)
+      runner.kill('SIGTERM')
+      await runner.exited
+      return { port: Number(new URL(webUrl).port), all: [...Object.values(processes).map(({ port }) => port), sidecarHttpUrl], runner }
+    }
+
+    it('is the one that is asked for, and is taken again at the next start', async () => {
+      const { port, release } = await hold()
+      await release()
+      const folder = makeFolder('a')
+      const first = await portOf(folder, { PORT: String(port) })
+      expect(first.port).to.equal(port)
+      const second = await portOf(folder)
+      expect(second.all).to.deep.equal(first.all)
+      expect(second.runner.output).to.not.include('is taken')
+    })
+
+    it('moves once when it is taken, says so, and stays there', async () => {
+      const folder = makeFolder('a')
+      const { port } = await portOf(folder)
+      const other = await hold(port)
+      try {
+        const moved = await portOf(folder)
+        expect(moved.port).to.not.equal(port)
+        expect(moved.runner.output).to.include(`Port ${port} is taken: the API is at port ${moved.port}`)
+        const again = await portOf(folder)
+        expect(again.port).to.equal(moved.port)
+        expect(again.runner.output).to.not.include('is taken')
+      } finally {
+        await other.release()
+      }
+    })
+
+    for (const variable of ['PORT', 'SIDECAR_HTTP_PORT'])
+      it(`is refused when it was asked for and cannot be had: ${variable}`, async () => {
+        const other = await hold()
+        try {
+          for (const asked of [String(other.port), 'nonsense', '70000']) {
+            const runner = start(makeFolder(asked), { ...shared(), [variable]: asked })
+            expect(await runner.exited).to.equal(1)
+            expect(runner.output).to.include(`${variable}=${asked} cannot be had`)
+          }
+        } finally {
+          await other.release()
+        }
+      })
   })
 
   it('runs from two folders at the same time', async () => {

@@ -44,7 +44,7 @@ describe('sidecar process', () => {
     await until(() => sidecar.output.includes('"msg":"started"'), 'it has started', 10_000)
     const listening = sidecar.output.split('\n').find((line) => line.includes('"msg":"listening"'))
     const { httpPort } = JSON.parse(listening!) as { httpPort: number }
-    expect(await (await fetch(`http://127.0.0.1:${httpPort}/readyz`)).json()).to.include({ status: 'UP' })
+    expect(await (await fetch(`http://127.0.0.1:${httpPort}/readyz`)).json()).to.deep.equal({ status: 'UP' })
     sidecar.signal('SIGTERM')
     expect(await sidecar.exitCode()).to.equal(0)
     expect(sidecar.output).to.include('"msg":"stopped"')

@@ -232,6 +232,7 @@ describe('sidecar real-time connection', () => {
       onState: () => {},
       onUsage: () => {},
       onUnknown: () => {},
+      hearKey: () => {},
       clock: systemClock,
       metrics: new SidecarMetrics(new Registry()),
       log: silentLogger(),

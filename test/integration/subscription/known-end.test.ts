@@ -28,7 +28,7 @@ describe('lists are filtered by the end that is answered', () => {
       ),
     )
     const times = (values: (number | null)[]) => values.map((value) => (value === null ? null : new Date(value)))
-    const { sql } = subscriptionColumns['effectiveEndDate'] as Column
+    const { sql } = subscriptionColumns.effectiveEndDate as Column
     const rows = await bench.prisma.$queryRaw<{ end: Date | null }[]>(Prisma.sql`
       SELECT ${sql} AS end
       FROM unnest(

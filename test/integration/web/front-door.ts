@@ -39,6 +39,7 @@ export interface GraphqlBody<Data = Record<string, unknown>> {
 }
 
 export const operatorKey = 'operator-key-of-the-tests'
+export const graphiqlKey = 'server-key-"of"-GraphiQL'
 
 export async function openFrontDoor({ limits }: { limits?: Partial<FrontDoorLimits> } = {}): Promise<FrontDoor> {
   const database = await createTestDatabase()
@@ -94,6 +95,8 @@ async function serve(
     operatorKey: new Secret(operatorKey),
     ingestionShards: 3,
     hasGraphiql: true,
+    graphiqlKey: new Secret(graphiqlKey),
+    sidecarAddress: '127.0.0.1:9443',
     limits,
   })
   return { app, queues, url: `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}` }

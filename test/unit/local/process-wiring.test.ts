@@ -19,6 +19,8 @@ describe('local/process-wiring', () => {
       BIND_ADDRESS: '127.0.0.1',
       PORT: '4000',
       GRAPHIQL: 'true',
+      GRAPHIQL_KEY: 'server-key',
+      SIDECAR_ADDRESS: '127.0.0.1:8443',
       DATABASE_URL: wiring.databaseUrl,
       REDIS_URL: wiring.redisUrl,
       OPERATOR_KEY: 'operator-key',

@@ -8,6 +8,7 @@ import { Operation } from '../operations/operation.js'
 import { ErrorLog } from './error-log.js'
 import { Execution, type ExecutionOptions } from './execution.js'
 import { type Asked, Preparation, type PreparationOptions } from './preparation.js'
+import { explainRefusal } from './refusals.js'
 import { type GraphqlAnswer, type GraphqlRequest, isPlain, jsonHeaders } from './request.js'
 import { createStrategies, plainAnswer, type Strategy } from './strategies.js'
 
@@ -56,7 +57,9 @@ export class GraphqlDoor {
     }
     const all = await Promise.all(answers)
     const refused = all.find((answer) => answer.body === null)
-    return refused ?? { status: 200, headers: all[0]!.headers, body: `[${all.map((answer) => answer.body).join(',')}]` }
+    return refused
+      ? this.#explained(request, refused, new Operation())
+      : { status: 200, headers: all[0]!.headers, body: `[${all.map((answer) => answer.body).join(',')}]` }
   }
 
   /** A request that never became an operation. */
@@ -67,10 +70,17 @@ export class GraphqlDoor {
 
   async #answerOne(request: GraphqlRequest): Promise<GraphqlAnswer> {
     const operation = new Operation()
-    const answer = await this.#answerOperation(request, operation)
+    const bare = await this.#answerOperation(request, operation)
+    const answer = bare.body === null && !request.isOfList ? this.#explained(request, bare, operation) : bare
     const { field = 'none', code = 'ok', startedAt } = operation
     this.#seconds.observe({ field, code }, (performance.now() - startedAt) / 1000)
     return operation.isTraced ? { ...answer, headers: { ...answer.headers, 'x-trace-id': operation.traceId } } : answer
+  }
+
+  /** A refusal that is a status and nothing else leaves whoever has sent it to guess. */
+  #explained(request: GraphqlRequest, { status, headers }: GraphqlAnswer, operation: Operation): GraphqlAnswer {
+    const error = this.#errors.toWire(invalidInput(explainRefusal(status, request)), operation)
+    return { status, headers: { ...headers, ...jsonHeaders }, body: JSON.stringify({ errors: [error] }) }
   }
 
   async #answerOperation(request: GraphqlRequest, operation: Operation): Promise<GraphqlAnswer> {

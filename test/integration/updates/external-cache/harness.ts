@@ -59,12 +59,10 @@ export class Worker {
     return response && { status: response.status, body: await response.text() }
   }
 
-  /** The facts of readiness that are promised. */
+  /** Everything that readiness tells. */
   async readiness(): Promise<{ http: number; status: string; consumers: number; redis: string } | null> {
     const answer = await this.get('/readyz')
-    if (answer === null) return null
-    const { status, consumers, redis } = JSON.parse(answer.body)
-    return { http: answer.status, status, consumers, redis }
+    return answer && { http: answer.status, ...JSON.parse(answer.body) }
   }
 
   async stop(): Promise<number | null> {
@@ -115,20 +113,25 @@ export class Line {
 
 export interface FakeApi {
   url: string
-  /** What it was asked: key and variables. */
+  /** What it was asked beside whether it takes the key: key and variables. */
   asked: { key: unknown; query: string; variables: unknown }[]
   close(): Promise<unknown>
 }
 
 /** The platform's GraphQL door as far as the wire shows it. */
-export async function fakeApi(port: number, answer: () => { status?: number; body: unknown }): Promise<FakeApi> {
+export async function fakeApi(
+  port: number,
+  answer: () => { status?: number; body: unknown },
+  keyCheck: (query: string) => { status?: number; body: unknown } = () => ({ body: { data: { testClock: null } } }),
+): Promise<FakeApi> {
   const asked: FakeApi['asked'] = []
   const server = createHttpServer(async (request, response) => {
     let text = ''
     for await (const chunk of request) text += chunk
     const { query, variables } = JSON.parse(text)
-    asked.push({ key: request.headers['x-api-key'], query, variables })
-    const { status = 200, body } = answer()
+    const isKeyCheck = query.includes('KeyCheck')
+    if (!isKeyCheck) asked.push({ key: request.headers['x-api-key'], query, variables })
+    const { status = 200, body } = isKeyCheck ? keyCheck(query) : answer()
     response.writeHead(request.url === '/graphql' ? status : 404, { 'content-type': 'application/json' })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   })

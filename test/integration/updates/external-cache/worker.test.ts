@@ -254,10 +254,62 @@ describe('queue-consumption', function () {
       () => worker.readiness(),
       (answer) => answer?.status === 'DOWN',
     )
-    expect(down).to.deep.equal({ ...isDown, redis: 'CONNECTED' })
+    expect(down).to.deep.equal(isDown)
     await line.mend()
     await queue.add(stateMessage(state(5, [boolean('sso')])))
     await holds('sso')
+  })
+
+  const refusal = (code: string, message: string) => ({ body: { data: null, errors: [{ message, extensions: { code } }] } })
+  const readinessOnceConnected = (worker: Worker) =>
+    eventually(
+      () => worker.readiness(),
+      (answer) => answer?.redis === 'CONNECTED',
+    )
+  const isRefused = { http: 503, status: 'DOWN', consumers: 0, redis: 'CONNECTED' }
+
+  it('is not ready with a key that the API refuses, says why once, and is as soon as the key is taken', async () => {
+    let isTaken = false
+    const taken = { body: { data: { testClock: null, entitlementsState: {} } } }
+    const api = await fakeApi(
+      0,
+      () => taken,
+      () => (isTaken ? taken : refusal('Unauthenticated', 'The key is not known')),
+    )
+    apis.push(api)
+    const worker = await start({ API_URL: api.url })
+    expect(await readinessOnceConnected(worker)).to.deep.equal(isRefused)
+    expect(worker.output.split('the API refuses SERVER_API_KEY')).to.have.length(2)
+    expect(worker.output).to.include('The key is not known').and.not.include('server-key-of-the-test')
+    expect((await worker.get('/metrics'))?.body).to.match(/tollgate_api_key_refused\{[^}]*\} 1/)
+    isTaken = true
+    await eventually(
+      () => worker.readiness(),
+      (answer) => answer?.status === 'UP',
+    )
+    expect((await worker.get('/metrics'))?.body).to.match(/tollgate_api_key_refused\{[^}]*\} 0/)
+  })
+
+  it('is not ready with the key of another environment than that of its queue, or with a queue of none', async () => {
+    const api = await fakeApi(
+      0,
+      () => ({ body: {} }),
+      (query) =>
+        query.includes(environmentId)
+          ? { body: { data: { testClock: null, entitlementsState: {} } } }
+          : refusal('IdentityForbidden', 'The key belongs to another environment'),
+    )
+    apis.push(api)
+    const url = (queue: string) => `${testRedisUrl()}?queue=${queue}&prefix=${queuePrefix}`
+    for (const [queue, reason] of [
+      [`environment-${randomUUID()}`, 'The key belongs to another environment'],
+      ['made-up', 'is that of no environment'],
+    ] as const) {
+      const worker = await start({ API_URL: api.url, QUEUE_URL: url(queue) })
+      expect(await readinessOnceConnected(worker), queue).to.deep.equal(isRefused)
+      expect(worker.output).to.include(reason)
+    }
+    expect(await readinessOnceConnected(await start({ API_URL: api.url }))).to.deep.equal(isUp)
   })
 
   it('puts a message of a version that it does not know back, for a newer worker', async () => {

@@ -214,7 +214,7 @@ describe('the front door over HTTP', () => {
       const page = await fetch(`${door.url}/graphql`, { headers: { accept: 'text/html,application/xhtml+xml' } })
       const html = await page.text()
       const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!)
-      expect(assets).to.have.length(5)
+      expect(assets).to.have.length(6)
       expect(html).to.not.match(/(?:src|href)="(?!\/)/)
       for (const path of assets) {
         const asset = await fetch(`${door.url}${path}`)

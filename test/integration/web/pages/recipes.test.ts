@@ -6,32 +6,36 @@ import { packageRoot } from '../../../../src/web/pages/package-files.js'
 import { readRecipes, withoutChance } from '../../../support/recipes.js'
 import { openWholePlatform, type TestEnvironment, type WholePlatform } from '../whole-platform.js'
 
-const page = readFileSync(join(packageRoot, 'src/web/docs/recipes.md'), 'utf8')
+const pageOf = (name: string) => readFileSync(join(packageRoot, 'src/web/docs', `${name}.md`), 'utf8')
 
-describe('the page of recipes', function () {
-  this.timeout(30_000)
-  let platform: WholePlatform
-  let environment: TestEnvironment
+for (const [name, needed] of [
+  ['recipes', ['sign-up', 'trial', 'upgrade', 'seat', 'usage', 'cancel']],
+  ['index', ['provision', 'subscribe', 'ask', 'report', 'cancel']],
+] as const)
+  describe(`the page of ${name}`, function () {
+    this.timeout(30_000)
+    let platform: WholePlatform
+    let environment: TestEnvironment
 
-  before(async () => {
-    platform = await openWholePlatform()
-    const catalog: unknown = parse(readFileSync(join(packageRoot, 'src/local/example-catalog.yaml'), 'utf8'))
-    environment = await platform.createEnvironment('recipes', catalog)
-  })
-  after(async () => expect(await platform.close()).to.deep.equal([]))
-
-  const recipes = readRecipes(page)
-  it('has what a host application needs first', () => {
-    const titles = recipes.map(({ title }) => title.toLowerCase()).join('\n')
-    for (const word of ['sign-up', 'trial', 'upgrade', 'seat', 'usage', 'cancel']) expect(titles).to.include(word)
-  })
-  for (const [index, { title, query, variables, response }] of recipes.entries()) {
-    it(`answers as it says: ${index + 1}. ${title}`, async () => {
-      const answer = await environment.ask(query, variables)
-      expect(withoutChance(answer), JSON.stringify(answer, null, 2)).to.deep.equal(withoutChance(response))
+    before(async () => {
+      platform = await openWholePlatform()
+      const catalog: unknown = parse(readFileSync(join(packageRoot, 'src/local/example-catalog.yaml'), 'utf8'))
+      environment = await platform.createEnvironment('recipes', catalog)
     })
-  }
-})
+    after(async () => expect(await platform.close()).to.deep.equal([]))
+
+    const recipes = readRecipes(pageOf(name))
+    it('has what a host application needs first', () => {
+      const titles = recipes.map(({ title }) => title.toLowerCase()).join('\n')
+      for (const word of needed) expect(titles).to.include(word)
+    })
+    for (const [index, { title, query, variables, response }] of recipes.entries()) {
+      it(`answers as it says: ${index + 1}. ${title}`, async () => {
+        const answer = await environment.ask(query, variables)
+        expect(withoutChance(answer), JSON.stringify(answer, null, 2)).to.deep.equal(withoutChance(response))
+      })
+    }
+  })
 
 describe('reading recipes', () => {
   it('refuses a request without its answer', () => {
