@@ -5,6 +5,7 @@ import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
 import type { BillingLedger } from './ledger.js'
+import { findEntries, insertEntries } from './records/balance.js'
 import {
   claimIntents,
   countIntents,
@@ -23,7 +24,6 @@ import {
   reviveIntents,
   voidOf,
 } from './records/intents.js'
-import { findEntries, insertEntries } from './records/balance.js'
 import { clearFailure, clearPaymentDeadline, findInvoice, findTrouble, mirrorInvoice, saveSyncError } from './records/invoices.js'
 import { entriesAfter, fateOf } from './rules/balance.js'
 import type { Draft, Invoice } from './rules/billing.js'

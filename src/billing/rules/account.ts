@@ -27,7 +27,7 @@ export interface Account {
   /** Waits for the next invoice. */
   pending: { lines: Line[]; discount: decimal.Decimal; tax: decimal.Decimal; credits?: Credit[] } | null
   /** Of what stood of the other one, what the first invoice has credited already, before the other ended; null: nothing. */
-  credited: Pick<Standing, 'chargedBy'> & { periodStart: EpochMs } | null
+  credited: (Pick<Standing, 'chargedBy'> & { periodStart: EpochMs }) | null
   /** Unused time was asked back for an end that is yet to come. */
   creditsUnusedAtEnd: boolean
   /** In order: what the months of a coupon are counted by. */

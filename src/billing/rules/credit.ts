@@ -2,8 +2,8 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { Subscription } from '../../subscription/rules/subscription.js'
-import type { Funding } from './balance.js'
 import type { Account } from './account.js'
+import type { Funding } from './balance.js'
 import type { Credit, Draft, Standing, Terms } from './billing.js'
 import { type ChangeDraft, changeDraft, isEmpty } from './invoice.js'
 

@@ -137,7 +137,14 @@ class Books {
   }
 
   change(after: Subscription, given: { isRenewal?: boolean; creditsUnused?: boolean; proration?: 'CREATE_PRORATIONS' | 'NONE' } = {}) {
-    const change = { before: this.held, after, at: this.now, isRenewal: false, proration: 'INVOICE_IMMEDIATELY', creditsUnused: false } as const
+    const change = {
+      before: this.held,
+      after,
+      at: this.now,
+      isRenewal: false,
+      proration: 'INVOICE_IMMEDIATELY',
+      creditsUnused: false,
+    } as const
     const charges = (id: string) => {
       const made = this.invoices.get(id)
       return made ? { funding: fundingOf(made), payerId: acme.customerId } : null
@@ -221,7 +228,10 @@ const anyStep = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('renew' as const), amount: fc.constant(0) }) },
   {
     weight: 8,
-    arbitrary: fc.record({ do: fc.constantFrom('fail' as const, 'pay' as const, 'pay' as const, 'void' as const, 'refund' as const), amount: fc.nat(9) }),
+    arbitrary: fc.record({
+      do: fc.constantFrom('fail' as const, 'pay' as const, 'pay' as const, 'void' as const, 'refund' as const),
+      amount: fc.nat(9),
+    }),
   },
 )
 
