@@ -2,11 +2,13 @@ import { findCoupon } from '../catalog/records/coupons.js'
 import { placeInTime } from '../changes/access.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
+import { newId } from '../kernel/id.js'
 import type { Db } from '../platform/postgres.js'
 import { isSameSlot } from '../subscription/rules/coexistence.js'
 import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
-import { creationKey, insertIntent, voidOf } from './records/intents.js'
-import { clearPaymentDeadline, findAccounts, findBalance, findInvoices, insertInvoice, saveAccount } from './records/invoices.js'
+import { type Invoicing, writeInvoices } from './invoicing.js'
+import { insertIntent, voidOf } from './records/intents.js'
+import { clearPaymentDeadline, findAccounts, findCharges, findInvoices, saveAccount } from './records/invoices.js'
 import { findCustomerDiscount, isUsedUp, redeem } from './records/redemptions.js'
 import {
   type Account,
@@ -20,10 +22,11 @@ import {
   type UsageAsked,
   usageAsked,
 } from './rules/account.js'
-import { type Billed, bill } from './rules/bill.js'
-import type { Discount, Draft, EndsBy, Period, Standing, Terms } from './rules/billing.js'
+import { bill } from './rules/bill.js'
+import type { Discount, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'
 import { toDiscount } from './rules/coupon.js'
+import { named, payerOf } from './rules/credit.js'
 import { lateUsageDraft, type MeasuredUsage } from './rules/invoice.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
 import {
@@ -82,14 +85,16 @@ export class BillingLedger {
   async recordIn(db: Db, customer: Payer, changes: readonly SavedChange[], request: BillingRequest = {}): Promise<void> {
     const billed = await this.#billAll(db, customer, changes, request, { isDryRun: false })
     for (const { before, after } of changes) if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status)) await takeBack(db, after)
-    for (const { subscription, at, account, drafts, beginsToWait, isPaid } of billed) {
+    for (const { subscription, at, account, beginsToWait } of billed) {
       const waits = subscription.status === 'PAYMENT_PENDING' && beginsToWait
       const deadlines = { lateUsageDueAt: lateUsageDueAt(account), ...(waits && { paymentDueAt: at + paymentDeadlineMs }) }
       await saveAccount(db, customer.environmentId, subscription.id, { account, ...deadlines })
-      // What was paid elsewhere is an invoice that nobody collects.
-      const terms: Terms = isPaid ? { ...account.terms, collectionMethod: 'NONE' } : account.terms
-      for (const draft of drafts) await this.#invoice(db, subscription, terms, draft, at)
     }
+    const invoicing = billed.map(({ account: { terms }, isPaid, ...one }) => {
+      // What was paid elsewhere is an invoice that nobody collects.
+      return { ...one, terms: isPaid ? ({ ...terms, collectionMethod: 'NONE' } as const) : terms }
+    })
+    await writeInvoices(db, customer.environmentId, invoicing)
   }
 
   /** Charges what came late of a subscription that has ended, when no more can come. Safe to repeat: then there is nothing left to look for. */
@@ -107,7 +112,9 @@ export class BillingLedger {
     const customerDiscount = await findCustomerDiscount(db, environmentId, customerId)
     const discount = discountAt(account, { customerDiscount, period: { start: now }, at: now })
     const draft = lateUsageDraft({ terms, usage, alreadyCharged: usageCharged, discount })
-    if (draft) await this.#invoice(db, subscription, terms, draft, now)
+    if (!draft) return
+    const drafts = [{ ...draft, id: newId() }]
+    await writeInvoices(db, environmentId, [{ subscription, terms, drafts, waiting: [], charges: () => null, at: now }])
   }
 
   /**
@@ -167,9 +174,13 @@ export class BillingLedger {
       if (asked) checkOverrides(request, asked.after, null)
       return []
     }
-    const ids = [...new Set(concerned.map(({ after }) => after.id))]
+    const ids = [...new Set(concerned.flatMap(({ after, inForce }) => [after.id, ...(inForce ? [inForce.id] : [])]))]
     const stored = await findAccounts(db, customer.environmentId, ids)
     const accounts = new Map([...stored].map(([id, { account }]) => [id, account]))
+    const isCredited = concerned.some(({ isRenewal }) => !isRenewal)
+    const credited = [...accounts.values()].flatMap((account) => chargesIn(account, { isCredited }))
+    const known = await findCharges(db, customer.environmentId, credited)
+    const charges = (id: string) => known.get(id) ?? null
     // Asked at each invoice: it was given, replaced or cleared meanwhile.
     const customerDiscount = await findCustomerDiscount(db, customer.environmentId, customer.id)
     const results: BilledSubscription[] = []
@@ -191,26 +202,32 @@ export class BillingLedger {
         subscription: after,
         customer,
       })
-      const replaced = inForce
-        ? ((await findAccounts(db, customer.environmentId, [inForce.id])).get(inForce.id)?.account.standing ?? null)
-        : (predecessor?.standing ?? null)
+      const replaced = (inForce ? accounts.get(inForce.id)?.standing : predecessor?.standing) ?? null
+      // Nobody else settles it: what takes its place is not charged.
+      const isSettledHere = isReplaced(after) && request.proration !== 'NONE' && !hasChargedSuccessor(recorded, changes)
       const change: BilledChange = {
         before,
         after,
         at,
         isRenewal,
         proration: asked.proration ?? 'INVOICE_IMMEDIATELY',
-        creditsUnused: asked.creditsUnused ?? false,
+        creditsUnused: isSettledHere || (asked.creditsUnused ?? false),
         isBackdated: asked.isBackdated ?? false,
         usageUntil,
       }
-      const result = bill({ account, terms, change, replaced, usage: await this.#usage(db, account, change), customerDiscount })
-      if (account.standing && !result.account.standing && isReplaced(after))
-        released.push({ subscription: after, standing: account.standing, at })
+      const usage = await this.#usage(db, account, change)
+      const billed = bill({ account, terms, change, replaced, usage, customerDiscount, charges })
+      const result = named(billed, account, newId)
+      for (const { id, payerId = payerOf(after) } of result.drafts) known.set(id, { funding: 'given', payerId })
+      if (result.standing && !result.account.standing && isReplaced(after))
+        released.push({ subscription: after, standing: result.standing, at })
       if (isCharged(after) && beginsUsage(account, change, changes)) result.account = { ...result.account, usageFrom: usageUntil }
       accounts.set(after.id, result.account)
       results.push({
-        ...result,
+        account: result.account,
+        drafts: result.drafts,
+        waiting: billed.waiting ?? [],
+        charges,
         subscription: after,
         at,
         beginsToWait: before?.status !== 'PAYMENT_PENDING',
@@ -257,27 +274,6 @@ export class BillingLedger {
     }
     return measured
   }
-
-  /** The invoice as we want it, and the call that makes it at the provider. What the customer has to its credit is used first. */
-  async #invoice(db: Db, subscription: Subscription, { collectionMethod, daysUntilDue }: Terms, draft: Draft, at: EpochMs): Promise<void> {
-    const { environmentId, id: subscriptionId } = subscription
-    const customerId = subscription.payingCustomerId ?? subscription.customerId
-    const due = decimal.max(draft.total, decimal.zero)
-    const balance = due === decimal.zero ? decimal.zero : await findBalance(db, environmentId, customerId, draft.currency)
-    const creditApplied = decimal.compare(balance, due) > 0 ? due : decimal.max(balance, decimal.zero)
-    const amountDue = decimal.subtract(due, creditApplied)
-    const facts = { environmentId, subscriptionId, customerId, collectionMethod, daysUntilDue, creditApplied, amountDue, createdAt: at }
-    const invoiceId = await insertInvoice(db, facts, draft)
-    await insertIntent(db, {
-      environmentId,
-      subscriptionId,
-      customerId,
-      kind: 'CREATE_INVOICE',
-      idempotencyKey: creationKey(invoiceId),
-      invoiceId,
-      endsBy: null,
-    })
-  }
 }
 
 /**
@@ -296,14 +292,22 @@ async function unpaidInvoices(db: Db, { environmentId, id: subscriptionId }: Sub
     .map(({ id: invoiceId, customerId }) => ({ environmentId, subscriptionId, customerId, invoiceId }))
 }
 
-export interface BilledSubscription extends Billed {
-  subscription: Subscription
-  at: EpochMs
+export interface BilledSubscription extends Omit<Invoicing, 'terms'> {
+  account: Account
   /** It did not wait for a payment before. */
   beginsToWait: boolean
   /** Elsewhere. */
   isPaid: boolean
 }
+
+/** The invoices whose payment decides about what is given back: of what waits, and where what stands is changed or ends, of that. */
+const chargesIn = ({ standing, pending }: Account, { isCredited }: { isCredited: boolean }): string[] => [
+  ...(isCredited && standing?.chargedBy ? [standing.chargedBy] : []),
+  ...(pending?.credits ?? []).flatMap(({ chargeId }) => chargeId ?? []),
+]
+
+const hasChargedSuccessor = ({ after, at }: SavedChange, changes: readonly SavedChange[]): boolean =>
+  changes.some((other) => other.at === at && other.after.id !== after.id && isCharged(other.after) && isSameSlot(other.after, after))
 
 /** Whether billing has anything to remember of it. */
 const isBilled = (subscription: Subscription): boolean => isCharged({ ...subscription, status: 'ACTIVE' })

@@ -5,6 +5,7 @@ import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
 import type { BillingLedger } from './ledger.js'
+import { findEntries, insertEntries } from './records/balance.js'
 import {
   claimIntents,
   countIntents,
@@ -24,8 +25,9 @@ import {
   voidOf,
 } from './records/intents.js'
 import { clearFailure, clearPaymentDeadline, findInvoice, findTrouble, mirrorInvoice, saveSyncError } from './records/invoices.js'
+import { entriesAfter, fateOf } from './rules/balance.js'
 import type { Draft, Invoice } from './rules/billing.js'
-import { collectionDays, consequenceOf, type PaymentConsequence } from './rules/payment-collection.js'
+import { collectionDays, consequenceOf, hasNeverBegun, type PaymentConsequence } from './rules/payment-collection.js'
 import { invoiceNotFound } from './rules/problems.js'
 import type { BillingProvider, Call, KnownInvoice, ProviderInvoice } from './rules/provider.js'
 
@@ -205,11 +207,19 @@ export class BillingSync {
       const isTakenBack = intent?.kind === 'VOID'
       const endsBy = withdrawn?.endsBy ?? null
       const consequence = consequenceOf({ subscription, before, news, collectionMethod, isTakenBack, endsBy, now })
-      const isNews = await mirrorInvoice(db, environmentId, id, news, consequence.failedSince)
+      // A provider may forget why the payment was refused, when it takes the invoice back.
+      const errorMessage = news.errorMessage ?? (news.status === 'CANCELED' ? before.errorMessage : null)
+      const isNews = await mirrorInvoice(db, environmentId, id, { ...news, errorMessage }, consequence.failedSince)
       if (intent) await finishIntent(db, intent)
       if (news.billingId === null) await dropCreation(db, environmentId, id)
       if (!isNews) return null
       const { next, trigger, visibleError } = consequence
+      const fate = fateOf(news, { isRefused: next?.kind === 'REFUND' })
+      if (fate) {
+        const entries = await findEntries(db, environmentId, id)
+        const following = entriesAfter({ invoiceId: id, fate, entries, hasNeverBegun: hasNeverBegun(subscription) })
+        await insertEntries(db, environmentId, following, now)
+      }
       if (trigger !== null) await clearPaymentDeadline(db, environmentId, subscriptionId)
       // What somebody has to know stays until the next thing that succeeds; giving a payment back is told by it and does not end it.
       if (visibleError !== null || (intent && intent.kind !== 'REFUND'))

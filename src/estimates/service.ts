@@ -1,10 +1,13 @@
 import type { BilledSubscription, BillingLedger, SavedChange } from '../billing/ledger.js'
-import { findAccounts, findBalance } from '../billing/records/invoices.js'
+import { findBalance } from '../billing/records/balance.js'
+import { findAccounts } from '../billing/records/invoices.js'
 import { findCustomerDiscount } from '../billing/records/redemptions.js'
-import { type Account, discountAt, newAccount } from '../billing/rules/account.js'
+import { type Account, discountAt, isCharged, newAccount } from '../billing/rules/account.js'
+import { balanceAfter } from '../billing/rules/balance.js'
 import type { Discount, Draft, Terms } from '../billing/rules/billing.js'
 import { type Charge, chargesOf, currencyOf } from '../billing/rules/charges.js'
-import { balanceAfter, type Estimate, estimateOf, joined, paidFrom } from '../billing/rules/estimate.js'
+import { payerOf } from '../billing/rules/credit.js'
+import { type Estimate, estimateOf, joined, paidFrom } from '../billing/rules/estimate.js'
 import { totalled } from '../billing/rules/invoice.js'
 import type { BillingProvider } from '../billing/rules/provider.js'
 import { usualTerms } from '../billing/rules/request.js'
@@ -15,6 +18,7 @@ import { type Db, Prisma, type PrismaClient } from '../platform/postgres.js'
 import { advance } from '../subscription/rules/advance.js'
 import { billingPeriodAt, firstPeriod } from '../subscription/rules/billing-period.js'
 import { isSameSlot } from '../subscription/rules/coexistence.js'
+import { apply } from '../subscription/rules/lifecycle.js'
 import { planChangeType } from '../subscription/rules/plan-change.js'
 import { invalidSubscriptionStatus } from '../subscription/rules/problems.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
@@ -89,8 +93,11 @@ export class EstimateService {
       const started: Subscription = { ...subscription, status: 'ACTIVE', currentPeriod: firstPeriod(subscription, startDate) }
       const inForce =
         (await this.#openAt(db, preview, startDate)).find((other) => other.status === 'ACTIVE' && isSameSlot(other, started)) ?? null
-      const change: SavedChange = { before: null, after: started, at: Math.max(startDate, now), isRenewal: false, inForce }
-      return this.#estimate(db, { ...preview, changes: [change], subscription: started, before: inForce }, request.billing)
+      const at = Math.max(startDate, now)
+      const change: SavedChange = { before: null, after: started, at, isRenewal: false, inForce }
+      // What is not charged settles nothing by an invoice of its own: that is what the other one's end does.
+      const ended = inForce && !isCharged(started) ? [{ before: inForce, after: apply(inForce, 'replace', at), at, isRenewal: false }] : []
+      return this.#estimate(db, { ...preview, changes: [...ended, change], subscription: started, before: inForce }, request.billing)
     })
   }
 
@@ -112,12 +119,12 @@ export class EstimateService {
       const later = billed.filter((one) => one.subscription.id === subscription.id && one.at > now)
       const at = later.find(({ drafts }) => drafts.length > 0)?.at ?? period.end
       const own = later.filter((one) => one.at === at)
-      const documents = own.flatMap(({ drafts }) => drafts)
+      const payerId = payerOf(subscription)
+      const documents = documentsOf(own).flatMap((one) => (one.payerId === payerId ? [one.draft] : []))
       const account = own.at(-1)?.account ?? (await this.#account(db, customer, subscription))
       const { terms, standing } = account
       const currency = documents.at(-1)?.currency ?? currencyOf(subscription, customer.billingCurrency) ?? fallbackCurrency
       const nothing = { reason: 'BILLING_CYCLE', currency, period, lines: [], discount: decimal.zero, tax: decimal.zero } as const
-      const payerId = payerOf(subscription)
       const balance = await this.#balance(db, { environmentId, payerId, currency }, billed, documents)
       const customerDiscount = await findCustomerDiscount(db, environmentId, customer.id)
       return {
@@ -149,7 +156,7 @@ export class EstimateService {
     const account = own?.account ?? (await this.#account(db, customer, subscription))
     const payerId = payerOf(subscription)
     // Also of what it takes the place of: its usage is charged in the same instant.
-    const drafts = billed.filter((one) => isAsked(one) && payerOf(one.subscription) === payerId).flatMap((one) => one.drafts)
+    const drafts = documentsOf(billed.filter(isAsked)).flatMap((one) => (one.payerId === payerId ? [one.draft] : []))
     const at = changes.at(-1)?.at ?? now
     const currency = drafts.at(-1)?.currency ?? account.terms.currency
     const balance = currency === null ? decimal.zero : await this.#balance(db, { environmentId, payerId, currency }, billed, drafts)
@@ -176,14 +183,14 @@ export class EstimateService {
     billed: readonly BilledSubscription[],
     [first]: readonly Draft[],
   ): Promise<decimal.Decimal> {
-    const drafts = billed.flatMap((one) => one.drafts.map((draft) => ({ draft, payerId: payerOf(one.subscription) })))
+    const drafts = documentsOf(billed)
     const index = drafts.findIndex(({ draft }) => draft === first)
     const before = drafts.slice(0, index === -1 ? undefined : index).filter((other) => other.payerId === payerId)
     const totals = totalsIn(
       currency,
       before.map(({ draft }) => draft),
     )
-    return balanceAfter(await findBalance(db, environmentId, payerId, currency), totals)
+    return totals.reduce(balanceAfter, await findBalance(db, environmentId, payerId, currency))
   }
 
   async #account(db: Db, customer: Preview['customer'], subscription: Subscription): Promise<Account> {
@@ -211,7 +218,9 @@ export class EstimateService {
   }
 }
 
-const payerOf = ({ payingCustomerId, customerId }: Subscription): string => payingCustomerId ?? customerId
+/** With whom they are for. */
+const documentsOf = (billed: readonly BilledSubscription[]) =>
+  billed.flatMap(({ drafts, subscription }) => drafts.map((draft) => ({ draft, payerId: draft.payerId ?? payerOf(subscription) })))
 
 const totalsIn = (currency: string, drafts: readonly Draft[]): decimal.Decimal[] =>
   drafts.filter((draft) => draft.currency === currency).map(({ total }) => total)

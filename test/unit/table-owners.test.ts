@@ -13,7 +13,7 @@ const owners: Record<string, string> = {
   'src/metering': `
     usage_measurement raw_event pending_batch ingestion_key usage_series usage_counter usage_member usage_rollup usage_grouping usage_group_rollup
     usage_recomputation`,
-  'src/billing': 'invoice invoice_line subscription_billing billing_intent coupon_redemption',
+  'src/billing': 'invoice invoice_line balance_entry subscription_billing billing_intent coupon_redemption',
   'src/billing/builtin': 'builtin_invoice builtin_request builtin_payment_method builtin_tax_rate builtin_invoice_number',
   'src/subscription': `
     subscription subscription_addon subscription_quantity subscription_entitlement subscription_renewal scheduled_update trial package_migration`,

@@ -92,6 +92,9 @@ CREATE TYPE "invoice_status" AS ENUM ('OPEN', 'PAID', 'CANCELED', 'FAILED');
 CREATE TYPE "invoice_reason" AS ENUM ('BILLING_CYCLE', 'MANUAL', 'MINIMUM_INVOICE_AMOUNT_EXCEEDED', 'OTHER', 'SUBSCRIPTION_CREATION', 'SUBSCRIPTION_UPDATE');
 
 -- CreateEnum
+CREATE TYPE "balance_entry_kind" AS ENUM ('CREDIT', 'WAITING', 'RELEASED', 'DROPPED', 'REVERSED', 'APPLIED', 'RETURNED');
+
+-- CreateEnum
 CREATE TYPE "billing_intent_kind" AS ENUM ('CREATE_INVOICE', 'COLLECT', 'VOID', 'REFUND');
 
 -- CreateEnum
@@ -584,6 +587,7 @@ CREATE TABLE "invoice" (
     "discount" DECIMAL NOT NULL DEFAULT 0,
     "tax" DECIMAL NOT NULL DEFAULT 0,
     "failed_since" TIMESTAMPTZ(3),
+    "has_failed" BOOLEAN NOT NULL DEFAULT false,
     "number" TEXT,
     "payment_secret" TEXT,
     "provider_revision" BIGINT NOT NULL DEFAULT 0,
@@ -614,6 +618,20 @@ CREATE TABLE "invoice_line" (
     "is_proration" BOOLEAN NOT NULL DEFAULT false,
 
     CONSTRAINT "invoice_line_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "balance_entry" (
+    "environment_id" UUID NOT NULL,
+    "invoice_id" UUID NOT NULL,
+    "charge_id" UUID NOT NULL,
+    "kind" "balance_entry_kind" NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "currency" TEXT NOT NULL,
+    "amount" DECIMAL NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "balance_entry_pkey" PRIMARY KEY ("environment_id","invoice_id","charge_id","kind")
 );
 
 -- CreateTable
@@ -985,6 +1003,12 @@ CREATE UNIQUE INDEX "invoice_environment_id_billing_id_key" ON "invoice"("enviro
 CREATE UNIQUE INDEX "invoice_line_environment_id_invoice_id_position_key" ON "invoice_line"("environment_id", "invoice_id", "position");
 
 -- CreateIndex
+CREATE INDEX "balance_entry_environment_id_customer_id_currency_idx" ON "balance_entry"("environment_id", "customer_id", "currency");
+
+-- CreateIndex
+CREATE INDEX "balance_entry_environment_id_charge_id_idx" ON "balance_entry"("environment_id", "charge_id");
+
+-- CreateIndex
 CREATE INDEX "billing_intent_environment_id_subscription_id_idx" ON "billing_intent"("environment_id", "subscription_id");
 
 -- CreateIndex
@@ -1198,6 +1222,12 @@ ALTER TABLE "invoice_line" ADD CONSTRAINT "invoice_line_environment_id_fkey" FOR
 ALTER TABLE "invoice_line" ADD CONSTRAINT "invoice_line_environment_id_invoice_id_fkey" FOREIGN KEY ("environment_id", "invoice_id") REFERENCES "invoice"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
 
 -- AddForeignKey
+ALTER TABLE "balance_entry" ADD CONSTRAINT "balance_entry_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "balance_entry" ADD CONSTRAINT "balance_entry_environment_id_customer_id_fkey" FOREIGN KEY ("environment_id", "customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
 ALTER TABLE "subscription_billing" ADD CONSTRAINT "subscription_billing_environment_id_subscription_id_fkey" FOREIGN KEY ("environment_id", "subscription_id") REFERENCES "subscription"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
 
 -- AddForeignKey
@@ -1337,9 +1367,15 @@ ALTER TABLE "promotional_entitlement"
   ADD CONSTRAINT "promotional_entitlement_period_check" CHECK ("end_date" > "start_date" AND ("period" = 'LIFETIME') = ("end_date" IS NULL)),
   ADD CONSTRAINT "promotional_entitlement_reset_check" CHECK (("reset_period" IS NULL) = ("reset_rule" IS NULL)),
   ADD CONSTRAINT "promotional_entitlement_due_check" CHECK ("revoked_at" IS NULL OR "due_at" IS NULL);
-ALTER TABLE "invoice" ADD CONSTRAINT "invoice_error_check" CHECK ("error_message" IS NULL OR "status" = 'FAILED');
+ALTER TABLE "invoice" ADD CONSTRAINT "invoice_error_check" CHECK ("error_message" IS NULL OR "status" IN ('FAILED', 'CANCELED'));
+-- Checked at the end: what an invoice takes is entered before the invoice, under the lock of the payer's balance.
+ALTER TABLE "balance_entry"
+  ADD CONSTRAINT "balance_entry_invoice_fkey" FOREIGN KEY ("environment_id", "invoice_id") REFERENCES "invoice" ("environment_id", "id") DEFERRABLE INITIALLY DEFERRED,
+  ADD CONSTRAINT "balance_entry_charge_fkey" FOREIGN KEY ("environment_id", "charge_id") REFERENCES "invoice" ("environment_id", "id") DEFERRABLE INITIALLY DEFERRED,
+  ADD CONSTRAINT "balance_entry_amount_check" CHECK (
+    CASE WHEN "kind" IN ('CREDIT', 'WAITING', 'RELEASED') THEN "amount" > 0 WHEN "kind" IN ('DROPPED', 'REVERSED') THEN "amount" < 0 ELSE "amount" <> 0 END);
 ALTER TABLE "builtin_invoice"
-  ADD CONSTRAINT "builtin_invoice_error_check" CHECK ("error_message" IS NULL OR "status" = 'FAILED'),
+  ADD CONSTRAINT "builtin_invoice_error_check" CHECK ("error_message" IS NULL OR "status" IN ('FAILED', 'CANCELED')),
   ADD CONSTRAINT "builtin_invoice_refund_check" CHECK ("refunded_amount" >= 0 AND ("refunded_amount" = 0 OR "status" = 'PAID'));
 ALTER TABLE "builtin_tax_rate" ADD CONSTRAINT "builtin_tax_rate_percentage_check" CHECK ("percentage" BETWEEN 0 AND 100);
 ALTER TABLE "ingestion_key" ADD CONSTRAINT "ingestion_key_hash_check" CHECK (octet_length("hash") = 32);

@@ -62,7 +62,7 @@ export class BuiltinProvider implements BillingProvider {
 
   voidInvoice(call: Call, { billingId }: { billingId: string }): Promise<ProviderInvoice> {
     return this.#change(call, billingId, (row) =>
-      row.status === 'PAID' || row.status === 'CANCELED' ? row : { ...row, status: 'CANCELED', requiresAction: false, errorMessage: null },
+      row.status === 'PAID' || row.status === 'CANCELED' ? row : { ...row, status: 'CANCELED', requiresAction: false },
     )
   }
 

@@ -5,7 +5,9 @@ import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { insertRows, oncePerGroup, type Row, toRow } from '../../platform/transaction-group.js'
 import type { Account } from '../rules/account.js'
+import { fundingOf } from '../rules/balance.js'
 import type { CollectionMethod, Draft, Invoice, InvoiceReason, Line } from '../rules/billing.js'
+import type { Charge } from '../rules/credit.js'
 import type { KnownInvoice } from '../rules/provider.js'
 
 const toDecimal = (value: Prisma.Decimal): decimal.Decimal => decimal.fromText(value.toFixed())
@@ -136,10 +138,9 @@ export async function insertInvoice(
     amountDue: decimal.Decimal
     createdAt: EpochMs
   },
-  { lines, period, ...draft }: Draft,
-): Promise<string> {
+  { id, lines, period, ...draft }: Draft & { id: string },
+): Promise<void> {
   const { environmentId, createdAt, daysUntilDue, ...columns } = facts
-  const id = newId()
   const { reason, currency, subTotal, discount, tax, total } = draft
   await addInvoice(
     db,
@@ -177,7 +178,6 @@ export async function insertInvoice(
     periodEnd: new Date(end),
   }))
   await addInvoiceLines(db, rows.map(toRow))
-  return id
 }
 
 const addInvoice = oncePerGroup(async (db, rows: Row[]) => {
@@ -221,6 +221,26 @@ export async function findInvoices(db: Db, environmentId: string, subscriptionId
   return rows.map(fromRow)
 }
 
+/** How invoices are paid, by their id; those that are not there are absent. */
+export function findCharges(db: Db, environmentId: string, ids: readonly string[]): Promise<Map<string, Charge>> {
+  return chargesOf(db, { environmentId, ids })
+}
+
+const chargesOf = oncePerGroup(async (db, all: { environmentId: string; ids: readonly string[] }[]) => {
+  const ids = [...new Set(all.flatMap((asked) => asked.ids))]
+  if (ids.length === 0) return all.map(() => new Map<string, Charge>())
+  const environmentIds = [...new Set(all.map(({ environmentId }) => environmentId))]
+  const select = { environmentId: true, id: true, customerId: true, status: true, hasFailed: true, refundedAmount: true } as const
+  const rows = await db.invoice.findMany({ where: { environmentId: { in: environmentIds }, id: { in: ids } }, select })
+  return all.map((asked) => {
+    const own = rows.filter(({ environmentId, id }) => environmentId === asked.environmentId && asked.ids.includes(id))
+    const toCharge = ({ customerId: payerId, ...row }: (typeof rows)[number]): Charge => {
+      return { payerId, funding: fundingOf({ ...row, refundedAmount: toDecimal(row.refundedAmount) }) }
+    }
+    return new Map(own.map((row) => [row.id, toCharge(row)]))
+  })
+})
+
 /** What the provider told becomes the mirror. Older news than what it has change nothing; answers whether it changed. */
 export async function mirrorInvoice(
   db: Db,
@@ -231,6 +251,7 @@ export async function mirrorInvoice(
 ): Promise<boolean> {
   const { billingId, number, status, revision, requiresAction, attemptCount, paymentUrl, paymentSecret, errorMessage, refundedAmount } =
     news
+  const isFailure = status === 'FAILED' || requiresAction
   const { count } = await db.invoice.updateMany({
     where: { environmentId, id, providerRevision: { lt: revision } },
     data: {
@@ -245,24 +266,8 @@ export async function mirrorInvoice(
       refundedAmount,
       providerRevision: revision,
       failedSince: failedSince === null ? null : new Date(failedSince),
+      ...(isFailure && { hasFailed: true }),
     },
   })
   return count === 1
 }
-
-/** What the customer has to its credit in the currency: invoices below zero, less what others have used of them. */
-export function findBalance(db: Db, environmentId: string, customerId: string, currency: string): Promise<decimal.Decimal> {
-  return balanceOf(db, { environmentId, customerId, currency })
-}
-
-const balanceOf = oncePerGroup(async (db, all: { environmentId: string; customerId: string; currency: string }[]) => {
-  const rows = await db.$queryRaw<{ balance: string }[]>(Prisma.sql`
-    SELECT (
-      SELECT coalesce(sum(greatest(-total, 0) - credit_applied), 0)::text FROM invoice
-      WHERE environment_id = asked.environment_id AND customer_id = asked.customer_id AND currency = asked.currency AND status <> 'CANCELED'
-    ) AS balance
-    FROM unnest(${all.map(({ environmentId }) => environmentId)}::uuid[], ${all.map(({ customerId }) => customerId)}::uuid[],
-      ${all.map(({ currency }) => currency)}::text[]) WITH ORDINALITY AS asked (environment_id, customer_id, currency, n)
-    ORDER BY n`)
-  return rows.map(({ balance }) => decimal.fromText(balance))
-})

@@ -5,7 +5,7 @@ import { lateMs, reachedMs } from '../../metering/model/windows.js'
 import { firstPeriod } from '../../subscription/rules/billing-period.js'
 import { isSameSlot } from '../../subscription/rules/coexistence.js'
 import { givesAccess, isFinal, type Subscription } from '../../subscription/rules/subscription.js'
-import type { BegunPeriod, Discount, Line, Period, Standing, Terms, UsageCharged } from './billing.js'
+import type { BegunPeriod, Credit, Discount, Line, Period, Standing, Terms, UsageCharged } from './billing.js'
 import { chargesOf } from './charges.js'
 import { firstHolding } from './coupon.js'
 
@@ -25,9 +25,9 @@ export interface Account {
   /** Usage before it is of what it replaced, or was, in the instant in which its period began; absent: all of the period is its own. */
   usageFrom?: EpochMs
   /** Waits for the next invoice. */
-  pending: { lines: Line[]; discount: decimal.Decimal; tax: decimal.Decimal } | null
-  /** The start of the other's period that the first invoice has credited already, before the other ended; null: none. */
-  creditedPeriodStart: EpochMs | null
+  pending: { lines: Line[]; discount: decimal.Decimal; tax: decimal.Decimal; credits?: Credit[] } | null
+  /** Of what stood of the other one, what the first invoice has credited already, before the other ended; null: nothing. */
+  credited: (Pick<Standing, 'chargedBy'> & { periodStart: EpochMs }) | null
   /** Unused time was asked back for an end that is yet to come. */
   creditsUnusedAtEnd: boolean
   /** In order: what the months of a coupon are counted by. */
@@ -40,7 +40,7 @@ export const newAccount = (terms: Terms): Account => ({
   fixedCharged: decimal.zero,
   usageCharged: [],
   pending: null,
-  creditedPeriodStart: null,
+  credited: null,
   creditsUnusedAtEnd: false,
   begun: [],
 })

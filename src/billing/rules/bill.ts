@@ -7,7 +7,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
-import type { Subscription } from '../../subscription/rules/subscription.js'
+import { isFinal, type Subscription } from '../../subscription/rules/subscription.js'
 import {
   type Account,
   type BilledChange,
@@ -22,11 +22,25 @@ import {
 import { pastCharges, withPastPeriods } from './backdated.js'
 import type { Discount, Draft, InvoiceReason, Period, Standing, Terms } from './billing.js'
 import { monthsOf, withBegun } from './coupon.js'
-import { type ChangeDraft, changeDraft, type MeasuredUsage, periodDraft, standingOf, sum, totalled } from './invoice.js'
+import { type Charges, payerOf, type Settlement, settle, uncredited, type WaitingCredit } from './credit.js'
+import {
+  type ChangeDraft,
+  changeDraft,
+  isEmpty,
+  isSameStanding,
+  type MeasuredUsage,
+  periodDraft,
+  standingOf,
+  sum,
+  totalled,
+} from './invoice.js'
+import { creditOf } from './proration.js'
 
 export interface Billed {
   account: Account
   drafts: (Draft | ChangeDraft)[]
+  /** Absent: none. */
+  waiting?: WaitingCredit[]
 }
 
 interface Bill {
@@ -36,12 +50,15 @@ interface Bill {
   replaced?: Standing | null
   usage?: readonly MeasuredUsage[]
   customerDiscount?: Discount | null
+  /** How what stands was paid; absent: nothing is known against it. */
+  charges?: Charges
 }
 
 /**
  * The account after the change, and the invoices that it makes, those with nothing in them left out. `replaced`: what stands of the subscription that
  * this one replaces. `terms`: what is agreed from the change on; absent: as before. What ends with the change is charged by the terms of before.
- * `customerDiscount`: of the customer's coupon as it is now, for what has no discount of its own.
+ * `customerDiscount`: of the customer's coupon as it is now, for what has no discount of its own. `charges`: the state of the invoices that charged what
+ * is given back.
  */
 export function bill(request: Bill): Billed {
   const { account: known, change, customerDiscount = null } = request
@@ -52,20 +69,21 @@ export function bill(request: Bill): Billed {
   const until = isCharged(after) ? chargedPeriod(after, at)!.start : null
   const past = until === null ? null : pastCharges(after, { ...known, terms }, { until, customerDiscount })
   if (!past) return counted(billChange({ ...request, account: known, terms }), change)
-  const { account, drafts } = billChange({ ...request, account: { ...known, begun: past.begun }, terms })
-  return counted({ account, drafts: drafts.map((draft) => withPastPeriods(draft, past.standings, terms)) }, change)
+  const { drafts, ...billed } = billChange({ ...request, account: { ...known, begun: past.begun }, terms })
+  return counted({ ...billed, drafts: drafts.map((draft) => withPastPeriods(draft, past.standings, terms)) }, change)
 }
 
 /** With the period that is charged now among those that coupons count. */
-function counted({ account, drafts }: Billed, { after, at }: BilledChange): Billed {
+function counted(billed: Billed, { after, at }: BilledChange): Billed {
+  const { account, drafts } = billed
   const { standing, begun } = account
-  if (!standing) return { account, drafts }
+  if (!standing) return billed
   const { start } = standing.period
   const known = begun.find((period) => period.start === start)
   const isAbove0 = (amount: decimal.Decimal) => decimal.compare(amount, decimal.zero) > 0
   const isCounted = isAbove0(standing.gross) || drafts.some(({ period, subTotal }) => period.start === start && isAbove0(subTotal))
   const months = known?.months || (isCounted ? monthsOf(after) : 0)
-  return { account: { ...account, begun: withBegun(begun, { start, chargedFrom: known?.chargedFrom ?? at, months }) }, drafts }
+  return { ...billed, account: { ...account, begun: withBegun(begun, { start, chargedFrom: known?.chargedFrom ?? at, months }) } }
 }
 
 function billChange({
@@ -75,20 +93,23 @@ function billChange({
   replaced = null,
   usage = [],
   customerDiscount = null,
+  charges = () => null,
 }: Bill & { terms: Terms }): Billed {
   const { before, after, at } = change
   const { standing } = known
   const account = { ...known, terms }
   const target = isCharged(after) ? standsAfter({ known, account, after, at, customerDiscount }) : null
   const ending = { account: known, terms, at, usage, customerDiscount }
+  const payment = { at, payerId: payerOf(after), charges }
+  const settled = (other: Standing) => settle(other, { ...payment, terms })
   if (standing && before && change.isRenewal) {
     if (!target || target.currency === standing.currency) return endPeriod({ ...ending, before, next: target })
     const closed = endPeriod({ ...ending, before, next: null })
-    const begun = charge({ account: closed.account, target, replaced: null, change })
+    const begun = charge({ account: closed.account, target, replaced: null, change, settled })
     return { account: begun.account, drafts: [...closed.drafts, ...begun.drafts] }
   }
   if (before?.status === 'PAYMENT_PENDING' && !target) return { account: newAccount(terms), drafts: [] }
-  if (standing && !target) return end({ ...ending, change })
+  if (standing && !target) return end({ ...ending, change, settled: (other) => settle(other, { ...payment, terms: known.terms }) })
   // What still waits for its payment has nothing to give back, whatever was asked.
   if (change.creditsUnused && after.status !== 'PAYMENT_PENDING') return { account: { ...account, creditsUnusedAtEnd: true }, drafts: [] }
   if (standing && before && at >= standing.period.end && target!.period.end <= at) {
@@ -97,16 +118,18 @@ function billChange({
   }
   if (standing && before && !isSamePeriod(standing.period, target!.period)) {
     const closed = endPeriod({ ...ending, account: { ...known, pending: null }, before, next: null })
-    const changed = charge({ account: { ...closed.account, standing, pending: account.pending }, target, replaced: null, change })
-    return { account: changed.account, drafts: [...closed.drafts, ...changed.drafts] }
+    const changed = charge({ account: { ...closed.account, standing, pending: account.pending }, target, replaced: null, change, settled })
+    return { ...changed, drafts: [...closed.drafts, ...changed.drafts] }
   }
-  if (standing && before?.status === 'PAYMENT_PENDING' && after.status === 'ACTIVE') return payOff({ account, replaced, at })
+  if (standing && before?.status === 'PAYMENT_PENDING' && after.status === 'ACTIVE') return payOff({ account, replaced, settled })
   const waits = before?.status !== 'PAYMENT_PENDING' && after.status === 'PAYMENT_PENDING'
-  if (!waits) return charge({ account, target, replaced, change })
-  // An invoice in one currency carries no credit in another one: that is given when the payment has come.
-  const credited = replaced?.currency === target?.currency ? replaced : null
-  const billed = charge({ account, target, replaced: credited, change })
-  return { ...billed, account: { ...billed.account, creditedPeriodStart: credited?.period.start ?? null } }
+  if (!waits) return charge({ account, target, replaced, change, settled })
+  // What is not on this invoice (it is in another currency, of another payer, or not paid itself) is given when the payment has come.
+  const running = replaced?.currency === target?.currency ? replaced : null
+  const { account: waiting, drafts } = charge({ account, target, replaced: running, change, settled })
+  const isCredited = running !== null && settled(running).isOnInvoice
+  const credited = isCredited ? { chargedBy: running.chargedBy, periodStart: running.period.start } : null
+  return { account: { ...waiting, credited }, drafts: drafts.filter(({ payerId }) => payerId === undefined) }
 }
 
 /** What is to stand after the change: what is sold then, less the discount of then. */
@@ -133,18 +156,17 @@ function standsAfter({
   return isSold && terms.discount === known.terms.discount ? standing : target
 }
 
-/** The first payment came. The other's unused time was credited by the invoice, unless it has begun another period since. */
-function payOff({ account, replaced, at }: { account: Account; replaced: Standing | null; at: EpochMs }): Billed {
-  const paid = { ...account, creditedPeriodStart: null }
-  if (!replaced || replaced.period.start === account.creditedPeriodStart) return { account: paid, drafts: [] }
-  return { account: paid, drafts: creditDrafts(replaced, account.terms, at) }
+/** The first payment came. The other's unused time was credited by the invoice, unless it was charged anew since: for another period, or by a change. */
+function payOff({ account, replaced, settled }: { account: Account; replaced: Standing | null; settled: Settle }): Billed {
+  const { credited } = account
+  const paid = { ...account, credited: null }
+  const isCredited = credited?.periodStart === replaced?.period.start && credited?.chargedBy === replaced?.chargedBy
+  if (!replaced || isCredited) return { account: paid, drafts: [] }
+  const { notes, waiting } = settled(replaced)
+  return { account: paid, drafts: notes, waiting }
 }
 
-/** The invoice that gives back what of it is not used; none when that is nothing. */
-function creditDrafts(standing: Standing, { taxPercentage }: Terms, at: EpochMs): ChangeDraft[] {
-  const draft = changeDraft({ reason: 'SUBSCRIPTION_UPDATE', before: standing, after: null, taxPercentage, at })
-  return draft && !isEmpty(draft) ? [draft] : []
-}
+type Settle = (standing: Standing) => Settlement
 
 /** What is charged in advance becomes `target`. */
 function charge({
@@ -152,16 +174,18 @@ function charge({
   target,
   replaced,
   change: { at, proration, isRenewal },
+  settled,
 }: {
   account: Account
   target: Standing | null
   replaced: Standing | null
+  settled: Settle
   change: Pick<BilledChange, 'at' | 'proration' | 'isRenewal'>
 }): Billed {
   const { standing, terms } = account
   if (!target || (standing && isSameStanding(standing, target))) return { account, drafts: [] }
   const foreign = [standing, replaced].find((other) => other && other.currency !== target.currency && at < other.period.end)
-  if (foreign) return changeCurrency({ account, target, foreign, change: { at, proration, isRenewal } })
+  if (foreign) return changeCurrency({ account, target, foreign, change: { at, proration, isRenewal }, settled })
   const charged = [standing, replaced].find((other) => other?.currency === target.currency) ?? null
   const running = charged && at < charged.period.end ? charged : null
   const isOwnRunning = standing !== null && at < standing.period.end
@@ -170,19 +194,21 @@ function charge({
   if (isKept && proration === 'NONE') return { account: { ...account, standing: running }, drafts: [] }
   const reason: InvoiceReason =
     isRenewal || (standing && !isOwnRunning) ? 'BILLING_CYCLE' : standing ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATION'
-  const draft = changeDraft({
-    reason,
-    before: running && (isKept || proration !== 'NONE') ? running : null,
-    after: target,
-    taxPercentage: terms.taxPercentage,
-    at,
-  })!
+  const credited = running && (isKept || proration !== 'NONE') ? running : null
+  const { isOnInvoice, notes, waiting } = credited ? settled(credited) : unsettled
+  const before = credited && !isOnInvoice ? uncredited(credited) : credited
+  const draft = changeDraft({ reason, before, after: target, taxPercentage: terms.taxPercentage, at })!
   const isOwnKept = standing !== null && isSamePeriod(standing.period, target.period)
-  const fixedCharged = isOwnKept ? sum([account.fixedCharged, draft.credit, draft.debit]) : draft.debit
+  const fixedCharged = isOwnKept ? sum([account.fixedCharged, creditOf(standing, at).net, draft.debit]) : draft.debit
   const after: Account = { ...account, standing: target, fixedCharged }
-  if (isKept && proration === 'CREATE_PRORATIONS') return { account: { ...after, pending: addPending(account, draft) }, drafts: [] }
-  return withPending(after, draft)
+  const apart = isOnInvoice ? [] : notes
+  if (isKept && proration === 'CREATE_PRORATIONS')
+    return { account: { ...after, pending: addPending(account, draft) }, drafts: apart, waiting }
+  const { account: billed, drafts } = withPending(after, draft)
+  return { account: billed, drafts: [...apart, ...drafts], waiting }
 }
+
+const unsettled: Settlement = { isOnInvoice: true, notes: [], waiting: [] }
 
 /**
  * What is charged from now on is in another currency than what stands: the unused part of that is given back in its own, by an invoice of its own that
@@ -193,26 +219,28 @@ function changeCurrency({
   target,
   foreign,
   change,
+  settled,
 }: {
   account: Account
   target: Standing
   foreign: Standing
+  settled: Settle
   change: Pick<BilledChange, 'at' | 'proration' | 'isRenewal'>
 }): Billed {
   const { at, proration } = change
   const { terms, standing } = account
   const isKept = isSamePeriod(foreign.period, target.period)
   if (isKept && proration === 'NONE') return { account: { ...account, pending, standing: foreign }, drafts: [] }
-  const credits = proration === 'NONE' ? [] : creditDrafts(foreign, terms, at)
-  const none = { ...foreign, lines: [], gross: decimal.zero, net: decimal.zero }
-  const draft = credits[0] ?? changeDraft({ reason: 'SUBSCRIPTION_UPDATE', before: none, after: null, taxPercentage: null, at })!
-  const settled = withPending({ ...account, pending }, draft)
+  const { isOnInvoice, notes, waiting } = proration === 'NONE' ? unsettled : settled(foreign)
+  const none = uncredited(foreign)
+  const nothing = changeDraft({ reason: 'SUBSCRIPTION_UPDATE', before: none, after: null, taxPercentage: null, at })!
+  const closed = withPending({ ...account, pending }, (isOnInvoice && notes[0]) || nothing)
   // Where the period goes on, only the rest of it is charged in the new currency.
   const rest = isKept ? { ...none, currency: target.currency } : null
   const reason = standing ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATION'
   const debit = changeDraft({ reason, before: rest, after: target, taxPercentage: terms.taxPercentage, at })!
-  const drafts = [...settled.drafts, ...(isEmpty(debit) ? [] : [debit])]
-  return { account: { ...settled.account, standing: target, fixedCharged: debit.debit }, drafts }
+  const drafts = [...(isOnInvoice ? [] : notes), ...closed.drafts, ...(isEmpty(debit) ? [] : [debit])]
+  return { account: { ...closed.account, standing: target, fixedCharged: debit.debit }, drafts, waiting }
 }
 
 function addPending({ pending }: Account, draft: Draft): Account['pending'] {
@@ -220,6 +248,7 @@ function addPending({ pending }: Account, draft: Draft): Account['pending'] {
     lines: [...(pending?.lines ?? []), ...draft.lines],
     discount: decimal.add(pending?.discount ?? decimal.zero, draft.discount),
     tax: decimal.add(pending?.tax ?? decimal.zero, draft.tax),
+    credits: [...(pending?.credits ?? []), ...(draft.credits ?? [])],
   }
 }
 
@@ -233,6 +262,8 @@ function withPending(account: Account, draft: Draft | ChangeDraft): Billed {
     lines: [...lines, ...pending.lines],
     discount: decimal.add(discount, pending.discount),
     tax: decimal.add(tax, pending.tax),
+    credits: [...(draft.credits ?? []), ...(pending.credits ?? [])],
+    hasPending: true,
   })
   return { account: { ...account, pending: null }, drafts: isEmpty(joined) ? [] : [{ ...draft, ...joined }] }
 }
@@ -279,31 +310,17 @@ function endPeriod({
 /** Where nothing more is charged in advance: what is over has another one after it, which has just begun. */
 const runningAt = ({ start, end }: Period, at: EpochMs): Pick<Period, 'start'> => ({ start: at < end ? start : end })
 
-/** Nothing is charged from now on. What was not used is given back when that was asked; a successor does it with its own invoice. */
-function end({ change, ...ending }: Ending & { change: BilledChange }): Billed {
-  const { before, at } = change
+/**
+ * Nothing is charged from now on. What was not used is given back when that was asked, or when what is sold for nothing or by agreement takes its place; a
+ * successor that is charged does it with its own invoice. It comes first: what is still to be paid is paid from it.
+ */
+function end({ change, settled, ...ending }: Ending & { change: BilledChange; settled: Settle }): Billed {
+  const { before, after, proration } = change
   const { account } = ending
   const { standing } = account
-  const isGivenBack = change.creditsUnused || (account.creditsUnusedAtEnd && !isReplaced(change.after))
-  const credits = standing && isGivenBack ? creditDrafts(standing, account.terms, at) : []
+  const isTakenOver = !isFinal(after.status) && proration !== 'NONE'
+  const isGivenBack = change.creditsUnused || isTakenOver || (account.creditsUnusedAtEnd && !isReplaced(after))
+  const { notes, waiting } = standing && isGivenBack ? settled(standing) : unsettled
   const closed = before ? endPeriod({ ...ending, before, next: null }) : { account, drafts: [] }
-  return { account: { ...closed.account, standing: null }, drafts: [...closed.drafts, ...credits] }
-}
-
-const isEmpty = ({ lines }: Draft): boolean => lines.every(({ amount }) => amount === decimal.zero)
-
-function isSameStanding(a: Standing, b: Standing): boolean {
-  return a.currency === b.currency && a.net === b.net && a.gross === b.gross && isSamePeriod(a.period, b.period) && sameLines(a, b)
-}
-
-/** In any order: add-ons are read in another one than they were bought in. */
-function sameLines({ lines: a }: Standing, { lines: b }: Standing): boolean {
-  const others = new Map(b.map((line) => [line.priceId, line]))
-  return (
-    a.length === b.length &&
-    a.every(({ priceId, quantity, amount }) => {
-      const other = others.get(priceId)
-      return other !== undefined && quantity === other.quantity && amount === other.amount
-    })
-  )
+  return { account: { ...closed.account, standing: null }, drafts: [...notes, ...closed.drafts], waiting }
 }

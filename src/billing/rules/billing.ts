@@ -115,6 +115,8 @@ export interface Standing {
   net: Decimal
   /** The tax that was added when it was charged: credit gives it back. Null: none; absent: that of the terms. */
   taxPercentage?: Decimal | null
+  /** Our id of the invoice that charged it. Absent: it waits for the next one, or came to nothing. */
+  chargedBy?: string
 }
 
 /** A billing period that began, as the months of coupons count it. Plain data. */
@@ -139,6 +141,14 @@ export interface UsageCharged {
 
 export type InvoiceReason = 'SUBSCRIPTION_CREATION' | 'SUBSCRIPTION_UPDATE' | 'BILLING_CYCLE'
 
+/** What the payer of a charge gets back for time that was not used. */
+export interface Credit {
+  /** Our id of the invoice that charged for the time; null: what is charged by the same document, or waited for an invoice until now. */
+  chargeId: string | null
+  /** Above 0; with the tax. */
+  amount: Decimal
+}
+
 export interface Draft {
   reason: InvoiceReason
   currency: string
@@ -151,6 +161,14 @@ export interface Draft {
   tax: Decimal
   /** subTotal − discount + tax; negative: the customer gets it back with its next invoices. */
   total: Decimal
+  /** What of it gives back unused time. Absent: nothing. */
+  credits?: Credit[]
+  /** It charges what stands from then on. */
+  isCharge?: true
+  /** What waited for an invoice is on it. */
+  hasPending?: true
+  /** Whom it is for, where that is not who pays for the subscription by now. */
+  payerId?: string
 }
 
 /** Why somebody does not want any more what waits for its first payment: it was canceled, or another subscription replaces it. */
@@ -186,6 +204,8 @@ export interface Invoice {
   refundedAmount: Decimal
   dueDate: EpochMs | null
   failedSince: EpochMs | null
+  /** A payment was refused or needed the customer once, whatever became of it. */
+  hasFailed: boolean
   providerRevision: number
   periodStart: EpochMs
   periodEnd: EpochMs

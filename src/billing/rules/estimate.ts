@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { type Account, discountAt } from './account.js'
+import { amountDueOf, balanceAfter } from './balance.js'
 import type { Content, Discount, Draft, Line, Period } from './billing.js'
 import { type ChangeDraft, standingOf, sum, taxOn, totalled } from './invoice.js'
 
@@ -30,26 +31,20 @@ export interface Estimate {
   taxName: string | null
 }
 
-/** What a customer has to its credit after invoices of the totals: what is below zero adds to it, and what is to be paid is paid from it first. */
-export function balanceAfter(balance: decimal.Decimal, totals: readonly decimal.Decimal[]): decimal.Decimal {
-  return totals.reduce((left, total) => {
-    const rest = decimal.subtract(left, total)
-    return decimal.compare(total, decimal.zero) < 0 ? rest : decimal.max(rest, decimal.zero)
-  }, balance)
-}
-
-/** What is still to be paid of invoices that are made in this order, and what they use of what the customer had to its credit before them. */
+/**
+ * What is still to be paid of invoices that are made in this order, and what they use of what the customer had to its credit before them; below 0: what it
+ * owed and pays with them.
+ */
 export function paidFrom(
   balance: decimal.Decimal,
   totals: readonly decimal.Decimal[],
 ): { amountDue: decimal.Decimal; used: decimal.Decimal } {
   let [left, applied, amountDue] = [balance, decimal.zero, decimal.zero]
   for (const total of totals) {
-    const due = decimal.max(total, decimal.zero)
-    const paid = decimal.compare(left, due) > 0 ? due : decimal.max(left, decimal.zero)
-    amountDue = sum([amountDue, due, decimal.negate(paid)])
-    applied = decimal.add(applied, paid)
-    left = balanceAfter(left, [total])
+    const due = amountDueOf(total, left)
+    amountDue = decimal.add(amountDue, due)
+    applied = sum([applied, decimal.max(total, decimal.zero), decimal.negate(due)])
+    left = balanceAfter(left, total)
   }
   // They may use what one of themselves gave back.
   return { amountDue, used: decimal.compare(applied, balance) > 0 ? balance : applied }

@@ -5,6 +5,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { exactly, round, share } from '../../kernel/money.js'
+import { isSamePeriod } from './account.js'
 import type { Content, Discount, Draft, InvoiceReason, Line, Period, Standing, Terms, UsageCharged } from './billing.js'
 import { chargesOf, lineOf } from './charges.js'
 import { discountOn } from './coupon.js'
@@ -60,6 +61,8 @@ export function changeDraft({
   const { currency } = stands
   const credit = before && at < before.period.end ? creditOf(before, at) : nothing
   const debit = after ? unusedOf(after, before ? at : Math.min(at, after.period.start)) : nothing
+  // It is given back as it was charged, whatever it is now.
+  const creditTax = taxOn(credit.net, before?.taxPercentage === undefined ? taxPercentage : before.taxPercentage, currency)
   const draft = totalled({
     reason,
     currency,
@@ -67,13 +70,16 @@ export function changeDraft({
     // A line that comes to nothing says nothing, unless it is what the subscription is charged by.
     lines: [...credit.lines.filter(({ amount }) => amount !== decimal.zero), ...debit.lines],
     discount: decimal.add(credit.discount, debit.discount),
-    // It is given back as it was charged, whatever it is now.
-    tax: decimal.add(
-      taxOn(credit.net, before?.taxPercentage === undefined ? taxPercentage : before.taxPercentage, currency),
-      taxOn(debit.net, taxPercentage, currency),
-    ),
+    tax: decimal.add(creditTax, taxOn(debit.net, taxPercentage, currency)),
   })
-  return { ...draft, credit: credit.net, debit: debit.net }
+  const given = decimal.negate(decimal.add(credit.net, creditTax))
+  return {
+    ...draft,
+    ...(given !== decimal.zero && { credits: [{ chargeId: before?.chargedBy ?? null, amount: given }] }),
+    ...(after && { isCharge: true }),
+    credit: credit.net,
+    debit: debit.net,
+  }
 }
 
 const nothing: Unused = { lines: [], gross: decimal.zero, discount: decimal.zero, net: decimal.zero }
@@ -133,6 +139,7 @@ export function periodDraft({
     currency,
     period: next?.period ?? ended,
     lines: [...fixedLines, ...usageLines, ...leastSpend],
+    ...(next && { isCharge: true }),
     discount: decimal.add(fixedDiscount, usageDiscount),
     tax: decimal.add(
       taxOn(next?.net ?? decimal.zero, terms.taxPercentage, currency),
@@ -261,3 +268,22 @@ export function taxOn(amount: decimal.Decimal, taxPercentage: decimal.Decimal | 
 }
 
 export const sum = (amounts: readonly decimal.Decimal[]): decimal.Decimal => amounts.reduce(decimal.add, decimal.zero)
+
+export const isEmpty = ({ lines }: Draft): boolean => lines.every(({ amount }) => amount === decimal.zero)
+
+/** Of the same things for the same money. */
+export function isSameStanding(a: Standing, b: Standing): boolean {
+  return a.currency === b.currency && a.net === b.net && a.gross === b.gross && isSamePeriod(a.period, b.period) && sameLines(a, b)
+}
+
+/** In any order: add-ons are read in another one than they were bought in. */
+function sameLines({ lines: a }: Standing, { lines: b }: Standing): boolean {
+  const others = new Map(b.map((line) => [line.priceId, line]))
+  return (
+    a.length === b.length &&
+    a.every(({ priceId, quantity, amount }) => {
+      const other = others.get(priceId)
+      return other !== undefined && quantity === other.quantity && amount === other.amount
+    })
+  )
+}

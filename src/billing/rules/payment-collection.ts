@@ -22,6 +22,10 @@ const retryDelaysMs = [1 * dayMs, 2 * dayMs, 3 * dayMs, 3 * dayMs]
 /** A running subscription whose payment is missing for longer is canceled. */
 export const collectionDays = 14
 
+/** It waits for its first payment, or ended while it did: then it has no period. */
+export const hasNeverBegun = ({ status, currentPeriod }: Pick<Subscription, 'status' | 'currentPeriod'>): boolean =>
+  status === 'PAYMENT_PENDING' || (isFinal(status) && currentPeriod === null)
+
 /**
  * `before`: the invoice as it was mirrored. A payment that comes when nobody waits for it any more is given back: of an invoice that was taken back,
  * or of a subscription that ended for want of it.
@@ -45,7 +49,7 @@ export function consequenceOf({
   endsBy?: EndsBy | null
   now: EpochMs
 }): PaymentConsequence {
-  const { status, cancelReason, currentPeriod } = subscription
+  const { status, cancelReason } = subscription
   const settled: PaymentConsequence = {
     trigger: null,
     paymentCollection: 'NOT_REQUIRED',
@@ -53,9 +57,8 @@ export function consequenceOf({
     failedSince: null,
     visibleError: null,
   }
-  // What ended while it waited never had a period.
-  const hasNeverBegun = isFinal(status) && currentPeriod === null
-  const isEndedUnpaid = before.status !== 'PAID' && (hasNeverBegun || cancelReason === 'CancelledByBilling')
+  const isEndedUnpaid =
+    before.status !== 'PAID' && ((isFinal(status) && hasNeverBegun(subscription)) || cancelReason === 'CancelledByBilling')
   if (news.status === 'PAID') {
     const isLate = before.status === 'CANCELED' || isEndedUnpaid
     if (isLate && news.refundedAmount === '0' && news.amountDue !== '0')

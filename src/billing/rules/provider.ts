@@ -26,7 +26,7 @@ export interface ProviderInvoice {
   paymentUrl: string | null
   /** For the next step of a payment in the host application. */
   paymentSecret: string | null
-  /** Set exactly when the status is FAILED. */
+  /** Why the payment was refused. Set when the status is FAILED, and on what was taken back after that. */
   errorMessage: string | null
 }
 
@@ -84,7 +84,8 @@ export interface Call extends BilledCustomer {
 
 export interface BillingProvider {
   /**
-   * Makes the invoice and, with CHARGE, tries to collect it. `amountDue` is what is left to pay of the draft's total. An amount of 0 is paid.
+   * Makes the invoice and, with CHARGE, tries to collect it. `amountDue` is what is to be paid: the draft's total less what the customer has to its credit, or
+   * with what it owes. An amount of 0 is paid.
    */
   createInvoice(
     call: Call,

@@ -86,8 +86,18 @@ describe('estimates', () => {
     const business = (await bench.subscriptions.provision(environmentId, request)).subscription
     await bench.testClocks.advance(environmentId, at('2027-04-20T00:00:00'))
     // As after a credit note of 40.
-    await bench.prisma.invoice.updateMany({ where: { environmentId, subscriptionId: business.id }, data: { total: -40 } })
+    const [{ id: invoiceId } = { id: '' }] = await invoicesOf(bench, environmentId, business.id)
     const { id: customerId } = (await bench.customers.get(environmentId, 'acme'))!
+    const credit = {
+      invoiceId,
+      chargeId: invoiceId,
+      kind: 'CREDIT',
+      customerId,
+      currency: 'USD',
+      amount: 40,
+      createdAt: new Date(),
+    } as const
+    await bench.prisma.balanceEntry.create({ data: { environmentId, ...credit } })
     const { id: featureId } = await bench.prisma.feature.findFirstOrThrow({ where: { environmentId, refId: 'calls' } })
     const occurredAt = new Date(at('2027-04-18T00:00:00'))
     await bench.prisma.usageMeasurement.create({

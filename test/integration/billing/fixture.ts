@@ -15,6 +15,7 @@ products:
     settings: { endOfSubscription: DOWNGRADE_TO_FREE, downgradePlan: free }
 plans:
   - { refId: free, product: cloud, entitlements: [{ feature: calls, limit: 10, resetPeriod: MONTH }] }
+  - { refId: custom, product: cloud, pricingType: CUSTOM }
   - refId: team
     product: cloud
     compatibleAddons: [support]

@@ -28,7 +28,7 @@ export class SubscriptionInvoice {
   @Field(() => DateTime, { nullable: true })
   dueDate!: EpochMs | null
 
-  @Field(() => String, { nullable: true, description: 'Why the payment failed.' })
+  @Field(() => String, { nullable: true, description: 'Why the payment failed, also of an invoice that was taken back for it.' })
   errorMessage!: string | null
 
   @Field(() => String, { nullable: true })
