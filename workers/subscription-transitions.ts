@@ -1,6 +1,6 @@
 import { runImport } from '../src/customer/jobs.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
-import { groupSize, sweepDue } from '../src/platform/due-sweep.js'
+import { groupSize, measureLag, sweepDue } from '../src/platform/due-sweep.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { every } from '../src/platform/timer.js'
@@ -26,6 +26,7 @@ await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitio
   const { postgres, queues } = await openStores(life, config)
   const { dueTransitions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues })
 
+  measureLag(life.metrics, { subscription: () => dueTransitions.lagSeconds(), promotion: () => promotional.lagSeconds() })
   const wakeUps = new DueWakeUps(dueTransitions, { lanes: config.CONCURRENCY })
   consume(life, queues, applyDueTransitions, {
     concurrency: config.CONCURRENCY * groupSize,

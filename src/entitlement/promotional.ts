@@ -10,7 +10,7 @@ import { featureNotFound } from '../metering/model/problems.js'
 import type { DueCustomer } from '../platform/due-sweep.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
-import { findDueCustomers, findHeld, hasDue, insertPromotional, revokeHeld, settleDue } from './records/promotional.js'
+import { dueLagSeconds, findDueCustomers, findHeld, hasDue, insertPromotional, revokeHeld, settleDue } from './records/promotional.js'
 import {
   decideGrant,
   type PromotionalEntitlement,
@@ -111,6 +111,11 @@ export class PromotionalService {
   /** Customers (our ids) with an end to be told, the longest overdue first. */
   dueCustomers(limit: number): Promise<DueCustomer[]> {
     return findDueCustomers(this.#prisma, limit)
+  }
+
+  /** Seconds since the oldest end that is to be told; 0: there is none. */
+  lagSeconds(): Promise<number> {
+    return dueLagSeconds(this.#prisma)
   }
 
   async #held(db: Db, environmentId: string, customerIds: readonly string[], now: EpochMs): Promise<PromotionalEntitlement[]> {

@@ -181,7 +181,7 @@ export class EnvironmentService implements EnvironmentTime {
     return rotated
   }
 
-  /** Safe to repeat: the first time counts. Other processes may accept the key for 5 seconds more. */
+  /** Safe to repeat: the first time counts. Other processes may accept the key for 5 seconds more, open WebSockets for 20. */
   async revokeKey(keyId: string): Promise<ApiKey> {
     await repository.setKeyEnd(this.#prisma, await findKey(this.#prisma, keyId), { revokedAt: this.#clock.now() })
     this.#identities.clear()

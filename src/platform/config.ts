@@ -111,7 +111,7 @@ export const redisVariables = {
   REDIS_URL: urlOf(
     'redis',
     'rediss',
-  )({ desc: 'Redis 6.2 or newer (or Valkey): queues, push channels, entitlement state', example: 'redis://host:6379' }),
+  )({ desc: 'Redis 6.2 or newer (or Valkey) that evicts nothing: queues, push channels, entitlement state', example: 'redis://host:6379' }),
   QUEUE_PREFIX: str({
     default: '{tollgate}',
     desc: 'Prefix of all queue and cache keys; the braces keep them in one slot of Redis Cluster',

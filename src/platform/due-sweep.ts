@@ -1,3 +1,4 @@
+import { Gauge, type Registry } from './metrics.js'
 import type { Life } from './process.js'
 
 /** Customers per look at what is due: who comes due meanwhile waits for the rest of one. */
@@ -19,6 +20,24 @@ export interface DueWork {
   applyDue(environmentId: string, customerId: string, options: { ifFree: boolean }): Promise<boolean>
   /** The same for several customers of one environment, all or none; answers for whom there was something. Absent: they are taken one by one. */
   applyDueTogether?(environmentId: string, customerIds: readonly string[]): Promise<readonly string[]>
+}
+
+/** How far behind the work is: per kind of it, the seconds since the oldest of what is due came due (0: nothing is). */
+export function measureLag(registry: Registry, lagSeconds: Readonly<Record<string, () => Promise<number>>>): void {
+  new Gauge({
+    name: 'tollgate_transition_lag_seconds',
+    help: 'Age of the oldest transition that is due and not recorded, by kind; 0 when there is none',
+    labelNames: ['kind'],
+    registers: [registry],
+    async collect() {
+      // A database that is away leaves the last value: the scrape must not fail for it.
+      for (const [kind, lag] of Object.entries(lagSeconds))
+        await lag().then(
+          (seconds) => this.set({ kind }, seconds),
+          () => undefined,
+        )
+    },
+  })
 }
 
 const failedAt = new WeakMap<DueWork, Map<string, number>>()

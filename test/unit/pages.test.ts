@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect } from 'chai'
+import { rooms } from '../support/rooms.js'
 import { parseArguments, selectFiles } from '../support/selection.js'
 
 /** Pages that tell people what to type and where to look. */
@@ -33,6 +34,15 @@ describe('pages for people who run or change the platform', () => {
     it(`${page} names scripts, tests and files that are there`, () => {
       expect(mistakesIn(page, readFileSync(page, 'utf8'))).to.deep.equal([])
     })
+
+  it('src/README.md has a place for every room', () => {
+    const table = readFileSync('src/README.md', 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+    const named = table.flatMap((line) => [...line.split('|')[1]!.matchAll(/`([\w/-]+\/)`/g)].map(([, folder]) => `src/${folder}`))
+    const inside = rooms.filter((room) => room.startsWith('src/'))
+    expect(inside.filter((room) => !named.some((folder) => `${room}/`.startsWith(folder)))).to.deep.equal([])
+  })
 
   it('are read closely enough to find a mistake of each kind', () => {
     const text = 'npm run -s nothing, `npm test -- unit/nowhere --bail`, src/nowhere.ts, node dist/src/nowhere.js, [a page](nowhere.md)'

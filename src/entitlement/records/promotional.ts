@@ -95,6 +95,13 @@ export async function settleDue(db: Db, environmentId: string, customerId: strin
   return count
 }
 
+/** Seconds since the oldest end that was not told, by the real time; 0: all were. */
+export async function dueLagSeconds(db: Db): Promise<number> {
+  const [row] = await db.$queryRaw<{ seconds: number | null }[]>(Prisma.sql`
+    SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(due_at)))::float8 AS seconds FROM promotional_entitlement`)
+  return row!.seconds ?? 0
+}
+
 /** Customers (our ids) with an end that was not told, the longest overdue first; by the test clock where there is one. */
 export async function findDueCustomers(db: Db, limit: number): Promise<DueCustomer[]> {
   const rows = await db.$queryRaw<{ environment_id: string; customer_id: string }[]>(Prisma.sql`

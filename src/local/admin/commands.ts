@@ -68,7 +68,7 @@ export const commands: readonly Command[] = [
         allowsUnsignedClientReads: values['unsigned-client-reads'] === true,
       })
       const secret = `Signing secret of environment "${refId}" (shown only now): ${signingSecret}`
-      return { text: `Created environment "${refId}"\n${secret}`, json: { ...shownEnvironment(created), signingSecret } }
+      return { text: `Created environment "${refId}" (id ${created.id})\n${secret}`, json: { ...shownEnvironment(created), signingSecret } }
     },
   },
   {
@@ -78,14 +78,8 @@ export const commands: readonly Command[] = [
     options: {},
     async run({ environments }) {
       const all = (await environments.list()).map(shownEnvironment)
-      const rows = all.map(({ refId, displayName, isTest, hasPersistentCache, createdAt }) => [
-        refId,
-        displayName,
-        isTest ? 'test' : '',
-        hasPersistentCache ? 'persistent cache' : '',
-        createdAt,
-      ])
-      return { text: table(['REFID', 'NAME', '', '', 'CREATED'], rows), json: all }
+      const rows = all.map((one) => [one.id, one.refId, one.displayName, kindsOf(one).join(', '), one.createdAt])
+      return { text: table(['ID', 'REFID', 'NAME', 'MADE AS', 'CREATED'], rows), json: all }
     },
   },
   {
@@ -145,7 +139,7 @@ export const commands: readonly Command[] = [
   {
     name: 'key revoke',
     argument: 'key id',
-    summary: 'Ends an API key at once (running processes notice within 5 seconds)',
+    summary: 'Ends an API key at once (running processes notice within 5 seconds, open WebSockets within 20)',
     options: {},
     async run({ environments, clock }, _values, keyId) {
       const key = shownKey(await environments.revokeKey(keyId), clock.now())
@@ -287,6 +281,13 @@ function readText(folder: string, file: string): string {
 
 const isoOf = (at: EpochMs) => new Date(at).toISOString()
 const timeOf = (at: EpochMs | null) => (at === null ? 'never' : isoOf(at))
+
+/** What an environment was made with, in words. */
+const kindsOf = ({ isTest, hasPersistentCache, allowsUnsignedClientReads }: Omit<Environment, 'createdAt'>) => [
+  ...(isTest ? ['test'] : []),
+  ...(hasPersistentCache ? ['persistent cache'] : []),
+  ...(allowsUnsignedClientReads ? ['unsigned client reads'] : []),
+]
 
 const shownEnvironment = ({ createdAt, ...rest }: Environment) => ({ ...rest, createdAt: isoOf(createdAt) })
 

@@ -15,7 +15,7 @@ const refreshMs = 500
 const maxShareOfMemory = 0.8
 
 /** Why usage is refused. */
-type Reason = 'jobs' | 'memory'
+type Reason = 'jobs' | 'memory' | 'items'
 
 /**
  * How much usage waits to be stored or counted, looked at twice a second while calls come. Above a mark the door refuses: a queue that grows faster than
@@ -24,7 +24,8 @@ type Reason = 'jobs' | 'memory'
 export class Backlog {
   readonly #parts: { redis: Redis; queues: Pick<JobQueue<unknown>, 'waiting'>[]; limits: BacklogLimits; log: Logger }
   #refreshedAt = Number.NEGATIVE_INFINITY
-  #refusedFor: Reason | null = null
+  #refusedFor: Exclude<Reason, 'items'> | null = null
+  readonly #fullDoors = new Set<string>()
 
   constructor({
     metrics,
@@ -34,13 +35,14 @@ export class Backlog {
     const backlog = this
     new Gauge({
       name: 'tollgate_usage_refused_for_backlog',
-      help: '1 while the door refuses usage: too many jobs wait, or Redis uses too much memory',
+      help: '1 while the door refuses usage: too many jobs wait, Redis uses too much memory, or too many items of its own have no answer',
       labelNames: ['reason'],
       registers: [metrics],
       async collect() {
         // Looked at here too: without calls nobody else would notice that it is over.
         await backlog.refresh().catch(() => undefined)
         for (const reason of ['jobs', 'memory'] as const) this.set({ reason }, backlog.#refusedFor === reason ? 1 : 0)
+        this.set({ reason: 'items' satisfies Reason }, backlog.#fullDoors.size > 0 ? 1 : 0)
       },
     })
   }
@@ -65,10 +67,21 @@ export class Backlog {
     this.#note(reason, { waitingJobs, usedBytes })
   }
 
+  /** A door of this kind has begun to refuse for its own items without an answer, or is over it. It knows; here it is told. */
+  noteItems(door: string, isFull: boolean): void {
+    if (isFull) this.#fullDoors.add(door)
+    else this.#fullDoors.delete(door)
+    this.#tell(isFull ? 'items' : null, { door })
+  }
+
   /** One line when it begins and one when it is over. */
-  #note(reason: Reason | null, facts: object): void {
+  #note(reason: Exclude<Reason, 'items'> | null, facts: object): void {
     if (reason === this.#refusedFor) return
     this.#refusedFor = reason
+    this.#tell(reason, facts)
+  }
+
+  #tell(reason: Reason | null, facts: object): void {
     if (reason) this.#parts.log.warn({ reason, ...facts }, 'usage is refused: too much of it waits')
     else this.#parts.log.info(facts, 'usage is taken again')
   }

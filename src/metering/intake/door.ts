@@ -98,7 +98,7 @@ export interface DoorParts {
    */
   expectAnnouncement?: () => ExpectedAnnouncement
   /** Absent: nobody looks at it. */
-  backlog?: Pick<Backlog, 'isTooLong'>
+  backlog?: Pick<Backlog, 'isTooLong' | 'noteItems'>
   kind: IngestionJob['batch']['kind']
   /** Of a door outside the platform: see `IngestionJob`. */
   keyHash?: string
@@ -123,6 +123,8 @@ export class Door {
   /** Environments with items that have no answer yet, and the shard of those that are not many. */
   readonly #open = new Map<string, { items: number; shard: number }>()
   #waitingItems = 0
+  /** Since a call was refused for the items before it, until half of them are answered. */
+  #isFull = false
 
   constructor(parts: DoorParts) {
     this.#parts = parts
@@ -136,7 +138,11 @@ export class Door {
     const { clock, backlog } = this.#parts
     const now = await clock.now()
     signal?.throwIfAborted()
-    if (this.#waitingItems + items.length > maxWaitingItems || backlog?.isTooLong()) throw tooMuchWaiting()
+    if (this.#waitingItems + items.length > maxWaitingItems) {
+      this.#note(true)
+      throw tooMuchWaiting()
+    }
+    if (backlog?.isTooLong()) throw tooMuchWaiting()
     this.#count(environmentId, items.length)
     return new Promise((resolve, reject) => {
       const settle: WaitingCall['settle'] = (outcome) => {
@@ -160,10 +166,17 @@ export class Door {
   /** Adds to what has no answer yet. */
   #count(environmentId: string, items: number): void {
     this.#waitingItems += items
+    if (this.#waitingItems <= maxWaitingItems / 2) this.#note(false)
     const open = this.#open.get(environmentId) ?? { items: 0, shard: shardOf(environmentId, '', this.#parts.queues.length) }
     open.items += items
     if (open.items > 0) this.#open.set(environmentId, open)
     else this.#open.delete(environmentId)
+  }
+
+  #note(isFull: boolean): void {
+    if (isFull === this.#isFull) return
+    this.#isFull = isFull
+    this.#parts.backlog?.noteItems(this.#parts.kind, isFull)
   }
 
   /**

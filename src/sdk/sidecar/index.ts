@@ -31,6 +31,8 @@ export interface RedisOptions {
   db?: number
   username?: string
   password?: string
+  /** Encrypts the connection. */
+  tls?: boolean
   /** Seconds. */
   ttl?: number
 }
@@ -136,6 +138,7 @@ function childVariables({
     REDIS_DB: redis?.db,
     REDIS_USERNAME: redis?.username,
     REDIS_PASSWORD: redis?.password,
+    REDIS_TLS: redis?.tls,
     REDIS_KEYS_TTL_IN_SECS: redis?.ttl,
     CACHE_MAX_SIZE_BYTES: local.cacheMaxSizeBytes,
     LOG_LEVEL: local.logLevel,

@@ -13,7 +13,7 @@ import {
   secret,
   str,
 } from '../../platform/config.js'
-import { databaseIndex, host, withCredentials } from '../../updates/external-cache/config.js'
+import { databaseIndex, externalCacheAddress, host, withCredentials } from '../../updates/external-cache/config.js'
 import { type GlobalFallbacks, parseGlobalFallbacks } from './fallback.js'
 
 const globalFallbacks = makeValidator<GlobalFallbacks>(parseGlobalFallbacks)
@@ -89,6 +89,7 @@ const spec = {
   REDIS_DB: databaseIndex({ default: 0, desc: 'Database of the external cache' }),
   REDIS_USERNAME: str({ default: undefined, desc: 'User of the external cache' }),
   REDIS_PASSWORD: secret({ default: undefined, desc: 'Password of the external cache' }),
+  REDIS_TLS: flag({ default: false, desc: 'Encrypts the connection to the external cache, whose certificate is checked' }),
   REDIS_KEYS_TTL_IN_SECS: integer({
     default: 604_800,
     desc: 'Life of a key that this sidecar writes to the external cache, in seconds; negative: for ever',
@@ -179,6 +180,6 @@ function contradictions(config: SidecarConfig): string[] {
 const largestHeapShare = 0.8
 
 /** The Redis of the external cache. */
-export function externalCacheUrl({ REDIS_HOST, REDIS_PORT, REDIS_DB, REDIS_USERNAME, REDIS_PASSWORD }: SidecarConfig): string {
-  return withCredentials(new URL(`redis://${REDIS_HOST}:${REDIS_PORT}/${REDIS_DB}`), REDIS_USERNAME, REDIS_PASSWORD)
+export function externalCacheUrl(config: SidecarConfig): string {
+  return withCredentials(externalCacheAddress(config), config.REDIS_USERNAME, config.REDIS_PASSWORD)
 }

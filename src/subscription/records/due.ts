@@ -19,6 +19,13 @@ export async function findDueCustomers(db: Db, limit: number): Promise<DueCustom
   return rows.map((row) => ({ environmentId: row.environment_id, customerId: row.customer_id }))
 }
 
+/** Seconds since the oldest due subscription came due, by the real time; 0: none is. */
+export async function dueLagSeconds(db: Db): Promise<number> {
+  const [row] = await db.$queryRaw<{ seconds: number | null }[]>(Prisma.sql`
+    SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(due_at)))::float8 AS seconds FROM subscription`)
+  return row!.seconds ?? 0
+}
+
 /** Those of the customers (our ids) that have something due. */
 export async function findDueAmong(db: Db, environmentId: string, customerIds: readonly string[]): Promise<string[]> {
   const rows = await db.$queryRaw<{ customer_id: string }[]>(Prisma.sql`

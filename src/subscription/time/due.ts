@@ -4,7 +4,7 @@ import { holdFreeCustomers } from '../../customer/records/hold.js'
 import type { DueCustomer } from '../../platform/due-sweep.js'
 import { type PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
-import { findDueAmong, findDueCustomers, hasDue } from '../records/due.js'
+import { dueLagSeconds, findDueAmong, findDueCustomers, hasDue } from '../records/due.js'
 import { type RecordsParts, SubscriptionRecords } from '../records/frame.js'
 
 /** What time alone makes of subscriptions, recorded: by the worker when it is due, and by whoever needs it recorded before. */
@@ -52,5 +52,10 @@ export class DueTransitions {
   /** Customers (our ids) with something due: half of them the longest overdue, half the latest, so that a crowd that came due together holds up nobody. */
   dueCustomers(limit: number): Promise<DueCustomer[]> {
     return findDueCustomers(this.#prisma, limit)
+  }
+
+  /** Seconds since the oldest of what is due came due; 0: nothing is. */
+  lagSeconds(): Promise<number> {
+    return dueLagSeconds(this.#prisma)
   }
 }

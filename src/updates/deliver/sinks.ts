@@ -21,7 +21,7 @@ export function changeSinks(parts: {
 }): ChangeSinks {
   const { life, redis, queues, hasPersistentCache } = parts
   const stream = new ChangeStream({ redis, prefix: queues.prefix })
-  // A setting of the environment that changes rarely: a minute late is soon enough.
+  // Chosen when the environment is made, and nothing changes it; the minute is for who does so by hand.
   const settings = new LRUCache<string, boolean>({ max: 10_000, ttl: 60_000, fetchMethod: hasPersistentCache })
   const open = new Map<string, JobQueue<ChangeMessage>>()
   const queueOf = (environmentId: string): JobQueue<ChangeMessage> => {

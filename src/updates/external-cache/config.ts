@@ -1,5 +1,16 @@
 import { makeValidator } from 'envalid'
-import { type Config, type ConfigSpec, integer, port, positive, processVariables, Secret, secret, str } from '../../platform/config.js'
+import {
+  type Config,
+  type ConfigSpec,
+  flag,
+  integer,
+  port,
+  positive,
+  processVariables,
+  Secret,
+  secret,
+  str,
+} from '../../platform/config.js'
 
 /** Where an environment's changes are taken from: a queue in the platform's Redis. */
 export interface QueueAddress {
@@ -62,6 +73,7 @@ const spec = {
   REDIS_DB: databaseIndex({ default: 0, desc: 'Database of the external cache' }),
   REDIS_USER: str({ default: undefined, desc: 'User of the external cache' }),
   REDIS_PASSWORD: secret({ default: undefined, desc: 'Password of the external cache' }),
+  REDIS_TLS: flag({ default: false, desc: 'Encrypts the connection to the external cache, whose certificate is checked' }),
   BATCH_SIZE: positive({ default: 1, desc: 'Messages in work at the same time; their writes share a connection' }),
   KEYS_TTL_IN_SECS: integer({ default: 604_800, desc: 'Life of a key that is not written again, in seconds; negative: for ever' }),
   PORT: port({ default: 4000, desc: 'Port of health and metrics' }),
@@ -94,8 +106,15 @@ export function queueRedisUrl({ QUEUE_URL, CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACC
 }
 
 /** The Redis of the external cache. */
-export function cacheRedisUrl({ REDIS_HOST, REDIS_PORT, REDIS_DB, REDIS_USER, REDIS_PASSWORD }: QueueConsumptionConfig): string {
-  return withCredentials(new URL(`redis://${REDIS_HOST}:${REDIS_PORT}/${REDIS_DB}`), REDIS_USER, REDIS_PASSWORD)
+export function cacheRedisUrl(config: QueueConsumptionConfig): string {
+  return withCredentials(externalCacheAddress(config), config.REDIS_USER, config.REDIS_PASSWORD)
+}
+
+type CacheVariables = Pick<QueueConsumptionConfig, 'REDIS_TLS' | 'REDIS_HOST' | 'REDIS_PORT' | 'REDIS_DB'>
+
+/** Where it is, for whoever reads or writes it; without user and password. */
+export function externalCacheAddress({ REDIS_TLS, REDIS_HOST, REDIS_PORT, REDIS_DB }: CacheVariables): URL {
+  return new URL(`${REDIS_TLS ? 'rediss' : 'redis'}://${REDIS_HOST}:${REDIS_PORT}/${REDIS_DB}`)
 }
 
 /** The URL with user and password, each if there is one. */

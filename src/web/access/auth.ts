@@ -53,6 +53,19 @@ const clientReads: ReadonlyMap<string, (args: RootArguments) => unknown> = new M
 /** Queries that need no customer. */
 const publicReads: ReadonlySet<string> = new Set(['coupons', 'products', 'sdkConfiguration'])
 
+/**
+ * Subscriptions that send a client key only what belongs to the customer of its token; the last two nothing, but clients that listen to them would connect
+ * again and again if they were refused.
+ */
+const clientSubscriptions: ReadonlySet<string> = new Set([
+  'entitlementsUpdated',
+  'entitlementsUpdatedV2',
+  'usageUpdated',
+  'usageUpdatedV2',
+  'creditBalanceUpdated',
+  'packagePublished',
+])
+
 /** The same, as long as they name no customer. */
 const publicOffers: ReadonlySet<string> = new Set(['getPaywall', 'paywall'])
 
@@ -61,15 +74,12 @@ const isPublic = (field: string, args: RootArguments) => publicReads.has(field) 
 
 export type RootArguments = Readonly<Record<string, Readonly<Record<string, unknown>> | null | undefined>>
 
-/**
- * Passes, or fails with PERMISSION_DENIED, before the root field is resolved. A subscription of a client key passes: it is sent only what
- * belongs to the customer of its token.
- */
+/** Passes, or fails with PERMISSION_DENIED, before the root field is resolved or subscribed to. */
 export function authorize(identity: Identity, root: { operation: string; field: string; args: RootArguments }): void {
   checkEnvironment(identity, root.args)
   if (identity.kind === 'SERVER') return
   if (root.operation === 'Query' && isPublic(root.field, root.args)) return
-  if (root.operation === 'Subscription' && identity.customerId !== null) return
+  if (root.operation === 'Subscription' && clientSubscriptions.has(root.field) && identity.customerId !== null) return
   const customerOf = root.operation === 'Query' ? clientReads.get(root.field) : undefined
   if (!customerOf) throw forbidden(`${root.field} needs a server key.`)
   if (identity.customerId === null) {

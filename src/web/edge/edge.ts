@@ -11,7 +11,8 @@ import { authorize, credentialsOf, type Identity, identify } from '../access/aut
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { createContext, type Services } from '../graphql/operations/context.js'
-import { codeOf, toProblem, toWireError } from '../graphql/operations/errors.js'
+import { toProblem, toWireError } from '../graphql/operations/errors.js'
+import { logProblem } from '../graphql/operations/problem-log.js'
 import { type EdgeDocument, edgeDocuments } from './documents.js'
 import { type EdgeRoute, readRoute } from './route.js'
 
@@ -103,9 +104,7 @@ const alwaysSent = {
 
 function refuse(res: ServerResponse, problem: Problem, log: Logger, facts: { environmentId?: string }): void {
   const traceId = newId()
-  const line = { traceId, code: codeOf(problem), ...facts }
-  if (problem.code === 'INTERNAL') log.error({ ...line, err: problem.cause }, 'edge request failed')
-  else log.info({ ...line, reason: problem.reason }, 'edge request refused')
+  logProblem(log, 'edge request', problem, { traceId, ...facts })
   const headers = { ...alwaysSent, 'cache-control': 'no-store', 'content-type': json, 'x-trace-id': traceId }
   if (problem.code === 'RESOURCE_EXHAUSTED') {
     const seconds = Math.max(1, Math.ceil(Number(problem.details.retryAfterMs ?? 1_000) / 1_000))

@@ -18,6 +18,7 @@ import type { Identity } from '../access/auth.js'
 import type { PreparedDocument } from '../graphql/door/documents.js'
 import { createContext, type RequestContext, type Services } from '../graphql/operations/context.js'
 import { toProblem, toWireError } from '../graphql/operations/errors.js'
+import { logProblem } from '../graphql/operations/problem-log.js'
 import type { ChangeFeed } from './change-feed.js'
 
 /** Who receives the answers of a broadcast. */
@@ -129,9 +130,9 @@ export class Push {
         if (payload) for (const listener of broadcast.listeners) listener.push(payload)
       }
     } catch (error) {
-      const traceId = newId()
-      log.error({ err: error, traceId, environmentId: request.identity.environmentId }, 'subscription failed')
-      for (const listener of broadcast.listeners) listener.fail(toWireError(Problem.from(error), traceId))
+      const [problem, traceId] = [Problem.from(error), newId()]
+      logProblem(log, 'subscription', problem, { traceId, environmentId: request.identity.environmentId })
+      for (const listener of broadcast.listeners) listener.fail(toWireError(problem, traceId))
     } finally {
       this.#end(key, broadcast)
     }
@@ -157,7 +158,7 @@ export class Push {
     const { traceId } = contextValue
     const errors = result.errors?.map((error) => {
       const problem = toProblem(error)
-      log.error({ err: problem.cause ?? problem, traceId, environmentId: identity.environmentId }, 'push failed')
+      logProblem(log, 'push', problem, { traceId, environmentId: identity.environmentId })
       return toWireError(problem, traceId, error)
     })
     const isEmpty = !errors && Object.values(result.data ?? {}).every((value) => value === null)

@@ -18,6 +18,7 @@ import { type Credentials, credentialsOf, type Identity, identify } from '../acc
 import { Documents } from '../graphql/door/documents.js'
 import type { Services } from '../graphql/operations/context.js'
 import { toProblem, toWireError } from '../graphql/operations/errors.js'
+import { logProblem } from '../graphql/operations/problem-log.js'
 import type { ChangeFeed } from './change-feed.js'
 import type { Push } from './push.js'
 
@@ -163,7 +164,9 @@ export class SocketDoor {
       stream.ended.then(leave, leave)
       return stream
     } catch (error) {
-      return { errors: [toWireError(Problem.from(error), newId())] }
+      const [problem, traceId] = [Problem.from(error), newId()]
+      logProblem(this.#options.life.log, 'subscription', problem, { traceId, environmentId: request.identity.environmentId })
+      return { errors: [toWireError(problem, traceId)] }
     }
   }
 
@@ -280,13 +283,9 @@ const isRefusedKey = ({ code }: Problem) => code === 'UNAUTHENTICATED' || code =
 
 /** Older clients reconnect in a hot loop unless a refused key is told by just this code and reason. */
 function refuse(socket: WebSocket, problem: Problem, { log }: Life): void {
-  if (isRefusedKey(problem)) {
-    log.info({ reason: problem.reason }, 'socket refused')
-    socket.close(4403, 'Invalid API key')
-  } else {
-    log.error({ err: problem.cause ?? problem }, 'socket could not be accepted')
-    socket.close(1013, 'Try again later')
-  }
+  logProblem(log, 'socket', problem, {})
+  if (isRefusedKey(problem)) socket.close(4403, 'Invalid API key')
+  else socket.close(1013, 'Try again later')
 }
 
 function refusal(message: string): readonly GraphQLError[] {

@@ -48,6 +48,13 @@ describe('promotional entitlements', () => {
   const due = async () => (await bench.promotional.dueCustomers(1_000)).filter((one) => one.environmentId === environmentId)
   const messages = () => bench.prisma.outboxMessage.findMany({ where: { environmentId }, orderBy: { version: 'asc' } })
 
+  it('are late by how long ago the oldest end came that was not told', async () => {
+    await grant({ featureRefId: 'sso', period: 'CUSTOM', customEndDate: Date.now() + 3_600_000 })
+    await age(500 * 86_400_000)
+    expect(await bench.promotional.lagSeconds()).to.be.closeTo(500 * 86_400 - 3_600, 10)
+    await bench.promotional.applyDue(environmentId, customerId)
+    expect(await bench.promotional.lagSeconds()).to.be.below(86_400)
+  })
   it('entitle to what no plan of the customer has', async () => {
     expect((await ask('sso')).granted).to.equal(false)
     const [granted] = await grant({ featureRefId: 'sso' })

@@ -53,6 +53,18 @@ describe('the admin commands', () => {
     expect(signingSecret).not.to.equal(environment.signingSecret)
   })
 
+  it('tell the id of an environment where it is made and where all are listed, and what an environment is made with', async () => {
+    const { output: made } = await admin(['environment', 'create', 'staging', '--test', '--unsigned-client-reads'])
+    await admin(['environment', 'create', 'production', '--name', 'Production', '--persistent-cache'])
+    const all = await adminJson('environment', 'list')
+    const idOf = (refId: string) => all.find((one: { refId: string }) => one.refId === refId).id
+    expect(made.split('\n')[0]).to.equal(`Created environment "staging" (id ${idOf('staging')})`)
+    const { output } = await admin(['environment', 'list'])
+    const lineOf = (refId: string) => output.split('\n').find((line) => line.includes(` ${refId} `))
+    expect(lineOf('staging')).to.match(new RegExp(`^${idOf('staging')} +staging +staging +test, unsigned client reads +20`))
+    expect(lineOf('production')).to.match(new RegExp(`^${idOf('production')} +production +Production +persistent cache +20`))
+  })
+
   it('apply a catalog from a file, show what would change, and export what is in force', async () => {
     await admin(['environment', 'create', 'production'])
     const write = (units: string) =>

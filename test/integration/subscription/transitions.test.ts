@@ -115,6 +115,16 @@ describe('recording what time has made due', () => {
   describe('the sweep', () => {
     const due = async () => (await bench.dueTransitions.dueCustomers(100)).filter((found) => found.environmentId === environmentId)
 
+    it('is measured by how long ago the oldest of what is left behind came due', async () => {
+      await provision({ planRefId: 'team' })
+      const { trialEndDate } = (await active()).find(({ plan }) => plan.refId === 'team')!
+      await elapse(4_000 * day)
+      const expected = (Date.now() + 4_000 * day - trialEndDate!) / 1_000
+      expect(await bench.dueTransitions.lagSeconds()).to.be.closeTo(expected, 10)
+      await applyDue()
+      expect(await bench.dueTransitions.lagSeconds()).to.be.below(expected / 10)
+    })
+
     it('finds whom a lost job left behind, until it is recorded', async () => {
       await provision({ planRefId: 'team' })
       expect(await due()).to.deep.equal([])

@@ -3,6 +3,7 @@ import type { Problem } from '../../../kernel/problem.js'
 import type { Logger } from '../../../platform/logger.js'
 import { codeOf, toProblem, toWireError } from '../operations/errors.js'
 import type { Operation } from '../operations/operation.js'
+import { logProblem } from '../operations/problem-log.js'
 
 /** Logs what went wrong with operations, here and nowhere else, as it goes over the wire. */
 export class ErrorLog {
@@ -12,14 +13,10 @@ export class ErrorLog {
     this.#log = log
   }
 
-  /** What the caller can mend is information; what it cannot is an error with its private cause. */
   toWire(problem: Problem, operation: Operation, at?: Readonly<GraphQLError | Error>): GraphQLError {
     operation.code ??= codeOf(problem)
     const { environmentId, field, traceId } = operation
-    const line = { traceId, code: codeOf(problem), environmentId, field }
-    if (problem.code === 'INTERNAL') this.#log.error({ ...line, err: problem.cause }, 'graphql operation failed')
-    else if (problem.isRetryable) this.#log.warn({ ...line, err: problem }, 'graphql operation could not be done now')
-    else this.#log.info({ ...line, reason: problem.reason }, 'graphql operation refused')
+    logProblem(this.#log, 'graphql operation', problem, { traceId, environmentId, field })
     return toWireError(problem, traceId, at)
   }
 

@@ -1,5 +1,4 @@
 import { Arg, Ctx, Resolver, Root, Subscription } from 'type-graphql'
-import { Problem } from '../../../kernel/problem.js'
 import { isReached } from '../../../updates/stream/change-stream.js'
 import type { RequestContext } from '../operations/context.js'
 import { StateChange, type StateChangeEvent, toStateChange } from './state-changes.types.js'
@@ -27,7 +26,6 @@ export class StateChangesResolver {
 }
 
 function listen(context: RequestContext, after: string | null | undefined): AsyncGenerator<StateChangeEvent, void> {
-  if (context.identity.kind !== 'SERVER') throw new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', 'stateChanges needs a server key.')
   return after === undefined || after === null ? live(context) : caughtUp(context, after)
 }
 

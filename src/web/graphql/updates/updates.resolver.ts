@@ -61,7 +61,7 @@ export class UpdatesResolver {
 
   @Subscription(() => PackagePublished, {
     nullable: true,
-    description: 'Each version of a plan or add-on that is published.',
+    description: 'Each version of a plan or add-on that is published. A client key hears of none.',
     subscribe: ({ context }: { context: RequestContext }) => context.changes(['package']),
   })
   packagePublished(@Root() change: ChangeMessage) {

@@ -1,12 +1,20 @@
 import { expect } from 'chai'
+import type { Redis } from 'ioredis'
 import { Problem } from '../../../../src/kernel/problem.js'
+import { Backlog } from '../../../../src/metering/intake/backlog.js'
 import { Door, type DoorParts } from '../../../../src/metering/intake/door.js'
 import type { IngestionJob } from '../../../../src/metering/wire/jobs.js'
 import type { IngestionReply } from '../../../../src/metering/wire/replies.js'
+import type { Logger } from '../../../../src/platform/logger.js'
+import { createMetrics } from '../../../../src/platform/metrics.js'
 import { eventually } from '../../../support/eventually.js'
 
 /** A door whose queue and worker are this test. */
-function openDoor({ shards = 1, expectAnnouncement }: { shards?: number; expectAnnouncement?: DoorParts['expectAnnouncement'] } = {}) {
+function openDoor({
+  shards = 1,
+  expectAnnouncement,
+  backlog,
+}: { shards?: number } & Pick<Partial<DoorParts>, 'expectAnnouncement' | 'backlog'> = {}) {
   const jobs: IngestionJob[] = []
   const heard = new Map<string, (reply: IngestionReply) => void>()
   const queues = Array.from({ length: shards }, () => [] as IngestionJob[])
@@ -26,6 +34,7 @@ function openDoor({ shards = 1, expectAnnouncement }: { shards?: number; expectA
     kind: 'events',
     maxItems: 50,
     expectAnnouncement,
+    backlog,
   })
   const send = (count: number, signal?: AbortSignal, customerId = 'customer') =>
     door.send(
@@ -154,6 +163,43 @@ describe('a door', () => {
     answer(jobs[1]!, 0)
     await alone
     expect(happened.slice(3)).to.have.members(['forgotten', 'answered alone'])
+  })
+
+  it('refuses what would be too much without an answer, says so, and says when half of it is answered', async () => {
+    const lines: string[] = []
+    const note = (_facts: object, line: string) => void lines.push(line)
+    const metrics = createMetrics('door')
+    const backlog = new Backlog({
+      redis: { info: async () => '' } as unknown as Redis,
+      queues: [],
+      limits: { maxWaitingJobs: 10, maxRedisBytes: null },
+      log: { warn: note, info: note } as unknown as Logger,
+      metrics,
+    })
+    const refusedFor = async () =>
+      (await metrics.getSingleMetric('tollgate_usage_refused_for_backlog')!.get()).values
+        .filter(({ value }) => value === 1)
+        .map(({ labels }) => labels.reason)
+    const { jobs, send, answer } = openDoor({ backlog })
+    const calls = Array.from({ length: 20 }, () => send(1_000))
+    const answerAll = async (count: number) => {
+      for (let answered = count - 10; answered < count; answered++) {
+        await eventually('another batch', () => jobs.length > answered)
+        answer(jobs[answered]!)
+        await calls[answered]
+      }
+    }
+    await eventually('a batch', () => jobs.length > 0)
+    expect(await refusedFor()).to.deep.equal([])
+    for (let again = 0; again < 3; again++) {
+      const refused = await send(1).catch((error: unknown) => error)
+      expect(refused).to.be.instanceOf(Problem).and.include({ code: 'RESOURCE_EXHAUSTED' })
+      expect(await refusedFor()).to.deep.equal(['items'])
+    }
+    await answerAll(10)
+    expect(await refusedFor()).to.deep.equal([])
+    await answerAll(20)
+    expect(lines).to.deep.equal(['usage is refused: too much of it waits', 'usage is taken again'])
   })
 
   it('stops waiting when the caller does', async () => {

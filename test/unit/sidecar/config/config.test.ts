@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { ConfigError, readConfig } from '../../../../src/platform/config.js'
-import { sidecarDefinition } from '../../../../src/sidecar/config/config.js'
+import { externalCacheUrl, sidecarDefinition } from '../../../../src/sidecar/config/config.js'
+import { cacheRedisUrl, queueConsumptionDefinition } from '../../../../src/updates/external-cache/config.js'
 
 const read = (env: Record<string, string>) => readConfig(sidecarDefinition.spec, env, sidecarDefinition.check)
 
@@ -30,6 +31,21 @@ describe('sidecar configuration', () => {
     const secrets = { SERVER_API_KEY: 'server-secret-1234', REDIS_PASSWORD: 'secret-password-1', REDIS_ENVIRONMENT_PREFIX: 'p' }
     const QUEUE_REDIS_URL = 'redis://user:secret-password@host:6379/0?environment=e'
     expect(JSON.stringify(read({ ...secrets, QUEUE_REDIS_URL }))).to.not.include('secret')
+  })
+
+  it('reads the same external cache as the persistent-cache-service writes, encrypted or not', () => {
+    const cache = { REDIS_HOST: 'fe80::1', REDIS_PORT: '6380', REDIS_DB: '4', REDIS_PASSWORD: 'a/b' }
+    const service = { QUEUE_URL: 'redis://queue:6379/0?queue=q', SERVER_API_KEY: 'server-1' }
+    for (const [tls, scheme] of [
+      ['TRUE', 'rediss'],
+      ['FALSE', 'redis'],
+      [undefined, 'redis'],
+    ] as const) {
+      const env = { ...cache, ...(tls && { REDIS_TLS: tls }) }
+      const url = externalCacheUrl(read({ SERVER_API_KEY: 'server-1', REDIS_ENVIRONMENT_PREFIX: 'p', ...env }))
+      expect(url).to.equal(`${scheme}://:a%2Fb@[fe80::1]:6380/4`)
+      expect(cacheRedisUrl(readConfig(queueConsumptionDefinition.spec, { ...service, ...env }))).to.equal(url)
+    }
   })
 
   it('takes apart where usage is enqueued', () => {

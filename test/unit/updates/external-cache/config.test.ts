@@ -52,6 +52,14 @@ describe('configuration of queue-consumption', () => {
     })
   }
 
+  it('encrypts the connection to the cache where that is asked for, whatever that of the queue is', () => {
+    const encrypted = { ...valid, REDIS_TLS: 'TRUE', REDIS_USER: 'me', REDIS_PASSWORD: 'x', REDIS_PORT: '6380', REDIS_DB: '2' }
+    expect(cacheRedisUrl(read(encrypted))).to.equal('rediss://me:x@cache:6380/2')
+    expect(queueRedisUrl(read(encrypted))).to.equal('redis://queue:6379/2')
+    expect(cacheRedisUrl(read({ ...valid, REDIS_TLS: '0', REDIS_HOST: '::1' }))).to.equal('redis://[::1]:6379/0')
+    expect(problems({ ...valid, REDIS_TLS: 'maybe' })).to.have.length(1)
+  })
+
   it('keeps the queue’s password out of what is printed', () => {
     const config = read({ ...valid, QUEUE_URL: 'redis://:hunter2secret@queue:6379?queue=q' })
     expect(JSON.stringify(config.QUEUE_URL)).not.to.include('hunter2')

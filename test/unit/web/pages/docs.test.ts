@@ -53,6 +53,12 @@ describe('the documentation', () => {
     expect(wrong).to.deep.equal([])
   })
 
+  it('has a page for operators that names every metric', () => {
+    const { text } = pages.find(({ file }) => file === 'operations.md')!
+    const known = new Set(named(text).map(({ metric }) => metric))
+    expect([...declared.keys()].filter((metric) => !known.has(metric))).to.deep.equal([])
+  })
+
   it('has alerts that Prometheus can read, each on a metric that there is', () => {
     const rules = pages.flatMap(({ text }) =>
       [...text.matchAll(/```yaml\n(groups:[\s\S]*?)```/g)].flatMap(([, yaml]) =>
