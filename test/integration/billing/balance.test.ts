@@ -38,7 +38,7 @@ describe('what a payer has to its credit', () => {
     await bench.cancellations.cancel(environmentId, { subscriptionRefId, time: 'IMMEDIATE', billing: { creditsUnused: true } })
     await deliver()
   }
-  /** Its first month is paid, its second one is not. */
+  /** Its first month is paid, its second one is not; of that 0.6 are left after 12.4 days. */
   const failing = async (planRefId = 'team') => {
     await acme.chargeCard()
     const id = await acme.buy(planRefId)
@@ -58,7 +58,7 @@ describe('what a payer has to its credit', () => {
     it('waits until it is paid, and then pays for what comes next', async () => {
       const id = await failing()
       const [, unpaid] = await invoicesOf(bench, environmentId, id)
-      await pass('2027-05-16T12:00:00')
+      await pass('2027-05-13T09:36:00')
       await cancelWithCredit('team')
       expect(await balance()).to.equal('0')
       expect(await invoicesOf(bench, environmentId, id)).to.have.length(2)
@@ -66,24 +66,24 @@ describe('what a payer has to its credit', () => {
       expect(await acme.latest(business)).to.include({ total: '120', amountDue: '120', creditApplied: '0' })
       await tellAbout(unpaid!, { status: 'PAID' })
       expect(await entries()).to.deep.equal([
-        ['WAITING', '21'],
-        ['RELEASED', '21'],
+        ['WAITING', '25.2'],
+        ['RELEASED', '25.2'],
       ])
-      expect(await balance()).to.equal('21')
-      await pass('2027-06-16T12:00:00')
-      expect(await acme.latest(business)).to.include({ total: '120', amountDue: '99', creditApplied: '21' })
+      expect(await balance()).to.equal('25.2')
+      await pass('2027-06-14T00:00:00')
+      expect(await acme.latest(business)).to.include({ total: '120', amountDue: '94.8', creditApplied: '25.2' })
     })
 
     it('never comes, when it is taken back', async () => {
       const id = await failing()
       const [, unpaid] = await invoicesOf(bench, environmentId, id)
-      await pass('2027-05-16T12:00:00')
+      await pass('2027-05-13T09:36:00')
       await cancelWithCredit('team')
       await takeBack(unpaid!)
       expect(await balance()).to.equal('0')
       expect(await entries()).to.deep.equal([
-        ['WAITING', '21'],
-        ['DROPPED', '-21'],
+        ['WAITING', '25.2'],
+        ['DROPPED', '-25.2'],
       ])
       // Paid all the same, and given back or not: it was nobody's any more.
       await tellAbout(unpaid!, { status: 'PAID' })
@@ -97,13 +97,13 @@ describe('what a payer has to its credit', () => {
         environmentId = await newAcme(bench)
         acme = await payer(bench, environmentId)
         const id = await failing()
-        await pass('2027-05-16T12:00:00')
+        await pass('2027-05-13T09:36:00')
         const change = { customerRefId: 'acme', planRefId, quantities: seats(planRefId === 'team' ? 3 : 1), ...invoiced }
         const estimate = await bench.estimates.provision(environmentId, change)
         const { subscription } = await bench.subscriptions.provision(environmentId, change)
         await deliver()
         const changed = await acme.latest(subscription.id)
-        const [charged, credit] = planRefId === 'team' ? ['33', '21'] : ['120', '21']
+        const [charged, credit] = planRefId === 'team' ? ['39.6', '25.2'] : ['120', '25.2']
         expect([changed.total, changed.amountDue], planRefId).to.deep.equal([charged, charged])
         expect([estimate.total, estimate.proration?.credit ?? '0'], planRefId).to.deep.equal([charged, '0'])
         const unpaid = (await invoicesOf(bench, environmentId, id)).find(({ status }) => status === 'FAILED')!

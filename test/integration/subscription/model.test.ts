@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { findBalance } from '../../../src/billing/records/balance.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import { type Bench, openBench } from './fixture.js'
 import { Model, type Plan, plans, Refused, type Rules } from './model.js'
@@ -75,9 +76,18 @@ const anyCommand = fc.record({
         resource: anyResource,
         kind: fc.constantFrom('active' as const, 'active' as const, 'trial' as const, 'upcoming' as const),
         time: fc.constantFrom(null, 'IMMEDIATE' as const, 'END_OF_BILLING_PERIOD' as const),
+        prorate: fc.boolean(),
       }),
     },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('undo' as const), resource: anyResource }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constant('settle' as const),
+        invoice: fc.nat(5),
+        outcome: fc.constantFrom('paid' as const, 'failed, then paid' as const, 'taken back' as const, 'taken back, then paid' as const),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const) }) },
   ),
 })
@@ -138,7 +148,8 @@ describe('whatever is asked for, and whenever', function () {
           skipTrial,
           startDate,
         })
-      } else if (action.do !== 'wait') {
+      } else if (action.do === 'settle') await settle(action)
+      else if (action.do !== 'wait') {
         const kinds = { active: 'ACTIVE', trial: 'IN_TRIAL', upcoming: 'NOT_STARTED' } as const
         const status = kinds[action.do === 'cancel' ? action.kind : 'active']
         // So that its name is found by the status that it has now.
@@ -148,8 +159,49 @@ describe('whatever is asked for, and whenever', function () {
         })
         if (!row) throw new Refused()
         if (action.do === 'undo') await bench.subscriptionChanges.cancelSchedule(environmentId, row.refId)
-        else await bench.cancellations.cancel(environmentId, { subscriptionRefId: row.refId, time: action.time })
+        else {
+          const billing = action.prorate ? { creditsUnused: true } : {}
+          await bench.cancellations.cancel(environmentId, { subscriptionRefId: row.refId, time: action.time, billing })
+        }
       }
+    }
+
+    /** What becomes of an invoice, whatever its subscription is by now. */
+    async function settle({ invoice, outcome }: Extract<Command['action'], { do: 'settle' }>): Promise<void> {
+      while ((await bench.billing.deliver()) > 0);
+      const rows = await bench.prisma.invoice.findMany({ where: { environmentId, billingId: { not: null } }, orderBy: { id: 'desc' } })
+      const billingId = rows[invoice]?.billingId
+      if (!billingId) return
+      const tell = async (news: Parameters<typeof bench.billingProvider.tell>[2]) =>
+        bench.billing.hear(environmentId, (await bench.billingProvider.tell(environmentId, billingId, news))!)
+      if (outcome === 'failed, then paid') await tell({ status: 'FAILED', errorMessage: 'Card declined.' })
+      if (outcome.startsWith('taken back')) {
+        const call = { environmentId, customerId: customer.id, idempotencyKey: crypto.randomUUID(), signal: AbortSignal.timeout(5_000) }
+        await bench.billing.hear(environmentId, await bench.billingProvider.voidInvoice(call, { billingId }))
+      }
+      if (outcome.endsWith('paid')) await tell({ status: 'PAID' })
+    }
+
+    /** Counted another way than the ledger does: by what became of each invoice. */
+    async function checkMoney(when: string): Promise<void> {
+      const invoices = await bench.prisma.invoice.findMany({ where: { environmentId } })
+      const entries = await bench.prisma.balanceEntry.findMany({ where: { environmentId } })
+      const cents = (amount: { toFixed(): string }) => Math.round(Number(amount.toFixed()) * 100)
+      const total = (amounts: number[]) => amounts.reduce((sum, amount) => sum + amount, 0)
+      const credits = entries.filter(({ kind }) => kind === 'CREDIT' || kind === 'RELEASED' || kind === 'REVERSED')
+      let balance = total(credits.map(({ amount }) => cents(amount)))
+      for (const { id, total: amount, amountDue, status, refundedAmount } of invoices) {
+        const onIt = total(
+          entries.filter(({ kind, invoiceId }) => kind === 'CREDIT' && invoiceId === id).map((entry) => cents(entry.amount)),
+        )
+        const isDead = status === 'CANCELED' || cents(refundedAmount) > 0
+        const given = total(credits.filter(({ chargeId }) => chargeId === id).map((entry) => cents(entry.amount)))
+        expect(given, `${when}: credit for what was paid`).to.be.within(0, isDead ? 0 : cents(amount) + onIt)
+        if (!isDead) balance += cents(amountDue) - cents(amount) - onIt
+      }
+      expect(Math.round(Number(await findBalance(bench.prisma, environmentId, customer.id, 'USD')) * 100), `${when}: balance`).to.equal(
+        balance,
+      )
     }
 
     async function check(when: string): Promise<void> {
@@ -165,6 +217,7 @@ describe('whatever is asked for, and whenever', function () {
           `${when}: limit of ${resource}`,
         ).to.deep.equal(best ? [limits[best]] : [])
       }
+      await checkMoney(when)
       const row = await bench.prisma.customerState.findFirstOrThrow({ where: { environmentId } })
       expect(row.version >= version, `${when}: version`).to.equal(true)
       version = row.version
