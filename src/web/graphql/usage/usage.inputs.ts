@@ -1,7 +1,6 @@
 import { Field, Float, InputType } from 'type-graphql'
 import type { EpochMs } from '../../../kernel/clock.js'
-import { Problem } from '../../../kernel/problem.js'
-import { type RefusedItem, refusedItem, withItems } from '../../../metering/model/problems.js'
+import { readAll } from '../../../metering/intake/intake.js'
 import type { Dimensions, UsageEvent, UsageReport } from '../../../metering/model/report.js'
 import { checkUsageValue } from '../../../metering/model/usage-value.js'
 import { lateDays } from '../../../metering/model/windows.js'
@@ -54,22 +53,7 @@ export class ReportUsageBulkInput {
 }
 
 /** Values that cannot be kept are named with their place, like everything that is found wrong later. */
-export function fromReportUsageBulkInput({ usages }: ReportUsageBulkInput): UsageReport[] {
-  const refused: RefusedItem[] = []
-  let first: Problem | undefined
-  const reports = usages.flatMap((usage, index) => {
-    try {
-      return [fromReportUsageInput(usage)]
-    } catch (error) {
-      const problem = Problem.from(error)
-      first ??= problem
-      refused.push(refusedItem(index, problem))
-      return []
-    }
-  })
-  if (first) throw withItems(first, refused)
-  return reports
-}
+export const fromReportUsageBulkInput = ({ usages }: ReportUsageBulkInput): UsageReport[] => readAll(usages, fromReportUsageInput)
 
 export function fromReportUsageInput(input: ReportUsageBaseInput): UsageReport {
   const { customerId, featureId, value } = input
