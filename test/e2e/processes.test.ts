@@ -127,7 +127,10 @@ describe('every process', function () {
         expect(await ended).to.include({ code: 0 })
         // Lines are written in the background, so the last two may change places.
         expect(records(output()).map(({ msg }) => msg)).to.include.members(['stopping', 'stopped'])
-        expect(records(output()).filter(({ level }) => ['warn', 'error', 'fatal'].includes(level))).to.deep.equal([])
+        // Its queue is nobody's, and the API may have said so by then.
+        const isOfQueue = (msg: unknown) => name === 'queue-consumption' && /^the API refuses SERVER_API_KEY/.test(String(msg))
+        const bad = records(output()).filter(({ level, msg }) => ['warn', 'error', 'fatal'].includes(level) && !isOfQueue(msg))
+        expect(bad).to.deep.equal([])
       } finally {
         child.kill('SIGKILL')
       }

@@ -200,10 +200,13 @@ export const scenarios: Record<string, Scenario> = {
 
 const asks = 'answers what would be, and changes nothing'
 const later = 'is answered before it is done: workers do it, and deliver it'
+const operators = 'is the operator’s, about no customer'
 const money = 'is about money: access follows when it is paid, or when time makes its end due'
 
 /** Those that change nothing that is read of usage and holdings when they have answered, and why. */
 export const unchanging: Record<string, string> = {
+  createApiKey: operators,
+  createEnvironment: operators,
   createOneCoupon: money,
   delegateSubscriptionToCustomer: money,
   estimateSubscription: asks,
@@ -218,6 +221,8 @@ export const unchanging: Record<string, string> = {
   reportEvent: later,
   requirePaymentAction: money,
   retryBillingCalls: later,
+  revokeApiKey: operators,
+  rotateApiKey: operators,
   setPaymentMethod: money,
   setTaxRate: money,
 }
