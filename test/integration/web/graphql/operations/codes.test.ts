@@ -40,6 +40,7 @@ const cases: Case[] = [
   ['Unauthenticated', 'query.coupons', {}, { 'x-api-key': 'server-none' }],
   ['IdentityForbidden', 'mutation.markInvoicePaid', { input: { billingId: 'x' } }],
   ['BadUserInput', 'mutation.provisionSubscriptionV2', {}],
+  ['CatalogVersionMismatch', 'mutation.applyCatalog', { input: { ...catalog, coupons: [] }, expectedVersion: 'of yesterday' }],
   ['CustomerNotFound', 'mutation.provisionSubscription', { input: { customerId: 'nobody', planId: 'basic' } }],
   ['CustomerNotFound', 'query.paywall', { input: { customerId: 'nobody' } }],
   ['CustomerNotFound', 'mutation.reportUsage', { input: { ...usage, customerId: 'nobody' } }],
