@@ -539,6 +539,14 @@ describe('a catalog document that is refused', () => {
     })
   })
 
+  it('costs little where a map of its text has many keys', () => {
+    const start = performance.now()
+    const text = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`).join('\n')
+    const refused = parseCatalogText(text, { current: null, archiveMissing: false })
+    expect(performance.now() - start).to.be.below(1_900)
+    expect(refused).to.have.property('problems').with.length(20_000)
+  })
+
   it('says where text is not YAML', () => {
     const options = { current: null, archiveMissing: false }
     const refused = parseCatalogText('features:\n  - refId: a\n    refId: b\n', options)
