@@ -82,6 +82,9 @@ function required(variables: CliOptions['variables'], variable: string, what: st
 function addressOf(given: string): string {
   if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
     throw new UsageError(`TOLLGATE_URL must be an address such as ${localUrl}, not "${given}"`)
+  // Messages name the address, and `fetch` takes none of this kind.
+  const { username, password } = new URL(given)
+  if (username || password) throw new UsageError('TOLLGATE_URL must be an address without a user name and password')
   return given.replace(/\/+$/, '')
 }
 

@@ -32,11 +32,28 @@ export function nearestName(word: string, names: Iterable<string>): string | nul
 /** What to do about a name that was not found: the one that was probably meant, else `otherwise`. */
 export const didYouMean = (name: string | null, otherwise: string): string => (name === null ? otherwise : `did you mean "${name}"?`)
 
-/** `; did you mean …?`, or nothing when no candidate is close. */
-export function suggestion(word: string, candidates: Iterable<string>): string {
-  const candidate = nearest(word, candidates)
-  return candidate === null ? '' : `; did you mean '${candidate}'?`
+/** `; did you mean …?`, or nothing when no candidate is close. Of words that we have chosen: a few, and short. */
+export const suggestion = (word: string, candidates: Iterable<string>): string => asSuggestion(nearest(word, candidates))
+
+const asSuggestion = (candidate: string | null) => (candidate === null ? '' : `; did you mean '${candidate}'?`)
+
+/** The first wrong names of a document get a suggestion; who has more of them has another mistake. */
+const maxSuggestions = 20
+
+/** The same for the names of one document, all of which somebody else chose. */
+export class Suggestions {
+  #left = maxSuggestions
+
+  of(word: string, names: Iterable<string>): string {
+    if (this.#left === 0) return ''
+    this.#left--
+    return asSuggestion(nearestName(word, names))
+  }
 }
+
+/** A name that was sent, for a message: of one that is far too long its beginning, so that no answer is much longer than what was asked. */
+export const shortened = (name: string): string => (name.length <= maxShownLength ? name : `${name.slice(0, maxShownLength)}…`)
+const maxShownLength = 255
 
 /** Letters to insert, remove or exchange, and neighbours to swap, to turn `a` into `b`. */
 function editDistance(a: string, b: string): number {

@@ -1,4 +1,5 @@
 /** What the definitions of a catalog say about each other: that what they name exists and fits. */
+import { Suggestions, shortened } from '../../kernel/nearest.js'
 import type { CatalogDocument, CatalogProblem, CouponDefinition, FeatureDefinition, PlanDefinition, ProductDefinition } from './document.js'
 import { isMap, join } from './document-path.js'
 import {
@@ -21,17 +22,19 @@ import type { Findings } from './read.js'
 export function checkCatalog(catalog: LocatedCatalog, unread: Findings['unread'], current: CatalogDocument | null): CatalogProblem[] {
   const problems: CatalogProblem[] = []
   const report: Report = (path, message) => problems.push({ path, message })
-  const features = index('feature', catalog.features, report)
-  const products = index('product', catalog.products, report)
-  const plans = index('plan', catalog.plans, report)
-  const addons = index('add-on', catalog.addons, report)
-  index('coupon', catalog.coupons, report)
+  const suggestions = new Suggestions()
+  const features = index('feature', catalog.features, suggestions, report)
+  const products = index('product', catalog.products, suggestions, report)
+  const plans = index('plan', catalog.plans, suggestions, report)
+  const addons = index('add-on', catalog.addons, suggestions, report)
+  index('coupon', catalog.coupons, suggestions, report)
+  const before = { features: named(current?.features), plans: named(current?.plans), addons: named(current?.addons) }
 
   for (const { path, value } of catalog.features) {
     if (value === null) continue
     checkFeature(value, path, report)
-    const before = current?.features.find((feature) => feature.refId === value.refId)
-    if (before) checkUnchanged(before, value, ['type', 'meter'], 'a feature', path, report)
+    const known = before.features.get(value.refId)
+    if (known) checkUnchanged(known, value, ['type', 'meter'], 'a feature', path, report)
   }
   for (const { path, value } of catalog.products) if (value) checkSettings(value, `${path}.settings`, plans, report)
   for (const plan of catalog.plans) {
@@ -39,8 +42,8 @@ export function checkCatalog(catalog: LocatedCatalog, unread: Findings['unread']
     checkPackage(plan, features, products, report)
     if (value === null) continue
     checkTrial(value, path, report)
-    const before = current?.plans.find((other) => other.refId === value.refId)
-    if (before) checkUnchanged(before, value, ['product'], 'a plan', path, report)
+    const known = before.plans.get(value.refId)
+    if (known) checkUnchanged(known, value, ['product'], 'a plan', path, report)
     if (value.basePlan !== null) checkSibling(plans, value.basePlan, value.product, `${path}.basePlan`, report)
     checkSiblings(addons, value.compatibleAddons, value.product, `${path}.compatibleAddons`, report)
   }
@@ -48,8 +51,8 @@ export function checkCatalog(catalog: LocatedCatalog, unread: Findings['unread']
     const { path, value } = addon
     checkPackage(addon, features, products, report)
     if (value === null) continue
-    const before = current?.addons.find((other) => other.refId === value.refId)
-    if (before) checkUnchanged(before, value, ['product'], 'an add-on', path, report)
+    const known = before.addons.get(value.refId)
+    if (known) checkUnchanged(known, value, ['product'], 'an add-on', path, report)
     checkSiblings(addons, value.dependencies, value.product, `${path}.dependencies`, report)
   }
   for (const { path, value } of catalog.coupons) if (value) checkCoupon(value, path, report)
@@ -57,7 +60,7 @@ export function checkCatalog(catalog: LocatedCatalog, unread: Findings['unread']
   checkCycles(catalog.plans, 'basePlan', (plan) => (plan.basePlan === null ? [] : [plan.basePlan]), report)
   checkCycles(catalog.addons, 'dependencies', (addon) => addon.dependencies, report)
 
-  const named: Named = {
+  const namedBy: Named = {
     product: products,
     feature: features,
     basePlan: plans,
@@ -66,7 +69,7 @@ export function checkCatalog(catalog: LocatedCatalog, unread: Findings['unread']
     compatibleAddons: addons,
     dependencies: addons,
   }
-  for (const { path, raw } of unread) checkNames(raw, path, named, report)
+  for (const { path, raw } of unread) checkNames(raw, path, namedBy, report)
   return problems
 }
 
@@ -86,11 +89,13 @@ function checkNames(raw: unknown, path: string, named: Named, report: Report): v
   }
 }
 
-function index<T>(kind: string, items: Located<T>[], report: Report): Index<T> {
-  const found = new Index<T>(kind)
+const named = <T extends { refId: string }>(items: readonly T[] = []) => new Map(items.map((item) => [item.refId, item]))
+
+function index<T>(kind: string, items: Located<T>[], suggestions: Suggestions, report: Report): Index<T> {
+  const found = new Index<T>(kind, suggestions)
   for (const item of items) {
     const first = found.add(item)
-    if (first) report(`${item.path}.refId`, `'${item.refId}' is already the refId of ${first.path}`)
+    if (first) report(`${item.path}.refId`, `'${shortened(item.refId!)}' is already the refId of ${first.path}`)
   }
   return found
 }
@@ -202,19 +207,32 @@ function checkCoupon(coupon: CouponDefinition, path: string, report: Report): vo
   checkDistinct(currencies, `${path}.amountsOff`, report)
 }
 
+/** Of a circle of more definitions than these only the first and the last are named. */
+const maxShownCircle = 20
+
+function circle(trail: readonly string[], from: number): string {
+  if (trail.length - from <= maxShownCircle) return trail.slice(from).join(' -> ')
+  return [...trail.slice(from, from + maxShownCircle / 2), '…', ...trail.slice(-maxShownCircle / 2)].join(' -> ')
+}
+
 /** Reports each circle once, at the definition that closes it. */
 function checkCycles<T extends { refId: string }>(items: Located<T>[], key: string, namedBy: (item: T) => string[], report: Report): void {
   const byRefId = new Map(items.map((item) => [item.refId, item]))
   const done = new Set<string>()
-  const visit = (refId: string, trail: string[]): void => {
+  const trail: string[] = []
+  const placeOnTrail = new Map<string, number>()
+  const visit = (refId: string): void => {
     const item = byRefId.get(refId)
     if (!item?.value || done.has(refId)) return
+    placeOnTrail.set(refId, trail.push(refId) - 1)
     for (const next of namedBy(item.value)) {
-      const from = [...trail, refId].indexOf(next)
-      if (from >= 0) report(`${item.path}.${key}`, `leads back to itself: ${[...trail, refId].slice(from).concat(next).join(' -> ')}`)
-      else visit(next, [...trail, refId])
+      const from = placeOnTrail.get(next)
+      if (from === undefined) visit(next)
+      else report(`${item.path}.${key}`, `leads back to itself: ${circle(trail, from)} -> ${next}`)
     }
+    trail.pop()
+    placeOnTrail.delete(refId)
     done.add(refId)
   }
-  for (const { value } of items) if (value) visit(value.refId, [])
+  for (const { value } of items) if (value) visit(value.refId)
 }

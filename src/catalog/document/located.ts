@@ -1,6 +1,6 @@
 /** The definitions of a catalog with the paths at which they were written, for saying what is wrong where. */
 
-import { suggestion } from '../../kernel/nearest.js'
+import { Suggestions, shortened } from '../../kernel/nearest.js'
 import type {
   AddonDefinition,
   CouponDefinition,
@@ -44,7 +44,11 @@ export type Report = (path: string, message: string) => void
 export class Index<T> {
   private readonly byRefId = new Map<string, Located<T>>()
 
-  constructor(private readonly kind: string) {}
+  constructor(
+    private readonly kind: string,
+    /** Of the document. */
+    readonly suggestions = new Suggestions(),
+  ) {}
 
   /** Answers the definition that has this refId already, else null. */
   add(item: Located<T>): Located<T> | null {
@@ -58,7 +62,7 @@ export class Index<T> {
   /** The definition named at `path`. Null when it could not be read, or does not exist, which is reported. */
   find(refId: string, path: string, report: Report): T | null {
     const found = this.byRefId.get(refId)
-    if (!found) report(path, `there is no ${this.kind} '${refId}'${suggestion(refId, this.byRefId.keys())}`)
+    if (!found) report(path, `there is no ${this.kind} '${shortened(refId)}'${this.suggestions.of(refId, this.byRefId.keys())}`)
     return found?.value ?? null
   }
 }
@@ -67,7 +71,7 @@ export class Index<T> {
 export function checkDistinct(values: string[], path: string, report: Report): void {
   const seen = new Set<string>()
   for (const [position, value] of values.entries()) {
-    if (seen.has(value)) report(`${path}[${position}]`, `'${value}' is listed twice`)
+    if (seen.has(value)) report(`${path}[${position}]`, `'${shortened(value)}' is listed twice`)
     seen.add(value)
   }
 }

@@ -1,6 +1,6 @@
 /** Whether the entitlements and prices of a plan or add-on fit the features they name. */
 import * as decimal from '../../kernel/decimal.js'
-import { suggestion } from '../../kernel/nearest.js'
+import { type Suggestions, shortened } from '../../kernel/nearest.js'
 import { type ResetPeriod, resetRules } from '../../metering/model/usage-period.js'
 import { maxNumericValue, type PriceTier } from '../model/package.js'
 import type { EntitlementDefinition, FeatureDefinition, PriceDefinition } from './document.js'
@@ -16,25 +16,27 @@ export function checkEntitlements(
   report: Report,
 ): void {
   const pathOf = new Map<string, string>()
+  const sold = new Set(prices.map((price) => (price?.billingModel === 'PER_UNIT' ? price.feature : null)))
+  // One that could not be read may be what sells it.
+  const mayBeSold = prices.includes(null)
   for (const [position, entitlement] of entitlements.entries()) {
     if (entitlement === null) continue
     const inner = `${path}[${position}]`
     const first = pathOf.get(entitlement.feature)
-    if (first) report(`${inner}.feature`, `'${entitlement.feature}' has an entitlement already, at ${first}`)
+    if (first) report(`${inner}.feature`, `'${shortened(entitlement.feature)}' has an entitlement already, at ${first}`)
     else pathOf.set(entitlement.feature, inner)
     checkResetRule(entitlement, `${inner}.resetRule`, report)
     const feature = features.find(entitlement.feature, `${inner}.feature`, report)
     if (!feature) continue
-    // One that could not be read may be what sells it.
-    const isSold = prices.some((price) => price === null || (price.billingModel === 'PER_UNIT' && price.feature === feature.refId))
-    checkEntitlement(entitlement, feature, { isSold, path: inner, report })
+    const isSold = mayBeSold || sold.has(feature.refId)
+    checkEntitlement(entitlement, feature, { isSold, path: inner, report, suggestions: features.suggestions })
   }
 }
 
 function checkEntitlement(
   entitlement: EntitlementDefinition,
   feature: FeatureDefinition,
-  { isSold, path, report }: { isSold: boolean; path: string; report: Report },
+  { isSold, path, report, suggestions }: { isSold: boolean; path: string; report: Report; suggestions: Suggestions },
 ): void {
   const { limit, unlimited, softLimit, values } = entitlement
   if (feature.type === 'NUMBER') {
@@ -53,19 +55,31 @@ function checkEntitlement(
     if (unlimited) report(`${path}.unlimited`, message)
     if (softLimit) report(`${path}.softLimit`, message)
   }
-  checkValues(values, feature, `${path}.values`, report)
+  checkValues(values, feature, { path: `${path}.values`, report, suggestions })
   checkReset(entitlement.resetPeriod, feature, `${path}.resetPeriod`, report)
 }
 
-function checkValues(values: string[], feature: FeatureDefinition, path: string, report: Report): void {
-  if (feature.type !== 'ENUM') {
-    if (values.length > 0) report(path, `'${feature.refId}' is a ${feature.type}, which has no values`)
+/** More values than these are not listed in a message. */
+const maxShownValues = 20
+
+function checkValues(
+  values: string[],
+  { refId, type, enumValues }: FeatureDefinition,
+  { path, report, suggestions }: { path: string; report: Report; suggestions: Suggestions },
+): void {
+  if (type !== 'ENUM') {
+    if (values.length > 0) report(path, `'${refId}' is a ${type}, which has no values`)
     return
   }
-  if (values.length === 0) report(path, `is required: some of ${feature.enumValues.join(', ')}`)
+  if (values.length === 0) {
+    const more = enumValues.length > maxShownValues ? ', …' : ''
+    report(path, `is required: some of ${enumValues.slice(0, maxShownValues).join(', ')}${more}`)
+    return
+  }
+  const known = new Set(enumValues)
   for (const [position, value] of values.entries()) {
-    if (!feature.enumValues.includes(value))
-      report(`${path}[${position}]`, `'${value}' is not a value of '${feature.refId}'${suggestion(value, feature.enumValues)}`)
+    if (!known.has(value))
+      report(`${path}[${position}]`, `'${shortened(value)}' is not a value of '${refId}'${suggestions.of(value, enumValues)}`)
   }
   checkDistinct(values, path, report)
 }

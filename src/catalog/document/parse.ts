@@ -1,5 +1,5 @@
 /** From what was sent to a catalog document, or to everything that is wrong with it. */
-import { parse as parseYaml, YAMLParseError } from 'yaml'
+import { YAMLParseError } from 'yaml'
 import type { z } from 'zod'
 import type { EntitlementBehavior, PricingType } from '../model/package.js'
 import { checkCatalog } from './checks.js'
@@ -9,6 +9,7 @@ import type { Located, LocatedCatalog, LocatedPackage } from './located.js'
 import { addMissing, normalise } from './normalise.js'
 import { type Findings, read, unknownKey } from './read.js'
 import { addonShape, couponShape, entitlementShape, featureShape, planShape, priceShape, productShape } from './shape.js'
+import { readYaml } from './yaml.js'
 
 type ParsedCatalog = { catalog: CatalogDocument } | { problems: CatalogProblem[] }
 
@@ -52,7 +53,7 @@ export function parseCatalog(input: unknown, { current, archiveMissing }: ParseO
 export function parseCatalogText(text: string, options: ParseOptions): ParsedCatalog {
   let input: unknown
   try {
-    input = parseYaml(text, { logLevel: 'error' })
+    input = readYaml(text)
     // An anchor may contain its own alias, and then nothing that walks the document comes to an end.
     JSON.stringify(input)
   } catch (error) {

@@ -253,6 +253,11 @@ plans:
         /^No Tollgate answers at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\): start it, or set TOLLGATE_URL/,
       ],
       ['no address', () => ({ ...key(), TOLLGATE_URL: 'localhost:4000' }), /^TOLLGATE_URL must be an address such as/],
+      [
+        'an address with a password in it',
+        () => ({ ...key(), TOLLGATE_URL: 'http://somebody:hidden@127.0.0.1:4000' }),
+        /^TOLLGATE_URL must be an address without a user name and password$/,
+      ],
     ]
     for (const [what, variables, message] of cases) {
       for (const command of ['pull', 'diff', 'push'])

@@ -496,6 +496,57 @@ describe('a catalog document that is refused', () => {
     })
   })
 
+  describe('whatever its writer has made of it', () => {
+    const within = (ms: number, input: unknown) => {
+      const start = performance.now()
+      const problems = refusals(input)
+      expect(performance.now() - start).to.be.below(ms)
+      return problems
+    }
+    const many = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index))
+    const plans = [{ refId: 'basic', product: 'cloud' }]
+
+    it('costs little where names are long, and does not repeat them whole', () => {
+      const problems = within(1_000, { products: [{ refId: 'a'.repeat(20_000) }], plans: [{ refId: 'p', product: 'b'.repeat(20_000) }] })
+      expect(problems.join('').length).to.be.below(1_000)
+    })
+
+    it('costs little where many are wrong: the first of them get a suggestion', () => {
+      const features = many(2_000, (index) => ({ refId: `x${index}`.padEnd(60, 'qwertyuiop'), type: 'BOOLEAN' }))
+      const entitlements = [
+        { feature: 'x7'.padEnd(59, 'qwertyuiop') },
+        ...many(200, (index) => ({ feature: `y${index}`.padEnd(60, 'asdf') })),
+      ]
+      const problems = within(3_000, documentWith({ features, plans: [{ ...plans[0], entitlements }] }))
+      expect(problems).to.have.length(201)
+      expect(problems[0]).to.match(/did you mean/)
+    })
+
+    it('costs little where a feature has many values, and lists a few', () => {
+      const enumValues = many(20_000, (index) => `v${index}`)
+      const features = [{ refId: 'e', type: 'ENUM', enumValues }]
+      const entitlements = [{ feature: 'e', values: enumValues.map((value) => `${value}.`) }, ...many(500, () => ({ feature: 'e' }))]
+      const problems = within(3_000, documentWith({ features, plans: [{ ...plans[0], entitlements }] }))
+      expect(problems).to.have.length(20_000 + 1_000)
+      expect(problems.join('').length).to.be.below(4_000_000)
+    })
+
+    it('costs little where definitions lead far, and names a few of a circle', () => {
+      const chain = many(3_000, (index) => ({ refId: `p${index}`, product: 'cloud', basePlan: `p${(index + 1) % 3_000}` }))
+      const problems = within(2_000, documentWith({ plans: chain }))
+      expect(problems).to.have.length(1)
+      expect(problems[0]).to.match(/^plans\[2999\]\.basePlan: leads back to itself: p0 -> p1 -> .* -> … -> .* -> p2999 -> p0$/)
+    })
+  })
+
+  it('costs little where a map of its text has many keys', () => {
+    const start = performance.now()
+    const text = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`).join('\n')
+    const refused = parseCatalogText(text, { current: null, archiveMissing: false })
+    expect(performance.now() - start).to.be.below(1_900)
+    expect(refused).to.have.property('problems').with.length(20_000)
+  })
+
   it('says where text is not YAML', () => {
     const options = { current: null, archiveMissing: false }
     const refused = parseCatalogText('features:\n  - refId: a\n    refId: b\n', options)

@@ -20,9 +20,12 @@ describe('who is on this machine', () => {
     ['a proxy on this machine', { ...local, 'x-forwarded-for': '203.0.113.9' }, false],
     ['a proxy that says so as the standard has it', { ...local, forwarded: 'for=203.0.113.9' }, false],
     ['a proxy that says no more than that it is one', { ...local, via: '1.1 proxy' }, false],
+    ['a proxy that names who asks in a way of its own', { ...local, 'x-real-ip': '203.0.113.9' }, false],
+    ['a proxy of a network of proxies', { ...local, 'cf-connecting-ip': '203.0.113.9' }, false],
+    ['a proxy that says nothing, and speaks as no browser does', { ...local, httpVersion: '1.0' }, false],
   ] as [string, Record<string, string>, boolean][])
     it(`is ${expected ? '' : 'not '}${what}`, () => {
-      const { remoteAddress, ...headers } = sent
-      expect(isFromThisMachine({ headers, socket: { remoteAddress } })).to.equal(expected)
+      const { remoteAddress, httpVersion = '1.1', ...headers } = sent
+      expect(isFromThisMachine({ headers, httpVersion, socket: { remoteAddress } })).to.equal(expected)
     })
 })
