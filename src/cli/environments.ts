@@ -2,7 +2,8 @@
 import type { Api } from './api.js'
 import type { Command } from './command-line.js'
 import type { CliContext } from './context.js'
-import { chooseEnvironment, expiresHelp, expiryOf, kindOf, overlapHelp, overlapOf, requiredName, text, type Values } from './input.js'
+import { entries, newEnvironmentOf } from './entries.js'
+import { chooseEnvironment, expiryOf, kindOf, overlapOf, requiredName, text, type Values } from './input.js'
 import {
   describeEnvironments,
   describeKeys,
@@ -14,41 +15,21 @@ import {
   type ShownKey,
 } from './output.js'
 
-const environment = { type: 'string', help: 'refId of the environment; may be left out when there is only one' } as const
-const expires = { type: 'string', help: expiresHelp } as const
-
 const environmentFields = 'id refId displayName isTest hasPersistentCache allowsUnsignedClientReads createdAt'
 const keyFields = 'id kind name hint status createdAt expiresAt revokedAt'
 
 export const environmentCommands: readonly Command<CliContext>[] = [
   {
-    name: 'environment list',
-    argument: null,
-    summary: 'Lists the environments, with the ids that configuration asks for',
-    options: {},
+    ...entries.environmentList,
     async run({ operator }) {
       const all = await environments(operator())
       return { text: describeEnvironments(all), json: all }
     },
   },
   {
-    name: 'environment create',
-    argument: 'refId',
-    summary: 'Creates an environment and prints its signing secret, once',
-    options: {
-      name: { type: 'string', help: 'display name; the refId unless given' },
-      test: { type: 'boolean', help: 'mark it as one for tests, with a clock of its own if you like' },
-      'persistent-cache': { type: 'boolean', help: "send changes to the environment's queue, for its persistent cache" },
-      'unsigned-client-reads': { type: 'boolean', help: 'client keys may read customers without a signed X-CUSTOMER-KEY' },
-    },
+    ...entries.environmentCreate,
     async run({ operator }, values, refId) {
-      const input = {
-        refId,
-        displayName: text(values.name),
-        isTest: values.test === true,
-        hasPersistentCache: values['persistent-cache'] === true,
-        allowsUnsignedClientReads: values['unsigned-client-reads'] === true,
-      }
+      const input = newEnvironmentOf(refId, values)
       const { createEnvironment: created } = await operator().ask<{
         createEnvironment: { environment: ShownEnvironment; signingSecret: string }
       }>(
@@ -62,15 +43,7 @@ export const environmentCommands: readonly Command<CliContext>[] = [
     },
   },
   {
-    name: 'key create',
-    argument: null,
-    summary: 'Creates an API key and prints it, once',
-    options: {
-      environment,
-      kind: { type: 'string', help: 'server (default): may do everything; client: reads what belongs to one customer' },
-      name: { type: 'string', help: 'where the key is used (required)' },
-      expires,
-    },
+    ...entries.keyCreate,
     async run({ operator, now }, values) {
       const wanted = { name: requiredName(values), kind: kindOf(values), expiresAt: isoOrNull(expiryOf(values, now)) }
       const api = operator()
@@ -84,10 +57,7 @@ export const environmentCommands: readonly Command<CliContext>[] = [
     },
   },
   {
-    name: 'key list',
-    argument: null,
-    summary: 'Lists the API keys of an environment, without what is secret',
-    options: { environment },
+    ...entries.keyList,
     async run({ operator }, values) {
       const api = operator()
       const { apiKeys } = await api.ask<{ apiKeys: ShownKey[] }>(
@@ -99,10 +69,7 @@ export const environmentCommands: readonly Command<CliContext>[] = [
     },
   },
   {
-    name: 'key rotate',
-    argument: 'key id',
-    summary: 'Replaces an API key by a new one and prints it, once; for a while both are valid',
-    options: { overlap: { type: 'string', help: overlapHelp('key') }, expires },
+    ...entries.keyRotate,
     async run({ operator, now }, values, id) {
       const input = { id, overlapSeconds: overlapOf(values) / 1_000, expiresAt: isoOrNull(expiryOf(values, now)) }
       const { rotateApiKey: created } = await operator().ask<{ rotateApiKey: CreatedKey & { replaced: ShownKey } }>(
@@ -117,10 +84,7 @@ export const environmentCommands: readonly Command<CliContext>[] = [
     },
   },
   {
-    name: 'key revoke',
-    argument: 'key id',
-    summary: 'Ends an API key at once (running processes notice within 5 seconds)',
-    options: {},
+    ...entries.keyRevoke,
     async run({ operator }, _values, id) {
       const { revokeApiKey } = await operator().ask<{ revokeApiKey: ShownKey }>(
         `mutation ($input: RevokeApiKeyInput!) { revokeApiKey(input: $input) { ${keyFields} } }`,

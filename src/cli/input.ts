@@ -32,7 +32,6 @@ export function instantOf(given: string, option: string, now: EpochMs): EpochMs 
 export const text = (value: string | boolean | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
 export const overlapHelp = (what: string) => `how long the old ${what} stays valid: 30m, 24h (default), 7d; 0 for not at all`
-export const expiresHelp = 'when the new key ends: a time such as 90d, or a date such as 2030-01-31T00:00:00Z; else never'
 
 export const overlapOf = (values: Values): number => durationMs(text(values.overlap) ?? '24h', '--overlap')
 

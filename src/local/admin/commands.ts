@@ -5,18 +5,8 @@ import { stringify } from 'yaml'
 import { exportCatalog } from '../../catalog/document/export.js'
 import type { CatalogService } from '../../catalog/service.js'
 import type { Command } from '../../cli/command-line.js'
-import {
-  chooseEnvironment,
-  expiresHelp,
-  expiryOf,
-  kindOf,
-  overlapHelp,
-  overlapOf,
-  requiredName,
-  text,
-  UsageError,
-  type Values,
-} from '../../cli/input.js'
+import { entries, environmentOption, newEnvironmentOf } from '../../cli/entries.js'
+import { chooseEnvironment, expiryOf, kindOf, overlapHelp, overlapOf, requiredName, UsageError, type Values } from '../../cli/input.js'
 import {
   describeChange,
   describeEnvironments,
@@ -42,53 +32,24 @@ export interface AdminContext {
   folder: string
 }
 
-const environment = { type: 'string', help: 'refId of the environment; may be left out when there is only one' } as const
-const expires = { type: 'string', help: expiresHelp } as const
-const overlap = (what: string) => ({ type: 'string', help: overlapHelp(what) }) as const
-
 export const commands: readonly Command<AdminContext>[] = [
   {
-    name: 'environment create',
-    argument: 'refId',
-    summary: 'Creates an environment and prints its signing secret, once',
-    options: {
-      name: { type: 'string', help: 'display name; the refId unless given' },
-      test: { type: 'boolean', help: 'mark it as one for tests' },
-      'persistent-cache': { type: 'boolean', help: "send changes to the environment's queue, for its persistent cache" },
-      'unsigned-client-reads': { type: 'boolean', help: 'client keys may read customers without a signed X-CUSTOMER-KEY' },
-    },
+    ...entries.environmentCreate,
     async run({ environments }, values, refId) {
-      const { environment: created, signingSecret } = await environments.create({
-        refId,
-        displayName: text(values.name),
-        isTest: values.test === true,
-        hasPersistentCache: values['persistent-cache'] === true,
-        allowsUnsignedClientReads: values['unsigned-client-reads'] === true,
-      })
+      const { environment: created, signingSecret } = await environments.create(newEnvironmentOf(refId, values))
       const json = { ...shownEnvironment(created), signingSecret }
       return { text: describeNewEnvironment(json, signingSecret), json }
     },
   },
   {
-    name: 'environment list',
-    argument: null,
-    summary: 'Lists the environments',
-    options: {},
+    ...entries.environmentList,
     async run({ environments }) {
       const all = (await environments.list()).map(shownEnvironment)
       return { text: describeEnvironments(all), json: all }
     },
   },
   {
-    name: 'key create',
-    argument: null,
-    summary: 'Creates an API key and prints it, once',
-    options: {
-      environment,
-      kind: { type: 'string', help: 'server (default): may do everything; client: reads what belongs to one customer' },
-      name: { type: 'string', help: 'where the key is used (required)' },
-      expires,
-    },
+    ...entries.keyCreate,
     async run({ environments, clock }, values) {
       const name = requiredName(values)
       const created = await environments.createKey({
@@ -102,20 +63,14 @@ export const commands: readonly Command<AdminContext>[] = [
     },
   },
   {
-    name: 'key list',
-    argument: null,
-    summary: 'Lists the API keys of an environment, without what is secret',
-    options: { environment },
+    ...entries.keyList,
     async run({ environments, clock }, values) {
       const keys = (await environments.listKeys(await environmentOf(environments, values))).map((key) => shownKey(key, clock.now()))
       return { text: describeKeys(keys), json: keys }
     },
   },
   {
-    name: 'key rotate',
-    argument: 'key id',
-    summary: 'Replaces an API key by a new one and prints it, once; for a while both are valid',
-    options: { overlap: overlap('key'), expires },
+    ...entries.keyRotate,
     async run({ environments, clock }, values, keyId) {
       const overlapMs = overlapOf(values)
       const rotated = await environments.rotateKey(keyId, { overlapMs, expiresAt: expiryOf(values, clock.now()) })
@@ -125,10 +80,7 @@ export const commands: readonly Command<AdminContext>[] = [
     },
   },
   {
-    name: 'key revoke',
-    argument: 'key id',
-    summary: 'Ends an API key at once (running processes notice within 5 seconds, open WebSockets within 20)',
-    options: {},
+    ...entries.keyRevoke,
     async run({ environments, clock }, _values, keyId) {
       const key = shownKey(await environments.revokeKey(keyId), clock.now())
       return { text: describeRevoked(key), json: key }
@@ -138,7 +90,7 @@ export const commands: readonly Command<AdminContext>[] = [
     name: 'signing-secret rotate',
     argument: null,
     summary: 'Makes a new secret for signing X-CUSTOMER-KEY and prints it, once; for a while both are valid',
-    options: { environment, overlap: overlap('secret') },
+    options: { environment: environmentOption, overlap: { type: 'string', help: overlapHelp('secret') } },
     async run({ environments }, values) {
       const refId = await environmentOf(environments, values)
       const { signingSecret, previousExpiresAt } = await environments.rotateSigningSecret(refId, { overlapMs: overlapOf(values) })
@@ -154,7 +106,7 @@ export const commands: readonly Command<AdminContext>[] = [
     argument: 'file',
     summary: 'Brings the catalog to what a YAML or JSON file says (- reads standard input), all or nothing',
     options: {
-      environment,
+      environment: environmentOption,
       'dry-run': { type: 'boolean', help: 'print what would change and change nothing' },
       'archive-missing': { type: 'boolean', help: 'archive what the file leaves out' },
     },
@@ -173,7 +125,7 @@ export const commands: readonly Command<AdminContext>[] = [
     name: 'catalog export',
     argument: null,
     summary: 'Prints the catalog as YAML (with --json as JSON), ready to be applied',
-    options: { environment },
+    options: { environment: environmentOption },
     async run({ environments, catalog }, values) {
       const { id } = await findEnvironment(environments, values)
       const document = exportCatalog(await catalog.export(id))

@@ -118,7 +118,7 @@ export class RecomputationWorker {
     if (result === null) return null
     const isLong = performance.now() - startedAt > longStepMs
     this.#customersPerStep = isLong ? Math.max(1, limit >> 1) : Math.min(maxCustomersPerStep, limit * 2)
-    this.#changed(result.environmentId)
+    if (result.count > 0) this.#changed(result.environmentId)
     return result.count
   }
 
