@@ -250,10 +250,12 @@ describe('counting anew from raw events', () => {
       expect(done.finishedAt).to.be.a('number')
       const stuck = await bench.usage.recomputations.progress(broken, asked.id)
       expect(stuck).to.deep.include({ finishedAt: null, customersDone: 0 })
-      const { rows } = await bench.pool.query('SELECT failures, due_at > now() AS later FROM usage_recomputation WHERE id = $1::uuid', [
-        asked.id,
-      ])
-      expect(rows).to.deep.equal([{ failures: 1, later: true }])
+      // On a slow machine its pause has passed, and it has failed again, before the other is done.
+      const { rows } = await bench.pool.query(
+        'SELECT failures > 0 AS failed, due_at > created_at AS later FROM usage_recomputation WHERE id = $1::uuid',
+        [asked.id],
+      )
+      expect(rows).to.deep.equal([{ failed: true, later: true }])
     } finally {
       await bench.pool.query('DROP TRIGGER refuse ON usage_recomputation; DROP FUNCTION refuse()')
     }
