@@ -23,6 +23,7 @@ import type { ListRequest, Page } from '../platform/list/request.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
+import type { DueTransitions } from '../subscription/time/due.js'
 import type { CancellationService } from '../subscription/use-cases/cancel.js'
 import type { ProviderRequests } from '../subscription/use-cases/provider-requests.js'
 import type { ProvisionService } from '../subscription/use-cases/provision.js'
@@ -77,6 +78,7 @@ export class CustomerService {
   readonly #catalog: CatalogService
   readonly #provisions: ProvisionService
   readonly #cancellations: CancellationService
+  readonly #due: Pick<DueTransitions, 'recordIn'>
   readonly #promotional: PromotionalService
   readonly #entitlements: EntitlementService
   readonly #billing: Pick<BillingProvider, 'describeCustomer' | 'setPaymentMethod'>
@@ -89,6 +91,7 @@ export class CustomerService {
     catalog: CatalogService
     provisions: ProvisionService
     cancellations: CancellationService
+    due: Pick<DueTransitions, 'recordIn'>
     promotional: PromotionalService
     entitlements: EntitlementService
     billing: Pick<BillingProvider, 'describeCustomer' | 'setPaymentMethod'>
@@ -101,6 +104,7 @@ export class CustomerService {
     this.#catalog = parts.catalog
     this.#provisions = parts.provisions
     this.#cancellations = parts.cancellations
+    this.#due = parts.due
     this.#promotional = parts.promotional
     this.#entitlements = parts.entitlements
     this.#billing = parts.billing
@@ -153,7 +157,7 @@ export class CustomerService {
     const { before, after } = await inTransaction(this.#prisma, async (db) => {
       const fields = await this.#resolve(db, environmentId, refId, change)
       const before = await holdCustomer(db, environmentId, refId)
-      const after = await updateCustomer(db, environmentId, before.id, toWritten(before, fields))
+      const after = await this.#write(db, before, fields)
       // Nothing else of the record decides about entitlements.
       if (before.timeZone !== after.timeZone) await recordAccessChange(db, after)
       return { before, after }
@@ -183,11 +187,11 @@ export class CustomerService {
   async importIn(db: Db, environmentId: string, { updatedAt, ...request }: ImportCustomer): Promise<Customer> {
     const { customer, isNew } = await this.#insert(db, environmentId, request)
     if (isNew) await recordAccessChange(db, customer)
-    const current = isNew ? customer : withoutNow(await holdCustomer(db, environmentId, customer.refId))
+    const held = isNew ? null : await holdCustomer(db, environmentId, customer.refId)
     const isLate = typeof updatedAt === 'number' && !(await claimSourceUpdate(db, environmentId, customer.id, updatedAt))
-    if (isNew || isLate) return current
-    const fields = await this.#resolve(db, environmentId, customer.refId, changeOf(request))
-    return updateCustomer(db, environmentId, customer.id, toWritten(current, fields))
+    if (!held) return customer
+    if (isLate) return withoutNow(held)
+    return this.#write(db, held, await this.#resolve(db, environmentId, customer.refId, changeOf(request)))
   }
 
   /**
@@ -264,7 +268,14 @@ export class CustomerService {
     if (created.isNew) return { ...created, version }
     const held = await holdCustomer(db, environmentId, created.customer.refId)
     const fields = await this.#resolve(db, environmentId, held.refId, changeOf(request))
-    return { customer: await updateCustomer(db, environmentId, held.id, toWritten(held, fields)), isNew: false, version }
+    return { customer: await this.#write(db, held, fields), isNew: false, version }
+  }
+
+  /** Changes the record. What time has made due before it is by the coupon and in the time zone of then, so it is recorded before. */
+  async #write(db: Db, before: HeldCustomer, fields: CustomerFields): Promise<Customer> {
+    const isOther = (key: 'couponId' | 'timeZone' | 'billingCurrency') => fields[key] !== undefined && fields[key] !== before[key]
+    if (isOther('couponId') || isOther('timeZone') || isOther('billingCurrency')) await this.#due.recordIn(db, before)
+    return updateCustomer(db, before.environmentId, before.id, toWritten(before, fields))
   }
 
   /** The customer as it is now; `isNew`: made here. Nobody holds its state row yet. */

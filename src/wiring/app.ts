@@ -111,6 +111,7 @@ export function createApp({
     catalog,
     provisions,
     cancellations,
+    due: dueTransitions,
     promotional,
     entitlements,
     billing: billingProvider,

@@ -97,7 +97,9 @@ function billChange({
 }: Bill & { terms: Terms }): Billed {
   const { before, after, at } = change
   const { standing } = known
-  const account = { ...known, terms }
+  // An end that was taken back gives nothing back.
+  const creditsUnusedAtEnd = known.creditsUnusedAtEnd && after.effectiveEndDate !== null
+  const account = { ...known, terms, creditsUnusedAtEnd }
   const target = isCharged(after) ? standsAfter({ known, account, after, at, customerDiscount }) : null
   const ending = { account: known, terms, at, usage, customerDiscount }
   const payment = { at, payerId: payerOf(after), charges }
