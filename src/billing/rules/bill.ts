@@ -101,7 +101,7 @@ function billChange({
   const creditsUnusedAtEnd = known.creditsUnusedAtEnd && after.effectiveEndDate !== null
   const account = { ...known, terms, creditsUnusedAtEnd }
   const target = isCharged(after) ? standsAfter({ known, account, after, at, customerDiscount }) : null
-  const ending = { account: known, terms, at, usage, customerDiscount }
+  const ending = { account: { ...known, creditsUnusedAtEnd }, terms, at, usage, customerDiscount }
   const payment = { at, payerId: payerOf(after), charges }
   const settled = (other: Standing) => settle(other, { ...payment, terms })
   if (standing && before && change.isRenewal) {
@@ -119,7 +119,7 @@ function billChange({
     return endPeriod({ ...ending, before, next: null })
   }
   if (standing && before && !isSamePeriod(standing.period, target!.period)) {
-    const closed = endPeriod({ ...ending, account: { ...known, pending: null }, before, next: null })
+    const closed = endPeriod({ ...ending, account: { ...ending.account, pending: null }, before, next: null })
     const changed = charge({ account: { ...closed.account, standing, pending: account.pending }, target, replaced: null, change, settled })
     return { ...changed, drafts: [...closed.drafts, ...changed.drafts] }
   }

@@ -184,6 +184,20 @@ describe('what a payer has to its credit', () => {
       expect(await balance()).to.equal('14')
     })
 
+    it('is nothing after an end that was asked for with it, taken back, and asked for without it', async () => {
+      await acme.buy('team', invoiced)
+      await bench.cancellations.cancel(environmentId, {
+        subscriptionRefId: 'team',
+        time: 'SPECIFIC_DATE',
+        endDate: at('2027-04-25T00:00:00'),
+        billing: { creditsUnused: true },
+      })
+      await bench.subscriptionChanges.cancelSchedule(environmentId, 'team')
+      await pass('2027-04-13T00:00:00')
+      await bench.cancellations.cancel(environmentId, { subscriptionRefId: 'team', time: 'IMMEDIATE' })
+      expect(await balance()).to.equal('0')
+    })
+
     it('is nothing after an end, which decided itself', async () => {
       await acme.buy('team', invoiced)
       await pass('2027-04-16T00:00:00')

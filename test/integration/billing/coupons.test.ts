@@ -74,6 +74,19 @@ describe("the customer's coupon", () => {
     expect(await totals(id)).to.deep.equal(['42', '37.8', '28.14', '42'])
   })
 
+  it('is that of the instant also where invoices are late: given, replaced or cleared meanwhile', async () => {
+    const { id } = await provision('team')
+    await give('tenth')
+    await bench.environments.moveTestClock(environmentId, at('2027-05-20T00:00:00'))
+    await give('third')
+    await bench.environments.moveTestClock(environmentId, at('2027-07-20T00:00:00'))
+    await give(null)
+    await bench.environments.moveTestClock(environmentId, at('2027-08-20T00:00:00'))
+    await bench.customers.provision(environmentId, { refId: 'acme', couponRefId: 'tenth' })
+    await goTo('2027-09-02T00:00:00')
+    expect(await totals(id)).to.deep.equal(['42', '37.8', '28.14', '28.14', '42', '37.8'])
+  })
+
   it('keeps its months when it is given once more', async () => {
     const { id } = await provision('team')
     await goTo('2027-04-20T00:00:00')

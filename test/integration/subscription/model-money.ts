@@ -139,9 +139,9 @@ export class Money {
 
   /** A payment for what ended because nobody paid is given back. */
   #pay(document: Document, { isGivenUp }: { isGivenUp: boolean }): void {
-    if (isGivenUp) return this.die(document)
     this.balance += document.waiting
     Object.assign(document, { state: 'paid', failedAt: null, given: document.given + document.waiting, waiting: 0 })
+    if (isGivenUp) this.die(document)
   }
 
   #charge(

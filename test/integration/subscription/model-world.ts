@@ -4,8 +4,8 @@ import type { ChangeEstimate } from '../../../src/estimates/service.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import { event, type MeteringBench } from '../metering/fixture.js'
-import { type Action, coupons } from './model-commands.js'
 import { isPaid, Refused } from './model.js'
+import { type Action, coupons } from './model-commands.js'
 
 const hour = 3_600_000
 const cents = (amount: { toFixed(): string } | string) => Math.round(Number(typeof amount === 'string' ? amount : amount.toFixed()) * 100)
@@ -49,6 +49,12 @@ export class World {
     this.now = to
   }
 
+  /** The resource, once there is one. */
+  async known(resource: string | null): Promise<string | null> {
+    const count = await this.#bench.prisma.customerResource.count({ where: { environmentId: this.environmentId, refId: resource ?? '' } })
+    return count > 0 ? resource : null
+  }
+
   /** Stored and acknowledged. */
   async use(count: number, resource: string | null): Promise<void> {
     const events = Array.from({ length: count }, () => event('acme', newId(), { resourceId: resource }))
@@ -70,7 +76,8 @@ export class World {
     else if (action.do === 'coupon') {
       const couponRefId = action.coupon === null ? null : coupons[action.coupon]!.refId
       await app.customers.update(environmentId, 'acme', { couponRefId })
-    } else if (action.do === 'undo') await app.subscriptionChanges.cancelSchedule(environmentId, await this.#refId('active', action.resource))
+    } else if (action.do === 'undo')
+      await app.subscriptionChanges.cancelSchedule(environmentId, await this.#refId('active', action.resource))
     else if (action.do === 'cancel') {
       const subscriptionRefId = await this.#refId(action.kind, action.resource)
       const billing = action.prorate ? { creditsUnused: true } : {}
@@ -205,7 +212,8 @@ export class World {
     const tell = async (news: Parameters<typeof app.billingProvider.tell>[2]) =>
       app.billing.hear(environmentId, (await app.billingProvider.tell(environmentId, billingId, news))!)
     if (outcome.startsWith('failed')) await tell({ status: 'FAILED', errorMessage: 'Card declined.' })
-    if (outcome.startsWith('taken back')) await app.billing.hear(environmentId, await app.billingProvider.voidInvoice(call(), { billingId }))
+    if (outcome.startsWith('taken back'))
+      await app.billing.hear(environmentId, await app.billingProvider.voidInvoice(call(), { billingId }))
     if (outcome.includes('paid')) await tell({ status: 'PAID' })
     if (outcome.endsWith('refunded')) await app.billing.hear(environmentId, await app.billingProvider.refund(call(), { billingId }))
   }

@@ -213,8 +213,7 @@ export class Model {
 
   /** Counted for who pays for them: the customer for all, a resource for its own. */
   use(count: number, resource: string | null): void {
-    for (const [of, { active }] of this.places)
-      if (active && isPaid(active.plan) && (of === null || of === resource)) active.used += count
+    for (const [of, { active }] of this.places) if (active && isPaid(active.plan) && (of === null || of === resource)) active.used += count
   }
 
   inForce(): string[] {
