@@ -17,6 +17,7 @@ import {
   discountAt,
   isCharged,
   isReplaced,
+  isSamePeriod,
   lateUsageDueAt,
   newAccount,
   type UsageAsked,
@@ -204,7 +205,8 @@ export class BillingLedger {
       })
       const replaced = (inForce ? accounts.get(inForce.id)?.standing : predecessor?.standing) ?? null
       // Nobody else settles it: what takes its place is not charged.
-      const isSettledHere = isReplaced(after) && request.proration !== 'NONE' && !hasChargedSuccessor(recorded, changes)
+      const successor = isReplaced(after) ? findChargedSuccessor(recorded, changes) : undefined
+      const isSettledHere = isReplaced(after) && request.proration !== 'NONE' && !successor
       const change: BilledChange = {
         before,
         after,
@@ -212,6 +214,7 @@ export class BillingLedger {
         isRenewal,
         proration: asked.proration ?? 'INVOICE_IMMEDIATELY',
         creditsUnused: isSettledHere || (asked.creditsUnused ?? false),
+        goesToSuccessor: successor !== undefined && (request.proration !== 'NONE' || isSamePeriodGoingOn(account, successor)),
         isBackdated: asked.isBackdated ?? false,
         usageUntil,
       }
@@ -306,8 +309,11 @@ const chargesIn = ({ standing, pending }: Account, { isCredited }: { isCredited:
   ...(pending?.credits ?? []).flatMap(({ chargeId }) => chargeId ?? []),
 ]
 
-const hasChargedSuccessor = ({ after, at }: SavedChange, changes: readonly SavedChange[]): boolean =>
-  changes.some((other) => other.at === at && other.after.id !== after.id && isCharged(other.after) && isSameSlot(other.after, after))
+const findChargedSuccessor = ({ after, at }: SavedChange, changes: readonly SavedChange[]): Subscription | undefined =>
+  changes.find((other) => other.at === at && other.after.id !== after.id && isCharged(other.after) && isSameSlot(other.after, after))?.after
+
+const isSamePeriodGoingOn = ({ standing }: Account, { currentPeriod }: Subscription): boolean =>
+  standing !== null && isSamePeriod(standing.period, currentPeriod)
 
 /** Whether billing has anything to remember of it. */
 const isBilled = (subscription: Subscription): boolean => isCharged({ ...subscription, status: 'ACTIVE' })

@@ -66,6 +66,8 @@ export interface BilledChange {
   proration: ProrationBehavior
   /** It ends, and the customer gets back what it does not use. */
   creditsUnused: boolean
+  /** It ends, and its successor is charged for the rest of the period: with credit for what stands, or by what stands. Absent: no. */
+  goesToSuccessor?: boolean
   /** It begins with a start in the past, and is charged from then on. Absent: from the current period on. */
   isBackdated?: boolean
   /** In one instant usage comes before the change: what it closes has the usage before this, see `placeInTime`. Absent: before `at`. */
@@ -89,10 +91,12 @@ export interface UsageAsked {
 export function usageAsked(account: Account, change: BilledChange): UsageAsked[] {
   const { standing, usageCharged, usageFrom, terms } = account
   const { before, at, usageUntil } = change
-  if (!before || !standing || !closesPeriod(standing, change)) return []
+  // What waits for its payment is not used.
+  if (!before || !standing || before.status === 'PAYMENT_PENDING' || !closesPeriod(standing, change)) return []
   const part = endedPart(standing.period, before, at)
   const ended = { start: Math.max(part.start, usageFrom ?? part.start), end: part.end < at ? part.end : (usageUntil ?? part.end) }
-  const prices = chargesOf(before, terms).usage.map(({ price }) => price)
+  // In the currency of the period, which may be another one from its end on.
+  const prices = chargesOf(before, { ...terms, currency: standing.currency }).usage.map(({ price }) => price)
   const late = usageCharged.flatMap(({ priceId, charge, period, since }) => {
     const price = charge?.price ?? prices.find(({ id }) => id === priceId)
     const isInTime = period.end > at - reachedMs
