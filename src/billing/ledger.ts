@@ -20,6 +20,7 @@ import {
   isSamePeriod,
   lateUsageDueAt,
   newAccount,
+  stillOpen,
   type UsageAsked,
   usageAsked,
 } from './rules/account.js'
@@ -29,6 +30,7 @@ import { currencyOf, isOverriding } from './rules/charges.js'
 import { toDiscount } from './rules/coupon.js'
 import { named, payerOf } from './rules/credit.js'
 import { lateUsageDraft, type MeasuredUsage } from './rules/invoice.js'
+import { withLateUsage } from './rules/pending.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
 import {
   type AgreedLater,
@@ -98,24 +100,26 @@ export class BillingLedger {
     await writeInvoices(db, customer.environmentId, invoicing)
   }
 
-  /** Charges what came late of a subscription that has ended, when no more can come. Safe to repeat: then there is nothing left to look for. */
+  /** Charges what came late for periods for which no more can come. Safe to repeat: then there is nothing left to look for. */
   async chargeLateUsageIn(db: Db, subscription: Subscription, now: EpochMs): Promise<void> {
     const { environmentId, id, customerId } = subscription
     const account = (await findAccounts(db, environmentId, [id])).get(id)?.account
     const dueAt = account ? lateUsageDueAt(account) : null
     if (!account || dueAt === null || dueAt > now) return
-    const { usageCharged, terms } = account
-    const asked = usageCharged.flatMap(({ priceId, charge, period, since = period.start }) =>
+    const open = stillOpen(account.usageCharged, now)
+    const alreadyCharged = account.usageCharged.filter((charged) => !open.includes(charged))
+    const asked = alreadyCharged.flatMap(({ priceId, charge, period, since = period.start }) =>
       charge ? [{ priceId, featureId: charge.price.featureId!, period, since }] : [],
     )
     const usage = await this.#measure(db, subscription, asked)
-    await saveAccount(db, environmentId, id, { account: { ...account, usageCharged: [] }, lateUsageDueAt: null })
     const customerDiscount = await findCustomerDiscount(db, environmentId, customerId)
-    const discount = discountAt(account, { customerDiscount, period: { start: now }, at: now })
-    const draft = lateUsageDraft({ terms, usage, alreadyCharged: usageCharged, discount })
-    if (!draft) return
-    const drafts = [{ ...draft, id: newId() }]
-    await writeInvoices(db, environmentId, [{ subscription, terms, drafts, waiting: [], charges: () => null, at: now }])
+    const discount = discountAt(account, { customerDiscount, period: account.standing?.period ?? { start: now }, at: now })
+    const { terms } = account
+    const late = lateUsageDraft({ terms, usage, alreadyCharged, discount })
+    const { account: after, drafts } = withLateUsage(account, { late, at: now })
+    await saveAccount(db, environmentId, id, { account: after, lateUsageDueAt: lateUsageDueAt(after) })
+    const named = drafts.map((draft) => ({ ...draft, id: newId() }))
+    await writeInvoices(db, environmentId, [{ subscription, terms, drafts: named, waiting: [], charges: () => null, at: now }])
   }
 
   /**

@@ -1,7 +1,7 @@
 /** What billing remembers of a subscription: its terms, and what it was charged so far. Pure. */
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
-import { lateMs, reachedMs } from '../../metering/model/windows.js'
+import { lateMs } from '../../metering/model/windows.js'
 import { firstPeriod } from '../../subscription/rules/billing-period.js'
 import { isSameSlot } from '../../subscription/rules/coexistence.js'
 import { givesAccess, isFinal, type Subscription } from '../../subscription/rules/subscription.js'
@@ -99,8 +99,7 @@ export function usageAsked(account: Account, change: BilledChange): UsageAsked[]
   const prices = chargesOf(before, { ...terms, currency: standing.currency }).usage.map(({ price }) => price)
   const late = usageCharged.flatMap(({ priceId, charge, period, since }) => {
     const price = charge?.price ?? prices.find(({ id }) => id === priceId)
-    const isInTime = period.end > at - reachedMs
-    return price && isInTime && price.currency === standing.currency ? [{ price, period, since: since ?? period.start }] : []
+    return price?.currency === standing.currency ? [{ price, period, since: since ?? period.start }] : []
   })
   const isShared = part.start > standing.period.start
   const running = prices.map((price) => {
@@ -133,11 +132,21 @@ export function beginsUsage(
   )
 }
 
-/** When nothing can come any more that would be charged late, of what is not charged any more; null: it goes on, or has no usage to look for. */
+/**
+ * When nothing can come any more that would be charged late: of what goes on for the first of its periods, of what has ended for any. Null: there is no usage
+ * to look for.
+ */
 export function lateUsageDueAt({ standing, usageCharged }: Account): EpochMs | null {
-  if (standing || usageCharged.length === 0) return null
-  return Math.max(...usageCharged.map(({ period }) => period.end)) + lateMs
+  if (usageCharged.length === 0) return null
+  const ends = usageCharged.map(({ period }) => period.end)
+  return (standing ? Math.min(...ends) : Math.max(...ends)) + lateMs
 }
+
+/** What was charged for periods in which late usage may still come. */
+export const stillOpen = (charged: readonly UsageCharged[], at: EpochMs): UsageCharged[] =>
+  charged.filter(({ period }) => period.end + lateMs > at)
+
+export const isSameUsage = (a: UsageCharged, b: UsageCharged): boolean => a.priceId === b.priceId && isSamePeriod(a.period, b.period)
 
 /** The billing period that a charged subscription is in at an instant. */
 export function chargedPeriod(subscription: Subscription, at: EpochMs): Period | null {

@@ -17,28 +17,19 @@ import {
   isCharged,
   isReplaced,
   isSamePeriod,
+  isSameUsage,
   newAccount,
+  stillOpen,
 } from './account.js'
 import { pastCharges, withPastPeriods } from './backdated.js'
-import type { Discount, Draft, InvoiceReason, Period, Standing, Terms } from './billing.js'
+import type { Discount, InvoiceReason, Period, Standing, Terms } from './billing.js'
 import { monthsOf, withBegun } from './coupon.js'
 import { type Charges, payerOf, type Settlement, settle, uncredited, type WaitingCredit } from './credit.js'
-import {
-  type ChangeDraft,
-  changeDraft,
-  isEmpty,
-  isSameStanding,
-  type MeasuredUsage,
-  periodDraft,
-  standingOf,
-  sum,
-  totalled,
-} from './invoice.js'
+import { changeDraft, isEmpty, isSameStanding, type MeasuredUsage, periodDraft, standingOf, sum } from './invoice.js'
+import { addPending, handedOver, type Invoiced, withPending } from './pending.js'
 import { creditOf, unusedOf } from './proration.js'
 
-export interface Billed {
-  account: Account
-  drafts: (Draft | ChangeDraft)[]
+export interface Billed extends Invoiced {
   /** Absent: none. */
   waiting?: WaitingCredit[]
 }
@@ -87,21 +78,15 @@ function counted(billed: Billed, { after, at }: BilledChange): Billed {
 }
 
 function billChange({ account, ...request }: Bill & { terms: Terms }): Billed {
-  const { known, drafts } = handedOver(account, request.change)
+  const { account: known, drafts } = handedOver(withEndDecided(account, request.change), request.change)
   const billed = billDecided({ ...request, account: known })
   return { ...billed, drafts: [...drafts, ...billed.drafts] }
 }
 
-/** What waited for the next invoice is that of who paid until now: so are the credits in it. And an end that is decided anew is credited as is asked now. */
-function handedOver(account: Account, { before, after, at, creditsUnused }: BilledChange): { known: Account; drafts: Draft[] } {
-  if (!before) return { known: account, drafts: [] }
-  const isEndDecided = before.effectiveEndDate !== after.effectiveEndDate || before.cancellationDate !== after.cancellationDate
-  const known = isEndDecided && !isFinal(after.status) ? { ...account, creditsUnusedAtEnd: creditsUnused } : account
-  if (!known.standing || !known.pending || payerOf(before) === payerOf(after)) return { known, drafts: [] }
-  const { currency, period } = known.standing
-  const nothing = { lines: [], discount: decimal.zero, tax: decimal.zero }
-  const paid = withPending(known, totalled({ reason: 'SUBSCRIPTION_UPDATE', currency, period: { start: at, end: Math.max(at, period.end) }, ...nothing }))
-  return { known: paid.account, drafts: paid.drafts.map((draft) => ({ ...draft, payerId: payerOf(before) })) }
+/** An end that is decided anew is credited as is asked now. */
+function withEndDecided(account: Account, { before, after, creditsUnused }: BilledChange): Account {
+  const isSame = before?.effectiveEndDate === after.effectiveEndDate && before.cancellationDate === after.cancellationDate
+  return !before || isSame || isFinal(after.status) ? account : { ...account, creditsUnusedAtEnd: creditsUnused }
 }
 
 function billDecided({
@@ -271,31 +256,6 @@ function changeCurrency({
   return { account: { ...closed.account, standing: target, fixedCharged: debit.debit }, drafts, waiting }
 }
 
-function addPending({ pending }: Account, draft: Draft): Account['pending'] {
-  return {
-    lines: [...(pending?.lines ?? []), ...draft.lines],
-    discount: decimal.add(pending?.discount ?? decimal.zero, draft.discount),
-    tax: decimal.add(pending?.tax ?? decimal.zero, draft.tax),
-    credits: [...(pending?.credits ?? []), ...(draft.credits ?? [])],
-  }
-}
-
-/** What waited for an invoice comes with this one. */
-function withPending(account: Account, draft: Draft | ChangeDraft): Billed {
-  const { pending } = account
-  if (!pending) return { account, drafts: isEmpty(draft) ? [] : [draft] }
-  const { lines, discount, tax, ...rest } = draft
-  const joined = totalled({
-    ...rest,
-    lines: [...lines, ...pending.lines],
-    discount: decimal.add(discount, pending.discount),
-    tax: decimal.add(tax, pending.tax),
-    credits: [...(draft.credits ?? []), ...(pending.credits ?? [])],
-    hasPending: true,
-  })
-  return { account: { ...account, pending: null }, drafts: isEmpty(joined) ? [] : [{ ...draft, ...joined }] }
-}
-
 interface Ending {
   account: Account
   /** From the change on. */
@@ -331,7 +291,8 @@ function endPeriod({
     alreadyCharged: usageCharged,
     discount: discountAt(account, { customerDiscount, period: next?.period ?? runningAt(standing.period, at), at }),
   })
-  const ending = { ...account, standing: next, fixedCharged: next?.net ?? decimal.zero, usageCharged: charged }
+  const left = stillOpen([...charged, ...usageCharged.filter((other) => !charged.some((known) => isSameUsage(known, other)))], at)
+  const ending = { ...account, standing: next, fixedCharged: next?.net ?? decimal.zero, usageCharged: left }
   const billed = withPending(ending, draft)
   return { ...billed, account: { ...billed.account, terms: agreed } }
 }

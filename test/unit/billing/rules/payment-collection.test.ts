@@ -45,7 +45,11 @@ const outcome = (
   })
 
 const waits = { status: 'PAYMENT_PENDING' as const }
-const ended = (cancelReason: Input['subscription']['cancelReason']) => ({ status: 'CANCELED' as const, cancelReason, effectiveEndDate: now })
+const ended = (cancelReason: Input['subscription']['cancelReason']) => ({
+  status: 'CANCELED' as const,
+  cancelReason,
+  effectiveEndDate: now,
+})
 const neverBegun = (cancelReason: Input['subscription']['cancelReason']) => ({ ...ended(cancelReason), currentPeriod: null })
 
 describe('what an invoice means for its subscription', () => {
