@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { findBalance } from '../../../src/billing/records/balance.js'
-import { at, type Bench, invoicesOf, newAcme, openBench, units, storeCalls } from './fixture.js'
+import { at, type Bench, invoicesOf, newAcme, openBench, storeCalls, units } from './fixture.js'
 import { type Payer, payer } from './payer.js'
 
 const hour = 3_600_000

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { at, type Bench, catalog, invoicesOf, newAcme, openBench, units, storeCalls } from './fixture.js'
+import { at, type Bench, catalog, invoicesOf, newAcme, openBench, storeCalls, units } from './fixture.js'
 
 describe("the customer's coupon", () => {
   let bench: Bench

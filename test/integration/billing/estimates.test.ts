@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
-import { at, type Bench, invoicesOf, newAcme, openBench, reasonOf, start, units, storeCalls } from './fixture.js'
+import { at, type Bench, invoicesOf, newAcme, openBench, reasonOf, start, storeCalls, units } from './fixture.js'
 
 describe('estimates', () => {
   let bench: Bench

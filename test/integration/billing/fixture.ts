@@ -60,7 +60,13 @@ export async function newAcme(bench: Bench): Promise<string> {
 }
 
 /** Calls of a customer as if they had been reported and counted. */
-export async function storeCalls(bench: Bench, environmentId: string, value: number, occurredAt: string, customerRefId = 'acme'): Promise<void> {
+export async function storeCalls(
+  bench: Bench,
+  environmentId: string,
+  value: number,
+  occurredAt: string,
+  customerRefId = 'acme',
+): Promise<void> {
   const customerId = (await bench.customers.get(environmentId, customerRefId))!.id
   const { id: featureId } = await bench.prisma.feature.findFirstOrThrow({ where: { environmentId, refId: 'calls' } })
   const from = at(occurredAt)

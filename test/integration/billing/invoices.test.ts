@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { amounts, at, type Bench, invoicesOf, newAcme, openBench, units, storeCalls } from './fixture.js'
+import { amounts, at, type Bench, invoicesOf, newAcme, openBench, storeCalls, units } from './fixture.js'
 
 describe('invoices of a subscription', () => {
   let bench: Bench

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { at, type Bench, catalog, invoicesOf, openBench, start, units, storeCalls } from './fixture.js'
+import { at, type Bench, catalog, invoicesOf, openBench, start, storeCalls, units } from './fixture.js'
 
 /** Calls are charged in arrears by the year too, and changes that cost less wait. */
 const sold = `${catalog

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { amounts, at, type Bench, catalog, invoicesOf, newAcme, openBench, reasonOf, units, storeCalls } from './fixture.js'
+import { amounts, at, type Bench, catalog, invoicesOf, newAcme, openBench, reasonOf, storeCalls, units } from './fixture.js'
 
 describe('what was agreed about money', () => {
   let bench: Bench
