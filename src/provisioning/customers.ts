@@ -23,7 +23,6 @@ import type { ListRequest, Page } from '../platform/list/request.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
-import type { DueTransitions } from '../subscription/time/due.js'
 import type { CancellationService } from '../subscription/use-cases/cancel.js'
 import type { ProviderRequests } from '../subscription/use-cases/provider-requests.js'
 import type { ProvisionService } from '../subscription/use-cases/provision.js'
@@ -78,7 +77,6 @@ export class CustomerService {
   readonly #catalog: CatalogService
   readonly #provisions: ProvisionService
   readonly #cancellations: CancellationService
-  readonly #due: Pick<DueTransitions, 'recordIn'>
   readonly #promotional: PromotionalService
   readonly #entitlements: EntitlementService
   readonly #billing: Pick<BillingProvider, 'describeCustomer' | 'setPaymentMethod'>
@@ -91,7 +89,6 @@ export class CustomerService {
     catalog: CatalogService
     provisions: ProvisionService
     cancellations: CancellationService
-    due: Pick<DueTransitions, 'recordIn'>
     promotional: PromotionalService
     entitlements: EntitlementService
     billing: Pick<BillingProvider, 'describeCustomer' | 'setPaymentMethod'>
@@ -104,7 +101,6 @@ export class CustomerService {
     this.#catalog = parts.catalog
     this.#provisions = parts.provisions
     this.#cancellations = parts.cancellations
-    this.#due = parts.due
     this.#promotional = parts.promotional
     this.#entitlements = parts.entitlements
     this.#billing = parts.billing
@@ -187,11 +183,11 @@ export class CustomerService {
   async importIn(db: Db, environmentId: string, { updatedAt, ...request }: ImportCustomer): Promise<Customer> {
     const { customer, isNew } = await this.#insert(db, environmentId, request)
     if (isNew) await recordAccessChange(db, customer)
-    const held = isNew ? null : await holdCustomer(db, environmentId, customer.refId)
+    const current = isNew ? null : await holdCustomer(db, environmentId, customer.refId)
     const isLate = typeof updatedAt === 'number' && !(await claimSourceUpdate(db, environmentId, customer.id, updatedAt))
-    if (!held) return customer
-    if (isLate) return withoutNow(held)
-    return this.#write(db, held, await this.#resolve(db, environmentId, customer.refId, changeOf(request)))
+    if (!current) return customer
+    if (isLate) return withoutNow(current)
+    return this.#write(db, current, await this.#resolve(db, environmentId, customer.refId, changeOf(request)))
   }
 
   /**
@@ -271,11 +267,14 @@ export class CustomerService {
     return { customer: await this.#write(db, held, fields), isNew: false, version }
   }
 
-  /** Changes the record. What time has made due before it is by the coupon and in the time zone of then, so it is recorded before. */
-  async #write(db: Db, before: HeldCustomer, fields: CustomerFields): Promise<Customer> {
-    const isOther = (key: 'couponId' | 'timeZone' | 'billingCurrency') => fields[key] !== undefined && fields[key] !== before[key]
-    if (isOther('couponId') || isOther('timeZone') || isOther('billingCurrency')) await this.#due.recordIn(db, before)
-    return updateCustomer(db, before.environmentId, before.id, toWritten(before, fields))
+  /** What time has made due is made of the customer as it was until now: its coupon, its zone and its currency. */
+  async #write(db: Db, held: HeldCustomer, fields: CustomerFields): Promise<Customer> {
+    const written = toWritten(held, fields)
+    const isBilledOtherwise = (['couponId', 'timeZone', 'billingCurrency'] as const).some(
+      (field) => written[field] !== undefined && written[field] !== held[field],
+    )
+    if (isBilledOtherwise) await this.#provisions.recordDueIn(db, held)
+    return updateCustomer(db, held.environmentId, held.id, written)
   }
 
   /** The customer as it is now; `isNew`: made here. Nobody holds its state row yet. */

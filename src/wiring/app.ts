@@ -111,7 +111,6 @@ export function createApp({
     catalog,
     provisions,
     cancellations,
-    due: dueTransitions,
     promotional,
     entitlements,
     billing: billingProvider,

@@ -1,11 +1,11 @@
 import { lockCustomerState, recordAccessChange } from '../../changes/access.js'
 import { findCustomer } from '../../customer/records/customers.js'
-import { type HeldCustomer, holdFreeCustomers } from '../../customer/records/hold.js'
+import { holdFreeCustomers } from '../../customer/records/hold.js'
 import type { DueCustomer } from '../../platform/due-sweep.js'
-import type { Db, PrismaClient } from '../../platform/postgres.js'
+import { type PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
 import { dueLagSeconds, findDueAmong, findDueCustomers, hasDue } from '../records/due.js'
-import { type HeldSubscriptions, type RecordsParts, SubscriptionRecords } from '../records/frame.js'
+import { type RecordsParts, SubscriptionRecords } from '../records/frame.js'
 
 /** What time alone makes of subscriptions, recorded: by the worker when it is due, and by whoever needs it recorded before. */
 export class DueTransitions {
@@ -27,17 +27,12 @@ export class DueTransitions {
       const customer = await findCustomer(db, environmentId, { id: customerId })
       const now = customer && (await lockCustomerState(db, environmentId, customerId, { ifFree }))
       if (!customer || now === null) return { changed: [], isAccessChanged: false }
-      return this.recordIn(db, { ...customer, now })
+      const held = await this.#records.recordDue(db, { ...customer, now })
+      if (held.isAccessChanged) await recordAccessChange(db, customer)
+      return held
     })
     this.#records.wake(changed, { isAccessChanged })
     return changed.length > 0
-  }
-
-  /** The same in the caller's transaction, which holds the customer's state row. */
-  async recordIn(db: Db, customer: HeldCustomer): Promise<HeldSubscriptions> {
-    const held = await this.#records.recordDue(db, customer)
-    if (held.isAccessChanged) await recordAccessChange(db, customer)
-    return held
   }
 
   /**

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { findBalance } from '../../../src/billing/records/balance.js'
-import { at, type Bench, invoicesOf, newAcme, openBench, units } from './fixture.js'
+import { at, type Bench, invoicesOf, newAcme, openBench, storeCalls, units } from './fixture.js'
 import { type Payer, payer } from './payer.js'
 
 const hour = 3_600_000
@@ -153,17 +153,7 @@ describe('what a payer has to its credit', () => {
 
     it('pays the usage of the same instant first', async () => {
       const id = await acme.buy('business', invoiced)
-      await bench.prisma.usageMeasurement.create({
-        data: {
-          environmentId,
-          id: crypto.randomUUID(),
-          customerId: await customerId(),
-          featureId: (await bench.prisma.feature.findFirstOrThrow({ where: { environmentId, refId: 'calls' } })).id,
-          value: 250_000,
-          behavior: 'DELTA',
-          occurredAt: new Date(at('2027-04-05T00:00:00')),
-        },
-      })
+      await storeCalls(bench, environmentId, 250_000, '2027-04-05T00:00:00')
       await pass('2027-04-16T00:00:00')
       const change = { customerRefId: 'acme', planRefId: 'free', scheduleStrategy: 'IMMEDIATE' } as const
       const estimate = await bench.estimates.provision(environmentId, change)
@@ -182,20 +172,6 @@ describe('what a payer has to its credit', () => {
       await pass('2027-04-22T00:00:00')
       expect((await acme.latest(id)).total).to.equal('-14')
       expect(await balance()).to.equal('14')
-    })
-
-    it('is nothing after an end that was asked for with it, taken back, and asked for without it', async () => {
-      await acme.buy('team', invoiced)
-      await bench.cancellations.cancel(environmentId, {
-        subscriptionRefId: 'team',
-        time: 'SPECIFIC_DATE',
-        endDate: at('2027-04-25T00:00:00'),
-        billing: { creditsUnused: true },
-      })
-      await bench.subscriptionChanges.cancelSchedule(environmentId, 'team')
-      await pass('2027-04-13T00:00:00')
-      await bench.cancellations.cancel(environmentId, { subscriptionRefId: 'team', time: 'IMMEDIATE' })
-      expect(await balance()).to.equal('0')
     })
 
     it('is nothing after an end, which decided itself', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { at, type Bench, catalog, invoicesOf, newAcme, openBench, units } from './fixture.js'
+import { at, type Bench, catalog, invoicesOf, newAcme, openBench, storeCalls, units } from './fixture.js'
 
 describe("the customer's coupon", () => {
   let bench: Bench
@@ -23,12 +23,7 @@ describe("the customer's coupon", () => {
   const goTo = (text: string) => bench.testClocks.advance(environmentId, at(text))
   const totals = async (id: string) => (await invoicesOf(bench, environmentId, id)).map(({ total }) => total)
   const next = async (refId: string) => (await bench.estimates.nextInvoice(environmentId, refId)).draft.total
-  const reportCalls = async (value: number, occurredAt: string) => {
-    const customerId = (await bench.customers.get(environmentId, 'acme'))!.id
-    const { id: featureId } = await bench.prisma.feature.findFirstOrThrow({ where: { environmentId, refId: 'calls' } })
-    const measured = { customerId, featureId, value, behavior: 'DELTA' as const, occurredAt: new Date(at(occurredAt)) }
-    await bench.prisma.usageMeasurement.create({ data: { environmentId, id: crypto.randomUUID(), ...measured } })
-  }
+  const reportCalls = (value: number, occurredAt: string) => storeCalls(bench, environmentId, value, occurredAt)
 
   it('that is given in the seventh month for two discounts the two months after it', async () => {
     const { id } = await provision('team')
@@ -72,19 +67,6 @@ describe("the customer's coupon", () => {
     expect(await next('team')).to.equal('42')
     await goTo('2027-07-02T00:00:00')
     expect(await totals(id)).to.deep.equal(['42', '37.8', '28.14', '42'])
-  })
-
-  it('is that of the instant also where invoices are late: given, replaced or cleared meanwhile', async () => {
-    const { id } = await provision('team')
-    await give('tenth')
-    await bench.environments.moveTestClock(environmentId, at('2027-05-20T00:00:00'))
-    await give('third')
-    await bench.environments.moveTestClock(environmentId, at('2027-07-20T00:00:00'))
-    await give(null)
-    await bench.environments.moveTestClock(environmentId, at('2027-08-20T00:00:00'))
-    await bench.customers.provision(environmentId, { refId: 'acme', couponRefId: 'tenth' })
-    await goTo('2027-09-02T00:00:00')
-    expect(await totals(id)).to.deep.equal(['42', '37.8', '28.14', '28.14', '42', '37.8'])
   })
 
   it('keeps its months when it is given once more', async () => {

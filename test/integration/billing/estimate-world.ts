@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { ChangeEstimate } from '../../../src/estimates/service.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { Problem } from '../../../src/kernel/problem.js'
+import { addMeasurementsToRollups } from '../../../src/metering/counting/rollup-repository.js'
 import type { Subscription } from '../../../src/subscription/rules/subscription.js'
 import {
   type ContentSpec,
@@ -339,13 +340,17 @@ export class EstimateWorld {
     await this.#bench.prisma.feature.updateMany({ where: { environmentId: this.#environmentId, refId: 'calls' }, data })
   }
 
-  async #report({ id, calls: reported }: Traveller, calls: number, occurredAt: number): Promise<void> {
-    reported.push({ count: calls, at: occurredAt })
+  /** As if they had been counted; no two at one instant, as all of that are added to its rollup. */
+  async #report({ id: customerId, calls: reported }: Traveller, calls: number, around: number): Promise<void> {
+    const at = around + reported.length
+    reported.push({ count: calls, at })
     await this.#bench.pool.query(
       `INSERT INTO usage_measurement (environment_id, id, customer_id, feature_id, value, behavior, occurred_at)
        VALUES ($1, gen_random_uuid(), $2, $3, $4, 'DELTA', $5)`,
-      [this.#environmentId, id, this.#featureId, calls, new Date(occurredAt)],
+      [this.#environmentId, customerId, this.#featureId, calls, new Date(at)],
     )
+    const range = { customerId, featureId: this.#featureId, from: at, to: at + 1 }
+    await addMeasurementsToRollups(this.#bench.pool, this.#environmentId, [range])
   }
 
   /** What is paid for, else what is tried; null: neither. A trial that converted may have taken the place of the other. Time is recorded by the clock. */

@@ -43,6 +43,8 @@ export interface Bought {
 export interface Document {
   held: Bought
   at: number
+  /** Up to when it charges for time. */
+  until: number
   total: number
   due: number
   /** What of `due` less `total` was not on the invoice itself. */
@@ -89,7 +91,7 @@ export class Money {
     const off = (amount: number) => this.#off(amount, held, month.start)
     const total = gross + this.#usage(held) - off(gross + this.#usage(held))
     held.used = 0
-    held.standing = { ...month, gross, net: gross - off(gross), charge: this.#make(held, { at: month.start, total }) }
+    held.standing = { ...month, gross, net: gross - off(gross), charge: this.#make(held, { at: month.start, until: month.end, total }) }
   }
 
   /** The month is over and what comes next is another thing: its usage is invoiced. */
@@ -101,7 +103,7 @@ export class Money {
     const chargedFrom = at < standing.end ? held.begun.at(-1)! : at
     const off = (amount: number) => this.#off(amount, held, at, chargedFrom)
     held.used = 0
-    if (usage > 0) this.#make(held, { at, total: usage - (off(standing.gross + usage) - off(standing.gross)) })
+    if (usage > 0) this.#make(held, { at, until: at, total: usage - (off(standing.gross + usage) - off(standing.gross)) })
   }
 
   end(held: Bought, at: number, { isCredited }: { isCredited: boolean }): void {
@@ -109,19 +111,19 @@ export class Money {
     if (standing && isCredited) {
       const left = this.#left(standing, at)
       const isGiven = left.gross > 0 && this.#fund(standing) === 'given'
-      if (isGiven) this.#make(held, { at, total: -left.net, credit: { charge: standing.charge, amount: left.net } })
+      if (isGiven) this.#make(held, { at, until: at, total: -left.net, credit: { charge: standing.charge, amount: left.net } })
       if (this.#fund(standing) === 'waits') standing.charge.waiting += left.net
     }
     this.close(held, at)
   }
 
-  settle(document: Document, outcome: Outcome, { now, isGivenUp }: { now: number; isGivenUp: boolean }): void {
+  settle(document: Document, outcome: Outcome, { now, isRefused }: { now: number; isRefused: boolean }): void {
     const { state } = document
     // What is paid stays so, also where there was nothing to pay.
     if (document.due > 0 && state !== 'paid' && state !== 'dead') {
       if (outcome.startsWith('failed')) Object.assign(document, { state: 'failed', hasFailed: true, failedAt: document.failedAt ?? now })
       if (outcome.startsWith('taken back')) this.die(document)
-      else if (outcome.includes('paid')) this.#pay(document, { isGivenUp })
+      else if (outcome.includes('paid')) this.#pay(document, { isRefused })
     }
     if (outcome === 'paid, then refunded' && document.due > 0) this.die(document)
   }
@@ -137,11 +139,11 @@ export class Money {
     Object.assign(document, { state: 'dead', failedAt: null, given: 0, waiting: 0 })
   }
 
-  /** A payment for what ended because nobody paid is given back. */
-  #pay(document: Document, { isGivenUp }: { isGivenUp: boolean }): void {
+  /** `isRefused`: the payment is given back. */
+  #pay(document: Document, { isRefused }: { isRefused: boolean }): void {
     this.balance += document.waiting
     Object.assign(document, { state: 'paid', failedAt: null, given: document.given + document.waiting, waiting: 0 })
-    if (isGivenUp) this.die(document)
+    if (isRefused) this.die(document)
   }
 
   #charge(
@@ -155,16 +157,19 @@ export class Money {
     const fund = before && amount > 0 ? this.#fund(before) : 'never'
     if (fund === 'waits') before!.charge.waiting += amount
     const credit = fund === 'given' ? { charge: before!.charge, amount } : undefined
-    held.standing = { ...standing, charge: this.#make(held, { at, total: charged - (credit?.amount ?? 0), credit }) }
+    held.standing = { ...standing, charge: this.#make(held, { at, until: month.end, total: charged - (credit?.amount ?? 0), credit }) }
   }
 
-  #make(held: Bought, { at, total, credit }: { at: number; total: number; credit?: { charge: Document; amount: number } }): Document {
+  #make(
+    held: Bought,
+    { at, until, total, credit }: { at: number; until: number; total: number; credit?: { charge: Document; amount: number } },
+  ): Document {
     const due = total > 0 ? Math.max(total - this.balance, 0) : 0
     const applied = due - total - (credit?.amount ?? 0)
     if (credit) credit.charge.given += credit.amount
     this.balance += due - total
     const state = due > 0 ? 'open' : 'paid'
-    this.documents.push({ held, at, total, due, applied, state, hasFailed: false, failedAt: null, given: 0, waiting: 0 })
+    this.documents.push({ held, at, until, total, due, applied, state, hasFailed: false, failedAt: null, given: 0, waiting: 0 })
     return this.documents.at(-1)!
   }
 

@@ -43,8 +43,8 @@ export interface Held extends Bought {
   /** Until `at`: another plan, and another number of seats. */
   change: { plan: Plan; seats: number; at: number } | null
   seatsLater: { seats: number; at: number } | null
-  /** Nobody paid for it, so it ended. */
-  isGivenUp: boolean
+  /** When it ended because nobody paid for it. */
+  givenUpAt: number | null
 }
 
 interface Place {
@@ -86,7 +86,7 @@ const newlyHeld = ({ plan, seats }: Pick<Request, 'plan' | 'seats'>, resource: s
   endsAt: null,
   change: null,
   seatsLater: null,
-  isGivenUp: false,
+  givenUpAt: null,
   standing: null,
   used: 0,
   begun: [],
@@ -127,7 +127,12 @@ export class Model {
     const due: { at: number | null | undefined; order: number; held: Held; run: (at: number) => void }[] = []
     const { trialConverts } = this.rules
     if (active) {
-      due.push({ at: active.endsAt, order: 0, held: active, run: (at) => this.#end(resource, 'active', at, { isFollowed: true }) })
+      due.push({
+        at: active.endsAt,
+        order: 0,
+        held: active,
+        run: (at) => this.#end(resource, 'active', at, { isFollowed: true, isCredited: active.creditsAtEnd }),
+      })
       due.push({ at: active.change?.at, order: 4, held: active, run: (at) => this.#change(resource, active, at) })
       due.push({ at: active.seatsLater?.at, order: 5, held: active, run: (at) => this.#changeSeats(active, at) })
       due.push({ at: active.monthEnd, order: 6, held: active, run: (at) => this.#renew(active, at) })
@@ -197,7 +202,7 @@ export class Model {
     if (isLater && (kind !== 'active' || held.monthEnd === null)) throw new Refused()
     if (isLater) {
       held.endsAt = held.monthEnd
-      held.creditsAtEnd ||= prorate
+      held.creditsAtEnd = prorate
     } else this.#end(resource, kind, this.now, { isFollowed: true, isCredited: prorate })
   }
 
@@ -207,8 +212,10 @@ export class Model {
     Object.assign(active, { endsAt: null, change: null, seatsLater: null, creditsAtEnd: false })
   }
 
+  /** Time after an end for want of payment is paid by nobody any more. */
   settle(document: Document, outcome: Outcome): void {
-    this.money.settle(document, outcome, { now: this.now, isGivenUp: (document.held as Held).isGivenUp })
+    const { givenUpAt } = document.held as Held
+    this.money.settle(document, outcome, { now: this.now, isRefused: givenUpAt !== null && document.until > givenUpAt })
   }
 
   /** Counted for who pays for them: the customer for all, a resource for its own. */
@@ -245,7 +252,7 @@ export class Model {
     const held = place[kind]!
     place[kind] = null
     for (const ever of this.#ever) if (ever.held === held) ever.endedAt = at
-    if (kind === 'active') this.money.end(held, at, { isCredited: isCredited || (isFollowed && held.creditsAtEnd) })
+    if (kind === 'active') this.money.end(held, at, { isCredited })
     if (!isFollowed || !this.rules.downgradesToFree || held.plan === 'free') return
     const serving = resource === null ? [place] : [place, this.place(null)]
     if (serving.some(({ active, trial, upcoming }) => active || trial || (upcoming && upcoming.start <= at))) return
@@ -309,7 +316,7 @@ export class Model {
     this.money.die(document)
     const held = document.held as Held
     if (this.place(held.resource).active !== held) return
-    held.isGivenUp = true
-    this.#end(held.resource, 'active', at, { isFollowed: true })
+    held.givenUpAt = at
+    this.#end(held.resource, 'active', at, { isFollowed: true, isCredited: held.creditsAtEnd })
   }
 }

@@ -125,12 +125,6 @@ describe('renewing', () => {
     expect(await current()).to.deep.equal(before)
   })
 
-  it('records what was due before a new time zone in the old one', async () => {
-    await elapse(40)
-    await bench.customers.update(environmentId, 'acme', { timeZone: 'Pacific/Auckland' })
-    expect(await renewals()).to.have.length(1)
-  })
-
   describe('in a crowd', () => {
     const life = () => ({ log: silentLogger(), signal: new AbortController().signal })
 
