@@ -2,7 +2,7 @@
  * What is charged for what is held, and what becomes of it, in cents and told as one would by hand: what was charged in advance, what of it was not used,
  * and how each invoice was paid. It shares no arithmetic with the product.
  */
-import { rounded, unused } from '../billing/naive-price.js'
+import { rounded, unused } from '../billing/estimate-is-invoice/naive-price.js'
 
 export type PaidPlan = 'basic' | 'top'
 

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { anyWorld } from './estimate-cases.js'
-import { EstimateWorld } from './estimate-world.js'
-import { type Bench, openBench } from './fixture.js'
+import { type Bench, openBench } from '../fixture.js'
+import { anyWorld } from './cases.js'
+import { EstimateWorld } from './world.js'
 
 /** More with ESTIMATE_CASES=10000. */
 const wantedCases = Number(process.env.ESTIMATE_CASES ?? 250)
@@ -14,7 +14,20 @@ const onlyCustomer = process.env.ESTIMATE_CUSTOMER === undefined ? undefined : N
 const size = { customers: 20, steps: 6 }
 
 /** What there has to be of each run. */
-const kinds = ['provision', 'plan change', 'quantity', 'addons', 'period', 'new period', 'migrate', 'cancel', 'renewal', 'usage']
+const kinds = [
+  'provision',
+  'plan change',
+  'quantity',
+  'addons',
+  'period',
+  'new period',
+  'migrate',
+  'cancel',
+  'renewal',
+  'usage',
+  'change unpaid',
+  'cancel unpaid',
+]
 
 describe('an estimate', () => {
   let bench: Bench
