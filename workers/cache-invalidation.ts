@@ -3,6 +3,7 @@ import { databaseVariables, port, positive, processVariables, redisVariables } f
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
+import { keepQueueScriptsLoaded } from '../src/platform/redis-scripts.js'
 import { every } from '../src/platform/timer.js'
 import { ChangeDelivery } from '../src/updates/deliver/delivery.js'
 import { EndedPeriods } from '../src/updates/deliver/ended-periods.js'
@@ -49,6 +50,7 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, 
     concurrency: config.CONCURRENCY,
     handler: ({ environmentId }, { signal }) => delivery.deliver(environmentId, signal),
   })
+  keepQueueScriptsLoaded(life, queues)
   every(life, 'outbox sweep', config.SWEEP_INTERVAL_MS, async () => {
     for (const environmentId of await environmentsWithUndelivered(postgres.pool)) {
       // One environment in trouble does not hold up the others; its changes stay for the next sweep.

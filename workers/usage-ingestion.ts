@@ -9,6 +9,7 @@ import { databaseVariables, port, positive, processVariables, redisVariables } f
 import { runProcess } from '../src/platform/process.js'
 import { consume, openQueue } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
+import { keepQueueScriptsLoaded } from '../src/platform/redis-scripts.js'
 import { every } from '../src/platform/timer.js'
 import { createApp } from '../src/wiring/app.js'
 import { openStores } from '../src/wiring/stores.js'
@@ -81,6 +82,7 @@ await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async 
     })
   }
   const direct = new DirectIngestion(environments, ingestion)
+  keepQueueScriptsLoaded(life, queues)
   for (const environmentId of config.DIRECT_ENVIRONMENTS ?? []) {
     consume(life, queues, ingestDirectUsage(environmentId), {
       concurrency: config.CONCURRENCY,

@@ -10,12 +10,14 @@ import { Problem, unavailable } from '../kernel/problem.js'
 import type { Readiness } from './health.js'
 import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from './metrics.js'
 import type { Life } from './process.js'
-import { openRedis, type Redis, sharedRedis } from './redis.js'
+import { openRedis, type Redis, type RedisUser, sharedRedis } from './redis.js'
 
 export interface QueueConnection {
   redisUrl: string
   /** Of all queue keys; in braces for Redis Cluster. */
   prefix: string
+  /** Whom the URL names; default: the platform's. */
+  user?: RedisUser
 }
 
 export interface JobDefinition<T extends { v: number }> {
@@ -67,10 +69,10 @@ const firstConnectionMs = 2_000
 /** Opens the sending end of a queue; closed with the process. */
 export function openQueue<T extends { v: number }>(
   life: Life,
-  { redisUrl, prefix }: QueueConnection,
+  { redisUrl, prefix, user }: QueueConnection,
   definition: JobDefinition<T>,
 ): JobQueue<T> {
-  const client = sharedRedis(life, redisUrl, 'queue')
+  const client = sharedRedis(life, redisUrl, 'queue', user)
   const queue = openBullQueue(life, client, definition.queue, prefix)
   const opts = { ...defaultOptions, ...definition.options }
   let hasConnected = false
@@ -147,12 +149,12 @@ export interface ConsumeOptions<T> {
  */
 export function consume<T extends { v: number }>(
   life: Life,
-  { redisUrl, prefix }: QueueConnection,
+  { redisUrl, prefix, user }: QueueConnection,
   definition: JobDefinition<T>,
   { concurrency, handler, lockMs = 10_000, stalledAfterSeconds = 30 }: ConsumeOptions<T>,
 ): void {
   const { queue: name } = definition
-  const connection = openRedis(life, redisUrl, 'worker')
+  const connection = openRedis(life, redisUrl, 'worker', user)
   const metrics = jobMetrics(life.metrics)
   const progress = { lastFinishedAt: Date.now() }
 
@@ -188,7 +190,7 @@ export function consume<T extends { v: number }>(
     life.log.warn({ queue: name, jobId }, 'job was taken from a worker that fell silent')
   })
 
-  const watched = openBullQueue(life, sharedRedis(life, redisUrl, 'queue'), name, prefix)
+  const watched = openBullQueue(life, sharedRedis(life, redisUrl, 'queue', user), name, prefix)
   metrics.watch(name, () => watched.getWaitingCount())
   life.readyWhen(() => readiness(watched, progress, stalledAfterSeconds))
   life.open(`worker ${name}`, worker, (w) => closeWithin(w, 2_000))
