@@ -47,6 +47,7 @@ export function queueUserRules(user: QueueUser, { queuePrefix, environmentId }: 
     ...connection,
     '+evalsha',
     ...(isSidecar ? ['+time', '+subscribe', '+unsubscribe'] : []),
+    ...(isSidecar ? [] : ['+multi', '+exec']),
     ...allow(isSidecar ? [...addingJobs, 'lindex', 'rpop', 'zcard', 'zcount'] : workingOffJobs),
   ]
 }
