@@ -22,9 +22,10 @@ const environmentIds = makeValidator<string[]>((input) => {
 })
 
 const shardList = makeValidator<number[]>((input) => {
+  if (input === 'none') return []
   const shards = input.split(',').map(Number)
   if (shards.some((shard) => !Number.isInteger(shard) || shard < 0))
-    throw new Error(`must be numbers from 0 on, with commas between, not "${input}"`)
+    throw new Error(`must be none, or numbers from 0 on with commas between, not "${input}"`)
   return shards
 })
 
@@ -37,7 +38,7 @@ const usageIngestionConfig = {
   ...shardVariables,
   SHARDS_TAKEN: shardList({
     default: undefined,
-    desc: 'Shards that this process takes from, with commas between, such as `0,1`; all unless given',
+    desc: 'Shards that this process takes from, with commas between, such as `0,1`; `none`, for one that is there for DIRECT_ENVIRONMENTS only; all unless given',
   }),
   DIRECT_ENVIRONMENTS: environmentIds({
     default: undefined,

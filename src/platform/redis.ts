@@ -87,9 +87,12 @@ class LimitedRedis extends Redis {
   }
 }
 
-/** Whether Redis itself answered with an error of that kind. */
-export const isReply = (error: unknown, kind: string): boolean =>
-  error instanceof Error && error.name === 'ReplyError' && error.message.startsWith(kind)
+/** Whether Redis itself answered with an error of that kind, or that is behind it. */
+export function isReply(error: unknown, ...kinds: string[]): boolean {
+  if (!(error instanceof Error)) return false
+  const isKind = error.name === 'ReplyError' && kinds.some((kind) => error.message.startsWith(`${kind} `))
+  return isKind || isReply(error.cause, ...kinds)
+}
 
 /** Clients that a process shares, by address and role. */
 const shared = new WeakMap<Life, Map<string, Redis>>()

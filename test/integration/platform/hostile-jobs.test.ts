@@ -23,7 +23,16 @@ const parcel: JobDefinition<Parcel> = {
   options: { attempts: 2, backoff: { type: 'fixed', delay: 10 } },
 }
 
-const good = { name: 'parcel', data: '{"v":1,"n":-1}', opts: '{"attempts":2}', timestamp: '1', atm: '0', ats: '0', delay: '0', priority: '0' }
+const good = {
+  name: 'parcel',
+  data: '{"v":1,"n":-1}',
+  opts: '{"attempts":2}',
+  timestamp: '1',
+  atm: '0',
+  ats: '0',
+  delay: '0',
+  priority: '0',
+}
 
 /** What a job may be written as by who reaches its queue: the fields that differ from a good one's, whose handler fails. */
 const hostile: Record<string, Partial<Record<string, string>>> = {
