@@ -45,7 +45,7 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
       } catch (error) {
         if (!(error instanceof Problem && error.isRetryable)) throw error
         life.log.warn({ err: error, jobId: job.id, customerId: message.customerId }, 'change could not be applied, trying again later')
-        await tryLater(job)
+        await tryLater(job, error)
       }
     },
   })
