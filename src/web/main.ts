@@ -12,6 +12,8 @@ const webConfig = {
   ...databaseVariables,
   ...redisVariables,
   PORT: port({ default: 4000, desc: 'Port of the HTTP server' }),
+  METRICS_PORT: port({ default: 4100, desc: 'Port of metrics, apart from that of the API: whoever reaches it reads them' }),
+  METRICS_ADDRESS: str({ default: undefined, desc: 'Address that metrics listen on; that of BIND_ADDRESS unless given' }),
   ...shardVariables,
   ...backlogVariables,
   OPERATOR_KEY: secret({
@@ -77,6 +79,7 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
       perCustomer: config.RATE_LIMIT_PER_CUSTOMER,
     },
   })
+  const metricsPort = await life.serveHealth({ port: config.METRICS_PORT, host: config.METRICS_ADDRESS ?? config.BIND_ADDRESS })
   const portTaken = await listen(server, { port: config.PORT, host: config.BIND_ADDRESS })
-  life.log.info({ port: portTaken }, 'listening')
+  life.log.info({ port: portTaken, metricsPort }, 'listening')
 })

@@ -21,7 +21,7 @@ export interface FrontDoorParts {
   socket: SocketDoor
 }
 
-/** The HTTP server of the web process: GraphQL over HTTP and WebSocket, edge API, docs, queue board, health and metrics. Not listening yet. */
+/** The HTTP server of the web process: GraphQL over HTTP and WebSocket, edge API, docs, queue board, health. Not listening yet. */
 export function createHttpServer({ life, edge, editor, graphql, home, docs, queueBoard, socket }: FrontDoorParts): Server {
   const { log } = life
   const koa = new Koa()
@@ -44,7 +44,7 @@ export function createHttpServer({ life, edge, editor, graphql, home, docs, queu
 }
 
 function serveHealth(life: Life): Middleware {
-  const answer = healthHandler({ ready: () => life.readiness(), metrics: life.metrics })
+  const answer = healthHandler({ ready: () => life.readiness(), metrics: null })
   return async (ctx, next) => {
     if (await answer(ctx.req, ctx.res)) ctx.respond = false
     else await next()

@@ -33,7 +33,6 @@ function homePage({ hasEditor, hasQueueBoard }: HomeOptions): string {
     ...(hasEditor ? ([['/graphql', 'GraphiQL: try queries in the browser']] as [string, string][]) : []),
     ...(hasQueueBoard ? ([['/queues', 'Queues, with the operator key']] as [string, string][]) : []),
     ['/readyz', 'Health: whether this process does its work'],
-    ['/metrics', 'Metrics, as Prometheus reads them'],
   ]
   return `<!doctype html>
 <html lang="en">

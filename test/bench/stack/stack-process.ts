@@ -19,20 +19,29 @@ export class StackProcess {
     readonly name: string,
     private readonly child: ChildProcess,
     readonly url: string,
+    /** Base of /metrics. */
+    readonly metricsUrl: string,
   ) {}
 
   /** Starts a process of the Procfile on a free port, and waits until it is ready. */
   static async start(name: string, env: Record<string, string>): Promise<StackProcess> {
-    const port = await freePort()
+    const [port, metricsPort] = [await freePort(), await freePort()]
     const line = parseProcfile(readFileSync(join(root, 'Procfile'), 'utf8')).find((one) => one.name === name)!
     const { command, args } = programOf(line.command)
     const options = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []
     const child = spawn(command, [...options, '--import', probe, ...args], {
       cwd: root,
-      env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', BIND_ADDRESS: '127.0.0.1', PORT: String(port), ...env },
+      env: {
+        PATH: process.env.PATH,
+        LOG_LEVEL: 'warn',
+        BIND_ADDRESS: '127.0.0.1',
+        PORT: String(port),
+        METRICS_PORT: String(metricsPort),
+        ...env,
+      },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
-    const started = new StackProcess(name, child, `http://127.0.0.1:${port}`)
+    const started = new StackProcess(name, child, `http://127.0.0.1:${port}`, `http://127.0.0.1:${name === 'web' ? metricsPort : port}`)
     const end = performance.now() + startMs
     while (!(await started.isReady())) {
       if (child.exitCode !== null || performance.now() > end)

@@ -74,7 +74,7 @@ describe('what the front door shows to people', () => {
       const { status, text } = await get('/')
       expect(status).to.equal(200)
       const links = Array.from(text.matchAll(/<a href="([^"]+)"/g), ([, path]) => path!)
-      expect(links).to.deep.equal(['/docs', '/graphql', '/queues', '/readyz', '/metrics'])
+      expect(links).to.deep.equal(['/docs', '/graphql', '/queues', '/readyz'])
       for (const path of links) expect((await get(path, { accept: 'text/html' })).status, path).to.equal(path === '/queues' ? 401 : 200)
     })
 
