@@ -6,6 +6,7 @@ import { escapeHtml } from './escape-html.js'
 import { withExamples, writtenAddress } from './examples.js'
 import { iconLink } from './home.js'
 import { packageRoot, readAsset } from './package-files.js'
+import { setPageHeaders } from './page-headers.js'
 
 /** A page of src/web/docs: Markdown whose first line is `# Title`. Ours, so its HTML is trusted. */
 interface Page {
@@ -63,7 +64,7 @@ export function serveDocs(generated: readonly GeneratedPage[], sidecarAddress?: 
     if (ctx.path !== '/docs' && !ctx.path.startsWith('/docs/')) return next()
     const path = ctx.path.length > 6 ? ctx.path.replace(/\/$|\.md$/, '') : '/docs'
     const file = files.get(path)
-    ctx.set('content-security-policy', "default-src 'self'; img-src 'self' data:")
+    setPageHeaders(ctx)
     ctx.status = file ? 200 : 404
     ctx.type = file?.type ?? 'html'
     const text = file?.text() ?? render(missing, pages)
