@@ -3,7 +3,6 @@ import { databaseVariables, port, positive, processVariables, redisVariables } f
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
-import { keepQueueScriptsLoaded } from '../src/platform/redis-scripts.js'
 import { every } from '../src/platform/timer.js'
 import { ChangeDelivery } from '../src/updates/deliver/delivery.js'
 import { EndedPeriods } from '../src/updates/deliver/ended-periods.js'
@@ -11,6 +10,7 @@ import { deliverChanges } from '../src/updates/deliver/jobs.js'
 import { changeSinks } from '../src/updates/deliver/sinks.js'
 import { StateCache } from '../src/updates/held/state-cache.js'
 import { createApp } from '../src/wiring/app.js'
+import { keepQueueScriptsLoaded } from '../src/wiring/queue-scripts.js'
 import { openStores } from '../src/wiring/stores.js'
 
 const cacheInvalidationConfig = {

@@ -9,9 +9,9 @@ import { databaseVariables, port, positive, processVariables, redisVariables } f
 import { runProcess } from '../src/platform/process.js'
 import { consume, openQueue } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
-import { keepQueueScriptsLoaded } from '../src/platform/redis-scripts.js'
 import { every } from '../src/platform/timer.js'
 import { createApp } from '../src/wiring/app.js'
+import { keepQueueScriptsLoaded } from '../src/wiring/queue-scripts.js'
 import { openStores } from '../src/wiring/stores.js'
 
 const environmentIds = makeValidator<string[]>((input) => {

@@ -10,11 +10,11 @@
  */
 import { DelayedError, type Job, type JobsOptions, Queue, UnrecoverableError, Worker } from 'bullmq'
 import { Problem, unavailable } from '../kernel/problem.js'
+import { setAsideUnreadable } from './dead-letters.js'
 import type { Readiness } from './health.js'
 import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from './metrics.js'
 import type { Life } from './process.js'
 import { openRedis, type Redis, type RedisUser, sharedRedis } from './redis.js'
-import { setAsideUnreadable } from './unreadable-jobs.js'
 
 export interface QueueConnection {
   redisUrl: string

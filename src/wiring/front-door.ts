@@ -23,6 +23,7 @@ import { serveHome } from '../web/pages/home.js'
 import { serveQueueBoard } from '../web/pages/queue-board.js'
 import { referencePage } from '../web/pages/reference.js'
 import type { App } from './app.js'
+import { limitsOf, limitsTable } from './limits-table.js'
 
 export interface FrontDoorLimits extends RateLimitOptions {
   /** Of one operation. */
@@ -112,7 +113,11 @@ export function createFrontDoor({
       metrics,
     }),
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),
-    docs: serveDocs([referencePage(schema)], sidecarAddress),
+    docs: serveDocs(
+      [referencePage(schema)],
+      { limits: limitsTable(limitsOf({ operationTimeoutMs: timeoutMs, perKey, perCustomer })) },
+      sidecarAddress,
+    ),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
     socket: new SocketDoor({ app, schema, push, feed, life }),
   })

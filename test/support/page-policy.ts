@@ -13,7 +13,7 @@ export interface PageUse {
 }
 
 /** `url`: where the page was served. */
-export function useOfPage(html: string, policy: string, url: string): PageUse {
+export function readPage(html: string, policy: string, url: string): PageUse {
   const sources = new Map(policy.split('; ').map((directive) => [directive.split(' ')[0]!, directive.split(' ').slice(1)]))
   const of = (directive: string) => sources.get(directive) ?? sources.get('default-src') ?? ['*']
   const base = new URL(/<base href="([^"]*)"/.exec(html)?.[1] ?? '', url)

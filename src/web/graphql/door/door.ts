@@ -13,7 +13,7 @@ import { type GraphqlAnswer, type GraphqlRequest, isPlain, jsonHeaders } from '.
 import { createStrategies, plainAnswer, type Strategy } from './strategies.js'
 
 /** One generation of clients posts a list of operations and expects a list of answers. */
-const maxBatch = 25
+export const maxBatch = 25
 
 export interface GraphqlDoorOptions extends PreparationOptions, ExecutionOptions {
   log: Logger

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
-import { useOfPage } from '../../../support/page-policy.js'
+import { readPage } from '../../../support/page-policy.js'
 import { testRedisUrl } from '../../../support/redis.js'
 import { type FrontDoor, openFrontDoor, operatorKey } from '../front-door.js'
 
@@ -45,7 +45,7 @@ describe('the pages of the front door', function () {
 
     it(`${path} works with its own policy: all that it loads is allowed, and is there under the type it has to have`, async () => {
       const page = await open(path)
-      const { loads, refused } = useOfPage(await page.text(), page.headers.get('content-security-policy')!, page.url)
+      const { loads, refused } = readPage(await page.text(), page.headers.get('content-security-policy')!, page.url)
       expect(refused).to.deep.equal([])
       expect(loads).to.not.deep.equal([])
       const types = { 'script-src': /javascript/, 'style-src': /text\/css/, 'img-src': /^image\// }
@@ -60,7 +60,7 @@ describe('the pages of the front door', function () {
   it('run no programs that the policy would stop', async () => {
     for (const path of ['/graphql', '/queues', '/docs']) {
       const page = await open(path)
-      const { loads } = useOfPage(await page.text(), page.headers.get('content-security-policy')!, page.url)
+      const { loads } = readPage(await page.text(), page.headers.get('content-security-policy')!, page.url)
       for (const { url } of loads.filter(({ directive }) => directive === 'script-src')) {
         const program = await (await fetch(url, { headers: asOperator })).text()
         // A way to the global object that is taken only where there is no other.

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { readableRow, unreadableFor } from '../../../src/platform/unreadable-jobs.js'
+import { readableRow, unreadableFor } from '../../../src/platform/dead-letters.js'
 
 describe('a job that cannot be read', () => {
   const good = { name: 'parcel', data: '{"v":1}', opts: '{"attempts":3}', timestamp: '1' }

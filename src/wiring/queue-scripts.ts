@@ -1,8 +1,8 @@
 /** The Lua that users who may not send any run by its digest (`RedisUser`). Redis keeps loaded scripts until it restarts, or somebody flushes them. */
 import { Queue } from 'bullmq'
-import type { Life } from './process.js'
-import { openRedis, type Redis } from './redis.js'
-import { every } from './timer.js'
+import type { Life } from '../platform/process.js'
+import { openRedis, type Redis } from '../platform/redis.js'
+import { every } from '../platform/timer.js'
 
 /** Of the queue library: what adding jobs and working them off takes. */
 const queueScripts = [
@@ -32,7 +32,7 @@ export function keepQueueScriptsLoaded(life: Life, { redisUrl }: { redisUrl: str
   every(life, 'scripts of queues', lookAgainMs, load)
 }
 
-export async function loadScripts(client: Redis, scripts: readonly string[]): Promise<void> {
+async function loadScripts(client: Redis, scripts: readonly string[]): Promise<void> {
   for (const lua of scripts) await client.script('LOAD', lua)
 }
 
