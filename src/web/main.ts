@@ -27,6 +27,19 @@ const webConfig = {
     default: defaultLimits.perCustomer,
     desc: 'Requests per second that one process answers for one customer with a client key',
   }),
+  SOCKETS_MAX: positive({ default: defaultLimits.sockets, desc: 'WebSockets that one process has open at a time' }),
+  SOCKETS_PER_ADDRESS: positive({
+    default: defaultLimits.socketsPerAddress,
+    desc: 'WebSockets that one process has open from one address at a time',
+  }),
+  SOCKETS_PER_KEY: positive({
+    default: defaultLimits.socketsPerKey,
+    desc: 'WebSockets that one process has open with one API key at a time',
+  }),
+  SOCKETS_PER_CUSTOMER: positive({
+    default: defaultLimits.socketsPerCustomer,
+    desc: 'WebSockets that one process has open for one customer with a client key at a time',
+  }),
   HELD_STATES_MAX_BYTES: positive({
     default: defaultLimits.heldStatesMaxBytes,
     desc: 'Memory for entitlement states that are held, estimated',
@@ -75,6 +88,10 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
       operationTimeoutMs: config.OPERATION_TIMEOUT_MS,
       perKey: config.RATE_LIMIT_PER_KEY,
       perCustomer: config.RATE_LIMIT_PER_CUSTOMER,
+      sockets: config.SOCKETS_MAX,
+      socketsPerAddress: config.SOCKETS_PER_ADDRESS,
+      socketsPerKey: config.SOCKETS_PER_KEY,
+      socketsPerCustomer: config.SOCKETS_PER_CUSTOMER,
     },
   })
   const portTaken = await listen(server, { port: config.PORT, host: config.BIND_ADDRESS })

@@ -15,8 +15,9 @@ import type { Services } from '../web/graphql/operations/context.js'
 import { createSchema } from '../web/graphql/schema.js'
 import { createHttpServer } from '../web/http/koa.js'
 import { ChangeFeed } from '../web/live/change-feed.js'
+import { FairTurns } from '../web/live/fair-turns.js'
 import { Push } from '../web/live/push.js'
-import { SocketDoor } from '../web/live/socket.js'
+import { SocketDoor, type SocketPlaces } from '../web/live/socket.js'
 import { serveDocs } from '../web/pages/docs.js'
 import { serveGraphiql } from '../web/pages/graphiql.js'
 import { serveHome } from '../web/pages/home.js'
@@ -24,7 +25,7 @@ import { serveQueueBoard } from '../web/pages/queue-board.js'
 import { referencePage } from '../web/pages/reference.js'
 import type { App } from './app.js'
 
-export interface FrontDoorLimits extends RateLimitOptions {
+export interface FrontDoorLimits extends RateLimitOptions, SocketPlaces {
   /** Of one operation. */
   operationTimeoutMs: number
   /** Of entitlement states in memory, estimated. */
@@ -35,6 +36,10 @@ export interface FrontDoorLimits extends RateLimitOptions {
 export const defaultLimits: FrontDoorLimits = {
   perKey: 20_000,
   perCustomer: 100,
+  sockets: 10_000,
+  socketsPerAddress: 2_000,
+  socketsPerKey: 2_000,
+  socketsPerCustomer: 20,
   operationTimeoutMs: 10_000,
   heldStatesMaxBytes: 128 * 1024 * 1024,
 }
@@ -89,13 +94,14 @@ export function createFrontDoor({
   limits,
 }: FrontDoorOptions): Server {
   const { log, metrics } = life
-  const { operationTimeoutMs: timeoutMs, perKey, perCustomer } = { ...defaultLimits, ...limits }
+  const { operationTimeoutMs: timeoutMs, perKey, perCustomer, ...places } = { ...defaultLimits, ...limits }
   const app = { ...services, entitlements: held, usage }
   const schema = createSchema()
   const rateLimits = new RateLimits({ perKey, perCustomer })
-  const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, log })
+  const turns = new FairTurns()
+  const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, turns, log })
   const stream = new ChangeStream({ redis: sharedRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
-  const push = new Push({ app, schema, feed, stream, log, metrics })
+  const push = new Push({ app, schema, feed, stream, turns, log, metrics })
   return createHttpServer({
     life,
     edge: serveEdge({ app, schema, rateLimits, timeoutMs, log }),
@@ -114,6 +120,6 @@ export function createFrontDoor({
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),
     docs: serveDocs([referencePage(schema)], sidecarAddress),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
-    socket: new SocketDoor({ app, schema, push, feed, life }),
+    socket: new SocketDoor({ app, schema, push, feed, rateLimits, places, life }),
   })
 }
