@@ -185,7 +185,8 @@ export class Push {
     change: ChangeMessage,
     signal: AbortSignal,
   ): Promise<Buffer | null> {
-    const turns = cost * shareOfUsual(change) > maxCostAtOnce ? new Turns({ givenUp: null }) : null
+    const isLarge = cost * shareOfUsual(change) > maxCostAtOnce
+    const turns = isLarge ? new Turns({ givenUp: null }, () => this.#options.turns.take(identity.environmentId)) : null
     const contextValue = this.#context(identity, signal, turns)
     const { schema, log } = this.#options
     this.#executed.inc()
