@@ -23,6 +23,7 @@ describe('id', () => {
   }
 
   it('counts characters, not UTF-16 units', () => {
+    expect(() => checkRefId('😀'.repeat(256), 'customerId')).to.throw('255')
     expect(checkRefId('😀'.repeat(255), 'customerId')).to.have.length(510)
   })
 
