@@ -37,7 +37,8 @@ const replacementCharacter = '\ufffd'
  */
 export function checkRefId(value: string, field: string): string {
   if (value.trim() === '') throw invalidInput(`${field} must not be empty`, { field })
-  if (value.length > 510 || (value.length > 255 && [...value].length > 255)) throw invalidInput(`${field} has more than 255 characters`, { field })
+  if (value.length > 510 || (value.length > 255 && [...value].length > 255))
+    throw invalidInput(`${field} has more than 255 characters`, { field })
   if (controlCharacter.test(value)) throw invalidInput(`${field} contains a control character`, { field })
   if (value.includes(replacementCharacter)) throw invalidInput(`${field} is not valid UTF-8`, { field })
   return value

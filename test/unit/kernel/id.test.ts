@@ -8,7 +8,7 @@ const cases: { identifiers: string[]; acceptedIdentifiers: string[] } = JSON.par
 const written = (text: string): string => text.replace(/^x repeated (\d+) times$/, (_, times) => 'x'.repeat(Number(times)))
 
 describe('id', () => {
-  for (const identifier of cases.identifiers) {
+  for (const identifier of [...cases.identifiers, 'a\ufffdb']) {
     it(`refuses ${JSON.stringify(identifier)} and names the field`, () => {
       expect(() => checkRefId(written(identifier), 'customerId'))
         .to.throw(Problem, 'customerId')

@@ -272,7 +272,10 @@ describe('the bounds of sockets', () => {
 /** A document of `aliases` lists of entitlements with `fields` fields each; no two names make the same one. */
 function dear(name: string, aliases: number, fields: number): string {
   const inner = ['refId', 'displayName', 'description', 'featureType', 'meterType', 'featureUnits', 'featureUnitsPlural', '__typename']
-  const lists = Array.from({ length: aliases }, (_, index) => `${name}${index}: entitlements { feature { ${inner.slice(0, fields).join(' ')} } }`)
+  const lists = Array.from(
+    { length: aliases },
+    (_, index) => `${name}${index}: entitlements { feature { ${inner.slice(0, fields).join(' ')} } }`,
+  )
   return `subscription { entitlementsUpdated { ${lists.join(' ')} } }`
 }
 
