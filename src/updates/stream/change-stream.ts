@@ -14,7 +14,7 @@ import { packEntry, type StreamEntry, unpackEntry } from '../wire/stream-entry.j
 const mostEntries = 10_000
 
 /** Read at a time: who was away for long is told in pieces, so that it takes no more memory than who was not. */
-const entriesPerRead = 1_000
+const entriesPerRead = 250
 
 /** In one step, during which Redis does nothing else: each may carry a whole state. */
 export const messagesPerStep = 100

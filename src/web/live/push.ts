@@ -239,7 +239,7 @@ function keyOf({ identity, query, prepared, operationName, variables }: Subscrip
 }
 
 /** A subscription with arguments (`stateChanges(after)`) begins with what only its client has to be told, so nobody can join it. */
-const isOfOneClient = ({ document }: PreparedDocument): boolean => document.definitions.some(asksForItsOwn)
+export const isOfOneClient = ({ document }: PreparedDocument): boolean => document.definitions.some(asksForItsOwn)
 
 function asksForItsOwn(definition: DefinitionNode): boolean {
   const isRoot =

@@ -4,6 +4,8 @@ import { Problem } from '../../kernel/problem.js'
 export const maxSubscriptionCost = 2_000
 /** Of all subscriptions on one socket. */
 export const maxSocketCost = 20_000
+/** Of one that begins with what was missed, beside its own cost: until that is told it holds some of it. A client has one at a time. */
+export const catchUpCost = 8_000
 /** Of the different documents that one customer's browsers listen to at a time. */
 export const maxCustomerCost = 10_000
 /** Of those that an environment's server keys listen to. */

@@ -9,9 +9,9 @@ import { Documents } from '../graphql/door/documents.js'
 import { toProblem, toWireError } from '../graphql/operations/errors.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
 import type { Connection } from './connection.js'
-import type { Push } from './push.js'
+import { isOfOneClient, type Push } from './push.js'
 import { SilentStream } from './silent-stream.js'
-import { costOfSubscription, maxSocketCost, maxSubscriptionCost } from './subscription-costs.js'
+import { catchUpCost, costOfSubscription, maxSocketCost, maxSubscriptionCost } from './subscription-costs.js'
 
 /** Of one socket. */
 const maxSubscriptions = 50
@@ -74,7 +74,7 @@ export class Subscriptions {
   /** What is pushed goes to the socket directly; the stream that graphql-ws sees only ends. */
   async subscribe({ contextValue }: ExecutionArgs): Promise<AsyncIterable<never> | ExecutionResult> {
     const { request, client, id } = contextValue as Accepted
-    const { cost } = request
+    const cost = request.cost + (isOfOneClient(request.prepared) ? catchUpCost : 0)
     const stream = new SilentStream()
     const head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
     client.cost += cost

@@ -227,6 +227,24 @@ describe('the bounds of sockets', () => {
     await client.subscribe('h', dear('h', 50, 4))
   })
 
+  it('let one socket ask for what it missed twice at a time', async () => {
+    const client = await connect()
+    const ask = (id: string) =>
+      client.send({ type: 'subscribe', id, payload: { query: 'subscription { stateChanges(after: "") { kind } }' } })
+    for (const id of ['1', '2']) {
+      ask(id)
+      expect(await client.next()).to.have.nested.property('payload.data.stateChanges.kind', 'GAP')
+    }
+    ask('3')
+    expect(await client.next())
+      .to.have.nested.property('payload.errors[0].message')
+      .that.includes('20000')
+    expect(await client.next()).to.deep.equal({ id: '3', type: 'complete' })
+    client.send({ type: 'complete', id: '1' })
+    ask('4')
+    expect(await client.next()).to.have.nested.property('payload.data.stateChanges.kind', 'GAP')
+  })
+
   /** CPU milliseconds of the longest stretch in which nobody else was served, while `work` is done; of this thread, clients among it. */
   async function longestStep(work: () => Promise<void>): Promise<number> {
     // The types do not know it yet.
