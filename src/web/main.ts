@@ -36,17 +36,30 @@ const webConfig = {
     default: defaultLimits.perCustomer,
     desc: 'Requests per second that one process answers for one customer with a client key',
   }),
-  MAX_CONNECTIONS: positive({
-    default: defaultLimits.maxConnections,
+  CONNECTIONS_MAX: positive({
+    default: defaultLimits.connections,
     desc: 'Connections of one process, WebSockets too',
   }),
-  MAX_CONNECTIONS_PER_ADDRESS: positive({
-    default: defaultLimits.maxConnectionsPerAddress,
+  CONNECTIONS_PER_ADDRESS: positive({
+    default: defaultLimits.connectionsPerAddress,
     desc: 'Connections of one address, unless it is in TRUSTED_PROXIES',
   }),
   TRUSTED_PROXIES: proxies({
     default: undefined,
     desc: 'Addresses and networks (10.0.0.0/8, by commas) of proxies whose X-Forwarded-For says who calls',
+  }),
+  SOCKETS_MAX: positive({ default: defaultLimits.sockets, desc: 'WebSockets that one process has open at a time' }),
+  SOCKETS_PER_ADDRESS: positive({
+    default: defaultLimits.socketsPerAddress,
+    desc: 'WebSockets that one process has open from one address at a time',
+  }),
+  SOCKETS_PER_KEY: positive({
+    default: defaultLimits.socketsPerKey,
+    desc: 'WebSockets that one process has open with one API key at a time',
+  }),
+  SOCKETS_PER_CUSTOMER: positive({
+    default: defaultLimits.socketsPerCustomer,
+    desc: 'WebSockets that one process has open for one customer with a client key at a time',
   }),
   HELD_STATES_MAX_BYTES: positive({
     default: defaultLimits.heldStatesMaxBytes,
@@ -96,8 +109,12 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
       operationTimeoutMs: config.OPERATION_TIMEOUT_MS,
       perKey: config.RATE_LIMIT_PER_KEY,
       perCustomer: config.RATE_LIMIT_PER_CUSTOMER,
-      maxConnections: config.MAX_CONNECTIONS,
-      maxConnectionsPerAddress: config.MAX_CONNECTIONS_PER_ADDRESS,
+      connections: config.CONNECTIONS_MAX,
+      connectionsPerAddress: config.CONNECTIONS_PER_ADDRESS,
+      sockets: config.SOCKETS_MAX,
+      socketsPerAddress: config.SOCKETS_PER_ADDRESS,
+      socketsPerKey: config.SOCKETS_PER_KEY,
+      socketsPerCustomer: config.SOCKETS_PER_CUSTOMER,
     },
     trustedProxies: config.TRUSTED_PROXIES,
   })

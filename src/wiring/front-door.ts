@@ -19,8 +19,9 @@ import { Bodies } from '../web/http/body.js'
 import type { ConnectionLimits } from '../web/http/connections.js'
 import { createHttpServer } from '../web/http/koa.js'
 import { ChangeFeed } from '../web/live/change-feed.js'
+import { FairTurns } from '../web/live/fair-turns.js'
 import { Push } from '../web/live/push.js'
-import { SocketDoor } from '../web/live/socket.js'
+import { SocketDoor, type SocketPlaces } from '../web/live/socket.js'
 import { serveDocs } from '../web/pages/docs.js'
 import { serveGraphiql } from '../web/pages/graphiql.js'
 import { serveHome } from '../web/pages/home.js'
@@ -28,7 +29,7 @@ import { serveQueueBoard } from '../web/pages/queue-board.js'
 import { referencePage } from '../web/pages/reference.js'
 import type { App } from './app.js'
 
-export interface FrontDoorLimits extends RateLimitOptions, ConnectionLimits {
+export interface FrontDoorLimits extends RateLimitOptions, ConnectionLimits, SocketPlaces {
   /** Of one operation. */
   operationTimeoutMs: number
   /** Of entitlement states in memory, estimated. */
@@ -39,8 +40,12 @@ export interface FrontDoorLimits extends RateLimitOptions, ConnectionLimits {
 export const defaultLimits: FrontDoorLimits = {
   perKey: 20_000,
   perCustomer: 100,
-  maxConnections: 10_000,
-  maxConnectionsPerAddress: 2_000,
+  connections: 20_000,
+  connectionsPerAddress: 4_000,
+  sockets: 10_000,
+  socketsPerAddress: 2_000,
+  socketsPerKey: 2_000,
+  socketsPerCustomer: 20,
   operationTimeoutMs: 10_000,
   heldStatesMaxBytes: 128 * 1024 * 1024,
 }
@@ -98,18 +103,19 @@ export function createFrontDoor({
   trustedProxies = [],
 }: FrontDoorOptions): Server {
   const { log, metrics } = life
-  const { operationTimeoutMs: timeoutMs, perKey, perCustomer, ...connections } = { ...defaultLimits, ...limits }
+  const { operationTimeoutMs: timeoutMs, perKey, perCustomer, ...places } = { ...defaultLimits, ...limits }
   const app = { ...services, entitlements: held, usage }
   const schema = createSchema()
   const rateLimits = new RateLimits({ perKey, perCustomer })
   const keys = new KeyGate(app.environments)
   const trusted = new TrustedProxies(trustedProxies)
-  const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, log })
+  const turns = new FairTurns()
+  const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, turns, log })
   const stream = new ChangeStream({ redis: sharedRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
-  const push = new Push({ app, schema, feed, stream, log, metrics })
+  const push = new Push({ app, schema, feed, stream, turns, log, metrics })
   return createHttpServer({
     life,
-    connections,
+    connections: places,
     edge: serveEdge({ app, schema, keys, trusted, rateLimits, timeoutMs, log }),
     editor: hasGraphiql ? serveGraphiql(graphiqlKey ?? null) : null,
     graphql: {
@@ -132,6 +138,6 @@ export function createFrontDoor({
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),
     docs: serveDocs([referencePage(schema)], sidecarAddress),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
-    socket: new SocketDoor({ app, schema, push, feed, life }),
+    socket: new SocketDoor({ keys, trusted, schema, push, feed, rateLimits, places, life }),
   })
 }

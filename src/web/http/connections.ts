@@ -5,9 +5,9 @@ import type { TrustedProxies } from '../access/address.js'
 
 export interface ConnectionLimits {
   /** Of all callers together. */
-  maxConnections: number
+  connections: number
   /** Of one address. Trusted proxies bring those of many. */
-  maxConnectionsPerAddress: number
+  connectionsPerAddress: number
 }
 
 /** For the headers of a request, and for all of it. */
@@ -53,7 +53,7 @@ export function boundConnections(
     const address = socket.remoteAddress ?? ''
     const ofAddress = (byAddress.get(address) ?? 0) + 1
     const isProxy = trusted.has(address)
-    const reason = open >= limits.maxConnections ? 'all' : ofAddress > limits.maxConnectionsPerAddress && !isProxy ? 'address' : null
+    const reason = open >= limits.connections ? 'all' : ofAddress > limits.connectionsPerAddress && !isProxy ? 'address' : null
     if (reason !== null) {
       refused.inc({ reason })
       socket.end('HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n')
