@@ -3,6 +3,8 @@ export interface Row {
   attack: string
   tried: number
   refused: number
+  /** Calls that were answered as asked, as far as the attack makes calls. */
+  granted: number
   /** Answers that say that it is the platform's own fault. */
   faults: number
   /** Processes of the platform that ended. */
@@ -38,7 +40,7 @@ export function failuresOf(row: Row): string[] {
   if (row.otherLost > 0) failures.push(`${row.otherLost} calls lost`)
   if (row.otherP99Ms > Math.max(mostOtherMs, mostTimesBare * row.bareP99Ms)) failures.push('slow')
   if (row.memoryAfterMb > mostMemoryAfter(row.memoryBeforeMb)) failures.push('memory')
-  if (row.mustBeRefused && row.refused < row.tried) failures.push(`${row.tried - row.refused} let through`)
+  if (row.mustBeRefused && row.granted > 0) failures.push(`${row.granted} let through`)
   if (row.faults > 0) failures.push(`${row.faults} internal errors`)
   if (row.tried === 0) failures.push('nothing tried')
   return failures
@@ -47,7 +49,18 @@ export function failuresOf(row: Row): string[] {
 /** One line, with the figures that others may read. */
 export function toJson(row: Row): string {
   const { attack, tried, refused, died, longestDelayMs, memoryBeforeMb, memoryMostMb, memoryAfterMb, otherP50Ms, otherP99Ms } = row
-  return JSON.stringify({ attack, tried, refused, died, longestDelayMs, memoryBeforeMb, memoryMostMb, memoryAfterMb, otherP50Ms, otherP99Ms })
+  return JSON.stringify({
+    attack,
+    tried,
+    refused,
+    died,
+    longestDelayMs,
+    memoryBeforeMb,
+    memoryMostMb,
+    memoryAfterMb,
+    otherP50Ms,
+    otherP99Ms,
+  })
 }
 
 const columns: readonly [heading: string, width: number, value: (row: Row) => string | number][] = [

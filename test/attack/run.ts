@@ -25,7 +25,11 @@ const note = (line: string) => process.stderr.write(`${line}\n`)
 
 /** @throws TypeError for names and options that are none */
 function readArguments() {
-  const options = { json: { type: 'boolean', default: false }, seconds: { type: 'string', default: '3' }, help: { type: 'boolean' } } as const
+  const options = {
+    json: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '3' },
+    help: { type: 'boolean' },
+  } as const
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
   if (values.help) return null
   const all = new Map<string, readonly string[]>([...attacks.map(({ name }) => [name, [name]] as const), ...Object.entries(together)])

@@ -6,6 +6,8 @@ import { type HttpCall, isRefused, send } from './http.js'
 export class Attacker {
   tried = 0
   refused = 0
+  /** Calls that were answered as asked. */
+  granted = 0
   /** Answers that say that it is the platform's own fault. */
   faults = 0
   #number = 0
@@ -31,9 +33,9 @@ export class Attacker {
   async call(call: HttpCall) {
     this.tried += 1
     const answer = await send(new URL(this.target.webUrl), call, this.signal)
+    if (!isRefused(answer)) this.granted += 1
     // What is under way at the end is cut off by the attacker itself.
-    if (this.signal.aborted) this.tried -= 1
-    else if (isRefused(answer)) this.refused += 1
+    else if (!this.signal.aborted) this.refused += 1
     if (answer.text.includes('"InternalServerError"')) this.faults += 1
     return answer
   }
@@ -48,7 +50,11 @@ export class Attacker {
   asEndUser = () => ({ 'x-api-key': this.target.clientKey, 'x-customer-key': this.target.customerToken })
 
   /** So many callers at once, each of whom does it again and again until the end, or so many times in all. */
-  async repeat(callers: number, work: (number: number, caller: number) => Promise<unknown>, times = Number.POSITIVE_INFINITY): Promise<void> {
+  async repeat(
+    callers: number,
+    work: (number: number, caller: number) => Promise<unknown>,
+    times = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
     let left = times
     const one = async (caller: number) => {
       while (!this.signal.aborted && left-- > 0) {

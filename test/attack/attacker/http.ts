@@ -31,7 +31,11 @@ function agentOf(address: string): Agent {
 }
 
 /** Never fails: a connection that is closed is an answer too. */
-export function send({ hostname, port }: URL, { address, method, path, headers, body }: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
+export function send(
+  { hostname, port }: URL,
+  { address, method, path, headers, body }: HttpCall,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
   return new Promise((resolve) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const options = { hostname, port, method, path, headers: { ...headers, ...length }, agent: agentOf(address), signal }

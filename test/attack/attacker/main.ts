@@ -15,6 +15,7 @@ export interface Orders {
 export interface Counts {
   tried: number
   refused: number
+  granted: number
   faults: number
 }
 
@@ -28,6 +29,6 @@ process.once('message', async ({ attack, target, seconds, index }: Orders) => {
   const run = attacks.find(({ name }) => name === attack)!.run(attacker)
   const late = attacker.wait().then(() => new Promise((resolve) => setTimeout(resolve, graceMs)))
   await Promise.race([run, late])
-  const { tried, refused, faults } = attacker
-  process.send!({ tried, refused, faults } satisfies Counts, () => process.exit())
+  const { tried, refused, granted, faults } = attacker
+  process.send!({ tried, refused, granted, faults } satisfies Counts, () => process.exit())
 })

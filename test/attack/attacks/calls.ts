@@ -1,5 +1,5 @@
 /** What callers do to a sidecar. */
-import { type ClientHttp2Session, constants, connect as connectHttp2 } from 'node:http2'
+import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
 import type { Attack } from '../attack.js'
 import type { Attacker } from '../attacker/attacker.js'
@@ -22,7 +22,8 @@ function call(attacker: Attacker, session: ClientHttp2Session, message: Buffer):
   return new Promise((resolve) => {
     let isOk = false
     const finish = () => {
-      if (!isOk && !attacker.signal.aborted) attacker.refused += 1
+      if (isOk) attacker.granted += 1
+      else if (!attacker.signal.aborted) attacker.refused += 1
       resolve()
     }
     if (session.destroyed || session.closed) return finish()
@@ -65,7 +66,9 @@ const brokenText: Attack = {
   against: 'sidecar',
   mustBeRefused: true,
   run: (attacker) =>
-    callAgainAndAgain(attacker, 8, (n) => frame(Buffer.concat([Buffer.from(`${n}`), Buffer.from([0xff, 0xc0, 0x80])]), attacker.target.featureId)),
+    callAgainAndAgain(attacker, 8, (n) =>
+      frame(Buffer.concat([Buffer.from(`${n}`), Buffer.from([0xff, 0xc0, 0x80])]), attacker.target.featureId),
+    ),
 }
 
 const unknownCustomers: Attack = {

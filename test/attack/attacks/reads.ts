@@ -2,7 +2,8 @@
 import type { Attack } from '../attack.js'
 import { headOf, open } from '../attacker/http.js'
 
-const entitlementQuery = 'query ($query: FetchEntitlementQuery!) { entitlement(query: $query) { isGranted usageLimit feature { refId displayName } } }'
+const entitlementQuery =
+  'query ($query: FetchEntitlementQuery!) { entitlement(query: $query) { isGranted usageLimit feature { refId displayName } } }'
 const megabyte = 1024 * 1024
 
 const longResourceIds: Attack = {
@@ -13,7 +14,10 @@ const longResourceIds: Attack = {
     const length = 4.9 * megabyte
     await attacker.repeat(4, (n, caller) => {
       const query = { customerId, featureId, resourceId: `${n}-`.padEnd(length, 'r') }
-      return attacker.graphql({ query: entitlementQuery, variables: { query } }, { address: attacker.address(caller), headers: attacker.asEndUser() })
+      return attacker.graphql(
+        { query: entitlementQuery, variables: { query } },
+        { address: attacker.address(caller), headers: attacker.asEndUser() },
+      )
     })
   },
 }
@@ -25,7 +29,10 @@ const unknownResources: Attack = {
     const { customerId, featureId } = attacker.target
     await attacker.repeat(8, (n, caller) => {
       const query = { customerId, featureId, resourceId: `${n}-`.padEnd(255, 'r') }
-      return attacker.graphql({ query: entitlementQuery, variables: { query } }, { address: attacker.address(caller), headers: attacker.asEndUser() })
+      return attacker.graphql(
+        { query: entitlementQuery, variables: { query } },
+        { address: attacker.address(caller), headers: attacker.asEndUser() },
+      )
     })
   },
 }
@@ -48,7 +55,11 @@ const sameQuestion: Attack = {
   run: async (attacker) => {
     const { customerId, featureId } = attacker.target
     await attacker.repeat(4, (n, caller) => {
-      const request = { query: entitlementQuery, variables: { query: { customerId, featureId } }, extensions: { n, a: 'e'.repeat(2.8 * megabyte) } }
+      const request = {
+        query: entitlementQuery,
+        variables: { query: { customerId, featureId } },
+        extensions: { n, a: 'e'.repeat(2.8 * megabyte) },
+      }
       return attacker.graphql(request, { address: attacker.address(caller), headers: attacker.asEndUser() })
     })
   },
@@ -59,7 +70,8 @@ function wideDocument(n: number, customerId: string): string {
   const values = Array.from({ length: 25 }, (_, k) => `"v${k}"`).join(' ')
   const checks = Array.from(
     { length: 95 },
-    (_, k) => `a${k}: entitlement(query: {customerId: "${customerId}", featureId: "f${n}-${k}", options: {requestedValues: [${values}]}}) {isGranted}`,
+    (_, k) =>
+      `a${k}: entitlement(query: {customerId: "${customerId}", featureId: "f${n}-${k}", options: {requestedValues: [${values}]}}) {isGranted}`,
   )
   return `query q${n} { ${checks.join(' ')} }`
 }
@@ -69,7 +81,10 @@ const documents: Attack = {
   about: 'an end user: documents of 20 kB that are valid, another each time',
   run: (attacker) =>
     attacker.repeat(4, (n, caller) =>
-      attacker.graphql({ query: wideDocument(n, attacker.target.customerId) }, { address: attacker.address(caller), headers: attacker.asEndUser() }),
+      attacker.graphql(
+        { query: wideDocument(n, attacker.target.customerId) },
+        { address: attacker.address(caller), headers: attacker.asEndUser() },
+      ),
     ),
 }
 
@@ -168,7 +183,11 @@ const hugeLists: Attack = {
     const values = Array.from({ length: 200_000 }, (_, n) => `customer-${n}`)
     let nested: object = { customerId: { eq: 'a' } }
     for (let depth = 0; depth < 1_000; depth++) nested = { and: [nested] }
-    const requests = [{ customerId: { in: values } }, nested, { or: values.slice(0, 900).map((eq) => ({ customerId: { like: `%${eq}%` } })) }]
+    const requests = [
+      { customerId: { in: values } },
+      nested,
+      { or: values.slice(0, 900).map((eq) => ({ customerId: { like: `%${eq}%` } })) },
+    ]
     const bodies = requests.map((filter) => JSON.stringify({ query, variables: { filter } }))
     await attacker.repeat(3, (n, caller) => attacker.graphql(bodies[n % bodies.length]!, { address: attacker.address(caller) }))
   },
@@ -178,7 +197,12 @@ const oddInput: Attack = {
   name: 'odd-input',
   about: 'a server key: names and instants that exist in the language and not in the data',
   run: async (attacker) => {
-    const filters = ['{constructor:{eq:"a"}}', '{__proto__:{eq:"a"}}', '{createdAt:{gt:"0000-01-01T00:00:00Z"}}', '{createdAt:{gt:"+275760-09-13T00:00:01Z"}}']
+    const filters = [
+      '{constructor:{eq:"a"}}',
+      '{__proto__:{eq:"a"}}',
+      '{createdAt:{gt:"0000-01-01T00:00:00Z"}}',
+      '{createdAt:{gt:"+275760-09-13T00:00:01Z"}}',
+    ]
     const bodies = [
       ...filters.map((filter) => JSON.stringify({ query: `{ customers(filter: ${filter}) { edges { node { id } } } }` })),
       '{"query":"query ($filter: CustomerFilter) { customers(filter: $filter) { edges { node { id } } } }","variables":{"filter":{"__proto__":{"eq":1}}}}',

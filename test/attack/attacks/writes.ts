@@ -24,7 +24,10 @@ const yamlBombs: Attack = {
   about: 'a server key: catalogs whose aliases stand for a billion items, and that nest 50,000 levels deep, tried',
   run: async (attacker) => {
     let bomb = 'a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n'
-    for (let level = 1; level < 10; level++) bomb += `a${level}: &a${level} [${Array(10).fill(`*a${level - 1}`).join(', ')}]\n`
+    for (let level = 1; level < 10; level++)
+      bomb += `a${level}: &a${level} [${Array(10)
+        .fill(`*a${level - 1}`)
+        .join(', ')}]\n`
     const deep = `features: ${'['.repeat(50_000)}${']'.repeat(50_000)}`
     const wide = `features: {${Array.from({ length: 40_000 }, (_, n) => `k${n}: v`).join(', ')}}`
     const bodies = [`${bomb}features: *a9`, deep, wide].map((input) => JSON.stringify({ query: applyQuery, variables: { input } }))
@@ -62,7 +65,9 @@ const fullCalls: Attack = {
     const events = (n: number) =>
       attacker.graphql({
         query: reportEvents,
-        variables: { events: { usageEvents: items.map((k) => ({ customerId, eventName: 'used', idempotencyKey: `${n}-${k}`, dimensions: { k } })) } },
+        variables: {
+          events: { usageEvents: items.map((k) => ({ customerId, eventName: 'used', idempotencyKey: `${n}-${k}`, dimensions: { k } })) },
+        },
       })
     const usages = () =>
       attacker.graphql({

@@ -24,6 +24,8 @@ export interface OtherFigures {
 /** Its own address, as it is not the attacker's. */
 const address = '127.0.0.7'
 const everyMs = 10
+/** How late a call may be made, which counts as waiting. */
+const lookMs = 1
 const timeoutMs = 10_000
 const connections = 8
 /** One of so many calls comes over a connection of its own, as those of newcomers do. */
@@ -39,12 +41,15 @@ function overHttp({ url, serverKey }: OtherOrders): Call {
   return (number, signal) =>
     new Promise((resolve) => {
       const agent = number % freshEvery === 0 ? false : kept
-      const sent = request({ hostname, port, method: 'POST', path: '/graphql', headers, agent, localAddress: address, signal }, (response) => {
-        let text = ''
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-        response.on('end', () => resolve(response.statusCode === 200 && (text === '{}' || text.includes('"__typename":"Query"'))))
-        response.on('error', () => resolve(false))
-      })
+      const sent = request(
+        { hostname, port, method: 'POST', path: '/graphql', headers, agent, localAddress: address, signal },
+        (response) => {
+          let text = ''
+          response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+          response.on('end', () => resolve(response.statusCode === 200 && (text === '{}' || text.includes('"__typename":"Query"'))))
+          response.on('error', () => resolve(false))
+        },
+      )
       sent.on('error', () => resolve(false))
       sent.end(body)
     })
@@ -81,7 +86,7 @@ class Other {
   readonly #times: number[] = []
   readonly #calls: Promise<void>[] = []
   readonly #begin = performance.now()
-  readonly #timer = setInterval(() => this.#callWhatIsDue(), everyMs)
+  readonly #timer = setInterval(() => this.#callWhatIsDue(), lookMs)
   #lost = 0
 
   constructor(private readonly call: Call) {}

@@ -73,7 +73,8 @@ export async function startStack(life: Life, catalog: object, { isOwn = false }:
     processes,
     servers: await findServers(postgres.pool, services.redisUrl),
     start: async (process, env = {}, nodeArgs = []) => {
-      const stores: Record<string, string> = process === 'sidecar' ? {} : { DATABASE_URL: url, REDIS_URL: services.redisUrl, QUEUE_PREFIX: prefix }
+      const stores: Record<string, string> =
+        process === 'sidecar' ? {} : { DATABASE_URL: url, REDIS_URL: services.redisUrl, QUEUE_PREFIX: prefix }
       const started = life.open(process, await StackProcess.start(process, { ...stores, ...env }, nodeArgs), (p) => p.stop())
       processes.push(started)
       return started
