@@ -1,22 +1,32 @@
-// `npm test`: starts what the tests need, runs mocha, stops everything. The last line is "N passed, N failed".
+// `npm test`: starts what the tests need, runs mocha (tests of whole processes beside the others), stops everything. The last line is "N passed, N failed".
 import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../src/kernel/problem.js'
 import type { TestCounts } from './reporter.js'
-import { compiledFile, needServices, parseArguments, selectFiles } from './selection.js'
-import { startTestServices } from './services.js'
+import { compiledFile, lanesOf, needServices, parseArguments, selectFiles } from './selection.js'
+import { startTestServices, type TestServices } from './services.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 /** After its last test mocha has this long to end; what still runs then was left open by a test. */
 const openHandlesMs = 10_000
+const outputEndMs = 2_000
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)))
 
+interface Lane {
+  files: readonly string[]
+  mochaArguments: readonly string[]
+  /** What is printed only when it has ended; else as it comes. */
+  isKept: boolean
+}
+
 /** Runs mocha on the files and answers the counts; a run that crashes or does not end counts as one failure more. */
-async function runMocha(files: readonly string[], mochaArguments: readonly string[], env: NodeJS.ProcessEnv): Promise<TestCounts> {
+async function runMocha({ files, mochaArguments, isKept }: Lane, env: NodeJS.ProcessEnv): Promise<TestCounts> {
   const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js')
   const hooks = compiledFile(root, 'support/leaks.ts')
   const args = [
@@ -25,21 +35,33 @@ async function runMocha(files: readonly string[], mochaArguments: readonly strin
     ...(existsSync(hooks) ? ['--require', hooks] : []),
     // Real services on a busy machine; a unit test keeps mocha's own 2 s.
     ...(env.TEST_DATABASE_URL ? ['--timeout', '20000'] : []),
+    ...(isKept && process.stdout.isTTY ? ['--color'] : []),
     ...mochaArguments,
-    ...files,
+    ...files.map((file) => compiledFile(root, file)),
   ]
-  const child = fork(mocha, args, { cwd: root, env: { ...process.env, ...env }, execArgv: ['--enable-source-maps'] })
+  const child = fork(mocha, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    execArgv: ['--enable-source-maps'],
+    stdio: isKept ? ['ignore', 'pipe', 'pipe', 'ipc'] : 'inherit',
+  })
+  const kept: Buffer[] = []
+  for (const output of [child.stdout, child.stderr]) output?.on('data', (chunk: Buffer) => kept.push(chunk))
   stop.signal.addEventListener('abort', () => child.kill('SIGTERM'))
   let counts: TestCounts | null = null
   let isHanging = false
   child.once('message', (message) => {
     counts = message as TestCounts
-    setTimeout(() => {
-      isHanging = true
+    void setTimeout(openHandlesMs, undefined, { ref: false }).then(() => {
+      isHanging = child.exitCode === null
       child.kill('SIGKILL')
-    }, openHandlesMs).unref()
+    })
   })
+  const outputEnded = once(child, 'close')
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
+  // A process that a test has left may hold the output open.
+  await Promise.race([outputEnded, setTimeout(outputEndMs)])
+  process.stdout.write(Buffer.concat(kept))
   const { passed, failed, skipped } = counts ?? { passed: 0, failed: 0, skipped: 0 }
   if (isHanging) console.error(`The tests ended, but the process did not within ${openHandlesMs / 1000} s: something is still open.`)
   const isUncounted = counts === null || isHanging || (code !== 0 && failed === 0)
@@ -51,14 +73,22 @@ async function main(): Promise<TestCounts> {
   const sources = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   const files = selectFiles(sources, filters)
   if (files.length === 0) throw new Error(`No test matches ${filters.join(' ')}`)
-  // By source, because dist may still hold tests that were deleted.
-  const compiled = files.map((file) => compiledFile(root, file))
-  if (!needServices(files)) return runMocha(compiled, mochaArguments, {})
-  const services = await startTestServices(root, stop.signal)
+  const services: TestServices[] = []
+  const runs: Promise<TestCounts>[] = []
   try {
-    return await runMocha(compiled, mochaArguments, services.env)
+    for (const lane of lanesOf(files)) {
+      // Servers of its own: tests of one may not find the other's load, or stop what it needs. The first fetches what the machine lacks.
+      const own = needServices(lane) ? await startTestServices(root, stop.signal) : null
+      if (own) services.push(own)
+      runs.push(runMocha({ files: lane, mochaArguments, isKept: runs.length > 0 }, own?.env ?? {}))
+    }
+    return (await Promise.all(runs)).reduce((sum, { passed, failed, skipped }) => ({
+      passed: sum.passed + passed,
+      failed: sum.failed + failed,
+      skipped: sum.skipped + skipped,
+    }))
   } finally {
-    await services.stop()
+    await Promise.all(services.map((own) => own.stop()))
   }
 }
 

@@ -30,5 +30,14 @@ export function selectFiles(sources: readonly string[], filters: readonly string
 /** Unit tests do no IO, so a run of nothing else starts no services. */
 export const needServices = (files: readonly string[]): boolean => files.some((file) => !file.startsWith('unit/'))
 
+/**
+ * What runs beside each other. Tests of whole processes mostly wait for what takes its time, so the rest is done meanwhile. One after the other
+ * within a lane.
+ */
+export function lanesOf(files: readonly string[]): string[][] {
+  const isOfProcesses = (file: string) => file.startsWith('e2e/')
+  return [files.filter((file) => !isOfProcesses(file)), files.filter(isOfProcesses)].filter((lane) => lane.length > 0)
+}
+
 /** Where the compiler puts a test. */
 export const compiledFile = (root: string, source: string): string => join(root, 'dist', 'test', source.replace(/\.ts$/, '.js'))

@@ -1,5 +1,12 @@
 import 'reflect-metadata'
-import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, lexicographicSortSchema } from 'graphql'
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isIntrospectionType,
+  isObjectType,
+  lexicographicSortSchema,
+} from 'graphql'
 import { buildSchemaSync } from 'type-graphql'
 import { authorize, type RootArguments } from '../access/auth.js'
 import { BillingResolver } from './billing/billing.resolver.js'
@@ -19,6 +26,7 @@ import { EnvironmentResolver } from './environment/environment.resolver.js'
 import { TestClockResolver } from './environment/test-clock.resolver.js'
 import { EstimateResolver } from './estimates/estimate.resolver.js'
 import type { RequestContext } from './operations/context.js'
+import { isListOfObjects } from './operations/turns.js'
 import { PaywallResolver } from './paywall/paywall.resolver.js'
 import { CustomerProvisioningResolver } from './provisioning/customer-provisioning.resolver.js'
 import { ImportResolver } from './provisioning/import.resolver.js'
@@ -84,6 +92,7 @@ export function createSchema(): GraphQLSchema {
   for (const root of [sorted.getQueryType(), sorted.getMutationType(), sorted.getSubscriptionType()]) {
     if (root) guard(root)
   }
+  for (const type of Object.values(sorted.getTypeMap())) if (isObjectType(type) && !isIntrospectionType(type)) takeTurns(type)
   return sorted
 }
 
@@ -96,6 +105,18 @@ function guard(root: GraphQLObjectType): void {
       authorize(context.identity, { operation: root.name, field: field.name, args }, context)
       if (root.name === 'Mutation') context.forgetLoaded()
       return enter(source, args, context, info)
+    }
+  }
+}
+
+/** In an answer that is made in turns; fields without a resolver are the operation's to resolve. */
+function takeTurns(type: GraphQLObjectType): void {
+  for (const field of Object.values<GraphQLField<unknown, RequestContext>>(type.getFields())) {
+    const { resolve } = field
+    if (!resolve || !isListOfObjects(field.type)) continue
+    field.resolve = (source, args, context, info) => {
+      const value = resolve(source, args, context, info)
+      return context.turns ? context.turns.take(value) : value
     }
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { compiledFile, needServices, parseArguments, selectFiles } from '../../support/selection.js'
+import { compiledFile, lanesOf, needServices, parseArguments, selectFiles } from '../../support/selection.js'
 
 const sources = ['unit/kernel/decimal.test.ts', 'unit/local/procfile.test.ts', 'integration/local/redis.test.ts', 'support/run.ts']
 
@@ -25,6 +25,14 @@ describe('support/selection', () => {
   it('starts services only for tests that are not unit tests', () => {
     expect(needServices(['unit/kernel/decimal.test.ts'])).to.equal(false)
     expect(needServices(['unit/kernel/decimal.test.ts', 'integration/local/redis.test.ts'])).to.equal(true)
+  })
+
+  it('has tests of whole processes run beside the others, each test once', () => {
+    expect(lanesOf(['e2e/story.test.ts', 'integration/a.test.ts', 'unit/b.test.ts'])).to.deep.equal([
+      ['integration/a.test.ts', 'unit/b.test.ts'],
+      ['e2e/story.test.ts'],
+    ])
+    expect(lanesOf(['e2e/story.test.ts'])).to.deep.equal([['e2e/story.test.ts']])
   })
 
   it('finds the compiled test', () => {

@@ -1,4 +1,5 @@
 import type { ExecutionArgs, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql'
+import { LRUCache } from 'lru-cache'
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
 import type { Secret } from '../../../platform/config.js'
@@ -7,9 +8,10 @@ import type { RateLimits } from '../../access/rate-limits.js'
 import { catalogListSizes } from '../catalog/list-sizes.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
 import type { Operation } from '../operations/operation.js'
+import { Turns } from '../operations/turns.js'
 import { Documents, operationOf } from './documents.js'
 import { readQuestion } from './kept-answers.js'
-import { type CostOf, findLongList, maxCost, maxListItems } from './limits.js'
+import { type CostOf, findLongList, type ListSizes, maxCost, maxCostAtOnce, maxListItems } from './limits.js'
 import type { ReadReport } from './reports.js'
 import type { GraphqlRequest, OperationParams } from './request.js'
 import { checkText, mayHoldBrokenText } from './text.js'
@@ -47,6 +49,12 @@ const longBodyLength = 4_000
 export class Preparation {
   readonly #options: PreparationOptions
   readonly #documents: Documents
+  /** By environment. What they are for is an estimate, so they may be of a moment ago. */
+  readonly #listSizes = new LRUCache<string, ListSizes>({
+    max: 1_000,
+    ttl: 10_000,
+    fetchMethod: async (environmentId) => catalogListSizes(await this.#options.app.offers.sizes(environmentId)),
+  })
 
   constructor(options: PreparationOptions) {
     this.#options = options
@@ -86,19 +94,21 @@ export class Preparation {
     const isAllRead = report !== null && Object.keys(variables ?? {}).length === 1
     const longList = isAllRead || bodyText.length <= longBodyLength ? null : findLongList(variables)
     if (longList !== null) throw invalidInput(`"${longList}" has more than ${maxListItems} items: send several smaller requests.`)
-    await this.#checkCost(prepared.costOf, variables ?? {}, identity)
+    const turns = (await this.#costOf(prepared.costOf, variables ?? {}, identity)) > maxCostAtOnce ? new Turns(operation) : null
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
-    const contextValue = createContext({ app, identity, isOperator, operation })
-    const args = { schema, document, operationName, variableValues: variables, contextValue }
+    const contextValue = createContext({ app, identity, isOperator, operation, turns })
+    const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver: turns?.fieldResolver }
     return { request, operation, kind: definition?.operation, args, usesDatabase, state, report }
   }
 
-  /** The catalog is looked at only where the usual length of lists does not speak for the document. */
-  async #checkCost(costOf: CostOf, variables: Readonly<Record<string, unknown>>, { environmentId }: Identity): Promise<void> {
-    if (costOf(variables) <= maxCost) return
-    const cost = costOf(variables, catalogListSizes(await this.#options.app.offers.sizes(environmentId)))
+  /** What is over the limit is refused. The catalog is looked at for what may be a large answer. */
+  async #costOf(costOf: CostOf, variables: Readonly<Record<string, unknown>>, { environmentId }: Identity): Promise<number> {
+    const usual = costOf(variables)
+    if (usual <= maxCostAtOnce) return usual
+    const cost = costOf(variables, await this.#listSizes.fetch(environmentId))
     if (cost > maxCost)
       throw invalidInput(`The answer may have ${cost} fields, at most ${maxCost} are given: ask for shorter pages or fewer fields.`)
+    return cost
   }
 
   /** The state that the question is about, when it is at hand and may be asked for. */

@@ -33,6 +33,7 @@ import type { CatchUp } from '../../../updates/stream/change-stream.js'
 import type { ChangeMessage } from '../../../updates/wire/change-message.js'
 import type { Identity } from '../../access/auth.js'
 import { type CatalogLoaders, createCatalogLoaders } from './catalog-loaders.js'
+import type { Turns } from './turns.js'
 
 /** The services that the front door calls. */
 export interface Services {
@@ -74,6 +75,8 @@ export interface RequestContext {
   /** One instant for the whole answer. */
   now: EpochMs
   loaders: Loaders
+  /** Null: the answer is small. */
+  turns: Turns | null
   /** Before each mutation of a document: what an earlier one had loaded may have changed. */
   forgetLoaded(): void
   /** What subscriptions listen to: changes of these kinds that the identity may see, from now on, until `signal` aborts. */
@@ -114,6 +117,8 @@ export interface ContextFacts {
   isOperator?: boolean
   /** Both are asked for only when they are needed. */
   operation: Pick<RequestContext, 'traceId' | 'signal'>
+  /** Absent: the answer is small. */
+  turns?: Turns | null
   /** Absent: there is nothing to listen to. */
   listening?: Pick<RequestContext, 'changes' | 'missedSince'>
 }
@@ -123,15 +128,17 @@ class OperationContext implements RequestContext {
   readonly identity: Identity
   readonly isOperator: boolean
   readonly now = Date.now()
+  readonly turns: Turns | null
   readonly changes: RequestContext['changes']
   readonly missedSince: RequestContext['missedSince']
   readonly #operation: ContextFacts['operation']
   #loaders: Loaders | undefined
 
-  constructor({ app, identity, isOperator = false, operation, listening = notListening }: ContextFacts) {
+  constructor({ app, identity, isOperator = false, operation, turns = null, listening = notListening }: ContextFacts) {
     this.app = app
     this.identity = identity
     this.isOperator = isOperator
+    this.turns = turns
     this.#operation = operation
     this.changes = listening.changes
     this.missedSince = listening.missedSince

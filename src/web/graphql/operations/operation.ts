@@ -31,6 +31,11 @@ export class Operation {
     return this.#stop.signal
   }
 
+  /** Null: somebody waits for the answer. */
+  get givenUp(): { readonly reason: unknown } | null {
+    return this.#givenUp ?? null
+  }
+
   giveUp(reason: unknown): void {
     this.#givenUp ??= { reason }
     this.#stop?.abort(reason)

@@ -33,7 +33,39 @@ describe('the paywall document of clients', () => {
     }
   })
 
-  const tooMuch = /^The answer may have \d{6,} fields, at most 250000 are given/
+  it('is answered for a catalog of eight plans, with eight add-ons and eight prices each', async () => {
+    await door.app.environments.create({ refId: 'eights' })
+    const { key } = await door.app.environments.createKey({ environment: 'eights', kind: 'SERVER', name: 'k', expiresAt: null })
+    const eight = Array.from({ length: 8 }, (_, index) => index)
+    const countries = [null, 'AT', 'FR', 'IT', 'ES', 'NL', 'BE', 'PL']
+    const entitlements = eight.map((index) => ({ feature: `feature-${index}`, limit: 10 }))
+    const prices = countries.map((country) => ({
+      billingModel: 'FLAT_FEE',
+      billingPeriod: 'MONTHLY',
+      amount: 10,
+      currency: 'EUR',
+      country,
+    }))
+    const paid = { product: 'p', pricingType: 'PAID', entitlements, prices }
+    const input = {
+      features: eight.map((index) => ({ refId: `feature-${index}`, type: 'NUMBER' })),
+      products: [{ refId: 'p' }],
+      plans: eight.map((index) => ({ ...paid, refId: `plan-${index}`, compatibleAddons: eight.map((addon) => `addon-${addon}`) })),
+      addons: eight.map((index) => ({ ...paid, refId: `addon-${index}` })),
+    }
+    const apply = 'mutation($input: JSON!) { applyCatalog(input: $input) { action } }'
+    expect((await door.ask(apply, { input }, { 'x-api-key': key })).errors).to.equal(undefined)
+    // biome-ignore lint/suspicious/noExplicitAny: answers are compared as JSON
+    const { data, errors } = await door.ask<any>(everything, { input: { fetchAllCountriesPrices: true } }, { 'x-api-key': key })
+    expect(errors).to.equal(undefined)
+    expect(data.paywall.plans).to.have.length(8)
+    for (const { compatibleAddons, prices: ofPlan } of data.paywall.plans) {
+      expect(ofPlan).to.have.length(8)
+      expect(compatibleAddons.map(({ prices: ofAddon }: { prices: object[] }) => ofAddon.length)).to.deep.equal(eight.map(() => 8))
+    }
+  })
+
+  const tooMuch = /^The answer may have \d{6,} fields, at most 500000 are given/
 
   it('is refused where the catalog makes too much of it', async () => {
     const needed = (levels: number): string => (levels === 0 ? 'refId' : `refId dependencies { ${needed(levels - 1)} }`)

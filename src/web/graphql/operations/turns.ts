@@ -1,0 +1,61 @@
+import {
+  defaultFieldResolver,
+  type GraphQLFieldResolver,
+  type GraphQLOutputType,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
+} from 'graphql'
+import type { Operation } from './operation.js'
+
+/** Everybody else is served after this long. */
+const turnMs = 8
+
+/**
+ * A large answer is made in turns, between which everybody else of the process is served: graphql-js by itself makes all that is at hand without a
+ * pause. Each item of a list of objects waits for the one before it, and for the next turn when this one has lasted long enough.
+ */
+export class Turns {
+  readonly #operation: Pick<Operation, 'givenUp'>
+  #startedAt = performance.now()
+  #last: Promise<void> = Promise.resolve()
+
+  /** What is left is not done any more when the operation is given up. */
+  constructor(operation: Pick<Operation, 'givenUp'>) {
+    this.#operation = operation
+  }
+
+  /** For fields without a resolver. */
+  readonly fieldResolver: GraphQLFieldResolver<unknown, unknown> = (source, args, context, info) => {
+    const value = defaultFieldResolver(source, args, context, info)
+    return isListOfObjects(info.returnType) ? this.take(value) : value
+  }
+
+  /** What a field is resolved to. */
+  take(value: unknown): unknown {
+    if (value instanceof Promise) return value.then((list) => this.take(list))
+    return Array.isArray(value) ? value.map((item) => this.#await(item)) : value
+  }
+
+  #await(item: unknown): Promise<unknown> {
+    this.#last = this.#last.then(() => (performance.now() - this.#startedAt < turnMs ? undefined : this.#next()))
+    return this.#last.then(() => {
+      const { givenUp } = this.#operation
+      if (givenUp) throw givenUp.reason
+      return item
+    })
+  }
+
+  #next(): Promise<void> {
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        this.#startedAt = performance.now()
+        resolve()
+      })
+    })
+  }
+}
+
+export const isListOfObjects = (type: GraphQLOutputType): boolean =>
+  isListType(getNullableType(type)) && isCompositeType(getNamedType(type))
