@@ -4,7 +4,7 @@ import { Life } from '../../src/platform/process.js'
 import { Stage } from '../attack/stage/stage.js'
 
 /** A short form of `npm run attack`: one attack of each kind of caller, and what does not hang on how fast the machine is. */
-const attacks = ['brackets', 'made-up-keys', 'ping-flood', 'odd-input', 'suggestions', 'grpc-resets']
+const attacks = ['brackets', 'ping-flood', 'odd-input', 'suggestions', 'grpc-resets']
 const seconds = 1
 
 describe('an attack', function () {
@@ -28,7 +28,7 @@ describe('an attack', function () {
     })
 
   it('of a caller without a valid key is refused, each time', async () => {
-    for (const attack of ['keyless', 'made-up-keys', 'long-headers']) {
+    for (const attack of ['keyless', 'made-up-keys']) {
       const { refused, granted } = await stage.face(attack, [attack], seconds)
       expect(refused, attack).to.be.above(0)
       expect(granted, attack).to.equal(0)
