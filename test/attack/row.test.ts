@@ -7,6 +7,9 @@ const nothing: Row = {
   refused: 40,
   granted: 0,
   faults: 0,
+  errorLines: 0,
+  linesWithKeys: 0,
+  firstErrors: [],
   died: 0,
   longestDelayMs: 12,
   memoryBeforeMb: 200,
@@ -32,6 +35,8 @@ describe('what an attack came to', () => {
     ['nothing, when it holds less than before', { memoryAfterMb: 90 }, []],
     ['a hole, when what must be refused is let through', { mustBeRefused: true, refused: 38, granted: 2 }, ['2 let through']],
     ['faults, when the platform says that it is its own', { faults: 3 }, ['3 internal errors']],
+    ['noise, when bad input makes error lines', { errorLines: 2 }, ['2 error lines']],
+    ['a leak, when the logs carry keys', { linesWithKeys: 1 }, ['keys in the logs']],
     ['no proof, when nothing was tried', { tried: 0, refused: 0 }, ['nothing tried']],
   ]
   for (const [what, change, failures] of cases)

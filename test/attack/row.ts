@@ -7,6 +7,11 @@ export interface Row {
   granted: number
   /** Answers that say that it is the platform's own fault. */
   faults: number
+  /** Lines of the logs of all processes that are errors, and those that carry a key or a token. */
+  errorLines: number
+  linesWithKeys: number
+  /** The first of the errors, as they were logged. */
+  firstErrors: readonly string[]
   /** Processes of the platform that ended. */
   died: number
   /** Of the process that was attacked. */
@@ -42,6 +47,8 @@ export function failuresOf(row: Row): string[] {
   if (row.memoryAfterMb > mostMemoryAfter(row.memoryBeforeMb)) failures.push('memory')
   if (row.mustBeRefused && row.granted > 0) failures.push(`${row.granted} let through`)
   if (row.faults > 0) failures.push(`${row.faults} internal errors`)
+  if (row.errorLines > 0) failures.push(`${row.errorLines} error lines`)
+  if (row.linesWithKeys > 0) failures.push('keys in the logs')
   if (row.tried === 0) failures.push('nothing tried')
   return failures
 }

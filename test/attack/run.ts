@@ -21,6 +21,9 @@ ${Object.entries(together)
   --seconds N   of each attack, 1 to 60; default 3
 `
 
+/** Of what a process logged. */
+const longestLine = 500
+
 const note = (line: string) => process.stderr.write(`${line}\n`)
 
 /** @throws TypeError for names and options that are none */
@@ -54,6 +57,7 @@ async function run({ chosen, seconds, isJson }: NonNullable<ReturnType<typeof re
       if (failures.length > 0) failed += 1
       process.stdout.write(`${isJson ? toJson(row) : toLine(row)}\n`)
       if (isJson && failures.length > 0) note(`${name}: ${failures.join(', ')}`)
+      for (const line of row.firstErrors) note(line.slice(0, longestLine))
     }
     note(`${chosen.length - failed} of ${chosen.length} attacks came to nothing`)
     return failed === 0 ? 0 : 1

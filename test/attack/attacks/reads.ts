@@ -225,6 +225,19 @@ const longUrls: Attack = {
   },
 }
 
+const keysInUrls: Attack = {
+  name: 'keys-in-urls',
+  about: 'a server key, in the URL: heavy queries and wrong ones by GET',
+  run: async (attacker) => {
+    const { serverKey } = attacker.target
+    const queries = [heavyQuery(0), '{ nothing }', 'mutation { archiveCustomer }']
+    await attacker.repeat(4, (n, caller) => {
+      const path = `/graphql?apiKey=${serverKey}&query=${encodeURIComponent(queries[n % queries.length]!)}`
+      return attacker.call({ address: attacker.address(caller), method: 'GET', path, headers: attacker.asServer() })
+    })
+  },
+}
+
 const edgeCustomers: Attack = {
   name: 'edge-customers',
   about: 'a server key: edge requests about customers that do not exist, another each time',
@@ -250,5 +263,6 @@ export const readAttacks: readonly Attack[] = [
   hugeLists,
   oddInput,
   longUrls,
+  keysInUrls,
   edgeCustomers,
 ]

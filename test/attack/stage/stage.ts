@@ -1,7 +1,7 @@
 /** The platform that is attacked, a bare server beside it, and another tenant who calls meanwhile. */
 import type { Life } from '../../../src/platform/process.js'
 import { ServerProcess } from '../../bench/stack/server-process.js'
-import { addCustomers, type Stack, startStack } from '../../bench/stack/stack.js'
+import { addCustomers, type ProcessName, type Stack, startStack } from '../../bench/stack/stack.js'
 import type { StackProcess } from '../../bench/stack/stack-process.js'
 import { webCatalog } from '../../bench/web/content.js'
 import { makeToken } from '../../support/customer-token.js'
@@ -10,6 +10,7 @@ import type { Counts } from '../attacker/main.js'
 import { attacks } from '../attacks.js'
 import { mostMemoryAfter, type Row } from '../row.js'
 import { Forked } from './forked.js'
+import { LogWatch } from './log-watch.js'
 import type { OtherFigures, OtherOrders } from './other.js'
 
 const operatorKey = 'operator-key-of-an-attacked-platform'
@@ -32,12 +33,15 @@ type Attacked = 'web' | 'sidecar'
 
 export class Stage {
   readonly #running = new Map<string, StackProcess>()
+  readonly #logs: LogWatch
 
   private constructor(
     private readonly stack: Stack,
     private readonly bare: ServerProcess,
     private readonly keys: { clientKey: string; customerToken: string; otherKey: string },
-  ) {}
+  ) {
+    this.#logs = new LogWatch([stack.serverKey, operatorKey, ...Object.values(keys)])
+  }
 
   static async open(life: Life): Promise<Stage> {
     const stack = await startStack(life, webCatalog)
@@ -63,11 +67,15 @@ export class Stage {
       const running = this.#running.get(name)
       if (running?.isRunning) continue
       if (running) died += 1
-      this.#running.set(name, await this.stack.start(name, this.#variablesOf(name), nodeArgs))
+      this.#running.set(name, await this.#start(name))
       // It knows the address of the web process that is gone.
       if (running && name === 'web') await this.#restartSidecar()
     }
     return died
+  }
+
+  #start(name: ProcessName): Promise<StackProcess> {
+    return this.stack.start(name, this.#variablesOf(name), { nodeArgs, onLine: (line) => this.#logs.take(line) })
   }
 
   /** What a process keeps once it has worked at all is not the fault of the first attack. */
@@ -87,7 +95,7 @@ export class Stage {
 
   async #restartSidecar(): Promise<void> {
     await this.#running.get('sidecar')?.stop()
-    this.#running.set('sidecar', await this.stack.start('sidecar', this.#variablesOf('sidecar'), nodeArgs))
+    this.#running.set('sidecar', await this.#start('sidecar'))
   }
 
   #process(name: Attacked): StackProcess {
@@ -109,6 +117,7 @@ export class Stage {
     const memoryBeforeMb = subject.residentMegabytes()
     let memoryMostMb = memoryBeforeMb
     await subject.longestDelayMs()
+    this.#logs.lap()
     const sampling = setInterval(() => {
       if (subject.isRunning) memoryMostMb = Math.max(memoryMostMb, subject.residentMegabytes())
     }, sampleMs)
@@ -117,6 +126,7 @@ export class Stage {
     const longestDelayMs = await subject.longestDelayMs().catch(() => Number.NaN)
     const memoryAfterMb = await this.#memoryAfter(subject, memoryBeforeMb)
     clearInterval(sampling)
+    const logs = this.#logs.lap()
     const died = await this.startMissing()
     const { httpPort, grpcPort } = this.bare.ports
     const bareUrls = { web: `http://127.0.0.1:${httpPort}`, sidecar: `http://127.0.0.1:${grpcPort}` }
@@ -124,6 +134,7 @@ export class Stage {
     return {
       attack: name,
       ...counts,
+      ...logs,
       died,
       longestDelayMs: Math.round(longestDelayMs),
       memoryBeforeMb: Math.round(memoryBeforeMb),

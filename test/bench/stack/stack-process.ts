@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../../src/kernel/problem.js'
@@ -15,6 +16,12 @@ const startMs = 30_000
 /** A loop that stands still answers when it goes on. */
 const answerMs = 60_000
 
+export interface StartOptions {
+  nodeArgs?: readonly string[]
+  /** Hears what it logs: warnings and worse, unless its environment says more. */
+  onLine?: (line: string) => void
+}
+
 /** One process of ours under load. It ends with this process, however this one ends. */
 export class StackProcess {
   private constructor(
@@ -25,7 +32,7 @@ export class StackProcess {
   ) {}
 
   /** Starts a process of the Procfile on a free port, and waits until it is ready. */
-  static async start(name: string, env: Record<string, string>, nodeArgs: readonly string[] = []): Promise<StackProcess> {
+  static async start(name: string, env: Record<string, string>, { nodeArgs = [], onLine }: StartOptions = {}): Promise<StackProcess> {
     const port = await freePort()
     // The sidecar answers health on a port beside its own.
     const healthPort = name === 'sidecar' ? await freePort() : port
@@ -42,8 +49,9 @@ export class StackProcess {
         ...(name === 'sidecar' && { SIDECAR_HTTP_PORT: String(healthPort) }),
         ...env,
       },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', onLine ? 'pipe' : 'ignore', 'inherit', 'ipc'],
     })
+    if (onLine) createInterface({ input: child.stdout! }).on('line', onLine)
     const started = new StackProcess(name, child, `http://127.0.0.1:${port}`, `http://127.0.0.1:${healthPort}`)
     const end = performance.now() + startMs
     while (!(await started.isReady())) {
