@@ -9,7 +9,7 @@ const nothing: Row = {
   faults: 0,
   errorLines: 0,
   linesWithKeys: 0,
-  firstErrors: [],
+  firstError: null,
   died: 0,
   longestDelayMs: 12,
   memoryBeforeMb: 200,

@@ -10,8 +10,8 @@ export interface Row {
   /** Lines of the logs of all processes that are errors, and those that carry a key or a token. */
   errorLines: number
   linesWithKeys: number
-  /** The first of the errors, as they were logged. */
-  firstErrors: readonly string[]
+  /** The first of the errors, as it was logged. */
+  firstError: string | null
   /** Processes of the platform that ended. */
   died: number
   /** Of the process that was attacked. */

@@ -22,7 +22,7 @@ ${Object.entries(together)
 `
 
 /** Of what a process logged. */
-const longestLine = 500
+const longestLine = 1_000
 
 const note = (line: string) => process.stderr.write(`${line}\n`)
 
@@ -57,7 +57,7 @@ async function run({ chosen, seconds, isJson }: NonNullable<ReturnType<typeof re
       if (failures.length > 0) failed += 1
       process.stdout.write(`${isJson ? toJson(row) : toLine(row)}\n`)
       if (isJson && failures.length > 0) note(`${name}: ${failures.join(', ')}`)
-      for (const line of row.firstErrors) note(line.slice(0, longestLine))
+      if (row.firstError) note(row.firstError.slice(0, longestLine))
     }
     note(`${chosen.length - failed} of ${chosen.length} attacks came to nothing`)
     return failed === 0 ? 0 : 1

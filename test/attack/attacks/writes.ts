@@ -98,8 +98,9 @@ const boardForms: Attack = {
     const origins = ['https://elsewhere.example', 'null', 'http://127.0.0.1.elsewhere.example']
     await attacker.repeat(2, async (n, caller) => {
       const headers = { authorization, origin: origins[n % origins.length]!, 'content-type': 'application/x-www-form-urlencoded' }
-      const path = `/queues/api/queues/event-aggregation/${n % 2 ? 'pause' : 'clean/completed'}`
-      await attacker.call({ address: attacker.address(caller), method: 'POST', path, headers, body: 'a=b' })
+      // The ways that a form can take: others need more than a browser sends by itself.
+      const path = n % 2 ? '/queues/api/queues/event-aggregation/add' : '/queues/api/metrics/history/purge'
+      await attacker.call({ address: attacker.address(caller), method: 'POST', path, headers, body: 'name=forged&data=%7B%7D' })
       await attacker.pause(20)
     })
   },
