@@ -8,7 +8,7 @@ const attacks = ['brackets', 'ping-flood', 'odd-input', 'suggestions', 'grpc-res
 const seconds = 1
 
 describe('an attack', function () {
-  this.timeout(60_000)
+  this.timeout(150_000)
   let life: Life
   let stage: Stage
 
