@@ -118,7 +118,7 @@ async function compareTargets({ h2load, name, subject, constant, web, reference,
 
 /** Fails when what was measured was not answered from memory. */
 async function checkReads(web: StackProcess): Promise<null> {
-  const metrics = await fetchText(`${web.metricsUrl}/metrics`)
+  const metrics = await fetchText(`${web.healthUrl}/metrics`)
   const count = (source: string) =>
     Number(new RegExp(`^tollgate_state_reads_total\\{.*source="${source}".*\\} (\\d+)`, 'm').exec(metrics)?.[1] ?? 0)
   if (count('PostgreSQL') + count('Redis') > count('memory') / 100) throw wrong('The states were not answered from memory')
@@ -151,7 +151,7 @@ export const graphqlMemory: Benchmark = {
     const sampling = (async () => {
       while (elapsed() < seconds) {
         await sleep(Math.min(5_000, seconds * 50))
-        const text = await fetchText(`${web.metricsUrl}/metrics`)
+        const text = await fetchText(`${web.healthUrl}/metrics`)
         const value = (name: string) => Number(new RegExp(`^${name}\\{[^}]*\\} ([\\d.e+]+)`, 'm').exec(text)?.[1] ?? 0) / 1024 / 1024
         const sample = { at: elapsed(), resident: value('process_resident_memory_bytes'), heap: value('nodejs_heap_size_used_bytes') }
         samples.push(sample)
