@@ -137,11 +137,7 @@ export function createFrontDoor({
       log,
     },
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),
-    docs: serveDocs(
-      [referencePage(schema)],
-      { limits: limitsTable(limitsOf({ operationTimeoutMs: timeoutMs, perKey, perCustomer })) },
-      sidecarAddress,
-    ),
+    docs: serveDocs([referencePage(schema)], { limits: limitsTable(limitsOf({ ...defaultLimits, ...limits })) }, sidecarAddress),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
     socket: new SocketDoor({ keys, trusted, schema, push, feed, rateLimits, places, life }),
   })

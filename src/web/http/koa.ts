@@ -22,13 +22,8 @@ export interface FrontDoorParts {
   socket: SocketDoor
 }
 
-<<<<<<< HEAD
 /** The HTTP server of the web process: GraphQL over HTTP and WebSocket, edge API, docs, queue board, health. Not listening yet. */
-export function createHttpServer({ life, edge, editor, graphql, home, docs, queueBoard, socket }: FrontDoorParts): Server {
-=======
-/** The HTTP server of the web process: GraphQL over HTTP and WebSocket, edge API, docs, queue board, health and metrics. Not listening yet. */
 export function createHttpServer({ life, edge, editor, graphql, connections, home, docs, queueBoard, socket }: FrontDoorParts): Server {
->>>>>>> main
   const { log } = life
   const koa = new Koa()
   koa.on('error', (error: Error, ctx: Context) => log.error({ err: error, path: ctx?.path }, 'request failed'))
