@@ -5,6 +5,9 @@ import type { RateLimitOptions } from '../web/access/rate-limits.js'
 import { maxBatch } from '../web/graphql/door/door.js'
 import { maxAliases, maxCost, maxDepth, maxFragments, maxListItems, maxRepeats, maxTokens } from '../web/graphql/door/limits.js'
 import { maxBodyBytes } from '../web/http/body.js'
+import { maxEarlyBytes, maxPointsPerSecond, maxUnreadBytes } from '../web/live/connection.js'
+import type { SocketPlaces } from '../web/live/socket.js'
+import { maxCustomerCost, maxSocketCost, maxSubscriptionCost } from '../web/live/subscription-costs.js'
 
 export interface Limit {
   what: string
@@ -22,10 +25,12 @@ const slowedDown = 'refused (`RateLimitExceeded`) with the time to wait'
 
 const door = 'unit/web/graphql/door'
 const http = 'integration/web/http/http.test.ts'
+const live = 'integration/web/live/bounds.test.ts'
 const doorLimits = 'integration/web/graphql/door/limits.test.ts'
 
 /** A place for each limit: those of one kind stand together. */
-export function limitsOf({ operationTimeoutMs, perKey, perCustomer }: RateLimitOptions & { operationTimeoutMs: number }): Limit[] {
+export function limitsOf(limits: RateLimitOptions & SocketPlaces & { operationTimeoutMs: number }): Limit[] {
+  const { operationTimeoutMs, perKey, perCustomer, sockets, socketsPerAddress, socketsPerKey, socketsPerCustomer } = limits
   const row = (what: string, value: string, beyond: string, test: Limit['test'], variable: string | null = null): Limit => ({
     what,
     value,
@@ -70,6 +75,52 @@ export function limitsOf({ operationTimeoutMs, perKey, perCustomer }: RateLimitO
       [doorLimits, 'end a query, and its SQL too'],
       'OPERATION_TIMEOUT_MS',
     ),
+    row(
+      'WebSockets of a process',
+      count(sockets),
+      'the oldest without a key makes room, else refused',
+      [live, 'take the place of a stranger rather than of who has shown a key'],
+      'SOCKETS_MAX',
+    ),
+    row(
+      'WebSockets of an address',
+      count(socketsPerAddress),
+      'refused',
+      [live, 'have so many places for one address'],
+      'SOCKETS_PER_ADDRESS',
+    ),
+    row(
+      'WebSockets with a key',
+      count(socketsPerKey),
+      'closed',
+      [live, 'have so many places for one customer, and for one key'],
+      'SOCKETS_PER_KEY',
+    ),
+    row(
+      'WebSockets of a customer with a client key',
+      count(socketsPerCustomer),
+      'closed',
+      [live, 'have so many places for one customer, and for one key'],
+      'SOCKETS_PER_CUSTOMER',
+    ),
+    row('what a WebSocket sends before its key', bytes(maxEarlyBytes), 'cut off', [
+      live,
+      'cut off who sends more than a key before it shows one',
+    ]),
+    row('points of messages of a WebSocket', `${count(maxPointsPerSecond)} a second`, 'cut off', [
+      live,
+      'read no more from who floods them, and cut it off',
+    ]),
+    row('what a WebSocket has not read', bytes(maxUnreadBytes), 'cut off', [live, 'read no more from who floods them, and cut it off']),
+    row('cost of a subscription', count(maxSubscriptionCost), refused, [
+      live,
+      'refuse a subscription that costs too much, and what is no position in its variables',
+    ]),
+    row('cost of all subscriptions of a WebSocket', count(maxSocketCost), refused, [live, 'add up what is listened to on one socket']),
+    row('cost of all subscriptions of a customer', count(maxCustomerCost), refused, [
+      live,
+      'add up what a customer listens to on all its sockets, and give it back',
+    ]),
     row('usage or events of one call', count(maxItemsPerCall), refused, [
       'unit/metering/wire/checked-job.test.ts',
       'is refused when no door could have sent it, whatever it is',

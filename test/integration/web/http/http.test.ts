@@ -237,7 +237,7 @@ describe('the front door over HTTP', () => {
       const html = await response.text()
       expect(html).to.include('<meta name="viewport" content="width=device-width, initial-scale=1">')
       expect(html).to.include('<h1 id="errors">Errors</h1>')
-      expect(response.headers.get('content-security-policy')).to.include("default-src 'self'")
+      expect(response.headers.get('content-security-policy')).to.include("default-src 'none'")
     })
 
     it('have a reference made from the schema, whose links all lead somewhere', async () => {
