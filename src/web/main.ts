@@ -120,7 +120,8 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
     },
     trustedProxies: config.TRUSTED_PROXIES,
   })
-  const metricsPort = await life.serveHealth({ port: config.METRICS_PORT, host: config.METRICS_ADDRESS ?? config.BIND_ADDRESS })
   const portTaken = await listen(server, { port: config.PORT, host: config.BIND_ADDRESS })
+  // Second, so that who is told there that the process is ready finds the API.
+  const metricsPort = await life.serveHealth({ port: config.METRICS_PORT, host: config.METRICS_ADDRESS ?? config.BIND_ADDRESS })
   life.log.info({ port: portTaken, metricsPort }, 'listening')
 })
