@@ -33,6 +33,7 @@ describe('the Redis users that environment redis-acl makes', function () {
   let serverKey: string
   let cachePrefix: string
   const users: MadeUser[] = []
+  const workers: Worker[] = []
 
   before(async () => {
     bench = await openMeteringBench()
@@ -54,6 +55,8 @@ describe('the Redis users that environment redis-acl makes', function () {
     cachePrefix = testRedisPrefix()
   })
   afterEach(async () => {
+    // Also those of a test that failed.
+    for (const worker of workers.splice(0)) await worker.stop()
     for (const { user } of users.splice(0)) await admin.acl('DELUSER', user)
     const keys = await admin.keys(`${cachePrefix}:*`)
     if (keys.length > 0) await admin.del(keys)
@@ -305,6 +308,7 @@ describe('the Redis users that environment redis-acl makes', function () {
       REDIS_USER: cache.user,
       REDIS_PASSWORD: cache.password,
     })
+    workers.push(worker)
     await until(async () => (await worker.readiness())?.status === 'UP', 'it is ready', 10_000)
     return worker
   }
