@@ -10,6 +10,7 @@ import { deliverChanges } from '../src/updates/deliver/jobs.js'
 import { changeSinks } from '../src/updates/deliver/sinks.js'
 import { StateCache } from '../src/updates/held/state-cache.js'
 import { createApp } from '../src/wiring/app.js'
+import { keepQueueScriptsLoaded } from '../src/wiring/queue-scripts.js'
 import { openStores } from '../src/wiring/stores.js'
 
 const cacheInvalidationConfig = {
@@ -49,6 +50,7 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, 
     concurrency: config.CONCURRENCY,
     handler: ({ environmentId }, { signal }) => delivery.deliver(environmentId, signal),
   })
+  keepQueueScriptsLoaded(life, queues)
   every(life, 'outbox sweep', config.SWEEP_INTERVAL_MS, async () => {
     for (const environmentId of await environmentsWithUndelivered(postgres.pool)) {
       // One environment in trouble does not hold up the others; its changes stay for the next sweep.

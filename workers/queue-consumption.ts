@@ -15,7 +15,7 @@ import { ExternalCacheWriter } from '../src/updates/external-cache/writer.js'
  * one, so a message may be applied twice and in any order.
  */
 await runProcess(queueConsumptionDefinition, async (config, life) => {
-  const redis = openRedis(life, cacheRedisUrl(config), 'request')
+  const redis = openRedis(life, cacheRedisUrl(config), 'request', 'limited')
   const cache = new ExternalCacheWriter({ redis, prefix: config.ENVIRONMENT_PREFIX, ttlSeconds: config.KEYS_TTL_IN_SECS })
   const api = life.open('api', new StateApi({ url: config.API_URL, apiKey: config.SERVER_API_KEY }), (a) => a.close())
   const key = new KeyWatch(life, { key: config.SERVER_API_KEY, ask: (signal) => api.checkKey(config.QUEUE_URL.queue, signal) })
@@ -34,7 +34,7 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
       throw error
     }
   }
-  const connection = { redisUrl: queueRedisUrl(config), prefix: config.QUEUE_URL.prefix }
+  const connection = { redisUrl: queueRedisUrl(config), prefix: config.QUEUE_URL.prefix, user: 'limited' } as const
   const changes = changesIn(config.QUEUE_URL.queue)
   consume(life, connection, changes, {
     concurrency: config.BATCH_SIZE,
@@ -45,7 +45,7 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
       } catch (error) {
         if (!(error instanceof Problem && error.isRetryable)) throw error
         life.log.warn({ err: error, jobId: job.id, customerId: message.customerId }, 'change could not be applied, trying again later')
-        await tryLater(job)
+        await tryLater(job, error)
       }
     },
   })

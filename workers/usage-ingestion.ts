@@ -11,6 +11,7 @@ import { consume, openQueue } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
 import { every } from '../src/platform/timer.js'
 import { createApp } from '../src/wiring/app.js'
+import { keepQueueScriptsLoaded } from '../src/wiring/queue-scripts.js'
 import { openStores } from '../src/wiring/stores.js'
 
 const environmentIds = makeValidator<string[]>((input) => {
@@ -21,9 +22,10 @@ const environmentIds = makeValidator<string[]>((input) => {
 })
 
 const shardList = makeValidator<number[]>((input) => {
+  if (input === 'none') return []
   const shards = input.split(',').map(Number)
   if (shards.some((shard) => !Number.isInteger(shard) || shard < 0))
-    throw new Error(`must be numbers from 0 on, with commas between, not "${input}"`)
+    throw new Error(`must be none, or numbers from 0 on with commas between, not "${input}"`)
   return shards
 })
 
@@ -36,7 +38,7 @@ const usageIngestionConfig = {
   ...shardVariables,
   SHARDS_TAKEN: shardList({
     default: undefined,
-    desc: 'Shards that this process takes from, with commas between, such as `0,1`; all unless given',
+    desc: 'Shards that this process takes from, with commas between, such as `0,1`; `none`, for one that is there for DIRECT_ENVIRONMENTS only; all unless given',
   }),
   DIRECT_ENVIRONMENTS: environmentIds({
     default: undefined,
@@ -81,6 +83,7 @@ await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async 
     })
   }
   const direct = new DirectIngestion(environments, ingestion)
+  keepQueueScriptsLoaded(life, queues)
   for (const environmentId of config.DIRECT_ENVIRONMENTS ?? []) {
     consume(life, queues, ingestDirectUsage(environmentId), {
       concurrency: config.CONCURRENCY,

@@ -11,6 +11,8 @@ export interface PlatformFile {
   /** host:port of the gRPC service. */
   sidecarAddress: string
   sidecarHttpUrl: string
+  /** Base of the web process's /metrics. */
+  webMetricsUrl: string
   serverApiKey: string
   operatorKey: string
   environmentRefId: string
@@ -21,7 +23,7 @@ export interface PlatformFile {
 
 interface PlatformProcess {
   port: number
-  /** Base of /livez, /readyz and /metrics. */
+  /** Base of /livez and /readyz, and but for the web process /metrics. */
   healthUrl: string
   /** Null while the process waits to be restarted. */
   pid: number | null

@@ -14,7 +14,9 @@ import {
   stageOf,
   usualPorts,
   usualSidecarHttpPort,
+  usualWebMetricsPort,
   type Wiring,
+  webMetricsUrl,
   webSocketUrl,
   webUrl,
 } from './process-wiring.js'
@@ -96,7 +98,7 @@ export async function runPlatform(options: PlatformOptions): Promise<void> {
       last: readLastPorts(dataFolder),
       notice: (line) => print(runnerName, line),
     })
-    rememberPorts(dataFolder, { ...chosen.ports, [sidecarHttpName]: chosen.sidecarHttpPort })
+    rememberPorts(dataFolder, { ...chosen.ports, [sidecarHttpName]: chosen.sidecarHttpPort, [webMetricsName]: chosen.webMetricsPort })
     const wiring: Wiring = { ...parts, ...chosen, bindAddress: env.BIND_ADDRESS || '127.0.0.1' }
     await runProcesses(processes, wiring, example, { ...options, dataFolder, children, print, services })
   } catch (error) {
@@ -177,8 +179,9 @@ async function unlessStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T>
   return Promise.race([work, stopped])
 }
 
-/** How the second port of the sidecar is remembered. */
+/** How the second ports of processes are remembered. */
 const sidecarHttpName = 'sidecar HTTP'
+const webMetricsName = 'web metrics'
 
 /**
  * What is asked for is had or refused. Others are those of the last run, else the usual ones, else any; that the address of the API has moved is said.
@@ -187,8 +190,8 @@ const sidecarHttpName = 'sidecar HTTP'
 async function choosePorts(
   processes: readonly ProcfileLine[],
   { env, free, last, notice }: { env: NodeJS.ProcessEnv; free: Ports; last: LastPorts; notice: (line: string) => void },
-): Promise<Pick<Wiring, 'ports' | 'sidecarHttpPort'>> {
-  const choose = async (name: string, usual: number, variable?: 'PORT' | 'SIDECAR_HTTP_PORT') => {
+): Promise<Pick<Wiring, 'ports' | 'sidecarHttpPort' | 'webMetricsPort'>> {
+  const choose = async (name: string, usual: number, variable?: 'PORT' | 'SIDECAR_HTTP_PORT' | 'METRICS_PORT') => {
     const asked = variable && env[variable]
     if (!asked) return free.take(last[name], usual)
     const port = /^\d{1,5}$/.test(asked) && Number(asked) <= 65_535 ? await free.takeOnly(Number(asked)) : null
@@ -206,7 +209,11 @@ async function choosePorts(
   const wanted = last.web ?? usualPorts.web
   if (ports.web !== undefined && !env.PORT && ports.web !== wanted)
     notice(`Port ${wanted} is taken: the API is at port ${ports.web}, at the next start too (PORT=… npm start chooses another)`)
-  return { ports, sidecarHttpPort: await choose(sidecarHttpName, usualSidecarHttpPort, 'SIDECAR_HTTP_PORT') }
+  return {
+    ports,
+    sidecarHttpPort: await choose(sidecarHttpName, usualSidecarHttpPort, 'SIDECAR_HTTP_PORT'),
+    webMetricsPort: await choose(webMetricsName, usualWebMetricsPort, 'METRICS_PORT'),
+  }
 }
 
 interface Context extends Omit<PlatformOptions, 'print'> {
@@ -292,6 +299,7 @@ function describePlatform(processes: readonly ProcfileLine[], wiring: Wiring, ex
     wsUrl: webSocketUrl(wiring),
     sidecarAddress: sidecarAddress(wiring),
     sidecarHttpUrl: healthUrl('sidecar', wiring),
+    webMetricsUrl: webMetricsUrl(wiring),
     serverApiKey: wiring.serverApiKey,
     operatorKey: wiring.operatorKey,
     environmentRefId: example.environmentRefId,

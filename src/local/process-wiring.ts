@@ -11,6 +11,8 @@ export interface Wiring {
   ports: Readonly<Record<string, number>>
   /** The sidecar answers health and metrics on a port beside its gRPC port. */
   sidecarHttpPort: number
+  /** Metrics of the web process, apart from the API. */
+  webMetricsPort: number
   /** The address the processes listen on. */
   bindAddress: string
 }
@@ -30,6 +32,7 @@ export const usualPorts: Readonly<Record<string, number>> = {
   'billing-sync': 4106,
 }
 export const usualSidecarHttpPort = 8080
+export const usualWebMetricsPort = 4100
 
 /** Doors stop first: what they have accepted is still worked off by the workers. */
 export function stageOf(name: string): Stage {
@@ -42,10 +45,13 @@ export function localHost({ bindAddress }: Wiring): string {
   return listensEverywhere ? '127.0.0.1' : bindAddress
 }
 
-/** Base of a process's /livez, /readyz and /metrics. */
+/** Base of a process's /livez and /readyz, and but for the web process /metrics. */
 export function healthUrl(name: string, wiring: Wiring): string {
   return `http://${localHost(wiring)}:${name === 'sidecar' ? wiring.sidecarHttpPort : portOf(name, wiring)}`
 }
+
+/** Base of the web process's /metrics. */
+export const webMetricsUrl = (wiring: Wiring): string => `http://${localHost(wiring)}:${wiring.webMetricsPort}`
 
 function portOf(name: string, wiring: Wiring): number {
   const port = wiring.ports[name]
@@ -68,7 +74,7 @@ interface Variables {
 }
 
 function variables(name: string, wiring: Wiring, queuePrefix: string): Variables {
-  const { databaseUrl, redisUrl, serverApiKey, operatorKey, sidecarHttpPort } = wiring
+  const { databaseUrl, redisUrl, serverApiKey, operatorKey, sidecarHttpPort, webMetricsPort } = wiring
   const stores = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
   switch (name) {
     case 'web':
@@ -78,7 +84,7 @@ function variables(name: string, wiring: Wiring, queuePrefix: string): Variables
           GRAPHIQL_KEY: serverApiKey,
           ...(wiring.ports.sidecar === undefined ? {} : { SIDECAR_ADDRESS: sidecarAddress(wiring) }),
         },
-        wires: { ...stores, OPERATOR_KEY: operatorKey },
+        wires: { ...stores, OPERATOR_KEY: operatorKey, METRICS_PORT: String(webMetricsPort) },
       }
     case 'sidecar':
       return {

@@ -9,7 +9,8 @@ export interface Readiness {
 
 export interface HealthSource {
   ready: () => Readiness | Promise<Readiness>
-  metrics: Registry
+  /** Null: they are on a port of their own, as `/metrics` says. */
+  metrics: Registry | null
   /** What `/readyz` says of it; absent: everything. */
   toldAs?: (readiness: Readiness) => Readiness
   /** Paths without the leading slash. */
@@ -34,7 +35,8 @@ export function healthHandler({
       )
       return answer(response, readiness.status === 'UP' ? 200 : 503, toldAs(readiness))
     }
-    if (path === '/metrics') {
+    if (path === '/metrics' && metrics === null) return answer(response, 404, { error: 'Metrics have a port of their own: METRICS_PORT' })
+    if (path === '/metrics' && metrics !== null) {
       const text = await metrics.metrics()
       response.writeHead(200, { 'content-type': metrics.contentType }).end(text)
       return true

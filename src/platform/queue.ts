@@ -4,18 +4,24 @@
  *
  * definition  name and shape of a job; its payload carries the version of the shape as `v`
  * put back    a worker that does not know the version (an older one, during a deploy) returns the job for one that does
+ *
+ * A queue may be written to by others than the platform's processes. So nothing that a job says of itself decides how often it is tried and how long it is
+ * kept, and what cannot be read is set aside among the failed jobs.
  */
 import { DelayedError, type Job, type JobsOptions, Queue, UnrecoverableError, Worker } from 'bullmq'
 import { Problem, unavailable } from '../kernel/problem.js'
+import { setAsideUnreadable } from './dead-letters.js'
 import type { Readiness } from './health.js'
 import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from './metrics.js'
 import type { Life } from './process.js'
-import { openRedis, type Redis, sharedRedis } from './redis.js'
+import { openRedis, type Redis, type RedisUser, sharedRedis } from './redis.js'
 
 export interface QueueConnection {
   redisUrl: string
   /** Of all queue keys; in braces for Redis Cluster. */
   prefix: string
+  /** Whom the URL names; default: the platform's. */
+  user?: RedisUser
 }
 
 export interface JobDefinition<T extends { v: number }> {
@@ -60,6 +66,10 @@ const defaultOptions: JobsOptions = {
 
 /** How long a job waits that was put back: about as long as a deploy has both versions of a worker running, but not all in one try. */
 const putBackMs = 2_000
+/** From then on there is no hurry, and after the last (more than half a day) nobody will ever know the version. */
+const soonPutBack = 30
+const longPutBackMs = 30_000
+const mostPutBacks = 2_000
 
 /** First connection of a process: its Redis may be starting too. */
 const firstConnectionMs = 2_000
@@ -67,10 +77,10 @@ const firstConnectionMs = 2_000
 /** Opens the sending end of a queue; closed with the process. */
 export function openQueue<T extends { v: number }>(
   life: Life,
-  { redisUrl, prefix }: QueueConnection,
+  { redisUrl, prefix, user }: QueueConnection,
   definition: JobDefinition<T>,
 ): JobQueue<T> {
-  const client = sharedRedis(life, redisUrl, 'queue')
+  const client = sharedRedis(life, redisUrl, 'queue', user)
   const queue = openBullQueue(life, client, definition.queue, prefix)
   const opts = { ...defaultOptions, ...definition.options }
   let hasConnected = false
@@ -147,20 +157,24 @@ export interface ConsumeOptions<T> {
  */
 export function consume<T extends { v: number }>(
   life: Life,
-  { redisUrl, prefix }: QueueConnection,
+  { redisUrl, prefix, user }: QueueConnection,
   definition: JobDefinition<T>,
   { concurrency, handler, lockMs = 10_000, stalledAfterSeconds = 30 }: ConsumeOptions<T>,
 ): void {
   const { queue: name } = definition
-  const connection = openRedis(life, redisUrl, 'worker')
+  const connection = openRedis(life, redisUrl, 'worker', user)
   const metrics = jobMetrics(life.metrics)
   const progress = { lastFinishedAt: Date.now() }
+  const { attempts, backoff, removeOnComplete, removeOnFail } = { ...defaultOptions, ...definition.options }
+  const keeping = { attempts, backoff, removeOnComplete, removeOnFail }
 
   const worker = new Worker(
     name,
     async (job, token) => {
-      const isKnown = job.name === definition.name && (job.data as { v?: unknown } | null)?.v === definition.version
-      if (!isKnown) return putBack(life, job, token)
+      Object.assign(job.opts, keeping)
+      const version = (job.data as { v?: unknown } | null)?.v
+      if (typeof version !== 'number') throw new UnreadableJob('it says no version')
+      if (job.name !== definition.name || version !== definition.version) return putBack(life, job, token)
       const done = metrics.duration.startTimer({ queue: name })
       try {
         await handler(parsed(definition, job.data), { signal: life.signal, job })
@@ -178,17 +192,22 @@ export function consume<T extends { v: number }>(
   worker.on('failed', (job, error) => {
     const isFinal = job?.finishedOn !== undefined
     metrics.jobs.inc({ queue: name, result: isFinal ? 'failed' : 'retried' })
-    life.log[isFinal ? 'error' : 'warn'](
+    life.log[isFinal && !(error instanceof UnreadableJob) ? 'error' : 'warn'](
       { err: error, queue: name, jobId: job?.id, attempt: job?.attemptsMade },
       isFinal ? 'job failed' : 'job will be tried again',
     )
   })
+  const client = sharedRedis(life, redisUrl, 'queue', user)
+  const setAside = async (jobId: string) => {
+    const reason = await setAsideUnreadable(client, `${prefix}:${name}`, jobId, Date.now())
+    metrics.jobs.inc({ queue: name, result: reason === null ? 'stalled' : 'unreadable' })
+    life.log.warn({ queue: name, jobId, reason }, reason === null ? 'job was taken from a worker that fell silent' : 'job set aside')
+  }
   worker.on('stalled', (jobId) => {
-    metrics.jobs.inc({ queue: name, result: 'stalled' })
-    life.log.warn({ queue: name, jobId }, 'job was taken from a worker that fell silent')
+    setAside(jobId).catch((error: unknown) => life.log.debug({ err: error, queue: name, jobId }, 'job not looked at'))
   })
 
-  const watched = openBullQueue(life, sharedRedis(life, redisUrl, 'queue'), name, prefix)
+  const watched = openBullQueue(life, client, name, prefix)
   metrics.watch(name, () => watched.getWaitingCount())
   life.readyWhen(() => readiness(watched, progress, stalledAfterSeconds))
   life.open(`worker ${name}`, worker, (w) => closeWithin(w, 2_000))
@@ -202,9 +221,12 @@ function parsed<T extends { v: number }>(definition: JobDefinition<T>, data: unk
   try {
     return definition.parse(data)
   } catch (error) {
-    throw unrecoverable(error)
+    throw new UnreadableJob((error as Error).message)
   }
 }
+
+/** The job is none of ours: nothing has failed here. */
+class UnreadableJob extends UnrecoverableError {}
 
 function unrecoverable(cause: unknown): UnrecoverableError {
   const error = new UnrecoverableError((cause as Error).message)
@@ -212,13 +234,15 @@ function unrecoverable(cause: unknown): UnrecoverableError {
   return error
 }
 
-/** Never dead-letters it: during a deploy another worker knows the version. */
+/** During a deploy another worker knows the version. */
 async function putBack(life: Life, job: Job, token: string | undefined): Promise<never> {
+  // Not the other way round: a count that is none is none below.
+  if (!(job.attemptsStarted < mostPutBacks)) throw new UnreadableJob('no worker knows its name and version')
   life.log.debug(
     { queue: job.queueName, jobId: job.id, name: job.name, version: (job.data as { v?: unknown } | null)?.v },
     'job of an unknown version put back',
   )
-  await job.moveToDelayed(Date.now() + putBackMs, token)
+  await job.moveToDelayed(Date.now() + (job.attemptsStarted <= soonPutBack ? putBackMs : longPutBackMs), token)
   throw new DelayedError()
 }
 
@@ -281,7 +305,7 @@ function jobMetrics(registry: Registry): JobMetrics {
   const metrics: JobMetrics = {
     jobs: new Counter({
       name: 'tollgate_jobs_total',
-      help: 'Jobs by queue and result: finished, failed (for good), retried, stalled',
+      help: 'Jobs by queue and result: finished, failed (for good), retried, stalled, unreadable (set aside)',
       labelNames: ['queue', 'result'],
       registers: [registry],
     }),

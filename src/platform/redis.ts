@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Life } from './process.js'
 
@@ -11,6 +12,12 @@ export type { Redis }
  */
 export type RedisRole = 'request' | 'queue' | 'subscriber' | 'worker'
 
+/**
+ * platform  may do everything
+ * limited   what `environment redis-acl` allows: no INFO, and scripts by digest, which the platform has loaded (`wiring/queue-scripts.ts`)
+ */
+export type RedisUser = 'platform' | 'limited'
+
 const optionsOf: Record<RedisRole, RedisOptions> = {
   request: { maxRetriesPerRequest: 1, commandTimeout: 2_000 },
   queue: { maxRetriesPerRequest: 1, commandTimeout: 2_000, enableOfflineQueue: false },
@@ -19,9 +26,11 @@ const optionsOf: Record<RedisRole, RedisOptions> = {
 }
 
 /** A Redis client of the process. Closed with it. */
-export function openRedis(life: Life, url: string, role: RedisRole): Redis {
-  const client = new Redis(url, {
+export function openRedis(life: Life, url: string, role: RedisRole, user: RedisUser = 'platform'): Redis {
+  const client = new (user === 'limited' ? LimitedRedis : Redis)(url, {
     ...optionsOf[role],
+    // With a command that a limited user may not send.
+    disableClientInfo: user === 'limited',
     connectTimeout: 5_000,
     retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 2_000),
     // A replica that was promoted answers READONLY until the client connects again (2: and send the command again).
@@ -40,15 +49,60 @@ export function openRedis(life: Life, url: string, role: RedisRole): Redis {
   return life.open(`redis ${role}`, client, (c) => c.disconnect())
 }
 
+/**
+ * Sends no Lua but where it is allowed to: ioredis sends each script as a text when a connection needs it first. (Nor are such scripts for pipelines, which
+ * cannot fall back.)
+ */
+class LimitedRedis extends Redis {
+  /** The one question that ioredis asks with it is whether the connection is ready: not when the user was refused. */
+  override readonly info = ((answered: (error: unknown, text?: string) => void) =>
+    this.select(this.options.db ?? 0).then(
+      () => answered(null, ''),
+      (error: unknown) => answered(error),
+    )) as unknown as Redis['info']
+
+  override defineCommand(name: string, { lua, numberOfKeys }: { lua: string; numberOfKeys?: number }): void {
+    const digest = createHash('sha1').update(lua).digest('hex')
+    const run = async (...given: unknown[]) => {
+      // BullMQ gives one list of all arguments.
+      const args = (numberOfKeys === undefined ? given.flat() : [numberOfKeys, ...given.flat()]) as [number, ...string[]]
+      try {
+        return await this.evalsha(digest, ...args)
+      } catch (error) {
+        if (!isReply(error, 'NOSCRIPT')) throw error
+        return await this.eval(lua, ...args).catch((cause: unknown) => {
+          if (!isReply(cause, 'NOPERM')) throw cause
+          throw new Error(
+            `The script ${name} is not loaded in Redis: the platform does so when it starts, and its release must be the same`,
+            { cause },
+          )
+        })
+      }
+    }
+    Object.assign(this, { [name]: run })
+  }
+
+  override duplicate(override?: Partial<RedisOptions>): Redis {
+    return new LimitedRedis({ ...this.options, ...override })
+  }
+}
+
+/** Whether Redis itself answered with an error of that kind, or that is behind it. */
+export function isReply(error: unknown, ...kinds: string[]): boolean {
+  if (!(error instanceof Error)) return false
+  const isKind = error.name === 'ReplyError' && kinds.some((kind) => error.message.startsWith(`${kind} `))
+  return isKind || isReply(error.cause, ...kinds)
+}
+
 /** Clients that a process shares, by address and role. */
 const shared = new WeakMap<Life, Map<string, Redis>>()
 
 /** The same, but one for all who ask for this role: for commands that keep nobody waiting. */
-export function sharedRedis(life: Life, url: string, role: 'request' | 'queue'): Redis {
+export function sharedRedis(life: Life, url: string, role: 'request' | 'queue', user?: RedisUser): Redis {
   const ofLife = shared.get(life) ?? new Map<string, Redis>()
   shared.set(life, ofLife)
   const key = `${role} ${url}`
-  const client = ofLife.get(key) ?? openRedis(life, url, role)
+  const client = ofLife.get(key) ?? openRedis(life, url, role, user)
   ofLife.set(key, client)
   return client
 }

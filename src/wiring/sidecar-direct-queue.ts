@@ -15,9 +15,9 @@ import { DirectQueue } from '../sidecar/source/direct-queue.js'
 
 /** Wires a sidecar that adds usage to its environment's queue. Deadlines are by the clock of Redis, which must not be a second off that of the database. */
 export function openDirectQueue(life: Life, { redisUrl, environmentId, prefix }: UsageQueueAddress, apiKey: Secret): DirectQueue {
-  const connection = { redisUrl: redisUrl.reveal(), prefix }
-  const redis = openRedis(life, connection.redisUrl, 'request')
-  const subscriber = openRedis(life, connection.redisUrl, 'subscriber')
+  const connection = { redisUrl: redisUrl.reveal(), prefix, user: 'limited' } as const
+  const redis = openRedis(life, connection.redisUrl, 'request', 'limited')
+  const subscriber = openRedis(life, connection.redisUrl, 'subscriber', 'limited')
   const queues = [openQueue(life, connection, ingestDirectUsage(environmentId))]
   const limits = { maxWaitingJobs: defaultMaxWaitingJobs, maxRedisBytes: null }
   const intake = new UsageIntake({
@@ -27,7 +27,7 @@ export function openDirectQueue(life: Life, { redisUrl, environmentId, prefix }:
       const [seconds = 0, microseconds = 0] = await redis.time()
       return seconds * 1_000 + microseconds / 1_000
     }),
-    backlog: new Backlog({ redis, queues, limits, log: life.log, metrics: life.metrics }),
+    backlog: new Backlog({ redis: null, queues, limits, log: life.log, metrics: life.metrics }),
     keyHash: createHash('sha256').update(apiKey.reveal()).digest('base64'),
   })
   return new DirectQueue(environmentId, intake)

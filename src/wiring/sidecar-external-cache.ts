@@ -16,7 +16,7 @@ export async function openExternalSource(
   life: Life,
   { config, prefix, pool, parts }: { config: SidecarConfig; prefix: string; pool: RightsPool; parts: ApiSourceParts },
 ): Promise<ExternalSource> {
-  const redis = openRedis(life, externalCacheUrl(config), 'request')
+  const redis = openRedis(life, externalCacheUrl(config), 'request', 'limited')
   await Promise.race([new Promise<void>((resolve) => redis.once('ready', resolve)), sleep(firstConnectionMs)])
   const writer = new ExternalCacheWriter({ redis, prefix, ttlSeconds: config.REDIS_KEYS_TTL_IN_SECS })
   const reader = new ExternalCacheReader({ redis, prefix, pool })

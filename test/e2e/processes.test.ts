@@ -70,7 +70,7 @@ describe('every process', function () {
 
   /** As the runner gives it. `isSame`: on the ports that are taken; else on any that are free. */
   function environmentOf(name: string, { isSame = false } = {}): NodeJS.ProcessEnv {
-    const { databaseUrl, redisUrl, serverApiKey, operatorKey, processes, sidecarHttpUrl } = platform().file
+    const { databaseUrl, redisUrl, serverApiKey, operatorKey, processes, sidecarHttpUrl, webMetricsUrl } = platform().file
     const wiring: Wiring = {
       databaseUrl,
       redisUrl,
@@ -80,6 +80,7 @@ describe('every process', function () {
       environmentId: '019a0000-0000-7000-8000-000000000000',
       ports: Object.fromEntries(Object.entries(processes).map(([process, { port }]) => [process, port])),
       sidecarHttpPort: isSame ? Number(new URL(sidecarHttpUrl).port) : 0,
+      webMetricsPort: isSame ? Number(new URL(webMetricsUrl).port) : 0,
       bindAddress: '127.0.0.1',
     }
     const env = name === 'release' ? { DATABASE_URL: databaseUrl } : processEnvironment(name, wiring, {})

@@ -60,6 +60,7 @@ export class OwnProcesses {
       operatorKey: 'operator-key-of-a-test-run',
       ports: taken,
       sidecarHttpPort: await ports.take(),
+      webMetricsPort: await ports.take(),
       bindAddress: '127.0.0.1',
     }
     return new OwnProcesses(database, environmentId, processes, wiring, { QUEUE_PREFIX: queues.prefix, ...env }, ports)

@@ -85,8 +85,9 @@ function billChange({ account, ...request }: Bill & { terms: Terms }): Billed {
 
 /** An end that is decided anew is credited as is asked now. */
 function withEndDecided(account: Account, { before, after, creditsUnused }: BilledChange): Account {
-  const isSame = before?.effectiveEndDate === after.effectiveEndDate && before.cancellationDate === after.cancellationDate
-  return !before || isSame || isFinal(after.status) ? account : { ...account, creditsUnusedAtEnd: creditsUnused }
+  if (!before || isFinal(after.status)) return account
+  const isSame = before.effectiveEndDate === after.effectiveEndDate && before.cancellationDate === after.cancellationDate
+  return isSame ? account : { ...account, creditsUnusedAtEnd: creditsUnused }
 }
 
 function billDecided({

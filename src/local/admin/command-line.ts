@@ -16,7 +16,8 @@ import { connectPostgres } from '../../platform/postgres.js'
 import { Life } from '../../platform/process.js'
 import { openRedis } from '../../platform/redis.js'
 import { startMigrations } from '../../subscription/records/migrations.js'
-import { type AdminContext, commands } from './commands.js'
+import { commands } from './commands.js'
+import type { AdminContext } from './context.js'
 
 interface AdminOptions {
   /** What was typed after `npm run admin --`. */
@@ -80,11 +81,12 @@ async function withServices(
     const { prisma } = await connectPostgres(life, databaseUrl, { poolSize: 2 })
     const environments = new EnvironmentService({ prisma, clock, prepareForEvents: ensurePartitionsAround })
     const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: () => undefined })
-    const deadLetters = () => {
+    const redis = () => {
       if (redisUrl === null) throw new UsageError('no Redis: set REDIS_URL, or start the platform (npm start) and try again')
-      return new DeadLetters(openRedis(life, redisUrl, 'request'), queuePrefix)
+      return openRedis(life, redisUrl, 'request')
     }
-    return await work({ environments, catalog, clock, folder, deadLetters })
+    const deadLetters = () => new DeadLetters(redis(), queuePrefix)
+    return await work({ environments, catalog, clock, folder, deadLetters, redis, queuePrefix })
   } finally {
     await life.stop()
   }

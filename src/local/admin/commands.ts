@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { exportCatalog } from '../../catalog/document/export.js'
-import type { CatalogService } from '../../catalog/service.js'
 import type { Command } from '../../cli/command-line.js'
 import { entries, environmentOption, newEnvironmentOf } from '../../cli/entries.js'
-import { chooseEnvironment, expiryOf, kindOf, overlapHelp, overlapOf, requiredName, UsageError, type Values } from '../../cli/input.js'
+import { expiryOf, kindOf, overlapHelp, overlapOf, requiredName, UsageError, type Values } from '../../cli/input.js'
 import {
   describeChange,
   describeEnvironments,
@@ -19,18 +18,10 @@ import {
 } from '../../cli/output.js'
 import { type ApiKey, type Environment, isValidKey } from '../../environment/model/environment.js'
 import type { EnvironmentService } from '../../environment/service.js'
-import type { Clock, EpochMs } from '../../kernel/clock.js'
-import type { DeadLetter, DeadLetters } from '../../platform/dead-letters.js'
-
-export interface AdminContext {
-  /** Connects when it is asked for. */
-  deadLetters(): DeadLetters
-  environments: EnvironmentService
-  catalog: CatalogService
-  clock: Clock
-  /** Where file names start from. */
-  folder: string
-}
+import type { EpochMs } from '../../kernel/clock.js'
+import type { DeadLetter } from '../../platform/dead-letters.js'
+import { type AdminContext, findEnvironment } from './context.js'
+import { redisAcl } from './redis-users.js'
 
 export const commands: readonly Command<AdminContext>[] = [
   {
@@ -48,6 +39,7 @@ export const commands: readonly Command<AdminContext>[] = [
       return { text: describeEnvironments(all), json: all }
     },
   },
+  redisAcl,
   {
     ...entries.keyCreate,
     async run({ environments, clock }, values) {
@@ -181,9 +173,6 @@ export const commands: readonly Command<AdminContext>[] = [
 ]
 
 const shownLetter = ({ failedAt, ...letter }: DeadLetter) => ({ ...letter, failedAt: failedAt === null ? null : isoOf(failedAt) })
-
-const findEnvironment = async (environments: EnvironmentService, values: Values): Promise<Environment> =>
-  chooseEnvironment(await environments.list(), values)
 
 async function environmentOf(environments: EnvironmentService, values: Values): Promise<string> {
   return (await findEnvironment(environments, values)).refId

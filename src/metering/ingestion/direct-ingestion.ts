@@ -1,11 +1,12 @@
 import type { EnvironmentService } from '../../environment/service.js'
 import { Problem } from '../../kernel/problem.js'
+import { checkedJob } from '../wire/checked-job.js'
 import { directDoorPrefix, type IngestionJob } from '../wire/jobs.js'
 import type { Ingestion } from './ingestion.js'
 
 /**
  * Jobs of an environment's own queue, which sidecars add to. Who reaches the queue need not hold a key, so each job shows the hash of one, and
- * nothing in the job may name another environment. Safe to run twice for a job.
+ * nothing in the job may name another environment, and what it carries is checked as a door does. Safe to run twice for a job.
  */
 export class DirectIngestion {
   constructor(
@@ -18,8 +19,10 @@ export class DirectIngestion {
     // A reply to anybody else would be a message to them.
     if (!job.door.startsWith(directDoorPrefix(environmentId))) return
     const problem = await this.#refusal(environmentId, job)
-    if (problem) this.ingestion.refuse(job, problem)
-    else await this.ingestion.ingest(job, isRerun)
+    if (problem) return this.ingestion.refuse(job, problem)
+    const checked = checkedJob(job, Date.now())
+    if (checked instanceof Problem) this.ingestion.refuse(job, checked)
+    else await this.ingestion.ingest(checked, isRerun)
   }
 
   async #refusal(environmentId: string, job: IngestionJob): Promise<Problem | null> {

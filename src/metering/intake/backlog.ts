@@ -22,15 +22,16 @@ type Reason = 'jobs' | 'memory' | 'items'
  * it is worked off ends with a Redis that refuses everybody.
  */
 export class Backlog {
-  readonly #parts: { redis: Redis; queues: Pick<JobQueue<unknown>, 'waiting'>[]; limits: BacklogLimits; log: Logger }
+  readonly #parts: { redis: Redis | null; queues: Pick<JobQueue<unknown>, 'waiting'>[]; limits: BacklogLimits; log: Logger }
   #refreshedAt = Number.NEGATIVE_INFINITY
   #refusedFor: Exclude<Reason, 'items'> | null = null
   readonly #fullDoors = new Set<string>()
 
+  /** `redis`: whose memory is looked at; null: who asks may not know of it. */
   constructor({
     metrics,
     ...parts
-  }: { redis: Redis; queues: Pick<JobQueue<unknown>, 'waiting'>[]; limits: BacklogLimits; log: Logger; metrics: Registry }) {
+  }: { redis: Redis | null; queues: Pick<JobQueue<unknown>, 'waiting'>[]; limits: BacklogLimits; log: Logger; metrics: Registry }) {
     this.#parts = parts
     const backlog = this
     new Gauge({
@@ -58,7 +59,7 @@ export class Backlog {
 
   async refresh(): Promise<void> {
     const { redis, queues, limits } = this.#parts
-    const [info, ...waiting] = await Promise.all([redis.info('memory'), ...queues.map((queue) => queue.waiting())])
+    const [info, ...waiting] = await Promise.all([redis?.info('memory') ?? '', ...queues.map((queue) => queue.waiting())])
     const memory = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
     const usedBytes = memory('used_memory')
     const maxBytes = limits.maxRedisBytes ?? (memory('maxmemory') * maxShareOfMemory || Number.POSITIVE_INFINITY)

@@ -34,10 +34,19 @@ export class ExternalCacheReader {
     if (!body || !version) return null
     // What the customer holds itself counts for its resources too, so an entry from before it changed is not right any more.
     if (Number(version) < Number(customerVersion ?? 0)) return null
-    const features = Object.values(JSON.parse(body) as Record<string, CachedFeature>)
-    const usages = await this.#usages(entity, features)
+    const entry = readable(() => toFeatures(body))
+    const texts = entry && (await this.#usageTexts(entity, entry))
+    return texts && readable(() => this.#toState({ customerId, resourceId }, entry, { texts, version, metadata: metadata ?? null }))
+  }
+
+  #toState(
+    { customerId, resourceId }: Owner,
+    { features, metered }: Features,
+    { texts, version, metadata }: { texts: (string | null)[]; version: string; metadata: string | null },
+  ): CachedState | null {
+    const usages = toUsages(metered, texts)
     if (usages === null) return null
-    const accessVersion = Number(version)
+    const accessVersion = toVersion(version)
     const validUntil = features.map(({ calculatedEntitlement }) => calculatedEntitlement.validUntil ?? Number.POSITIVE_INFINITY)
     const earliest = Math.min(...validUntil)
     return {
@@ -45,39 +54,69 @@ export class ExternalCacheReader {
       resourceId,
       version: Math.max(accessVersion, ...usages.map(({ updatedAt }) => updatedAt)),
       accessVersion,
-      deniedReason: toStateReason(metadata ?? null),
+      deniedReason: toStateReason(metadata),
       rights: this.#pool.list(features.map(toRight)),
       usages: packUsages(usages),
       validUntil: Number.isFinite(earliest) ? earliest : null,
     }
   }
 
-  /** Of the metered features, in their order. Null when one is missing. */
-  async #usages(entity: string, features: readonly CachedFeature[]): Promise<HeldUsage[] | null> {
-    const metered = features.filter(
-      ({ calculatedEntitlement: { feature } }) => feature.featureType === 'NUMBER' && feature.meterType !== 'None',
-    )
+  /** Value and version of each metered feature's usage, one after the other. */
+  async #usageTexts(entity: string, { metered }: Features): Promise<(string | null)[]> {
     if (metered.length === 0) return []
     const keys = metered.flatMap(({ calculatedEntitlement: { feature } }) => {
       const key = usageKey(entity, feature.id)
       return [key, timestampKey(key)]
     })
-    const values = await this.#redis.mget(keys)
-    const usages: HeldUsage[] = []
-    for (const [index, { featureUsage }] of metered.entries()) {
-      const [body, version] = [values[index * 2], values[index * 2 + 1]]
-      if (!body || !version) return null
-      const { currentUsage, usagePeriodStart, usagePeriodEnd } = JSON.parse(body) as CachedUsage
-      usages.push({
-        currentUsage: decimal.fromNumber(currentUsage),
-        periodStart: usagePeriodStart,
-        periodEnd: usagePeriodEnd,
-        updatedAt: Number(version),
-        anchor: featureUsage.usagePeriodAnchor,
-      })
-    }
-    return usages
+    return this.#redis.mget(keys)
   }
+}
+
+/** Of an entry. */
+interface Features {
+  features: CachedFeature[]
+  metered: CachedFeature[]
+}
+
+/** Null: what is written there is none of ours. It is a miss then, of this key and no other. */
+function readable<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}
+
+function toFeatures(body: string): Features {
+  const features = Object.values(JSON.parse(body) as Record<string, CachedFeature>)
+  const metered = features.filter(
+    ({ calculatedEntitlement: { feature } }) => feature.featureType === 'NUMBER' && feature.meterType !== 'None',
+  )
+  return { features, metered }
+}
+
+/** Null when one is missing. */
+function toUsages(metered: readonly CachedFeature[], texts: readonly (string | null)[]): HeldUsage[] | null {
+  const usages: HeldUsage[] = []
+  for (const [index, { featureUsage }] of metered.entries()) {
+    const [body, version] = [texts[index * 2], texts[index * 2 + 1]]
+    if (!body || !version) return null
+    const { currentUsage, usagePeriodStart, usagePeriodEnd } = JSON.parse(body) as CachedUsage
+    usages.push({
+      currentUsage: decimal.fromNumber(currentUsage),
+      periodStart: usagePeriodStart,
+      periodEnd: usagePeriodEnd,
+      updatedAt: toVersion(version),
+      anchor: featureUsage.usagePeriodAnchor,
+    })
+  }
+  return usages
+}
+
+function toVersion(text: string): number {
+  const version = Number(text)
+  if (!Number.isFinite(version)) throw new Error('a version that is no number')
+  return version
 }
 
 function toRight({ calculatedEntitlement, featureUsage }: CachedFeature): Omit<Right, 'encoded'> {

@@ -1,7 +1,7 @@
 import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel'
 import type { Clock } from '../../kernel/clock.js'
 import type { Logger } from '../../platform/logger.js'
-import type { Redis } from '../../platform/redis.js'
+import { isReply, type Redis } from '../../platform/redis.js'
 import { toWritableState } from '../../updates/external-cache/state-json.js'
 import type { ExternalCacheWriter } from '../../updates/external-cache/writer.js'
 import type { SentEvent, SentReport } from '../api/client.js'
@@ -20,6 +20,9 @@ const outageAfterFailures = 3
 const outageRetryMs = 1_000
 /** What the external cache does not hold (unknown customers) was read from the API so lately that asking again would tell nothing new. */
 const missTrustMs = 5_000
+
+/** Answers of Redis that are about one write and not about Redis. */
+const refusals = ['NOPERM', 'NOSCRIPT', 'WRONGTYPE', 'ERR']
 
 interface ExternalSourceParts {
   redis: Redis
@@ -42,6 +45,8 @@ export class ExternalSource implements EntitlementSource {
     circuitBreaker(handleAll, { halfOpenAfter: outageRetryMs, breaker: new ConsecutiveBreaker(outageAfterFailures) }),
     timeout(patienceMs, TimeoutStrategy.Aggressive),
   )
+
+  #isRefusalReported = false
 
   constructor(parts: ExternalSourceParts) {
     this.#parts = parts
@@ -124,10 +129,17 @@ export class ExternalSource implements EntitlementSource {
   #write(written: Promise<boolean>): Promise<unknown> {
     const { metrics, log } = this.#parts
     return this.#cache
-      .execute(() => written)
+      .execute(() => written.catch((error: unknown) => this.#hearRefusal(error)))
       .catch((error: unknown) => {
         metrics.externalCacheFailures++
         log.debug({ err: error }, 'external cache did not take a write')
       })
+  }
+
+  /** A cache that refuses a write is there: the user may not write, or something else is kept under the key. Fails with what is no refusal. */
+  #hearRefusal(error: unknown): void {
+    if (!isReply(error, ...refusals)) throw error
+    if (!this.#isRefusalReported) this.#parts.log.warn({ err: error }, 'external cache refuses what the API answered')
+    this.#isRefusalReported = true
   }
 }

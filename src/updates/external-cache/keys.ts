@@ -13,9 +13,12 @@ export interface EntityId {
 
 /** `production:c_acme`, `production:c_acme:r_site-1` */
 export function entityKey(prefix: string, { customerId, resourceId }: EntityId): string {
-  const customer = `${prefix}:c_${encodeId(customerId)}`
+  const customer = anyEntity(prefix) + encodeId(customerId)
   return resourceId === null ? customer : `${customer}:r_${encodeId(resourceId)}`
 }
+
+/** What all of them begin with. */
+export const anyEntity = (prefix: string): string => `${prefix}:c_`
 
 export const usageKey = (entity: string, featureId: string): string => `${entity}:f_${encodeId(featureId)}`
 

@@ -42,7 +42,8 @@ export class StateApi {
 
   /**
    * The state of a customer or resource, an unknown one included, as of a version not below `version`. Fails with UNAVAILABLE when the API is away or refuses
-   * the key (someone will mend it), and with INVALID_ARGUMENT when it does not take the identifiers.
+   * the key (someone will mend it), with reason QUESTION_FAILED when it answered that it can't answer this, and with INVALID_ARGUMENT when it does not take
+   * the question.
    */
   async fetch(id: EntityId, version: EpochMs, signal: AbortSignal): Promise<WritableState> {
     const { statusCode, text } = await this.#post(JSON.stringify({ query, variables: { query: id } }), signal)
@@ -50,9 +51,11 @@ export class StateApi {
     if (data?.entitlementsState) return toWritableState(id, version, data.entitlementsState)
     const [error] = errors ?? []
     const { code } = error?.extensions ?? {}
-    if (code === 'BadUserInput') throw new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', error!.message)
     const message = `The API did not answer with a state: ${error?.message ?? `HTTP ${statusCode}`}`
-    throw isRefusal(code) ? new Problem('UNAVAILABLE', keyRefused, message) : unavailable(message)
+    if (isRefusal(code)) throw new Problem('UNAVAILABLE', keyRefused, message)
+    if (code === 'InternalServerError') throw new Problem('UNAVAILABLE', questionFailed, message)
+    if (code === 'BadUserInput' || unfit.includes(statusCode)) throw new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', message)
+    throw unavailable(message)
   }
 
   /**
@@ -87,6 +90,12 @@ export class StateApi {
 
 /** The reason of a problem: it goes on until the key is put right. */
 export const keyRefused = 'KEY_REFUSED'
+
+/** The reason of a problem: it may be that of the question alone. */
+export const questionFailed = 'QUESTION_FAILED'
+
+/** HTTP statuses of what will not be taken next time either: the request, its address, its size. */
+const unfit = [400, 411, 413, 414, 431]
 
 const refused = (message: string) => new Problem('PERMISSION_DENIED', keyRefused, message)
 const isRefusal = (code: string | undefined) => code === 'Unauthenticated' || code === 'IdentityForbidden'

@@ -1,4 +1,5 @@
-// Starts the editor. A key that is typed into the headers is kept by the editor in this browser's storage, like the queries; one that came with the page is not.
+// Starts the editor. It keeps the queries in this browser's storage; headers, with a key that is typed into them, only when its settings say so, and a key that
+// came with the page never.
 const { createElement } = React
 const editor = document.getElementById('editor')
 const { key } = editor.dataset
@@ -32,6 +33,5 @@ const headers = key
   : {
       defaultHeaders: JSON.stringify({ 'X-API-KEY': placeholder }, null, 2),
       defaultEditorToolsVisibility: 'headers',
-      shouldPersistHeaders: true,
     }
 ReactDOM.createRoot(editor).render(createElement(GraphiQL, { fetcher, defaultQuery: firstQuery, ...headers }))

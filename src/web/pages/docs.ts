@@ -6,6 +6,7 @@ import { escapeHtml } from './escape-html.js'
 import { withExamples, writtenAddress } from './examples.js'
 import { iconLink } from './home.js'
 import { packageRoot, readAsset } from './package-files.js'
+import { setPageHeaders } from './page-headers.js'
 
 /** A page of src/web/docs: Markdown whose first line is `# Title`. Ours, so its HTML is trusted. */
 interface Page {
@@ -28,6 +29,8 @@ export interface GeneratedPage {
   write(): string
 }
 
+export type Tables = Readonly<Record<string, string>>
+
 const firstPage = 'index'
 
 /** The pages in the order of who begins. What is not named is reference. */
@@ -37,7 +40,7 @@ const sections: readonly (readonly [title: string, names: readonly string[]])[] 
   ['Recipes', ['recipes', 'subscription-year']],
   ['How it works', ['catalog', 'subscriptions', 'events', 'billing']],
   ['Reference', ['graphql-api', 'reference', 'errors', 'unsupported-fields']],
-  ['Operation', ['operations', 'benchmarks', 'cost']],
+  ['Operation', ['operations', 'security', 'benchmarks', 'cost']],
 ]
 const lastSection = 'Reference'
 
@@ -46,11 +49,12 @@ const writtenSidecar = '127.0.0.1:8443'
 
 /**
  * The documentation at /docs: the pages and drawings of src/web/docs as they were at the start, and generated pages. Each is rendered once, and shown with the
- * addresses under which this platform is reached. `sidecarAddress`: of gRPC; absent: none is known.
+ * addresses under which this platform is reached. `sidecarAddress`: of gRPC; absent: none is known. `tables`: in Markdown, by the name under which a page has a
+ * place for it (`<!-- table: name -->`).
  */
-export function serveDocs(generated: readonly GeneratedPage[], sidecarAddress?: string): Middleware {
+export function serveDocs(generated: readonly GeneratedPage[], tables: Tables, sidecarAddress?: string): Middleware {
   const directory = join(packageRoot, 'src/web/docs')
-  const pages = readPages(directory, generated)
+  const pages = readPages(directory, generated, tables)
   const drawings = readdirSync(directory).filter((file) => file.endsWith('.svg'))
   const files = new Map<string, { type: string; text(): string }>([
     ['/docs/docs.css', { type: 'css', text: once(() => readAsset('docs.css')) }],
@@ -63,7 +67,7 @@ export function serveDocs(generated: readonly GeneratedPage[], sidecarAddress?: 
     if (ctx.path !== '/docs' && !ctx.path.startsWith('/docs/')) return next()
     const path = ctx.path.length > 6 ? ctx.path.replace(/\/$|\.md$/, '') : '/docs'
     const file = files.get(path)
-    ctx.set('content-security-policy', "default-src 'self'; img-src 'self' data:")
+    setPageHeaders(ctx)
     ctx.status = file ? 200 : 404
     ctx.type = file?.type ?? 'html'
     const text = file?.text() ?? render(missing, pages)
@@ -84,9 +88,9 @@ function withAddresses(html: string, { host, req, secure }: Context, sidecarAddr
 
 const missing: Page = { name: '', title: 'No such page', html: () => '<h1>No such page</h1><p>Choose one of the list.</p>', words: '' }
 
-function readPages(directory: string, generated: readonly GeneratedPage[]): Page[] {
+function readPages(directory: string, generated: readonly GeneratedPage[], tables: Tables): Page[] {
   const names = readdirSync(directory).filter((file) => file.endsWith('.md'))
-  const written = names.map((file) => toPage(file.slice(0, -'.md'.length), readFileSync(join(directory, file), 'utf8')))
+  const written = names.map((file) => toPage(file.slice(0, -'.md'.length), filled(readFileSync(join(directory, file), 'utf8'), tables)))
   const pages = [
     ...written,
     ...generated.map(({ write, words, ...page }) => ({ ...page, words: words.toLowerCase(), html: () => toHtml(write()) })),
@@ -103,6 +107,8 @@ function inSections(pages: readonly Page[]): [title: string, pages: Page[]][] {
     return [title, title === lastSection ? [...own, ...others] : own]
   })
 }
+
+const filled = (text: string, tables: Tables) => text.replace(/^<!-- table: (\w+) -->$/gm, (place, name: string) => tables[name] ?? place)
 
 function toPage(name: string, text: string): Page {
   const title = /^# (.+)/.exec(text)?.[1] ?? name

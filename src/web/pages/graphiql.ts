@@ -6,6 +6,7 @@ import { isFromThisMachine } from '../access/loopback.js'
 import { escapeHtml } from './escape-html.js'
 import { iconLink } from './home.js'
 import { findInstalled, readAsset } from './package-files.js'
+import { setPageHeaders } from './page-headers.js'
 
 /** An editor for queries, at /graphql in a browser. Everything comes from installed packages: nothing is fetched from elsewhere. */
 
@@ -48,17 +49,16 @@ export function serveGraphiql(key: Secret | null): Middleware {
     const file = files.get(ctx.path)
     if (ctx.method !== 'GET') return next()
     if (ctx.path === '/graphql' && wantsPage(ctx)) {
-      ctx.set({
-        'cache-control': 'no-store',
-        'content-security-policy': "frame-ancestors 'none'",
-        'cross-origin-resource-policy': 'same-origin',
-      })
+      setPageHeaders(ctx, { inlineStyles: true })
+      ctx.set('cache-control', 'no-store')
       ctx.type = 'html'
       ctx.body = page(key && isFromThisMachine(ctx.req) ? key.reveal() : '')
     } else if (ctx.path === '/graphiql/start.js') {
+      setPageHeaders(ctx)
       ctx.type = 'js'
       ctx.body = start
     } else if (file) {
+      setPageHeaders(ctx)
       ctx.type = file.endsWith('.css') ? 'css' : 'js'
       ctx.set('cache-control', 'public, max-age=3600')
       ctx.body = createReadStream(file)

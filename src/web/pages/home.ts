@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa'
 import { readAsset } from './package-files.js'
+import { setPageHeaders } from './page-headers.js'
 
 /** What there may be besides what there always is. */
 export interface HomeOptions {
@@ -16,7 +17,7 @@ export function serveHome(options: HomeOptions): Middleware {
   return async (ctx, next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next()
     if (ctx.path === '/') {
-      ctx.set('content-security-policy', "default-src 'self'")
+      setPageHeaders(ctx)
       ctx.type = 'html'
       ctx.body = page
     } else if (ctx.path === '/favicon.svg' || ctx.path === '/favicon.ico') {
@@ -33,7 +34,6 @@ function homePage({ hasEditor, hasQueueBoard }: HomeOptions): string {
     ...(hasEditor ? ([['/graphql', 'GraphiQL: try queries in the browser']] as [string, string][]) : []),
     ...(hasQueueBoard ? ([['/queues', 'Queues, with the operator key']] as [string, string][]) : []),
     ['/readyz', 'Health: whether this process does its work'],
-    ['/metrics', 'Metrics, as Prometheus reads them'],
   ]
   return `<!doctype html>
 <html lang="en">

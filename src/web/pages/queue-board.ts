@@ -12,9 +12,14 @@ import type { QueueConnection } from '../../platform/queue.js'
 import { openRedis } from '../../platform/redis.js'
 import { applyDueTransitions } from '../../subscription/time/jobs.js'
 import { deliverChanges, environmentQueue } from '../../updates/deliver/jobs.js'
+import { isFromOwnPage, isRead } from '../access/origin.js'
 import type { Services } from '../graphql/operations/context.js'
+import { setPageHeaders } from './page-headers.js'
 
 const path = '/queues'
+
+/** The page would have browsers tell another site when an operator looks. Without it they take fonts of their own. */
+const foreignFonts = /<link href="https:[^>]*>/
 
 /** One queue per kind of work, beside the shards of ingestion and the queues that environments have of their own. */
 const sharedQueues = [aggregateEvents, fillUsage, applyDueTransitions, runImport, deliverChanges].map(({ queue }) => queue)
@@ -57,6 +62,12 @@ export function serveQueueBoard({
   const serve = adapter.registerPlugin()
   return async (ctx, next) => {
     if (ctx.path !== path && !ctx.path.startsWith(`${path}/`)) return next()
+    setPageHeaders(ctx, { inlineStyles: true })
+    if (!isRead(ctx.method) && !isFromOwnPage(ctx.headers, { hasOwnHeader: ctx.get('x-operator-key') !== '' })) {
+      ctx.status = 403
+      ctx.body = 'A change of a queue must come from the page of the queue board, or with the header X-OPERATOR-KEY.'
+      return
+    }
     if (!isOperator(ctx, operatorKey)) {
       ctx.status = 401
       ctx.set('www-authenticate', 'Basic realm="Tollgate operator: any name, the operator key as password"')
@@ -68,7 +79,8 @@ export function serveQueueBoard({
     const all = await environments.list()
     for (const { id, hasPersistentCache } of all) if (hasPersistentCache) show(environmentQueue(id).queue)
     for (const name of await existing(all.map(({ id }) => ingestDirectUsage(id).queue))) show(name)
-    return serve(ctx as Parameters<typeof serve>[0], next)
+    await serve(ctx as Parameters<typeof serve>[0], next)
+    if (typeof ctx.body === 'string') ctx.body = ctx.body.replace(foreignFonts, '')
   }
 }
 

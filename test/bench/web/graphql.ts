@@ -118,7 +118,7 @@ async function compareTargets({ h2load, name, subject, constant, web, reference,
 
 /** Fails when what was measured was not answered from memory. */
 async function checkReads(web: StackProcess): Promise<null> {
-  const metrics = await fetchText(`${web.url}/metrics`)
+  const metrics = await fetchText(`${web.healthUrl}/metrics`)
   const count = (source: string) =>
     Number(new RegExp(`^tollgate_state_reads_total\\{.*source="${source}".*\\} (\\d+)`, 'm').exec(metrics)?.[1] ?? 0)
   if (count('PostgreSQL') + count('Redis') > count('memory') / 100) throw wrong('The states were not answered from memory')
@@ -135,7 +135,6 @@ export const graphqlMemory: Benchmark = {
     await addCustomers(stack, customers, 'big')
     const web = await stack.start('web', { RATE_LIMIT_PER_KEY: '1000000' })
     await stack.start('cache-invalidation')
-    const client = life.open('client', new Client(web.url, { pipelining: 1 }), (c) => c.close())
     const samples: { at: number; resident: number; heap: number }[] = []
     const began = performance.now()
     const elapsed = () => (performance.now() - began) / 1000
@@ -152,8 +151,7 @@ export const graphqlMemory: Benchmark = {
     const sampling = (async () => {
       while (elapsed() < seconds) {
         await sleep(Math.min(5_000, seconds * 50))
-        const { body } = await client.request({ path: '/metrics', method: 'GET' })
-        const text = await body.text()
+        const text = await fetchText(`${web.healthUrl}/metrics`)
         const value = (name: string) => Number(new RegExp(`^${name}\\{[^}]*\\} ([\\d.e+]+)`, 'm').exec(text)?.[1] ?? 0) / 1024 / 1024
         const sample = { at: elapsed(), resident: value('process_resident_memory_bytes'), heap: value('nodejs_heap_size_used_bytes') }
         samples.push(sample)

@@ -124,7 +124,7 @@ export async function measureRefusals({
 
 /** Since it was asked last. */
 async function longestDelayMs(web: StackProcess): Promise<number> {
-  const metrics = await (await fetch(`${web.url}/metrics`)).text()
+  const metrics = await (await fetch(`${web.healthUrl}/metrics`)).text()
   return Number(/^nodejs_eventloop_lag_max_seconds\S* ([\d.e-]+)/m.exec(metrics)?.[1] ?? Number.NaN) * 1000
 }
 

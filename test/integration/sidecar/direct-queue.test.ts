@@ -6,25 +6,12 @@ import { newId } from '../../../src/kernel/id.js'
 import { DirectIngestion } from '../../../src/metering/ingestion/direct-ingestion.js'
 import { type IngestionJob, ingestDirectUsage, ingestUsage } from '../../../src/metering/wire/jobs.js'
 import { consume } from '../../../src/platform/queue.js'
+import { keepQueueScriptsLoaded } from '../../../src/wiring/queue-scripts.js'
+import { queueUserRules } from '../../../src/wiring/redis-users.js'
 import { FakeApi } from '../../contract/grpc/fake-api.js'
 import { errorOf, type RunningSidecar, runSidecar } from '../../contract/grpc/harness.js'
 import { testRedisUrl } from '../../support/redis.js'
 import { createEnvironment, eventually, type MeteringBench, openMeteringBench, usageOf } from '../metering/fixture.js'
-
-/** The Redis user that an environment's sidecars get: what `src/web/docs/sidecar.md` tells operators to create. */
-const rulesOf = (prefix: string, environmentId: string) => [
-  'on',
-  '>secret',
-  'resetkeys',
-  'resetchannels',
-  `~${prefix}:usage-ingestion-${environmentId}:*`,
-  `&${prefix}:replies:${environmentId}:*`,
-  '+@all',
-  '-@dangerous',
-  '-@admin',
-  '+info',
-  '+client|setname',
-]
 
 describe('sidecar with a queue of its own', () => {
   let bench: MeteringBench
@@ -45,7 +32,8 @@ describe('sidecar with a queue of its own', () => {
     ).key
     admin = new Redis(testRedisUrl())
     user = `sidecar-${environmentId}`
-    await admin.acl('SETUSER', user, ...rulesOf(bench.queues.prefix, environmentId))
+    await admin.acl('SETUSER', user, 'on', '>secret', ...queueUserRules('sidecar', { queuePrefix: bench.queues.prefix, environmentId }))
+    keepQueueScriptsLoaded(bench.life, bench.queues)
     const direct = new DirectIngestion(bench.app.environments, bench.newIngestion())
     consume(bench.life, bench.queues, ingestDirectUsage(environmentId), {
       concurrency: 2,
@@ -166,7 +154,12 @@ describe('sidecar with a queue of its own', () => {
   it('reaches nothing else in Redis with its user', async () => {
     const url = new URL(queueUrl())
     url.search = ''
-    const stranger = new Redis(url.href, { maxRetriesPerRequest: 0, retryStrategy: () => null })
+    const stranger = new Redis(url.href, {
+      enableReadyCheck: false,
+      disableClientInfo: true,
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+    })
     stranger.on('error', () => {})
     const refused = async (work: Promise<unknown>) =>
       expect(

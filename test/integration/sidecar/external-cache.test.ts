@@ -133,6 +133,32 @@ describe('sidecar with an external cache', () => {
     expect(api.operations).to.have.length(1)
   })
 
+  it('takes what it cannot read for a miss of that key, and goes on reading all others', async () => {
+    const sidecar = await start()
+    await write(holding(version(1, 1)))
+    const entity = (await redis.get(`${prefix}:c_c`))!
+    const unreadable: Record<string, (key: string) => Promise<unknown>> = {
+      'no JSON': (key) => redis.mset(key, '{', `${key}#timestamp`, '5'),
+      nothing: (key) => redis.mset(key, 'null', `${key}#timestamp`, '5'),
+      'an entry of another shape': (key) => redis.mset(key, '{"api-calls":7}', `${key}#timestamp`, '5'),
+      'a list': (key) => redis.rpush(key, 'x'),
+      'a list for a timestamp': async (key) => [await redis.set(key, entity), await redis.rpush(`${key}#timestamp`, 'x')],
+      'a version that is none': (key) =>
+        redis.mset(key, entity, `${key}#timestamp`, 'x', `${key}:f_api-calls`, '{}', `${key}:f_api-calls#timestamp`, '1'),
+      'a usage that is none': (key) =>
+        redis.mset(key, entity, `${key}#timestamp`, '1', `${key}:f_api-calls`, '7', `${key}:f_api-calls#timestamp`, '1'),
+      'metadata that is none': (key) => redis.mset(key, '{}', `${key}#timestamp`, '1', `${key}:metadata`, '{'),
+    }
+    for (const [what, put] of Object.entries(unreadable)) {
+      const customerId = `hostile-${what.replaceAll(' ', '-')}`
+      await put(`${prefix}:c_${customerId}`)
+      api.states.set(customerId, holding(version(2, 7)))
+      expect(await usageOf(sidecar, customerId), what).to.equal(7)
+    }
+    expect(await usageOf(sidecar)).to.equal(1)
+    expect(await sidecar.metric('sidecar_external_cache_failures_total')).to.equal(0)
+  })
+
   describe('without its Redis', () => {
     it('asks the API, remembers its answers, and comes back by itself', async () => {
       const sidecar = await start()

@@ -9,6 +9,7 @@ const wiring: Wiring = {
   operatorKey: 'operator-key',
   ports: { web: 4000, sidecar: 8443, 'usage-ingestion': 4101, 'queue-consumption': 4105 },
   sidecarHttpPort: 8080,
+  webMetricsPort: 4100,
   bindAddress: '127.0.0.1',
 }
 
@@ -24,6 +25,7 @@ describe('local/process-wiring', () => {
       DATABASE_URL: wiring.databaseUrl,
       REDIS_URL: wiring.redisUrl,
       OPERATOR_KEY: 'operator-key',
+      METRICS_PORT: '4100',
     })
   })
 

@@ -210,6 +210,34 @@ describe('queue-consumption', function () {
     expect(await board.getFailedCount()).to.equal(0)
   })
 
+  it('sets a message aside that the API will never take, or fails on each time while it answers', async () => {
+    const failing = { status: 200, body: { errors: [{ message: 'went wrong', extensions: { code: 'InternalServerError' } }] } }
+    const answers: { status?: number; body: unknown }[] = [{ status: 413, body: '<html>too large</html>' }, failing]
+    const api = await fakeApi(0, () => answers.shift() ?? failing)
+    apis.push(api)
+    const worker = await start({ API_URL: api.url })
+    await queue.add(message('entitlements', 5))
+    await eventually(
+      () => board.getFailedCount(),
+      (count) => count === 1,
+    )
+    await queue.add(message('entitlements', 6))
+    const [delayed] = await eventually(
+      () => board.getDelayed(),
+      (jobs) => jobs.length === 1,
+    )
+    expect(await board.getFailedCount()).to.equal(1)
+    // given: an hour has passed
+    await redis.hset(`${queuePrefix}:environment-${environmentId}:${delayed!.id}`, 'ats', '500')
+    await eventually(
+      () => board.getFailedCount(),
+      (count) => count === 2,
+    )
+    await queue.add(stateMessage(state(7, [boolean('sso')])))
+    await holds('sso')
+    expect(worker.output).to.include('went wrong')
+  })
+
   it('keeps messages while the external cache is away, says so, and applies them when it is back', async () => {
     const line = await lineToRedis()
     const worker = await start({ REDIS_HOST: '127.0.0.1', REDIS_PORT: String(line.port) })

@@ -237,7 +237,7 @@ describe('the front door over HTTP', () => {
       const html = await response.text()
       expect(html).to.include('<meta name="viewport" content="width=device-width, initial-scale=1">')
       expect(html).to.include('<h1 id="errors">Errors</h1>')
-      expect(response.headers.get('content-security-policy')).to.include("default-src 'self'")
+      expect(response.headers.get('content-security-policy')).to.include("default-src 'none'")
     })
 
     it('have a reference made from the schema, whose links all lead somewhere', async () => {
@@ -305,10 +305,16 @@ describe('the front door over HTTP', () => {
     })
   })
 
-  it('answers health and metrics', async () => {
+  it('answers health', async () => {
     expect(await (await fetch(`${door.url}/livez`)).json()).to.deep.equal({ status: 'UP' })
     expect(await (await fetch(`${door.url}/readyz`)).json()).to.include({ status: 'UP' })
-    expect(await (await fetch(`${door.url}/metrics`)).text()).to.include('tollgate_graphql_operation_seconds')
+  })
+
+  it('says where metrics are instead of showing them to whoever reaches the API', async () => {
+    const answer = await fetch(`${door.url}/metrics`)
+    expect([answer.status, await answer.json()]).to.deep.equal([404, { error: 'Metrics have a port of their own: METRICS_PORT' }])
+    const port = await door.life.serveHealth({ port: 0, host: '127.0.0.1' })
+    expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).to.include('tollgate_graphql_operation_seconds')
   })
 
   it('knows no other path', async () => {

@@ -1,0 +1,25 @@
+import type { CatalogService } from '../../catalog/service.js'
+import { chooseEnvironment, type Values } from '../../cli/input.js'
+import type { Environment } from '../../environment/model/environment.js'
+import type { EnvironmentService } from '../../environment/service.js'
+import type { Clock } from '../../kernel/clock.js'
+import type { DeadLetters } from '../../platform/dead-letters.js'
+import type { Redis } from '../../platform/redis.js'
+
+/** What the commands of an operator work with. */
+export interface AdminContext {
+  /** Connects when it is asked for. */
+  deadLetters(): DeadLetters
+  /** The platform's; connects when it is asked for. */
+  redis(): Redis
+  /** Of all queue keys. */
+  queuePrefix: string
+  environments: EnvironmentService
+  catalog: CatalogService
+  clock: Clock
+  /** Where file names start from. */
+  folder: string
+}
+
+export const findEnvironment = async (environments: EnvironmentService, values: Values): Promise<Environment> =>
+  chooseEnvironment(await environments.list(), values)

@@ -1,0 +1,150 @@
+/** The limits of the platform, as its docs show them: made of what is in force, and each with the test that goes beyond it. */
+import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
+import { maxItemsPerCall } from '../metering/model/report.js'
+import type { RateLimitOptions } from '../web/access/rate-limits.js'
+import { maxBatch } from '../web/graphql/door/door.js'
+import { maxAliases, maxCost, maxDepth, maxFragments, maxListItems, maxRepeats, maxTokens } from '../web/graphql/door/limits.js'
+import { maxBodyBytes } from '../web/http/body.js'
+import { maxEarlyBytes, maxPointsPerSecond, maxUnreadBytes } from '../web/live/connection.js'
+import type { SocketPlaces } from '../web/live/socket.js'
+import { maxCustomerCost, maxSocketCost, maxSubscriptionCost } from '../web/live/subscription-costs.js'
+
+export interface Limit {
+  what: string
+  value: string
+  /** What sets it; null: nothing does. */
+  variable: string | null
+  /** What happens to who asks for more. */
+  beyond: string
+  /** The file under test/ and the title of what shows it. */
+  test: readonly [file: string, title: string]
+}
+
+const refused = 'refused (`BadUserInput`) before anything is done'
+const slowedDown = 'refused (`RateLimitExceeded`) with the time to wait'
+
+const door = 'unit/web/graphql/door'
+const http = 'integration/web/http/http.test.ts'
+const live = 'integration/web/live/bounds.test.ts'
+const doorLimits = 'integration/web/graphql/door/limits.test.ts'
+
+/** A place for each limit: those of one kind stand together. */
+export function limitsOf(limits: RateLimitOptions & SocketPlaces & { operationTimeoutMs: number }): Limit[] {
+  const { operationTimeoutMs, perKey, perCustomer, sockets, socketsPerAddress, socketsPerKey, socketsPerCustomer } = limits
+  const row = (what: string, value: string, beyond: string, test: Limit['test'], variable: string | null = null): Limit => ({
+    what,
+    value,
+    variable,
+    beyond,
+    test,
+  })
+  return [
+    row('body of a request', bytes(maxBodyBytes), '413; the rest is not read', [http, 'refuses a body over the size limit that says so']),
+    row('operations of a list', count(maxBatch), refused, [http, 'refuses 26, and none']),
+    row(
+      'requests with a key, by process',
+      `${count(perKey)} a second`,
+      slowedDown,
+      [doorLimits, 'are counted for a key, each operation of a list'],
+      'RATE_LIMIT_PER_KEY',
+    ),
+    row(
+      'requests of a customer with a client key, by process',
+      `${count(perCustomer)} a second`,
+      slowedDown,
+      [doorLimits, 'are counted for a customer with its token'],
+      'RATE_LIMIT_PER_CUSTOMER',
+    ),
+    row('tokens of a document', count(maxTokens), refused, [
+      `${door}/documents.test.ts`,
+      'cost little to refuse when one field is repeated as often as tokens allow',
+    ]),
+    row('depth of a document', count(maxDepth), refused, [`${door}/documents.test.ts`, 'have a bounded depth']),
+    row('aliases of a document', count(maxAliases), refused, [`${door}/limits.test.ts`, 'are refused one above the limit']),
+    row('fragments of a document', count(maxFragments), refused, [`${door}/limits.test.ts`, 'are refused one above the limit']),
+    row('one field in a selection', `${count(maxRepeats)} times`, refused, [`${door}/limits.test.ts`, 'are refused one above the limit']),
+    row('fields that an answer may have', count(maxCost), refused, [
+      `${door}/limits.test.ts`,
+      'grows with each list inside a list, beyond what is answered',
+    ]),
+    row('items of a list among variables', count(maxListItems), refused, [doorLimits, 'bound the lists of variables']),
+    row(
+      'time of an operation',
+      `${count(operationTimeoutMs)} ms`,
+      'ended, its SQL too',
+      [doorLimits, 'end a query, and its SQL too'],
+      'OPERATION_TIMEOUT_MS',
+    ),
+    row(
+      'WebSockets of a process',
+      count(sockets),
+      'the oldest without a key makes room, else refused',
+      [live, 'take the place of a stranger rather than of who has shown a key'],
+      'SOCKETS_MAX',
+    ),
+    row(
+      'WebSockets of an address',
+      count(socketsPerAddress),
+      'refused',
+      [live, 'have so many places for one address'],
+      'SOCKETS_PER_ADDRESS',
+    ),
+    row(
+      'WebSockets with a key',
+      count(socketsPerKey),
+      'closed',
+      [live, 'have so many places for one customer, and for one key'],
+      'SOCKETS_PER_KEY',
+    ),
+    row(
+      'WebSockets of a customer with a client key',
+      count(socketsPerCustomer),
+      'closed',
+      [live, 'have so many places for one customer, and for one key'],
+      'SOCKETS_PER_CUSTOMER',
+    ),
+    row('what a WebSocket sends before its key', bytes(maxEarlyBytes), 'cut off', [
+      live,
+      'cut off who sends more than a key before it shows one',
+    ]),
+    row('points of messages of a WebSocket', `${count(maxPointsPerSecond)} a second`, 'cut off', [
+      live,
+      'read no more from who floods them, and cut it off',
+    ]),
+    row('what a WebSocket has not read', bytes(maxUnreadBytes), 'cut off', [live, 'read no more from who floods them, and cut it off']),
+    row('cost of a subscription', count(maxSubscriptionCost), refused, [
+      live,
+      'refuse a subscription that costs too much, and what is no position in its variables',
+    ]),
+    row('cost of all subscriptions of a WebSocket', count(maxSocketCost), refused, [live, 'add up what is listened to on one socket']),
+    row('cost of all subscriptions of a customer', count(maxCustomerCost), refused, [
+      live,
+      'add up what a customer listens to on all its sockets, and give it back',
+    ]),
+    row('usage or events of one call', count(maxItemsPerCall), refused, [
+      'unit/metering/wire/checked-job.test.ts',
+      'is refused when no door could have sent it, whatever it is',
+    ]),
+    row(
+      'jobs that wait in a queue of usage',
+      count(defaultMaxWaitingJobs),
+      'usage is refused, retryably, until they are fewer',
+      [
+        'integration/sidecar/direct-queue.test.ts',
+        'refuses at once while too much waits in the queue, and takes usage again when it is worked off',
+      ],
+      'INGESTION_MAX_WAITING_JOBS',
+    ),
+  ]
+}
+
+const count = (value: number) => value.toLocaleString('en')
+const bytes = (value: number) => `${count(value)} bytes`
+
+/** In Markdown, for the page that has a place for it. */
+export function limitsTable(limits: readonly Limit[]): string {
+  const rows = limits.map(
+    ({ what, value, variable, beyond }) => `| ${what} | ${value} | ${variable ? `\`${variable}\`` : ''} | ${beyond} |`,
+  )
+  return ['| limit | value | set by | beyond it |', '| ----- | ----- | ------ | --------- |', ...rows].join('\n')
+}
