@@ -43,9 +43,11 @@ export class World {
     this.now = to
   }
 
-  /** Time goes on and nobody records what it brings. */
+  /** Time goes on and nobody records what it brings. What comes then is placed after it, as where a clock is moved on. */
   async pass(to: number): Promise<void> {
-    await this.#bench.app.environments.moveTestClock(this.environmentId, to)
+    const { app, pool } = this.#bench
+    await app.environments.moveTestClock(this.environmentId, to)
+    await pool.query('UPDATE customer_state SET version = greatest(version, $2) WHERE environment_id = $1', [this.environmentId, to])
     this.now = to
   }
 

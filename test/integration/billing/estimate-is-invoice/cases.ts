@@ -155,7 +155,7 @@ const anyPayment: fc.Arbitrary<PaymentSpec> = fc.record({
 })
 
 const anyStep: fc.Arbitrary<StepSpec> = fc.record({
-  payment: fc.option(anyPayment, { freq: 1 }),
+  payment: fc.option(anyPayment, { freq: 2 }),
   kind: fc.constantFrom<StepKind[]>(
     'provision',
     'provision',
