@@ -40,6 +40,7 @@ describe('an estimate', () => {
   it('is the invoice that the change then makes, to the minor unit and line by line, and what the price list says', async function () {
     this.timeout(120_000 + wantedCases * 1_000)
     const counts: Record<string, number> = {}
+    const heard: Record<string, number> = {}
     const compared = () => Object.values(counts).reduce((sum, count) => sum + count, 0)
     const startedAt = Date.now()
     const isDone = () => compared() >= wantedCases && kinds.every((kind) => counts[kind])
@@ -55,8 +56,11 @@ describe('an estimate', () => {
         throw error
       }
       for (const [kind, count] of Object.entries(world.cases)) counts[kind] = (counts[kind] ?? 0) + count
+      for (const [outcome, count] of Object.entries(world.heard)) heard[outcome] = (heard[outcome] ?? 0) + count
     }
     if (wantedCases > 1_000)
-      console.log(`      ${compared()} in ${((Date.now() - startedAt) / 1_000).toFixed(0)} s, seed ${seed}: ${JSON.stringify(counts)}`)
+      console.log(
+        `      ${compared()} in ${((Date.now() - startedAt) / 1_000).toFixed(0)} s, seed ${seed}: ${JSON.stringify({ counts, heard })}`,
+      )
   })
 })

@@ -19,10 +19,11 @@ export class Payments {
   readonly #environmentId: string
   /** Of what something went wrong with. */
   readonly #fundings = new Map<string, Funding>()
-  /** How often it came to what. */
-  readonly counts: Record<string, number> = {}
+  /** How often what was heard. */
+  readonly #heard: Record<string, number>
 
-  constructor(bench: Bench, environmentId: string) {
+  constructor(bench: Bench, environmentId: string, heard: Record<string, number>) {
+    this.#heard = heard
     this.#bench = bench
     this.#environmentId = environmentId
   }
@@ -50,7 +51,7 @@ export class Payments {
     if (outcome.startsWith('paid')) await tell({ status: 'PAID' })
     if (outcome === 'paid, then refunded') await billing.hear(environmentId, await billingProvider.refund(call, { billingId }))
     await this.look(customerId)
-    this.counts[outcome] = (this.counts[outcome] ?? 0) + 1
+    this.#heard[outcome] = (this.#heard[outcome] ?? 0) + 1
   }
 
   /** By what the provider says of each invoice, which time may have moved too. */
