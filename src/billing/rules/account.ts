@@ -114,8 +114,8 @@ export function closesPeriod({ period }: Standing, { after, at, isRenewal }: Bil
 }
 
 /**
- * Whether usage before the change is of another, which it replaces at that instant, or of its own period that the change has closed. `all`: what happens with
- * it, the change included.
+ * Whether usage before the change is not its own: of another, which it replaces at that instant, of nobody, or of its own period that the change has closed.
+ * `all`: what happens with it, the change included.
  */
 export function beginsUsage(
   { standing }: Account,
@@ -124,6 +124,8 @@ export function beginsUsage(
 ): boolean {
   const { before, after, at, isRenewal } = change
   if (isRenewal) return false
+  // What waits for its first payment is not used yet.
+  if (before?.status === 'PAYMENT_PENDING') return true
   if (standing && before) return closesPeriod(standing, change)
   if (!before) return after.startDate >= at
   return all.some(

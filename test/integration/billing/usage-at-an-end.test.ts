@@ -133,6 +133,26 @@ describe('usage at an end', function () {
     expect(await charged()).to.deep.equal({ small: 2 })
   })
 
+  it('that comes while the next plan waits for its payment is charged once, by the plan that is in force', async () => {
+    for (const before of ['small', 'free'] as const) {
+      await open()
+      await provision(before)
+      await advance(begin + day)
+      const waiting = { customerRefId: 'acme', planRefId: 'big', billing: { collectionMethod: 'CHARGE' as const } }
+      const { subscription } = await bench.app.subscriptions.provision(environmentId, waiting)
+      await bench.app.billing.deliverAll(environmentId, subscription.id)
+      await advance(begin + 1.1 * day)
+      await bench.usage.report(environmentId, [report('acme', 2)])
+      await sendEvents(3)
+      const { billingId } = await bench.prisma.invoice.findFirstOrThrow({ where: { environmentId, subscriptionId: subscription.id } })
+      const { billing, billingProvider } = bench.app
+      await billing.hear(environmentId, (await billingProvider.tell(environmentId, billingId!, { status: 'PAID' }))!)
+      await sendEvents(4)
+      await advance(begin + 40 * day)
+      expect(await charged(), before).to.deep.equal({ ...(before === 'small' && { small: 5 }), big: 4_000 })
+    }
+  })
+
   it('and that comes later for before it, makes one more invoice when no more can come', async () => {
     await open()
     await provision('small')
