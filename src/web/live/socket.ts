@@ -143,10 +143,16 @@ export class SocketDoor {
     const { query, operationName, variables } = payload
     const prepared = this.#documents.prepare(query)
     if (!('document' in prepared)) return prepared.map((error) => toWireError(toProblem(error), newId(), error))
-    if (getOperationAST(prepared.document, operationName)?.operation !== 'subscription')
+    const operation = getOperationAST(prepared.document, operationName)
+    if (operation?.operation !== 'subscription')
       return refusal('Only subscriptions are served over WebSocket: send queries and mutations with POST')
     if (Object.keys(subscriptions).length > maxSubscriptionsPerSocket)
       return refusal(`A socket takes at most ${maxSubscriptionsPerSocket} subscriptions`)
+    try {
+      prepared.bounds.check(operation, variables)
+    } catch (error) {
+      return [toWireError(Problem.from(error), newId())]
+    }
     const request = { identity: client.identity!, query, prepared, operationName, variables }
     return { schema, document: prepared.document, operationName, contextValue: { request, client, id } satisfies Accepted }
   }
