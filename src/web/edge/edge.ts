@@ -126,12 +126,11 @@ function preparePage(schema: GraphQLSchema, text: string): PreparedPage {
 
 class Pages {
   readonly #options: EdgeOptions
-  readonly #prepared: ReadonlyMap<string, PreparedPage>
+  readonly #prepared = new Map<EdgeDocument, PreparedPage>()
   readonly #ofState = new WeakMap<EntitlementState, Map<EdgeDocument, Page>>()
 
   constructor(options: EdgeOptions) {
     this.#options = options
-    this.#prepared = new Map(Object.entries(edgeDocuments).map(([name, text]) => [name, preparePage(options.schema, text)]))
   }
 
   async get({ document, input, resourceIds }: EdgeRoute, identity: Identity): Promise<Page> {
@@ -155,9 +154,15 @@ class Pages {
     return page
   }
 
+  #prepare(name: EdgeDocument): PreparedPage {
+    const prepared = this.#prepared.get(name) ?? preparePage(this.#options.schema, edgeDocuments[name])
+    this.#prepared.set(name, prepared)
+    return prepared
+  }
+
   /** What addresses say has the bounds of the fields that it is for. */
   #check(name: EdgeDocument, variables: Record<string, unknown>): void {
-    const { operation, bounds } = this.#prepared.get(name)!
+    const { operation, bounds } = this.#prepare(name)
     bounds.check(operation, variables)
   }
 
@@ -168,7 +173,7 @@ class Pages {
     const entitlements = state ? { state: async () => state, check: source.check.bind(source) } : source
     const operation = { traceId: newId(), signal: AbortSignal.timeout(timeoutMs) }
     const contextValue = createContext({ app: { ...app, entitlements }, identity, operation })
-    const { document } = this.#prepared.get(name)!
+    const { document } = this.#prepare(name)
     const { data, errors } = await withinSignal(operation, async () =>
       execute({ schema, document, variableValues: variables, contextValue }),
     )

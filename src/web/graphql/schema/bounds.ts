@@ -3,6 +3,7 @@
  * have a line of their own. The door holds all values against it (`operations/input-bounds.ts`); the types of the schema are what they were.
  */
 import { type GraphQLInputType, getNamedType, isScalarType } from 'graphql'
+import { maxCatalogBytes, maxCatalogDepth } from '../../../catalog/document/text-limits.js'
 import { maxIdentifierLength } from '../../../kernel/id.js'
 
 export type Bound =
@@ -27,7 +28,6 @@ export const maxStrayBytes = 4_000
 const maxJsonBytes = 64 * 1024
 export const maxJsonDepth = 32
 const maxEventBytes = 1_000_000
-export const maxCatalogBytes = 1024 * 1024
 
 /** Whose name says that it names something. */
 const identifier = /^(?:id|refId|idempotencyKey|eventName|groupBy|\w+(?:Id|RefId|Ids))$/
@@ -56,7 +56,7 @@ const textLengths: Readonly<Record<string, number>> = {
 
 /** What its name does not say, by `Type.field` or `Type.field.argument`. */
 const exceptions: Readonly<Record<string, Bound>> = {
-  'Mutation.applyCatalog.input': { is: 'json', bytes: maxCatalogBytes, depth: maxJsonDepth },
+  'Mutation.applyCatalog.input': { is: 'json', bytes: maxCatalogBytes, depth: maxCatalogDepth },
   'UsageEventReplacementInput.dimensions': { is: 'json', bytes: maxEventBytes, depth: maxJsonDepth },
   'UsageEventReportInput.dimensions': { is: 'json', bytes: maxEventBytes, depth: maxJsonDepth },
 }
