@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Problem } from '../../kernel/problem.js'
+import { decodeUtf8 } from '../../kernel/utf8.js'
 
 /** Room for a call of 1,000 events of some kilobytes each. */
 export const maxBodyBytes = 5 * 1024 * 1024
@@ -19,7 +20,13 @@ export async function readBody(request: IncomingMessage): Promise<string> {
         reject(tooLarge())
       }
     })
-    request.on('end', () => resolve((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8')))
+    request.on('end', () => {
+      try {
+        resolve(decodeUtf8(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), 'The body'))
+      } catch (error) {
+        reject(error)
+      }
+    })
     request.on('error', reject)
   })
 }
