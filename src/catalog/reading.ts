@@ -79,6 +79,7 @@ const startThread = () =>
 
 function answerOf<Read>(thread: Worker, reading: Reading): Promise<Read> {
   return new Promise((resolve, reject) => {
+    thread.postMessage(reading)
     const timer = setTimeout(() => reject(invalidInput('The catalog takes too long to be read: apply it in parts.')), maxReadMs)
     const settled =
       <T>(settle: (value: T) => void) =>
@@ -92,6 +93,5 @@ function answerOf<Read>(thread: Worker, reading: Reading): Promise<Read> {
       reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? invalidInput('The catalog takes too much memory to be read: apply it in parts.') : error),
     )
     thread.on('message', answered).on('error', failed)
-    thread.postMessage(reading)
   })
 }
