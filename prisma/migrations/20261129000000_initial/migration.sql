@@ -849,6 +849,7 @@ CREATE TABLE "usage_rollup" (
     "usage" DECIMAL NOT NULL,
     "events" BIGINT NOT NULL,
     "is_level" BOOLEAN NOT NULL DEFAULT false,
+    "meter_version" INTEGER,
 
     CONSTRAINT "usage_rollup_pkey" PRIMARY KEY ("environment_id","customer_id","feature_id","part_id","bucket_start")
 );

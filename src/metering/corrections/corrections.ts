@@ -114,7 +114,6 @@ export class Corrections {
       await counters.prepare(routes.map((route) => ({ route, at })))
       for (const route of routes) counters.recompute(route, at)
       const byFeature = new Map(meters.map((meter) => [meter.featureId, meter]))
-      await counters.write((ranges: ComputedRange[]) => computeUsage(db, environmentId, ranges, byFeature))
       const bucket = bucketOf(at)
       await rollUpMeasurements(
         db,
@@ -129,6 +128,7 @@ export class Corrections {
           .map(({ id }) => ({ ...of, featureId: id, from: bucket, to: bucket + bucketMs, meterVersion: null })),
         byFeature,
       )
+      await counters.write((ranges: ComputedRange[]) => computeUsage(db, environmentId, ranges, byFeature))
       return counters
     }).catch((error: unknown) => {
       for (const asked of holdersOf(holder)) this.#bindings.forget(environmentId, asked)

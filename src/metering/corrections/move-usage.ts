@@ -1,7 +1,9 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import { mergedUsage } from '../counting/rollup-repository.js'
-import { ownPart } from '../model/bucket.js'
+import { asQueryable } from '../../platform/sql.js'
+import { loadMeters } from '../counting/meter-repository.js'
+import { mergedMeterVersion, mergedUsage, rollUpMeasurements } from '../counting/rollup-repository.js'
+import { bucketOf, ownPart } from '../model/bucket.js'
 
 /** Usage of a customer that goes from one of its parts to another: a resource (our id), or the customer itself (null). */
 export interface MovedUsage {
@@ -49,18 +51,31 @@ export async function moveUsage(db: Db, moved: MovedUsage): Promise<void> {
 const aggregationOfMeter =
   'SELECT aggregation::text FROM meter WHERE meter.environment_id = rollup.environment_id AND meter.feature_id = rollup.feature_id'
 
-/** By the quarter of an hour, as they are rolled up. Where the other part has usage of the same time, the two become one. */
+/**
+ * By the quarter of an hour, as they are rolled up. Where the other part has usage of the same time, the two become one; what was set in one of them, and
+ * the bucket that `since` cuts, is rolled up anew.
+ */
 async function moveRollups(db: Db, { environmentId, customerId, featureIds, from, to, since }: MovedUsage): Promise<void> {
-  await db.$executeRaw(Prisma.sql`
+  const moved = await db.$queryRaw<{ feature_id: string; bucket_start: Date; is_level: boolean }[]>(Prisma.sql`
     WITH moved AS (
       DELETE FROM usage_rollup
       WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid AND feature_id = ANY(${featureIds}::uuid[])
         AND part_id = ${from ?? ownPart}::uuid AND bucket_start >= date_bin('15 minutes', ${new Date(since)}::timestamptz, 'epoch')
-      RETURNING feature_id, bucket_start, usage, events, is_level
+      RETURNING feature_id, bucket_start, usage, events, is_level, meter_version
     )
-    INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events, is_level)
-    SELECT ${environmentId}::uuid, ${customerId}::uuid, feature_id, ${to ?? ownPart}::uuid, bucket_start, usage, events, is_level FROM moved
+    INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events, is_level, meter_version)
+    SELECT ${environmentId}::uuid, ${customerId}::uuid, feature_id, ${to ?? ownPart}::uuid, bucket_start, usage, events, is_level, meter_version FROM moved
     ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start) DO UPDATE SET
       usage = ${Prisma.raw(mergedUsage(aggregationOfMeter))},
-      events = rollup.events + excluded.events, is_level = rollup.is_level OR excluded.is_level`)
+      events = rollup.events + excluded.events, is_level = rollup.is_level OR excluded.is_level,
+      meter_version = ${Prisma.raw(mergedMeterVersion)}
+    RETURNING feature_id, bucket_start, is_level`)
+  const metered = new Set((await loadMeters(asQueryable(db), environmentId)).map(({ featureId }) => featureId))
+  const cut = bucketOf(since)
+  const parts = moved.flatMap(({ feature_id: featureId, bucket_start, is_level }) => {
+    const bucket = bucket_start.getTime()
+    if (metered.has(featureId) || (bucket !== cut && !is_level)) return []
+    return (bucket === cut ? [from, to] : [to]).map((resourceId) => ({ customerId, featureId, resourceId, bucket }))
+  })
+  if (parts.length > 0) await rollUpMeasurements(asQueryable(db), environmentId, parts)
 }

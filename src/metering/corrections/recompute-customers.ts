@@ -159,6 +159,7 @@ async function countWinning(
       environmentId,
       ranges.map((range) => ({ ...range, meterVersion })),
       new Map([[meter.featureId, meter]]),
+      { anew: true },
     ),
   )
   // What they remember of counters is of before.
@@ -205,7 +206,7 @@ async function countOthers(step: Step, customerIds: string[]): Promise<Done> {
     const { customerId, resourceId, start, end } = counter
     return { customerId, resourceId, featureId, from: startOfRange(counter, counter), to: end, periodStart: start, meterVersion }
   })
-  const computed = await computeUsage(db, environmentId, ranges, new Map([[featureId, meter]]))
+  const computed = await computeUsage(db, environmentId, ranges, new Map([[featureId, meter]]), { anew: true })
   await writeCounters(db, environmentId, {
     counters: counters.map((counter, index) => {
       const { value, events, meter: counted } = computed[index]!

@@ -2,9 +2,12 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { type Queryable } from '../../platform/sql.js'
 import { measure, memberHash, Tally } from '../model/aggregate.js'
+import { splitByBuckets, type TimeRange } from '../model/bucket.js'
 import { type FeatureMeter, type MeterVersion, versionAt } from '../model/meter.js'
+import { aheadMs } from '../model/windows.js'
 import { sumMeasurements, type UsageRange } from './measurement-repository.js'
-import { readEvents } from './raw-event-repository.js'
+import { readEvents, type WhichEvents } from './raw-event-repository.js'
+import { sumRollups } from './rollup-repository.js'
 
 /** What is stored in a range, added up from zero. */
 export interface ComputedUsage {
@@ -13,7 +16,7 @@ export interface ComputedUsage {
   /** COUNT, SUM, AVG: the sum; MAX, MIN: the largest, the smallest; UNIQUE: 0, the members tell. */
   value: decimal.Decimal
   events: number
-  /** Raw events that were read for it, whether the meter wants them or not. */
+  /** Raw events that were read for it, whether the meter wants them or not, and those that were rolled up before. */
   eventsRead: number
   /** What the counter says then. */
   usage: decimal.Decimal
@@ -28,29 +31,47 @@ export interface ComputedRange extends UsageRange {
   meterVersion: number | null
 }
 
+export interface ComputeOptions {
+  /** Also from events that are stored and not counted yet. */
+  evenWaiting?: boolean
+  /** From each event, whatever is rolled up of it. */
+  anew?: boolean
+}
+
 /**
- * The usage of the ranges from stored measurements and counted events; `evenWaiting`: also from events that are stored and not counted yet. Costs as much as the ranges have of them. What was reported before the
- * feature had a meter counts for COUNT and SUM; it says nothing about a largest, a smallest, a mean or a number of members.
+ * The usage of the ranges from stored measurements and counted events. Whole
+ * quarters of an hour are read as they are rolled up, where they are of the same version of the meter, and always but for UNIQUE; the first and the last one
+ * of a range by what is stored. What was reported before the feature had a meter counts for COUNT and SUM; it says nothing about a largest, a smallest, a
+ * mean or a number of members. Needs rollups that are up to date with what is stored.
  */
 export async function computeUsage(
   db: Queryable,
   environmentId: string,
   ranges: ComputedRange[],
   meters: ReadonlyMap<string, FeatureMeter>,
-  options: { evenWaiting?: boolean } = {},
+  { evenWaiting = false, anew = false }: ComputeOptions = {},
 ): Promise<ComputedUsage[]> {
-  const sums = await sumMeasurements(db, environmentId, ranges)
-  const tallies = ranges.map((range) => {
+  const reported = ranges.map((range) => ({ ...range, isReported: !meters.has(range.featureId) }))
+  const sums = await sumMeasurements(db, environmentId, reported)
+  const counts = ranges.flatMap((range, index) => {
     const meter = meters.get(range.featureId)
-    const version = meter && (meter.versions.find((known) => known.version === range.meterVersion) ?? versionAt(meter, range.periodStart))
-    return version ? { version, tally: new Tally(version.aggregation), firstAt: new Map<string, EpochMs>(), eventsRead: 0 } : null
+    return meter ? [countOf(range, index, meter)] : []
   })
-  const metered = ranges.flatMap((range, index) => (tallies[index] ? [{ range, index }] : []))
-  if (metered.length > 0) {
-    const read = metered.map(({ range }) => range)
-    const count = (page: Parameters<Parameters<typeof readEvents>[3]>[0]) => {
+  const ofRange = new Map(counts.map((count) => [count.index, count]))
+  if (!anew) await addRolledUp(db, environmentId, counts)
+  const parts: Readonly<Record<WhichEvents, EventRange[]>> = { counted: [], waiting: [], stored: [] }
+  for (const { index, isRolledUp, split } of counts) {
+    const { from, to } = ranges[index]!
+    const read = (which: WhichEvents, part: TimeRange) => parts[which].push({ ...ranges[index]!, ...part, index })
+    for (const part of isRolledUp ? split.rest : [{ from, to }]) read(evenWaiting ? 'stored' : 'counted', part)
+    if (isRolledUp && evenWaiting) read('waiting', split.whole!)
+  }
+  for (const which of ['counted', 'waiting', 'stored'] as const) {
+    const read = parts[which]
+    if (read.length === 0) continue
+    await readEvents(db, environmentId, which, read, (page) => {
       for (const event of page) {
-        const counted = tallies[metered[event.range]!.index]!
+        const counted = ofRange.get(read[event.range]!.index)!
         const { version, tally, firstAt } = counted
         counted.eventsRead += 1
         const share = measure(version, event)
@@ -58,10 +79,10 @@ export async function computeUsage(
         tally.add(share)
         if (version.aggregation === 'UNIQUE') firstAt.set(share, Math.min(event.occurredAt, firstAt.get(share) ?? event.occurredAt))
       }
-    }
-    await readEvents(db, environmentId, read, count, options)
+    })
   }
-  return tallies.map((counted, index) => {
+  return ranges.map((_, index) => {
+    const counted = ofRange.get(index)
     const sum = sums[index]!
     if (!counted) return { meter: null, value: sum, events: 0, eventsRead: 0, usage: sum, members: [] }
     const { version, tally, firstAt, eventsRead } = counted
@@ -76,6 +97,55 @@ export async function computeUsage(
       members: [...firstAt].map(([member, at]) => ({ hash: memberHash(member), firstAt: at })),
     }
   })
+}
+
+/** A part of a range (by its index) of which events are read. */
+interface EventRange extends UsageRange {
+  index: number
+}
+
+/** How a range is counted. */
+interface Count {
+  index: number
+  range: ComputedRange
+  version: MeterVersion
+  tally: Tally
+  /** UNIQUE: the members, each with the time of its first event. */
+  firstAt: Map<string, EpochMs>
+  eventsRead: number
+  split: ReturnType<typeof splitByBuckets>
+  /** Its whole buckets are in the tally. */
+  isRolledUp: boolean
+}
+
+function countOf(range: ComputedRange, index: number, meter: FeatureMeter): Count {
+  const version = meter.versions.find((known) => known.version === range.meterVersion) ?? versionAt(meter, range.periodStart)
+  // Events that came before there was a meter are in no bucket, nor are those that were dated ahead then.
+  const split = splitByBuckets(range, meter.versions[0]!.validFrom + aheadMs)
+  return { index, range, version, tally: new Tally(version.aggregation), firstAt: new Map(), eventsRead: 0, split, isRolledUp: false }
+}
+
+/** Adds whole buckets to the tallies of those that can be counted by them. */
+async function addRolledUp(db: Queryable, environmentId: string, counts: Count[]): Promise<void> {
+  const asked = counts.filter(({ split, version }) => split.whole !== null && version.aggregation !== 'UNIQUE')
+  if (asked.length === 0) return
+  const rolledUp = await sumRollups(
+    db,
+    environmentId,
+    asked.map(({ range, split, version }) => ({
+      ...range,
+      ...split.whole!,
+      meterVersion: version.version,
+      aggregation: version.aggregation,
+    })),
+  )
+  for (const [index, count] of asked.entries()) {
+    const tallied = rolledUp[index]
+    if (!tallied) continue
+    count.isRolledUp = true
+    count.tally.addTallied(tallied)
+    count.eventsRead += tallied.events
+  }
 }
 
 function usageOf({ aggregation, events, members }: Tally, value: decimal.Decimal): decimal.Decimal {

@@ -24,6 +24,12 @@ export interface MeasuredEvent {
   share: Share
 }
 
+/** What is added to a bucket. */
+interface RolledUp {
+  tally: Tally
+  meterVersion: number | null
+}
+
 /** Late usage reaches a few periods back, and hourly ones would pile up. */
 const maxPeriodsKept = 8
 
@@ -42,7 +48,7 @@ export class CounterBatch {
   readonly #changes = new Map<TrackedPeriod, CounterChange>()
   readonly #messages = new Map<string, { change: CounterChange; route: Route; resourceRefId: string | null }>()
   readonly #datedAhead = new Map<TrackedSeries, EpochMs>()
-  readonly #rollups = new Map<Route, Map<EpochMs, Tally>>()
+  readonly #rollups = new Map<Route, Map<EpochMs, RolledUp>>()
   readonly #told = new Set<Route>()
   /** Customers (our ids) of whom a budget was used up, or is not any more. */
   #crossed: ReadonlySet<string> = new Set()
@@ -118,7 +124,7 @@ export class CounterBatch {
     if (hasChanged) this.#tell(route)
     if (version.aggregation === 'UNIQUE' && !meter.isGrouped) return
     for (const { at, share } of events)
-      if (isOnly || this.#rolledUpBy(route, meter, at) === version) this.#rollUp(route, version.aggregation, share, at)
+      if (isOnly || this.#rolledUpBy(route, meter, at) === version) this.#rollUp(route, version, share, at)
   }
 
   /** Whether it may change the counter. */
@@ -149,19 +155,20 @@ export class CounterBatch {
   }
 
   /** History does not ask who was entitled, so what is before the anchor of a series is in it too. */
-  #rollUp(route: Route, aggregation: Aggregation, share: Share, at: EpochMs): void {
+  #rollUp(route: Route, { aggregation, version }: MeterVersion, share: Share, at: EpochMs): void {
     let buckets = this.#rollups.get(route)
     if (!buckets) {
       buckets = new Map()
       this.#rollups.set(route, buckets)
     }
     const bucket = bucketOf(at)
-    let tally = buckets.get(bucket)
-    if (!tally) {
-      tally = new Tally(aggregation)
-      buckets.set(bucket, tally)
+    let rolledUp = buckets.get(bucket)
+    if (!rolledUp) {
+      rolledUp = { tally: new Tally(aggregation), meterVersion: version }
+      buckets.set(bucket, rolledUp)
     }
-    tally.add(share)
+    if (rolledUp.meterVersion !== version) rolledUp.meterVersion = null
+    rolledUp.tally.add(share)
   }
 
   /** Has the counters computed anew that contain `at`, of both the customer and the resource: something stored has been taken back. */
@@ -238,7 +245,15 @@ export class CounterBatch {
   #rollupChanges(): RollupChange[] {
     return [...this.#rollups].flatMap(([{ customer, resource, feature }, buckets]) => {
       const scope = { customerId: customer.customerId, featureId: feature.id, resourceId: resource?.resourceId ?? null }
-      return [...buckets].map(([bucket, { aggregation, value, events }]) => ({ ...scope, bucket, aggregation, value, events }))
+      return [...buckets].map(
+        ([
+          bucket,
+          {
+            tally: { aggregation, value, events },
+            meterVersion,
+          },
+        ]) => ({ ...scope, bucket, aggregation, value, events, meterVersion }),
+      )
     })
   }
 

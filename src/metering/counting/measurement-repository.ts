@@ -2,6 +2,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Decimal, fromText } from '../../kernel/decimal.js'
 import { endTime, type Queryable, startTime, toTime } from '../../platform/sql.js'
+import { ownPart, splitByBuckets } from '../model/bucket.js'
 import type { SeriesScope } from './series-repository.js'
 
 /** What a counter adds up: [from, to) of a feature, over the customer and all its resources or of one resource. Null: without bound. */
@@ -21,32 +22,55 @@ export function rangeColumns(ranges: UsageRange[]): unknown[] {
 }
 
 /**
- * The stored measurements of each range, added up: per resource, the last SET by (time, sequence) and every DELTA after it. Costs as much as the
- * range has measurements.
+ * The stored measurements of each range, added up: per resource, the last SET by (time, sequence) and every DELTA after it. Where nothing but reports
+ * is rolled up (`isReported`), whole buckets are read as such, so it costs as much as the range has buckets and its first and last one measurements.
  */
-export async function sumMeasurements(db: Queryable, environmentId: string, ranges: UsageRange[]): Promise<Decimal[]> {
+export async function sumMeasurements(
+  db: Queryable,
+  environmentId: string,
+  ranges: (UsageRange & { isReported: boolean })[],
+): Promise<Decimal[]> {
+  const wholes = ranges.map((range) => (range.isReported ? splitByBuckets(range, null).whole : null))
   const { rows } = await db.query<{ usage: string }>({
     name: 'metering_sum_measurements',
     text: `
       SELECT coalesce(total.usage, 0)::text AS usage
-      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::timestamptz[])
-        WITH ORDINALITY AS asked (customer_id, resource_id, feature_id, from_time, to_time, ord)
+      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[])
+        WITH ORDINALITY AS asked (customer_id, resource_id, feature_id, from_time, to_time, first_bucket, end_of_buckets, ord)
       CROSS JOIN LATERAL (
         WITH counted AS MATERIALIZED (
-          SELECT coalesce(resource_id, '00000000-0000-0000-0000-000000000000') AS part, value, behavior, occurred_at, sequence
+          SELECT coalesce(resource_id, '${ownPart}') AS part, value, behavior = 'SET' AS is_level, occurred_at, sequence
           FROM usage_measurement
           WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND feature_id = asked.feature_id
-            AND occurred_at >= asked.from_time AND occurred_at < asked.to_time
+            AND occurred_at >= asked.from_time AND occurred_at < least(asked.first_bucket, asked.to_time)
             AND (asked.resource_id IS NULL OR resource_id = asked.resource_id)
-        ), last_set AS (
-          SELECT DISTINCT ON (part) part, occurred_at, sequence FROM counted WHERE behavior = 'SET' ORDER BY part, occurred_at DESC, sequence DESC
+          UNION ALL
+          SELECT part_id, usage, is_level, bucket_start, 0
+          FROM usage_rollup
+          WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND feature_id = asked.feature_id
+            AND bucket_start >= asked.first_bucket AND bucket_start < asked.end_of_buckets
+            AND (asked.resource_id IS NULL OR part_id = asked.resource_id)
+          UNION ALL
+          SELECT coalesce(resource_id, '${ownPart}'), value, behavior = 'SET', occurred_at, sequence
+          FROM usage_measurement
+          WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND feature_id = asked.feature_id
+            AND occurred_at >= asked.end_of_buckets AND occurred_at < asked.to_time
+            AND (asked.resource_id IS NULL OR resource_id = asked.resource_id)
+        ), last_level AS (
+          SELECT DISTINCT ON (part) part, occurred_at, sequence FROM counted WHERE is_level ORDER BY part, occurred_at DESC, sequence DESC
         )
         SELECT sum(counted.value) AS usage
-        FROM counted LEFT JOIN last_set ON last_set.part = counted.part
-        WHERE last_set.part IS NULL OR (counted.occurred_at, counted.sequence) >= (last_set.occurred_at, last_set.sequence)
+        FROM counted LEFT JOIN last_level ON last_level.part = counted.part
+        WHERE last_level.part IS NULL OR (counted.occurred_at, counted.sequence) >= (last_level.occurred_at, last_level.sequence)
       ) AS total
       ORDER BY asked.ord`,
-    values: [environmentId, ...rangeColumns(ranges)],
+    values: [
+      environmentId,
+      ...rangeColumns(ranges),
+      // Without buckets they begin after everything.
+      wholes.map((whole) => (whole ? startTime(whole.from) : endTime(null))),
+      wholes.map((whole) => endTime(whole?.to ?? null)),
+    ],
   })
   return rows.map(({ usage }) => fromText(usage))
 }

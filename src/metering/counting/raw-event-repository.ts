@@ -8,15 +8,33 @@ import { rangeColumns, type UsageRange } from './measurement-repository.js'
 const pageSize = 5_000
 
 /**
- * Reads the raw events of the ranges page by page. For a counter, batches that still wait to be counted are left out: they will be added when they are.
- * `evenWaiting`: all that is stored. Costs as much as the customers have events in the ranges. Needs a transaction.
+ * Which of the events that are stored.
+ *
+ * counted  those that are in counters and rollups: batches that still wait will be added to them
+ * waiting  the others. Costs as much as the environment has of them
+ * stored   both
+ */
+export type WhichEvents = 'counted' | 'waiting' | 'stored'
+
+const from: Readonly<Record<WhichEvents, string>> = {
+  counted: `raw_event WHERE environment_id = $1::uuid
+          AND NOT EXISTS (SELECT FROM pending_batch WHERE environment_id = $1::uuid AND id = raw_event.batch_id)`,
+  // The batches come first: they are few, where the customer may have millions of events.
+  waiting: `(SELECT id FROM pending_batch WHERE environment_id = $1::uuid OFFSET 0) AS pending
+          CROSS JOIN LATERAL (SELECT * FROM raw_event WHERE environment_id = $1::uuid AND batch_id = pending.id OFFSET 0) AS event WHERE true`,
+  stored: 'raw_event WHERE environment_id = $1::uuid',
+}
+
+/**
+ * Reads the raw events of the ranges page by page. Costs as much as the customers have events in the ranges, unless they are to be waiting ones. Needs a
+ * transaction.
  */
 export async function readEvents(
   db: Queryable,
   environmentId: string,
+  which: WhichEvents,
   ranges: UsageRange[],
   visit: (page: (MeteredEvent & { range: number; resourceId: string | null; occurredAt: EpochMs })[]) => Promise<void> | void,
-  { evenWaiting = false } = {},
 ): Promise<void> {
   await db.query({
     text: `
@@ -25,12 +43,11 @@ export async function readEvents(
       FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::timestamptz[])
         WITH ORDINALITY AS asked (customer_id, resource_id, feature_id, from_time, to_time, ord)
       CROSS JOIN LATERAL (
-        SELECT event_name, dimensions, resource_id, occurred_at FROM raw_event
-        WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND occurred_at >= asked.from_time AND occurred_at < asked.to_time
+        SELECT event_name, dimensions, resource_id, occurred_at FROM ${from[which]}
+          AND customer_id = asked.customer_id AND occurred_at >= asked.from_time AND occurred_at < asked.to_time
           AND (asked.resource_id IS NULL OR resource_id = asked.resource_id)
-          AND ($7::boolean OR NOT EXISTS (SELECT FROM pending_batch WHERE environment_id = $1::uuid AND id = raw_event.batch_id))
       ) AS event`,
-    values: [environmentId, ...rangeColumns(ranges), evenWaiting],
+    values: [environmentId, ...rangeColumns(ranges)],
   })
   for (;;) {
     const { rows } = await db.query<{

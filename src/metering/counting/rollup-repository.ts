@@ -5,10 +5,11 @@
  * part   the usage of one resource, or (nil) the customer's own; a SET replaces the usage of one part
  */
 import type { EpochMs } from '../../kernel/clock.js'
-import type { Decimal } from '../../kernel/decimal.js'
+import { type Decimal, fromText } from '../../kernel/decimal.js'
 import { endTime, plainArray, type Queryable, startTime, toTime } from '../../platform/sql.js'
 import { ownPart } from '../model/bucket.js'
 import type { Aggregation } from '../model/meter.js'
+import { rangeColumns, type UsageRange } from './measurement-repository.js'
 
 export interface RollupBucket {
   customerId: string
@@ -23,6 +24,33 @@ export interface RollupChange extends RollupBucket {
   aggregation: Aggregation
   value: Decimal
   events: number
+  /** Version of the meter; null: of several. */
+  meterVersion: number | null
+}
+
+/** What the buckets of each range have of a version of the meter; null where they have something else too. Ranges are on bucket boundaries. */
+export async function sumRollups(
+  db: Queryable,
+  environmentId: string,
+  ranges: (UsageRange & { meterVersion: number; aggregation: Aggregation })[],
+): Promise<({ value: Decimal; events: number } | null)[]> {
+  const { rows } = await db.query<{ usage: string; events: string; is_other: boolean }>({
+    name: 'metering_sum_rollups',
+    text: `
+      SELECT coalesce(total.usage, 0)::text AS usage, coalesce(total.events, 0) AS events, coalesce(total.is_other, false) AS is_other
+      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::timestamptz[], $7::int[], $8::text[])
+        WITH ORDINALITY AS asked (customer_id, resource_id, feature_id, from_time, to_time, meter_version, aggregation, ord)
+      CROSS JOIN LATERAL (
+        SELECT CASE asked.aggregation WHEN 'MAX' THEN max(usage) WHEN 'MIN' THEN min(usage) ELSE sum(usage) END AS usage, sum(events) AS events,
+          bool_or(events = 0 OR meter_version IS DISTINCT FROM asked.meter_version) AS is_other
+        FROM usage_rollup
+        WHERE environment_id = $1::uuid AND customer_id = asked.customer_id AND feature_id = asked.feature_id
+          AND bucket_start >= asked.from_time AND bucket_start < asked.to_time AND (asked.resource_id IS NULL OR part_id = asked.resource_id)
+      ) AS total
+      ORDER BY asked.ord`,
+    values: [environmentId, ...rangeColumns(ranges), ranges.map((r) => r.meterVersion), ranges.map((r) => r.aggregation)],
+  })
+  return rows.map(({ usage, events, is_other }) => (is_other ? null : { value: fromText(usage), events: Number(events) }))
 }
 
 /** Adds events to what is rolled up. */
@@ -68,21 +96,27 @@ export const mergedUsage = (aggregation: string): string => `CASE (${aggregation
 const added = {
   sum: 'rollup.usage + excluded.usage',
   any: mergedUsage(
-    'SELECT aggregation FROM unnest($8::uuid[], $9::text[]) AS measured (feature_id, aggregation) WHERE measured.feature_id = rollup.feature_id',
+    'SELECT aggregation FROM unnest($9::uuid[], $10::text[]) AS measured (feature_id, aggregation) WHERE measured.feature_id = rollup.feature_id',
   ),
   replace: 'excluded.usage',
 }
+
+/** The version that a row's events were counted with once others are added; null: with several. */
+export const mergedMeterVersion =
+  'CASE WHEN rollup.events = 0 OR rollup.meter_version = excluded.meter_version THEN excluded.meter_version WHEN excluded.events = 0 THEN rollup.meter_version END'
 
 async function writeRollups(db: Queryable, environmentId: string, changes: RollupChange[], how: keyof typeof added): Promise<void> {
   await db.query({
     name: `metering_rollups_${how}`,
     text: `
-      INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events)
-      SELECT $1::uuid, customer_id, feature_id, part_id, bucket_start, value, events
-      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::numeric[], $7::bigint[]) AS given (customer_id, feature_id, part_id, bucket_start, value, events)
+      INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events, meter_version)
+      SELECT $1::uuid, customer_id, feature_id, part_id, bucket_start, value, events, meter_version
+      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::numeric[], $7::bigint[], $8::int[])
+        AS given (customer_id, feature_id, part_id, bucket_start, value, events, meter_version)
       ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start) DO UPDATE SET
         usage = ${added[how]},
-        events = ${how === 'replace' ? 'excluded.events' : 'rollup.events + excluded.events'}`,
+        events = ${how === 'replace' ? 'excluded.events' : 'rollup.events + excluded.events'},
+        meter_version = ${how === 'replace' ? 'excluded.meter_version' : mergedMeterVersion}`,
     values: [
       environmentId,
       plainArray(changes.map((c) => c.customerId)),
@@ -91,6 +125,7 @@ async function writeRollups(db: Queryable, environmentId: string, changes: Rollu
       plainArray(changes.map((c) => toTime(c.bucket))),
       plainArray(changes.map((c) => c.value)),
       plainArray(changes.map((c) => c.events)),
+      plainArray(changes.map((c) => c.meterVersion)),
       ...(how === 'any' ? aggregationColumns(changes) : []),
     ],
   })

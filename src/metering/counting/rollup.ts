@@ -30,9 +30,9 @@ export async function rollUpEvents(
   meters: ReadonlyMap<string, FeatureMeter>,
 ): Promise<void> {
   if (ranges.length === 0) return
-  const rollups = new Map<string, RollupBucket & { tally: Tally }>()
+  const rollups = new Map<string, RollupBucket & { tally: Tally; meterVersion: number }>()
   const read = ranges.map((range) => ({ ...range, resourceId: null }))
-  await readEvents(db, environmentId, read, (page) => {
+  await readEvents(db, environmentId, 'counted', read, (page) => {
     for (const event of page) {
       const { customerId, featureId, meterVersion } = ranges[event.range]!
       const meter = meters.get(featureId)!
@@ -43,7 +43,14 @@ export async function rollUpEvents(
       const key = `${customerId}|${featureId}|${event.resourceId}|${bucket}`
       let rollup = rollups.get(key)
       if (!rollup) {
-        rollup = { customerId, featureId, resourceId: event.resourceId, bucket, tally: new Tally(version.aggregation) }
+        rollup = {
+          customerId,
+          featureId,
+          resourceId: event.resourceId,
+          bucket,
+          tally: new Tally(version.aggregation),
+          meterVersion: version.version,
+        }
         rollups.set(key, rollup)
       }
       rollup.tally.add(share)

@@ -157,7 +157,7 @@ async function groupEvents(
   const buckets = [...new Set(outdated.map(({ bucket }) => bucket))]
   for (const [index, { bucket }] of outdated.entries()) groups[index] = new BucketGroups(versionOf(bucket).aggregation)
   const ranges = buckets.map((bucket) => ({ customerId, featureId, resourceId: null, from: bucket, to: bucket + bucketMs }))
-  await readEvents(db, environmentId, ranges, (page) => {
+  await readEvents(db, environmentId, 'counted', ranges, (page) => {
     for (const event of page) {
       const bucket = buckets[event.range]!
       // The other parts of the quarter of an hour are not asked for, or not outdated.

@@ -54,6 +54,13 @@ export class Tally {
     if (this.#members) this.#members.add(share)
     else this.value = this.events === 1 ? (share as decimal.Decimal) : combine(this.aggregation, this.value, share as decimal.Decimal)
   }
+
+  /** What has been added up before. Not of UNIQUE, which would need the members. */
+  addTallied({ value, events }: { value: decimal.Decimal; events: number }): void {
+    if (events === 0) return
+    this.value = this.events === 0 ? value : combine(this.aggregation, this.value, value)
+    this.events += events
+  }
 }
 
 function combine(aggregation: Aggregation, a: decimal.Decimal, b: decimal.Decimal): decimal.Decimal {

@@ -7,8 +7,10 @@ import { newId } from '../../kernel/id.js'
 import { Problem, type ProblemCode } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
 import { withinSignal } from '../../platform/within-signal.js'
-import { authorize, credentialsOf, type Identity, identify } from '../access/auth.js'
+import type { TrustedProxies } from '../access/address.js'
+import { authorize, credentialsOf, type Identity } from '../access/auth.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
+import type { KeyGate } from '../access/key-gate.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { createContext, type Services } from '../graphql/operations/context.js'
 import { type DocumentBounds, documentBounds } from '../graphql/operations/document-bounds.js'
@@ -20,6 +22,8 @@ import { type EdgeRoute, readRoute } from './route.js'
 export interface EdgeOptions {
   app: Services & { entitlements: EdgeStates }
   schema: GraphQLSchema
+  keys: KeyGate
+  trusted: TrustedProxies
   rateLimits: RateLimits
   timeoutMs: number
   log: Logger
@@ -76,11 +80,11 @@ export function serveEdge(options: EdgeOptions): Middleware {
   }
 }
 
-async function answer(ctx: Context, pages: Pages, { app, rateLimits, log }: EdgeOptions): Promise<void> {
+async function answer(ctx: Context, pages: Pages, { keys, trusted, rateLimits, log }: EdgeOptions): Promise<void> {
   const { req, res } = ctx
   const facts: { environmentId?: string } = {}
   try {
-    const identity = await identify(app.environments, credentialsOf(req.headers))
+    const identity = await keys.identify(credentialsOf(req.headers), trusted.callerOf(req))
     facts.environmentId = identity.environmentId
     await rateLimits.take(identity)
     const route = readRoute(req.url ?? '')

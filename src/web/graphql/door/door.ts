@@ -9,7 +9,7 @@ import { ErrorLog } from './error-log.js'
 import { Execution, type ExecutionOptions } from './execution.js'
 import { type Asked, Preparation, type PreparationOptions } from './preparation.js'
 import { explainRefusal } from './refusals.js'
-import { type GraphqlAnswer, type GraphqlRequest, isPlain, jsonHeaders } from './request.js'
+import { type Asker, type GraphqlAnswer, type GraphqlRequest, isPlain, jsonHeaders, type RequestHead } from './request.js'
 import { createStrategies, plainAnswer, type Strategy } from './strategies.js'
 
 /** One generation of clients posts a list of operations and expects a list of answers. */
@@ -40,6 +40,11 @@ export class GraphqlDoor {
     })
   }
 
+  /** Who asks, before the body is read. Fails with UNAUTHENTICATED, and with RESOURCE_EXHAUSTED. */
+  admit(head: RequestHead): Promise<Asker> {
+    return this.#preparation.admit(head)
+  }
+
   /** Never rejects for what a client sends. */
   answer(request: GraphqlRequest): Promise<GraphqlAnswer> {
     const { body } = request
@@ -53,7 +58,9 @@ export class GraphqlDoor {
     for (const operation of body) {
       // Others get their turn between two documents that may be costly to refuse.
       if (answers.length > 0) await setImmediate()
-      answers.push(this.#answerOne({ ...request, body: operation, isOfList: true }))
+      // Each is a request: the first was taken when the list was admitted.
+      const asker = answers.length === 0 ? request.asker : undefined
+      answers.push(this.#answerOne({ ...request, body: operation, isOfList: true, asker }))
     }
     const all = await Promise.all(answers)
     const refused = all.find((answer) => answer.body === null)

@@ -1,9 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Identity } from '../../access/auth.js'
 
-export interface GraphqlRequest {
-  method: string
+/** What is known of a request before its body. */
+export interface RequestHead {
   url: string
   headers: IncomingHttpHeaders
+  /** Of the caller. */
+  address: string
+}
+
+/** Who asks. */
+export interface Asker {
+  identity: Identity
+  isOperator: boolean
+}
+
+export interface GraphqlRequest extends RequestHead {
+  method: string
+  /** Absent: nobody has looked yet. */
+  asker?: Asker
   /** Parsed JSON; undefined: there was no body. */
   body: unknown
   /** The body as it came; empty: there was none. */
