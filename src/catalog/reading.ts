@@ -90,7 +90,11 @@ function answerOf<Read>(thread: Worker, reading: Reading): Promise<Read> {
       }
     const answered = settled(resolve)
     const failed = settled((error: NodeJS.ErrnoException) =>
-      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? invalidInput('The catalog takes too much memory to be read: apply it in parts.') : error),
+      reject(
+        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+          ? invalidInput('The catalog takes too much memory to be read: apply it in parts.')
+          : error,
+      ),
     )
     thread.on('message', answered).on('error', failed)
   })

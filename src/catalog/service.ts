@@ -14,9 +14,9 @@ import { catalogMoved, catalogRefused, checkRevived } from './document/refusal.j
 import type { CatalogFeature, Feature } from './model/feature.js'
 import type { PackageKind, PackageVersion } from './model/package.js'
 import type { ProductRules } from './model/product.js'
+import { CatalogReading } from './reading.js'
 import * as repository from './records/catalog.js'
 import type { FrozenPrice, FrozenVersion } from './records/rows.js'
-import { CatalogReading } from './reading.js'
 import { saveChanges } from './records/save.js'
 
 interface ApplyOptions {

@@ -1,4 +1,3 @@
-
 /**
  * The plans and add-ons of a document (`plan basic`, `addon more`) whose publication is for existing subscriptions too. An instruction of the
  * document and not a part of what is sold, so the catalog that it is read into does not hold it. The document has been checked.

@@ -42,7 +42,10 @@ function readValue(value: unknown, { kind }: Column, field: string): unknown {
   if (kind === 'time') {
     const at = typeof value === 'string' ? Date.parse(value) : Number.isInteger(value) ? (value as number) : Number.NaN
     if (!(at >= 0 && at <= lastMs))
-      throw invalidInput(`"${field}" is compared with times of the years 1970 to 9999 such as 2026-01-31T09:30:00Z, or epoch milliseconds.`, { path: field })
+      throw invalidInput(
+        `"${field}" is compared with times of the years 1970 to 9999 such as 2026-01-31T09:30:00Z, or epoch milliseconds.`,
+        { path: field },
+      )
     return at
   }
   const isRight = kind === 'integer' ? isInteger(value) : typeof value === (kind === 'boolean' ? 'boolean' : 'string')

@@ -38,7 +38,9 @@ describe('the reading of catalogs', () => {
     const short = await reading.parse({ plans: [{ x: 1 }] }, options)
     const long = await reading.parse({ plans: [{ x: 'x'.repeat(10_000) }] }, options)
     expect(long).to.deep.equal(short)
-    expect(await reading.readText(`a: [${' '.repeat(5_000)}`)).to.have.nested.property('problems[0].path').that.matches(/^line 1/)
+    expect(await reading.readText(`a: [${' '.repeat(5_000)}`))
+      .to.have.nested.property('problems[0].path')
+      .that.matches(/^line 1/)
   })
 
   it('tells who has more problems than anybody reads how many there are', async function () {

@@ -4,8 +4,7 @@ import { decodeUtf8 } from '../../../src/kernel/utf8.js'
 
 describe('UTF-8', () => {
   it('is read as it is', () => {
-    for (const text of ['', 'a', 'Zürich', '客户', '😀', '\ufffd', '\0'])
-      expect(decodeUtf8(Buffer.from(text), 'The body')).to.equal(text)
+    for (const text of ['', 'a', 'Zürich', '客户', '😀', '\ufffd', '\0']) expect(decodeUtf8(Buffer.from(text), 'The body')).to.equal(text)
   })
   it('is refused where it is none, instead of guessed', () => {
     for (const bytes of [[0xff], [0x61, 0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0x80]])

@@ -10,8 +10,8 @@ import {
   validate,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import { toGraphqlError } from '../operations/errors.js'
 import { type DocumentBounds, documentBounds } from '../operations/document-bounds.js'
+import { toGraphqlError } from '../operations/errors.js'
 import { refusalOf } from '../operations/input-bounds.js'
 import { reportOf } from '../usage/report-field.js'
 import { fieldsOfOneState, questionVariableOf } from './kept-answers.js'

@@ -61,7 +61,9 @@ const maxPageSize = 100
 /** The error, or null when the text is not too long to be read. */
 export function checkText(text: string): GraphQLError | null {
   if (text.length > maxCharacters)
-    return new GraphQLError(`The document has ${text.length} characters, at most ${maxCharacters} are taken: send large values as variables`)
+    return new GraphQLError(
+      `The document has ${text.length} characters, at most ${maxCharacters} are taken: send large values as variables`,
+    )
   return text.split(lineEnd, maxLines + 1).length > maxLines ? new GraphQLError(`The document has more than ${maxLines} lines`) : null
 }
 

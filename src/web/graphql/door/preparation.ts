@@ -98,7 +98,9 @@ export class Preparation {
       throw new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', 'Introspection needs a server key.')
     const { document, questionVariable, usesDatabase } = prepared
     if (operationName && operationName.length > maxNameLength)
-      throw invalidInput(`operationName has ${operationName.length} characters: at most ${maxNameLength} are taken.`, { path: 'operationName' })
+      throw invalidInput(`operationName has ${operationName.length} characters: at most ${maxNameLength} are taken.`, {
+        path: 'operationName',
+      })
     const definition = operationOf(prepared, operationName)
     operation.field = fieldOf(definition)
     prepared.bounds.check(definition, variables)

@@ -6,9 +6,9 @@ import {
   type OperationDefinitionNode,
   TypeInfo,
   type ValueNode,
+  valueFromASTUntyped,
   visit,
   visitWithTypeInfo,
-  valueFromASTUntyped,
 } from 'graphql'
 import { Allowance, type Breach, type Checked, checkedPlace, refusalOf } from './input-bounds.js'
 
@@ -50,13 +50,13 @@ export function documentBounds(schema: GraphQLSchema, document: DocumentNode): D
   visit(
     document,
     visitWithTypeInfo(types, {
-      OperationDefinition: enter,
-      FragmentDefinition: enter,
-      FragmentSpread: ({ name }) => void spreadsOf.get(current)!.push(name.value),
-      Argument: ({ name, value }) => {
+      [Kind.OPERATION_DEFINITION]: enter,
+      [Kind.FRAGMENT_DEFINITION]: enter,
+      [Kind.FRAGMENT_SPREAD]: ({ name }) => void spreadsOf.get(current)!.push(name.value),
+      [Kind.ARGUMENT]: ({ name, value }) => {
         const field = types.getFieldDef()
         const argument = types.getArgument()
-        // Directives have theirs too, which are of no size.
+        // Those of directives are of no size.
         if (!field?.args.includes(argument!)) return
         const place = checkedPlace(`${types.getParentType()!.name}.${field.name}.${name.value}`, name.value, argument!.type)
         const found = value.kind === Kind.VARIABLE ? null : place.check(valueFromASTUntyped(value), allowance)
@@ -64,7 +64,10 @@ export function documentBounds(schema: GraphQLSchema, document: DocumentNode): D
         for (const use of usesIn(value, place, name.value)) {
           const isNested = use.value !== value && (use.place.field || use.place.item || use.place.isJson)
           if (isNested && ++nestedUses > maxNestedUses)
-            breach ??= { path: use.path, fault: `is one of more than ${maxNestedUses} variables inside of lists and objects: send the whole as one variable` }
+            breach ??= {
+              path: use.path,
+              fault: `is one of more than ${maxNestedUses} variables inside of lists and objects: send the whole as one variable`,
+            }
           usesOf.get(current)!.push(use)
         }
         return false
@@ -121,7 +124,9 @@ function reachable(operation: OperationDefinitionNode, spreadsOf: ReadonlyMap<Op
 
 /** A default stands wherever its variable does. */
 function defaultBreach({ variableDefinitions = [] }: OperationDefinitionNode, uses: readonly Use[]): Breach | null {
-  const defaults = new Map(variableDefinitions.flatMap(({ variable, defaultValue }) => (defaultValue ? [[variable.name.value, defaultValue]] : [])))
+  const defaults = new Map(
+    variableDefinitions.flatMap(({ variable, defaultValue }) => (defaultValue ? [[variable.name.value, defaultValue]] : [])),
+  )
   for (const { path, place, value } of uses) {
     const literal = value.kind === Kind.VARIABLE ? defaults.get(value.name.value) : undefined
     const found = literal && place.check(valueFromASTUntyped(literal), new Allowance())

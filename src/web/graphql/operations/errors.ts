@@ -92,7 +92,8 @@ export const maxErrors = 100
 const maxMessageLength = 500
 
 /** Long messages quote what was sent. */
-const cut = (message: string): string => (message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength).toWellFormed()}…`)
+const cut = (message: string): string =>
+  message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength).toWellFormed()}…`
 
 /** As it goes over the wire. `details` of the problem (`items`, `problems`, ids) become extensions. */
 export function toWireError(problem: Problem, traceId: string, at?: Readonly<GraphQLError | Error>): GraphQLError {

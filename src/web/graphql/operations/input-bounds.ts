@@ -2,13 +2,7 @@
  * Holds what is sent against the bounds of its fields (`schema/bounds.ts`), before anything is made of it: what is read, kept or quoted in an error later
  * is as long as its field allows. Whether a value is of its type is not asked here; what is not is bounded too, as graphql-js quotes it.
  */
-import {
-  type GraphQLInputObjectType,
-  type GraphQLInputType,
-  isInputObjectType,
-  isListType,
-  isNonNullType,
-} from 'graphql'
+import { type GraphQLInputObjectType, type GraphQLInputType, isInputObjectType, isListType, isNonNullType } from 'graphql'
 import { identifierFault, maxIdentifierLength } from '../../../kernel/id.js'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import { type Bound, boundOf, maxJsonDepth, maxListItems, maxStrayBytes, maxValues } from '../schema/bounds.js'
@@ -61,12 +55,17 @@ export function checkedPlace(place: string, name: string, type: GraphQLInputType
 function checked(type: GraphQLInputType, bound: Bound, isOfItems: boolean): Checked {
   if (isNonNullType(type)) {
     const inner = checked(type.ofType, bound, isOfItems)
-    return bound.is === 'identifier' && !isListType(type.ofType) ? { check: (value, allowance) => blank(value) ?? inner.check(value, allowance) } : inner
+    return bound.is === 'identifier' && !isListType(type.ofType)
+      ? { check: (value, allowance) => blank(value) ?? inner.check(value, allowance) }
+      : inner
   }
   if (isListType(type)) return checkedList(checked(type.ofType, bound, isOfItems))
   if (isInputObjectType(type)) return checkedObject(type, isOfItems)
   const faultOf = leafFault(bound)
-  return { ...(type.name === 'JSON' ? { isJson: true } : {}), check: (value, allowance) => (value === null || value === undefined ? null : breachOf(faultOf(value, allowance))) }
+  return {
+    ...(type.name === 'JSON' ? { isJson: true } : {}),
+    check: (value, allowance) => (value === null || value === undefined ? null : breachOf(faultOf(value, allowance))),
+  }
 }
 
 const breachOf = (fault: string | null): Breach | null => (fault === null ? null : { path: '', fault })

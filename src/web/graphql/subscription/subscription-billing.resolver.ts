@@ -19,7 +19,8 @@ import { CustomerSubscription, CustomerSubscriptionTotalPrice, SubscriptionPrice
 export class SubscriptionBillingResolver {
   @FieldResolver(() => SubscriptionInvoice, {
     nullable: true,
-    description: 'The newest invoice that the billing provider has; null: none. Null for client keys when another customer pays: it is that one’s.',
+    description:
+      'The newest invoice that the billing provider has; null: none. Null for client keys when another customer pays: it is that one’s.',
   })
   async latestInvoice(
     @Root() { id, source }: CustomerSubscription,

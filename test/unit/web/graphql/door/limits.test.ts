@@ -1,13 +1,6 @@
 import { expect } from 'chai'
 import { buildSchema, parse } from 'graphql'
-import {
-  checkCounts,
-  maxAliases,
-  maxCost,
-  maxFragments,
-  maxRepeats,
-  prepareCost,
-} from '../../../../../src/web/graphql/door/limits.js'
+import { checkCounts, maxAliases, maxCost, maxFragments, maxRepeats, prepareCost } from '../../../../../src/web/graphql/door/limits.js'
 
 const schema = buildSchema(`
   input CursorPaging { first: Int last: Int }

@@ -36,9 +36,13 @@ function prepare(text: string) {
 function problemOf(text: string, variables: Record<string, unknown> = {}, operationName?: string): Problem | null {
   const { operations, bounds } = prepare(text)
   const { breach } = bounds
-  if (breach) return new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', `"${breach.path}" ${breach.fault}.`, { details: { path: breach.path } })
+  if (breach)
+    return new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', `"${breach.path}" ${breach.fault}.`, { details: { path: breach.path } })
   try {
-    bounds.check(operations.find(({ name }) => !operationName || name?.value === operationName), variables)
+    bounds.check(
+      operations.find(({ name }) => !operationName || name?.value === operationName),
+      variables,
+    )
     return null
   } catch (error) {
     return Problem.from(error)
@@ -117,7 +121,8 @@ describe('the bounds of inputs', () => {
     expect([texts.length, lists.length, json.length].map((count) => count > 10)).to.deep.equal([true, true, true])
     for (const { name, type, bound, path } of places) {
       const named = getNamedType(type)
-      const expected = isInputObjectType(named) || isEnumType(named) ? 'typed' : { String: 'text', JSON: 'json', ConnectionCursor: 'text' }[named.name]
+      const expected =
+        isInputObjectType(named) || isEnumType(named) ? 'typed' : { String: 'text', JSON: 'json', ConnectionCursor: 'text' }[named.name]
       expect(bound.is === 'identifier' ? 'text' : bound.is, `${path} ${name}`).to.equal(expected ?? 'typed')
     }
     for (const { name, bound } of texts) if (/Ids?$|^id$/.test(name)) expect(bound.is, name).to.equal('identifier')
@@ -141,7 +146,8 @@ describe('the bounds of inputs', () => {
     const named = (customerId: string) =>
       pathOf('query ($q: FetchEntitlementsQuery!) { cachedEntitlements(query: $q) { __typename } }', { q: { customerId } })
     expect(named('😀'.repeat(255))).to.equal(null)
-    for (const value of ['😀'.repeat(256), 'a\nb', '\u007f', '', '  ']) expect(named(value), JSON.stringify(value)).to.equal('query.customerId')
+    for (const value of ['😀'.repeat(256), 'a\nb', '\u007f', '', '  '])
+      expect(named(value), JSON.stringify(value)).to.equal('query.customerId')
   })
 
   it('hold of every list', () => {
@@ -160,7 +166,14 @@ describe('the bounds of inputs', () => {
       expect(refused(nested(32)), path).to.equal(null)
       expect(refused(nested(34)), path).to.match(new RegExp(`^${path.replace(/[[\]]/g, '\\$&')}`))
       if (isOfItem) continue
-      for (const value of [jsonOf(bound.bytes + 8), { '\0': 1 }, { a: ['\ud800'] }, { a: Infinity }, [Array(1_001).fill(0)], JSON.parse('{"a":{"__proto__":1}}')])
+      for (const value of [
+        jsonOf(bound.bytes + 8),
+        { '\0': 1 },
+        { a: ['\ud800'] },
+        { a: Infinity },
+        [Array(1_001).fill(0)],
+        JSON.parse('{"a":{"__proto__":1}}'),
+      ])
         expect(refused(value), path).to.equal(path)
     }
   })

@@ -42,7 +42,7 @@ describe('times on the wire', () => {
     '1969-12-31T23:59:59.999Z',
     '0000-01-01T00:00:00Z',
     '9999-12-31T23:59:59.999-01:00',
-    1e400,
+    Number.POSITIVE_INFINITY,
     null,
     true,
   ]) {
