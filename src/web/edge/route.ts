@@ -2,9 +2,9 @@
  * The paths of the edge API. Clients put identifiers into the path as they are, so a path is read from its ends: `a/b`, `..` and `100%` are
  * identifiers. Escaped ones are understood too.
  */
+import { isUtf8 } from 'node:buffer'
 import { checkRefId } from '../../kernel/id.js'
-import { Problem } from '../../kernel/problem.js'
-import { decodeUtf8 } from '../../kernel/utf8.js'
+import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { EdgeDocument } from './documents.js'
 
 export interface EdgeRoute {
@@ -27,7 +27,7 @@ const configurationPaths = ['/v1/config/server-sdk-configuration.json', '/v1/con
 /** Reads the raw target of a request. Fails with NOT_FOUND when there is no such page, INVALID_ARGUMENT when an identifier is none. */
 export function readRoute(raw: string): EdgeRoute {
   // Node hands on bytes beyond ASCII one by one.
-  const target = beyondAscii.test(raw) ? decodeUtf8(Buffer.from(raw, 'latin1'), 'The address') : raw
+  const target = beyondAscii.test(raw) ? decodeUtf8(Buffer.from(raw, 'latin1')) : raw
   const split = target.indexOf('?')
   const path = split < 0 ? target : target.slice(0, split)
   const query = split < 0 ? noQuery : readQuery(target.slice(split + 1))
@@ -72,6 +72,10 @@ const escapes = /(?:%[0-9a-f]{2})+/gi
 /** Escapes become the text that they are; a percent sign that begins none is left as it came. */
 const unescaped = (text: string): string => (text.includes('%') ? text.replace(escapes, decodeEscapes) : text)
 
-function decodeEscapes(escaped: string): string {
-  return decodeUtf8(Buffer.from(escaped.replaceAll('%', ''), 'hex'), 'The address')
+const decodeEscapes = (escaped: string): string => decodeUtf8(Buffer.from(escaped.replaceAll('%', ''), 'hex'))
+
+/** Different bytes that are none would become one text, and so would different identifiers. */
+function decodeUtf8(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw invalidInput('The address is not UTF-8.')
+  return bytes.toString('utf8')
 }

@@ -40,7 +40,7 @@ describe('documents', () => {
   })
 
   it('have a bounded length, in characters, lines and names, which errors would quote', () => {
-    const message = (text: string) => (prepare(text) as { message: string }[])[0]?.message
+    const message = (text: string) => (prepare(text) as readonly { message: string }[])[0]?.message
     expect(message(`{ text } # ${'x'.repeat(maxCharacters)}`)).to.include('characters, at most 262144')
     expect(isPrepared(`{ text } # ${'x'.repeat(maxCharacters - 20)}`)).to.equal(true)
     for (const end of ['\n', '\r', '\r\n']) {
