@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { type DocumentNode, execute, type GraphQLSchema, parse } from 'graphql'
+import { type DocumentNode, execute, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql'
 import type { Context, Middleware } from 'koa'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import { newId } from '../../kernel/id.js'
@@ -13,6 +13,7 @@ import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import type { KeyGate } from '../access/key-gate.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { createContext, type Services } from '../graphql/operations/context.js'
+import { type DocumentBounds, documentBounds } from '../graphql/operations/document-bounds.js'
 import { toProblem, toWireError } from '../graphql/operations/errors.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
 import { type EdgeDocument, edgeDocuments } from './documents.js'
@@ -116,9 +117,20 @@ function refuse(res: ServerResponse, problem: Problem, log: Logger, facts: { env
   } else res.writeHead(statusOf[problem.code], headers).end(JSON.stringify({ data: null, errors: [toWireError(problem, traceId)] }))
 }
 
+interface PreparedPage {
+  document: DocumentNode
+  operation: OperationDefinitionNode
+  bounds: DocumentBounds
+}
+
+function preparePage(schema: GraphQLSchema, text: string): PreparedPage {
+  const document = parse(text)
+  return { document, operation: document.definitions[0] as OperationDefinitionNode, bounds: documentBounds(schema, document) }
+}
+
 class Pages {
   readonly #options: EdgeOptions
-  readonly #documents = new Map<EdgeDocument, DocumentNode>()
+  readonly #prepared = new Map<EdgeDocument, PreparedPage>()
   readonly #ofState = new WeakMap<EntitlementState, Map<EdgeDocument, Page>>()
 
   constructor(options: EdgeOptions) {
@@ -127,11 +139,14 @@ class Pages {
 
   async get({ document, input, resourceIds }: EdgeRoute, identity: Identity): Promise<Page> {
     if (document !== 'entitlements' && document !== 'entitlementsState') {
-      return toPage(await this.#execute(document, identity, variablesOf(document, input, resourceIds)))
+      const variables = variablesOf(document, input, resourceIds)
+      this.#check(document, variables)
+      return toPage(await this.#execute(document, identity, variables))
     }
     const { customerId = '' } = input
     const variables = { query: { customerId, resourceId: resourceIds[0] ?? null } }
     authorize(identity, { operation: 'Query', field: 'entitlementsState', args: variables })
+    this.#check(document, variables)
     const { entitlements } = this.#options.app
     const of = [identity.environmentId, customerId, resourceIds[0] ?? null] as const
     const state = entitlements.held(...of) ?? (await entitlements.state(...of))
@@ -143,6 +158,18 @@ class Pages {
     return page
   }
 
+  #prepare(name: EdgeDocument): PreparedPage {
+    const prepared = this.#prepared.get(name) ?? preparePage(this.#options.schema, edgeDocuments[name])
+    this.#prepared.set(name, prepared)
+    return prepared
+  }
+
+  /** What addresses say has the bounds of the fields that it is for. */
+  #check(name: EdgeDocument, variables: Record<string, unknown>): void {
+    const { operation, bounds } = this.#prepare(name)
+    bounds.check(operation, variables)
+  }
+
   /** With `state`, the answer is about that one. Fails with the Problem of the first error. */
   async #execute(name: EdgeDocument, identity: Identity, variables: Record<string, unknown>, state?: EntitlementState): Promise<unknown> {
     const { app, schema, timeoutMs } = this.#options
@@ -150,8 +177,7 @@ class Pages {
     const entitlements = state ? { state: async () => state, check: source.check.bind(source) } : source
     const operation = { traceId: newId(), signal: AbortSignal.timeout(timeoutMs) }
     const contextValue = createContext({ app: { ...app, entitlements }, identity, operation })
-    const document = this.#documents.get(name) ?? parse(edgeDocuments[name])
-    this.#documents.set(name, document)
+    const { document } = this.#prepare(name)
     const { data, errors } = await withinSignal(operation, async () =>
       execute({ schema, document, variableValues: variables, contextValue }),
     )

@@ -10,9 +10,12 @@ import {
   validate,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { type DocumentBounds, documentBounds } from '../operations/document-bounds.js'
+import { toGraphqlError } from '../operations/errors.js'
+import { refusalOf } from '../operations/input-bounds.js'
 import { reportOf } from '../usage/report-field.js'
 import { fieldsOfOneState, questionVariableOf } from './kept-answers.js'
-import { type CostOf, checkCounts, maxTokens, prepareCost } from './limits.js'
+import { type CostOf, checkCounts, checkText, maxTokens, prepareCost } from './limits.js'
 import { type DirectReport, directReportOf } from './reports.js'
 
 /** Most characters of documents that are kept parsed and validated: some thousand documents. */
@@ -28,6 +31,7 @@ export interface PreparedDocument {
   /** As the parser found them. */
   operations: readonly OperationDefinitionNode[]
   costOf: CostOf
+  bounds: DocumentBounds
   /** See `questionVariableOf`. */
   questionVariable: string | null
   /** It may send statements that end with it, or change what others must hear of before it is answered. */
@@ -63,6 +67,8 @@ export class Documents {
 }
 
 function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument | readonly GraphQLError[] {
+  const tooLong = checkText(text)
+  if (tooLong) return [tooLong]
   let document: DocumentNode
   try {
     document = parse(text, { maxTokens })
@@ -73,6 +79,8 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
   if (tooMuch) return [tooMuch]
   const errors = validate(schema, document, specifiedRules, { maxErrors })
   if (errors.length > 0) return errors
+  const bounds = documentBounds(schema, document)
+  if (bounds.breach) return [toGraphqlError(refusalOf(bounds.breach))]
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)
   const fields = rootFieldsOf(document)
   return {
@@ -80,6 +88,7 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
     introspection: introspectionOf(document),
     operations,
     costOf: prepareCost(schema, document),
+    bounds,
     questionVariable: questionVariableOf(operations),
     usesDatabase: !fields.every((name) => fieldsOfOneState.has(name) || isReport(schema, name)),
     report: directReportOf(schema, document, operations),
