@@ -35,6 +35,7 @@ export function jsonLength(value: unknown, enough = Number.POSITIVE_INFINITY): n
   if (typeof value === 'string') return value.length + 2
   if (typeof value === 'number') return 8
   if (typeof value !== 'object' || value === null) return value === undefined ? 0 : 5
+  if (value instanceof Date) return 26
   let length = 2
   if (Array.isArray(value)) {
     for (const item of value) {

@@ -9,6 +9,7 @@ import { SharedStates } from '../updates/held/shared-states.js'
 import { StateCache } from '../updates/held/state-cache.js'
 import { ChangeStream } from '../updates/stream/change-stream.js'
 import { type RateLimitOptions, RateLimits } from '../web/access/rate-limits.js'
+import { UnreadAnswers } from '../web/access/unread-answers.js'
 import { serveEdge } from '../web/edge/edge.js'
 import { GraphqlDoor } from '../web/graphql/door/door.js'
 import type { Services } from '../web/graphql/operations/context.js'
@@ -96,9 +97,10 @@ export function createFrontDoor({
   const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, log })
   const stream = new ChangeStream({ redis: sharedRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
   const push = new Push({ app, schema, feed, stream, log, metrics })
+  const unread = new UnreadAnswers(metrics)
   return createHttpServer({
     life,
-    edge: serveEdge({ app, schema, rateLimits, timeoutMs, log }),
+    edge: serveEdge({ app, schema, rateLimits, timeoutMs, log, unread }),
     editor: hasGraphiql ? serveGraphiql(graphiqlKey ?? null) : null,
     graphql: new GraphqlDoor({
       app,
@@ -110,10 +112,12 @@ export function createFrontDoor({
       announce: held.announce.bind(held),
       log,
       metrics,
+      grow: held.grow.bind(held),
     }),
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),
     docs: serveDocs([referencePage(schema)], sidecarAddress),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
     socket: new SocketDoor({ app, schema, push, feed, life }),
+    unread,
   })
 }

@@ -110,7 +110,11 @@ export class StateMemory {
 
   /** Of one customer of the environment, or of all. */
   change(environmentId: string, { customerId, version, usage }: HeldChange): void {
-    if (customerId === null) return this.#forgetEnvironment(environmentId)
+    if (customerId === null) this.#forgetEnvironment(environmentId)
+    else this.#changeCustomer(environmentId, customerId, { version, usage })
+  }
+
+  #changeCustomer(environmentId: string, customerId: string, { version, usage }: Omit<HeldChange, 'customerId'>): void {
     this.#unknown.delete(unknownKeyOf(environmentId, customerId))
     const key = keyOf(environmentId, customerId)
     const ofCustomer = this.#customers.peek(key)

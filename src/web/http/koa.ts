@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
 import { healthHandler } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
+import type { UnreadAnswers } from '../access/unread-answers.js'
 import type { GraphqlDoor } from '../graphql/door/door.js'
 import type { SocketDoor } from '../live/socket.js'
 import { answerGraphql, isGraphql, serveGraphql } from './graphql.js'
@@ -19,21 +20,22 @@ export interface FrontDoorParts {
   /** Null: there is none. */
   queueBoard: Middleware | null
   socket: SocketDoor
+  unread: UnreadAnswers
 }
 
 /** The HTTP server of the web process: GraphQL over HTTP and WebSocket, edge API, docs, queue board, health and metrics. Not listening yet. */
-export function createHttpServer({ life, edge, editor, graphql, home, docs, queueBoard, socket }: FrontDoorParts): Server {
+export function createHttpServer({ life, edge, editor, graphql, home, docs, queueBoard, socket, unread }: FrontDoorParts): Server {
   const { log } = life
   const koa = new Koa()
   koa.on('error', (error: Error, ctx: Context) => log.error({ err: error, path: ctx?.path }, 'request failed'))
-  for (const middleware of [edge, editor, serveGraphql(graphql), serveHealth(life), home, docs, queueBoard])
+  for (const middleware of [edge, editor, serveGraphql(graphql, unread), serveHealth(life), home, docs, queueBoard])
     if (middleware) koa.use(middleware)
 
   const answerOthers = koa.callback()
   const server = createServer((request, response) => {
     // The hottest path of the process goes without Koa, whose conveniences it does not use.
     if (request.method !== 'POST' || !isGraphql(request)) return void answerOthers(request, response)
-    answerGraphql(graphql, request, response).catch((error: unknown) => {
+    answerGraphql({ door: graphql, unread }, request, response).catch((error: unknown) => {
       log.error({ err: error, path: request.url }, 'request failed')
       response.destroy()
     })

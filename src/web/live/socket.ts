@@ -12,7 +12,7 @@ import {
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
-import { Counter, Gauge } from '../../platform/metrics.js'
+import { Counter, Gauge, showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
 import { type Credentials, credentialsOf, type Identity, identify } from '../access/auth.js'
 import { Documents } from '../graphql/door/documents.js'
@@ -51,6 +51,7 @@ export class SocketDoor {
     const { life, schema, feed } = options
     this.#options = options
     this.#documents = new Documents(schema)
+    showKept(life.metrics, 'documents', () => this.#documents.bytes)
     this.#protocol = makeServer<ConnectionParams, Client>({
       onConnect: (context) => this.#connect(context),
       onSubscribe: (context, id, payload) => this.#subscription(context, id, payload),

@@ -61,6 +61,11 @@ export class Preparation {
     this.#documents = new Documents(options.schema)
   }
 
+  /** Memory that kept documents take. */
+  get keptBytes(): number {
+    return this.#documents.bytes
+  }
+
   /** Answers the errors of a document that is refused. */
   async prepare(request: GraphqlRequest, params: OperationParams, operation: Operation): Promise<Asked | readonly GraphQLError[]> {
     const { app, schema, rateLimits, operatorKey } = this.#options

@@ -18,6 +18,8 @@ export interface GraphqlAnswer {
   status: number
   headers: Readonly<Record<string, string>>
   body: string | null
+  /** Whose it is; absent: nobody's that is known. */
+  environmentId?: string
 }
 
 /** What a request asks for, as GraphQL over HTTP has it. */

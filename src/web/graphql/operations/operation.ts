@@ -1,4 +1,5 @@
 import { newId } from '../../../kernel/id.js'
+import { AnswerRoom } from './answer-text.js'
 
 /** An operation on its way, as logs, metrics and whoever waits for it know it. What most operations never need is made when it is asked for. */
 export class Operation {
@@ -8,9 +9,15 @@ export class Operation {
   field: string | undefined
   /** Of the first error. */
   code: string | undefined
+  /** For its answer, and those to the other operations of the request. */
+  readonly room: AnswerRoom
   #traceId: string | undefined
   #stop: AbortController | undefined
   #givenUp: { reason: unknown } | undefined
+
+  constructor(room = new AnswerRoom()) {
+    this.room = room
+  }
 
   /** Joins an answer with its log line. */
   get traceId(): string {
@@ -34,6 +41,16 @@ export class Operation {
   /** Null: somebody waits for the answer. */
   get givenUp(): { readonly reason: unknown } | null {
     return this.#givenUp ?? null
+  }
+
+  /** Counts a value of any size that is to be part of the answer. When there is no room for it, the rest is not worth making. */
+  weigh(value: unknown): void {
+    try {
+      this.room.takeValue(value)
+    } catch (error) {
+      this.giveUp(error)
+      throw error
+    }
   }
 
   giveUp(reason: unknown): void {
