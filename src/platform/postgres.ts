@@ -23,11 +23,14 @@ const statementTimeoutMs = 30_000
 
 /**
  * Sends one query at a time: Prisma asks for related records of a transaction at once, on its one connection; pg 8 queues such queries itself but
- * warns that pg 9 will refuse them. Gives a query up when the signal that it was sent within aborts (`withinSignal`).
+ * warns that pg 9 will refuse them. Gives a query up when the signal that it was sent within aborts (`withinSignal`). No query is sent while a
+ * cancellation is under way, whoever has the connection by then and however it is sent: it would be hit by what is meant for the one before it.
  */
 class Connection extends pg.Client {
   readonly #config: pg.ClientConfig
   #last: Promise<unknown> = Promise.resolve()
+  /** Null: none is under way. Never rejects. */
+  #cancellation: Promise<void> | null = null
 
   constructor(config: pg.ClientConfig = {}) {
     super(config)
@@ -38,25 +41,36 @@ class Connection extends pg.Client {
 
   // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks, streams and promises
   override query(...args: any[]): any {
+    const isPlain = typeof args.at(-1) !== 'function' && typeof args[0]?.submit !== 'function'
+    if (isPlain) {
+      const signal = isEndOfTransaction(args[0]) ? undefined : currentSignal()
+      const result = this.#last.then(() => this.#send(args, signal))
+      this.#last = result.catch(() => undefined)
+      return result
+    }
+    if (!this.#cancellation) return this.#sendAtOnce(args)
+    const sendLater = AsyncResource.bind(() => this.#sendAtOnce(args))
+    void this.#cancellation.then(sendLater)
+    // As pg answers it: what is submitted is what it was given.
+    return typeof args[0]?.submit === 'function' ? args[0] : undefined
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  #sendAtOnce(args: any[]): any {
     const signal = currentSignal()
     const callback: unknown = args.at(-1)
-    if (typeof callback === 'function') {
-      if (!signal || isEndOfTransaction(args[0])) return super.query.apply(this, args as never)
-      if (signal.aborted) return process.nextTick(callback, signal.reason)
-      const stop = this.#cancelOn(signal)
-      const settled = (...outcome: unknown[]) => {
-        stop()
-        callback(...outcome)
-      }
-      return super.query.apply(this, [...args.slice(0, -1), settled] as never)
+    if (typeof callback !== 'function' || !signal || isEndOfTransaction(args[0])) return super.query.apply(this, args as never)
+    if (signal.aborted) return process.nextTick(callback, signal.reason)
+    const stop = this.#cancelOn(signal)
+    const settled = (...outcome: unknown[]) => {
+      stop()
+      callback(...outcome)
     }
-    if (typeof args[0]?.submit === 'function') return super.query.apply(this, args as never)
-    const result = this.#last.then(() => this.#send(args, isEndOfTransaction(args[0]) ? undefined : signal))
-    this.#last = result.catch(() => undefined)
-    return result
+    return super.query.apply(this, [...args.slice(0, -1), settled] as never)
   }
 
   async #send(args: unknown[], signal: AbortSignal | undefined): Promise<unknown> {
+    if (this.#cancellation) await this.#cancellation
     signal?.throwIfAborted()
     const stop = signal && this.#cancelOn(signal)
     try {
@@ -66,10 +80,13 @@ class Connection extends pg.Client {
     }
   }
 
-  /** Answers what ends the watching. The next query waits for the cancellation: it must not be hit by it. */
+  /** Answers what ends the watching. */
   #cancelOn(signal: AbortSignal): () => void {
     const cancel = () => {
-      this.#last = Promise.all([this.#last, this.#cancelRunning()])
+      const cancellation = this.#cancelRunning().then(() => {
+        if (this.#cancellation === cancellation) this.#cancellation = null
+      })
+      this.#cancellation = cancellation
     }
     signal.addEventListener('abort', cancel, { once: true })
     return () => signal.removeEventListener('abort', cancel)
