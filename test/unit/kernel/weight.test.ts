@@ -8,7 +8,7 @@ describe('weights', () => {
     fc.assert(
       fc.property(plain, (value) => {
         const text = JSON.stringify(value)
-        const escapes = (text.match(/\\(?:u....|.)/g) ?? []).reduce((sum, escape) => sum + escape.length - 1, 0)
+        const escapes = (text.match(/\\(?:u....|.)/g) ?? []).reduce((sum, { length }) => sum + length - 1, 0)
         const numbers = (text.match(/\d/g) ?? []).length
         expect(jsonLength(value)).to.be.within(text.length - escapes - numbers - 10, 2 * text.length + 10)
       }),
