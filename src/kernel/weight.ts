@@ -7,6 +7,9 @@ const pointerBytes = 8
 const objectBytes = 3 * pointerBytes
 const arrayBytes = 6 * pointerBytes
 const boxedBytes = 2 * pointerBytes
+/** In data read from JSON, texts of up to ten characters are there once, however many places have them. */
+const sharedLength = 10
+const sharedBytes = 4
 /** From this length on it is worth looking whether a text needs two bytes a character. */
 const longText = 64
 const beyondOneByte = /[^\0-\xff]/
@@ -19,7 +22,7 @@ export function textBytes(text: string): number {
 
 /** Memory that plain data takes when it shares nothing. */
 export function heapBytes(value: unknown): number {
-  if (typeof value === 'string') return textBytes(value)
+  if (typeof value === 'string') return value.length <= sharedLength ? sharedBytes : textBytes(value)
   if (typeof value === 'number') return isSmall(value) ? 0 : boxedBytes
   if (typeof value !== 'object' || value === null) return 0
   if (Array.isArray(value)) return value.reduce<number>((bytes, item) => bytes + pointerBytes + heapBytes(item), arrayBytes)

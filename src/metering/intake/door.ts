@@ -1,10 +1,8 @@
-import type { Redis } from 'ioredis'
 import type { ExpectedAnnouncement } from '../../changes/state-bus.js'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
 import { heapBytes } from '../../kernel/weight.js'
 import type { DatabaseClock } from '../../platform/database-clock.js'
-import type { Logger } from '../../platform/logger.js'
 import type { JobQueue } from '../../platform/queue.js'
 import { notCountedInTime, tooMuchWaiting } from '../model/problems.js'
 import type { EventItem, ReportItem } from '../model/report.js'
@@ -12,8 +10,9 @@ import type { Call, EventAnswer, ReportAnswer } from '../wire/call.js'
 import { deadlineMs, type IngestionJob, shardOf } from '../wire/jobs.js'
 import { packEvents } from '../wire/packed-events.js'
 import { type PackedAnswer, packCall, unpackAnswer } from '../wire/packed-reports.js'
-import { type IngestionReply, replyChannel, unpackReply } from '../wire/replies.js'
+import type { IngestionReply } from '../wire/replies.js'
 import type { Backlog } from './backlog.js'
+import type { Replies } from './replies.js'
 import { type Load, WaitingRoom } from './waiting-room.js'
 
 /** From when a batch leaves, which is moments after its calls came. */
@@ -42,35 +41,6 @@ const maxBatchBytes = 2 ** 20
 const maxLanes = 1_000
 
 type Answer = ReportAnswer | EventAnswer
-
-/** Hears the replies to the batches of this process, over one Redis channel. A reply that is lost with a connection is asked for again. */
-export class Replies {
-  readonly #expected = new Map<string, (reply: IngestionReply) => void>()
-
-  /** `subscriber` is used for this channel only. `door`: what the process is called by those that reply. */
-  constructor(
-    subscriber: Redis,
-    prefix: string,
-    log: Logger,
-    readonly door: string = newId(),
-  ) {
-    subscriber.on('message', (_channel, message) => {
-      const reply = unpackReply(message)
-      // One of another version is none: the batch is asked for again, and another worker may answer.
-      if (reply) this.#expected.get(reply.batchId)?.(reply)
-    })
-    // ioredis subscribes again by itself after a reconnect.
-    subscriber.subscribe(replyChannel(prefix, this.door)).catch((error: unknown) => log.warn({ err: error }, 'replies cannot be heard yet'))
-  }
-
-  expect(batchId: string, heard: (reply: IngestionReply) => void): void {
-    this.#expected.set(batchId, heard)
-  }
-
-  forget(batchId: string): void {
-    this.#expected.delete(batchId)
-  }
-}
 
 interface WaitingCall {
   call: Call<unknown>

@@ -11,8 +11,8 @@ import type { LoadHeldSeries } from '../counting/held-series.js'
 import { type FindHeld, UsageHistory } from '../history/usage-history.js'
 import { aggregateEvents, ingestionShard } from '../wire/jobs.js'
 import { Backlog, type BacklogLimits } from './backlog.js'
-import { Replies } from './door.js'
 import { UsageIntake, type UsageIntakeParts } from './intake.js'
+import { Replies } from './replies.js'
 
 interface IntakeOptions extends Pick<UsageIntakeParts, 'expectAnnouncement'> {
   life: Life

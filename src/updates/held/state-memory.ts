@@ -33,10 +33,11 @@ interface OfCustomer {
 }
 
 /** Of a map with what the cache itself has for an entry, and of a state's place in it. */
-const customerBytes = 700
-const placeBytes = 180
-/** An unknown one with its hash. */
+const customerBytes = 420
+const placeBytes = 130
+/** An unknown customer with its hash, and an unknown resource. */
 const unknownBytes = 500
+const unknownResourceBytes = 370
 const maxUnknownCustomers = 10_000
 const maxUnknownResources = 20
 /** Of what all states may take, at most this may be of one customer: one with ten thousand resources leaves room to others. */
@@ -154,7 +155,7 @@ export class StateMemory {
 }
 
 function weighCustomer({ states, unknown }: OfCustomer, key: string): number {
-  let bytes = customerBytes + textBytes(key) + unknown.size * unknownBytes
+  let bytes = customerBytes + textBytes(key) + unknown.size * unknownResourceBytes
   for (const held of states.values()) bytes += placeBytes + held.bytes + held.keptBytes
   return bytes
 }

@@ -8,7 +8,7 @@ const tokenBytes = objectBytes + 8 * pointerBytes + 32
 /** Where a node stands: five fields. */
 const locationBytes = objectBytes + 5 * pointerBytes
 /** What stands beside the nodes: the source, the definitions, what is prepared for them. */
-const documentBytes = 3_000
+const documentBytes = 2_000
 
 /** Memory that a parsed document and its text take. Most of it are tokens and nodes, a hundred times what the text takes. */
 export function weighDocument(document: DocumentNode, text: string): number {
