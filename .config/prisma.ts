@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'prisma/config'
+import { defineConfig } from 'prisma-cli/config'
 
 // The Prisma CLI would download its native schema engine. Ours runs the same engine from the npm registry; set the variable to use another.
 process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= fileURLToPath(new URL('../prisma/schema-engine.mjs', import.meta.url))

@@ -172,7 +172,7 @@ function refuseUnfinished({ unfinished: [failed] }: Schema): void {
 }
 
 const howToResolve = (name: string) =>
-  `correct it, run \`npx prisma migrate resolve --rolled-back ${name}\` to have it applied again (or --applied when you finished it by hand), then release again`
+  `correct it, run \`npx prisma migrate resolve --rolled-back ${name}\` in a checkout to have it applied again (or --applied when you finished it by hand), then release again`
 
 /** A database with tables but no ledger is somebody else's, or was made in a way that the migrations would collide with. */
 async function refuseForeign(client: pg.Client): Promise<void> {

@@ -80,6 +80,8 @@ export class EnvironmentService implements EnvironmentTime {
   readonly #clock: Clock
   readonly #prepareForEvents: ServiceParts['prepareForEvents']
   readonly #identities: Recent<repository.StoredIdentity | null>
+  /** Texts that are no keys. By themselves, so that made-up ones push no valid key out. */
+  readonly #unknown: Recent<null>
   readonly #secrets: Recent<repository.SigningSecrets | null>
 
   constructor({ prisma, clock, prepareForEvents }: ServiceParts) {
@@ -87,6 +89,7 @@ export class EnvironmentService implements EnvironmentTime {
     this.#clock = clock
     this.#prepareForEvents = prepareForEvents
     this.#identities = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
+    this.#unknown = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
     this.#secrets = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
   }
 
@@ -205,6 +208,11 @@ export class EnvironmentService implements EnvironmentTime {
     return { signingSecret, previousExpiresAt }
   }
 
+  /** Whether authenticating the key would not ask the database: what is known of it, also that it is none, was looked up lately. */
+  remembers(key: string): boolean {
+    return !isWellFormedKey(key) || this.#identities.has(key) || this.#unknown.has(key)
+  }
+
   /** Whom the key speaks for. Fails with UNAUTHENTICATED when it is unknown, expired or revoked. */
   async authenticate(key: string): Promise<KeyIdentity> {
     if (!isWellFormedKey(key)) throw unauthenticated('API key')
@@ -218,7 +226,12 @@ export class EnvironmentService implements EnvironmentTime {
 
   /** Hashed only when it has to be looked up: every request comes this way. */
   async #identity(name: string, hash: () => Buffer): Promise<KeyIdentity> {
+    if (this.#unknown.has(name)) throw unauthenticated('API key')
     const stored = await this.#identities.get(name, () => repository.findIdentity(this.#prisma, hash()))
+    if (!stored) {
+      this.#identities.delete(name)
+      void this.#unknown.get(name, () => Promise.resolve(null))
+    }
     if (!stored || !isValidKey(stored, this.#clock.now())) throw unauthenticated('API key')
     return stored.identity
   }

@@ -25,8 +25,8 @@ export function newId(): string {
   return v7({ msecs: lastMs, seq: sequence, random })
 }
 
-/** Halves of characters too: they could not be told apart once they are stored. */
-const controlCharacter = /[\p{Cc}\p{Surrogate}]/u
+/** Halves of characters too, and what decoders put where bytes were no UTF-8: different ones would become one. */
+const controlCharacter = /[\p{Cc}\p{Surrogate}\ufffd]/u
 
 /**
  * Checks an identifier that a caller chose (refId): 1 to 255 characters, no control characters, not blank; compared exactly.

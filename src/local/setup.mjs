@@ -124,14 +124,14 @@ function dropForeignNode() {
 }
 
 async function generateClient() {
-  const inputs = ['prisma/schema.prisma', '.config/prisma.ts', 'node_modules/prisma/package.json']
+  const inputs = ['prisma/schema.prisma', '.config/prisma.ts', 'node_modules/prisma-cli/package.json']
   const hash = createHash('sha256')
   for (const input of inputs) hash.update(readText(at(input)) ?? '').update('\0')
   const stamp = at('.generated', 'prisma.stamp')
   const digest = hash.digest('hex')
   if (readText(stamp) === digest && fs.existsSync(at('.generated', 'prisma', 'client.ts'))) return
   say('Generating the database client …')
-  await run(process.execPath, [at('node_modules', 'prisma', 'build', 'index.js'), 'generate', '--config', at('.config', 'prisma.ts')], {
+  await run(process.execPath, [at('node_modules', 'prisma-cli', 'build', 'index.js'), 'generate', '--config', at('.config', 'prisma.ts')], {
     env: { CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
     explain: (output) => `The database client could not be generated from prisma/schema.prisma.\n${output}`,
   })
@@ -143,7 +143,7 @@ async function compile() {
   // Incremental: about a second when nothing changed, and always right.
   await run(
     process.execPath,
-    [at('node_modules', 'typescript', 'bin', 'tsc'), '--project', root, '--pretty', String(Boolean(process.stdout.isTTY))],
+    [at('node_modules', 'typescript-compiler', 'bin', 'tsc'), '--project', root, '--pretty', String(Boolean(process.stdout.isTTY))],
     {
       explain: (output, cause) =>
         /ENOSPC/.test(output)

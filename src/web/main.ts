@@ -1,3 +1,4 @@
+import { makeValidator } from 'envalid'
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
 import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret, str } from '../platform/config.js'
 import { listen } from '../platform/health.js'
@@ -6,6 +7,14 @@ import { createApp } from '../wiring/app.js'
 import { createFrontDoor, defaultLimits, openHeldStates } from '../wiring/front-door.js'
 import { openStores } from '../wiring/stores.js'
 import { createUsage } from '../wiring/usage.js'
+import { TrustedProxies } from './access/address.js'
+
+const proxies = makeValidator<string[]>((input) => {
+  const listed = input.split(',').map((proxy) => proxy.trim())
+  // Throws for what is none.
+  new TrustedProxies(listed)
+  return listed
+})
 
 const webConfig = {
   ...processVariables,
@@ -26,6 +35,31 @@ const webConfig = {
   RATE_LIMIT_PER_CUSTOMER: positive({
     default: defaultLimits.perCustomer,
     desc: 'Requests per second that one process answers for one customer with a client key',
+  }),
+  CONNECTIONS_MAX: positive({
+    default: defaultLimits.connections,
+    desc: 'Connections of one process, WebSockets too',
+  }),
+  CONNECTIONS_PER_ADDRESS: positive({
+    default: defaultLimits.connectionsPerAddress,
+    desc: 'Connections of one address, unless it is in TRUSTED_PROXIES',
+  }),
+  TRUSTED_PROXIES: proxies({
+    default: undefined,
+    desc: 'Addresses and networks (10.0.0.0/8, by commas) of proxies whose X-Forwarded-For says who calls',
+  }),
+  SOCKETS_MAX: positive({ default: defaultLimits.sockets, desc: 'WebSockets that one process has open at a time' }),
+  SOCKETS_PER_ADDRESS: positive({
+    default: defaultLimits.socketsPerAddress,
+    desc: 'WebSockets that one process has open from one address at a time',
+  }),
+  SOCKETS_PER_KEY: positive({
+    default: defaultLimits.socketsPerKey,
+    desc: 'WebSockets that one process has open with one API key at a time',
+  }),
+  SOCKETS_PER_CUSTOMER: positive({
+    default: defaultLimits.socketsPerCustomer,
+    desc: 'WebSockets that one process has open for one customer with a client key at a time',
   }),
   HELD_STATES_MAX_BYTES: positive({
     default: defaultLimits.heldStatesMaxBytes,
@@ -75,7 +109,14 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
       operationTimeoutMs: config.OPERATION_TIMEOUT_MS,
       perKey: config.RATE_LIMIT_PER_KEY,
       perCustomer: config.RATE_LIMIT_PER_CUSTOMER,
+      connections: config.CONNECTIONS_MAX,
+      connectionsPerAddress: config.CONNECTIONS_PER_ADDRESS,
+      sockets: config.SOCKETS_MAX,
+      socketsPerAddress: config.SOCKETS_PER_ADDRESS,
+      socketsPerKey: config.SOCKETS_PER_KEY,
+      socketsPerCustomer: config.SOCKETS_PER_CUSTOMER,
     },
+    trustedProxies: config.TRUSTED_PROXIES,
   })
   const portTaken = await listen(server, { port: config.PORT, host: config.BIND_ADDRESS })
   life.log.info({ port: portTaken }, 'listening')

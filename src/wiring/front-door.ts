@@ -8,16 +8,21 @@ import { HeldStates } from '../updates/held/held-states.js'
 import { SharedStates } from '../updates/held/shared-states.js'
 import { StateCache } from '../updates/held/state-cache.js'
 import { ChangeStream } from '../updates/stream/change-stream.js'
+import { TrustedProxies } from '../web/access/address.js'
+import { KeyGate } from '../web/access/key-gate.js'
 import { type RateLimitOptions, RateLimits } from '../web/access/rate-limits.js'
 import { UnreadAnswers } from '../web/access/unread-answers.js'
 import { serveEdge } from '../web/edge/edge.js'
 import { GraphqlDoor } from '../web/graphql/door/door.js'
 import type { Services } from '../web/graphql/operations/context.js'
 import { createSchema } from '../web/graphql/schema.js'
+import { Bodies } from '../web/http/body.js'
+import type { ConnectionLimits } from '../web/http/connections.js'
 import { createHttpServer } from '../web/http/koa.js'
 import { ChangeFeed } from '../web/live/change-feed.js'
+import { FairTurns } from '../web/live/fair-turns.js'
 import { Push } from '../web/live/push.js'
-import { SocketDoor } from '../web/live/socket.js'
+import { SocketDoor, type SocketPlaces } from '../web/live/socket.js'
 import { serveDocs } from '../web/pages/docs.js'
 import { serveGraphiql } from '../web/pages/graphiql.js'
 import { serveHome } from '../web/pages/home.js'
@@ -25,7 +30,7 @@ import { serveQueueBoard } from '../web/pages/queue-board.js'
 import { referencePage } from '../web/pages/reference.js'
 import type { App } from './app.js'
 
-export interface FrontDoorLimits extends RateLimitOptions {
+export interface FrontDoorLimits extends RateLimitOptions, ConnectionLimits, SocketPlaces {
   /** Of one operation. */
   operationTimeoutMs: number
   /** Of entitlement states in memory, estimated. */
@@ -36,6 +41,12 @@ export interface FrontDoorLimits extends RateLimitOptions {
 export const defaultLimits: FrontDoorLimits = {
   perKey: 20_000,
   perCustomer: 100,
+  connections: 20_000,
+  connectionsPerAddress: 4_000,
+  sockets: 10_000,
+  socketsPerAddress: 2_000,
+  socketsPerKey: 2_000,
+  socketsPerCustomer: 20,
   operationTimeoutMs: 10_000,
   heldStatesMaxBytes: 128 * 1024 * 1024,
 }
@@ -73,6 +84,8 @@ export interface FrontDoorOptions {
   /** Of a sidecar's gRPC port, for the docs to name. */
   sidecarAddress?: string
   limits?: Partial<Omit<FrontDoorLimits, 'heldStatesMaxBytes'>>
+  /** Addresses and networks of proxies that say who calls; default: none. */
+  trustedProxies?: readonly string[]
 }
 
 /** All that answers in a web process. Not listening yet. */
@@ -88,36 +101,47 @@ export function createFrontDoor({
   graphiqlKey,
   sidecarAddress,
   limits,
+  trustedProxies = [],
 }: FrontDoorOptions): Server {
   const { log, metrics } = life
-  const { operationTimeoutMs: timeoutMs, perKey, perCustomer } = { ...defaultLimits, ...limits }
+  const { operationTimeoutMs: timeoutMs, perKey, perCustomer, ...places } = { ...defaultLimits, ...limits }
   const app = { ...services, entitlements: held, usage }
   const schema = createSchema()
   const rateLimits = new RateLimits({ perKey, perCustomer })
-  const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, log })
+  const keys = new KeyGate(app.environments)
+  const trusted = new TrustedProxies(trustedProxies)
+  const turns = new FairTurns()
+  const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, turns, log })
   const stream = new ChangeStream({ redis: sharedRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
-  const push = new Push({ app, schema, feed, stream, log, metrics })
+  const push = new Push({ app, schema, feed, stream, turns, log, metrics })
   const unread = new UnreadAnswers(metrics)
   return createHttpServer({
     life,
-    edge: serveEdge({ app, schema, rateLimits, timeoutMs, log, unread }),
+    connections: places,
+    edge: serveEdge({ app, schema, keys, trusted, rateLimits, timeoutMs, log, unread }),
     editor: hasGraphiql ? serveGraphiql(graphiqlKey ?? null) : null,
-    graphql: new GraphqlDoor({
-      app,
-      schema,
-      rateLimits,
-      operatorKey,
-      timeoutMs,
-      heldState: held.held.bind(held),
-      announce: held.announce.bind(held),
+    graphql: {
+      door: new GraphqlDoor({
+        app,
+        schema,
+        keys,
+        rateLimits,
+        operatorKey,
+        timeoutMs,
+        heldState: held.held.bind(held),
+        announce: held.announce.bind(held),
+        log,
+        metrics,
+        grow: held.grow.bind(held),
+      }),
+      bodies: new Bodies({ metrics }),
+      unread,
+      trusted,
       log,
-      metrics,
-      grow: held.grow.bind(held),
-    }),
+    },
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),
     docs: serveDocs([referencePage(schema)], sidecarAddress),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
-    socket: new SocketDoor({ app, schema, push, feed, life }),
-    unread,
+    socket: new SocketDoor({ keys, trusted, schema, push, feed, rateLimits, places, life }),
   })
 }

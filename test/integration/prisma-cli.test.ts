@@ -63,7 +63,7 @@ describe('the Prisma CLI on prisma/schema-engine.mjs', function () {
   const prisma = (args: string[], env: Record<string, string> = { DATABASE_URL: databaseUrl }) =>
     new Promise<{ code: number; output: string }>((resolve) => {
       const options = { cwd: project, env: { PATH: process.env.PATH, HOME: project, CHECKPOINT_DISABLE: '1', ...env } }
-      execFile(process.execPath, [join(root, 'node_modules/prisma/build/index.js'), ...args], options, (error, stdout, stderr) =>
+      execFile(process.execPath, [join(root, 'node_modules/prisma-cli/build/index.js'), ...args], options, (error, stdout, stderr) =>
         resolve({ code: error ? Number(error.code) : 0, output: stdout + stderr }),
       )
     })

@@ -3,6 +3,7 @@ import { checkRequestedUsage, decide, type EntitlementType } from '../../entitle
 import type { EpochMs } from '../../kernel/clock.js'
 import type * as decimal from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
+import { invalidInput } from '../../kernel/problem.js'
 import { chooseFallback, type GlobalFallbacks } from '../config/fallback.js'
 import type { CachedState, CacheEntry } from '../states/entry.js'
 import { type HeldEntitlement, heldAt } from '../states/rights.js'
@@ -57,8 +58,14 @@ export interface Check {
   requestedUsage: decimal.Decimal
 }
 
-/** Reads a request. Fails with INVALID_ARGUMENT on a requested usage that is no amount, whether or not the customer is known. */
+/** Of an enum feature; they are repeated in the answer. */
+const maxRequestedValues = 1_000
+
+/** Reads a request. Fails with INVALID_ARGUMENT on a requested usage that is no amount and on a list that is too long, whether or not the customer is known. */
 export function toCheck(kind: CheckKind, request: CheckRequest): Check {
+  const values = request.options?.requested_values
+  if (values && values.length > maxRequestedValues)
+    throw invalidInput(`requested_values has more than ${maxRequestedValues} items`, { path: 'options.requested_values' })
   return { kind, request, requestedUsage: checkRequestedUsage(request.options?.requested_usage) }
 }
 

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { loadSync, type MessageTypeDefinition, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
+import { maxItemsPerCall } from '../../metering/model/report.js'
+import { countFields } from './item-count.js'
 
 /**
  * The published interface, loaded from `proto/` once at start. Field names are those of the .proto files; enums are numbers; fields
@@ -49,6 +51,19 @@ export function errorCodec(): ErrorCodec {
   return loadedErrors
 }
 
+/** The lists that are sent, by method. */
+const listOf: Readonly<Record<string, 'usages' | 'events'>> = { ReportUsageBulk: 'usages', ReportEvents: 'events' }
+
+/** A list that is too long is not decoded: it has that length, and nothing in it. */
+function deserializer(method: string, { requestDeserialize: decode }: ServiceDefinition[string]): (bytes: Buffer) => object {
+  const list = listOf[method]
+  if (list === undefined) return decode
+  return (bytes) => {
+    const length = countFields(bytes, maxItemsPerCall)
+    return length > maxItemsPerCall ? { [list]: new Array(length) } : decode(bytes)
+  }
+}
+
 /** The service under a fully qualified name, with answers that may be bytes already (see `encoding.ts`): those are sent as they are. */
 export const serviceNamed = (name: string): ServiceDefinition =>
   Object.fromEntries(
@@ -57,6 +72,7 @@ export const serviceNamed = (name: string): ServiceDefinition =>
       {
         ...definition,
         path: `/${name}/${method}`,
+        requestDeserialize: deserializer(method, definition),
         responseSerialize: (answer: object) => (Buffer.isBuffer(answer) ? answer : definition.responseSerialize(answer)),
       },
     ]),

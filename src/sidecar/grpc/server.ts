@@ -7,11 +7,14 @@ import type { Life } from '../../platform/process.js'
 import { serviceName, serviceNamed } from './proto.js'
 import { addReflection } from './reflection-service.js'
 
-/** A batch of 1,000 events with their dimensions; the API has its own limits. */
-const largestRequestBytes = 32 * 1024 * 1024
+/** A batch of 1,000 events with their dimensions has some hundred KiB; the API takes 5 MiB of JSON. */
+const largestRequestBytes = 4 * 1024 * 1024
+/** Of one connection at a time: each may hold a request that has not arrived whole. Clients wait for the end of another call. */
+const mostStreams = 256
 
 const serverOptions = {
   'grpc.max_receive_message_length': largestRequestBytes,
+  'grpc.max_concurrent_streams': mostStreams,
   // Finds clients that vanished without closing.
   'grpc.keepalive_time_ms': 60_000,
   'grpc.keepalive_timeout_ms': 20_000,

@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput, Problem, unavailable } from '../../kernel/problem.js'
 import type { RefusedItem } from '../../metering/model/problems.js'
+import { maxItemsPerCall } from '../../metering/model/report.js'
 import type { SentEvent, SentReport } from '../api/client.js'
 import { fromTime, type ReportUsageJson } from '../api/messages.js'
 import type { GlobalFallbacks } from '../config/fallback.js'
@@ -130,12 +131,14 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     }),
 
     ...unary<ReportUsageBulkRequest>('ReportUsageBulk', async ({ usages }, call) => {
+      checkLength('usages', usages)
       const reports = readAll(usages)
       const reported = reports.length === 0 ? [] : await source.reportUsageBulk(reports, AbortSignal.timeout(waitMs(call))).catch(inUsages)
       return { usages: reported?.map(fromReported) ?? [] }
     }),
 
     ...unary<ReportEventsRequest>('ReportEvents', async ({ events }, call) => {
+      checkLength('events', events)
       const { readable, positions, refused } = readEvents(events)
       try {
         if (readable.length > 0) await source.reportEvents(readable, AbortSignal.timeout(waitMs(call)))
@@ -153,6 +156,11 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
       return { entitled_entity_exists: state !== null && isKnown(state) }
     }),
   }
+}
+
+/** @throws INVALID_ARGUMENT, before any item is looked at */
+function checkLength(path: string, { length }: readonly unknown[]): void {
+  if (length > maxItemsPerCall) throw invalidInput(`${path} has more than ${maxItemsPerCall} items: send several calls`, { path })
 }
 
 /** @throws INVALID_ARGUMENT when an identifier is none */
@@ -228,10 +236,9 @@ function readEvents(events: readonly EventMessage[]): { readable: SentEvent[]; p
   for (const [index, event] of events.entries()) {
     try {
       readable.push({
-        eventName: event.event_name,
-        customerId: event.customer_id,
-        resourceId: event.resource_id ?? null,
-        idempotencyKey: event.idempotency_key,
+        ...toOwner(event),
+        eventName: checkRefId(event.event_name, 'event_name'),
+        idempotencyKey: checkRefId(event.idempotency_key, 'idempotency_key'),
         dimensions: fromDimensions(event.dimensions, 'dimensions'),
         timestamp: fromTimestamp(event.timestamp, 'timestamp'),
       })

@@ -13,6 +13,9 @@ import { packEntry, type StreamEntry, unpackEntry } from '../wire/stream-entry.j
 /** Some minutes of a busy environment. Trimming is approximate: Redis cuts whole blocks of entries. */
 const mostEntries = 10_000
 
+/** Read at a time: who was away for long is told in pieces, so that it takes no more memory than who was not. */
+const entriesPerRead = 250
+
 /** In one step, during which Redis does nothing else: each may carry a whole state. */
 export const messagesPerStep = 100
 
@@ -34,8 +37,10 @@ export interface MissedChange extends StreamEntry {
 }
 
 export interface CatchUp {
-  /** Everything up to here is told: changes from now on have later positions. */
+  /** Everything up to here is told. */
   position: string
+  /** Changes from now on have later positions; false: there is more to be asked for, from here. */
+  isLast: boolean
   /** Something may have been missed that is not among `missed`. */
   isGap: boolean
   /** In order; of several changes of one customer or resource the last. */
@@ -65,15 +70,15 @@ export class ChangeStream {
     await Promise.all(steps)
   }
 
-  /** What came after a position; null: nothing is known to the reader yet, which is a gap. */
+  /** What came first after a position; null: nothing is known to the reader yet, which is a gap. */
   async since(environmentId: string, position: string | null): Promise<CatchUp> {
     const key = this.#key(environmentId)
     const isPosition = position !== null && /^\d+-\d+$/.test(position)
     // From the position itself, inclusively: it tells whether the stream still has everything after it.
-    const entries = isPosition ? await this.#redis.xrange(key, position, '+') : []
+    const entries = isPosition ? await this.#redis.xrange(key, position, '+', 'COUNT', entriesPerRead) : []
     const missed = entries[0]?.[0] === position ? latestOf(entries.slice(1)) : null
-    if (missed) return { position: entries.at(-1)![0], isGap: false, missed }
-    return { position: await this.#lastPosition(key), isGap: true, missed: [] }
+    if (missed) return { position: entries.at(-1)![0], isLast: entries.length < entriesPerRead, isGap: false, missed }
+    return { position: await this.#lastPosition(key), isLast: true, isGap: true, missed: [] }
   }
 
   /** An empty stream is given a first entry, so that there is a position to come back to. */

@@ -8,8 +8,10 @@ import { newId } from '../../kernel/id.js'
 import { Problem, type ProblemCode } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
 import { withinSignal } from '../../platform/within-signal.js'
-import { authorize, credentialsOf, type Identity, identify } from '../access/auth.js'
+import type { TrustedProxies } from '../access/address.js'
+import { authorize, credentialsOf, type Identity } from '../access/auth.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
+import type { KeyGate } from '../access/key-gate.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
 import { AnswerRoom, textOf } from '../graphql/operations/answer-text.js'
@@ -23,6 +25,8 @@ import { type EdgeRoute, readRoute } from './route.js'
 export interface EdgeOptions {
   app: Services & { entitlements: EdgeStates }
   schema: GraphQLSchema
+  keys: KeyGate
+  trusted: TrustedProxies
   rateLimits: RateLimits
   timeoutMs: number
   log: Logger
@@ -84,19 +88,19 @@ export function serveEdge(options: EdgeOptions): Middleware {
   }
 }
 
-async function answer(ctx: Context, pages: Pages, { app, rateLimits, log, unread }: EdgeOptions): Promise<void> {
+async function answer(ctx: Context, pages: Pages, { keys, trusted, rateLimits, log, unread }: EdgeOptions): Promise<void> {
   const { req, res } = ctx
   const facts: { environmentId?: string } = {}
   try {
-    const identity = await identify(app.environments, credentialsOf(req.headers))
+    const identity = await keys.identify(credentialsOf(req.headers), trusted.callerOf(req))
     facts.environmentId = identity.environmentId
     await rateLimits.take(identity)
     const route = readRoute(req.url ?? '')
     const page = await pages.get(route, identity)
-    if (!unread.hasRoom(page.bytes, identity.environmentId)) throw tooMuchUnread()
     const isKnown = matches(req.headers['if-none-match'], page.etag)
     if (isKnown) res.writeHead(304, { ...alwaysSent, etag: page.etag }).end()
     else {
+      if (!unread.hasRoom(page.bytes, identity.environmentId)) throw tooMuchUnread()
       res.writeHead(200, { ...alwaysSent, etag: page.etag, 'content-type': json, 'content-length': page.bytes })
       res.end(ctx.method === 'HEAD' ? undefined : page.body, 'latin1')
       unread.follow(res, identity.environmentId)

@@ -2,10 +2,9 @@ import { createServer, type Server } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
 import { healthHandler } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
-import type { UnreadAnswers } from '../access/unread-answers.js'
-import type { GraphqlDoor } from '../graphql/door/door.js'
 import type { SocketDoor } from '../live/socket.js'
-import { answerGraphql, isGraphql, serveGraphql } from './graphql.js'
+import { boundConnections, type ConnectionLimits } from './connections.js'
+import { answerGraphql, type GraphqlParts, isGraphql, serveGraphql } from './graphql.js'
 
 /** What the HTTP server answers with, in this order. */
 export interface FrontDoorParts {
@@ -13,33 +12,34 @@ export interface FrontDoorParts {
   edge: Middleware
   /** The GraphiQL editor; null: there is none. */
   editor: Middleware | null
-  graphql: GraphqlDoor
+  graphql: GraphqlParts
+  connections: ConnectionLimits
   /** The page at `/`. */
   home: Middleware
   docs: Middleware
   /** Null: there is none. */
   queueBoard: Middleware | null
   socket: SocketDoor
-  unread: UnreadAnswers
 }
 
 /** The HTTP server of the web process: GraphQL over HTTP and WebSocket, edge API, docs, queue board, health and metrics. Not listening yet. */
-export function createHttpServer({ life, edge, editor, graphql, home, docs, queueBoard, socket, unread }: FrontDoorParts): Server {
+export function createHttpServer({ life, edge, editor, graphql, connections, home, docs, queueBoard, socket }: FrontDoorParts): Server {
   const { log } = life
   const koa = new Koa()
   koa.on('error', (error: Error, ctx: Context) => log.error({ err: error, path: ctx?.path }, 'request failed'))
-  for (const middleware of [edge, editor, serveGraphql(graphql, unread), serveHealth(life), home, docs, queueBoard])
+  for (const middleware of [edge, editor, serveGraphql(graphql), serveHealth(life), home, docs, queueBoard])
     if (middleware) koa.use(middleware)
 
   const answerOthers = koa.callback()
   const server = createServer((request, response) => {
     // The hottest path of the process goes without Koa, whose conveniences it does not use.
     if (request.method !== 'POST' || !isGraphql(request)) return void answerOthers(request, response)
-    answerGraphql({ door: graphql, unread }, request, response).catch((error: unknown) => {
-      log.error({ err: error, path: request.url }, 'request failed')
+    answerGraphql(graphql, request, response).catch((error: unknown) => {
+      log.error({ err: error, path: '/graphql' }, 'request failed')
       response.destroy()
     })
   })
+  boundConnections(server, { limits: connections, trusted: graphql.trusted, metrics: life.metrics })
   socket.attach(server)
   life.onStop('http server', () => finishRequests(server))
   return server

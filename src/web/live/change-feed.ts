@@ -1,24 +1,36 @@
-import { EventEmitter, on } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChangeKind } from '../../changes/model/change.js'
 import { unavailable } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Redis } from '../../platform/redis.js'
 import { type ChangeMessage, changeChannel } from '../../updates/wire/change-message.js'
+import { ChangeQueue } from './change-queue.js'
+import type { FairTurns } from './fair-turns.js'
+
+/**
+ * Of the changes of one environment that wait for a turn or for a listener. Some seconds of a busy environment: who is further behind begins afresh.
+ */
+const defaultMaxWaitingBytes = 32 * 1024 * 1024
+/** An object that was read from JSON takes about this many times its text, and at least this much. */
+const [bytesPerCharacter, leastBytes] = [4, 500]
 
 /** The changes of environments as they are delivered. Redis is asked only for the environments that somebody listens to. */
 export class ChangeFeed {
   readonly #redis: Redis
   readonly #prefix: string
+  readonly #turns: FairTurns
   readonly #log: Logger
+  readonly #maxWaitingBytes: number
   readonly #channels = new Map<string, Channel>()
   readonly #gapListeners: Array<() => void> = []
 
   /** `redis` is a subscriber's connection, used for nothing else. */
-  constructor({ redis, prefix, log }: { redis: Redis; prefix: string; log: Logger }) {
+  constructor({ redis, prefix, turns, log, maxWaitingBytes = defaultMaxWaitingBytes }: ChangeFeedOptions) {
     this.#redis = redis
     this.#prefix = prefix
+    this.#turns = turns
     this.#log = log
+    this.#maxWaitingBytes = maxWaitingBytes
     redis.on('message', (channel: string, text: string) => this.#receive(channel, text))
     let isInterrupted = false
     redis.on('close', () => {
@@ -50,16 +62,25 @@ export class ChangeFeed {
     return () => this.#release(environmentId, channel)
   }
 
-  /** Changes of the environment from now on, until `signal` aborts. */
+  /**
+   * Changes of the environment from now on, until `signal` aborts. Fails with ListenerLags when too much waits for the environment, and more for this
+   * listener than for others.
+   */
   async *changes(environmentId: string, { kinds, customerId, signal }: ListenOptions): AsyncGenerator<ChangeMessage, void> {
     const channel = this.#open(environmentId)
+    const queue = new ChangeQueue((bytes) => {
+      channel.waitingBytes += bytes
+    })
+    const isWanted = (change: ChangeMessage) => kinds.includes(change.kind) && (customerId === null || change.customerId === customerId)
+    channel.listeners.set(queue, isWanted)
+    signal.addEventListener('abort', queue.end, { once: true })
+    if (signal.aborted) queue.end()
     try {
-      for await (const [change] of on(channel.emitter, 'change', { signal }) as AsyncIterable<[ChangeMessage]>) {
-        if (kinds.includes(change.kind) && (customerId === null || change.customerId === customerId)) yield change
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error
+      for (let change = await queue.take(); change; change = await queue.take()) yield change
     } finally {
+      queue.end()
+      channel.listeners.delete(queue)
+      signal.removeEventListener('abort', queue.end)
       this.#release(environmentId, channel)
     }
   }
@@ -67,28 +88,71 @@ export class ChangeFeed {
   #open(environmentId: string): Channel {
     const name = changeChannel(this.#prefix, environmentId)
     const known = this.#channels.get(name)
-    const channel = known ?? { emitter: new EventEmitter().setMaxListeners(0), listeners: 0, subscribed: this.#redis.subscribe(name) }
-    channel.listeners += 1
+    const channel = known ?? {
+      environmentId,
+      holders: 0,
+      listeners: new Map(),
+      texts: [],
+      waitingBytes: 0,
+      isRead: false,
+      subscribed: this.#redis.subscribe(name),
+    }
+    channel.holders += 1
     this.#channels.set(name, channel)
     return channel
   }
 
   #release(environmentId: string, channel: Channel): void {
-    channel.listeners -= 1
-    if (channel.listeners > 0) return
+    channel.holders -= 1
+    if (channel.holders > 0) return
     const name = changeChannel(this.#prefix, environmentId)
     this.#channels.delete(name)
     this.#redis.unsubscribe(name).catch((error: unknown) => this.#log.debug({ err: error }, 'unsubscribing failed'))
   }
 
+  /** Many may arrive at once, and states are large: each is read when its environment has a turn. */
   #receive(name: string, text: string): void {
     const channel = this.#channels.get(name)
-    if (!channel) return
+    if (!channel || channel.listeners.size === 0) return
+    channel.texts.push(text)
+    channel.waitingBytes += bytesOf(text)
+    if (channel.waitingBytes > this.#maxWaitingBytes) this.#giveUp(channel)
+    if (!channel.isRead) void this.#read(name, channel)
+  }
+
+  async #read(name: string, channel: Channel): Promise<void> {
+    channel.isRead = true
+    while (channel.texts.length > 0) {
+      await this.#turns.take(channel.environmentId)
+      const text = channel.texts.shift()
+      if (text !== undefined) this.#tell(name, channel, text)
+    }
+    channel.isRead = false
+  }
+
+  #tell(name: string, channel: Channel, text: string): void {
+    const bytes = bytesOf(text)
+    channel.waitingBytes -= bytes
     try {
-      channel.emitter.emit('change', JSON.parse(text) as ChangeMessage)
+      const waiting = { change: JSON.parse(text) as ChangeMessage, bytes, holders: 0 }
+      for (const [queue, isWanted] of channel.listeners) if (isWanted(waiting.change)) queue.add(waiting)
     } catch (error) {
       this.#log.error({ err: error, channel: name }, 'change message could not be read')
     }
+  }
+
+  /** Who is furthest behind is given up first. */
+  #giveUp(channel: Channel): void {
+    const behind = [...channel.listeners.keys()].sort((one, other) => other.length - one.length)
+    this.#log.warn({ environmentId: channel.environmentId, bytes: channel.waitingBytes }, 'listeners do not keep up with the changes')
+    for (const queue of behind) {
+      if (channel.waitingBytes <= this.#maxWaitingBytes || queue.length === 0) break
+      queue.giveUp()
+    }
+    if (channel.waitingBytes <= this.#maxWaitingBytes) return
+    // What was not read yet is too much by itself, and everybody misses it.
+    channel.waitingBytes -= bytesOfAll(channel.texts.splice(0))
+    for (const queue of behind) queue.giveUp()
   }
 
   /** ioredis subscribes again by itself, at a moment it does not tell: asking once more tells when it is done. */
@@ -101,6 +165,15 @@ export class ChangeFeed {
       this.#log.warn({ err: error }, 'listening to changes failed')
     }
   }
+}
+
+interface ChangeFeedOptions {
+  redis: Redis
+  prefix: string
+  turns: FairTurns
+  log: Logger
+  /** Of one environment. */
+  maxWaitingBytes?: number
 }
 
 interface ListenOptions {
@@ -127,7 +200,17 @@ async function withinDeadline(subscribed: Promise<unknown>): Promise<void> {
 }
 
 interface Channel {
-  emitter: EventEmitter
-  listeners: number
+  environmentId: string
+  holders: number
+  /** Those who listen, each with what it wants to hear of. */
+  listeners: Map<ChangeQueue, (change: ChangeMessage) => boolean>
+  /** Not read yet. */
+  texts: string[]
+  /** Of these and of what listeners have not taken, estimated. */
+  waitingBytes: number
+  isRead: boolean
   subscribed: Promise<unknown>
 }
+
+const bytesOf = (text: string) => leastBytes + bytesPerCharacter * text.length
+const bytesOfAll = (texts: readonly string[]) => texts.reduce((sum, text) => sum + bytesOf(text), 0)

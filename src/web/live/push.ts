@@ -16,10 +16,19 @@ import type { ChangeStream } from '../../updates/stream/change-stream.js'
 import type { ChangeMessage } from '../../updates/wire/change-message.js'
 import type { Identity } from '../access/auth.js'
 import type { PreparedDocument } from '../graphql/door/documents.js'
+import { assumedListItems, maxCostAtOnce } from '../graphql/door/limits.js'
 import { createContext, type RequestContext, type Services } from '../graphql/operations/context.js'
 import { toProblem, toWireError } from '../graphql/operations/errors.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
+import { Turns } from '../graphql/operations/turns.js'
+import type { StateChangeEvent } from '../graphql/updates/state-changes.types.js'
 import type { ChangeFeed } from './change-feed.js'
+import { ListenerLags } from './change-queue.js'
+import type { FairTurns } from './fair-turns.js'
+import { maxCustomerCost, maxEnvironmentCost, SubscriptionCosts } from './subscription-costs.js'
+
+/** Sending to so many sockets takes some milliseconds. */
+const listenersPerTurn = 100
 
 /** Who receives the answers of a broadcast. */
 export interface Listener {
@@ -27,6 +36,8 @@ export interface Listener {
   push(payload: Buffer): void
   /** The broadcast has failed and will send no more. */
   fail(error: GraphQLError): void
+  /** Changes were missed, and the broadcast sends no more. */
+  startAfresh(): void
 }
 
 /** A subscription as a client sent it. */
@@ -36,6 +47,8 @@ export interface SubscriptionRequest {
   prepared: PreparedDocument
   operationName?: string | null
   variables?: Record<string, unknown> | null
+  /** See `costOfSubscription`. */
+  cost: number
 }
 
 export interface PushOptions {
@@ -44,6 +57,7 @@ export interface PushOptions {
   feed: ChangeFeed
   /** What was missed by those who were away. */
   stream: ChangeStream
+  turns: FairTurns
   log: Logger
   metrics: Registry
 }
@@ -55,6 +69,7 @@ export interface PushOptions {
 export class Push {
   readonly #options: PushOptions
   readonly #broadcasts = new Map<string, Broadcast>()
+  readonly #costs = new SubscriptionCosts()
   readonly #executed: Counter
 
   constructor(options: PushOptions) {
@@ -92,12 +107,22 @@ export class Push {
   }
 
   #start(key: string, request: SubscriptionRequest): Broadcast {
+    const giveBack = this.#takeCost(key, request)
     const controller = new AbortController()
     const source = this.#open(request, controller.signal)
     const broadcast: Broadcast = { listeners: new Set(), controller, started: source }
+    controller.signal.addEventListener('abort', giveBack)
     this.#broadcasts.set(key, broadcast)
     source.then((changes) => this.#run(key, broadcast, request, changes)).catch(() => this.#end(key, broadcast))
     return broadcast
+  }
+
+  /** Those that nobody can join are of the same few documents: what each of them costs is counted for its socket. */
+  #takeCost(key: string, { identity, query, prepared, cost }: SubscriptionRequest): () => void {
+    const { environmentId, customerId } = identity
+    const name = isOfOneClient(prepared) ? query : key
+    const most = customerId === null ? maxEnvironmentCost : maxCustomerCost
+    return this.#costs.take(JSON.stringify([environmentId, customerId]), most, { name, cost })
   }
 
   #end(key: string, broadcast: Broadcast): void {
@@ -123,13 +148,19 @@ export class Push {
   }
 
   async #run(key: string, broadcast: Broadcast, request: SubscriptionRequest, changes: AsyncIterable<ChangeMessage>): Promise<void> {
-    const { log } = this.#options
+    const { log, turns } = this.#options
+    const { environmentId } = request.identity
     try {
       for await (const change of changes) {
+        await turns.take(environmentId)
         const payload = await this.#execute(request, change, broadcast.controller.signal)
-        if (payload) for (const listener of broadcast.listeners) listener.push(payload)
+        if (payload) await this.#tell(broadcast.listeners, payload, environmentId)
       }
     } catch (error) {
+      if (error instanceof ListenerLags) {
+        for (const listener of broadcast.listeners) listener.startAfresh()
+        return
+      }
       const [problem, traceId] = [Problem.from(error), newId()]
       logProblem(log, 'subscription', problem, { traceId, environmentId: request.identity.environmentId })
       for (const listener of broadcast.listeners) listener.fail(toWireError(problem, traceId))
@@ -138,13 +169,25 @@ export class Push {
     }
   }
 
+  /** Who joins meanwhile is told too, and knows the change perhaps already. */
+  async #tell(listeners: ReadonlySet<Listener>, payload: Buffer, environmentId: string): Promise<void> {
+    let told = 0
+    for (const listener of listeners) {
+      if (told > 0 && told % listenersPerTurn === 0) await this.#options.turns.take(environmentId)
+      listener.push(payload)
+      told += 1
+    }
+  }
+
   /** Null: nothing to send, as the change means nothing to the subscribers. */
   async #execute(
-    { identity, prepared, operationName, variables }: SubscriptionRequest,
+    { identity, prepared, operationName, variables, cost }: SubscriptionRequest,
     change: ChangeMessage,
     signal: AbortSignal,
   ): Promise<Buffer | null> {
-    const contextValue = this.#context(identity, signal)
+    const isLarge = cost * shareOfUsual(change) > maxCostAtOnce
+    const turns = isLarge ? new Turns({ givenUp: null }, () => this.#options.turns.take(identity.environmentId)) : null
+    const contextValue = this.#context(identity, signal, turns)
     const { schema, log } = this.#options
     this.#executed.inc()
     const result = await execute({
@@ -154,6 +197,7 @@ export class Push {
       variableValues: variables,
       rootValue: change,
       contextValue,
+      fieldResolver: turns?.fieldResolver,
     })
     const { traceId } = contextValue
     const errors = result.errors?.map((error) => {
@@ -165,13 +209,14 @@ export class Push {
     return isEmpty ? null : Buffer.from(JSON.stringify({ ...result, errors }))
   }
 
-  #context(identity: Identity, signal: AbortSignal): RequestContext {
+  #context(identity: Identity, signal: AbortSignal, turns: Turns | null = null): RequestContext {
     const { app, feed, stream } = this.#options
     const { environmentId, customerId } = identity
     return createContext({
       app,
       identity,
       operation: { traceId: newId(), signal },
+      turns,
       listening: {
         changes: (kinds) => feed.changes(environmentId, { kinds, customerId, signal }),
         missedSince: (position) => stream.since(environmentId, position),
@@ -189,11 +234,13 @@ interface Broadcast {
 
 /** Everything the answers depend on. */
 function keyOf({ identity, query, prepared, operationName, variables }: SubscriptionRequest): string {
-  const own = prepared.document.definitions.some(asksForItsOwn) ? newId() : null
+  const own = isOfOneClient(prepared) ? newId() : null
   return JSON.stringify([identity.environmentId, identity.kind, identity.customerId, query, operationName ?? null, variables ?? null, own])
 }
 
 /** A subscription with arguments (`stateChanges(after)`) begins with what only its client has to be told, so nobody can join it. */
+export const isOfOneClient = ({ document }: PreparedDocument): boolean => document.definitions.some(asksForItsOwn)
+
 function asksForItsOwn(definition: DefinitionNode): boolean {
   const isRoot =
     definition.kind === Kind.OPERATION_DEFINITION ||
@@ -205,6 +252,16 @@ function hasArguments(selection: SelectionNode): boolean {
   if (selection.kind === Kind.FIELD) return (selection.arguments?.length ?? 0) > 0
   return selection.kind === Kind.INLINE_FRAGMENT && selection.selectionSet.selections.some(hasArguments)
 }
+
+/** How many times as large as its cost says an answer may be, since the state has so many entitlements. */
+function shareOfUsual(event: ChangeMessage | StateChangeEvent): number {
+  const change = 'live' in event ? event.live : event
+  const hasState = 'kind' in change && (change.kind === 'entitlements' || change.kind === 'purge')
+  return hasState ? (change.state?.entitlements.length ?? manyEntitlements) / assumedListItems : 1
+}
+
+/** Of a state that is loaded when it is needed. */
+const manyEntitlements = 100
 
 function collectSize(collection: { size: number }) {
   return function (this: Gauge) {

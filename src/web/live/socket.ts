@@ -1,61 +1,76 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type ExecutionArgs, type ExecutionResult, GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql'
-import {
-  type Context,
-  handleProtocols,
-  makeServer,
-  type Server as ProtocolServer,
-  type ServerOptions,
-  type SubscribePayload,
-} from 'graphql-ws'
-import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import { newId } from '../../kernel/id.js'
+import { setImmediate as nextRound } from 'node:timers/promises'
+import type { GraphQLSchema } from 'graphql'
+import { type Context, handleProtocols, makeServer, type Server as ProtocolServer } from 'graphql-ws'
+import { type WebSocket, WebSocketServer, type ServerOptions as WebSocketServerOptions } from 'ws'
 import { Problem } from '../../kernel/problem.js'
 import { Counter, Gauge, showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
-import { type Credentials, credentialsOf, type Identity, identify } from '../access/auth.js'
-import { Documents } from '../graphql/door/documents.js'
-import type { Services } from '../graphql/operations/context.js'
-import { toProblem, toWireError } from '../graphql/operations/errors.js'
+import type { TrustedProxies } from '../access/address.js'
+import { type Credentials, credentialsOf, type Identity } from '../access/auth.js'
+import type { KeyGate } from '../access/key-gate.js'
+import type { RateLimits } from '../access/rate-limits.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
 import type { ChangeFeed } from './change-feed.js'
+import { Connection, closeTimeoutMs, type DropReason, maxMessageBytes } from './connection.js'
+import { type ConnectionParams, identifyListener, isRefusedKey, payloadCredentials } from './listener.js'
+import { Places } from './places.js'
 import type { Push } from './push.js'
+import { type Subscriber, Subscriptions } from './subscriptions.js'
+import { UnreadBytes } from './unread-bytes.js'
 
-/** Documents of subscriptions are short. */
-const maxMessageBytes = 256 * 1024
-const maxSubscriptionsPerSocket = 50
 /** A socket that does not answer a ping until the next one is gone; the key is looked at again as often. */
 const heartbeatMs = 15_000
-/** Some states of the largest customers; a client that is further behind reconnects and starts afresh. */
-const maxBufferedBytes = 4 * 1024 * 1024
+/** Between two of as many sockets everybody else is served. */
+const socketsAtOnce = 100
+
+/** How many sockets a process has open at a time. */
+export interface SocketPlaces {
+  /** In all. When they are taken, a socket that has shown no valid key yet makes room for the next one. */
+  sockets: number
+  /** From one address. */
+  socketsPerAddress: number
+  /** With one key. */
+  socketsPerKey: number
+  /** Of one customer with a client key. */
+  socketsPerCustomer: number
+}
 
 export interface SocketOptions {
-  app: Services
+  keys: KeyGate
+  trusted: TrustedProxies
   schema: GraphQLSchema
   push: Push
   feed: ChangeFeed
+  rateLimits: RateLimits
+  places: SocketPlaces
   life: Life
 }
 
 /** GraphQL subscriptions over `graphql-transport-ws` at `/graphql`. */
 export class SocketDoor {
   readonly #options: SocketOptions
-  readonly #documents: Documents
-  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, handleProtocols })
+  readonly #subscriptions: Subscriptions
+  readonly #sockets = new WebSocketServer(serverOptions)
   readonly #clients = new Set<Client>()
+  /** Those that have shown no valid key yet, the oldest first. */
+  readonly #strangers = new Set<Client>()
+  readonly #places = new Places()
+  readonly #unread = new UnreadBytes()
   readonly #protocol: ProtocolServer<Client>
   readonly #dropped: Counter
 
   constructor(options: SocketOptions) {
-    const { life, schema, feed } = options
+    const { life, schema, feed, push, rateLimits } = options
     this.#options = options
-    this.#documents = new Documents(schema)
-    showKept(life.metrics, 'documents', () => this.#documents.bytes)
+    this.#subscriptions = new Subscriptions({ schema, push, rateLimits, log: life.log })
+    showKept(life.metrics, 'documents', () => this.#subscriptions.documentBytes)
     this.#protocol = makeServer<ConnectionParams, Client>({
       onConnect: (context) => this.#connect(context),
-      onSubscribe: (context, id, payload) => this.#subscription(context, id, payload),
-      subscribe: (args) => this.#subscribe(args),
+      onSubscribe: ({ extra: client, subscriptions }, id, payload) =>
+        this.#subscriptions.prepare({ client, id, subscriptions: Object.keys(subscriptions).length }, payload),
+      subscribe: (args) => this.#subscriptions.subscribe(args),
     })
     const registers = [life.metrics]
     this.#dropped = new Counter({
@@ -73,7 +88,7 @@ export class SocketDoor {
         this.set(clients.size)
       },
     })
-    const heartbeat = setInterval(() => this.#beat(), heartbeatMs)
+    const heartbeat = setInterval(() => void this.#beat(), heartbeatMs)
     life.open('socket heartbeat', heartbeat, clearInterval)
     life.onStop('sockets', () => this.#closeAll(1001, 'Going away'))
     feed.onGap(() => this.#closeAll(1012, 'Updates were interrupted'))
@@ -81,18 +96,50 @@ export class SocketDoor {
 
   attach(server: Server): void {
     server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
-      if (request.url?.split('?')[0] !== '/graphql' || this.#options.life.signal.aborted) {
-        stream.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n')
-        return
+      const { sockets, socketsPerAddress } = this.#options.places
+      if (request.url?.split('?')[0] !== '/graphql' || this.#options.life.signal.aborted) return refuseUpgrade(stream, '404 Not Found')
+      if (this.#clients.size >= sockets && !this.#makeRoom()) {
+        this.#dropped.inc({ reason: 'places' })
+        return refuseUpgrade(stream, '503 Service Unavailable')
       }
-      this.#sockets.handleUpgrade(request, stream, head, (socket) => this.#open(socket, request))
+      const address = this.#options.trusted.callerOf(request)
+      const leave = this.#places.take(`address ${address}`, socketsPerAddress)
+      if (!leave) {
+        this.#dropped.inc({ reason: 'places' })
+        return refuseUpgrade(stream, '429 Too Many Requests')
+      }
+      stream.once('close', leave)
+      this.#sockets.handleUpgrade(request, stream, head, (socket) =>
+        this.#open(socket, { credentials: credentialsOf(request.headers), address, stream }),
+      )
     })
   }
 
-  #open(socket: WebSocket, request: IncomingMessage): void {
+  /** Whoever opens sockets without a key takes no place from those who have one. */
+  #makeRoom(): boolean {
+    const [oldest] = this.#strangers
+    if (!oldest) return false
+    this.#forget(oldest)
+    oldest.connection.drop('places')
+    return true
+  }
+
+  #open(socket: WebSocket, { stream, ...caller }: Pick<Client, 'credentials' | 'address'> & { stream: Duplex }): void {
     const { log } = this.#options.life
-    const client: Client = { socket, credentials: credentialsOf(request.headers), identity: null, release: null, isAlive: true }
+    const onDrop = (reason: DropReason) => this.#dropped.inc({ reason })
+    const connection = new Connection({ socket, stream, unread: this.#unread, onDrop })
+    const client: Client = {
+      socket,
+      connection,
+      ...caller,
+      identity: null,
+      cost: 0,
+      held: [],
+      isAlive: true,
+      isClosed: false,
+    }
     this.#clients.add(client)
+    this.#strangers.add(client)
     socket.on('error', (error) => log.debug({ err: error }, 'socket failed'))
     socket.on('pong', () => {
       client.isAlive = true
@@ -100,13 +147,13 @@ export class SocketDoor {
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,
-        send: async (text) => send(socket, text),
-        close: (code, reason) => socket.close(code, reason),
+        send: async (text) => connection.write(text),
+        close: (code, reason) => connection.close(code, reason),
         onMessage: (handle) => {
-          socket.on('message', (data: RawData) => {
-            handle(String(data)).catch((error: unknown) => {
+          connection.onMessage((text) => {
+            handle(text).catch((error: unknown) => {
               log.error({ err: error }, 'socket message could not be handled')
-              socket.close(1011, 'Internal error')
+              connection.close(1011, 'Internal error')
             })
           })
         },
@@ -114,189 +161,126 @@ export class SocketDoor {
       client,
     )
     socket.on('close', (code, reason) => {
-      this.#clients.delete(client)
-      client.release?.()
+      client.isClosed = true
+      this.#forget(client)
+      for (const release of client.held.splice(0)) release()
       closed(code, String(reason)).catch((error: unknown) => log.error({ err: error }, 'socket could not be cleaned up'))
     })
   }
 
+  #forget(client: Client): void {
+    this.#clients.delete(client)
+    this.#strangers.delete(client)
+  }
+
   /** The key comes in the payload, as browsers cannot send headers with a WebSocket; headers of the request are taken too. */
   async #connect({ connectionParams, extra: client }: Context<ConnectionParams, Client>): Promise<boolean> {
-    const { app, feed, life } = this.#options
+    const { keys, feed, life } = this.#options
     client.credentials = { ...client.credentials, ...payloadCredentials(connectionParams) }
     try {
-      client.identity = await identifyListener(app, client.credentials)
-      client.release = await feed.hold(client.identity.environmentId)
+      const identity = await identifyListener(keys, client.credentials, client.address)
+      for (const place of this.#placesOf(identity)) hold(client, place)
+      hold(client, await feed.hold(identity.environmentId))
+      client.identity = identity
+      client.connection.accept(identity.environmentId)
+      this.#strangers.delete(client)
+      return true
     } catch (error) {
-      refuse(client.socket, Problem.from(error), life)
+      refuse(client.connection, Problem.from(error), life)
       return false
     }
-    if (client.socket.readyState !== client.socket.OPEN) client.release()
-    return true
   }
 
-  #subscription(
-    { extra: client, subscriptions }: Context<ConnectionParams, Client>,
-    id: string,
-    payload: SubscribePayload,
-  ): ExecutionArgs | readonly GraphQLError[] {
-    const { schema } = this.#options
-    const { query, operationName, variables } = payload
-    const prepared = this.#documents.prepare(query)
-    if (!('document' in prepared)) return prepared.map((error) => toWireError(toProblem(error), newId(), error))
-    if (getOperationAST(prepared.document, operationName)?.operation !== 'subscription')
-      return refusal('Only subscriptions are served over WebSocket: send queries and mutations with POST')
-    if (Object.keys(subscriptions).length > maxSubscriptionsPerSocket)
-      return refusal(`A socket takes at most ${maxSubscriptionsPerSocket} subscriptions`)
-    const request = { identity: client.identity!, query, prepared, operationName, variables }
-    return { schema, document: prepared.document, operationName, contextValue: { request, client, id } satisfies Accepted }
+  #placesOf({ keyId, environmentId, customerId }: Identity): Array<() => void> {
+    const { socketsPerKey, socketsPerCustomer } = this.#options.places
+    const ofKey = this.#places.take(`key ${keyId}`, socketsPerKey)
+    const ofCustomer = customerId === null ? () => {} : this.#places.take(`customer ${environmentId} ${customerId}`, socketsPerCustomer)
+    if (ofKey && ofCustomer) return [ofKey, ofCustomer]
+    ofKey?.()
+    ofCustomer?.()
+    this.#dropped.inc({ reason: 'places' })
+    throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', 'Too many sockets are open: close some, or listen to more on one.')
   }
 
-  /** What is pushed goes to the socket directly; the stream that graphql-ws sees only ends. */
-  async #subscribe({ contextValue }: ExecutionArgs): Promise<AsyncIterable<never> | ExecutionResult> {
-    const { request, client, id } = contextValue as Accepted
-    const stream = new SilentStream()
-    const head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
-    try {
-      const leave = await this.#options.push.join(request, {
-        push: (payload) => this.#send(client.socket, Buffer.concat([head, payload, tail])),
-        fail: (error) => stream.fail(error),
-      })
-      stream.ended.then(leave, leave)
-      return stream
-    } catch (error) {
-      const [problem, traceId] = [Problem.from(error), newId()]
-      logProblem(this.#options.life.log, 'subscription', problem, { traceId, environmentId: request.identity.environmentId })
-      return { errors: [toWireError(problem, traceId)] }
-    }
-  }
-
-  #send(socket: WebSocket, message: Buffer): void {
-    if (socket.bufferedAmount > maxBufferedBytes) {
-      this.#dropped.inc({ reason: 'slow' })
-      socket.terminate()
-    } else if (socket.readyState === socket.OPEN) socket.send(message, { binary: false })
-  }
-
-  #beat(): void {
-    for (const client of this.#clients) {
-      const { socket, isAlive, identity, credentials } = client
+  async #beat(): Promise<void> {
+    for await (const client of inLots(this.#clients)) {
+      const { socket, connection, isAlive, identity } = client
       if (!isAlive) {
-        this.#dropped.inc({ reason: 'silent' })
-        socket.terminate()
+        connection.drop('silent')
         continue
       }
       client.isAlive = false
-      socket.ping()
-      if (identity) void this.#recheck(socket, credentials)
+      if (connection.isOpen) socket.ping()
+      if (identity) void this.#recheck(client)
     }
   }
 
   /** Keys are revoked and expire while sockets live on. A look-up that fails otherwise says nothing about the key. */
-  async #recheck(socket: WebSocket, credentials: Credentials): Promise<void> {
-    const { app, life } = this.#options
+  async #recheck({ connection, credentials, address }: Client): Promise<void> {
+    const { keys, life } = this.#options
     try {
-      await identifyListener(app, credentials)
+      await identifyListener(keys, credentials, address)
     } catch (error) {
       const problem = Problem.from(error)
-      if (isRefusedKey(problem)) refuse(socket, problem, life)
+      if (isRefusedKey(problem)) refuse(connection, problem, life)
     }
   }
 
-  /** Resolves when all are closed; who does not answer the close within a second is cut off. */
+  /** Resolves when all are closed or cut off. */
   async #closeAll(code: number, reason: string): Promise<void> {
-    const sockets = [...this.#clients].map(({ socket }) => socket)
-    const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
-    for (const socket of sockets) socket.close(code, reason)
-    const cutOff = setTimeout(() => {
-      for (const socket of sockets) socket.terminate()
-    }, 1_000)
+    const closed: Promise<unknown>[] = []
+    for await (const { socket, connection } of inLots(this.#clients)) {
+      closed.push(new Promise((resolve) => socket.once('close', resolve)))
+      connection.close(code, reason)
+    }
     await Promise.all(closed)
-    clearTimeout(cutOff)
   }
 }
 
-interface Client {
+interface Client extends Subscriber {
   socket: WebSocket
   credentials: Credentials
-  identity: Identity | null
-  /** Gives the environment's changes back. */
-  release: (() => void) | null
+  /** Of the caller. */
+  address: string
+  /** What is given back when the socket is closed: its places, and the environment's changes. */
+  held: Array<() => void>
   isAlive: boolean
+  isClosed: boolean
 }
 
-/** A subscription on its way through graphql-ws. */
-interface Accepted {
-  request: Parameters<Push['join']>[0]
-  client: Client
-  id: string
+/** The types do not know of the time after which a close that is not answered cuts off. */
+const serverOptions: WebSocketServerOptions & { closeTimeout: number } = {
+  noServer: true,
+  maxPayload: maxMessageBytes,
+  handleProtocols,
+  closeTimeout: closeTimeoutMs,
 }
-
-type ConnectionParams = NonNullable<Parameters<NonNullable<ServerOptions['onConnect']>>[0]['connectionParams']>
-
-const tail = Buffer.from('}')
-
-/** Has no values of its own; ends when the client completes it, or with the error of what it stands for. */
-class SilentStream implements AsyncIterableIterator<never> {
-  readonly ended: Promise<void>
-  #end!: () => void
-  fail!: (error: Error) => void
-
-  constructor() {
-    this.ended = new Promise((resolve, reject) => {
-      this.#end = resolve
-      this.fail = reject
-    })
-  }
-
-  async next(): Promise<IteratorResult<never>> {
-    await this.ended
-    return { done: true, value: undefined }
-  }
-
-  async return(): Promise<IteratorResult<never>> {
-    this.#end()
-    return { done: true, value: undefined }
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-}
-
-/** Without a valid customer token a client key would hear of every customer. */
-async function identifyListener({ environments }: Services, credentials: Credentials): Promise<Identity> {
-  const identity = await identify(environments, credentials)
-  if (identity.kind === 'CLIENT' && identity.customerId === null)
-    throw new Problem('UNAUTHENTICATED', 'UNAUTHENTICATED', 'A client key needs the signed token of a customer: X-CUSTOMER-KEY.')
-  return identity
-}
-
-/** `{ headers: { "X-API-KEY": … } }`, names in any case. */
-function payloadCredentials(params: Readonly<Record<string, unknown>> | undefined): Partial<Credentials> {
-  const headers = params?.headers
-  if (typeof headers !== 'object' || headers === null) return {}
-  const entries = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name.toLowerCase(), value]] : []))
-  return Object.fromEntries(Object.entries(credentialsOf(Object.fromEntries(entries))).filter(([, value]) => value !== undefined))
-}
-
-const isRefusedKey = ({ code }: Problem) => code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED'
 
 /** Older clients reconnect in a hot loop unless a refused key is told by just this code and reason. */
-function refuse(socket: WebSocket, problem: Problem, { log }: Life): void {
+function refuse(connection: Connection, problem: Problem, { log }: Life): void {
   logProblem(log, 'socket', problem, {})
-  if (isRefusedKey(problem)) socket.close(4403, 'Invalid API key')
-  else socket.close(1013, 'Try again later')
+  if (isRefusedKey(problem)) connection.close(4403, 'Invalid API key')
+  else connection.close(1013, 'Try again later')
 }
 
-function refusal(message: string): readonly GraphQLError[] {
-  return [toWireError(new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', message), newId())]
+/** The socket may have been closed while this was asked for. */
+function hold(client: Client, release: () => void): void {
+  if (client.isClosed) release()
+  else client.held.push(release)
 }
 
-function send(socket: WebSocket, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    if (socket.readyState !== socket.OPEN) resolve()
-    // A failed send closes the socket, which is where it is handled.
-    else socket.send(text, () => resolve())
-  })
+/** In a stream that nobody else looks after: a peer that is gone already must not end the process. */
+function refuseUpgrade(stream: Duplex, status: string): void {
+  stream.on('error', () => stream.destroy())
+  stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => stream.destroy())
+}
+
+/** With all others served between the lots. */
+async function* inLots<Item>(items: Iterable<Item>): AsyncGenerator<Item, void> {
+  let count = 0
+  for (const item of items) {
+    yield item
+    count += 1
+    if (count % socketsAtOnce === 0) await nextRound()
+  }
 }

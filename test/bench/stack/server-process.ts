@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Problem } from '../../../src/kernel/problem.js'
 import { residentMegabytesOf } from './process-figures.js'
 
-const probe = new URL('./cpu-probe.js', import.meta.url).href
+const probe = new URL('./process-probe.js', import.meta.url).href
 const startMs = 15_000
 const stopMs = 5_000
 /** Collecting the garbage of a large heap. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../../src/kernel/problem.js'
@@ -10,8 +11,16 @@ import { parseProcfile, programOf } from '../../../src/local/processes/procfile.
 import { residentMegabytesOf } from './process-figures.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
-const probe = new URL('./cpu-probe.js', import.meta.url).href
+const probe = new URL('./process-probe.js', import.meta.url).href
 const startMs = 30_000
+/** A loop that stands still answers when it goes on. */
+const answerMs = 60_000
+
+export interface StartOptions {
+  nodeArgs?: readonly string[]
+  /** Hears what it logs: warnings and worse, unless its environment says more. */
+  onLine?: (line: string) => void
+}
 
 /** One process of ours under load. It ends with this process, however this one ends. */
 export class StackProcess {
@@ -19,20 +28,31 @@ export class StackProcess {
     readonly name: string,
     private readonly child: ChildProcess,
     readonly url: string,
+    private readonly healthUrl: string,
   ) {}
 
   /** Starts a process of the Procfile on a free port, and waits until it is ready. */
-  static async start(name: string, env: Record<string, string>): Promise<StackProcess> {
+  static async start(name: string, env: Record<string, string>, { nodeArgs = [], onLine }: StartOptions = {}): Promise<StackProcess> {
     const port = await freePort()
+    // The sidecar answers health on a port beside its own.
+    const healthPort = name === 'sidecar' ? await freePort() : port
     const line = parseProcfile(readFileSync(join(root, 'Procfile'), 'utf8')).find((one) => one.name === name)!
     const { command, args } = programOf(line.command)
-    const options = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []
+    const options = [...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []), ...nodeArgs]
     const child = spawn(command, [...options, '--import', probe, ...args], {
       cwd: root,
-      env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', BIND_ADDRESS: '127.0.0.1', PORT: String(port), ...env },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: {
+        PATH: process.env.PATH,
+        LOG_LEVEL: 'warn',
+        BIND_ADDRESS: '127.0.0.1',
+        PORT: String(port),
+        ...(name === 'sidecar' && { SIDECAR_HTTP_PORT: String(healthPort) }),
+        ...env,
+      },
+      stdio: ['ignore', onLine ? 'pipe' : 'ignore', 'inherit', 'ipc'],
     })
-    const started = new StackProcess(name, child, `http://127.0.0.1:${port}`)
+    if (onLine) createInterface({ input: child.stdout! }).on('line', onLine)
+    const started = new StackProcess(name, child, `http://127.0.0.1:${port}`, `http://127.0.0.1:${healthPort}`)
     const end = performance.now() + startMs
     while (!(await started.isReady())) {
       if (child.exitCode !== null || performance.now() > end)
@@ -43,7 +63,7 @@ export class StackProcess {
   }
 
   async isReady(): Promise<boolean> {
-    const answer = await fetch(`${this.url}/readyz`).catch(() => null)
+    const answer = await fetch(`${this.healthUrl}/readyz`).catch(() => null)
     await answer?.arrayBuffer()
     return answer?.status === 200
   }
@@ -57,9 +77,24 @@ export class StackProcess {
   }
 
   /** CPU time of all its threads since it started. */
-  async cpuMicroseconds(): Promise<number> {
-    const answer = once(this.child, 'message', { signal: AbortSignal.timeout(5_000) })
-    this.child.send('cpu')
+  cpuMicroseconds(): Promise<number> {
+    return this.#ask('cpu')
+  }
+
+  /** The longest time that its event loop stood still since this was asked before; the first answer is 0. */
+  longestDelayMs(): Promise<number> {
+    return this.#ask('delay')
+  }
+
+  /** Has it collect its garbage, and give back what it needs no more; needs `--expose-gc` among its node arguments. */
+  async collectGarbage(): Promise<void> {
+    await this.#ask('collect')
+  }
+
+  /** Fails when it does not answer in time. */
+  async #ask(question: string): Promise<number> {
+    const answer = once(this.child, 'message', { signal: AbortSignal.timeout(answerMs) })
+    this.child.send(question)
     return ((await answer) as [number])[0]
   }
 

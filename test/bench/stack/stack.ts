@@ -15,7 +15,7 @@ import { type App, createApp } from '../../../src/wiring/app.js'
 import { makeDataFolder, removeDataFolder } from '../../support/data-folder.js'
 import { administer, databaseUrl } from '../../support/database.js'
 import { commandOf } from './process-figures.js'
-import { StackProcess } from './stack-process.js'
+import { StackProcess, type StartOptions } from './stack-process.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 /** To recover from its log after an immediate stop, on a busy machine. */
@@ -31,7 +31,7 @@ export interface Stack {
   processes: readonly StackProcess[]
   /** The process ids of PostgreSQL and Redis, where they run on this machine. */
   servers: ReadonlyMap<string, number>
-  start(name: UsageProcess, env?: Record<string, string>): Promise<StackProcess>
+  start(name: ProcessName, env?: Record<string, string>, options?: StartOptions): Promise<StackProcess>
   /**
    * Stops PostgreSQL, and answers when it takes connections again: `fast` as an operator restarts it, `immediate` as a crash does it.
    * @throws Problem when the PostgreSQL is not an own one
@@ -40,7 +40,7 @@ export interface Stack {
 }
 
 /** Those of the Procfile that usage goes through. */
-type UsageProcess = 'web' | 'usage-ingestion' | 'event-aggregation' | 'cache-invalidation'
+export type ProcessName = 'web' | 'sidecar' | 'usage-ingestion' | 'event-aggregation' | 'cache-invalidation'
 
 /** Starts the services (those of BENCH_DATABASE_URL and BENCH_REDIS_URL, else of a test run, when set), migrates and applies the catalog. All ends with `life`. */
 export async function startStack(life: Life, catalog: object, { isOwn = false }: { isOwn?: boolean } = {}): Promise<Stack> {
@@ -72,9 +72,10 @@ export async function startStack(life: Life, catalog: object, { isOwn = false }:
     serverKey: key,
     processes,
     servers: await findServers(postgres.pool, services.redisUrl),
-    start: async (process, env = {}) => {
-      const variables = { DATABASE_URL: url, REDIS_URL: services.redisUrl, QUEUE_PREFIX: prefix, ...env }
-      const started = life.open(process, await StackProcess.start(process, variables), (p) => p.stop())
+    start: async (process, env = {}, options = {}) => {
+      const stores: Record<string, string> =
+        process === 'sidecar' ? {} : { DATABASE_URL: url, REDIS_URL: services.redisUrl, QUEUE_PREFIX: prefix }
+      const started = life.open(process, await StackProcess.start(process, { ...stores, ...env }, options), (p) => p.stop())
       processes.push(started)
       return started
     },

@@ -8,7 +8,7 @@ const cases: { identifiers: string[]; acceptedIdentifiers: string[] } = JSON.par
 const written = (text: string): string => text.replace(/^x repeated (\d+) times$/, (_, times) => 'x'.repeat(Number(times)))
 
 describe('id', () => {
-  for (const identifier of cases.identifiers) {
+  for (const identifier of [...cases.identifiers, 'a\ufffdb']) {
     it(`refuses ${JSON.stringify(identifier)} and names the field`, () => {
       expect(() => checkRefId(written(identifier), 'customerId'))
         .to.throw(Problem, 'customerId')
@@ -23,6 +23,7 @@ describe('id', () => {
   }
 
   it('counts characters, not UTF-16 units', () => {
+    expect(() => checkRefId('😀'.repeat(256), 'customerId')).to.throw('255')
     expect(checkRefId('😀'.repeat(255), 'customerId')).to.have.length(510)
   })
 

@@ -11,7 +11,7 @@ import { Execution, type ExecutionOptions } from './execution.js'
 import type { GrowState } from './kept-answers.js'
 import { type Asked, Preparation, type PreparationOptions } from './preparation.js'
 import { explainRefusal } from './refusals.js'
-import { type GraphqlAnswer, type GraphqlRequest, isPlain, jsonHeaders } from './request.js'
+import { type Asker, type GraphqlAnswer, type GraphqlRequest, isPlain, jsonHeaders, type RequestHead } from './request.js'
 import { createStrategies, plainAnswer, type Strategy } from './strategies.js'
 
 /** One generation of clients posts a list of operations and expects a list of answers. */
@@ -45,6 +45,11 @@ export class GraphqlDoor {
     })
   }
 
+  /** Who asks, before the body is read. Fails with UNAUTHENTICATED, and with RESOURCE_EXHAUSTED. */
+  admit(head: RequestHead): Promise<Asker> {
+    return this.#preparation.admit(head)
+  }
+
   /** Never rejects for what a client sends. */
   answer(request: GraphqlRequest): Promise<GraphqlAnswer> {
     const { body } = request
@@ -59,13 +64,20 @@ export class GraphqlDoor {
     for (const operation of body) {
       // Others get their turn between two documents that may be costly to refuse.
       if (answers.length > 0) await setImmediate()
-      answers.push(this.#answerOne({ ...request, body: operation, isOfList: true }, room))
+      // Each is a request: the first was taken when the list was admitted.
+      const asker = answers.length === 0 ? request.asker : undefined
+      answers.push(this.#answerOne({ ...request, body: operation, isOfList: true, asker }, room))
     }
     const all = await Promise.all(answers)
     const refused = all.find((answer) => answer.body === null)
     return refused
       ? this.#explained(request, refused, new Operation())
-      : { ...all[0]!, status: 200, body: `[${all.map((answer) => answer.body).join(',')}]` }
+      : {
+          ...all[0]!,
+          status: 200,
+          isOfChange: all.some(({ isOfChange }) => isOfChange),
+          body: `[${all.map((answer) => answer.body).join(',')}]`,
+        }
   }
 
   /** A request that never became an operation. */
@@ -81,7 +93,7 @@ export class GraphqlDoor {
     const { field = 'none', code = 'ok', startedAt, environmentId } = operation
     this.#seconds.observe({ field, code }, (performance.now() - startedAt) / 1000)
     const headers = operation.isTraced ? { ...answer.headers, 'x-trace-id': operation.traceId } : answer.headers
-    return { status: answer.status, body: answer.body, headers, environmentId }
+    return { status: answer.status, body: answer.body, headers, environmentId, isOfChange: operation.isChange }
   }
 
   /** A refusal that is a status and nothing else leaves whoever has sent it to guess. */

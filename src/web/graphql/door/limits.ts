@@ -47,7 +47,7 @@ export const maxCostAtOnce = 2_000
 export const maxListItems = 1_000
 
 /** Lists that are not asked for by pages are short: entitlements of a plan, add-ons of a subscription. */
-const assumedListItems = 5
+export const assumedListItems = 5
 const defaultPageSize = 10
 const maxPageSize = 100
 

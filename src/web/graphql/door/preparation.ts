@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache'
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
 import type { Secret } from '../../../platform/config.js'
-import { credentialsOf, type Identity, identify, isOperatorKey, operator } from '../../access/auth.js'
+import { credentialsOf, type Identity, isOperatorKey, operator } from '../../access/auth.js'
+import type { KeyGate } from '../../access/key-gate.js'
 import type { RateLimits } from '../../access/rate-limits.js'
 import { catalogListSizes } from '../catalog/list-sizes.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
@@ -13,7 +14,7 @@ import { Documents, operationOf } from './documents.js'
 import { readQuestion } from './kept-answers.js'
 import { type CostOf, findLongList, type ListSizes, maxCost, maxCostAtOnce, maxListItems } from './limits.js'
 import type { ReadReport } from './reports.js'
-import type { GraphqlRequest, OperationParams } from './request.js'
+import type { Asker, GraphqlRequest, OperationParams, RequestHead } from './request.js'
 import { checkText, mayHoldBrokenText } from './text.js'
 
 /** What a request asks for, by somebody who may be answered. */
@@ -35,6 +36,7 @@ export interface Asked {
 export interface PreparationOptions {
   app: Services
   schema: GraphQLSchema
+  keys: KeyGate
   rateLimits: RateLimits
   /** Absent: nobody is the operator. */
   operatorKey?: Secret
@@ -66,13 +68,13 @@ export class Preparation {
     return this.#documents.bytes
   }
 
-  /** Answers the errors of a document that is refused. */
-  async prepare(request: GraphqlRequest, params: OperationParams, operation: Operation): Promise<Asked | readonly GraphQLError[]> {
-    const { app, schema, rateLimits, operatorKey } = this.#options
-    const { headers, url, bodyText, isOfList = false } = request
-    const { query, operationName, variables } = params
+  /**
+   * Who asks, when that may be: before anything is spent on what is asked. Takes one request of the asker's rate. Fails with UNAUTHENTICATED, and with
+   * RESOURCE_EXHAUSTED.
+   */
+  async admit({ headers, url, address }: RequestHead): Promise<Asker> {
+    const { keys, rateLimits, operatorKey } = this.#options
     const credentials = credentialsOf(headers)
-    // Who sends no valid key is refused before anything is spent on the document.
     const isOperator = isOperatorKey(headers['x-operator-key'], operatorKey)
     const apiKey = credentials.apiKey || urlKeyOf(url)
     if (!apiKey && !isOperator && headers['x-operator-key'])
@@ -81,25 +83,38 @@ export class Preparation {
         'UNAUTHENTICATED',
         'The operator key is not valid: it is what the web process has as OPERATOR_KEY.',
       )
-    const asker = !apiKey && isOperator ? operator : await identify(app.environments, { ...credentials, apiKey })
+    const identity = !apiKey && isOperator ? operator : await keys.identify({ ...credentials, apiKey }, address)
+    await rateLimits.take(identity)
+    return { identity, isOperator }
+  }
+
+  /** Answers the errors of a document that is refused. */
+  async prepare(request: GraphqlRequest, params: OperationParams, operation: Operation): Promise<Asked | readonly GraphQLError[]> {
+    const { app, schema, keys, rateLimits } = this.#options
+    const { headers, address, bodyText, isOfList = false } = request
+    const { query, operationName, variables } = params
+    const { identity: asker, isOperator } = request.asker ?? (await this.admit(request))
     if (asker !== operator) operation.environmentId = asker.environmentId
-    await rateLimits.take(asker)
     const prepared = this.#documents.prepare(query)
     const isIntrospection = 'document' in prepared && prepared.introspection === 'only'
-    const identity = isIntrospection || credentials.apiKey || asker === operator ? asker : await identify(app.environments, credentials)
+    const credentials = credentialsOf(headers)
+    const identity = isIntrospection || credentials.apiKey || asker === operator ? asker : await keys.identify(credentials, address)
     if (!('document' in prepared)) return prepared
     if (prepared.introspection !== 'none' && identity.kind !== 'SERVER')
       throw new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', 'Introspection needs a server key.')
     const { document, questionVariable, usesDatabase } = prepared
     const definition = operationOf(prepared, operationName)
     operation.field = fieldOf(definition)
+    operation.isChange = definition?.operation === 'mutation'
     if (mayHoldBrokenText(bodyText)) checkText(variables, document)
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
     // What was read as a report has no list that is too long; what stands beside it may.
     const isAllRead = report !== null && Object.keys(variables ?? {}).length === 1
     const longList = isAllRead || bodyText.length <= longBodyLength ? null : findLongList(variables)
     if (longList !== null) throw invalidInput(`"${longList}" has more than ${maxListItems} items: send several smaller requests.`)
-    const turns = (await this.#costOf(prepared.costOf, variables ?? {}, identity)) > maxCostAtOnce ? new Turns(operation) : null
+    const cost = await this.#costOf(prepared.costOf, variables ?? {}, identity)
+    if (cost > maxCostAtOnce) await rateLimits.takeCost(identity, cost)
+    const turns = cost > maxCostAtOnce ? new Turns(operation) : null
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
     const contextValue = createContext({ app, identity, isOperator, operation, turns })
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver: turns?.fieldResolver }

@@ -1,9 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Identity } from '../../access/auth.js'
 
-export interface GraphqlRequest {
-  method: string
+/** What is known of a request before its body. */
+export interface RequestHead {
   url: string
   headers: IncomingHttpHeaders
+  /** Of the caller. */
+  address: string
+}
+
+/** Who asks. */
+export interface Asker {
+  identity: Identity
+  isOperator: boolean
+}
+
+export interface GraphqlRequest extends RequestHead {
+  method: string
+  /** Absent: nobody has looked yet. */
+  asker?: Asker
   /** Parsed JSON; undefined: there was no body. */
   body: unknown
   /** The body as it came; empty: there was none. */
@@ -20,6 +35,8 @@ export interface GraphqlAnswer {
   body: string | null
   /** Whose it is; absent: nobody's that is known. */
   environmentId?: string
+  /** It tells what was changed, so it is given however much its readers have not read. Absent: it may be refused. */
+  isOfChange?: boolean
 }
 
 /** What a request asks for, as GraphQL over HTTP has it. */

@@ -59,17 +59,18 @@ export function createStrategies({ preparation, execution, errors, grow }: Strat
   }
 
   async function written(asked: Asked, execute: (asked: Asked) => ExecutionResult | Promise<ExecutionResult>): Promise<string> {
-    const { operation, state, request } = asked
+    const { operation, state, request, kind } = asked
     try {
       const result = await resultOf(() => execute(asked))
       // Of an answer without room there are errors in places that would only hide why.
-      if (operation.room.isExceeded) throw answerTooLarge()
+      if (operation.room.isExceeded) throw answerTooLarge(kind === 'mutation')
       const text = textOf(errors.ofResult(result, operation), operation.room)
       // The state that is held now may be a newer one than was read: then it does not know this answer.
       if (state && !result.errors && typeof text === 'string') kept.keep(state, request.bodyText, text)
       return await text
     } catch (error) {
-      return JSON.stringify(errors.ofResult({ errors: [toGraphqlError(error)] }, operation))
+      const refused = operation.room.isExceeded ? answerTooLarge(kind === 'mutation') : error
+      return JSON.stringify(errors.ofResult({ errors: [toGraphqlError(refused)] }, operation))
     }
   }
 

@@ -36,8 +36,10 @@ export class AnswerRoom {
   }
 }
 
-export function answerTooLarge(): Problem {
-  const message = `The answer is larger than ${maxAnswerBytes} bytes: ask for shorter pages, or for fewer fields, aliases or operations.`
+/** `isChange`: what was asked for is done, and only the answer is refused. */
+export function answerTooLarge(isChange = false): Problem {
+  const advice = 'ask for shorter pages, or for fewer fields, aliases or operations.'
+  const message = `The answer is larger than ${maxAnswerBytes} bytes: ${advice}${isChange ? ' What the mutation changed stays changed.' : ''}`
   return invalidInput(message, { limit: maxAnswerBytes })
 }
 

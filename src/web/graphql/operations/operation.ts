@@ -7,6 +7,8 @@ export class Operation {
   environmentId: string | undefined
   /** The first root field. Of the schema, so the values are few. */
   field: string | undefined
+  /** It may have changed something, so its answer is given. */
+  isChange = false
   /** Of the first error. */
   code: string | undefined
   /** For its answer, and those to the other operations of the request. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import {
   defaultFieldResolver,
   type GraphQLFieldResolver,
@@ -18,12 +19,14 @@ const turnMs = 8
  */
 export class Turns {
   readonly #operation: Pick<Operation, 'givenUp'>
+  readonly #nextTurn: () => Promise<void>
   #startedAt = performance.now()
   #last: Promise<void> = Promise.resolve()
 
-  /** What is left is not done any more when the operation is given up. */
-  constructor(operation: Pick<Operation, 'givenUp'>) {
+  /** What is left is not done any more when the operation is given up. `nextTurn` resolves when others have been served. */
+  constructor(operation: Pick<Operation, 'givenUp'>, nextTurn: () => Promise<void> = setImmediate) {
     this.#operation = operation
+    this.#nextTurn = nextTurn
   }
 
   /** For fields without a resolver. */
@@ -47,13 +50,9 @@ export class Turns {
     })
   }
 
-  #next(): Promise<void> {
-    return new Promise((resolve) => {
-      setImmediate(() => {
-        this.#startedAt = performance.now()
-        resolve()
-      })
-    })
+  async #next(): Promise<void> {
+    await this.#nextTurn()
+    this.#startedAt = performance.now()
   }
 }
 

@@ -40,8 +40,12 @@ async function* caughtUp(context: RequestContext, after: string): AsyncGenerator
   // Awaited below; until then a failure must not count as unhandled.
   first.catch(() => undefined)
   try {
-    const catchUp = await context.missedSince(after === '' ? null : after)
+    let catchUp = await context.missedSince(after === '' ? null : after)
     for (const missed of catchUp.missed) yield { missed }
+    while (!catchUp.isLast) {
+      catchUp = await context.missedSince(catchUp.position)
+      for (const missed of catchUp.missed) yield { missed }
+    }
     yield { end: catchUp }
     for (let next = await first; !next.done; next = await following.next()) {
       const isTold = 'live' in next.value && isReached(next.value.live.position ?? '', catchUp.position)

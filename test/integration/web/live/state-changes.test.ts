@@ -117,6 +117,16 @@ describe('stateChanges', () => {
     }
   })
 
+  it('tells all that was missed by who was away for long', async () => {
+    const first = listen('')
+    await eventually('a position', () => first.heard.length === 1)
+    await publish(...Array.from({ length: 2_345 }, (_, n) => message('purge', n + 1, { customerId: `c${n}` })))
+    const { heard } = listen(first.heard[0]!.id)
+    await eventually('the catching up', () => heard.at(-1)?.kind === 'CAUGHT_UP')
+    const customers = heard.slice(0, -1).map(({ customerId }) => customerId)
+    expect(customers).to.deep.equal(Array.from({ length: 2_345 }, (_, n) => `c${n}`))
+  })
+
   it('tells a usage with its version and period', async () => {
     const { heard } = listen('')
     await eventually('a position', () => heard.length === 1)

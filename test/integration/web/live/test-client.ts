@@ -7,8 +7,10 @@ export class TestClient {
   readonly #messages: Record<string, unknown>[] = []
   #wake: () => void = () => {}
 
-  constructor(url: string) {
-    this.socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
+  constructor(url: string, options: { localAddress?: string } = {}) {
+    this.socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', options)
+    // What a test expects of a socket that fails, it sees by its close.
+    this.socket.on('error', () => {})
     this.socket.on('message', (text) => {
       this.#messages.push(JSON.parse(String(text)))
       this.#wake()

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Context } from 'koa'
 import { Problem, type ProblemCode } from '../../../../src/kernel/problem.js'
 import type { Logger } from '../../../../src/platform/logger.js'
+import { TrustedProxies } from '../../../../src/web/access/address.js'
 import { type EdgeOptions, serveEdge } from '../../../../src/web/edge/edge.js'
 
 /** What an edge answers and logs when whoever it asks about the key fails so. */
@@ -9,12 +10,12 @@ async function refusedWith(thrown: unknown) {
   const lines: { level: string; text: string; err?: unknown; environmentId?: string }[] = []
   const note = (level: string) => (facts: object, text: string) => void lines.push({ level, text, ...facts })
   const log = { info: note('info'), warn: note('warn'), error: note('error') } as unknown as Logger
-  const environments = {
-    authenticate: () => {
+  const keys = {
+    identify: () => {
       throw thrown
     },
   }
-  const edge = serveEdge({ app: { environments }, log } as unknown as EdgeOptions)
+  const edge = serveEdge({ keys, trusted: new TrustedProxies([]), log } as unknown as EdgeOptions)
   let status = 0
   const res = {
     writeHead: (code: number) => {
@@ -23,7 +24,7 @@ async function refusedWith(thrown: unknown) {
     },
     end: () => res,
   }
-  const req = { url: '/v1/c/acme/entitlements.json', headers: { 'x-api-key': 'server-1' } }
+  const req = { url: '/v1/c/acme/entitlements.json', socket: {}, headers: { 'x-api-key': 'server-1' } }
   await edge({ method: 'GET', req, res } as unknown as Context, async () => undefined)
   return { status, lines }
 }

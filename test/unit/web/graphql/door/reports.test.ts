@@ -7,6 +7,7 @@ import { withItems } from '../../../../../src/metering/model/problems.js'
 import { checkEvent, checkReport, type ReportedUsage, type UsageEvent, type UsageReport } from '../../../../../src/metering/model/report.js'
 import { silentLogger } from '../../../../../src/platform/logger.js'
 import { Registry } from '../../../../../src/platform/metrics.js'
+import { KeyGate } from '../../../../../src/web/access/key-gate.js'
 import { RateLimits } from '../../../../../src/web/access/rate-limits.js'
 import { GraphqlDoor } from '../../../../../src/web/graphql/door/door.js'
 import { directReportOf } from '../../../../../src/web/graphql/door/reports.js'
@@ -53,11 +54,20 @@ function openDoor({ kind = 'SERVER', isDirect }: { kind?: 'SERVER' | 'CLIENT'; i
     field.extensions = isDirect ? { report: counted } : {}
   }
   const usage = new UsageOfTests()
-  const identity = { kind, keyId: 'key', environmentId: 'e-1', environmentRefId: 'test', allowsUnsignedClientReads: false }
-  const app = { usage, environments: { authenticate: async () => identity } } as unknown as Services
+  const identity = {
+    kind,
+    keyId: 'key',
+    environmentId: 'e-1',
+    environmentRefId: 'test',
+    hasPersistentCache: false,
+    allowsUnsignedClientReads: false,
+  }
+  const environments = { authenticate: async () => identity, verifyCustomerToken: async () => '', remembers: () => true }
+  const app = { usage } as unknown as Services
   const door = new GraphqlDoor({
     app,
     schema,
+    keys: new KeyGate(environments),
     rateLimits: new RateLimits({ perKey: 1e9, perCustomer: 1e9 }),
     timeoutMs: 10_000,
     heldState: () => null,
@@ -75,6 +85,7 @@ function openDoor({ kind = 'SERVER', isDirect }: { kind?: 'SERVER' | 'CLIENT'; i
       const request: GraphqlRequest = {
         method: 'POST',
         url: '/graphql',
+        address: '127.0.0.1',
         headers,
         body: JSON.parse(bodyText),
         bodyText,

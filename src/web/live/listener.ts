@@ -1,0 +1,24 @@
+import { Problem } from '../../kernel/problem.js'
+import { type Credentials, credentialsOf, type Identity } from '../access/auth.js'
+import type { KeyGate } from '../access/key-gate.js'
+
+/** What comes with `connection_init`. */
+export type ConnectionParams = Readonly<Record<string, unknown>>
+
+/** Without a valid customer token a client key would hear of every customer. */
+export async function identifyListener(keys: KeyGate, credentials: Credentials, address: string): Promise<Identity> {
+  const identity = await keys.identify(credentials, address)
+  if (identity.kind === 'CLIENT' && identity.customerId === null)
+    throw new Problem('UNAUTHENTICATED', 'UNAUTHENTICATED', 'A client key needs the signed token of a customer: X-CUSTOMER-KEY.')
+  return identity
+}
+
+/** `{ headers: { "X-API-KEY": … } }`, names in any case. */
+export function payloadCredentials(params: ConnectionParams | undefined): Partial<Credentials> {
+  const headers = params?.headers
+  if (typeof headers !== 'object' || headers === null) return {}
+  const entries = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name.toLowerCase(), value]] : []))
+  return Object.fromEntries(Object.entries(credentialsOf(Object.fromEntries(entries))).filter(([, value]) => value !== undefined))
+}
+
+export const isRefusedKey = ({ code }: Problem) => code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED'

@@ -1,0 +1,116 @@
+import { type ExecutionArgs, type ExecutionResult, type GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql'
+import type { SubscribePayload } from 'graphql-ws'
+import { newId } from '../../kernel/id.js'
+import { invalidInput, Problem } from '../../kernel/problem.js'
+import type { Logger } from '../../platform/logger.js'
+import type { Identity } from '../access/auth.js'
+import type { RateLimits } from '../access/rate-limits.js'
+import { Documents } from '../graphql/door/documents.js'
+import { toProblem, toWireError } from '../graphql/operations/errors.js'
+import { logProblem } from '../graphql/operations/problem-log.js'
+import type { Connection } from './connection.js'
+import { isOfOneClient, type Push } from './push.js'
+import { SilentStream } from './silent-stream.js'
+import { catchUpCost, costOfSubscription, maxSocketCost, maxSubscriptionCost } from './subscription-costs.js'
+
+/** Of one socket. */
+const maxSubscriptions = 50
+/** Of the variables of a subscription: a position is all that one needs. */
+const maxVariablesCharacters = 1_000
+/** A socket, as far as subscriptions know of it. */
+export interface Subscriber {
+  connection: Connection
+  /** Null: no key is accepted yet. */
+  identity: Identity | null
+  /** Of all its subscriptions. */
+  cost: number
+}
+
+interface SubscriptionParts {
+  schema: GraphQLSchema
+  push: Push
+  rateLimits: RateLimits
+  log: Logger
+}
+
+/** From a message of a socket to what is pushed to it, or to why it is refused. */
+export class Subscriptions {
+  readonly #parts: SubscriptionParts
+  readonly #documents: Documents
+
+  constructor(parts: SubscriptionParts) {
+    this.#parts = parts
+    this.#documents = new Documents(parts.schema)
+  }
+
+  /** Memory that kept documents take. */
+  get documentBytes(): number {
+    return this.#documents.bytes
+  }
+
+  /** What graphql-ws is to subscribe to, or why not. `subscriptions`: on the socket, this one among them. */
+  async prepare(
+    { client, id, subscriptions }: { client: Subscriber; id: string; subscriptions: number },
+    { query, operationName, variables }: SubscribePayload,
+  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
+    const { schema, rateLimits } = this.#parts
+    const identity = client.identity!
+    try {
+      // It is asked for before anything is spent on the document.
+      await rateLimits.take(identity)
+      if (subscriptions > maxSubscriptions) throw invalidInput(`A socket takes at most ${maxSubscriptions} subscriptions`)
+      if (variables && JSON.stringify(variables).length > maxVariablesCharacters)
+        throw invalidInput(`Variables of a subscription have at most ${maxVariablesCharacters} characters`)
+      const prepared = this.#documents.prepare(query)
+      if (!('document' in prepared)) return prepared.map((error) => toWireError(toProblem(error), newId(), error))
+      const { document } = prepared
+      if (getOperationAST(document, operationName)?.operation !== 'subscription')
+        throw invalidInput('Only subscriptions are served over WebSocket: send queries and mutations with POST')
+      const cost = costOfSubscription(prepared.costOf(variables ?? {}), query)
+      if (cost > maxSubscriptionCost)
+        throw invalidInput(`The subscription costs ${cost}, at most ${maxSubscriptionCost} is taken: ask for fewer fields.`)
+      const request = { identity, query, prepared, operationName, variables, cost }
+      return { schema, document, operationName, contextValue: { request, client, id } satisfies Accepted }
+    } catch (error) {
+      return [toWireError(Problem.from(error), newId())]
+    }
+  }
+
+  /** What is pushed goes to the socket directly; the stream that graphql-ws sees only ends. */
+  async subscribe({ contextValue }: ExecutionArgs): Promise<AsyncIterable<never> | ExecutionResult> {
+    const { request, client, id } = contextValue as Accepted
+    const cost = request.cost + (isOfOneClient(request.prepared) ? catchUpCost : 0)
+    const stream = new SilentStream()
+    const head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
+    client.cost += cost
+    try {
+      if (client.cost > maxSocketCost)
+        throw invalidInput(`All subscriptions of a socket cost at most ${maxSocketCost}: this one would make it ${client.cost}.`)
+      const leave = await this.#parts.push.join(request, {
+        push: (payload) => client.connection.write(Buffer.concat([head, payload, tail])),
+        fail: (error) => stream.fail(error),
+        startAfresh: () => client.connection.startAfresh(),
+      })
+      const end = () => {
+        client.cost -= cost
+        leave()
+      }
+      stream.ended.then(end, end)
+      return stream
+    } catch (error) {
+      client.cost -= cost
+      const [problem, traceId] = [Problem.from(error), newId()]
+      logProblem(this.#parts.log, 'subscription', problem, { traceId, environmentId: request.identity.environmentId })
+      return { errors: [toWireError(problem, traceId)] }
+    }
+  }
+}
+
+/** A subscription on its way through graphql-ws. */
+interface Accepted {
+  request: Parameters<Push['join']>[0]
+  client: Subscriber
+  id: string
+}
+
+const tail = Buffer.from('}')

@@ -1,0 +1,92 @@
+/** What an attack came to. */
+export interface Row {
+  attack: string
+  tried: number
+  refused: number
+  /** Calls that were answered as asked, as far as the attack makes calls. */
+  granted: number
+  /** Answers that say that it is the platform's own fault. */
+  faults: number
+  /** Lines of the logs of all processes that are errors, and those that carry a key or a token. */
+  errorLines: number
+  linesWithKeys: number
+  /** The first of the errors, as it was logged. */
+  firstError: string | null
+  /** Processes of the platform that ended. */
+  died: number
+  /** Of the process that was attacked. */
+  longestDelayMs: number
+  /** Of the process that was attacked: what it holds in memory after its garbage was collected, and the most that it held in between. */
+  memoryBeforeMb: number
+  memoryMostMb: number
+  memoryAfterMb: number
+  /** Calls of another tenant meanwhile. */
+  otherLost: number
+  otherP50Ms: number
+  otherP99Ms: number
+  /** The same calls to a bare server under the same attack. */
+  bareP99Ms: number
+  mustBeRefused: boolean
+}
+
+const mostOtherMs = 100
+const mostTimesBare = 2
+const mostGrowth = 0.1
+/** What V8 and the allocator keep or give back as it happens, and what caches that are always full of something hold more or less. */
+export const noiseMb = 24
+
+/** Memory may be so much after an attack. */
+export const mostMemoryAfter = (memoryBeforeMb: number): number => memoryBeforeMb * (1 + mostGrowth) + noiseMb
+
+/** What must not be, in words; none: the attack came to nothing. */
+export function failuresOf(row: Row): string[] {
+  const failures: string[] = []
+  if (row.died > 0) failures.push(`${row.died} died`)
+  if (row.otherLost > 0) failures.push(`${row.otherLost} calls lost`)
+  if (row.otherP99Ms > Math.max(mostOtherMs, mostTimesBare * row.bareP99Ms)) failures.push('slow')
+  if (row.memoryAfterMb > mostMemoryAfter(row.memoryBeforeMb)) failures.push('memory')
+  if (row.mustBeRefused && row.granted > 0) failures.push(`${row.granted} let through`)
+  if (row.faults > 0) failures.push(`${row.faults} internal errors`)
+  if (row.errorLines > 0) failures.push(`${row.errorLines} error lines`)
+  if (row.linesWithKeys > 0) failures.push('keys in the logs')
+  if (row.tried === 0) failures.push('nothing tried')
+  return failures
+}
+
+/** One line, with the figures that others may read. */
+export function toJson(row: Row): string {
+  const { attack, tried, refused, died, longestDelayMs, memoryBeforeMb, memoryMostMb, memoryAfterMb, otherP50Ms, otherP99Ms } = row
+  return JSON.stringify({
+    attack,
+    tried,
+    refused,
+    died,
+    longestDelayMs,
+    memoryBeforeMb,
+    memoryMostMb,
+    memoryAfterMb,
+    otherP50Ms,
+    otherP99Ms,
+  })
+}
+
+const columns: readonly [heading: string, width: number, value: (row: Row) => string | number][] = [
+  ['attack', -23, ({ attack }) => attack],
+  ['tried', 8, ({ tried }) => tried],
+  ['refused', 8, ({ refused }) => refused],
+  ['died', 5, ({ died }) => died],
+  ['delay ms', 9, ({ longestDelayMs }) => longestDelayMs],
+  ['MB before', 10, ({ memoryBeforeMb }) => memoryBeforeMb],
+  ['most', 6, ({ memoryMostMb }) => memoryMostMb],
+  ['after', 6, ({ memoryAfterMb }) => memoryAfterMb],
+  ['other p50 ms', 13, ({ otherP50Ms }) => otherP50Ms],
+  ['p99', 8, ({ otherP99Ms }) => otherP99Ms],
+  ['bare p99', 9, ({ bareP99Ms }) => bareP99Ms],
+  ['  ', -2, (row) => `  ${failuresOf(row).join(', ') || 'ok'}`],
+]
+
+const padded = (value: string | number, width: number) => (width < 0 ? String(value).padEnd(-width) : String(value).padStart(width))
+
+export const headings = (): string => columns.map(([heading, width]) => padded(heading, width)).join('')
+/** Widths are known beforehand, so that each row is printed when it is there. */
+export const toLine = (row: Row): string => columns.map(([, width, value]) => padded(value(row), width)).join('')
