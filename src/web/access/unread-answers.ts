@@ -30,9 +30,17 @@ export class UnreadAnswers {
   /** To be called when the response has been ended. Nearly all answers are taken at once by then, and cost nothing more. */
   follow(response: ServerResponse, owner = ''): void {
     const bytes = response.writableLength
-    if (bytes === 0 || response.closed) return
+    const { socket } = response.req
+    if (bytes === 0 || response.closed || socket.destroyed) return
     this.#count(owner, bytes)
-    response.once('close', () => this.#count(owner, -bytes))
+    const end = () => {
+      response.off('close', end)
+      socket.off('close', end)
+      this.#count(owner, -bytes)
+    }
+    response.on('close', end)
+    // One that waits behind others of its connection is told nothing when that is gone.
+    socket.on('close', end)
   }
 
   #count(owner: string, bytes: number): void {
