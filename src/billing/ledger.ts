@@ -17,8 +17,10 @@ import {
   discountAt,
   isCharged,
   isReplaced,
+  isSamePeriod,
   lateUsageDueAt,
   newAccount,
+  stillOpen,
   type UsageAsked,
   usageAsked,
 } from './rules/account.js'
@@ -28,6 +30,7 @@ import { currencyOf, isOverriding } from './rules/charges.js'
 import { toDiscount } from './rules/coupon.js'
 import { named, payerOf } from './rules/credit.js'
 import { lateUsageDraft, type MeasuredUsage } from './rules/invoice.js'
+import { withLateUsage } from './rules/pending.js'
 import { couponArchived, couponNotFound, couponUsedUp } from './rules/problems.js'
 import {
   type AgreedLater,
@@ -97,24 +100,26 @@ export class BillingLedger {
     await writeInvoices(db, customer.environmentId, invoicing)
   }
 
-  /** Charges what came late of a subscription that has ended, when no more can come. Safe to repeat: then there is nothing left to look for. */
+  /** Charges what came late for periods for which no more can come. Safe to repeat: then there is nothing left to look for. */
   async chargeLateUsageIn(db: Db, subscription: Subscription, now: EpochMs): Promise<void> {
     const { environmentId, id, customerId } = subscription
     const account = (await findAccounts(db, environmentId, [id])).get(id)?.account
     const dueAt = account ? lateUsageDueAt(account) : null
     if (!account || dueAt === null || dueAt > now) return
-    const { usageCharged, terms } = account
-    const asked = usageCharged.flatMap(({ priceId, charge, period, since = period.start }) =>
+    const open = stillOpen(account.usageCharged, now)
+    const alreadyCharged = account.usageCharged.filter((charged) => !open.includes(charged))
+    const asked = alreadyCharged.flatMap(({ priceId, charge, period, since = period.start }) =>
       charge ? [{ priceId, featureId: charge.price.featureId!, period, since }] : [],
     )
     const usage = await this.#measure(db, subscription, asked)
-    await saveAccount(db, environmentId, id, { account: { ...account, usageCharged: [] }, lateUsageDueAt: null })
     const customerDiscount = await findCustomerDiscount(db, environmentId, customerId)
-    const discount = discountAt(account, { customerDiscount, period: { start: now }, at: now })
-    const draft = lateUsageDraft({ terms, usage, alreadyCharged: usageCharged, discount })
-    if (!draft) return
-    const drafts = [{ ...draft, id: newId() }]
-    await writeInvoices(db, environmentId, [{ subscription, terms, drafts, waiting: [], charges: () => null, at: now }])
+    const discount = discountAt(account, { customerDiscount, period: account.standing?.period ?? { start: now }, at: now })
+    const { terms } = account
+    const late = lateUsageDraft({ terms, usage, alreadyCharged, discount })
+    const { account: after, drafts } = withLateUsage(account, { late, at: now })
+    await saveAccount(db, environmentId, id, { account: after, lateUsageDueAt: lateUsageDueAt(after) })
+    const named = drafts.map((draft) => ({ ...draft, id: newId() }))
+    await writeInvoices(db, environmentId, [{ subscription, terms, drafts: named, waiting: [], charges: () => null, at: now }])
   }
 
   /**
@@ -204,7 +209,8 @@ export class BillingLedger {
       })
       const replaced = (inForce ? accounts.get(inForce.id)?.standing : predecessor?.standing) ?? null
       // Nobody else settles it: what takes its place is not charged.
-      const isSettledHere = isReplaced(after) && request.proration !== 'NONE' && !hasChargedSuccessor(recorded, changes)
+      const successor = isReplaced(after) ? findChargedSuccessor(recorded, changes) : undefined
+      const isSettledHere = isReplaced(after) && request.proration !== 'NONE' && !successor
       const change: BilledChange = {
         before,
         after,
@@ -212,6 +218,7 @@ export class BillingLedger {
         isRenewal,
         proration: asked.proration ?? 'INVOICE_IMMEDIATELY',
         creditsUnused: isSettledHere || (asked.creditsUnused ?? false),
+        goesToSuccessor: successor !== undefined && (request.proration !== 'NONE' || isSamePeriodGoingOn(account, successor)),
         isBackdated: asked.isBackdated ?? false,
         usageUntil,
       }
@@ -306,8 +313,11 @@ const chargesIn = ({ standing, pending }: Account, { isCredited }: { isCredited:
   ...(pending?.credits ?? []).flatMap(({ chargeId }) => chargeId ?? []),
 ]
 
-const hasChargedSuccessor = ({ after, at }: SavedChange, changes: readonly SavedChange[]): boolean =>
-  changes.some((other) => other.at === at && other.after.id !== after.id && isCharged(other.after) && isSameSlot(other.after, after))
+const findChargedSuccessor = ({ after, at }: SavedChange, changes: readonly SavedChange[]): Subscription | undefined =>
+  changes.find((other) => other.at === at && other.after.id !== after.id && isCharged(other.after) && isSameSlot(other.after, after))?.after
+
+const isSamePeriodGoingOn = ({ standing }: Account, { currentPeriod }: Subscription): boolean =>
+  standing !== null && isSamePeriod(standing.period, currentPeriod)
 
 /** Whether billing has anything to remember of it. */
 const isBilled = (subscription: Subscription): boolean => isCharged({ ...subscription, status: 'ACTIVE' })

@@ -204,7 +204,7 @@ export class BillingSync {
       const { collectionMethod } = before
       // Of what was taken back the provider may tell before it answers the call.
       const withdrawn = news.status === 'CANCELED' ? await findWaitingVoid(db, environmentId, id) : null
-      const isTakenBack = intent?.kind === 'VOID'
+      const isTakenBack = intent?.kind === 'VOID' || withdrawn !== null
       const endsBy = withdrawn?.endsBy ?? null
       const consequence = consequenceOf({ subscription, before, news, collectionMethod, isTakenBack, endsBy, now })
       // A provider may forget why the payment was refused, when it takes the invoice back.

@@ -153,7 +153,7 @@ export class CustomerService {
     const { before, after } = await inTransaction(this.#prisma, async (db) => {
       const fields = await this.#resolve(db, environmentId, refId, change)
       const before = await holdCustomer(db, environmentId, refId)
-      const after = await updateCustomer(db, environmentId, before.id, toWritten(before, fields))
+      const after = await this.#write(db, before, fields)
       // Nothing else of the record decides about entitlements.
       if (before.timeZone !== after.timeZone) await recordAccessChange(db, after)
       return { before, after }
@@ -183,11 +183,11 @@ export class CustomerService {
   async importIn(db: Db, environmentId: string, { updatedAt, ...request }: ImportCustomer): Promise<Customer> {
     const { customer, isNew } = await this.#insert(db, environmentId, request)
     if (isNew) await recordAccessChange(db, customer)
-    const current = isNew ? customer : withoutNow(await holdCustomer(db, environmentId, customer.refId))
+    const current = isNew ? null : await holdCustomer(db, environmentId, customer.refId)
     const isLate = typeof updatedAt === 'number' && !(await claimSourceUpdate(db, environmentId, customer.id, updatedAt))
-    if (isNew || isLate) return current
-    const fields = await this.#resolve(db, environmentId, customer.refId, changeOf(request))
-    return updateCustomer(db, environmentId, customer.id, toWritten(current, fields))
+    if (!current) return customer
+    if (isLate) return withoutNow(current)
+    return this.#write(db, current, await this.#resolve(db, environmentId, customer.refId, changeOf(request)))
   }
 
   /**
@@ -264,7 +264,17 @@ export class CustomerService {
     if (created.isNew) return { ...created, version }
     const held = await holdCustomer(db, environmentId, created.customer.refId)
     const fields = await this.#resolve(db, environmentId, held.refId, changeOf(request))
-    return { customer: await updateCustomer(db, environmentId, held.id, toWritten(held, fields)), isNew: false, version }
+    return { customer: await this.#write(db, held, fields), isNew: false, version }
+  }
+
+  /** What time has made due is made of the customer as it was until now: its coupon, its zone and its currency. */
+  async #write(db: Db, held: HeldCustomer, fields: CustomerFields): Promise<Customer> {
+    const written = toWritten(held, fields)
+    const isBilledOtherwise = (['couponId', 'timeZone', 'billingCurrency'] as const).some(
+      (field) => written[field] !== undefined && written[field] !== held[field],
+    )
+    if (isBilledOtherwise) await this.#provisions.recordDueIn(db, held)
+    return updateCustomer(db, held.environmentId, held.id, written)
   }
 
   /** The customer as it is now; `isNew`: made here. Nobody holds its state row yet. */

@@ -1,7 +1,7 @@
 /** What billing remembers of a subscription: its terms, and what it was charged so far. Pure. */
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
-import { lateMs, reachedMs } from '../../metering/model/windows.js'
+import { lateMs } from '../../metering/model/windows.js'
 import { firstPeriod } from '../../subscription/rules/billing-period.js'
 import { isSameSlot } from '../../subscription/rules/coexistence.js'
 import { givesAccess, isFinal, type Subscription } from '../../subscription/rules/subscription.js'
@@ -66,6 +66,8 @@ export interface BilledChange {
   proration: ProrationBehavior
   /** It ends, and the customer gets back what it does not use. */
   creditsUnused: boolean
+  /** It ends, and its successor is charged for the rest of the period: with credit for what stands, or by what stands. Absent: no. */
+  goesToSuccessor?: boolean
   /** It begins with a start in the past, and is charged from then on. Absent: from the current period on. */
   isBackdated?: boolean
   /** In one instant usage comes before the change: what it closes has the usage before this, see `placeInTime`. Absent: before `at`. */
@@ -89,14 +91,15 @@ export interface UsageAsked {
 export function usageAsked(account: Account, change: BilledChange): UsageAsked[] {
   const { standing, usageCharged, usageFrom, terms } = account
   const { before, at, usageUntil } = change
-  if (!before || !standing || !closesPeriod(standing, change)) return []
+  // What waits for its payment is not used.
+  if (!before || !standing || before.status === 'PAYMENT_PENDING' || !closesPeriod(standing, change)) return []
   const part = endedPart(standing.period, before, at)
   const ended = { start: Math.max(part.start, usageFrom ?? part.start), end: part.end < at ? part.end : (usageUntil ?? part.end) }
-  const prices = chargesOf(before, terms).usage.map(({ price }) => price)
+  // In the currency of the period, which may be another one from its end on.
+  const prices = chargesOf(before, { ...terms, currency: standing.currency }).usage.map(({ price }) => price)
   const late = usageCharged.flatMap(({ priceId, charge, period, since }) => {
     const price = charge?.price ?? prices.find(({ id }) => id === priceId)
-    const isInTime = period.end > at - reachedMs
-    return price && isInTime && price.currency === standing.currency ? [{ price, period, since: since ?? period.start }] : []
+    return price?.currency === standing.currency ? [{ price, period, since: since ?? period.start }] : []
   })
   const isShared = part.start > standing.period.start
   const running = prices.map((price) => {
@@ -129,11 +132,21 @@ export function beginsUsage(
   )
 }
 
-/** When nothing can come any more that would be charged late, of what is not charged any more; null: it goes on, or has no usage to look for. */
+/**
+ * When nothing can come any more that would be charged late: of what goes on for the first of its periods, of what has ended for any. Null: there is no usage
+ * to look for.
+ */
 export function lateUsageDueAt({ standing, usageCharged }: Account): EpochMs | null {
-  if (standing || usageCharged.length === 0) return null
-  return Math.max(...usageCharged.map(({ period }) => period.end)) + lateMs
+  if (usageCharged.length === 0) return null
+  const ends = usageCharged.map(({ period }) => period.end)
+  return (standing ? Math.min(...ends) : Math.max(...ends)) + lateMs
 }
+
+/** What was charged for periods in which late usage may still come. */
+export const stillOpen = (charged: readonly UsageCharged[], at: EpochMs): UsageCharged[] =>
+  charged.filter(({ period }) => period.end + lateMs > at)
+
+export const isSameUsage = (a: UsageCharged, b: UsageCharged): boolean => a.priceId === b.priceId && isSamePeriod(a.period, b.period)
 
 /** The billing period that a charged subscription is in at an instant. */
 export function chargedPeriod(subscription: Subscription, at: EpochMs): Period | null {

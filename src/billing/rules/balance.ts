@@ -11,7 +11,7 @@
  * RETURNED  the same back, because the invoice is not to be paid any more
  */
 import * as decimal from '../../kernel/decimal.js'
-import type { Credit, Draft, Invoice, InvoiceStatus } from './billing.js'
+import type { Credit, Draft, Invoice } from './billing.js'
 
 export type EntryKind = 'CREDIT' | 'WAITING' | 'RELEASED' | 'DROPPED' | 'REVERSED' | 'APPLIED' | 'RETURNED'
 
@@ -75,17 +75,21 @@ export function waitingEntry({ chargeId, amount }: Credit & { chargeId: string }
   return { invoiceId: chargeId, chargeId, kind: 'WAITING', ...payer, amount }
 }
 
+/** Of an invoice: it was paid; some of the payment was given back, so that time that it charged for is not credited; it is not to be paid any more, or all was given back. */
+type Fate = 'paid' | 'reduced' | 'dead'
+
 /** What the news mean for credits; null: nothing. A payment that is to be given back does not count. */
 export function fateOf(
-  { status, refundedAmount }: { status: InvoiceStatus; refundedAmount: decimal.Decimal },
+  { status, amountDue, refundedAmount }: Pick<Invoice, 'status' | 'amountDue' | 'refundedAmount'>,
   { isRefused }: { isRefused: boolean },
-): 'paid' | 'dead' | null {
-  if (status === 'CANCELED' || refundedAmount !== decimal.zero) return 'dead'
+): Fate | null {
+  if (status === 'CANCELED') return 'dead'
+  if (refundedAmount !== decimal.zero) return decimal.compare(refundedAmount, amountDue) < 0 ? 'reduced' : 'dead'
   return status === 'PAID' && !isRefused ? 'paid' : null
 }
 
 /**
- * What an invoice enters that was paid, or is dead (taken back, given up for good, paid and given back). `entries`: all that it is the invoice or the charge
+ * What an invoice enters that was paid, or is dead (taken back, given up for good, paid and given back), or was given back in part: then what it used stays used. `entries`: all that it is the invoice or the charge
  * of, and all about the charges that are credited on it. `hasNeverBegun`: its subscription waited for it, so what it was to replace goes on, and the credits
  * on it are taken back too; paid, it begins, and those are taken back that were given in another way meanwhile. Told again: nothing.
  */
@@ -96,7 +100,7 @@ export function entriesAfter({
   hasNeverBegun,
 }: {
   invoiceId: string
-  fate: 'paid' | 'dead'
+  fate: Fate
   entries: readonly Entry[]
   hasNeverBegun: boolean
 }): Entry[] {
@@ -118,9 +122,9 @@ export function entriesAfter({
     if (kind === 'WAITING') return isOfCharge && !isSettled(entry) ? follows(entry, fate === 'paid' ? 'RELEASED' : 'DROPPED') : []
     const isOnInvoice = hasNeverBegun && entry.invoiceId === invoiceId && !isOfCharge
     if (fate === 'paid') return isOnInvoice && kind === 'CREDIT' && isGivenElsewhere(entry) ? follows(entry, 'REVERSED') : []
-    if (kind === 'APPLIED' && entry.invoiceId === invoiceId) return follows(entry, 'RETURNED')
+    if (kind === 'APPLIED' && entry.invoiceId === invoiceId) return fate === 'dead' ? follows(entry, 'RETURNED') : []
     const isCredit = kind === 'CREDIT' || kind === 'RELEASED'
-    return isCredit && (isOfCharge || isOnInvoice) ? follows(entry, 'REVERSED') : []
+    return isCredit && (isOfCharge || (fate === 'dead' && isOnInvoice)) ? follows(entry, 'REVERSED') : []
   })
 }
 

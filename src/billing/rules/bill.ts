@@ -17,28 +17,19 @@ import {
   isCharged,
   isReplaced,
   isSamePeriod,
+  isSameUsage,
   newAccount,
+  stillOpen,
 } from './account.js'
 import { pastCharges, withPastPeriods } from './backdated.js'
-import type { Discount, Draft, InvoiceReason, Period, Standing, Terms } from './billing.js'
+import type { Discount, InvoiceReason, Period, Standing, Terms } from './billing.js'
 import { monthsOf, withBegun } from './coupon.js'
 import { type Charges, payerOf, type Settlement, settle, uncredited, type WaitingCredit } from './credit.js'
-import {
-  type ChangeDraft,
-  changeDraft,
-  isEmpty,
-  isSameStanding,
-  type MeasuredUsage,
-  periodDraft,
-  standingOf,
-  sum,
-  totalled,
-} from './invoice.js'
-import { creditOf } from './proration.js'
+import { changeDraft, isEmpty, isSameStanding, type MeasuredUsage, periodDraft, standingOf, sum } from './invoice.js'
+import { addPending, handedOver, type Invoiced, withPending } from './pending.js'
+import { creditOf, unusedOf } from './proration.js'
 
-export interface Billed {
-  account: Account
-  drafts: (Draft | ChangeDraft)[]
+export interface Billed extends Invoiced {
   /** Absent: none. */
   waiting?: WaitingCredit[]
 }
@@ -86,7 +77,20 @@ function counted(billed: Billed, { after, at }: BilledChange): Billed {
   return { ...billed, account: { ...account, begun: withBegun(begun, { start, chargedFrom: known?.chargedFrom ?? at, months }) } }
 }
 
-function billChange({
+function billChange({ account, ...request }: Bill & { terms: Terms }): Billed {
+  const { account: known, drafts } = handedOver(withEndDecided(account, request.change), request.change)
+  const billed = billDecided({ ...request, account: known })
+  return { ...billed, drafts: [...drafts, ...billed.drafts] }
+}
+
+/** An end that is decided anew is credited as is asked now. */
+function withEndDecided(account: Account, { before, after, creditsUnused }: BilledChange): Account {
+  if (!before || isFinal(after.status)) return account
+  const isSame = before.effectiveEndDate === after.effectiveEndDate && before.cancellationDate === after.cancellationDate
+  return isSame ? account : { ...account, creditsUnusedAtEnd: creditsUnused }
+}
+
+function billDecided({
   account: known,
   terms,
   change,
@@ -98,7 +102,7 @@ function billChange({
   const { before, after, at } = change
   const { standing } = known
   const account = { ...known, terms }
-  const target = isCharged(after) ? standsAfter({ known, account, after, at, customerDiscount }) : null
+  const target = isCharged(after) ? standsAfter({ known, account, before, after, at, customerDiscount }) : null
   const ending = { account: known, terms, at, usage, customerDiscount }
   const payment = { at, payerId: payerOf(after), charges }
   const settled = (other: Standing) => settle(other, { ...payment, terms })
@@ -112,13 +116,18 @@ function billChange({
   if (standing && !target) return end({ ...ending, change, settled: (other) => settle(other, { ...payment, terms: known.terms }) })
   // What still waits for its payment has nothing to give back, whatever was asked.
   if (change.creditsUnused && after.status !== 'PAYMENT_PENDING') return { account: { ...account, creditsUnusedAtEnd: true }, drafts: [] }
-  if (standing && before && at >= standing.period.end && target!.period.end <= at) {
-    // A change at the instant of the renewal, which comes next: what is sold from then on is charged by it.
+  if (before && target && target.period.end <= at && (!standing || at >= standing.period.end)) {
+    // A change at the instant of the renewal, which comes next: what is sold from then on is charged by it. Of several the first ends the period.
     return endPeriod({ ...ending, before, next: null })
   }
   if (standing && before && !isSamePeriod(standing.period, target!.period)) {
-    const closed = endPeriod({ ...ending, account: { ...known, pending: null }, before, next: null })
-    const changed = charge({ account: { ...closed.account, standing, pending: account.pending }, target, replaced: null, change, settled })
+    const hasWaited = before.status === 'PAYMENT_PENDING'
+    // What waited has used nothing; meanwhile the other one may have been charged for another period.
+    const closed = hasWaited
+      ? { account: { ...account, credited: null }, drafts: [] }
+      : endPeriod({ ...ending, account: { ...known, pending: null }, before, next: null, isGivenBack: change.proration !== 'NONE' })
+    const begun = { ...closed.account, standing, pending: account.pending }
+    const changed = charge({ account: begun, target, replaced: hasWaited ? replaced : null, change, settled })
     return { ...changed, drafts: [...closed.drafts, ...changed.drafts] }
   }
   if (standing && before?.status === 'PAYMENT_PENDING' && after.status === 'ACTIVE') return payOff({ account, replaced, settled })
@@ -136,12 +145,14 @@ function billChange({
 function standsAfter({
   known,
   account,
+  before,
   after,
   at,
   customerDiscount,
 }: {
   known: Account
   account: Account
+  before: Subscription | null
   after: Subscription
   at: EpochMs
   customerDiscount: Discount | null
@@ -151,9 +162,10 @@ function standsAfter({
   const period = chargedPeriod(after, at)!
   const discount = discountAt(account, { customerDiscount, period, at })
   const target = standingOf({ content: after, terms, period, discount })
-  const isSold = target && standing && isSameStanding({ ...standing, net: target.net }, target)
-  // A coupon that its customer was given or lost is no change of the subscription: what was charged stands until something else makes an invoice.
-  return isSold && terms.discount === known.terms.discount ? standing : target
+  if (!target || !standing || !before || !isSamePeriod(standing.period, period) || terms.discount !== known.terms.discount) return target
+  // Neither a coupon that its customer was given or lost is a change of the subscription, nor what an earlier one has left uncharged.
+  const sold = standingOf({ content: before, terms: known.terms, period, discount })
+  return sold && isSameStanding(sold, target) ? standing : target
 }
 
 /** The first payment came. The other's unused time was credited by the invoice, unless it was charged anew since: for another period, or by a change. */
@@ -186,12 +198,14 @@ function charge({
   if (!target || (standing && isSameStanding(standing, target))) return { account, drafts: [] }
   const foreign = [standing, replaced].find((other) => other && other.currency !== target.currency && at < other.period.end)
   if (foreign) return changeCurrency({ account, target, foreign, change: { at, proration, isRenewal }, settled })
-  const charged = [standing, replaced].find((other) => other?.currency === target.currency) ?? null
-  const running = charged && at < charged.period.end ? charged : null
+  const running = [standing, replaced].find((other) => other?.currency === target.currency && at < other.period.end) ?? null
   const isOwnRunning = standing !== null && at < standing.period.end
   const isKept = running !== null && isSamePeriod(running.period, target.period)
   // What stands stays what was charged, also where another subscription was charged it.
-  if (isKept && proration === 'NONE') return { account: { ...account, standing: running }, drafts: [] }
+  if (isKept && proration === 'NONE') {
+    const fixedCharged = running === standing ? account.fixedCharged : unusedOf(running, at).net
+    return { account: { ...account, standing: running, fixedCharged }, drafts: [] }
+  }
   const reason: InvoiceReason =
     isRenewal || (standing && !isOwnRunning) ? 'BILLING_CYCLE' : standing ? 'SUBSCRIPTION_UPDATE' : 'SUBSCRIPTION_CREATION'
   const credited = running && (isKept || proration !== 'NONE') ? running : null
@@ -243,31 +257,6 @@ function changeCurrency({
   return { account: { ...closed.account, standing: target, fixedCharged: debit.debit }, drafts, waiting }
 }
 
-function addPending({ pending }: Account, draft: Draft): Account['pending'] {
-  return {
-    lines: [...(pending?.lines ?? []), ...draft.lines],
-    discount: decimal.add(pending?.discount ?? decimal.zero, draft.discount),
-    tax: decimal.add(pending?.tax ?? decimal.zero, draft.tax),
-    credits: [...(pending?.credits ?? []), ...(draft.credits ?? [])],
-  }
-}
-
-/** What waited for an invoice comes with this one. */
-function withPending(account: Account, draft: Draft | ChangeDraft): Billed {
-  const { pending } = account
-  if (!pending) return { account, drafts: isEmpty(draft) ? [] : [draft] }
-  const { lines, discount, tax, ...rest } = draft
-  const joined = totalled({
-    ...rest,
-    lines: [...lines, ...pending.lines],
-    discount: decimal.add(discount, pending.discount),
-    tax: decimal.add(tax, pending.tax),
-    credits: [...(draft.credits ?? []), ...(pending.credits ?? [])],
-    hasPending: true,
-  })
-  return { account: { ...account, pending: null }, drafts: isEmpty(joined) ? [] : [{ ...draft, ...joined }] }
-}
-
 interface Ending {
   account: Account
   /** From the change on. */
@@ -277,7 +266,7 @@ interface Ending {
   customerDiscount: Discount | null
 }
 
-/** `next` null: nothing more is charged in advance. */
+/** `next` null: nothing more is charged in advance. `isGivenBack`: what was charged for the rest of the period is none of what was spent in it. */
 function endPeriod({
   account,
   terms: agreed,
@@ -286,7 +275,8 @@ function endPeriod({
   at,
   usage,
   customerDiscount,
-}: Ending & { before: Subscription; next: Standing | null }): Billed {
+  isGivenBack = false,
+}: Ending & { before: Subscription; next: Standing | null; isGivenBack?: boolean }): Billed {
   const { standing, terms, usageCharged } = account
   if (!standing) return { account: { ...account, terms: agreed }, drafts: [] }
   const { currency } = standing
@@ -296,13 +286,14 @@ function endPeriod({
     terms: { ...terms, currency },
     ended,
     standing,
-    fixedCharged: account.fixedCharged,
+    fixedCharged: isGivenBack ? decimal.subtract(account.fixedCharged, unusedOf(standing, at).net) : account.fixedCharged,
     next,
     usage,
     alreadyCharged: usageCharged,
     discount: discountAt(account, { customerDiscount, period: next?.period ?? runningAt(standing.period, at), at }),
   })
-  const ending = { ...account, standing: next, fixedCharged: next?.net ?? decimal.zero, usageCharged: charged }
+  const left = stillOpen([...charged, ...usageCharged.filter((other) => !charged.some((known) => isSameUsage(known, other)))], at)
+  const ending = { ...account, standing: next, fixedCharged: next?.net ?? decimal.zero, usageCharged: left }
   const billed = withPending(ending, draft)
   return { ...billed, account: { ...billed.account, terms: agreed } }
 }
@@ -319,8 +310,11 @@ function end({ change, settled, ...ending }: Ending & { change: BilledChange; se
   const { account } = ending
   const { standing } = account
   const isTakenOver = !isFinal(after.status) && proration !== 'NONE'
-  const isGivenBack = change.creditsUnused || isTakenOver || (account.creditsUnusedAtEnd && !isReplaced(after))
+  // What was asked for a later end is not said of one that is asked for now.
+  const isAskedBefore = account.creditsUnusedAtEnd && !isReplaced(after) && after.cancelReason !== 'Immediate'
+  const isGivenBack = change.creditsUnused || isTakenOver || isAskedBefore
   const { notes, waiting } = standing && isGivenBack ? settled(standing) : unsettled
-  const closed = before ? endPeriod({ ...ending, before, next: null }) : { account, drafts: [] }
+  const isCredited = isGivenBack || (change.goesToSuccessor ?? false)
+  const closed = before ? endPeriod({ ...ending, before, next: null, isGivenBack: isCredited }) : { account, drafts: [] }
   return { account: { ...closed.account, standing: null }, drafts: [...notes, ...closed.drafts], waiting }
 }

@@ -23,12 +23,17 @@ const retryDelaysMs = [1 * dayMs, 2 * dayMs, 3 * dayMs, 3 * dayMs]
 export const collectionDays = 14
 
 /** It waits for its first payment, or ended while it did: then it has no period. */
-export const hasNeverBegun = ({ status, currentPeriod }: Pick<Subscription, 'status' | 'currentPeriod'>): boolean =>
-  status === 'PAYMENT_PENDING' || (isFinal(status) && currentPeriod === null)
+export const hasNeverBegun = ({
+  status,
+  billingPeriod,
+  currentPeriod,
+}: Pick<Subscription, 'status' | 'billingPeriod' | 'currentPeriod'>): boolean =>
+  // What became free has none any more either.
+  status === 'PAYMENT_PENDING' || (isFinal(status) && billingPeriod !== null && currentPeriod === null)
 
 /**
  * `before`: the invoice as it was mirrored. A payment that comes when nobody waits for it any more is given back: of an invoice that was taken back,
- * or of a subscription that ended for want of it.
+ * or, of a subscription that ended for want of one, for time after its end. What was used until then is to be paid.
  */
 export function consequenceOf({
   subscription,
@@ -39,8 +44,8 @@ export function consequenceOf({
   endsBy = null,
   now,
 }: {
-  subscription: Pick<Subscription, 'status' | 'cancelReason' | 'currentPeriod'>
-  before: { status: InvoiceStatus; failedSince: EpochMs | null }
+  subscription: Pick<Subscription, 'status' | 'cancelReason' | 'billingPeriod' | 'currentPeriod' | 'effectiveEndDate'>
+  before: { status: InvoiceStatus; failedSince: EpochMs | null; periodEnd: EpochMs }
   news: KnownInvoice
   collectionMethod: CollectionMethod
   /** We asked for it to be taken back. */
@@ -49,7 +54,7 @@ export function consequenceOf({
   endsBy?: EndsBy | null
   now: EpochMs
 }): PaymentConsequence {
-  const { status, cancelReason } = subscription
+  const { status, cancelReason, effectiveEndDate } = subscription
   const settled: PaymentConsequence = {
     trigger: null,
     paymentCollection: 'NOT_REQUIRED',
@@ -57,8 +62,8 @@ export function consequenceOf({
     failedSince: null,
     visibleError: null,
   }
-  const isEndedUnpaid =
-    before.status !== 'PAID' && ((isFinal(status) && hasNeverBegun(subscription)) || cancelReason === 'CancelledByBilling')
+  const isUncollected = cancelReason === 'CancelledByBilling' && effectiveEndDate !== null && before.periodEnd > effectiveEndDate
+  const isEndedUnpaid = before.status !== 'PAID' && ((isFinal(status) && hasNeverBegun(subscription)) || isUncollected)
   if (news.status === 'PAID') {
     const isLate = before.status === 'CANCELED' || isEndedUnpaid
     if (isLate && news.refundedAmount === '0' && news.amountDue !== '0')

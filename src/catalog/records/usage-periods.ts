@@ -1,7 +1,10 @@
 import type { ResetPeriod } from '../../metering/model/usage-period.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 
-/** The usage periods of plans and add-ons, whatever version they are of, of all environments. Null among them: usage that is counted from events and never reset. */
+/**
+ * The usage periods of plans and add-ons, whatever version they are of, of all environments, and the billing periods in which events are sold. Null among
+ * them: usage that is counted from events and never reset.
+ */
 export async function findUsagePeriods(db: Db): Promise<(ResetPeriod | null)[]> {
   const rows = await db.$queryRaw<{ reset_period: ResetPeriod | null }[]>(Prisma.sql`
     WITH RECURSIVE source AS (
@@ -13,6 +16,11 @@ export async function findUsagePeriods(db: Db): Promise<(ResetPeriod | null)[]> 
     SELECT entitlement.reset_period::text
     FROM package_entitlement AS entitlement LEFT JOIN meter USING (environment_id, feature_id)
     WHERE entitlement.reset_period IS NOT NULL OR meter.feature_id IS NOT NULL
+    UNION
+    -- An invoice charges for what was used in its whole period.
+    SELECT CASE price.billing_period WHEN 'ANNUALLY' THEN 'YEAR' ELSE 'MONTH' END
+    FROM price JOIN meter USING (environment_id, feature_id)
+    WHERE price.billing_model = 'USAGE_BASED'
     UNION
     -- What is sold by the unit without an entitlement to it is entitled to all the same.
     SELECT NULL

@@ -35,12 +35,19 @@ export function firstPeriod(subscription: Pick<Subscription, 'billingPeriod' | '
   return billingPeriod === null ? null : billingPeriodFrom(billingPeriod, billingAnchor, timeZone, at)
 }
 
-/** The period that begins where the current one ends. Null: nothing is billed any more. */
+/** An anchor may be on another day of the month in another zone: that moves boundaries by a day and what months differ by. No billing period is as short. */
+const zoneRemainderMs = 7 * 24 * 3_600_000
+
+/**
+ * The period that begins where the current one ends. In another time zone the boundary is somewhere else: the period is as much longer or shorter, so that there
+ * is never one of some hours or days that would be charged like a whole one. Null: nothing is billed any more.
+ */
 export function periodAfter(subscription: Subscription): BillingPeriodWindow | null {
   const { billingPeriod, currentPeriod } = subscription
   if (billingPeriod === null || !currentPeriod) return null
-  // Cut at the boundary: in another time zone the period that contains it may have begun before.
-  return { start: currentPeriod.end, end: firstPeriod(subscription, currentPeriod.end)!.end }
+  const start = currentPeriod.end
+  const { end } = firstPeriod(subscription, start)!
+  return { start, end: end - start > zoneRemainderMs ? end : firstPeriod(subscription, end)!.end }
 }
 
 /** When a change takes effect. What is not billed has no period whose end could be waited for: at once. */

@@ -8,8 +8,11 @@ import type { HeldAddon, PlanAgreement, PlanContent, ScheduledChange, Subscripti
 const isPlanChange = ({ change }: ScheduledChange): boolean =>
   change.type === 'Plan' || change.type === 'Downgrade' || change.type === 'MigrateToLatest'
 
-/** Plan changes first: what the others name may not be sold with the new plan. Then by id, so that every reader has the same order. */
-const rank = (scheduled: ScheduledChange): number => (isPlanChange(scheduled) ? 0 : 1)
+/**
+ * Plan changes first: what the others name may not be sold with the new plan. Another billing period last: it is charged as what is held then. Else by id, so
+ * that every reader has the same order.
+ */
+const rank = (scheduled: ScheduledChange): number => (isPlanChange(scheduled) ? 0 : scheduled.change.type === 'BillingPeriod' ? 2 : 1)
 
 /** The scheduled change that comes first; null: there is none. */
 export function firstScheduled({ scheduled }: Pick<Subscription, 'scheduled'>): ScheduledChange | null {

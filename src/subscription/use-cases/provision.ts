@@ -180,6 +180,12 @@ export class ProvisionService {
     return { subscription: waiting, changes: [...ended, { before: null, after: waiting, at: customer.now, isRenewal: false, inForce }] }
   }
 
+  /** Records what time has made due, in the transaction of a caller that holds the customer's state row and changes what later invoices are made of. */
+  async recordDueIn(db: Db, customer: HeldCustomer): Promise<void> {
+    const { isAccessChanged } = await this.#records.recordDue(db, customer)
+    if (isAccessChanged) await recordAccessChange(db, customer)
+  }
+
   /** After a commit: delivery of the change, and a wake-up at the next instant that something is due. */
   wake(subscriptions: readonly Subscription[]): void {
     this.#records.wake(subscriptions)

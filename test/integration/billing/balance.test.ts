@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { findBalance } from '../../../src/billing/records/balance.js'
-import { at, type Bench, invoicesOf, newAcme, openBench, units } from './fixture.js'
+import { at, type Bench, invoicesOf, newAcme, openBench, storeCalls, units } from './fixture.js'
 import { type Payer, payer } from './payer.js'
 
 const hour = 3_600_000
@@ -153,17 +153,7 @@ describe('what a payer has to its credit', () => {
 
     it('pays the usage of the same instant first', async () => {
       const id = await acme.buy('business', invoiced)
-      await bench.prisma.usageMeasurement.create({
-        data: {
-          environmentId,
-          id: crypto.randomUUID(),
-          customerId: await customerId(),
-          featureId: (await bench.prisma.feature.findFirstOrThrow({ where: { environmentId, refId: 'calls' } })).id,
-          value: 250_000,
-          behavior: 'DELTA',
-          occurredAt: new Date(at('2027-04-05T00:00:00')),
-        },
-      })
+      await storeCalls(bench, environmentId, 250_000, '2027-04-05T00:00:00')
       await pass('2027-04-16T00:00:00')
       const change = { customerRefId: 'acme', planRefId: 'free', scheduleStrategy: 'IMMEDIATE' } as const
       const estimate = await bench.estimates.provision(environmentId, change)

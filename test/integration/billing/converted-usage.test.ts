@@ -1,5 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { loadMeters } from '../../../src/metering/counting/meter-repository.js'
+import { rollUpEvents } from '../../../src/metering/counting/rollup.js'
+import { bucketMs, bucketOf } from '../../../src/metering/model/bucket.js'
+import { inPoolTransaction } from '../../../src/platform/transaction.js'
 import { amounts, at, type Bench, invoicesOf, openBench, start } from './fixture.js'
 
 /** Bytes and requests are counted, and sold by the thousand. */
@@ -62,6 +66,10 @@ describe('usage of a feature in coarser units', () => {
        VALUES ($1::uuid, gen_random_uuid(), 0, $2, $3::uuid, $4, jsonb_build_object('count', $5::int))`,
       [environmentId, new Date(at(occurredAt)), customerId, eventName, count],
     )
+    const meters = new Map((await loadMeters(bench.pool, environmentId)).map((meter) => [meter.featureId, meter]))
+    const from = bucketOf(at(occurredAt))
+    const ranges = [...meters.keys()].map((featureId) => ({ customerId, featureId, from, to: from + bucketMs, meterVersion: null }))
+    await inPoolTransaction(bench.pool, (db) => rollUpEvents(db, environmentId, ranges, meters))
   }
 
   for (const [requests, bytes, expected] of [
@@ -110,14 +118,18 @@ describe('usage of a feature in coarser units', () => {
     await goTo('2027-05-02T00:00:00')
     await happen('requested', 700, '2027-04-20T00:00:00')
     await goTo('2027-06-02T00:00:00')
-    await happen('requested', 400, '2027-04-21T00:00:00')
+    // The last that may come for April: 5,300 in all.
+    await happen('requested', 400, '2027-04-30T00:00:00')
     await goTo('2027-06-03T00:00:00')
     expect((await usageLines(id)).filter(([, , amount]) => amount !== '0')).to.deep.equal([['metered: requests', '5', '2.5']])
     // A begun one more, in time.
     await happen('requested', 1_500, '2027-05-20T00:00:00')
     await goTo('2027-07-02T00:00:00')
     const late = (await usageLines(id)).filter(([description]) => String(description).startsWith('Late usage: metered: requests'))
-    expect(late).to.deep.equal([['Late usage: metered: requests', '2', '1']])
+    expect(late).to.deep.equal([
+      ['Late usage: metered: requests', '2', '1'],
+      ['Late usage: metered: requests', '6', '0.5'],
+    ])
   })
 
   it('is converted once in a period that two plans share', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { at, type Bench, catalog, invoicesOf, newAcme, openBench, units } from './fixture.js'
+import { at, type Bench, catalog, invoicesOf, newAcme, openBench, storeCalls, units } from './fixture.js'
 
 describe("the customer's coupon", () => {
   let bench: Bench
@@ -23,12 +23,7 @@ describe("the customer's coupon", () => {
   const goTo = (text: string) => bench.testClocks.advance(environmentId, at(text))
   const totals = async (id: string) => (await invoicesOf(bench, environmentId, id)).map(({ total }) => total)
   const next = async (refId: string) => (await bench.estimates.nextInvoice(environmentId, refId)).draft.total
-  const reportCalls = async (value: number, occurredAt: string) => {
-    const customerId = (await bench.customers.get(environmentId, 'acme'))!.id
-    const { id: featureId } = await bench.prisma.feature.findFirstOrThrow({ where: { environmentId, refId: 'calls' } })
-    const measured = { customerId, featureId, value, behavior: 'DELTA' as const, occurredAt: new Date(at(occurredAt)) }
-    await bench.prisma.usageMeasurement.create({ data: { environmentId, id: crypto.randomUUID(), ...measured } })
-  }
+  const reportCalls = (value: number, occurredAt: string) => storeCalls(bench, environmentId, value, occurredAt)
 
   it('that is given in the seventh month for two discounts the two months after it', async () => {
     const { id } = await provision('team')

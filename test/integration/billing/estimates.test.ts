@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as decimal from '../../../src/kernel/decimal.js'
-import { at, type Bench, invoicesOf, newAcme, openBench, reasonOf, start, units } from './fixture.js'
+import { at, type Bench, invoicesOf, newAcme, openBench, reasonOf, start, storeCalls, units } from './fixture.js'
 
 describe('estimates', () => {
   let bench: Bench
@@ -98,11 +98,7 @@ describe('estimates', () => {
       createdAt: new Date(),
     } as const
     await bench.prisma.balanceEntry.create({ data: { environmentId, ...credit } })
-    const { id: featureId } = await bench.prisma.feature.findFirstOrThrow({ where: { environmentId, refId: 'calls' } })
-    const occurredAt = new Date(at('2027-04-18T00:00:00'))
-    await bench.prisma.usageMeasurement.create({
-      data: { environmentId, id: crypto.randomUUID(), customerId, featureId, value: 150_000, behavior: 'DELTA', occurredAt },
-    })
+    await storeCalls(bench, environmentId, 150_000, '2027-04-18T00:00:00')
     const asked = { customerRefId: 'acme', planRefId: 'team', billingPeriod: 'ANNUALLY' as const }
     const estimate = await bench.estimates.provision(environmentId, asked)
     const { id } = (await bench.subscriptions.provision(environmentId, asked)).subscription

@@ -1,6 +1,7 @@
 import { findInvoices } from '../../../src/billing/records/invoices.js'
 import type { Invoice } from '../../../src/billing/rules/billing.js'
 import * as decimal from '../../../src/kernel/decimal.js'
+import { addMeasurementsToRollups } from '../../../src/metering/counting/rollup-repository.js'
 import type { Bench } from '../subscription/fixture.js'
 
 export { type Bench, openBench, reasonOf } from '../subscription/fixture.js'
@@ -56,6 +57,22 @@ export async function newAcme(bench: Bench): Promise<string> {
   await bench.testClocks.create(environmentId, start)
   await bench.customers.provision(environmentId, { refId: 'acme' })
   return environmentId
+}
+
+/** Calls of a customer as if they had been reported and counted. */
+export async function storeCalls(
+  bench: Bench,
+  environmentId: string,
+  value: number,
+  occurredAt: string,
+  customerRefId = 'acme',
+): Promise<void> {
+  const customerId = (await bench.customers.get(environmentId, customerRefId))!.id
+  const { id: featureId } = await bench.prisma.feature.findFirstOrThrow({ where: { environmentId, refId: 'calls' } })
+  const from = at(occurredAt)
+  const measured = { customerId, featureId, value, behavior: 'DELTA' as const, occurredAt: new Date(from) }
+  await bench.prisma.usageMeasurement.create({ data: { environmentId, id: crypto.randomUUID(), ...measured } })
+  await addMeasurementsToRollups(bench.pool, environmentId, [{ customerId, featureId, from, to: from + 1 }])
 }
 
 /** Of a subscription (our id) as they are mirrored, the oldest first. */

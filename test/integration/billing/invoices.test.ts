@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { amounts, at, type Bench, invoicesOf, newAcme, openBench, units } from './fixture.js'
+import { amounts, at, type Bench, invoicesOf, newAcme, openBench, storeCalls, units } from './fixture.js'
 
 describe('invoices of a subscription', () => {
   let bench: Bench
@@ -73,17 +73,7 @@ describe('invoices of a subscription', () => {
 
   it('renews each period once, with the usage of the one that ended', async () => {
     const { id } = await provision('business', { quantities: seats(1) })
-    await bench.prisma.usageMeasurement.create({
-      data: {
-        environmentId,
-        id: crypto.randomUUID(),
-        customerId: (await bench.customers.get(environmentId, 'acme'))!.id,
-        featureId: (await bench.prisma.feature.findFirstOrThrow({ where: { environmentId, refId: 'calls' } })).id,
-        value: 12_345,
-        behavior: 'DELTA',
-        occurredAt: new Date(at('2027-04-20T00:00:00')),
-      },
-    })
+    await storeCalls(bench, environmentId, 12_345, '2027-04-20T00:00:00')
     await bench.testClocks.advance(environmentId, at('2027-06-15T00:00:00'))
     const all = await invoices(id)
     expect(all.map(({ total, reason }) => [total, reason])).to.deep.equal([

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { at, type Bench, catalog, invoicesOf, openBench, start, units } from './fixture.js'
+import { at, type Bench, catalog, invoicesOf, openBench, start, storeCalls, units } from './fixture.js'
 
 /** Calls are charged in arrears by the year too, and changes that cost less wait. */
 const sold = `${catalog
@@ -63,22 +63,10 @@ describe('the preview of the next invoice', () => {
         it(`names what is then billed, usage included: ${billingPeriod}, ${what} waits${coupon ? ', with a coupon' : ''}`, async () => {
           environmentId = await bench.createEnvironment({ isTest: true, catalog: sold })
           await bench.testClocks.create(environmentId, start)
-          const { customer } = await bench.customers.provision(environmentId, { refId: 'acme', couponRefId: coupon })
+          await bench.customers.provision(environmentId, { refId: 'acme', couponRefId: coupon })
           const { subscription } = await provision('business', { subscriptionRefId: 'b', billingPeriod, quantities: seats(3) })
           await bench.testClocks.advance(environmentId, at('2027-04-20T00:00:00'))
-          const { id: featureId } = await bench.prisma.feature.findFirstOrThrow({ where: { environmentId, refId: 'calls' } })
-          const occurredAt = new Date(at('2027-04-10T00:00:00'))
-          await bench.prisma.usageMeasurement.create({
-            data: {
-              environmentId,
-              id: crypto.randomUUID(),
-              customerId: customer.id,
-              featureId,
-              value: 123_456,
-              behavior: 'DELTA',
-              occurredAt,
-            },
-          })
+          await storeCalls(bench, environmentId, 123_456, '2027-04-10T00:00:00')
           await wait()
           const known = new Set((await invoicesOf(bench, environmentId, subscription.id)).map(({ id }) => id))
           const { documents, amountDue, draft } = await bench.estimates.nextInvoice(environmentId, 'b')

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { amounts, at, type Bench, catalog, invoicesOf, newAcme, openBench, reasonOf, units } from './fixture.js'
+import { amounts, at, type Bench, catalog, invoicesOf, newAcme, openBench, reasonOf, storeCalls, units } from './fixture.js'
 
 describe('what was agreed about money', () => {
   let bench: Bench
@@ -21,21 +21,7 @@ describe('what was agreed about money', () => {
   const update = (subscriptionRefId: string, request: Omit<Parameters<Bench['subscriptionChanges']['update']>[1], 'subscriptionRefId'>) =>
     bench.subscriptionChanges.update(environmentId, { subscriptionRefId, ...request })
   const totals = async (id: string) => (await invoicesOf(bench, environmentId, id)).map(({ total }) => total)
-  const reportCalls = async (value: number, occurredAt: string) => {
-    const customerId = (await bench.customers.get(environmentId, 'acme'))!.id
-    const { id: featureId } = await bench.prisma.feature.findFirstOrThrow({ where: { environmentId, refId: 'calls' } })
-    await bench.prisma.usageMeasurement.create({
-      data: {
-        environmentId,
-        id: crypto.randomUUID(),
-        customerId,
-        featureId,
-        value,
-        behavior: 'DELTA',
-        occurredAt: new Date(at(occurredAt)),
-      },
-    })
-  }
+  const reportCalls = (value: number, occurredAt: string) => storeCalls(bench, environmentId, value, occurredAt)
 
   describe('coupons', () => {
     const limited = (max: number) => `${catalog}  - { refId: few, percentOff: 50, maxRedemptions: ${max} }\n`

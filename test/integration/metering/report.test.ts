@@ -122,6 +122,17 @@ describe('reporting usage', () => {
     expect(await count(bench.pool, 'usage_measurement', environmentId)).to.be.above(0)
   })
 
+  it('counts what comes again in time under the key of what came too late, in one batch too', async () => {
+    const again = { idempotencyKey: `again-${customerId}` }
+    const late = jobOf([[report(customerId, 2, again)]], { deadline: Date.now() - 1 })
+    const inTime = jobOf([[report(customerId, 2, again)], [report(customerId, 2, again), report(customerId, 3)], [report(customerId, 1)]])
+    await ingest({ ...late, batch: { kind: 'reports', calls: [...late.batch.calls, ...inTime.batch.calls] } } as IngestionJob)
+    expect(await usage()).to.equal('6')
+    const answered = await send(report(customerId, 2, again))
+    expect(answered[0]).to.include({ currentUsage: '6' })
+    expect(await bench.prisma.usageMeasurement.count({ where: { environmentId, id: answered[0]!.id } })).to.equal(1)
+  })
+
   it('answers a report again after its deadline when it was counted before', async () => {
     const job = jobOf([[report(customerId, 2)]])
     await ingest(job)

@@ -32,6 +32,14 @@ class Outdated extends Error {
   override readonly name = 'Outdated'
 }
 
+/** Calls that came too late hold the keys of others that did not: those are to be planned without them. Nothing was written. */
+class LateFirst extends Error {
+  override readonly name = 'LateFirst'
+  constructor(readonly calls: ReadonlySet<number>) {
+    super('calls that came too late are the first with their key')
+  }
+}
+
 /** The door waits two seconds longer than the deadline; half a second is left for the commit and the reply. */
 const commitGraceMs = 500
 
@@ -42,6 +50,15 @@ interface PlannedCall {
   /** Its position in the batch. */
   index: number
   items: PlannedItem[]
+}
+
+/** Fails with LateFirst when one in time is taken for the repeat of one that is not. */
+function checkFirsts(planned: PlannedCall[], inTime: PlannedCall[]): void {
+  if (inTime.length === planned.length) return
+  const late = planned.filter((call) => !inTime.includes(call))
+  const ids = new Set(late.flatMap(({ items }) => items.map(({ item }) => item.id)))
+  if (inTime.some(({ items }) => items.some(({ isRepeat, measurementId }) => isRepeat && ids.has(measurementId))))
+    throw new LateFirst(new Set(late.map(({ index }) => index)))
 }
 
 /** Features that were reported lately, as of one version of their environment's catalog. */
@@ -120,8 +137,23 @@ export class ReportIngestion {
     const nearest = await findNearestFeatures(this.#pool, environmentId, unknown)
     const plans = planCalls(environmentId, calls, facts, bindings, nearest)
     const planned = plans.flatMap((plan, index) => ('items' in plan ? [{ index, items: plan.items }] : []))
-    const counted = planned.length === 0 ? new Map<number, ReportAnswer>() : await this.#count(environmentId, calls, planned)
+    let counted = new Map<number, ReportAnswer>()
+    try {
+      if (planned.length > 0) counted = await this.#count(environmentId, calls, planned)
+    } catch (error) {
+      if (!(error instanceof LateFirst)) throw error
+      return this.#attemptWithout(environmentId, calls, error.calls)
+    }
     return plans.map((plan, index) => counted.get(index) ?? this.#refuse(plan, calls[index]!))
+  }
+
+  async #attemptWithout(environmentId: string, calls: Call<ReportItem>[], late: ReadonlySet<number>): Promise<ReportAnswer[]> {
+    const rest = await this.#attempt(
+      environmentId,
+      calls.filter((_, index) => !late.has(index)),
+      true,
+    )
+    return calls.map((call, index) => (late.has(index) ? this.#refuse({ problem: notCountedInTime() }, call) : rest.shift()!))
   }
 
   /** The short way. Null: the batch has to go the long way; nothing was written. */
@@ -173,6 +205,7 @@ export class ReportIngestion {
       this.#checkBindings(environmentId, planned, customers)
       const isRepeated = ({ items }: PlannedCall) => items.every(({ isRepeat }) => isRepeat)
       const inTime = planned.filter((call) => isRepeated(call) || now < calls[call.index]!.deadline)
+      checkFirsts(planned, inTime)
       const counted = inTime.flatMap(({ items }) => items)
       const fresh = counted.filter(({ isRepeat }) => !isRepeat)
 

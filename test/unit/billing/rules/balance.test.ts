@@ -61,6 +61,17 @@ describe('how an invoice is paid', () => {
 })
 
 describe('what becomes of an invoice', () => {
+  for (const [status, refunded, fate] of [
+    ['PAID', 0, 'paid'],
+    ['PAID', 1, 'reduced'],
+    ['PAID', 98.99, 'reduced'],
+    ['PAID', 99, 'dead'],
+    ['CANCELED', 0, 'dead'],
+    ['FAILED', 0, null],
+  ] as const)
+    it(`${status}, ${refunded} of 99 given back: ${fate}`, () =>
+      expect(fateOf({ status, amountDue: d(99), refundedAmount: d(refunded) }, { isRefused: false })).to.equal(fate))
+
   for (const [what, invoiceId, fate, hasNeverBegun, entries, expected] of [
     ['its balance comes back when it is taken back', 'b', 'dead', false, [entry('APPLIED', -21)], ['RETURNED 21']],
     ['once', 'b', 'dead', false, [entry('APPLIED', -21), entry('RETURNED', 21, 'b', 'b')], []],
@@ -97,6 +108,9 @@ describe('what becomes of an invoice', () => {
       [entry('CREDIT', 21), entry('CREDIT', 20, 'note'), entry('REVERSED', -20, 'note')],
       [],
     ],
+    ['given back in part, it keeps what it used', 'b', 'reduced', false, [entry('CREDIT', 21), entry('APPLIED', -33)], []],
+    ['and what it charged for is not credited any more', 'a', 'reduced', false, [entry('CREDIT', 21)], ['REVERSED -21']],
+    ['and the rest comes when all is given back', 'b', 'dead', false, [entry('REVERSED', -21), entry('APPLIED', -33)], ['RETURNED 33']],
     ['what others charged is not its own', 'c', 'dead', false, [entry('CREDIT', 21), entry('WAITING', 3)], []],
   ] as const)
     it(what, () => {

@@ -15,8 +15,15 @@ const outcome = (
   }: { before?: Partial<Input['before']> } & Partial<Pick<Input, 'collectionMethod' | 'isTakenBack' | 'endsBy'>> = {},
 ) =>
   consequenceOf({
-    subscription: { status: 'ACTIVE', cancelReason: null, currentPeriod: { start: 0, end: 2 * now }, ...subscription },
-    before: { status: 'OPEN', failedSince: null, ...before },
+    subscription: {
+      status: 'ACTIVE',
+      cancelReason: null,
+      billingPeriod: 'MONTHLY',
+      currentPeriod: { start: 0, end: 2 * now },
+      effectiveEndDate: null,
+      ...subscription,
+    },
+    before: { status: 'OPEN', failedSince: null, periodEnd: 2 * now, ...before },
     news: {
       billingId: 'in_1',
       number: null,
@@ -38,7 +45,11 @@ const outcome = (
   })
 
 const waits = { status: 'PAYMENT_PENDING' as const }
-const ended = (cancelReason: Input['subscription']['cancelReason']) => ({ status: 'CANCELED' as const, cancelReason })
+const ended = (cancelReason: Input['subscription']['cancelReason']) => ({
+  status: 'CANCELED' as const,
+  cancelReason,
+  effectiveEndDate: now,
+})
 const neverBegun = (cancelReason: Input['subscription']['cancelReason']) => ({ ...ended(cancelReason), currentPeriod: null })
 
 describe('what an invoice means for its subscription', () => {
@@ -89,6 +100,9 @@ describe('what an invoice means for its subscription', () => {
   it('keeps a payment for what was used before the end', () => {
     expect(outcome(ended('Immediate'), { status: 'PAID' }).next).to.equal(null)
     expect(outcome(ended('UpgradeOrDowngrade'), { status: 'PAID' }).next).to.equal(null)
+    expect(outcome(ended('CancelledByBilling'), { status: 'PAID' }, { before: { periodEnd: now } }).next).to.equal(null)
+    // It was charged for, and then became free.
+    expect(outcome({ ...neverBegun('Immediate'), billingPeriod: null }, { status: 'PAID' }).next).to.equal(null)
   })
 
   it('tells how an open invoice stands', () => {
