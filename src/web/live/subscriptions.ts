@@ -43,6 +43,11 @@ export class Subscriptions {
     this.#documents = new Documents(parts.schema)
   }
 
+  /** Memory that kept documents take. */
+  get documentBytes(): number {
+    return this.#documents.bytes
+  }
+
   /** What graphql-ws is to subscribe to, or why not. `subscriptions`: on the socket, this one among them. */
   async prepare(
     { client, id, subscriptions }: { client: Subscriber; id: string; subscriptions: number },

@@ -62,6 +62,11 @@ export class Preparation {
     this.#documents = new Documents(options.schema)
   }
 
+  /** Memory that kept documents take. */
+  get keptBytes(): number {
+    return this.#documents.bytes
+  }
+
   /**
    * Who asks, when that may be: before anything is spent on what is asked. Takes one request of the asker's rate. Fails with UNAUTHENTICATED, and with
    * RESOURCE_EXHAUSTED.
@@ -103,6 +108,7 @@ export class Preparation {
       })
     const definition = operationOf(prepared, operationName)
     operation.field = fieldOf(definition)
+    operation.isChange = definition?.operation === 'mutation'
     prepared.bounds.check(definition, variables)
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
     const cost = await this.#costOf(prepared.costOf, variables ?? {}, identity)
