@@ -34,7 +34,7 @@ import { isAlwaysNull } from '../schema/field-meanings.js'
 /** Large values belong in variables. */
 export const maxCharacters = 256 * 1024
 /** To say where an error is, lines are counted from the first one, for each place that it names. */
-export const maxLines = 5_000
+export const maxLines = 2_000
 /** Errors quote names. Those of the schema are shorter, and so are aliases and variables. */
 export const maxNameLength = 255
 /** Counted by the lexer. The largest documents of known clients have about a third of it. */
