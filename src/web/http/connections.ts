@@ -16,14 +16,19 @@ export const requestTimeoutMs = 20_000
 /** Load balancers keep connections for a minute, and must not find one closed that they are about to use. */
 const keepAliveMs = 65_000
 /** For an answer to be read, once it is there whole. */
-export const writeTimeoutMs = 20_000
+const defaultWriteTimeoutMs = 20_000
 /** What the system has not taken of an answer, from which on somebody has to read. */
 const unreadBytes = 16_384
 
 /** Bounds who is connected, and for how long somebody may take to ask or to read. Before any of it is looked at. */
 export function boundConnections(
   server: Server,
-  { limits, trusted, metrics }: { limits: ConnectionLimits; trusted: TrustedProxies; metrics: Registry },
+  {
+    limits,
+    trusted,
+    metrics,
+    writeTimeoutMs = defaultWriteTimeoutMs,
+  }: { limits: ConnectionLimits; trusted: TrustedProxies; metrics: Registry; writeTimeoutMs?: number },
 ): void {
   Object.assign(server, { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveMs })
   const byAddress = new Map<string, number>()
@@ -69,7 +74,8 @@ export function boundConnections(
       else byAddress.delete(address)
     })
   })
-  server.on('request', (_, response: ServerResponse) => {
+  // Before anybody answers.
+  server.prependListener('request', (_, response: ServerResponse) => {
     response.once('prefinish', () => {
       const { socket } = response
       if (!socket || socket.writableLength < unreadBytes) return

@@ -82,8 +82,10 @@ export class GraphqlDoor {
 
   /** A request that never became an operation. */
   refuse(problem: Problem, status: number): GraphqlAnswer {
-    const error = this.#errors.toWire(problem, new Operation())
-    return { status, headers: jsonHeaders, body: JSON.stringify({ errors: [error] }) }
+    const operation = new Operation()
+    const error = this.#errors.toWire(problem, operation)
+    this.#seconds.observe({ field: 'none', code: operation.code! }, (performance.now() - operation.startedAt) / 1000)
+    return { status, headers: { ...jsonHeaders, 'x-trace-id': operation.traceId }, body: JSON.stringify({ errors: [error] }) }
   }
 
   async #answerOne(request: GraphqlRequest, room?: AnswerRoom): Promise<GraphqlAnswer> {
