@@ -79,7 +79,7 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       'fields of large answers',
       `${count(costPerKey)} a second of a key, ${count(costPerCustomer)} of a customer with a client key`,
       slowedDown,
-      [defence, 'lets a customer have so many large answers a second, and a key'],
+      [defence, 'lets a customer have so many large answers a second'],
     ),
     row('an answer that nobody reads', `${count(writeTimeoutMs)} ms`, 'cut off', [defence, 'are cut off when nobody reads the answer']),
     row('body of a request', bytes(maxBodyBytes), '413; the rest is not read', [http, 'refuses a body over the size limit that says so']),
