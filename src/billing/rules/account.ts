@@ -125,7 +125,7 @@ export function beginsUsage(
   const { before, after, at, isRenewal } = change
   if (isRenewal) return false
   if (standing && before) return closesPeriod(standing, change)
-  if (!before && after.startDate < at) return false
+  if (!before) return after.startDate >= at
   return all.some(
     (other) =>
       other.at === at && other.before && givesAccess(other.before.status) && isFinal(other.after.status) && isSameSlot(other.after, after),

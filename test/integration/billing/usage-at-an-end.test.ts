@@ -124,6 +124,15 @@ describe('usage at an end', function () {
     expect(await charged()).to.deep.equal({ small: 1 })
   })
 
+  it('that was nobody’s before the first plan is not charged by it, in the same instant', async () => {
+    await open()
+    await sendEvents(4)
+    await provision('small')
+    await sendEvents(2)
+    await advance(begin + 40 * day)
+    expect(await charged()).to.deep.equal({ small: 2 })
+  })
+
   it('and that comes later for before it, makes one more invoice when no more can come', async () => {
     await open()
     await provision('small')

@@ -126,7 +126,17 @@ const anyContent: fc.Arbitrary<ContentSpec> = fc.record({
 export type ProrationBehavior = 'INVOICE_IMMEDIATELY' | 'CREATE_PRORATIONS' | 'NONE'
 export type StepKind = 'provision' | 'quantity' | 'addons' | 'period' | 'migrate' | 'cancel' | 'rest'
 
+export type PaymentOutcome = 'paid' | 'failed' | 'paid late' | 'taken back' | 'paid, then refunded'
+
+/** Of one of the last four invoices, counted from the last. */
+export interface PaymentSpec {
+  which: number
+  outcome: PaymentOutcome
+}
+
 export interface StepSpec {
+  /** What is heard before it. */
+  payment: PaymentSpec | null
   kind: StepKind
   content: ContentSpec
   proration: ProrationBehavior
@@ -139,7 +149,13 @@ export interface StepSpec {
   lateCalls: number | null
 }
 
+const anyPayment: fc.Arbitrary<PaymentSpec> = fc.record({
+  which: fc.constantFrom(0, 0, 0, 1, 2, 3),
+  outcome: fc.constantFrom<PaymentOutcome[]>('paid', 'failed', 'failed', 'paid late', 'paid late', 'taken back', 'paid, then refunded'),
+})
+
 const anyStep: fc.Arbitrary<StepSpec> = fc.record({
+  payment: fc.option(anyPayment, { freq: 2 }),
   kind: fc.constantFrom<StepKind[]>(
     'provision',
     'provision',

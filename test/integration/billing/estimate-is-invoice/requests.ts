@@ -1,7 +1,7 @@
 /** What a customer of the check asks for, as the services take it. */
-import type { BillingRequest } from '../../../src/billing/rules/request.js'
-import * as decimal from '../../../src/kernel/decimal.js'
-import type { ContentSpec, CustomerSpec } from './estimate-cases.js'
+import type { BillingRequest } from '../../../../src/billing/rules/request.js'
+import * as decimal from '../../../../src/kernel/decimal.js'
+import type { ContentSpec, CustomerSpec } from './cases.js'
 
 export const seats = (quantity: number) => ({ featureRefId: 'seats', quantity: decimal.fromNumber(quantity) })
 export const boxes = (quantity: number) => ({ featureRefId: 'boxes', quantity: decimal.fromNumber(quantity) })

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
-import type { ChangeEstimate } from '../../../src/estimates/service.js'
-import * as decimal from '../../../src/kernel/decimal.js'
-import { Problem } from '../../../src/kernel/problem.js'
-import type { Subscription } from '../../../src/subscription/rules/subscription.js'
+import type { ChangeEstimate } from '../../../../src/estimates/service.js'
+import * as decimal from '../../../../src/kernel/decimal.js'
+import { Problem } from '../../../../src/kernel/problem.js'
+import { addMeasurementsToRollups } from '../../../../src/metering/counting/rollup-repository.js'
+import type { Subscription } from '../../../../src/subscription/rules/subscription.js'
+import type { Bench } from '../fixture.js'
 import {
   type ContentSpec,
   type Currency,
@@ -12,10 +14,10 @@ import {
   type PriceList,
   type StepSpec,
   type WorldSpec,
-} from './estimate-cases.js'
-import { boxes, contentRequest, seats, termsOf } from './estimate-requests.js'
-import type { Bench } from './fixture.js'
+} from './cases.js'
 import { type Held, inUnits, periodPrice, unused, usagePrice, withTax } from './naive-price.js'
+import { Payments } from './payments.js'
+import { boxes, contentRequest, seats, termsOf } from './requests.js'
 
 /** As many customers are at work at once as a busy door has requests. */
 const concurrency = 6
@@ -51,19 +53,24 @@ interface Traveller {
   calls: { count: number; at: number }[]
   /** What the second opinion can follow; null: what stands is the outcome of something that it does not know. */
   held: Held | null
+  /** What charged for the period that began at `from`; null: it is not known, or nothing did. */
+  charge: { invoiceId: string; from: number } | null
   /** The next invoice as it was answered before the clock moved on. */
-  foreseen: { subscriptionId: string; isCertain: boolean; total: string; lines: string[] } | null
+  foreseen: { subscriptionId: string; isCertain: boolean; total: string; amountDue: string; lines: string[] } | null
 }
 
 export class EstimateWorld {
   /** Estimates that were compared with an invoice, by what was asked. */
   readonly cases: Record<string, number> = {}
+  /** What was heard of payments. */
+  readonly heard: Record<string, number> = {}
   readonly #bench: Bench
   readonly #spec: WorldSpec
   #environmentId = ''
   #featureId = ''
   #now: number
   #prices: PriceList
+  #payments!: Payments
 
   constructor(bench: Bench, spec: WorldSpec) {
     this.#bench = bench
@@ -78,6 +85,7 @@ export class EstimateWorld {
     const { spec, bench } = { spec: this.#spec, bench: this.#bench }
     this.#environmentId = await bench.createEnvironment({ isTest: true, catalog: catalogOf(spec.priceList, spec) })
     this.#featureId = (await bench.prisma.feature.findFirstOrThrow({ where: { environmentId: this.#environmentId, refId: 'calls' } })).id
+    this.#payments = new Payments(bench, this.#environmentId, this.heard)
     await this.#convertCalls()
     await bench.testClocks.create(this.#environmentId, this.#now)
     const travellers: Traveller[] = []
@@ -102,6 +110,7 @@ export class EstimateWorld {
         charged: {},
         calls: [],
         held: null,
+        charge: null,
         foreseen: null,
       })
     }
@@ -126,7 +135,13 @@ export class EstimateWorld {
         await bench.catalog.apply(this.#environmentId, catalogOf(this.#prices, spec), { dryRun: false, archiveMissing: false })
         await this.#convertCalls()
       }
+      await each(`payments of step ${index}`, async ({ id, spec: { steps } }) => {
+        const { payment } = steps[index]!
+        if (payment) await this.#payments.settle(id, payment)
+        else await this.#payments.look(id)
+      })
       await each(`step ${index}`, (traveller) => this.#step(traveller, traveller.spec.steps[index]!))
+      await this.#payments.check()
     }
   }
 
@@ -171,6 +186,7 @@ export class EstimateWorld {
           ? { ...held, soldBy, support, boxes: boxCount }
           : { ...held, billingPeriod }
     this.#agree(traveller, { ...made, before: current }, { before: held, after: traveller.held })
+    this.#remember(traveller, made)
   }
 
   async #provision(traveller: Traveller, content: ContentSpec, proration: StepSpec['proration']): Promise<void> {
@@ -198,6 +214,7 @@ export class EstimateWorld {
     const overrides = content.planRefId === 'tried' ? null : spec.overrides
     traveller.held = { ...content, currency: invoice.currency, soldBy }
     if (content.planRefId === 'tried') traveller.held.billingPeriod = 'MONTHLY'
+    this.#remember(traveller, made)
     // Where it takes the place of another one, the invoice has the credit for that too.
     if (before !== null) return
     const price = periodPrice({ ...spec, overrides }, traveller.held)
@@ -212,14 +229,15 @@ export class EstimateWorld {
       this.#bench.cancellations.cancel(this.#environmentId, { subscriptionRefId: current.refId, time, billing: { creditsUnused: true } })
     const { after, made } = await this.#changed(traveller, cancel)
     traveller.held = null
-    if (after.status !== 'CANCELED' || !held || !current.currentPeriod) return
+    if (after.status !== 'CANCELED' || !held || !current.currentPeriod || !traveller.charge) return
+    const isGiven = this.#payments.fundingOf(traveller.charge.invoiceId) === 'given'
     const credit = made.filter(
       ({ lines }) => lines.length > 0 && lines.every((amount) => Number(amount) <= 0) && lines.some((amount) => Number(amount) < 0),
     )
     const price = unused(periodPrice(this.#ownOf(traveller, held), held), current.currentPeriod, this.#now)
     const given = credit.reduce((sum, { total }) => sum + Number(total), 0)
-    expect(given, 'the price list').to.equal(inUnits(-withTax(price, traveller.spec.taxPercentage), held.currency))
-    this.#count('cancel')
+    expect(given, 'the price list').to.equal(isGiven ? inUnits(-withTax(price, traveller.spec.taxPercentage), held.currency) : 0)
+    this.#count(isGiven ? 'cancel' : 'cancel unpaid')
   }
 
   async #migrate(traveller: Traveller, current: Current, { isImmediate }: StepSpec): Promise<void> {
@@ -243,6 +261,7 @@ export class EstimateWorld {
     const soldBy = Object.fromEntries(Object.keys(held.soldBy).map((packageRefId) => [packageRefId, this.#prices]))
     traveller.held = { ...held, soldBy }
     this.#agree(traveller, { before: current, subscription: after, invoice }, { before: held, after: traveller.held })
+    this.#remember(traveller, { subscription: after, invoice })
     this.#count('migrate')
   }
 
@@ -254,8 +273,16 @@ export class EstimateWorld {
   ): void {
     const left = (held: Held, { currentPeriod }: Pick<Current, 'currentPeriod'>) =>
       withTax(unused(periodPrice(this.#ownOf(traveller, held), held), currentPeriod!, this.#now), traveller.spec.taxPercentage)
-    const price = left(change.after, made.subscription) - left(change.before, made.before)
+    if (!traveller.charge) return
+    // What is not paid is not given back yet, and what is dead never. Without an invoice there is nothing to give back: it is the same as before.
+    const isGiven = made.invoice === null || this.#payments.fundingOf(traveller.charge.invoiceId) === 'given'
+    const price = left(change.after, made.subscription) - (isGiven ? left(change.before, made.before) : 0n)
+    if (!isGiven) this.#count('change unpaid')
     expect(Number(made.invoice?.total ?? 0), 'the price list').to.equal(inUnits(price, change.after.currency))
+  }
+
+  #remember(traveller: Traveller, { subscription, invoice }: { subscription: Subscription; invoice: MadeInvoice | null }): void {
+    if (invoice) traveller.charge = { invoiceId: invoice.id, from: subscription.currentPeriod!.start }
   }
 
   #ownOf({ spec }: Traveller, { planRefId }: Held): CustomerSpec {
@@ -300,12 +327,14 @@ export class EstimateWorld {
     const current = await this.#current(traveller)
     const period = current?.currentPeriod
     if (current?.status !== 'ACTIVE' || !period) return
+    const isPaid = !(await this.#payments.isMissing(traveller.id))
     // What is used in the instant of a change is of what was before it.
     if (calls > 0) await this.#report(traveller, calls, period.start + 1_000)
     if (lateCalls !== null && current.startDate < period.start) await this.#report(traveller, lateCalls, period.start - 1_000)
-    const { documents, draft } = await this.#bench.estimates.nextInvoice(this.#environmentId, current.refId)
+    const { documents, draft, amountDue } = await this.#bench.estimates.nextInvoice(this.#environmentId, current.refId)
     const lines = documents.flatMap((document) => document.lines.map(({ amount }) => amount))
-    traveller.foreseen = { subscriptionId: current.id, isCertain: period.end <= next, total: draft.total, lines }
+    // What nobody pays may end before.
+    if (isPaid) traveller.foreseen = { subscriptionId: current.id, isCertain: period.end <= next, total: draft.total, amountDue, lines }
     const { held } = traveller
     const usage = documents.flatMap((one) => one.lines).find((line) => line.description === 'business: calls')
     if (!usage || held?.planRefId !== 'business' || current.startDate > period.start || usage.period.end !== period.end) return
@@ -324,9 +353,11 @@ export class EstimateWorld {
     if (own.length === 0 && !foreseen.isCertain) return
     // Of the first instant that made any, all.
     const documents = own.filter(({ createdAt }) => createdAt === own[0]!.createdAt)
-    const { total, lines } = foreseen
-    expect({ total, lines }, 'renewal').to.deep.equal({
-      total: added(documents).total,
+    const { total, amountDue, lines } = foreseen
+    const sum = added(documents)
+    expect({ total, amountDue, lines }, 'renewal').to.deep.equal({
+      total: sum.total,
+      amountDue: sum.amountDue,
       lines: documents.flatMap((document) => document.lines),
     })
     this.#count('renewal')
@@ -339,13 +370,17 @@ export class EstimateWorld {
     await this.#bench.prisma.feature.updateMany({ where: { environmentId: this.#environmentId, refId: 'calls' }, data })
   }
 
-  async #report({ id, calls: reported }: Traveller, calls: number, occurredAt: number): Promise<void> {
-    reported.push({ count: calls, at: occurredAt })
+  /** As if they had been counted; no two at one instant, as all of that are added to its rollup. */
+  async #report({ id: customerId, calls: reported }: Traveller, calls: number, around: number): Promise<void> {
+    const at = around + reported.length
+    reported.push({ count: calls, at })
     await this.#bench.pool.query(
       `INSERT INTO usage_measurement (environment_id, id, customer_id, feature_id, value, behavior, occurred_at)
        VALUES ($1, gen_random_uuid(), $2, $3, $4, 'DELTA', $5)`,
-      [this.#environmentId, id, this.#featureId, calls, new Date(occurredAt)],
+      [this.#environmentId, customerId, this.#featureId, calls, new Date(at)],
     )
+    const range = { customerId, featureId: this.#featureId, from: at, to: at + 1 }
+    await addMeasurementsToRollups(this.#bench.pool, this.#environmentId, [range])
   }
 
   /** What is paid for, else what is tried; null: neither. A trial that converted may have taken the place of the other. Time is recorded by the clock. */
@@ -361,7 +396,15 @@ export class EstimateWorld {
     traveller.subscriptionRefId = row?.refId ?? null
     if (!row) return null
     const { start, end, ...current } = row
+    if (start !== null && start !== traveller.charge?.from) traveller.charge = await this.#renewedBy(row.id, start)
     return { ...current, currentPeriod: start === null || end === null ? null : { start, end } }
+  }
+
+  /** Of several of that instant the last one charges for what begins. */
+  async #renewedBy(subscriptionId: string, from: number): Promise<Traveller['charge']> {
+    const where = { environmentId: this.#environmentId, subscriptionId, createdAt: new Date(from) }
+    const invoice = await this.#bench.prisma.invoice.findFirst({ where, orderBy: { id: 'desc' } })
+    return invoice && { invoiceId: invoice.id, from }
   }
 
   async #changed(traveller: Traveller, change: () => Promise<Subscription>): Promise<{ after: Subscription; made: MadeInvoice[] }> {

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { anyWorld } from './estimate-cases.js'
-import { EstimateWorld } from './estimate-world.js'
-import { type Bench, openBench } from './fixture.js'
+import { type Bench, openBench } from '../fixture.js'
+import { anyWorld } from './cases.js'
+import { EstimateWorld } from './world.js'
 
 /** More with ESTIMATE_CASES=10000. */
 const wantedCases = Number(process.env.ESTIMATE_CASES ?? 250)
@@ -14,7 +14,20 @@ const onlyCustomer = process.env.ESTIMATE_CUSTOMER === undefined ? undefined : N
 const size = { customers: 20, steps: 6 }
 
 /** What there has to be of each run. */
-const kinds = ['provision', 'plan change', 'quantity', 'addons', 'period', 'new period', 'migrate', 'cancel', 'renewal', 'usage']
+const kinds = [
+  'provision',
+  'plan change',
+  'quantity',
+  'addons',
+  'period',
+  'new period',
+  'migrate',
+  'cancel',
+  'renewal',
+  'usage',
+  'change unpaid',
+  'cancel unpaid',
+]
 
 describe('an estimate', () => {
   let bench: Bench
@@ -27,6 +40,7 @@ describe('an estimate', () => {
   it('is the invoice that the change then makes, to the minor unit and line by line, and what the price list says', async function () {
     this.timeout(120_000 + wantedCases * 1_000)
     const counts: Record<string, number> = {}
+    const heard: Record<string, number> = {}
     const compared = () => Object.values(counts).reduce((sum, count) => sum + count, 0)
     const startedAt = Date.now()
     const isDone = () => compared() >= wantedCases && kinds.every((kind) => counts[kind])
@@ -42,8 +56,11 @@ describe('an estimate', () => {
         throw error
       }
       for (const [kind, count] of Object.entries(world.cases)) counts[kind] = (counts[kind] ?? 0) + count
+      for (const [outcome, count] of Object.entries(world.heard)) heard[outcome] = (heard[outcome] ?? 0) + count
     }
     if (wantedCases > 1_000)
-      console.log(`      ${compared()} in ${((Date.now() - startedAt) / 1_000).toFixed(0)} s, seed ${seed}: ${JSON.stringify(counts)}`)
+      console.log(
+        `      ${compared()} in ${((Date.now() - startedAt) / 1_000).toFixed(0)} s, seed ${seed}: ${JSON.stringify({ counts, heard })}`,
+      )
   })
 })

@@ -2,15 +2,7 @@
  * What a period costs, from the price list alone and in whole minor units: an independent second opinion. It knows nothing of accounts, standings,
  * lines or versions, and shares no arithmetic with the product.
  */
-import {
-  type ContentSpec,
-  type Currency,
-  type CustomerSpec,
-  minorDigits,
-  type PriceList,
-  type PriceSpec,
-  type WorldSpec,
-} from './estimate-cases.js'
+import { type ContentSpec, type Currency, type CustomerSpec, minorDigits, type PriceList, type PriceSpec, type WorldSpec } from './cases.js'
 
 const tenThousandth = 10_000n
 
