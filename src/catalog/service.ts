@@ -9,11 +9,12 @@ import { type CatalogChange, compareCatalogs } from './document/difference.js'
 import type { CatalogDocument, ProductSettings } from './document/document.js'
 import { contentVersion } from './document/export.js'
 import { normalise, overlay } from './document/normalise.js'
-import { type ParseOptions, parseCatalog, parseCatalogText } from './document/parse.js'
+import type { ParsedCatalog, ParseOptions } from './document/parse.js'
 import { catalogMoved, catalogRefused, checkRevived } from './document/refusal.js'
 import type { CatalogFeature, Feature } from './model/feature.js'
 import type { PackageKind, PackageVersion } from './model/package.js'
 import type { ProductRules } from './model/product.js'
+import { CatalogReading } from './reading.js'
 import * as repository from './records/catalog.js'
 import type { FrozenPrice, FrozenVersion } from './records/rows.js'
 import { saveChanges } from './records/save.js'
@@ -65,6 +66,7 @@ export class CatalogService {
   readonly #clock: Clock
   readonly #startMigrations: CatalogServiceOptions['startMigrations']
   readonly #nudge: CatalogServiceOptions['nudge']
+  readonly #reading = new CatalogReading()
   /** Published versions never change, so they are never stale. */
   readonly #versions = new LRUCache<string, FrozenVersion>({ max: maxCachedVersions })
   /** The version of the catalog that a transaction sees. */
@@ -87,16 +89,20 @@ export class CatalogService {
   async apply(environmentId: string, input: unknown, options: ApplyOptions): Promise<CatalogChange[]> {
     const { dryRun, archiveMissing, expectedVersion, onlyNew } = options
     const now = this.#clock.now()
+    // Before the transaction: others wait for its lock.
+    const read = typeof input === 'string' ? await this.#reading.readText(input) : { input }
     const changes = await inTransaction(this.#prisma, async (db) => {
       await repository.lockCatalog(db, environmentId)
       const current = await repository.readDocument(db, environmentId)
       const archived = await repository.readArchived(db, environmentId)
 
+      const parsed = 'problems' in read ? read : await this.#reading.parse(read.input, { current, archiveMissing })
       const version = contentVersion(current)
       if (typeof expectedVersion === 'string' && expectedVersion !== version)
-        throw catalogMoved({ expectedVersion, version, outcome: outcomeOf(input, { current, archiveMissing }) })
+        throw catalogMoved({ expectedVersion, version, outcome: outcomeOf(parsed, { current, archiveMissing }) })
 
-      const wanted = readInput(input, { current, archiveMissing })
+      if ('problems' in parsed) throw catalogRefused(parsed.problems)
+      const wanted = parsed.catalog
       const problems = checkRevived(wanted, archived)
       if (problems.length > 0) throw catalogRefused(problems)
       const changes = compareCatalogs(current, wanted, { archiveMissing })
@@ -106,7 +112,7 @@ export class CatalogService {
       const after = archiveMissing ? normalise(wanted) : overlay(current, wanted)
       await saveChanges(db, { environmentId, changes, after, now })
       await countCatalogChange(db, environmentId)
-      const packages = await repository.readPublished(db, environmentId, changes, publishedForAll(input))
+      const packages = await repository.readPublished(db, environmentId, changes, publishedForAll('input' in read ? read.input : null))
       const forAll = packages.filter(({ message }) => message.migrationType === 'ALL_CUSTOMERS')
       if (forAll.length > 0) await this.#startMigrations(db, environmentId, forAll)
       await recordCatalogChange(db, { environmentId, version: now, packages: packages.map(({ message }) => message) })
@@ -265,17 +271,7 @@ function checkNew(
   if (known) throw problem(known.refId)
 }
 
-const parse = (input: unknown, options: ParseOptions) =>
-  typeof input === 'string' ? parseCatalogText(input, options) : parseCatalog(input, options)
-
-function readInput(input: unknown, options: ParseOptions): CatalogDocument {
-  const parsed = parse(input, options)
-  if ('problems' in parsed) throw catalogRefused(parsed.problems)
-  return parsed.catalog
-}
-
 /** What applying the document would come to. */
-function outcomeOf(input: unknown, { current, archiveMissing }: { current: CatalogDocument; archiveMissing: boolean }) {
-  const parsed = parse(input, { current, archiveMissing })
+function outcomeOf(parsed: ParsedCatalog, { current, archiveMissing }: ParseOptions & { current: CatalogDocument }) {
   return 'problems' in parsed ? parsed : { changes: compareCatalogs(current, parsed.catalog, { archiveMissing }) }
 }

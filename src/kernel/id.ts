@@ -28,13 +28,23 @@ export function newId(): string {
 /** Halves of characters too, and what decoders put where bytes were no UTF-8: different ones would become one. */
 const controlCharacter = /[\p{Cc}\p{Surrogate}\ufffd]/u
 
+export const maxIdentifierLength = 255
+
 /**
  * Checks an identifier that a caller chose (refId): 1 to 255 characters, no control characters, not blank; compared exactly.
  * Answers it unchanged. `field` names the input in the message.
  */
 export function checkRefId(value: string, field: string): string {
-  if (value.trim() === '') throw invalidInput(`${field} must not be empty`, { field })
-  if (value.length > 255 && [...value].length > 255) throw invalidInput(`${field} has more than 255 characters`, { field })
-  if (controlCharacter.test(value)) throw invalidInput(`${field} contains a control character`, { field })
+  if (value.length <= maxIdentifierLength && value.trim() === '') throw invalidInput(`${field} must not be empty`, { field })
+  const fault = identifierFault(value)
+  if (fault) throw invalidInput(`${field} ${fault}`, { field })
   return value
+}
+
+/** What is wrong with the characters of an identifier, for a message that begins with its name; null: nothing. */
+export function identifierFault(value: string): string | null {
+  // A character takes two units of a text at most, so that no long text need be counted.
+  const isLong = value.length > maxIdentifierLength && (value.length > 2 * maxIdentifierLength || [...value].length > maxIdentifierLength)
+  if (isLong) return `has ${value.length} characters: at most ${maxIdentifierLength} are taken`
+  return controlCharacter.test(value) ? 'contains a control character' : null
 }

@@ -7,7 +7,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   let containing: string | null = null
   for (const candidate of candidates) {
     const known = candidate.toLowerCase()
-    const distance = Math.abs(known.length - wanted.length) < best ? editDistance(wanted, known) : best
+    const distance = Math.abs(known.length - wanted.length) < best ? editDistance(wanted, known, best) : best
     if (distance < best) {
       best = distance
       found = candidate
@@ -53,22 +53,26 @@ export class Suggestions {
 
 /** A name that was sent, for a message: of one that is far too long its beginning, so that no answer is much longer than what was asked. */
 export const shortened = (name: string): string => (name.length <= maxShownLength ? name : `${name.slice(0, maxShownLength)}…`)
-const maxShownLength = 255
+const maxShownLength = 80
 
-/** Letters to insert, remove or exchange, and neighbours to swap, to turn `a` into `b`. */
-function editDistance(a: string, b: string): number {
-  let beforePrevious: number[] = []
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
+/** Letters to insert, remove or exchange, and neighbours to swap, to turn `a` into `b`; `limit` as soon as it is known to be no less. */
+function editDistance(a: string, b: string, limit: number): number {
+  let beforePrevious = new Uint16Array(b.length + 1)
+  let previous = Uint16Array.from({ length: b.length + 1 }, (_, index) => index)
+  let current = new Uint16Array(b.length + 1)
   for (let i = 1; i <= a.length; i++) {
-    const current = [i]
+    current[0] = i
+    let least = i
     for (let j = 1; j <= b.length; j++) {
       const exchange = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
       const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const swap = isSwap ? beforePrevious[j - 2]! + 1 : exchange
-      current.push(Math.min(exchange, swap, previous[j]! + 1, current[j - 1]! + 1))
+      const distance = Math.min(exchange, isSwap ? beforePrevious[j - 2]! + 1 : exchange, previous[j]! + 1, current[j - 1]! + 1)
+      current[j] = distance
+      if (distance < least) least = distance
     }
-    beforePrevious = previous
-    previous = current
+    // A swap looks two lines back, and adds one to what is there.
+    if (least > limit) return limit
+    ;[beforePrevious, previous, current] = [previous, current, beforePrevious]
   }
   return previous[b.length]!
 }

@@ -60,9 +60,9 @@ export class Problem extends Error {
 
 // Of the system, of PostgreSQL (connection failures, shutting down), and of Prisma.
 const outageCode = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|08\d{3}|57P0\d|P1001|P1002|P1008|P1017|P2024)$/
-// Where the libraries give no code, or their own: Prisma names that of a server that is starting up or shutting down only in its text.
+// Where the libraries give no code, or their own: Prisma names that of a server that is starting up or shutting down, or has no connection left, only in its text.
 const outageText =
-  /Can't reach database server|Connection terminated|timeout exceeded when trying to connect|Connection is closed|has encountered a connection error|Code: `(57P0\d|08\d{3})`/
+  /Can't reach database server|Connection terminated|timeout exceeded when trying to connect|Connection is closed|has encountered a connection error|Unable to start a transaction in the given time|Code: `(57P0\d|08\d{3})`/
 
 function isOutage(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false

@@ -48,7 +48,7 @@ export interface AddOptions {
 export interface JobQueue<T> {
   /**
    * Adds a job. Fails with UNAVAILABLE at once, having sent nothing, while Redis is away, and with RESOURCE_EXHAUSTED when it is full: nothing was added
-   * then. Fails with another error when the connection broke meanwhile, and then the job may have been added.
+   * then, nor when it fails with INTERNAL, as no JSON could be made of the job. Fails with another error when the connection broke meanwhile, and then the job may have been added.
    */
   add(data: T, options?: AddOptions): Promise<void>
   /** Adds a job for each, all or none, in one exchange with Redis. Fails as `add` does. */
@@ -92,18 +92,19 @@ export function openQueue<T extends { v: number }>(
     async add(data, { delay, onceAtATime } = {}) {
       await checkConnected()
       const own = { ...(delay !== undefined && { delay }), ...(onceAtATime !== undefined && { deduplication: { id: onceAtATime } }) }
-      await queue.add(definition.name, data, { ...opts, ...own }).catch(explainFull)
+      await queue.add(definition.name, data, { ...opts, ...own }).catch(explainRefusal)
     },
     async addAll(data) {
       await checkConnected()
-      await queue.addBulk(data.map((one) => ({ name: definition.name, data: one, opts }))).catch(explainFull)
+      await queue.addBulk(data.map((one) => ({ name: definition.name, data: one, opts }))).catch(explainRefusal)
     },
     waiting: () => queue.getWaitingCount(),
   }
 }
 
-/** Redis at its `maxmemory` refuses a job before any of it is written. */
-function explainFull(error: unknown): never {
+/** What cannot be made JSON of was not sent, and Redis at its `maxmemory` refuses a job before any of it is written. */
+function explainRefusal(error: unknown): never {
+  if (error instanceof TypeError || error instanceof RangeError) throw Problem.from(error)
   if (!/\bOOM command not allowed\b/.test((error as Error).message)) throw error
   throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', 'The queue is full. Nothing was changed: try again in a moment.', {
     cause: error,

@@ -11,6 +11,7 @@ import { ChangeStream } from '../updates/stream/change-stream.js'
 import { TrustedProxies } from '../web/access/address.js'
 import { KeyGate } from '../web/access/key-gate.js'
 import { type RateLimitOptions, RateLimits } from '../web/access/rate-limits.js'
+import { UnreadAnswers } from '../web/access/unread-answers.js'
 import { serveEdge } from '../web/edge/edge.js'
 import { GraphqlDoor } from '../web/graphql/door/door.js'
 import type { Services } from '../web/graphql/operations/context.js'
@@ -114,10 +115,11 @@ export function createFrontDoor({
   const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, turns, log })
   const stream = new ChangeStream({ redis: sharedRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
   const push = new Push({ app, schema, feed, stream, turns, log, metrics })
+  const unread = new UnreadAnswers(metrics)
   return createHttpServer({
     life,
     connections: places,
-    edge: serveEdge({ app, schema, keys, trusted, rateLimits, timeoutMs, log }),
+    edge: serveEdge({ app, schema, keys, trusted, rateLimits, timeoutMs, log, unread }),
     editor: hasGraphiql ? serveGraphiql(graphiqlKey ?? null) : null,
     graphql: {
       door: new GraphqlDoor({
@@ -131,8 +133,10 @@ export function createFrontDoor({
         announce: held.announce.bind(held),
         log,
         metrics,
+        grow: held.grow.bind(held),
       }),
       bodies: new Bodies({ metrics }),
+      unread,
       trusted,
       log,
     },

@@ -1,10 +1,14 @@
 /** The limits of the platform, as its docs show them: made of what is in force, and each with the test that goes beyond it. */
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import { maxItemsPerCall } from '../metering/model/report.js'
-import type { RateLimitOptions } from '../web/access/rate-limits.js'
+import { lookUpsInAll, lookUpsPerAddress } from '../web/access/key-gate.js'
+import { costPerCustomer, costPerKey, type RateLimitOptions } from '../web/access/rate-limits.js'
 import { maxBatch } from '../web/graphql/door/door.js'
-import { maxAliases, maxCost, maxDepth, maxFragments, maxListItems, maxRepeats, maxTokens } from '../web/graphql/door/limits.js'
-import { maxBodyBytes } from '../web/http/body.js'
+import { maxAliases, maxCost, maxDepth, maxFragments, maxRepeats, maxTokens } from '../web/graphql/door/limits.js'
+import { maxListItems } from '../web/graphql/schema/bounds.js'
+import { bodyTimeoutMs, maxArrivingBytes, maxArrivingBytesPerKey, maxBodyBytes } from '../web/http/body.js'
+import { type ConnectionLimits, writeTimeoutMs } from '../web/http/connections.js'
+import { maxJsonContainers, maxJsonDepth, maxJsonFields } from '../web/http/json-shape.js'
 import { maxEarlyBytes, maxPointsPerSecond, maxUnreadBytes } from '../web/live/connection.js'
 import type { SocketPlaces } from '../web/live/socket.js'
 import { maxCustomerCost, maxSocketCost, maxSubscriptionCost } from '../web/live/subscription-costs.js'
@@ -25,11 +29,12 @@ const slowedDown = 'refused (`RateLimitExceeded`) with the time to wait'
 
 const door = 'unit/web/graphql/door'
 const http = 'integration/web/http/http.test.ts'
+const defence = 'integration/web/http/defence.test.ts'
 const live = 'integration/web/live/bounds.test.ts'
 const doorLimits = 'integration/web/graphql/door/limits.test.ts'
 
 /** A place for each limit: those of one kind stand together. */
-export function limitsOf(limits: RateLimitOptions & SocketPlaces & { operationTimeoutMs: number }): Limit[] {
+export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPlaces & { operationTimeoutMs: number }): Limit[] {
   const { operationTimeoutMs, perKey, perCustomer, sockets, socketsPerAddress, socketsPerKey, socketsPerCustomer } = limits
   const row = (what: string, value: string, beyond: string, test: Limit['test'], variable: string | null = null): Limit => ({
     what,
@@ -39,6 +44,44 @@ export function limitsOf(limits: RateLimitOptions & SocketPlaces & { operationTi
     test,
   })
   return [
+    row(
+      'connections of a process',
+      count(limits.connections),
+      '503',
+      [defence, 'are so many of one address, and so many in all'],
+      'CONNECTIONS_MAX',
+    ),
+    row(
+      'connections of an address',
+      count(limits.connectionsPerAddress),
+      '503',
+      [defence, 'are so many of one address, and so many in all'],
+      'CONNECTIONS_PER_ADDRESS',
+    ),
+    row(
+      'look-ups of keys that are not known',
+      `${count(lookUpsPerAddress)} a second of an address, ${count(lookUpsInAll)} of all`,
+      slowedDown,
+      [defence, 'looks so many that are made up up for one address, and those of others meanwhile'],
+    ),
+    row('time for a body to arrive', `${count(bodyTimeoutMs)} ms`, '408', [defence, 'gives up what arrives too slowly, and says so']),
+    row('bodies that are arriving', `${bytes(maxArrivingBytesPerKey)} of a key, ${bytes(maxArrivingBytes)} of all`, '429, 503', [
+      defence,
+      'holds no more of one key than its share, and lets others send meanwhile',
+    ]),
+    row(
+      'depth, objects and lists, fields of a body',
+      `${count(maxJsonDepth)}, ${count(maxJsonContainers)}, ${count(maxJsonFields)}`,
+      '413',
+      [defence, 'refuses what would take long to parse, before it is parsed'],
+    ),
+    row(
+      'fields of large answers',
+      `${count(costPerKey)} a second of a key, ${count(costPerCustomer)} of a customer with a client key`,
+      slowedDown,
+      [defence, 'lets a customer have so many large answers a second'],
+    ),
+    row('an answer that nobody reads', `${count(writeTimeoutMs)} ms`, 'cut off', [defence, 'are cut off when nobody reads the answer']),
     row('body of a request', bytes(maxBodyBytes), '413; the rest is not read', [http, 'refuses a body over the size limit that says so']),
     row('operations of a list', count(maxBatch), refused, [http, 'refuses 26, and none']),
     row(

@@ -1,6 +1,7 @@
 /** From what was sent to a catalog document, or to everything that is wrong with it. */
 import { YAMLParseError } from 'yaml'
 import type { z } from 'zod'
+import { shortened } from '../../kernel/nearest.js'
 import type { EntitlementBehavior, PricingType } from '../model/package.js'
 import { checkCatalog } from './checks.js'
 import type { AddonDefinition, CatalogDocument, CatalogProblem, PlanDefinition } from './document.js'
@@ -8,10 +9,11 @@ import { isMap } from './document-path.js'
 import type { Located, LocatedCatalog, LocatedPackage } from './located.js'
 import { addMissing, normalise } from './normalise.js'
 import { type Findings, read, unknownKey } from './read.js'
-import { addonShape, couponShape, entitlementShape, featureShape, planShape, priceShape, productShape } from './shape.js'
+import { addonShape, couponShape, entitlementShapes, featureShape, planShape, priceShape, productShape } from './shape.js'
+import { isDeeper, maxCatalogBytes, maxCatalogDepth, textFault, tooDeep, tooLarge } from './text-limits.js'
 import { readYaml } from './yaml.js'
 
-type ParsedCatalog = { catalog: CatalogDocument } | { problems: CatalogProblem[] }
+export type ParsedCatalog = { catalog: CatalogDocument } | { problems: CatalogProblem[] }
 
 export interface ParseOptions {
   /** The catalog in force, some of whose properties never change. Null: there is none yet. */
@@ -46,22 +48,33 @@ export function parseCatalog(input: unknown, { current, archiveMissing }: ParseO
   }
   const inForce = current === null || archiveMissing ? located : withCurrent(located, current)
   const problems = [...findings.problems, ...checkCatalog(inForce, findings.unread, current)]
-  return problems.length > 0 ? { problems: inDocumentOrder(problems) } : { catalog: normalise(toDocument(located)) }
+  return problems.length > 0 ? { problems: first(inDocumentOrder(problems)) } : { catalog: normalise(toDocument(located)) }
 }
 
 /** As parseCatalog, from YAML or JSON text. A problem of the text itself has its line and column as path. */
 export function parseCatalogText(text: string, options: ParseOptions): ParsedCatalog {
-  let input: unknown
+  const read = readCatalogText(text)
+  return 'problems' in read ? read : parseCatalog(read.input, options)
+}
+
+/** What parseCatalog takes, from text. */
+export type ReadCatalog = { input: unknown } | { problems: CatalogProblem[] }
+
+export function readCatalogText(text: string): ReadCatalog {
+  const fault = textFault(text)
+  if (fault) return { problems: [{ path: '', message: fault }] }
   try {
-    input = readYaml(text)
+    const input = readYaml(text)
     // An anchor may contain its own alias, and then nothing that walks the document comes to an end.
-    JSON.stringify(input)
+    if (isDeeper(input, maxCatalogDepth)) return { problems: [{ path: '', message: tooDeep }] }
+    // Aliases make more of it than was written.
+    if (JSON.stringify(input ?? null).length > maxCatalogBytes) return { problems: [{ path: '', message: tooLarge }] }
+    return { input }
   } catch (error) {
     const [position] = (error instanceof YAMLParseError && error.linePos) || []
     const [message = ''] = String((error as Error).message).split('\n')
-    return { problems: [{ path: position ? `line ${position.line}, column ${position.col}` : '', message }] }
+    return { problems: [{ path: position ? `line ${position.line}, column ${position.col}` : '', message: shortened(message) }] }
   }
-  return parseCatalog(input, options)
 }
 
 /** What a definition was read from, beside what was read. */
@@ -97,7 +110,7 @@ function readPackage<H extends { pricingType: PricingType | null }>(
     const elements = isMap(raw) ? readList(raw[key], `${path}.${key}`, findings) : []
     return elements.map((element, position) => read(shape, element, `${path}.${key}[${position}]`, findings))
   }
-  const entitlements = readAll('entitlements', entitlementShape(defaultBehavior))
+  const entitlements = readAll('entitlements', entitlementShapes[defaultBehavior])
   const prices = readAll('prices', priceShape)
   const pricingType = value?.pricingType ?? (prices.length > 0 ? 'PAID' : 'FREE')
   return { path, refId, value: value && { ...value, pricingType }, entitlements, prices }
@@ -139,6 +152,14 @@ function toDocument({ features, products, plans, addons, coupons }: LocatedCatal
 
 function present<T>(values: (T | null)[]): T[] {
   return values.filter((value) => value !== null)
+}
+
+/** Who has more has another mistake. */
+const maxProblems = 1_000
+
+function first(problems: CatalogProblem[]): CatalogProblem[] {
+  const more = problems.length - maxProblems
+  return more <= 0 ? problems : [...problems.slice(0, maxProblems), { path: '', message: `there are ${more} problems more` }]
 }
 
 /** By section and position; what concerns the document as a whole first, what concerns the catalog in force last. */

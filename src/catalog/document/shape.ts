@@ -224,7 +224,7 @@ export const addonShape = map({ ...packageHead, maxQuantity: optional(wholeNumbe
 const resetPeriods = Object.keys(resetRules) as [ResetPeriod, ...ResetPeriod[]]
 const allResetRules = [...new Set(Object.values(resetRules).flat())] as [ResetRule, ...ResetRule[]]
 
-export const entitlementShape = (defaultBehavior: EntitlementBehavior) =>
+const entitlementShape = (defaultBehavior: EntitlementBehavior) =>
   map({
     feature: refId,
     limit: optional(amount),
@@ -239,6 +239,9 @@ export const entitlementShape = (defaultBehavior: EntitlementBehavior) =>
     ...entitlement,
     resetRule: entitlement.resetRule ?? (entitlement.resetPeriod === null ? null : resetRules[entitlement.resetPeriod][0]!),
   }))
+
+/** By what an entitlement does that does not say it. */
+export const entitlementShapes = { Override: entitlementShape('Override'), Increment: entitlementShape('Increment') }
 
 const currency = oneOf(currencies)
 

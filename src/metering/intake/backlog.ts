@@ -11,6 +11,10 @@ export interface BacklogLimits {
 }
 
 const refreshMs = 500
+/** Of the jobs that wait in one queue, as long as they are of the size that jobs had lately: also where Redis does not say how much it may have. */
+const maxWaitingBytes = 256 * 2 ** 20
+/** How much of the mean size is left by one job more. */
+const forgetting = 0.95
 /** The rest is for workers: a Redis that is full refuses them too, and then nothing is worked off any more. */
 const maxShareOfMemory = 0.8
 
@@ -23,6 +27,7 @@ type Reason = 'jobs' | 'memory' | 'items'
  */
 export class Backlog {
   readonly #parts: { redis: Redis | null; queues: Pick<JobQueue<unknown>, 'waiting'>[]; limits: BacklogLimits; log: Logger }
+  #meanJobBytes = 0
   #refreshedAt = Number.NEGATIVE_INFINITY
   #refusedFor: Exclude<Reason, 'items'> | null = null
   readonly #fullDoors = new Set<string>()
@@ -57,6 +62,11 @@ export class Backlog {
     return this.#refusedFor !== null
   }
 
+  /** A job of that size was added, or is about to be. */
+  noteJob(bytes: number): void {
+    this.#meanJobBytes = bytes * (1 - forgetting) + this.#meanJobBytes * forgetting
+  }
+
   async refresh(): Promise<void> {
     const { redis, queues, limits } = this.#parts
     const [info, ...waiting] = await Promise.all([redis?.info('memory') ?? '', ...queues.map((queue) => queue.waiting())])
@@ -64,8 +74,10 @@ export class Backlog {
     const usedBytes = memory('used_memory')
     const maxBytes = limits.maxRedisBytes ?? (memory('maxmemory') * maxShareOfMemory || Number.POSITIVE_INFINITY)
     const waitingJobs = Math.max(0, ...waiting)
-    const reason = waitingJobs > limits.maxWaitingJobs ? 'jobs' : usedBytes > maxBytes ? 'memory' : null
-    this.#note(reason, { waitingJobs, usedBytes })
+    const waitingBytes = Math.round(waitingJobs * this.#meanJobBytes)
+    const isFull = usedBytes > maxBytes || waitingBytes > maxWaitingBytes
+    const reason = waitingJobs > limits.maxWaitingJobs ? 'jobs' : isFull ? 'memory' : null
+    this.#note(reason, { waitingJobs, waitingBytes, usedBytes })
   }
 
   /** A door of this kind has begun to refuse for its own items without an answer, or is over it. It knows; here it is told. */

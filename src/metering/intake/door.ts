@@ -1,9 +1,8 @@
-import type { Redis } from 'ioredis'
 import type { ExpectedAnnouncement } from '../../changes/state-bus.js'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
+import { heapBytes } from '../../kernel/weight.js'
 import type { DatabaseClock } from '../../platform/database-clock.js'
-import type { Logger } from '../../platform/logger.js'
 import type { JobQueue } from '../../platform/queue.js'
 import { notCountedInTime, tooMuchWaiting } from '../model/problems.js'
 import type { EventItem, ReportItem } from '../model/report.js'
@@ -11,8 +10,10 @@ import type { Call, EventAnswer, ReportAnswer } from '../wire/call.js'
 import { deadlineMs, type IngestionJob, shardOf } from '../wire/jobs.js'
 import { packEvents } from '../wire/packed-events.js'
 import { type PackedAnswer, packCall, unpackAnswer } from '../wire/packed-reports.js'
-import { type IngestionReply, replyChannel, unpackReply } from '../wire/replies.js'
+import type { IngestionReply } from '../wire/replies.js'
 import type { Backlog } from './backlog.js'
+import type { Replies } from './replies.js'
+import { type Load, WaitingRoom } from './waiting-room.js'
 
 /** From when a batch leaves, which is moments after its calls came. */
 const answerMs = 6_000
@@ -30,42 +31,22 @@ const slowMs = 100
 const forgetting = 0.7
 /** So long after a batch its size is still usual. */
 const usualMs = 20
-/** A second or two of work. More of it waiting means that workers are too few, and the caller should know. */
-const maxWaitingItems = 20_000
+/** Batches of one lane without an answer, those that take long included: what another environment sends then waits for no more. */
+const maxUnanswered = 6
+/** Of a call that waits, beside its items. */
+const callBytes = 900
+/** Of the calls of a batch; a larger call is a batch of its own. Writing and reading so much takes a worker and a door some milliseconds. */
+const maxBatchBytes = 2 ** 20
+/** Lanes that have nothing to do are given up when there are so many. */
+const maxLanes = 1_000
 
 type Answer = ReportAnswer | EventAnswer
 
-/** Hears the replies to the batches of this process, over one Redis channel. A reply that is lost with a connection is asked for again. */
-export class Replies {
-  readonly #expected = new Map<string, (reply: IngestionReply) => void>()
-
-  /** `subscriber` is used for this channel only. `door`: what the process is called by those that reply. */
-  constructor(
-    subscriber: Redis,
-    prefix: string,
-    log: Logger,
-    readonly door: string = newId(),
-  ) {
-    subscriber.on('message', (_channel, message) => {
-      const reply = unpackReply(message)
-      // One of another version is none: the batch is asked for again, and another worker may answer.
-      if (reply) this.#expected.get(reply.batchId)?.(reply)
-    })
-    // ioredis subscribes again by itself after a reconnect.
-    subscriber.subscribe(replyChannel(prefix, this.door)).catch((error: unknown) => log.warn({ err: error }, 'replies cannot be heard yet'))
-  }
-
-  expect(batchId: string, heard: (reply: IngestionReply) => void): void {
-    this.#expected.set(batchId, heard)
-  }
-
-  forget(batchId: string): void {
-    this.#expected.delete(batchId)
-  }
-}
-
 interface WaitingCall {
   call: Call<unknown>
+  load: Load
+  /** By the clock that only goes on. */
+  since: number
   /** The first outcome counts; also ends the waiting. */
   settle: (outcome: { answer: Answer } | { problem: Problem }) => void
   isSettled: boolean
@@ -79,6 +60,8 @@ interface Lane {
   /** Of the calls that wait. */
   waitingItems: number
   inFlight: number
+  /** In flight, or so slow that it does not count for that any more. */
+  unanswered: number
   isScheduled: boolean
   /** Items of a batch lately. */
   usualItems: number
@@ -98,7 +81,7 @@ export interface DoorParts {
    */
   expectAnnouncement?: () => ExpectedAnnouncement
   /** Absent: nobody looks at it. */
-  backlog?: Pick<Backlog, 'isTooLong' | 'noteItems'>
+  backlog?: Pick<Backlog, 'isTooLong' | 'noteItems' | 'noteJob'>
   kind: IngestionJob['batch']['kind']
   /** Of a door outside the platform: see `IngestionJob`. */
   keyHash?: string
@@ -107,9 +90,11 @@ export interface DoorParts {
 }
 
 /** Without a batch in flight half of what is usual is enough, and a lone caller is usual to itself. */
-function maySend({ waitingItems, inFlight, usualItems, sentAt }: Lane): boolean {
+function maySend({ waitingItems, inFlight, unanswered, usualItems, sentAt }: Lane): boolean {
   const enough = inFlight === 0 && performance.now() - sentAt > usualMs ? 1 : Math.max(1, usualItems / 2)
-  return waitingItems >= (inFlight === 0 ? enough : Math.max(enough, worthwhileItems)) && inFlight < maxInFlight
+  return (
+    waitingItems >= (inFlight === 0 ? enough : Math.max(enough, worthwhileItems)) && inFlight < maxInFlight && unanswered < maxUnanswered
+  )
 }
 
 /**
@@ -120,10 +105,10 @@ function maySend({ waitingItems, inFlight, usualItems, sentAt }: Lane): boolean 
 export class Door {
   readonly #parts: DoorParts
   readonly #lanes = new Map<string, Lane>()
-  /** Environments with items that have no answer yet, and the shard of those that are not many. */
-  readonly #open = new Map<string, { items: number; shard: number }>()
-  #waitingItems = 0
-  /** Since a call was refused for the items before it, until half of them are answered. */
+  /** By environment, where its calls go while they are not many. */
+  readonly #quietShards = new Map<string, number>()
+  readonly #room = new WaitingRoom()
+  /** Since a call was refused for those before it, until most of them are answered. */
   #isFull = false
 
   constructor(parts: DoorParts) {
@@ -138,22 +123,22 @@ export class Door {
     const { clock, backlog } = this.#parts
     const now = await clock.now()
     signal?.throwIfAborted()
-    if (this.#waitingItems + items.length > maxWaitingItems) {
+    const load = { items: items.length, bytes: callBytes + heapBytes(items) }
+    if (!this.#room.hasRoom(environmentId, load)) {
       this.#note(true)
       throw tooMuchWaiting()
     }
     if (backlog?.isTooLong()) throw tooMuchWaiting()
-    this.#count(environmentId, items.length)
+    this.#room.enter(environmentId, load)
     return new Promise((resolve, reject) => {
       const settle: WaitingCall['settle'] = (outcome) => {
         if (waiting.isSettled) return
         waiting.isSettled = true
         signal?.removeEventListener('abort', abort)
-        this.#count(environmentId, -items.length)
         if ('answer' in outcome) resolve(outcome.answer)
         else reject(outcome.problem)
       }
-      const waiting: WaitingCall = { call: { deadline: now + deadlineMs, items }, settle, isSettled: false }
+      const waiting: WaitingCall = { call: { deadline: now + deadlineMs, items }, load, since: performance.now(), settle, isSettled: false }
       const abort = () => settle({ problem: notCountedInTime() })
       signal?.addEventListener('abort', abort)
       const lane = this.#laneOf(environmentId, items[0]!.customerId)
@@ -163,14 +148,9 @@ export class Door {
     })
   }
 
-  /** Adds to what has no answer yet. */
-  #count(environmentId: string, items: number): void {
-    this.#waitingItems += items
-    if (this.#waitingItems <= maxWaitingItems / 2) this.#note(false)
-    const open = this.#open.get(environmentId) ?? { items: 0, shard: shardOf(environmentId, '', this.#parts.queues.length) }
-    open.items += items
-    if (open.items > 0) this.#open.set(environmentId, open)
-    else this.#open.delete(environmentId)
+  /** Memory that calls without an answer take. */
+  get waitingBytes(): number {
+    return this.#room.bytes
   }
 
   #note(isFull: boolean): void {
@@ -185,8 +165,8 @@ export class Door {
    */
   #laneOf(environmentId: string, customerId: string): Lane {
     const { queues, maxItems } = this.#parts
-    const open = this.#open.get(environmentId)!
-    const shard = open.items > maxItems / 2 ? shardOf(environmentId, customerId, queues.length) : open.shard
+    const isBusy = this.#room.itemsOf(environmentId) > maxItems / 2
+    const shard = isBusy ? shardOf(environmentId, customerId, queues.length) : this.#quietShardOf(environmentId)
     const name = `${environmentId}/${shard}`
     const known = this.#lanes.get(name)
     if (known) return known
@@ -196,19 +176,35 @@ export class Door {
       waiting: [],
       waitingItems: 0,
       inFlight: 0,
+      unanswered: 0,
       isScheduled: false,
       usualItems: 0,
       sentAt: 0,
       linger: undefined,
     }
+    if (this.#lanes.size >= maxLanes) this.#giveUpIdleLanes()
     this.#lanes.set(name, lane)
     return lane
+  }
+
+  #quietShardOf(environmentId: string): number {
+    const known = this.#quietShards.get(environmentId)
+    if (known !== undefined) return known
+    const shard = shardOf(environmentId, '', this.#parts.queues.length)
+    this.#quietShards.set(environmentId, shard)
+    return shard
+  }
+
+  #giveUpIdleLanes(): void {
+    this.#quietShards.clear()
+    for (const [name, { waiting, unanswered, isScheduled }] of this.#lanes)
+      if (waiting.length === 0 && unanswered === 0 && !isScheduled) this.#lanes.delete(name)
   }
 
   #schedule(lane: Lane): void {
     if (lane.isScheduled || lane.waiting.length === 0) return
     if (!maySend(lane)) {
-      if (lane.inFlight === 0) lane.linger ??= setTimeout(() => this.#flush(lane), lingerMs)
+      if (lane.inFlight === 0 && lane.unanswered < maxUnanswered) lane.linger ??= setTimeout(() => this.#flush(lane), lingerMs)
       return
     }
     lane.isScheduled = true
@@ -223,18 +219,25 @@ export class Door {
     lane.linger = undefined
     const calls: WaitingCall[] = []
     let size = 0
+    let bytes = 0
     while (lane.waiting.length > 0) {
       const next = lane.waiting[0]!
+      const { load } = next
+      const isLate = performance.now() - next.since > deadlineMs
+      if (isLate) next.settle({ problem: notCountedInTime() })
       if (!next.isSettled) {
-        if (calls.length > 0 && size + next.call.items.length > this.#parts.maxItems) break
+        if (calls.length > 0 && (size + load.items > this.#parts.maxItems || bytes + load.bytes > maxBatchBytes)) break
         calls.push(next)
-        size += next.call.items.length
-      }
+        size += load.items
+        bytes += load.bytes
+      } else this.#leave(lane, next)
       lane.waiting.shift()
-      lane.waitingItems -= next.call.items.length
+      lane.waitingItems -= load.items
     }
     if (calls.length === 0) return
     lane.inFlight += 1
+    lane.unanswered += 1
+    this.#parts.backlog?.noteJob(bytes)
     lane.usualItems = Math.max(size, lane.usualItems * forgetting)
     lane.sentAt = performance.now()
     let hasSlot = true
@@ -246,18 +249,29 @@ export class Door {
       this.#schedule(lane)
     }
     const slow = setTimeout(freeSlot, slowMs)
-    void this.#exchange(lane, calls, freeSlot).finally(freeSlot)
+    const end = () => {
+      for (const call of calls) this.#leave(lane, call)
+      lane.unanswered -= 1
+      if (hasSlot) freeSlot()
+      else this.#schedule(lane)
+    }
+    const fail = (error: unknown) => {
+      for (const { settle } of calls) settle({ problem: Problem.from(error) })
+    }
+    void this.#exchange(lane, calls, freeSlot).catch(fail).finally(end)
   }
 
-  /** Sends a batch and settles its calls; ends when all are settled. Never rejects. `committed` is called as soon as the worker has answered. */
-  #exchange({ environmentId, queue }: Lane, calls: WaitingCall[], committed: () => void): Promise<void> {
-    const { replies, kind, keyHash } = this.#parts
+  #leave({ environmentId }: Lane, { load }: WaitingCall): void {
+    this.#room.leave(environmentId, load)
+    if (this.#room.isCalm) this.#note(false)
+  }
+
+  /** Sends a batch and settles its calls; ends when all are settled. Rejects when no job can be made of it. `committed` is called as soon as the worker has answered. */
+  async #exchange({ environmentId, queue }: Lane, calls: WaitingCall[], committed: () => void): Promise<void> {
+    const { replies, keyHash } = this.#parts
     const batchId = newId()
+    const batch = this.#pack(calls)
     const announcement = this.#parts.expectAnnouncement?.()
-    const batch =
-      kind === 'reports'
-        ? { kind, calls: calls.map(({ call }) => packCall(call as Call<ReportItem>)) }
-        : { kind, calls: calls.map(({ call: { deadline, items } }) => ({ deadline, packed: packEvents(items as EventItem[]) })) }
     const job: IngestionJob = {
       v: 1,
       environmentId,
@@ -299,6 +313,14 @@ export class Door {
         if (error instanceof Problem) fail(error)
       })
     })
+  }
+
+  #pack(calls: readonly WaitingCall[]): IngestionJob['batch'] {
+    if (this.#parts.kind === 'reports') return { kind: 'reports', calls: calls.map(({ call }) => packCall(call as Call<ReportItem>)) }
+    return {
+      kind: 'events',
+      calls: calls.map(({ call: { deadline, items } }) => ({ deadline, packed: packEvents(items as EventItem[]) })),
+    }
   }
 
   #unpack(answer: IngestionReply['answers'][number], items: unknown[]): Answer {

@@ -40,6 +40,11 @@ export class UsageIntake {
     this.#events = new Door({ ...parts, kind: 'events', maxItems: maxEventsPerBatch })
   }
 
+  /** Memory that calls without an answer take. */
+  get waitingBytes(): number {
+    return this.#reports.waitingBytes + this.#events.waitingBytes
+  }
+
   /**
    * Counts the reports, all or none, and answers the usage after it, in their order. The problem of a call with bad items names all of them in
    * `details.items`. Fails retryably when they were not counted; safe to repeat with idempotency keys in any case. `signal` ends the waiting only.

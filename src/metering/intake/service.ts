@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { DatabaseClock } from '../../platform/database-clock.js'
+import { showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
 import { openQueue, type QueueConnection } from '../../platform/queue.js'
 import { openRedis } from '../../platform/redis.js'
@@ -10,8 +11,8 @@ import type { LoadHeldSeries } from '../counting/held-series.js'
 import { type FindHeld, UsageHistory } from '../history/usage-history.js'
 import { aggregateEvents, ingestionShard } from '../wire/jobs.js'
 import { Backlog, type BacklogLimits } from './backlog.js'
-import { Replies } from './door.js'
 import { UsageIntake, type UsageIntakeParts } from './intake.js'
+import { Replies } from './replies.js'
 
 interface IntakeOptions extends Pick<UsageIntakeParts, 'expectAnnouncement'> {
   life: Life
@@ -39,6 +40,7 @@ export class UsageService extends UsageIntake {
   constructor({ pool, loadHeld, findHeld, changed, ...options }: UsageParts) {
     super(openIntake({ pool, ...options }))
     this.corrections = new Corrections({ pool, loadHeld, changed, findTestClock: options.findTestClock })
+    showKept(options.life.metrics, 'usage without an answer', () => this.waitingBytes)
     this.recomputations = new Recomputations(pool)
     this.history = new UsageHistory({ pool, findHeld })
   }

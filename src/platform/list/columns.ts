@@ -28,3 +28,7 @@ export function nullable(kind: Column['kind'], sql: string): Column {
 
 /** What no row has: a field that callers may ask for and nothing is kept of. */
 export const nothing: Column = nullable('text', 'NULL::text')
+
+/** What stands under a name that a caller has sent: every object has a `constructor`, and it is none of ours. */
+export const ownOf = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(record, name) ? record[name] : undefined

@@ -1,6 +1,6 @@
 import { invalidInput } from '../../kernel/problem.js'
 import { Prisma } from '../postgres.js'
-import type { Column, Columns } from './columns.js'
+import { type Column, type Columns, ownOf } from './columns.js'
 import type { Comparison, Filter } from './request.js'
 
 /** A filter is a condition of one statement: this many comparisons are more than a person writes, and few enough to plan. */
@@ -38,7 +38,7 @@ class FilterReader {
   }
 
   #field(field: string, value: Comparison | Filter, columns: Columns): Prisma.Sql {
-    const column = columns[field]
+    const column = ownOf(columns, field)
     if (!column) throw invalidInput(`The list cannot be filtered by "${field}".`, { path: field })
     if ('some' in column) return column.some(this.read(value as Filter, column.columns))
     const operators = Object.entries(value).filter(([, operand]) => operand !== undefined)
@@ -90,9 +90,9 @@ function comparison(field: string, column: Column, operator: string, operand: un
       return operator === 'between' ? within : not(within)
     }
   }
-  const order = orders[operator]
+  const order = ownOf(orders, operator)
   if (order) return Prisma.sql`${asText(column)} ${order} ${bind(kind === 'uuid' ? 'text' : kind, operand)}`
-  const pattern = patterns[operator]
+  const pattern = ownOf(patterns, operator)
   if (pattern) return Prisma.sql`${asText(column)} ${pattern} ${escapeTrailing(String(operand))}`
   throw invalidInput(`"${field}" cannot be compared with "${operator}".`, { path: field })
 }

@@ -1,5 +1,5 @@
 import { invalidInput } from '../../kernel/problem.js'
-import type { Column, Columns } from './columns.js'
+import { type Column, type Columns, ownOf } from './columns.js'
 import type { Filter } from './request.js'
 
 /** Nesting is bounded, since no schema bounds what is in a JSON value. */
@@ -12,7 +12,7 @@ export function readJsonFilter(json: unknown, columns: Columns, depth = 0): Filt
     Object.entries(asObject(json, 'filter')).map(([field, value]) => {
       if (value === null) return [field, null]
       if (field === 'and' || field === 'or') return [field, asList(value, field).map((part) => readJsonFilter(part, columns, depth + 1))]
-      const column = columns[field]
+      const column = ownOf(columns, field)
       if (!column || 'some' in column) throw invalidInput(`The list cannot be filtered by "${field}".`, { path: field })
       return [field, readComparison(asObject(value, field), column, field)]
     }),
@@ -41,11 +41,14 @@ function readComparison(comparison: Readonly<Record<string, unknown>>, column: C
 function readValue(value: unknown, { kind }: Column, field: string): unknown {
   if (kind === 'time') {
     const at = typeof value === 'string' ? Date.parse(value) : Number.isInteger(value) ? (value as number) : Number.NaN
-    if (Number.isNaN(at))
-      throw invalidInput(`"${field}" is compared with times such as 2026-01-31T09:30:00Z, or epoch milliseconds.`, { path: field })
+    if (!(at >= 0 && at <= lastMs))
+      throw invalidInput(
+        `"${field}" is compared with times of the years 1970 to 9999 such as 2026-01-31T09:30:00Z, or epoch milliseconds.`,
+        { path: field },
+      )
     return at
   }
-  const isRight = kind === 'integer' ? Number.isInteger(value) : typeof value === (kind === 'boolean' ? 'boolean' : 'string')
+  const isRight = kind === 'integer' ? isInteger(value) : typeof value === (kind === 'boolean' ? 'boolean' : 'string')
   if (!isRight)
     throw invalidInput(
       `"${field}" is compared with ${kind === 'integer' ? 'whole numbers' : kind === 'boolean' ? 'true or false' : 'texts'}.`,
@@ -53,6 +56,11 @@ function readValue(value: unknown, { kind }: Column, field: string): unknown {
     )
   return value
 }
+
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** As the schema's Int and the columns have it. */
+const isInteger = (value: unknown) => Number.isInteger(value) && Math.abs(value as number) <= 2_147_483_647
 
 function asObject(value: unknown, field: string): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>

@@ -1,6 +1,6 @@
 import { invalidInput } from '../../kernel/problem.js'
 import { Prisma } from '../postgres.js'
-import type { Column, Columns } from './columns.js'
+import { type Column, type Columns, ownOf } from './columns.js'
 import { bind } from './filter.js'
 import type { Paging, SortKey } from './request.js'
 
@@ -37,7 +37,7 @@ export function readOrder(
   if (sorts.length > maxSortKeys)
     throw invalidInput(`A list is sorted by at most ${maxSortKeys} fields.`, { path: 'sorting', limit: maxSortKeys })
   const keys = sorts.map(({ field, direction, nulls }): Key => {
-    const column = columns[field]
+    const column = ownOf(columns, field)
     if (!column || 'some' in column) throw invalidInput(`The list cannot be sorted by "${field}".`, { path: 'sorting' })
     const isDescending = direction === 'DESC'
     return { field, column, isDescending, areNullsFirst: nulls ? nulls === 'NULLS_FIRST' : isDescending }

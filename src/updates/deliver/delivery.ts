@@ -138,7 +138,7 @@ export class ChangeDelivery {
       else
         tell(customer, () => {
           const patched = withChangedUsages(state, customer.changes)
-          this.#known.remember(patched)
+          this.#known.rememberPatched(patched)
           return usageMessages(patched, customer.changes)
         })
     }

@@ -3,11 +3,11 @@ import { type EntitlementState, mayBeKept } from '../../entitlement/rules/state.
 import type { CustomerAccess } from '../../entitlement/service.js'
 import { freshUntil } from '../held/fresh-until.js'
 import type { StateCache } from '../held/state-cache.js'
+import { StateWeights } from '../held/state-weight.js'
 
-/** As objects. */
-const bytesPerEntitlement = 1_500
-const bytesPerState = 500
 const maxBytes = 32 * 1024 * 1024
+/** Of a place in the cache, with its key. */
+const entryBytes = 250
 
 /**
  * States of customers without resources, as a process that delivers has them, to put changed usage into. What they grant is right or they are not
@@ -15,10 +15,10 @@ const maxBytes = 32 * 1024 * 1024
  */
 export class KnownStates {
   readonly #cache: StateCache
+  readonly #weights = new StateWeights()
   readonly #states = new LRUCache<string, EntitlementState>({
     maxSize: maxBytes,
-    sizeCalculation: ({ entitlements, next }) =>
-      bytesPerState + (entitlements.length + (next?.entitlements.length ?? 0)) * bytesPerEntitlement,
+    sizeCalculation: (state) => entryBytes + this.#weights.of(state),
   })
 
   /** `cache` is asked for what this process does not know. */
@@ -28,6 +28,14 @@ export class KnownStates {
 
   remember(state: EntitlementState): void {
     if (mayBeKept(state)) this.#states.set(keyOf(state.environmentId, state.customerId), state)
+  }
+
+  /** One that was found, with another usage in it: it takes as much memory. */
+  rememberPatched(state: EntitlementState): void {
+    const key = keyOf(state.environmentId, state.customerId)
+    const size = this.#states.info(key)?.size
+    if (size === undefined) this.remember(state)
+    else this.#states.set(key, state, { size })
   }
 
   /**

@@ -3,20 +3,14 @@ import type { HeldChange } from '../../changes/model/change.js'
 import { type ExpectedAnnouncement, StateBus } from '../../changes/state-bus.js'
 import { type EntitlementState, mayBeKept } from '../../entitlement/rules/state.js'
 import { type CheckAnswer, type CheckQuestion, decideCheck, type EntitlementService } from '../../entitlement/service.js'
-import type { Clock, EpochMs } from '../../kernel/clock.js'
-import { Counter, Gauge } from '../../platform/metrics.js'
+import type { Clock } from '../../kernel/clock.js'
+import { textBytes } from '../../kernel/weight.js'
+import { Counter, showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
 import type { QueueConnection } from '../../platform/queue.js'
 import { beyondSignal } from '../../platform/within-signal.js'
-import { freshUntil } from './fresh-until.js'
-import { withUsages } from './merge-state.js'
 import type { SharedStates } from './shared-states.js'
-
-interface HeldState {
-  state: EntitlementState
-  /** From then on time alone may have changed it. */
-  freshUntil: EpochMs
-}
+import { StateMemory } from './state-memory.js'
 
 /** A read that is under way. Outdated: what it answers was true for those who asked by then, and is not kept. */
 interface Load {
@@ -27,9 +21,15 @@ interface Load {
 /** Of one customer, by resource (`''`: the customer itself, which no resource is called). */
 type OfCustomer<T> = Map<string, T>
 
-/** An entitlement as objects, and once more as the texts that doors make of it. */
-const bytesPerEntitlement = 3_000
-const bytesPerState = 500
+/** A set of refIds with its promise. */
+const bytesPerFeature = 60
+const maxFeatureBytes = 8 * 2 ** 20
+
+interface FeatureIds {
+  ids: Promise<ReadonlySet<string>>
+  /** 1 until they are there. */
+  bytes: number
+}
 
 /**
  * Entitlement states in the memory of a process that answers reads: always what PostgreSQL has, without asking it. The argument is in `README.md`.
@@ -39,10 +39,10 @@ export class HeldStates {
   readonly #shared: SharedStates
   readonly #clock: Clock
   readonly #bus: StateBus
-  readonly #customers: LRUCache<string, OfCustomer<HeldState>>
+  readonly #memory: StateMemory
   readonly #loads = new Map<string, OfCustomer<Load>>()
   /** The refIds of the features of an environment, to tell an unknown feature from one that is not held. */
-  readonly #features = new Map<string, Promise<ReadonlySet<string>>>()
+  readonly #features = new LRUCache<string, FeatureIds>({ maxSize: maxFeatureBytes, sizeCalculation: ({ bytes }) => bytes })
   readonly #reads: Counter
 
   constructor(parts: {
@@ -57,7 +57,7 @@ export class HeldStates {
     this.#source = parts.source
     this.#shared = parts.shared
     this.#clock = parts.clock
-    this.#customers = new LRUCache({ maxSize: parts.maxBytes, sizeCalculation: bytesOf })
+    this.#memory = new StateMemory(parts.maxBytes)
     this.#bus = new StateBus({
       life: parts.life,
       queues: parts.queues,
@@ -70,15 +70,9 @@ export class HeldStates {
       labelNames: ['source'],
       registers,
     })
-    const customers = this.#customers
-    new Gauge({
-      name: 'tollgate_held_states_bytes',
-      help: 'Memory that held entitlement states take, estimated',
-      registers,
-      collect() {
-        this.set(customers.calculatedSize)
-      },
-    })
+    showKept(parts.life.metrics, 'held states', () => this.#memory.bytes)
+    showKept(parts.life.metrics, 'unknown customers', () => this.#memory.unknownBytes)
+    showKept(parts.life.metrics, 'feature ids', () => this.#features.calculatedSize)
   }
 
   /** What a customer or one of its resources holds, true at some instant after the call. The answer is shared: it must not be changed. */
@@ -89,10 +83,15 @@ export class HeldStates {
 
   /** The same when it is at hand, else null. */
   held(environmentId: string, customerRefId: string, resourceRefId: string | null): EntitlementState | null {
-    const held = this.#customers.get(keyOf(environmentId, customerRefId))?.get(resourceRefId ?? '')
+    const held = this.#memory.find(environmentId, customerRefId, resourceRefId)
     if (!held || held.freshUntil <= this.#clock.now() || !this.#bus.isTrusted(environmentId)) return null
     this.#reads.inc(fromMemory)
     return held.state
+  }
+
+  /** Room for what a door keeps of a held state. False: it is not to be kept. */
+  grow(state: EntitlementState, bytes: number): boolean {
+    return this.#memory.grow(state, bytes)
   }
 
   /** The decision, with the version of the last change that was more than usage. A denial is an answer. */
@@ -131,7 +130,7 @@ export class HeldStates {
       if (load.isOutdated) return
       ofCustomer.delete(resource)
       if (ofCustomer.size === 0) this.#loads.delete(key)
-      if (state && mayBeKept(state)) this.#hold(key, resource, state)
+      if (state && mayBeKept(state)) this.#memory.hold(state)
     }
     load.answer.then(finish, () => finish(null))
     return load.answer
@@ -148,29 +147,12 @@ export class HeldStates {
     return state
   }
 
-  #hold(key: string, resource: string, state: EntitlementState): void {
-    const ofCustomer = this.#customers.peek(key) ?? new Map()
-    ofCustomer.set(resource, { state, freshUntil: freshUntil(state) })
-    this.#customers.set(key, ofCustomer)
-  }
-
   #apply(environmentId: string, changes: readonly HeldChange[]): void {
     for (const change of changes) {
       if (change.customerId === null) this.#forgetEnvironment(environmentId)
-      else this.#change(keyOf(environmentId, change.customerId), change)
+      else this.#outdateLoads(keyOf(environmentId, change.customerId))
+      this.#memory.change(environmentId, change)
     }
-  }
-
-  #change(key: string, { version, usage }: HeldChange): void {
-    this.#outdateLoads(key)
-    const ofCustomer = this.#customers.peek(key)
-    if (!ofCustomer) return
-    // The usage of a resource is part of the customer's, and may be that of others: only a single state can be patched.
-    const [[resource, held] = [null, null]] = ofCustomer
-    if (usage && held && ofCustomer.size === 1 && resource === (usage.resourceId ?? '')) {
-      const patched = withUsages(held.state, new Map([[usage.featureId, usage.usage]]))
-      this.#hold(key, resource, patched)
-    } else if (version === null || [...ofCustomer.values()].some(({ state }) => state.version < version)) this.#customers.delete(key)
   }
 
   #outdateLoads(key: string): void {
@@ -182,38 +164,37 @@ export class HeldStates {
     this.#features.delete(environmentId)
     const isOfEnvironment = (key: string) => key.startsWith(environmentId)
     for (const key of [...this.#loads.keys()].filter(isOfEnvironment)) this.#outdateLoads(key)
-    for (const key of [...this.#customers.keys()].filter(isOfEnvironment)) this.#customers.delete(key)
   }
 
   #forgetAll(): void {
     this.#features.clear()
     for (const key of [...this.#loads.keys()]) this.#outdateLoads(key)
-    this.#customers.clear()
+    this.#memory.clear()
   }
 
   #featureIds(environmentId: string): Promise<ReadonlySet<string>> {
     if (!this.#bus.isTrusted(environmentId)) return this.#source.featureRefIds(environmentId)
     const known = this.#features.get(environmentId)
-    if (known) return known
-    const asked = beyondSignal(() => this.#source.featureRefIds(environmentId))
+    if (known) return known.ids
+    const ids = beyondSignal(() => this.#source.featureRefIds(environmentId))
+    const asked = { ids, bytes: 1 }
     this.#features.set(environmentId, asked)
-    asked.catch(() => {
-      if (this.#features.get(environmentId) === asked) this.#features.delete(environmentId)
-    })
-    return asked
+    const isAsked = () => this.#features.peek(environmentId) === asked
+    ids.then(
+      (found) => isAsked() && this.#features.set(environmentId, { ids, bytes: weighIds(found) }),
+      () => isAsked() && this.#features.delete(environmentId),
+    )
+    return ids
   }
+}
+
+function weighIds(ids: ReadonlySet<string>): number {
+  let bytes = 500
+  for (const id of ids) bytes += bytesPerFeature + textBytes(id)
+  return bytes
 }
 
 const fromMemory = { source: 'memory' }
 
 /** Environments are UUIDs, so their length keeps them apart from what follows. */
 const keyOf = (environmentId: string, customerRefId: string): string => environmentId + customerRefId
-
-function bytesOf(ofCustomer: OfCustomer<HeldState>): number {
-  let bytes = 0
-  for (const { state } of ofCustomer.values()) {
-    const entitlements = state.entitlements.length + (state.next?.entitlements.length ?? 0)
-    bytes += bytesPerState + entitlements * bytesPerEntitlement
-  }
-  return bytes
-}

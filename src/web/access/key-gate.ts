@@ -4,8 +4,8 @@ import { type Credentials, type Identity, identify } from './auth.js'
 import { consume } from './rate-limits.js'
 
 /** Look-ups a second of keys that this process has not seen lately, of one address and of all. */
-const perAddress = 20
-const inAll = 200
+export const lookUpsPerAddress = 20
+export const lookUpsInAll = 200
 
 /**
  * Finds out who asks. A key that was seen lately is known, or known to be none, without the database; what has not been seen costs a look-up, of which one
@@ -13,8 +13,8 @@ const inAll = 200
  */
 export class KeyGate {
   readonly #environments: Pick<EnvironmentService, 'authenticate' | 'verifyCustomerToken' | 'remembers'>
-  readonly #addresses = new RateLimiterMemory({ keyPrefix: '', points: perAddress, duration: 1 })
-  readonly #all = new RateLimiterMemory({ keyPrefix: '', points: inAll, duration: 1 })
+  readonly #addresses = new RateLimiterMemory({ keyPrefix: '', points: lookUpsPerAddress, duration: 1 })
+  readonly #all = new RateLimiterMemory({ keyPrefix: '', points: lookUpsInAll, duration: 1 })
 
   constructor(environments: Pick<EnvironmentService, 'authenticate' | 'verifyCustomerToken' | 'remembers'>) {
     this.#environments = environments

@@ -10,8 +10,8 @@ export interface RateLimitOptions {
 }
 
 /** Fields of large answers that a second may have: of one key about a third of a core. */
-const costPerKey = 500_000
-const costPerCustomer = 100_000
+export const costPerKey = 500_000
+export const costPerCustomer = 100_000
 
 /**
  * Counts in this process: a request that is within its limits costs no other system anything, and several processes let through that many times

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { type DocumentNode, execute, type GraphQLSchema, parse } from 'graphql'
+import { setImmediate } from 'node:timers/promises'
+import { type DocumentNode, execute, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql'
 import type { Context, Middleware } from 'koa'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import { newId } from '../../kernel/id.js'
@@ -12,9 +13,13 @@ import { authorize, credentialsOf, type Identity } from '../access/auth.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import type { KeyGate } from '../access/key-gate.js'
 import type { RateLimits } from '../access/rate-limits.js'
+import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
+import { AnswerRoom, textOf } from '../graphql/operations/answer-text.js'
 import { createContext, type Services } from '../graphql/operations/context.js'
+import { type DocumentBounds, documentBounds } from '../graphql/operations/document-bounds.js'
 import { toProblem, toWireError } from '../graphql/operations/errors.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
+import { Turns } from '../graphql/operations/turns.js'
 import { type EdgeDocument, edgeDocuments } from './documents.js'
 import { type EdgeRoute, readRoute } from './route.js'
 
@@ -26,10 +31,12 @@ export interface EdgeOptions {
   rateLimits: RateLimits
   timeoutMs: number
   log: Logger
+  unread: UnreadAnswers
 }
 
-/** Where states come from; `held` answers at once or null. */
+/** Where states come from; `held` answers at once or null. `grow`: room for what is kept of one; false: it is not to be kept. */
 interface EdgeStates {
+  grow(state: EntitlementState, bytes: number): boolean
   held(environmentId: string, customerId: string, resourceId: string | null): EntitlementState | null
 }
 
@@ -40,6 +47,9 @@ interface Page {
   bytes: number
   etag: string
 }
+
+/** Of a page beside its text. */
+const pageBytes = 250
 
 /** The Problem's HTTP status: caches and SDKs of the edge look at nothing else. */
 const statusOf: Readonly<Record<ProblemCode, number>> = {
@@ -79,7 +89,7 @@ export function serveEdge(options: EdgeOptions): Middleware {
   }
 }
 
-async function answer(ctx: Context, pages: Pages, { keys, trusted, rateLimits, log }: EdgeOptions): Promise<void> {
+async function answer(ctx: Context, pages: Pages, { keys, trusted, rateLimits, log, unread }: EdgeOptions): Promise<void> {
   const { req, res } = ctx
   const facts: { environmentId?: string } = {}
   try {
@@ -91,8 +101,10 @@ async function answer(ctx: Context, pages: Pages, { keys, trusted, rateLimits, l
     const isKnown = matches(req.headers['if-none-match'], page.etag)
     if (isKnown) res.writeHead(304, { ...alwaysSent, etag: page.etag }).end()
     else {
+      if (!unread.hasRoom(page.bytes, identity.environmentId)) throw tooMuchUnread()
       res.writeHead(200, { ...alwaysSent, etag: page.etag, 'content-type': json, 'content-length': page.bytes })
       res.end(ctx.method === 'HEAD' ? undefined : page.body, 'latin1')
+      unread.follow(res, identity.environmentId)
     }
   } catch (error) {
     refuse(res, Problem.from(error), log, facts)
@@ -116,9 +128,20 @@ function refuse(res: ServerResponse, problem: Problem, log: Logger, facts: { env
   } else res.writeHead(statusOf[problem.code], headers).end(JSON.stringify({ data: null, errors: [toWireError(problem, traceId)] }))
 }
 
+interface PreparedPage {
+  document: DocumentNode
+  operation: OperationDefinitionNode
+  bounds: DocumentBounds
+}
+
+function preparePage(schema: GraphQLSchema, text: string): PreparedPage {
+  const document = parse(text)
+  return { document, operation: document.definitions[0] as OperationDefinitionNode, bounds: documentBounds(schema, document) }
+}
+
 class Pages {
   readonly #options: EdgeOptions
-  readonly #documents = new Map<EdgeDocument, DocumentNode>()
+  readonly #prepared = new Map<EdgeDocument, PreparedPage>()
   readonly #ofState = new WeakMap<EntitlementState, Map<EdgeDocument, Page>>()
 
   constructor(options: EdgeOptions) {
@@ -127,37 +150,54 @@ class Pages {
 
   async get({ document, input, resourceIds }: EdgeRoute, identity: Identity): Promise<Page> {
     if (document !== 'entitlements' && document !== 'entitlementsState') {
-      return toPage(await this.#execute(document, identity, variablesOf(document, input, resourceIds)))
+      const variables = variablesOf(document, input, resourceIds)
+      this.#check(document, variables)
+      return this.#execute(document, identity, variables)
     }
     const { customerId = '' } = input
     const variables = { query: { customerId, resourceId: resourceIds[0] ?? null } }
     authorize(identity, { operation: 'Query', field: 'entitlementsState', args: variables })
+    this.#check(document, variables)
     const { entitlements } = this.#options.app
     const of = [identity.environmentId, customerId, resourceIds[0] ?? null] as const
     const state = entitlements.held(...of) ?? (await entitlements.state(...of))
     const known = this.#ofState.get(state)?.get(document)
     if (known) return known
-    const page = toPage(await this.#execute(document, identity, variables, state))
-    const ofState = this.#ofState.get(state) ?? new Map()
-    this.#ofState.set(state, ofState.set(document, page))
+    const page = await this.#execute(document, identity, variables, state)
+    const ofState = this.#ofState.get(state) ?? new Map<EdgeDocument, Page>()
+    if (!ofState.has(document) && entitlements.grow(state, pageBytes + page.bytes)) this.#ofState.set(state, ofState.set(document, page))
     return page
   }
 
+  #prepare(name: EdgeDocument): PreparedPage {
+    const prepared = this.#prepared.get(name) ?? preparePage(this.#options.schema, edgeDocuments[name])
+    this.#prepared.set(name, prepared)
+    return prepared
+  }
+
+  /** What addresses say has the bounds of the fields that it is for. */
+  #check(name: EdgeDocument, variables: Record<string, unknown>): void {
+    const { operation, bounds } = this.#prepare(name)
+    bounds.check(operation, variables)
+  }
+
   /** With `state`, the answer is about that one. Fails with the Problem of the first error. */
-  async #execute(name: EdgeDocument, identity: Identity, variables: Record<string, unknown>, state?: EntitlementState): Promise<unknown> {
+  async #execute(name: EdgeDocument, identity: Identity, variables: Record<string, unknown>, state?: EntitlementState): Promise<Page> {
     const { app, schema, timeoutMs } = this.#options
     const source = app.entitlements
     const entitlements = state ? { state: async () => state, check: source.check.bind(source) } : source
-    const operation = { traceId: newId(), signal: AbortSignal.timeout(timeoutMs) }
-    const contextValue = createContext({ app: { ...app, entitlements }, identity, operation })
-    const document = this.#documents.get(name) ?? parse(edgeDocuments[name])
-    this.#documents.set(name, document)
+    const room = new AnswerRoom()
+    const operation = { traceId: newId(), signal: AbortSignal.timeout(timeoutMs), weigh: room.takeValue.bind(room) }
+    // A state makes a short answer.
+    const turns = state ? null : new Turns(givenUpBy(operation.signal))
+    const contextValue = createContext({ app: { ...app, entitlements }, identity, operation, turns })
+    const { document } = this.#prepare(name)
     const { data, errors } = await withinSignal(operation, async () =>
-      execute({ schema, document, variableValues: variables, contextValue }),
+      execute({ schema, document, variableValues: variables, contextValue, fieldResolver: turns?.fieldResolver }),
     )
     if (operation.signal.aborted) throw new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The answer was not ready within ${timeoutMs} ms.`)
     if (errors?.[0]) throw toProblem(errors[0])
-    return data
+    return toPage(await textOf({ data }, room))
   }
 }
 
@@ -167,11 +207,24 @@ function variablesOf(document: EdgeDocument, input: EdgeRoute['input'], resource
   return document === 'paywall' ? { input } : {}
 }
 
-function toPage(data: unknown): Page {
-  const text = JSON.stringify({ data })
+const givenUpBy = (signal: AbortSignal) => ({
+  get givenUp() {
+    return signal.aborted ? { reason: signal.reason as unknown } : null
+  },
+})
+
+/** Of a page that is large, so much is hashed before others get their turn. */
+const hashedAtOnce = 1024 * 1024
+
+async function toPage(text: string): Promise<Page> {
   const encoded = Buffer.from(text)
   const isAscii = encoded.length === text.length
-  return { body: isAscii ? text : encoded, bytes: encoded.length, etag: `"${createHash('sha256').update(encoded).digest('base64url')}"` }
+  const hash = createHash('sha256')
+  for (let at = 0; at < encoded.length; at += hashedAtOnce) {
+    if (at > 0) await setImmediate()
+    hash.update(encoded.subarray(at, at + hashedAtOnce))
+  }
+  return { body: isAscii ? text : encoded, bytes: encoded.length, etag: `"${hash.digest('base64url')}"` }
 }
 
 /** As RFC 9110 compares for GET: weak and strong alike. */

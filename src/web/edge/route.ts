@@ -2,8 +2,9 @@
  * The paths of the edge API. Clients put identifiers into the path as they are, so a path is read from its ends: `a/b`, `..` and `100%` are
  * identifiers. Escaped ones are understood too.
  */
+import { isUtf8 } from 'node:buffer'
 import { checkRefId } from '../../kernel/id.js'
-import { Problem } from '../../kernel/problem.js'
+import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { EdgeDocument } from './documents.js'
 
 export interface EdgeRoute {
@@ -24,10 +25,12 @@ const paywallSuffix = '/paywall.json'
 const configurationPaths = ['/v1/config/server-sdk-configuration.json', '/v1/config/client-sdk-configuration.json']
 
 /** Reads the raw target of a request. Fails with NOT_FOUND when there is no such page, INVALID_ARGUMENT when an identifier is none. */
-export function readRoute(target: string): EdgeRoute {
+export function readRoute(raw: string): EdgeRoute {
+  // Node hands on bytes beyond ASCII one by one.
+  const target = beyondAscii.test(raw) ? decodeUtf8(Buffer.from(raw, 'latin1')) : raw
   const split = target.indexOf('?')
   const path = split < 0 ? target : target.slice(0, split)
-  const query = split < 0 ? noQuery : new URLSearchParams(target.slice(split + 1))
+  const query = split < 0 ? noQuery : readQuery(target.slice(split + 1))
   const resourceIds = split < 0 ? [] : [...query.getAll('resourceId'), ...query.getAll('resourceIds')].filter((id) => id !== '')
   if (path.startsWith(customerPrefix)) {
     for (const [suffix, document] of customerPages) {
@@ -56,18 +59,23 @@ function between(path: string, prefix: string, suffix: string): string | null {
   return isSuch ? unescaped(path.slice(prefix.length, -suffix.length)) : null
 }
 
+const beyondAscii = /[\x80-\xff]/
+
+/** Of escapes that are no text it would make U+FFFD. */
+function readQuery(text: string): URLSearchParams {
+  for (const escaped of text.match(escapes) ?? []) decodeEscapes(escaped)
+  return new URLSearchParams(text)
+}
+
 const escapes = /(?:%[0-9a-f]{2})+/gi
 
-/** Escapes that are text become it; whatever else has a percent sign is left as it came. Node hands on bytes beyond ASCII one by one. */
-function unescaped(raw: string): string {
-  const isBytes = /[\x80-\xff]/.test(raw)
-  const text = isBytes ? Buffer.from(raw, 'latin1').toString('utf8') : raw
-  if (!text.includes('%')) return text
-  return text.replace(escapes, (escaped) => {
-    try {
-      return decodeURIComponent(escaped)
-    } catch {
-      return escaped
-    }
-  })
+/** Escapes become the text that they are; a percent sign that begins none is left as it came. */
+const unescaped = (text: string): string => (text.includes('%') ? text.replace(escapes, decodeEscapes) : text)
+
+const decodeEscapes = (escaped: string): string => decodeUtf8(Buffer.from(escaped.replaceAll('%', ''), 'hex'))
+
+/** Different bytes that are none would become one text, and so would different identifiers. */
+function decodeUtf8(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw invalidInput('The address is not UTF-8.')
+  return bytes.toString('utf8')
 }

@@ -1,8 +1,10 @@
 import 'reflect-metadata'
 import {
+  defaultFieldResolver,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
+  getNamedType,
   isIntrospectionType,
   isObjectType,
   lexicographicSortSchema,
@@ -31,6 +33,7 @@ import { PaywallResolver } from './paywall/paywall.resolver.js'
 import { CustomerProvisioningResolver } from './provisioning/customer-provisioning.resolver.js'
 import { ImportResolver } from './provisioning/import.resolver.js'
 import { describeFields } from './schema/field-meanings.js'
+import { Json } from './schema/scalars.js'
 import { CustomerSubscriptionsResolver } from './subscription/customer-subscriptions.resolver.js'
 import { PackageMigrationResolver } from './subscription/package-migration.resolver.js'
 import { SubscriptionResolver } from './subscription/subscription.resolver.js'
@@ -92,7 +95,11 @@ export function createSchema(): GraphQLSchema {
   for (const root of [sorted.getQueryType(), sorted.getMutationType(), sorted.getSubscriptionType()]) {
     if (root) guard(root)
   }
-  for (const type of Object.values(sorted.getTypeMap())) if (isObjectType(type) && !isIntrospectionType(type)) takeTurns(type)
+  for (const type of Object.values(sorted.getTypeMap())) {
+    if (!isObjectType(type) || isIntrospectionType(type)) continue
+    takeTurns(type)
+    weighJson(type)
+  }
   return sorted
 }
 
@@ -117,6 +124,19 @@ function takeTurns(type: GraphQLObjectType): void {
     field.resolve = (source, args, context, info) => {
       const value = resolve(source, args, context, info)
       return context.turns ? context.turns.take(value) : value
+    }
+  }
+}
+
+/** What is JSON may be large, and there may be many of it: it is counted before the whole answer is there. All other leaves are short. */
+function weighJson(type: GraphQLObjectType): void {
+  for (const field of Object.values<GraphQLField<unknown, RequestContext>>(type.getFields())) {
+    if (getNamedType(field.type).name !== Json.name) continue
+    const { resolve = defaultFieldResolver } = field
+    field.resolve = (source, args, context, info) => {
+      const value = resolve(source, args, context, info)
+      context.weigh(value)
+      return value
     }
   }
 }

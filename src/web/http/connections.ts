@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
 import type { TrustedProxies } from '../access/address.js'
@@ -23,7 +23,12 @@ const unreadBytes = 16_384
 /** Bounds who is connected, and for how long somebody may take to ask or to read. Before any of it is looked at. */
 export function boundConnections(
   server: Server,
-  { limits, trusted, metrics }: { limits: ConnectionLimits; trusted: TrustedProxies; metrics: Registry },
+  {
+    limits,
+    trusted,
+    metrics,
+    timeoutMs = writeTimeoutMs,
+  }: { limits: ConnectionLimits; trusted: TrustedProxies; metrics: Registry; timeoutMs?: number },
 ): void {
   Object.assign(server, { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveMs })
   const byAddress = new Map<string, number>()
@@ -69,15 +74,24 @@ export function boundConnections(
       else byAddress.delete(address)
     })
   })
-  server.on('request', (_, response: ServerResponse) => {
-    response.once('prefinish', () => {
-      const { socket } = response
-      if (!socket || socket.writableLength < unreadBytes) return
-      const cutOff = setTimeout(() => {
+  /** Since when somebody has left so much unread. What was sent one request after another is on one connection, so that is what is looked at. */
+  const unreadSince = new Map<Socket, number>()
+  const look = setInterval(() => {
+    const now = performance.now()
+    for (const [socket, since] of unreadSince) {
+      if (socket.writableLength < unreadBytes) unreadSince.set(socket, now)
+      else if (now - since > timeoutMs) {
         unread.inc()
         socket.destroy()
-      }, writeTimeoutMs)
-      response.once('close', () => clearTimeout(cutOff))
-    })
+      }
+    }
+  }, timeoutMs / 8)
+  look.unref()
+  server.on('close', () => clearInterval(look))
+  server.on('connection', (socket: Socket) => {
+    unreadSince.set(socket, performance.now())
+    socket.once('close', () => unreadSince.delete(socket))
   })
+  // WebSockets have a bound of their own.
+  server.on('upgrade', ({ socket }) => unreadSince.delete(socket))
 }

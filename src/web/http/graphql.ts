@@ -4,6 +4,7 @@ import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
 import type { TrustedProxies } from '../access/address.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
+import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
 import type { GraphqlDoor } from '../graphql/door/door.js'
 import type { Asker, GraphqlAnswer, GraphqlRequest } from '../graphql/door/request.js'
 import { Aborted, type Bodies } from './body.js'
@@ -14,6 +15,7 @@ export const isGraphql = ({ url = '' }: IncomingMessage) => url === '/graphql' |
 export interface GraphqlParts {
   door: GraphqlDoor
   bodies: Bodies
+  unread: UnreadAnswers
   trusted: TrustedProxies
   log: Logger
 }
@@ -29,14 +31,18 @@ export function serveGraphql(parts: GraphqlParts): Middleware {
 
 /** Reads the request, has the door answer it, and writes the answer. Koa is not needed for it. Who asks is known before the body is read. */
 export async function answerGraphql(parts: GraphqlParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { door, unread } = parts
   const answer = await answerOf(parts, request, response)
   if (!answer) return
-  const { status, headers, body } = answer
+  const { environmentId } = answer
+  const isTaken = answer.isOfChange || unread.hasRoom(answer.body?.length ?? 0, environmentId)
+  const { status, headers, body } = isTaken ? answer : door.refuse(tooMuchUnread(), 503)
   // What is left of a body that was refused is not read, but for a little: the connection cannot be used again.
   const isLeft = !request.complete && !(Number(request.headers['content-length']) <= smallRestBytes)
   const ending = isLeft ? { connection: 'close' } : {}
   const text = body ?? ''
   response.writeHead(status, { ...openToBrowsers, ...headers, ...ending, 'content-length': Buffer.byteLength(text) }).end(text)
+  unread.follow(response, environmentId)
 }
 
 /** Null: there is nobody to answer. */

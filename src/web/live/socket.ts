@@ -5,7 +5,7 @@ import type { GraphQLSchema } from 'graphql'
 import { type Context, handleProtocols, makeServer, type Server as ProtocolServer } from 'graphql-ws'
 import { type WebSocket, WebSocketServer, type ServerOptions as WebSocketServerOptions } from 'ws'
 import { Problem } from '../../kernel/problem.js'
-import { Counter, Gauge } from '../../platform/metrics.js'
+import { Counter, Gauge, showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
 import type { TrustedProxies } from '../access/address.js'
 import { type Credentials, credentialsOf, type Identity } from '../access/auth.js'
@@ -65,6 +65,7 @@ export class SocketDoor {
     const { life, schema, feed, push, rateLimits } = options
     this.#options = options
     this.#subscriptions = new Subscriptions({ schema, push, rateLimits, log: life.log })
+    showKept(life.metrics, 'documents', () => this.#subscriptions.documentBytes)
     this.#protocol = makeServer<ConnectionParams, Client>({
       onConnect: (context) => this.#connect(context),
       onSubscribe: ({ extra: client, subscriptions }, id, payload) =>

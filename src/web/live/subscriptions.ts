@@ -43,6 +43,11 @@ export class Subscriptions {
     this.#documents = new Documents(parts.schema)
   }
 
+  /** Memory that kept documents take. */
+  get documentBytes(): number {
+    return this.#documents.bytes
+  }
+
   /** What graphql-ws is to subscribe to, or why not. `subscriptions`: on the socket, this one among them. */
   async prepare(
     { client, id, subscriptions }: { client: Subscriber; id: string; subscriptions: number },
@@ -59,8 +64,10 @@ export class Subscriptions {
       const prepared = this.#documents.prepare(query)
       if (!('document' in prepared)) return prepared.map((error) => toWireError(toProblem(error), newId(), error))
       const { document } = prepared
-      if (getOperationAST(document, operationName)?.operation !== 'subscription')
+      const operation = getOperationAST(document, operationName)
+      if (operation?.operation !== 'subscription')
         throw invalidInput('Only subscriptions are served over WebSocket: send queries and mutations with POST')
+      prepared.bounds.check(operation, variables)
       const cost = costOfSubscription(prepared.costOf(variables ?? {}), query)
       if (cost > maxSubscriptionCost)
         throw invalidInput(`The subscription costs ${cost}, at most ${maxSubscriptionCost} is taken: ask for fewer fields.`)

@@ -1,4 +1,5 @@
 import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql'
+import { Problem } from '../../../kernel/problem.js'
 import type { Filter } from '../../../platform/list/request.js'
 import { CouponFilter } from '../lists/filter.inputs.js'
 import { CouponSort, CursorPaging } from '../lists/list.inputs.js'
@@ -18,6 +19,9 @@ export class CouponResolver {
     @Arg('sorting', () => [CouponSort], { nullable: true, description: 'In which order.' }) sorting: CouponSort[] | null,
     @Ctx() { app, identity }: RequestContext,
   ) {
+    // Whether a coupon is in the list would tell who has it.
+    if (identity.kind !== 'SERVER' && comparesCustomers(filter))
+      throw new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', 'Coupons are found by their customers with a server key only.')
     return toConnection(await app.offers.listCoupons(identity.environmentId, { filter, paging, sorting }), toCoupon)
   }
 
@@ -28,4 +32,9 @@ export class CouponResolver {
   ) {
     return toCoupon(await app.offers.createCoupon(identity.environmentId, fromCreateCouponInput(input)))
   }
+}
+
+function comparesCustomers(filter: Filter | null | undefined): boolean {
+  if (!filter) return false
+  return Boolean(filter.customers) || [...(filter.and ?? []), ...(filter.or ?? [])].some(comparesCustomers)
 }

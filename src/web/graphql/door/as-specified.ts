@@ -1,4 +1,4 @@
-import { type ExecutionResult, GraphQLError } from 'graphql'
+import { GraphQLError } from 'graphql'
 import { createHandler, type OperationArgs } from 'graphql-http'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import type { RequestContext } from '../operations/context.js'
@@ -17,11 +17,13 @@ export async function answerAsSpecified(
   operation: Operation,
   door: {
     prepare(params: OperationParams): Promise<Asked | readonly GraphQLError[]>
-    execute(asked: Asked): ExecutionResult | Promise<ExecutionResult>
+    /** The text of the answer. */
+    execute(asked: Asked): Promise<string>
     errors: ErrorLog
   },
 ): Promise<GraphqlAnswer> {
   let asked: Asked
+  let answer: string | undefined
   const handle = createHandler<GraphqlRequest, undefined, Context>({
     onSubscribe: async (_, params) => {
       try {
@@ -33,13 +35,17 @@ export async function answerAsSpecified(
         return [toGraphqlError(error)]
       }
     },
-    execute: () => door.execute(asked),
+    execute: async () => {
+      answer = await door.execute(asked)
+      // What is in it does not change its status.
+      return { data: {} }
+    },
     formatError: (error) => door.errors.toWire(requestProblem(error), operation, error),
   })
   const { method, url, headers } = request
   const body = request.body as Record<string, unknown> | null
   const [text, { status, headers: answerHeaders = {} }] = await handle({ method, url, headers, body, raw: request, context: undefined })
-  return { status, headers: answerHeaders, body: text }
+  return { status, headers: answerHeaders, body: answer ?? text }
 }
 
 /** An error of graphql-http itself is about the request: unparsable JSON, no query. */

@@ -10,13 +10,19 @@ import {
   validate,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { type DocumentBounds, documentBounds } from '../operations/document-bounds.js'
+import { toGraphqlError } from '../operations/errors.js'
+import { refusalOf } from '../operations/input-bounds.js'
 import { reportOf } from '../usage/report-field.js'
+import { weighDocument } from './document-weight.js'
 import { fieldsOfOneState, questionVariableOf } from './kept-answers.js'
-import { type CostOf, checkCounts, maxTokens, prepareCost } from './limits.js'
+import { type CostOf, checkCounts, checkText, maxTokens, prepareCost } from './limits.js'
 import { type DirectReport, directReportOf } from './reports.js'
 
-/** Most characters of documents that are kept parsed and validated: some thousand documents. */
-const maxKeptCharacters = 4_000_000
+/** Memory for documents that are kept parsed and validated: of those that clients send, some thousand. */
+const maxKeptBytes = 32 * 2 ** 20
+/** A larger document is not kept, so that none of the others goes for it. As large as one of the most tokens. */
+const maxDocumentBytes = maxKeptBytes / 16
 /** After these many errors a client knows enough. */
 const maxErrors = 20
 
@@ -28,6 +34,7 @@ export interface PreparedDocument {
   /** As the parser found them. */
   operations: readonly OperationDefinitionNode[]
   costOf: CostOf
+  bounds: DocumentBounds
   /** See `questionVariableOf`. */
   questionVariable: string | null
   /** It may send statements that end with it, or change what others must hear of before it is answered. */
@@ -46,10 +53,19 @@ export function operationOf({ operations }: PreparedDocument, name: string | nul
 /** Parses and validates documents once. Clients send the same few over and over: doing it each time costs more than most answers. */
 export class Documents {
   readonly #schema: GraphQLSchema
-  readonly #kept = new LRUCache<string, PreparedDocument>({ maxSize: maxKeptCharacters, sizeCalculation: (_, text) => text.length })
+  readonly #kept = new LRUCache<string, PreparedDocument>({
+    maxSize: maxKeptBytes,
+    maxEntrySize: maxDocumentBytes,
+    sizeCalculation: ({ document }, text) => weighDocument(document, text),
+  })
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema
+  }
+
+  /** Memory that the kept ones take. */
+  get bytes(): number {
+    return this.#kept.calculatedSize
   }
 
   /** Answers the errors when the document is malformed, too large or asks for what is not in the schema. Refused ones are not kept. */
@@ -63,6 +79,8 @@ export class Documents {
 }
 
 function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument | readonly GraphQLError[] {
+  const tooLong = checkText(text)
+  if (tooLong) return [tooLong]
   let document: DocumentNode
   try {
     document = parse(text, { maxTokens })
@@ -73,6 +91,8 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
   if (tooMuch) return [tooMuch]
   const errors = validate(schema, document, specifiedRules, { maxErrors })
   if (errors.length > 0) return errors
+  const bounds = documentBounds(schema, document)
+  if (bounds.breach) return [toGraphqlError(refusalOf(bounds.breach))]
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)
   const fields = rootFieldsOf(document)
   return {
@@ -80,6 +100,7 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
     introspection: introspectionOf(document),
     operations,
     costOf: prepareCost(schema, document),
+    bounds,
     questionVariable: questionVariableOf(operations),
     usesDatabase: !fields.every((name) => fieldsOfOneState.has(name) || isReport(schema, name)),
     report: directReportOf(schema, document, operations),

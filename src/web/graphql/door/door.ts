@@ -2,11 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import type { GraphQLError } from 'graphql'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import type { Logger } from '../../../platform/logger.js'
-import { Histogram, latencyBuckets, type Registry } from '../../../platform/metrics.js'
+import { Histogram, latencyBuckets, type Registry, showKept } from '../../../platform/metrics.js'
+import { AnswerRoom } from '../operations/answer-text.js'
 import { toGraphqlError } from '../operations/errors.js'
 import { Operation } from '../operations/operation.js'
 import { ErrorLog } from './error-log.js'
 import { Execution, type ExecutionOptions } from './execution.js'
+import type { GrowState } from './kept-answers.js'
 import { type Asked, Preparation, type PreparationOptions } from './preparation.js'
 import { explainRefusal } from './refusals.js'
 import { type Asker, type GraphqlAnswer, type GraphqlRequest, isPlain, jsonHeaders, type RequestHead } from './request.js'
@@ -18,6 +20,8 @@ export const maxBatch = 25
 export interface GraphqlDoorOptions extends PreparationOptions, ExecutionOptions {
   log: Logger
   metrics: Registry
+  /** Room for what is kept of a held state; false: it is not to be kept. */
+  grow: GrowState
 }
 
 /** GraphQL over HTTP, without a web framework: reads who asks and what, and answers by the first of the `strategies` that is for it. */
@@ -27,10 +31,11 @@ export class GraphqlDoor {
   readonly #errors: ErrorLog
   readonly #seconds: Histogram
 
-  constructor({ log, metrics, ...options }: GraphqlDoorOptions) {
+  constructor({ log, metrics, grow, ...options }: GraphqlDoorOptions) {
     this.#errors = new ErrorLog(log)
     this.#preparation = new Preparation(options)
-    this.#strategies = createStrategies({ preparation: this.#preparation, execution: new Execution(options), errors: this.#errors })
+    this.#strategies = createStrategies({ preparation: this.#preparation, execution: new Execution(options), errors: this.#errors, grow })
+    showKept(metrics, 'documents', () => this.#preparation.keptBytes)
     this.#seconds = new Histogram({
       name: 'tollgate_graphql_operation_seconds',
       help: 'GraphQL operations over HTTP, by first root field and code of the first error',
@@ -55,33 +60,42 @@ export class GraphqlDoor {
     if (body.length === 0 || body.length > maxBatch)
       return this.refuse(invalidInput(`A list must hold 1 to ${maxBatch} operations, not ${body.length}`, { limit: maxBatch }), 400)
     const answers: Promise<GraphqlAnswer>[] = []
+    const room = new AnswerRoom()
     for (const operation of body) {
       // Others get their turn between two documents that may be costly to refuse.
       if (answers.length > 0) await setImmediate()
       // Each is a request: the first was taken when the list was admitted.
       const asker = answers.length === 0 ? request.asker : undefined
-      answers.push(this.#answerOne({ ...request, body: operation, isOfList: true, asker }))
+      answers.push(this.#answerOne({ ...request, body: operation, isOfList: true, asker }, room))
     }
     const all = await Promise.all(answers)
     const refused = all.find((answer) => answer.body === null)
     return refused
       ? this.#explained(request, refused, new Operation())
-      : { status: 200, headers: all[0]!.headers, body: `[${all.map((answer) => answer.body).join(',')}]` }
+      : {
+          ...all[0]!,
+          status: 200,
+          isOfChange: all.some(({ isOfChange }) => isOfChange),
+          body: `[${all.map((answer) => answer.body).join(',')}]`,
+        }
   }
 
   /** A request that never became an operation. */
   refuse(problem: Problem, status: number): GraphqlAnswer {
-    const error = this.#errors.toWire(problem, new Operation())
-    return { status, headers: jsonHeaders, body: JSON.stringify({ errors: [error] }) }
+    const operation = new Operation()
+    const error = this.#errors.toWire(problem, operation)
+    this.#seconds.observe({ field: 'none', code: operation.code! }, (performance.now() - operation.startedAt) / 1000)
+    return { status, headers: { ...jsonHeaders, 'x-trace-id': operation.traceId }, body: JSON.stringify({ errors: [error] }) }
   }
 
-  async #answerOne(request: GraphqlRequest): Promise<GraphqlAnswer> {
-    const operation = new Operation()
+  async #answerOne(request: GraphqlRequest, room?: AnswerRoom): Promise<GraphqlAnswer> {
+    const operation = new Operation(room)
     const bare = await this.#answerOperation(request, operation)
     const answer = bare.body === null && !request.isOfList ? this.#explained(request, bare, operation) : bare
-    const { field = 'none', code = 'ok', startedAt } = operation
+    const { field = 'none', code = 'ok', startedAt, environmentId } = operation
     this.#seconds.observe({ field, code }, (performance.now() - startedAt) / 1000)
-    return operation.isTraced ? { ...answer, headers: { ...answer.headers, 'x-trace-id': operation.traceId } } : answer
+    const headers = operation.isTraced ? { ...answer.headers, 'x-trace-id': operation.traceId } : answer.headers
+    return { status: answer.status, body: answer.body, headers, environmentId, isOfChange: operation.isChange }
   }
 
   /** A refusal that is a status and nothing else leaves whoever has sent it to guess. */

@@ -1,7 +1,7 @@
 import type { ExecutionResult, GraphQLError } from 'graphql'
 import type { Problem } from '../../../kernel/problem.js'
 import type { Logger } from '../../../platform/logger.js'
-import { codeOf, toProblem, toWireError } from '../operations/errors.js'
+import { codeOf, maxErrors, toProblem, toWireError } from '../operations/errors.js'
 import type { Operation } from '../operations/operation.js'
 import { logProblem } from '../operations/problem-log.js'
 
@@ -23,6 +23,6 @@ export class ErrorLog {
   /** The result with its errors as they go over the wire. */
   ofResult(result: ExecutionResult, operation: Operation): ExecutionResult {
     if (!result.errors) return result
-    return { ...result, errors: result.errors.map((error) => this.toWire(toProblem(error), operation, error)) }
+    return { ...result, errors: result.errors.slice(0, maxErrors).map((error) => this.toWire(toProblem(error), operation, error)) }
   }
 }

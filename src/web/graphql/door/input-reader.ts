@@ -1,5 +1,4 @@
 import { type GraphQLInputType, isInputObjectType, isLeafType, isListType, isNonNullType } from 'graphql'
-import { findLongList, maxListItems } from './limits.js'
 
 /** Stands for a value that is not exactly what its type says. */
 export const unread = Symbol('unread')
@@ -9,8 +8,8 @@ type Read = (value: unknown) => unknown
 
 /**
  * Reads values of a type as graphql-js coerces them, with the type's own rules for leaves, in a tenth of the time: what costs there is to find the words
- * for what may be wrong. What is wrong is `unread` here, and so is what only graphql-js need understand: one item in place of a list, defaults, lists
- * beyond the limit of the door.
+ * for what may be wrong. What is wrong is `unread` here, and so is what only graphql-js need understand: one item in place of a list, and defaults.
+ * How much there is has been looked at before (`operations/input-bounds.ts`).
  */
 export function readerOf(type: GraphQLInputType): Read {
   if (!isNonNullType(type)) {
@@ -25,7 +24,7 @@ export function readerOf(type: GraphQLInputType): Read {
 function readerOfPresent(type: GraphQLInputType): Read {
   if (isListType(type)) {
     const readItem = readerOf(type.ofType)
-    return (value) => (Array.isArray(value) && value.length <= maxListItems ? readAll(value, readItem) : unread)
+    return (value) => (Array.isArray(value) ? readAll(value, readItem) : unread)
   }
   if (isLeafType(type)) return (value) => readLeaf(value, type)
   if (!isInputObjectType(type)) throw new Error(`not a type of input: ${type}`)
@@ -62,8 +61,6 @@ function readFields(value: unknown, readers: ReadonlyMap<string, Read>, required
 }
 
 function readLeaf(value: unknown, type: { parseValue(value: unknown): unknown }): unknown {
-  // Of JSON, which may have lists of its own.
-  if (typeof value === 'object' && findLongList(value) !== null) return unread
   try {
     const leaf = type.parseValue(value)
     return leaf === undefined ? unread : leaf

@@ -1,14 +1,17 @@
 import { Kind, type OperationDefinitionNode } from 'graphql'
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
+import { textBytes } from '../../../kernel/weight.js'
 import type { Holder } from '../../../metering/model/holder.js'
 
 /** Queries whose answer depends on one entitlement state and on nothing else. */
 export const fieldsOfOneState: ReadonlySet<string> = new Set(['cachedEntitlements', 'entitlement', 'entitlementV2', 'entitlementsState'])
 
-/** Beyond these many different questions about one state, all its answers are made anew. */
-const maxQuestions = 40
 /** A longer request is not one that is sent over and over. */
 const maxRequestLength = 4_000
+/** A longer answer is made anew: some of them would take the room of the states themselves. */
+const maxAnswerLength = 64 * 1024
+/** Of a place in the map. */
+const placeBytes = 60
 
 /** The name of the variable that holds the question, when the operation asks one of one state in the way that SDKs do; else null. */
 export function questionVariableOf(operations: readonly OperationDefinitionNode[]): string | null {
@@ -29,18 +32,26 @@ export function readQuestion(value: unknown): Holder | null {
   return { customerId, resourceId }
 }
 
+/** Room for what is kept of a held state; false: it is not to be kept. */
+export type GrowState = (state: EntitlementState, bytes: number) => boolean
+
 /** Answers by the text of the request, each for as long as the state that it was made of is held: that is as long as it is true. */
 export class KeptAnswers {
   readonly #ofState = new WeakMap<EntitlementState, Map<string, string>>()
+  readonly #grow: GrowState
+
+  constructor(grow: GrowState) {
+    this.#grow = grow
+  }
 
   find(state: EntitlementState, request: string): string | undefined {
     return this.#ofState.get(state)?.get(request)
   }
 
   keep(state: EntitlementState, request: string, answer: string): void {
-    if (request.length > maxRequestLength) return
+    if (request.length > maxRequestLength || answer.length > maxAnswerLength) return
     const answers = this.#ofState.get(state) ?? new Map<string, string>()
-    if (answers.size >= maxQuestions) answers.clear()
+    if (answers.has(request) || !this.#grow(state, placeBytes + textBytes(request) + textBytes(answer))) return
     this.#ofState.set(state, answers.set(request, answer))
   }
 }

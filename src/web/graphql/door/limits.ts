@@ -7,6 +7,7 @@
  */
 import {
   type ASTNode,
+  BREAK,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -22,12 +23,20 @@ import {
   isNonNullType,
   isObjectType,
   Kind,
+  type NameNode,
   type OperationDefinitionNode,
   type SelectionSetNode,
   valueFromASTUntyped,
+  visit,
 } from 'graphql'
 import { isAlwaysNull } from '../schema/field-meanings.js'
 
+/** Large values belong in variables. */
+export const maxCharacters = 256 * 1024
+/** To say where an error is, lines are counted from the first one, for each place that it names. */
+export const maxLines = 2_000
+/** Errors quote names. Those of the schema are shorter, and so are aliases and variables. */
+export const maxNameLength = 255
 /** Counted by the lexer. The largest documents of known clients have about a third of it. */
 export const maxTokens = 5_000
 /** Answers nest about 10 levels deep, introspection 14. */
@@ -43,13 +52,23 @@ export const maxRepeats = 50
 export const maxCost = 500_000
 /** A larger answer is made in turns. Up to here it takes some milliseconds. */
 export const maxCostAtOnce = 2_000
-/** In lists of variables. */
-export const maxListItems = 1_000
 
 /** Lists that are not asked for by pages are short: entitlements of a plan, add-ons of a subscription. */
 export const assumedListItems = 5
 const defaultPageSize = 10
 const maxPageSize = 100
+
+/** The error, or null when the text is not too long to be read. */
+export function checkText(text: string): GraphQLError | null {
+  if (text.length > maxCharacters)
+    return new GraphQLError(
+      `The document has ${text.length} characters, at most ${maxCharacters} are taken: send large values as variables`,
+    )
+  return text.split(lineEnd, maxLines + 1).length > maxLines ? new GraphQLError(`The document has more than ${maxLines} lines`) : null
+}
+
+/** As the specification of GraphQL has it. */
+const lineEnd = /\r\n|[\n\r]/
 
 /** The error, or null when the document is within all limits but that of its cost. */
 export function checkCounts(document: DocumentNode): GraphQLError | null {
@@ -81,7 +100,20 @@ export function checkCounts(document: DocumentNode): GraphQLError | null {
   if (directives > maxDirectives) return refuse(`has ${directives} directives: at most ${maxDirectives} are taken`)
   if (fragments > maxFragments) return refuse(`has ${fragments} fragments: at most ${maxFragments} are taken`)
   if (repeated) return refuse(`asks for one field more than ${maxRepeats} times in one place`, repeated)
+  const longName = findLongName(document)
+  if (longName) return refuse(`has a name of ${longName.value.length} characters: at most ${maxNameLength} are taken`)
   return checkDepth(document)
+}
+
+function findLongName(document: DocumentNode): NameNode | null {
+  let found: NameNode | null = null
+  const look = (node: NameNode) => {
+    if (node.value.length <= maxNameLength) return
+    found = node
+    return BREAK
+  }
+  visit(document, { Name: look })
+  return found
 }
 
 /** Nesting with fragments spread out. Each fragment is measured once, so circles and towers of fragments cost no more than their text. */
@@ -180,18 +212,6 @@ function pageSizeOf(node: FieldNode, variables: Readonly<Record<string, unknown>
   const asked = typeof first === 'number' ? first : typeof last === 'number' ? last : defaultPageSize
   // More is refused by the list itself.
   return Math.min(Math.max(asked, 1), maxPageSize)
-}
-
-/** The first list with too many items, as a path such as `input.events`, or null. */
-export function findLongList(value: unknown, path = ''): string | null {
-  if (typeof value !== 'object' || value === null) return null
-  if (Array.isArray(value) && value.length > maxListItems) return path
-  for (const name in value) {
-    const item = (value as Record<string, unknown>)[name]
-    const found = typeof item === 'object' && item !== null ? findLongList(item, path === '' ? name : `${path}.${name}`) : null
-    if (found !== null) return found
-  }
-  return null
 }
 
 const isList = (type: GraphQLOutputType): boolean => isListType(isNonNullType(type) ? type.ofType : type)

@@ -12,10 +12,9 @@ import type { Operation } from '../operations/operation.js'
 import { Turns } from '../operations/turns.js'
 import { Documents, operationOf } from './documents.js'
 import { readQuestion } from './kept-answers.js'
-import { type CostOf, findLongList, type ListSizes, maxCost, maxCostAtOnce, maxListItems } from './limits.js'
+import { type CostOf, type ListSizes, maxCost, maxCostAtOnce, maxNameLength } from './limits.js'
 import type { ReadReport } from './reports.js'
 import type { Asker, GraphqlRequest, OperationParams, RequestHead } from './request.js'
-import { checkText, mayHoldBrokenText } from './text.js'
 
 /** What a request asks for, by somebody who may be answered. */
 export interface Asked {
@@ -44,8 +43,8 @@ export interface PreparationOptions {
   heldState: (environmentId: string, customerId: string, resourceId: string | null) => EntitlementState | null
 }
 
-/** A shorter body cannot hold so many items that reading them takes long. */
-const longBodyLength = 4_000
+/** After these many errors in its variables a client knows enough. */
+const executionOptions = { maxCoercionErrors: 20 }
 
 /** Finds out who asks and what, and refuses what is not allowed. Nothing is executed here. */
 export class Preparation {
@@ -61,6 +60,11 @@ export class Preparation {
   constructor(options: PreparationOptions) {
     this.#options = options
     this.#documents = new Documents(options.schema)
+  }
+
+  /** Memory that kept documents take. */
+  get keptBytes(): number {
+    return this.#documents.bytes
   }
 
   /**
@@ -86,7 +90,7 @@ export class Preparation {
   /** Answers the errors of a document that is refused. */
   async prepare(request: GraphqlRequest, params: OperationParams, operation: Operation): Promise<Asked | readonly GraphQLError[]> {
     const { app, schema, keys, rateLimits } = this.#options
-    const { headers, address, bodyText, isOfList = false } = request
+    const { headers, address, isOfList = false } = request
     const { query, operationName, variables } = params
     const { identity: asker, isOperator } = request.asker ?? (await this.admit(request))
     if (asker !== operator) operation.environmentId = asker.environmentId
@@ -98,20 +102,22 @@ export class Preparation {
     if (prepared.introspection !== 'none' && identity.kind !== 'SERVER')
       throw new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', 'Introspection needs a server key.')
     const { document, questionVariable, usesDatabase } = prepared
+    if (operationName && operationName.length > maxNameLength)
+      throw invalidInput(`operationName has ${operationName.length} characters: at most ${maxNameLength} are taken.`, {
+        path: 'operationName',
+      })
     const definition = operationOf(prepared, operationName)
     operation.field = fieldOf(definition)
-    if (mayHoldBrokenText(bodyText)) checkText(variables, document)
+    operation.isChange = definition?.operation === 'mutation'
+    prepared.bounds.check(definition, variables)
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
-    // What was read as a report has no list that is too long; what stands beside it may.
-    const isAllRead = report !== null && Object.keys(variables ?? {}).length === 1
-    const longList = isAllRead || bodyText.length <= longBodyLength ? null : findLongList(variables)
-    if (longList !== null) throw invalidInput(`"${longList}" has more than ${maxListItems} items: send several smaller requests.`)
     const cost = await this.#costOf(prepared.costOf, variables ?? {}, identity)
     if (cost > maxCostAtOnce) await rateLimits.takeCost(identity, cost)
     const turns = cost > maxCostAtOnce ? new Turns(operation) : null
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
     const contextValue = createContext({ app, identity, isOperator, operation, turns })
-    const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver: turns?.fieldResolver }
+    const fieldResolver = turns?.fieldResolver
+    const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
     return { request, operation, kind: definition?.operation, args, usesDatabase, state, report }
   }
 

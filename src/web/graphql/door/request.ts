@@ -33,6 +33,10 @@ export interface GraphqlAnswer {
   status: number
   headers: Readonly<Record<string, string>>
   body: string | null
+  /** Whose it is; absent: nobody's that is known. */
+  environmentId?: string
+  /** It tells what was changed, so it is given however much its readers have not read. Absent: it may be refused. */
+  isOfChange?: boolean
 }
 
 /** What a request asks for, as GraphQL over HTTP has it. */

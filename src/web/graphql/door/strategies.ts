@@ -1,10 +1,11 @@
 import type { ExecutionResult } from 'graphql'
+import { answerTooLarge, textOf } from '../operations/answer-text.js'
 import { toGraphqlError } from '../operations/errors.js'
 import type { Operation } from '../operations/operation.js'
 import { answerAsSpecified } from './as-specified.js'
 import type { ErrorLog } from './error-log.js'
 import type { Execution } from './execution.js'
-import { KeptAnswers } from './kept-answers.js'
+import { type GrowState, KeptAnswers } from './kept-answers.js'
 import type { Asked, Preparation } from './preparation.js'
 import { type GraphqlAnswer, type GraphqlRequest, jsonHeaders } from './request.js'
 
@@ -23,11 +24,12 @@ interface StrategyParts {
   preparation: Preparation
   execution: Execution
   errors: ErrorLog
+  grow: GrowState
 }
 
 /** The ways to an answer. The first one that is for a request answers it. */
-export function createStrategies({ preparation, execution, errors }: StrategyParts): readonly Strategy[] {
-  const kept = new KeptAnswers()
+export function createStrategies({ preparation, execution, errors, grow }: StrategyParts): readonly Strategy[] {
+  const kept = new KeptAnswers(grow)
 
   /** Of a question about one held entitlement state, when the same request was answered of the same state before: the same text. */
   const keptAnswer: Strategy = ({ asked }) => {
@@ -45,7 +47,7 @@ export function createStrategies({ preparation, execution, errors }: StrategyPar
   const asSpecified: Strategy = ({ request, operation, asked: known }) =>
     answerAsSpecified(request, operation, {
       prepare: async (params) => known ?? preparation.prepare(request, params, operation),
-      execute: (asked) => (asked.report ? reported(asked) : executed(asked)),
+      execute: (asked) => written(asked, asked.report ? reported : executed),
       errors,
     })
 
@@ -53,11 +55,23 @@ export function createStrategies({ preparation, execution, errors }: StrategyPar
   const executed = (asked: Asked) => execution.execute(asked)
 
   async function answered(asked: Asked, execute: (asked: Asked) => ExecutionResult | Promise<ExecutionResult>): Promise<GraphqlAnswer> {
-    const result = await resultOf(() => execute(asked))
-    const text = JSON.stringify(errors.ofResult(result, asked.operation))
-    // The state that is held now may be a newer one than was read: then it does not know this answer.
-    if (asked.state && !result.errors) kept.keep(asked.state, asked.request.bodyText, text)
-    return plainAnswer(text)
+    return plainAnswer(await written(asked, execute))
+  }
+
+  async function written(asked: Asked, execute: (asked: Asked) => ExecutionResult | Promise<ExecutionResult>): Promise<string> {
+    const { operation, state, request, kind } = asked
+    try {
+      const result = await resultOf(() => execute(asked))
+      // Of an answer without room there are errors in places that would only hide why.
+      if (operation.room.isExceeded) throw answerTooLarge(kind === 'mutation')
+      const text = textOf(errors.ofResult(result, operation), operation.room)
+      // The state that is held now may be a newer one than was read: then it does not know this answer.
+      if (state && !result.errors && typeof text === 'string') kept.keep(state, request.bodyText, text)
+      return await text
+    } catch (error) {
+      const refused = operation.room.isExceeded ? answerTooLarge(kind === 'mutation') : error
+      return JSON.stringify(errors.ofResult({ errors: [toGraphqlError(refused)] }, operation))
+    }
   }
 
   return [keptAnswer, report, general, asSpecified]

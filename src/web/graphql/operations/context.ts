@@ -74,6 +74,8 @@ export interface RequestContext {
   signal: AbortSignal
   /** One instant for the whole answer. */
   now: EpochMs
+  /** Counts a value of any size that is to be part of the answer. Fails when there is no room for it. */
+  weigh(value: unknown): void
   loaders: Loaders
   /** Null: the answer is small. */
   turns: Turns | null
@@ -115,8 +117,8 @@ export interface ContextFacts {
   identity: Identity
   /** Default false. */
   isOperator?: boolean
-  /** Both are asked for only when they are needed. */
-  operation: Pick<RequestContext, 'traceId' | 'signal'>
+  /** What it has is asked for only when it is needed. Without `weigh` the answer may have any size. */
+  operation: Pick<RequestContext, 'traceId' | 'signal'> & Partial<Pick<RequestContext, 'weigh'>>
   /** Absent: the answer is small. */
   turns?: Turns | null
   /** Absent: there is nothing to listen to. */
@@ -150,6 +152,10 @@ class OperationContext implements RequestContext {
 
   get signal(): AbortSignal {
     return this.#operation.signal
+  }
+
+  weigh(value: unknown): void {
+    this.#operation.weigh?.(value)
   }
 
   get loaders(): Loaders {

@@ -87,17 +87,29 @@ export function toGraphqlError(error: unknown): GraphQLError {
   return new GraphQLError(problem.message, { originalError: problem })
 }
 
+/** An answer has no more errors. As many as a document has operations by aliases: whoever sends many is told of each. */
+export const maxErrors = 100
+const maxMessageLength = 500
+
+/** Long messages quote what was sent. */
+const cut = (message: string): string =>
+  message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength).toWellFormed()}…`
+
 /** As it goes over the wire. `details` of the problem (`items`, `problems`, ids) become extensions. */
 export function toWireError(problem: Problem, traceId: string, at?: Readonly<GraphQLError | Error>): GraphQLError {
   const { nodes, source, positions, path } = at instanceof GraphQLError ? at : {}
   const extensions = { ...toWireDetails(problem.details), code: codeOf(problem), traceId }
-  return new GraphQLError(problem.message, { nodes, source, positions, path, extensions })
+  return new GraphQLError(cut(problem.message), { nodes, source, positions, path, extensions })
 }
 
 function toWireDetails(details: Problem['details']): Record<string, unknown> {
   if (!Array.isArray(details.items)) return details
   return {
     ...details,
-    items: details.items.map((item: { code: string }) => ({ ...item, code: codeOfReason[item.code] ?? 'BadUserInput' })),
+    items: details.items.map((item: { code: string; message: string }) => ({
+      ...item,
+      code: codeOfReason[item.code] ?? 'BadUserInput',
+      message: cut(item.message),
+    })),
   }
 }

@@ -1,4 +1,5 @@
 import { newId } from '../../../kernel/id.js'
+import { AnswerRoom } from './answer-text.js'
 
 /** An operation on its way, as logs, metrics and whoever waits for it know it. What most operations never need is made when it is asked for. */
 export class Operation {
@@ -6,11 +7,19 @@ export class Operation {
   environmentId: string | undefined
   /** The first root field. Of the schema, so the values are few. */
   field: string | undefined
+  /** It may have changed something, so its answer is given. */
+  isChange = false
   /** Of the first error. */
   code: string | undefined
+  /** For its answer, and those to the other operations of the request. */
+  readonly room: AnswerRoom
   #traceId: string | undefined
   #stop: AbortController | undefined
   #givenUp: { reason: unknown } | undefined
+
+  constructor(room = new AnswerRoom()) {
+    this.room = room
+  }
 
   /** Joins an answer with its log line. */
   get traceId(): string {
@@ -34,6 +43,16 @@ export class Operation {
   /** Null: somebody waits for the answer. */
   get givenUp(): { readonly reason: unknown } | null {
     return this.#givenUp ?? null
+  }
+
+  /** Counts a value of any size that is to be part of the answer. When there is no room for it, the rest is not worth making. */
+  weigh(value: unknown): void {
+    try {
+      this.room.takeValue(value)
+    } catch (error) {
+      this.giveUp(error)
+      throw error
+    }
   }
 
   giveUp(reason: unknown): void {

@@ -12,17 +12,22 @@ export const DateTime = new GraphQLScalarType<EpochMs, string>({
     'A time as ISO 8601 text. Answers have milliseconds and the zone Z: 2026-01-31T09:30:00.000Z. Epoch milliseconds are taken too.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   serialize: (at) => new Date(at as EpochMs).toISOString(),
-  parseValue: (value) => (typeof value === 'number' ? readEpochMs(value) : GraphQLDateTime.parseValue(value).getTime()),
+  parseValue: (value) => (typeof value === 'number' ? readEpochMs(value) : within(GraphQLDateTime.parseValue(value).getTime())),
   parseLiteral: (node) =>
-    node.kind === Kind.INT ? readEpochMs(Number(node.value)) : GraphQLDateTime.parseLiteral(node, undefined).getTime(),
+    node.kind === Kind.INT ? readEpochMs(Number(node.value)) : within(GraphQLDateTime.parseLiteral(node, undefined).getTime()),
 })
 
-/** Years of more than four digits have another form as text, which no answer of ours has. */
-const [firstMs, lastMs] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')]
+/** What happens outside of these years is a slip; years of more than four digits have another form as text, and some of fewer no database. */
+const [firstMs, lastMs] = [Date.parse('1970-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')]
+
+function within(at: EpochMs): EpochMs {
+  if (at < firstMs || at > lastMs) throw new GraphQLError('A time is in the years 1970 to 9999.')
+  return at
+}
 
 function readEpochMs(value: number): EpochMs {
   if (!Number.isInteger(value) || value < firstMs || value > lastMs)
-    throw new GraphQLError(`A time as a number is in whole epoch milliseconds: ${value} is none.`)
+    throw new GraphQLError(`A time as a number is in whole epoch milliseconds of the years 1970 to 9999: ${value} is none.`)
   return value
 }
 

@@ -19,9 +19,14 @@ import { CustomerSubscription, CustomerSubscriptionTotalPrice, SubscriptionPrice
 export class SubscriptionBillingResolver {
   @FieldResolver(() => SubscriptionInvoice, {
     nullable: true,
-    description: 'The newest invoice that the billing provider has; null: none.',
+    description:
+      'The newest invoice that the billing provider has; null: none. Null for client keys when another customer pays: it is that one’s.',
   })
-  async latestInvoice(@Root() { id }: CustomerSubscription, @Ctx() { loaders }: RequestContext): Promise<SubscriptionInvoice | null> {
+  async latestInvoice(
+    @Root() { id, source }: CustomerSubscription,
+    @Ctx() { identity, loaders }: RequestContext,
+  ): Promise<SubscriptionInvoice | null> {
+    if (source.payingCustomerId !== null && identity.kind !== 'SERVER') return null
     const { latestInvoice } = await loaders.billingOfSubscription.load(id)
     return latestInvoice && toInvoice(latestInvoice)
   }

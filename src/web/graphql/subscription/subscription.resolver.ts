@@ -72,16 +72,17 @@ export class SubscriptionResolver {
     description: 'Who pays, when it is another customer. Null for client keys: they may not know of other customers.',
   })
   async payingCustomer(@Root() { source }: CustomerSubscription, @Ctx() context: RequestContext): Promise<Customer | null> {
-    if (source.payingCustomerId === null || context.identity.kind !== 'SERVER') return null
-    return toCustomer(await loadCustomer(context, source.payingCustomerId))
+    const id = shownPayer(source, context)
+    return id === null ? null : toCustomer(await loadCustomer(context, id))
   }
 
   @FieldResolver(() => String, {
     nullable: true,
-    description: 'The host application’s identifier of the customer that pays, when it is another one.',
+    description: 'The host application’s identifier of the customer that pays, when it is another one. Null for client keys.',
   })
   async payingCustomerId(@Root() { source }: CustomerSubscription, @Ctx() context: RequestContext): Promise<string | null> {
-    return source.payingCustomerId === null ? null : (await loadCustomer(context, source.payingCustomerId)).refId
+    const id = shownPayer(source, context)
+    return id === null ? null : (await loadCustomer(context, id)).refId
   }
 
   @FieldResolver(() => Customer)
@@ -113,6 +114,10 @@ export async function provision(context: RequestContext, input: ProvisionSubscri
   const provisioned = await collectedProvision(context, await app.subscriptions.provision(identity.environmentId, request))
   return { ...toProvisionSubscriptionResult(provisioned, now), ...(await checkoutOf(context, provisioned.subscription, checkout)) }
 }
+
+/** Another customer than the one whose subscription it is. */
+const shownPayer = ({ payingCustomerId }: CustomerSubscription['source'], { identity }: RequestContext): string | null =>
+  identity.kind === 'SERVER' ? payingCustomerId : null
 
 async function loadCustomer({ loaders }: RequestContext, id: string): Promise<customers.Customer> {
   const customer = await loaders.customers.load(id)

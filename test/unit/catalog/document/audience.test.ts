@@ -8,9 +8,8 @@ describe('whom a document publishes for', () => {
       addons: [{ refId: 'basic', publish: 'ALL_CUSTOMERS' }],
     }
     expect([...publishedForAll(document)]).to.deep.equal(['plan basic', 'addon basic'])
-    expect([...publishedForAll(JSON.stringify(document))]).to.deep.equal(['plan basic', 'addon basic'])
   })
   it('is nobody in particular where nothing is said', () => {
-    for (const document of [{}, { plans: null }, 'plans: [{ refId: basic }]']) expect(publishedForAll(document).size).to.equal(0)
+    for (const document of [{}, { plans: null }]) expect(publishedForAll(document).size).to.equal(0)
   })
 })

@@ -14,13 +14,15 @@ function openDoor({
   shards = 1,
   expectAnnouncement,
   backlog,
-}: { shards?: number } & Pick<Partial<DoorParts>, 'expectAnnouncement' | 'backlog'> = {}) {
+  add = async () => undefined,
+}: { shards?: number } & Pick<Partial<DoorParts>, 'expectAnnouncement' | 'backlog'> & { add?: () => Promise<void> } = {}) {
   const jobs: IngestionJob[] = []
   const heard = new Map<string, (reply: IngestionReply) => void>()
   const queues = Array.from({ length: shards }, () => [] as IngestionJob[])
   const door = new Door({
     queues: queues.map((queue) => ({
       add: async (job: IngestionJob) => {
+        await add()
         jobs.push(job)
         queue.push(job)
       },
@@ -36,9 +38,9 @@ function openDoor({
     expectAnnouncement,
     backlog,
   })
-  const send = (count: number, signal?: AbortSignal, customerId = 'customer') =>
+  const send = (count: number, signal?: AbortSignal, customerId = 'customer', environmentId = 'environment') =>
     door.send(
-      'environment',
+      environmentId,
       Array.from({ length: count }, () => ({ customerId })),
       signal,
     )
@@ -48,7 +50,7 @@ function openDoor({
     batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys.length : call.length - 1), 0)
   /** The turns of the event loop in which batches leave. */
   const settle = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
-  return { jobs, queues, send, answer, itemsOf, settle }
+  return { door, jobs, queues, send, answer, itemsOf, settle }
 }
 
 describe('a door', () => {
@@ -165,7 +167,7 @@ describe('a door', () => {
     expect(happened.slice(3)).to.have.members(['forgotten', 'answered alone'])
   })
 
-  it('refuses what would be too much without an answer, says so, and says when half of it is answered', async () => {
+  it('refuses what would be too much without an answer, says so, and says when most of it is answered', async () => {
     const lines: string[] = []
     const note = (_facts: object, line: string) => void lines.push(line)
     const metrics = createMetrics('door')
@@ -197,9 +199,92 @@ describe('a door', () => {
       expect(await refusedFor()).to.deep.equal(['items'])
     }
     await answerAll(10)
-    expect(await refusedFor()).to.deep.equal([])
     await answerAll(20)
+    expect(await refusedFor()).to.deep.equal([])
     expect(lines).to.deep.equal(['usage is refused: too much of it waits', 'usage is taken again'])
+  })
+
+  const refusal = (sent: Promise<unknown>) => sent.then(() => null).catch((error: Problem) => error.code)
+
+  it('leaves room to others whatever one environment sends', async () => {
+    const { jobs, send, answer } = openDoor()
+    const calls = Array.from({ length: 30 }, () => send(1_000, undefined, 'customer', 'loud').catch(() => null))
+    const quiet = [1, 2, 3].map(() => send(286, undefined, 'customer', 'quiet'))
+    const done = Promise.all(quiet)
+    let isDone = false
+    void done.then(() => (isDone = true))
+    for (let next = 0; !isDone; next++) {
+      await eventually('the next job', () => jobs.length > next || isDone)
+      if (jobs[next]) answer(jobs[next]!)
+    }
+    expect(await done).to.have.length(3)
+    expect((await Promise.all(calls.slice(-1)))[0]).to.equal(null)
+  })
+
+  it('has no more jobs of one environment on the way than others may wait for', async () => {
+    const { jobs, send, answer } = openDoor()
+    const calls = Array.from({ length: 12 }, () => send(50))
+    await eventually('all that may be', () => jobs.length === 6)
+    await new Promise((resolve) => setTimeout(resolve, 250))
+    expect(jobs).to.have.length(6)
+    for (let next = 0; next < 12; next++) {
+      await eventually('the next job', () => jobs.length > next)
+      answer(jobs[next]!)
+    }
+    await Promise.all(calls)
+  })
+
+  it('is bounded in bytes, those of a job and those that wait', async () => {
+    const { door, jobs, answer } = openDoor()
+    const event = { customerId: 'customer', dimensions: { note: 'x'.repeat(300_000) } }
+    const send = (count: number, environmentId: string) =>
+      door.send(
+        environmentId,
+        Array.from({ length: count }, () => ({ ...event })),
+      )
+    const loud = Array.from({ length: 300 }, () => refusal(send(1, 'loud')))
+    await eventually('a job', () => jobs.length > 0)
+    const quiet = send(5, 'quiet')
+    await eventually('the job of the other', () => jobs.some(({ environmentId }) => environmentId === 'quiet'))
+    expect(door.waitingBytes).to.be.within(30_000_000, 36_000_000)
+    for (let next = 0; door.waitingBytes > 0; next++) {
+      await eventually('the next job', () => jobs.length > next || door.waitingBytes === 0)
+      if (!jobs[next]) break
+      expect(JSON.stringify(jobs[next]).length).to.be.below(1_600_000)
+      answer(jobs[next]!)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await quiet
+    const outcomes = await Promise.all(loud)
+    expect(outcomes.filter((outcome) => outcome === null)).to.have.length.within(100, 112)
+    expect(outcomes).to.include('RESOURCE_EXHAUSTED')
+  })
+
+  it('keeps no room for callers that have gone, once what they sent is done', async () => {
+    const { door, jobs, send, answer, settle } = openDoor()
+    const caller = new AbortController()
+    const calls = Array.from({ length: 5 }, () => refusal(send(50, caller.signal)))
+    await settle()
+    caller.abort()
+    expect(await Promise.all(calls)).to.deep.equal(Array(5).fill('DEADLINE_EXCEEDED'))
+    expect(door.waitingBytes).to.be.above(0)
+    for (const job of jobs) answer(job)
+    await eventually('it is empty', () => door.waitingBytes === 0)
+  })
+
+  it('fails the calls of a job that cannot be sent, and takes others', async () => {
+    let error: Error | undefined = Problem.from(new TypeError('no JSON'))
+    const { jobs, send, answer } = openDoor({
+      add: async () => {
+        if (error) throw error
+      },
+    })
+    expect(await refusal(send(1))).to.equal('INTERNAL')
+    error = undefined
+    const sent = send(1)
+    await eventually('the next job', () => jobs.length === 1)
+    answer(jobs[0]!)
+    await sent
   })
 
   it('stops waiting when the caller does', async () => {

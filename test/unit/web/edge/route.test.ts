@@ -66,4 +66,19 @@ describe('paths of the edge API', () => {
     expect(reasonOf('/v1/c/a%00/entitlements.json')).to.equal('BAD_USER_INPUT')
     expect(reasonOf(`/v1/c/${'x'.repeat(256)}/entitlements.json`)).to.equal('BAD_USER_INPUT')
   })
+
+  it('refuse what is not UTF-8, raw or escaped: different bytes would become one identifier', () => {
+    for (const target of [
+      '/v1/c/a%FF/entitlements.json',
+      '/v1/c/a%c3/entitlements.json',
+      '/v1/c/a\xff/entitlements.json',
+      '/v1/c/%ed%a0%80/entitlements.json',
+    ])
+      expect(reasonOf(target), target).to.equal('BAD_USER_INPUT')
+    for (const id of ['%FF', 'a\xfe', '%c0%80'])
+      expect(reasonOf(`/v1/c/a/entitlements.json?resourceId=${id}`), id).to.equal('BAD_USER_INPUT')
+    expect(
+      readRoute('/v1/c/a/entitlements.json?resourceId=Z%C3%BCrich%EF%BF%BD&resourceIds=100%&resourceIds=Z\xc3\xbc').resourceIds,
+    ).to.deep.equal(['Zürich\ufffd', '100%', 'Zü'])
+  })
 })

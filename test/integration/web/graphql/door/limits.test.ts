@@ -108,7 +108,7 @@ describe('limits of the front door', () => {
       const query = 'query($input: GetActiveSubscriptionsInput!) { getActiveSubscriptions(input: $input) { id } }'
       const resourceIds = Array.from({ length: 1_001 }, (_, n) => `resource-${n}`)
       expect(await refusal(query, { input: { customerId: 'a', resourceIds } })).to.equal(
-        '"input.resourceIds" has more than 1000 items: send several smaller requests.',
+        '"input.resourceIds" has 1001 items: at most 1000 are taken, send several smaller requests.',
       )
     })
   })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { buildSchema, getIntrospectionQuery } from 'graphql'
 import { Documents, operationOf, type PreparedDocument } from '../../../../../src/web/graphql/door/documents.js'
-import { maxDepth, maxTokens } from '../../../../../src/web/graphql/door/limits.js'
+import { maxCharacters, maxDepth, maxLines, maxNameLength, maxTokens } from '../../../../../src/web/graphql/door/limits.js'
 
 const schema = buildSchema('type Query { node: Node text: String } type Node { node: Node text: String }')
 
@@ -37,6 +37,26 @@ describe('documents', () => {
     const most = Math.floor(maxTokens / 8)
     expect(isPrepared(ofOperations(most - 1))).to.equal(true)
     expect(isPrepared(ofOperations(most + 1))).to.equal(false)
+  })
+
+  it('have a bounded length, in characters, lines and names, which errors would quote', () => {
+    const message = (text: string) => (prepare(text) as readonly { message: string }[])[0]?.message
+    expect(message(`{ text } # ${'x'.repeat(maxCharacters)}`)).to.include('characters, at most 262144')
+    expect(isPrepared(`{ text } # ${'x'.repeat(maxCharacters - 20)}`)).to.equal(true)
+    for (const end of ['\n', '\r', '\r\n']) {
+      expect(isPrepared(`{ text }${end.repeat(maxLines - 1)}`)).to.equal(true)
+      expect(message(`{ text }${end.repeat(maxLines)}`)).to.include('lines')
+    }
+    const name = 'x'.repeat(maxNameLength)
+    expect(isPrepared(`query ${name} { ${name}: text }`)).to.equal(true)
+    for (const text of [
+      `query ${name}x { text }`,
+      `{ ${name}x: text }`,
+      `{ a(b: $${name}x) }`,
+      `{ text @${name}x }`,
+      `{ a(b: { ${name}x: 1 }) }`,
+    ])
+      expect(message(text), text.slice(0, 10)).to.include('a name of 256 characters')
   })
 
   it('cost little to refuse when one field is repeated as often as tokens allow', () => {

@@ -81,13 +81,6 @@ describe('the reader of inputs', () => {
       expect(coerced(input, type)).to.equal(unread)
     })
 
-  it('leaves to the door lists that are too long, those of dimensions too', () => {
-    const long = Array(1_001).fill(event)
-    expect(read({ usageEvents: long })).to.equal(unread)
-    expect(read({ usageEvents: long.slice(1) })).to.not.equal(unread)
-    expect(read({ usageEvents: [{ ...event, dimensions: { a: { b: long } } }] })).to.equal(unread)
-  })
-
   it('leaves to graphql-js an item in place of a list, and types with defaults', () => {
     const other = buildSchema('type Query { a(in: In, list: [String]): Int } input In { a: Int = 1 }')
     const [withDefault, list] = other

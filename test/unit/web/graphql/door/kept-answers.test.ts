@@ -38,15 +38,35 @@ describe('answers that are kept', () => {
       expect(readQuestion(asked), JSON.stringify(asked)).to.equal(null)
   })
 
-  it('belong to one state, and are bounded', () => {
+  it('belong to one state, and are weighed with it', () => {
     const [one, other] = [{}, {}] as EntitlementState[]
-    const kept = new KeptAnswers()
+    let room = 100_000
+    const kept = new KeptAnswers((state, bytes) => {
+      if (state !== one || bytes > room) return false
+      room -= bytes
+      return true
+    })
     kept.keep(one!, 'question', 'answer')
     expect(kept.find(one!, 'question')).to.equal('answer')
     expect(kept.find(other!, 'question')).to.equal(undefined)
-    for (let n = 0; n < 40; n++) kept.keep(one!, `question ${n}`, 'answer')
-    expect(kept.find(one!, 'question')).to.equal(undefined)
-    kept.keep(one!, 'x'.repeat(5_000), 'answer')
-    expect(kept.find(one!, 'x'.repeat(5_000))).to.equal(undefined)
+    kept.keep(other!, 'question', 'answer')
+    expect(kept.find(other!, 'question')).to.equal(undefined)
+    const left = room
+    kept.keep(one!, 'question', 'answer')
+    expect(room).to.equal(left)
+    kept.keep(one!, 'long question', 'x'.repeat(20_000))
+    expect(left - room).to.be.within(20_000, 20_200)
+    kept.keep(one!, 'wide question', 'я'.repeat(20_000))
+    expect(left - room).to.be.within(60_000, 60_500)
+    kept.keep(one!, 'one more', 'x'.repeat(50_000))
+    expect(kept.find(one!, 'one more')).to.equal(undefined)
+  })
+
+  it('are not long ones, nor to long requests', () => {
+    const state = {} as EntitlementState
+    const kept = new KeptAnswers(() => true)
+    kept.keep(state, 'x'.repeat(5_000), 'answer')
+    kept.keep(state, 'question', 'x'.repeat(100_000))
+    expect([kept.find(state, 'x'.repeat(5_000)), kept.find(state, 'question')]).to.deep.equal([undefined, undefined])
   })
 })

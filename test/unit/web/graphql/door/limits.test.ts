@@ -1,14 +1,6 @@
 import { expect } from 'chai'
 import { buildSchema, parse } from 'graphql'
-import {
-  checkCounts,
-  findLongList,
-  maxAliases,
-  maxCost,
-  maxFragments,
-  maxRepeats,
-  prepareCost,
-} from '../../../../../src/web/graphql/door/limits.js'
+import { checkCounts, maxAliases, maxCost, maxFragments, maxRepeats, prepareCost } from '../../../../../src/web/graphql/door/limits.js'
 
 const schema = buildSchema(`
   input CursorPaging { first: Int last: Int }
@@ -82,15 +74,5 @@ describe('the counts of a document', () => {
     expect([repeats(maxRepeats), repeats(maxRepeats + 1)].map(Boolean)).to.deep.equal([false, true])
     const fragments = (count: number) => refusal(`{ text } ${many(count, (n) => `fragment F${n} on Query { text }`)}`)
     expect([fragments(maxFragments), fragments(maxFragments + 1)].map(Boolean)).to.deep.equal([false, true])
-  })
-})
-
-describe('a long list among variables', () => {
-  it('is found wherever it is', () => {
-    const long = Array(1_001).fill(0)
-    expect(findLongList({ input: { ids: [1, 2] } })).to.equal(null)
-    expect(findLongList({ input: { ids: Array(1_000).fill(0) } })).to.equal(null)
-    expect(findLongList({ input: { ids: long } })).to.equal('input.ids')
-    expect(findLongList({ input: [{ a: 1 }, { b: long }] })).to.equal('input.1.b')
   })
 })

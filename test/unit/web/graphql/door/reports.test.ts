@@ -74,6 +74,7 @@ function openDoor({ kind = 'SERVER', isDirect }: { kind?: 'SERVER' | 'CLIENT'; i
     announce: () => Promise.reject(new Error('reports are announced by workers')),
     log: silentLogger(),
     metrics: new Registry(),
+    grow: () => false,
   })
   return {
     usage,

@@ -41,6 +41,17 @@ describe('errors of the GraphQL door', () => {
     })
   }
 
+  it('are cut where they quote what is long', () => {
+    const long = new Problem('NOT_FOUND', 'PLAN_NOT_FOUND', `Plan "${'😀'.repeat(5_000)}" was not found.`)
+    const items = [{ index: 0, code: 'BAD_USER_INPUT', message: 'x'.repeat(5_000) }]
+    const { message } = toWireError(long, 't')
+    expect(message).to.have.length(501)
+    expect(message.isWellFormed()).to.equal(true)
+    const [item] = toWireError(invalidInput('no', { items }), 't').extensions.items as { message: string }[]
+    expect(item!.message).to.have.length(501)
+    expect(toWireError(invalidInput('x'.repeat(500)), 't').message).to.have.length(500)
+  })
+
   it('are all described in the docs, and no others', () => {
     const text = readFileSync(join(packageRoot, 'src/web/docs/errors.md'), 'utf8')
     const rows = text.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|')[1]!] : []))

@@ -21,7 +21,7 @@ describe('times on the wire', () => {
     })
   }
 
-  for (const at of [1_767_225_600_123, 0, -1, Date.UTC(9999, 11, 31)]) {
+  for (const at of [1_767_225_600_123, 0, Date.UTC(9999, 11, 31)]) {
     it(`take ${at} epoch milliseconds, as a variable and in the document`, () => {
       expect(DateTime.parseValue(at)).to.equal(at)
       expect(DateTime.parseLiteral(parseValue(String(at)))).to.equal(at)
@@ -38,6 +38,11 @@ describe('times on the wire', () => {
     1.5,
     8.64e15,
     Date.UTC(10000, 0, 1),
+    -1,
+    '1969-12-31T23:59:59.999Z',
+    '0000-01-01T00:00:00Z',
+    '9999-12-31T23:59:59.999-01:00',
+    Number.POSITIVE_INFINITY,
     null,
     true,
   ]) {

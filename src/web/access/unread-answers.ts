@@ -1,0 +1,52 @@
+import type { ServerResponse } from 'node:http'
+import { unavailable } from '../../kernel/problem.js'
+import { type Registry, showKept } from '../../platform/metrics.js'
+
+/** Of answers that were written and that nobody has taken yet. */
+const maxBytes = 64 * 2 ** 20
+/** Of those to one environment: the others' are not refused for it. */
+const maxBytesOfOwner = maxBytes / 4
+/** A shorter answer is always given: connections are limited, and a connection has one at a time. */
+const shortAnswerBytes = 64 * 1024
+
+export const tooMuchUnread = () =>
+  unavailable('Large answers to this environment, or to all, wait for their readers: read them, ask for less at once, and try again.')
+
+/** Counts the bytes of answers that wait for their readers. Who asks for much and reads none of it is refused more. */
+export class UnreadAnswers {
+  #bytes = 0
+  readonly #ofOwner = new Map<string, number>()
+
+  constructor(metrics: Registry) {
+    showKept(metrics, 'unread answers', () => this.#bytes)
+  }
+
+  /** Whether an answer may be written. `owner`: the environment; undefined: nobody's that is known. */
+  hasRoom(bytes: number, owner = ''): boolean {
+    if (bytes <= shortAnswerBytes) return true
+    return this.#bytes + bytes <= maxBytes && (this.#ofOwner.get(owner) ?? 0) + bytes <= maxBytesOfOwner
+  }
+
+  /** To be called when the response has been ended. Nearly all answers are taken at once by then, and cost nothing more. */
+  follow(response: ServerResponse, owner = ''): void {
+    const bytes = response.writableLength
+    const { socket } = response.req
+    if (bytes === 0 || response.closed || socket.destroyed) return
+    this.#count(owner, bytes)
+    const end = () => {
+      response.off('close', end)
+      socket.off('close', end)
+      this.#count(owner, -bytes)
+    }
+    response.on('close', end)
+    // One that waits behind others of its connection is told nothing when that is gone.
+    socket.on('close', end)
+  }
+
+  #count(owner: string, bytes: number): void {
+    this.#bytes += bytes
+    const ofOwner = (this.#ofOwner.get(owner) ?? 0) + bytes
+    if (ofOwner > 0) this.#ofOwner.set(owner, ofOwner)
+    else this.#ofOwner.delete(owner)
+  }
+}

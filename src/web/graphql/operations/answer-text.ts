@@ -1,0 +1,89 @@
+import { setImmediate } from 'node:timers/promises'
+import { invalidInput, type Problem } from '../../../kernel/problem.js'
+import { jsonLength } from '../../../kernel/weight.js'
+
+/** Of the answer to a request, of all its operations. A page of 100 subscriptions with plans, prices and customers has about 1 MB. */
+export const maxAnswerBytes = 8 * 2 ** 20
+
+/** An answer of about this many characters is written in one step, which takes less than a millisecond. */
+const atOnceLength = 128 * 1024
+/** Everybody else is served after this long. */
+const turnMs = 8
+
+/**
+ * The room that an answer has, or all those to one request together. What is counted while an answer is made keeps it from being loaded whole before it is
+ * refused; its text is counted as it is written.
+ */
+export class AnswerRoom {
+  #valueBytes = 0
+  #textBytes = 0
+
+  /** Counts a value of any size that is to be part of the answer. Fails when there is no room for it. */
+  takeValue(value: unknown): void {
+    this.#valueBytes += jsonLength(value)
+    if (this.#valueBytes > maxAnswerBytes) throw answerTooLarge()
+  }
+
+  /** Counts a part of the text. Fails when there is no room for it. */
+  takeText(text: string): void {
+    this.#textBytes += Buffer.byteLength(text)
+    if (this.#textBytes > maxAnswerBytes) throw answerTooLarge()
+  }
+
+  /** Whether more was to be part of the answer than there is room for. */
+  get isExceeded(): boolean {
+    return this.#valueBytes > maxAnswerBytes || this.#textBytes > maxAnswerBytes
+  }
+}
+
+/** `isChange`: what was asked for is done, and only the answer is refused. */
+export function answerTooLarge(isChange = false): Problem {
+  const advice = 'ask for shorter pages, or for fewer fields, aliases or operations.'
+  const message = `The answer is larger than ${maxAnswerBytes} bytes: ${advice}${isChange ? ' What the mutation changed stays changed.' : ''}`
+  return invalidInput(message, { limit: maxAnswerBytes })
+}
+
+/** Plain data as JSON; what is large is written in turns, between which all others are served. Fails when there is no room for it. */
+export function textOf(value: object, room: AnswerRoom): string | Promise<string> {
+  if (jsonLength(value, atOnceLength) > atOnceLength) return textInTurns(value, room)
+  const text = JSON.stringify(value)
+  room.takeText(text)
+  return text
+}
+
+async function textInTurns(value: object, room: AnswerRoom): Promise<string> {
+  const pieces: string[] = []
+  let startedAt = performance.now()
+  for (const piece of piecesOf(value)) {
+    room.takeText(piece)
+    pieces.push(piece)
+    if (performance.now() - startedAt < turnMs) continue
+    await setImmediate()
+    startedAt = performance.now()
+  }
+  return pieces.join('')
+}
+
+/** Parts of the JSON of a value in their order, none of many more characters than are written at once, unless it is one long text. */
+function* piecesOf(value: unknown): Generator<string> {
+  const isWritten = typeof value !== 'object' || value === null || typeof (value as { toJSON?: unknown }).toJSON === 'function'
+  if (isWritten || jsonLength(value, atOnceLength) <= atOnceLength) yield JSON.stringify(value) ?? 'null'
+  else if (Array.isArray(value)) {
+    yield '['
+    for (const [index, item] of value.entries()) {
+      if (index > 0) yield ','
+      yield* piecesOf(item)
+    }
+    yield ']'
+  } else {
+    yield '{'
+    let separator = ''
+    for (const [name, item] of Object.entries(value)) {
+      if (item === undefined) continue
+      yield `${separator}${JSON.stringify(name)}:`
+      yield* piecesOf(item)
+      separator = ','
+    }
+    yield '}'
+  }
+}

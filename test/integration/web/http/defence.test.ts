@@ -1,0 +1,283 @@
+import { readFileSync } from 'node:fs'
+import { createServer, request, type Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { expect } from 'chai'
+import { Registry } from '../../../../src/platform/metrics.js'
+import { TrustedProxies } from '../../../../src/web/access/address.js'
+import { Bodies, maxArrivingBytesPerKey, maxBodyBytes } from '../../../../src/web/http/body.js'
+import { boundConnections } from '../../../../src/web/http/connections.js'
+import { packageRoot } from '../../../../src/web/pages/package-files.js'
+import { eventually } from '../../../support/eventually.js'
+import { countStatements } from '../../../support/statements.js'
+import { type FrontDoor, openFrontDoor, post } from '../front-door.js'
+
+const listening = (server: Server) =>
+  new Promise<number>((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
+
+/** All that the peer says until it closes, or for so long. */
+function heard(socket: Socket, forMs = 2_000): Promise<string> {
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('error', () => undefined)
+  return Promise.race([closed, setTimeout(forMs)]).then(() => text)
+}
+
+describe('the defence of the front door', () => {
+  let door: FrontDoor
+  let port: number
+  const sockets: Socket[] = []
+
+  before(async function () {
+    this.timeout(20_000)
+    door = await openFrontDoor()
+    port = Number(new URL(door.url).port)
+  })
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy()
+  })
+  after(async () => expect(await door.close()).to.deep.equal([]))
+
+  const open = (head: string, localAddress = '127.0.0.1') => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
+    sockets.push(socket)
+    socket.on('error', () => undefined)
+    socket.write(head)
+    return socket
+  }
+  const head = (key: string, length: number) =>
+    `POST /graphql HTTP/1.1\r\nhost: t\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
+  /** `labels`: of which it has at least these. */
+  const metric = async (name: string, labels = '') =>
+    Number(new RegExp(`^${name}\\{[^}]*${labels}[^}]*\\} (\\S+)$`, 'm').exec(await door.life.metrics.metrics())?.[1] ?? Number.NaN)
+
+  describe('of bodies', () => {
+    it('reads none of a body without a key', async () => {
+      const answer = await heard(open(head('server-00000000000000000000000000000000', 5_000_000)))
+      expect(answer)
+        .to.match(/^HTTP\/1\.1 200 /)
+        .and.to.match(/connection: close/i)
+        .and.to.include('"Unauthenticated"')
+      expect(await metric('tollgate_arriving_body_bytes')).to.equal(0)
+    })
+
+    it('holds no more of one key than its share, and lets others send meanwhile', async () => {
+      const part = Buffer.alloc(4_900_000, ' ')
+      const answers = Array.from({ length: 12 }, () => {
+        const socket = open(head(door.serverKey, maxBodyBytes))
+        socket.write(part)
+        return heard(socket, 3_000)
+      })
+      await eventually('bodies to be refused', async () => (await metric('tollgate_bodies_refused_total', 'reason="share"')) >= 8)
+      expect(await metric('tollgate_arriving_body_bytes')).to.be.within(1, maxArrivingBytesPerKey)
+      expect((await door.ask('{ __typename }')).data).to.deep.equal({ __typename: 'Query' })
+      const other = await post(door.url, { query: '{ products { totalCount } }' }, { 'x-api-key': door.clientKey })
+      expect(other.status).to.equal(200)
+      for (const socket of sockets.splice(0)) socket.destroy()
+      const refused = (await Promise.all(answers)).filter((answer) => answer.startsWith('HTTP/1.1 429'))
+      expect(refused.length).to.be.above(0)
+      await eventually('the memory to be given back', async () => (await metric('tollgate_arriving_body_bytes')) === 0)
+    }).timeout(15_000)
+
+    it('gives up what arrives too slowly, and says so', async () => {
+      const bodies = new Bodies({ metrics: new Registry(), timeoutMs: 100 })
+      const server = createServer((incoming, response) => {
+        bodies.read(incoming, 'key').then(
+          () => response.end('whole'),
+          (error: Error) => response.writeHead(408, { connection: 'close' }).end(error.message),
+        )
+      })
+      const at = await listening(server)
+      try {
+        const socket = connect({ port: at, host: '127.0.0.1' })
+        socket.write(`${head('key', 10_000)} `)
+        expect(await heard(socket))
+          .to.match(/^HTTP\/1\.1 408 /)
+          .and.to.include('did not arrive within 0.1 s: nothing was done')
+      } finally {
+        server.closeAllConnections()
+        server.close()
+      }
+    })
+
+    it('refuses what would take long to parse, before it is parsed', async () => {
+      for (const [body, named] of [
+        ['['.repeat(5_000), /nests deeper/],
+        [`[${Array(30_000).fill('{}').join()}]`, /objects and lists/],
+        [`{${Array.from({ length: 70_000 }, (_, n) => `"${n}":1`).join()}}`, /fields/],
+      ] as const) {
+        const response = await post(door.url, body, { 'x-api-key': door.serverKey })
+        expect(response.status).to.equal(413)
+        expect(((await response.json()) as { errors: { message: string }[] }).errors[0]!.message).to.match(named)
+      }
+    })
+
+    it('refuses what is not UTF-8', async () => {
+      const response = await fetch(`${door.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': door.serverKey },
+        body: Buffer.concat([Buffer.from('{"query":"{ __typename }","operationName":"'), Buffer.from([0xff]), Buffer.from('"}')]),
+      })
+      expect(response.status).to.equal(400)
+      expect(await response.text()).to.include('The body is not UTF-8')
+    })
+
+    it('says nothing about who hangs up, but to who looks closely', async () => {
+      const lines: { level: number }[] = []
+      const { log } = door.life
+      const levels = ['warn', 'error'] as const
+      const kept = levels.map((level) => log[level])
+      for (const level of levels) log[level] = ((...line: unknown[]) => void lines.push(line as never)) as never
+      try {
+        const socket = open(`${head(door.serverKey, 100_000)}{"query":`)
+        await setTimeout(100)
+        socket.destroy()
+        await setTimeout(200)
+        expect(lines).to.deep.equal([])
+      } finally {
+        for (const [index, level] of levels.entries()) log[level] = kept[index]!
+      }
+    })
+  })
+
+  describe('of keys', () => {
+    it('looks so many that are made up up for one address, and those of others meanwhile', async () => {
+      const { key } = await door.app.environments.createKey({ environment: 'test', kind: 'SERVER', name: 'unseen', expiresAt: null })
+      const counted = countStatements()
+      const outcomes = await Promise.all(
+        Array.from({ length: 300 }, (_, n) => {
+          const made = `server-${String(n).padStart(40, 'x')}`
+          return post(door.url, { query: '{ __typename }' }, { 'x-api-key': made }).then(
+            async (response) => (await response.json()) as never,
+          )
+        }),
+      )
+      counted.stop()
+      const codes = outcomes.map(({ errors }: { errors: { extensions: { code: string } }[] }) => errors[0]!.extensions.code)
+      expect(new Set(codes)).to.deep.equal(new Set(['Unauthenticated', 'RateLimitExceeded']))
+      // The second may turn meanwhile.
+      expect(counted.texts.length).to.be.below(150)
+      const answer = await new Promise<number | undefined>((resolve, reject) => {
+        const sent = request(
+          {
+            port,
+            host: '127.0.0.1',
+            localAddress: '127.0.0.9',
+            path: '/graphql',
+            method: 'POST',
+            headers: { 'content-type': 'application/json', 'x-api-key': key },
+          },
+          (response) => {
+            let text = ''
+            response.on('data', (chunk) => {
+              text += chunk
+            })
+            response.on('end', () => resolve(JSON.parse(text).data?.__typename === 'Query' ? response.statusCode : undefined))
+          },
+        )
+        sent.on('error', reject)
+        sent.end('{"query":"{ __typename }"}')
+      })
+      expect(answer).to.equal(200)
+    })
+
+    it('knows a key that is none from memory', async () => {
+      const made = { 'x-api-key': `server-${'k'.repeat(40)}` }
+      await post(door.url, { query: '{ __typename }' }, made)
+      const counted = countStatements()
+      for (let n = 0; n < 50; n++) await post(door.url, { query: '{ __typename }' }, made)
+      counted.stop()
+      expect(counted.texts.length).to.be.below(5)
+    })
+  })
+
+  it('lets a customer have so many large answers a second', async () => {
+    const client = { 'x-api-key': door.clientKey, 'x-customer-key': door.customerToken('shopper') }
+    const paywall = readFileSync(join(packageRoot, 'test/integration/web/graphql/paywall/paywall.graphql'), 'utf8')
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => door.ask(paywall, { input: {} }, client)))
+    const codes = outcomes.map(({ errors }) => errors?.[0]?.extensions.code ?? 'answered')
+    expect(codes).to.include('answered').and.to.include('RateLimitExceeded')
+    await eventually('the next second', async () => (await door.ask(paywall, { input: {} }, client)).errors === undefined)
+  }).timeout(20_000)
+})
+
+describe('connections', () => {
+  const limits = { connections: 5, connectionsPerAddress: 3 }
+
+  async function serve(answer: string, options: { writeTimeoutMs?: number; proxies?: string[] } = {}) {
+    const metrics = new Registry()
+    const server = createServer((_, response) => response.end(answer))
+    boundConnections(server, {
+      limits,
+      trusted: new TrustedProxies(options.proxies ?? []),
+      metrics,
+      timeoutMs: options.writeTimeoutMs,
+    })
+    const port = await listening(server)
+    const sockets: Socket[] = []
+    const open = async (localAddress: string) => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress })
+      sockets.push(socket)
+      const said = heard(socket, 300)
+      socket.write('GET / HTTP/1.1\r\nhost: t\r\n\r\n')
+      return (await said).split('\r\n')[0]
+    }
+    return {
+      open,
+      sockets,
+      port,
+      metrics,
+      close: () => {
+        for (const socket of sockets) socket.destroy()
+        server.closeAllConnections()
+        server.close()
+      },
+    }
+  }
+
+  it('are so many of one address, and so many in all', async () => {
+    const { open, sockets, close, metrics } = await serve('hello')
+    try {
+      for (let n = 0; n < 3; n++) expect(await open('127.0.0.2')).to.equal('HTTP/1.1 200 OK')
+      expect(await open('127.0.0.2')).to.equal('HTTP/1.1 503 Service Unavailable')
+      for (let n = 0; n < 2; n++) expect(await open('127.0.0.3')).to.equal('HTTP/1.1 200 OK')
+      expect(await open('127.0.0.4')).to.equal('HTTP/1.1 503 Service Unavailable')
+      for (const socket of sockets.splice(0)) socket.destroy()
+      await eventually('places to be free', async () => /^tollgate_connections 0$/m.test(await metrics.metrics()))
+      expect(await open('127.0.0.2')).to.equal('HTTP/1.1 200 OK')
+      expect(await metrics.metrics())
+        .to.match(/refused_total\{reason="address"\} 1/)
+        .and.to.match(/refused_total\{reason="all"\} 1/)
+    } finally {
+      close()
+    }
+  })
+
+  it('are more of a proxy, which brings those of many', async () => {
+    const { open, close } = await serve('hello', { proxies: ['127.0.0.2'] })
+    try {
+      for (let n = 0; n < 5; n++) expect(await open('127.0.0.2')).to.equal('HTTP/1.1 200 OK')
+    } finally {
+      close()
+    }
+  })
+
+  it('are cut off when nobody reads the answer', async () => {
+    const { port, sockets, close, metrics } = await serve('x'.repeat(30_000_000), { writeTimeoutMs: 200 })
+    try {
+      const socket = connect({ port, host: '127.0.0.1' })
+      sockets.push(socket)
+      socket.on('error', () => undefined)
+      socket.pause()
+      // One after another: the second has no connection of its own to be looked at.
+      socket.write('GET / HTTP/1.1\r\nhost: t\r\n\r\n'.repeat(2))
+      await eventually('the connection to be cut', async () => /^tollgate_answers_unread_total 1$/m.test(await metrics.metrics()))
+    } finally {
+      close()
+    }
+  })
+})

@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { GraphQLError } from 'graphql'
+import { AnswerRoom, maxAnswerBytes, textOf } from '../../../../../src/web/graphql/operations/answer-text.js'
+
+describe('the text of an answer', () => {
+  const written = async (value: object) => textOf(value, new AnswerRoom())
+  /** Long enough to be written in turns. */
+  const long = 'long '.repeat(60_000)
+
+  it('is its JSON, in one step or in turns', async () => {
+    const plain = fc.jsonValue().map((value) => value as object)
+    await fc.assert(
+      fc.asyncProperty(plain, async (value) => {
+        expect(await written({ data: value })).to.equal(JSON.stringify({ data: value }))
+        const large = { data: [value, long, { value, nothing: undefined, at: new Date(0) }, value], errors: [new GraphQLError('no')] }
+        const text = textOf(large, new AnswerRoom())
+        expect(text).to.be.instanceOf(Promise)
+        expect(await text).to.equal(JSON.stringify(large))
+      }),
+    )
+  })
+
+  it('lets others have their turn when it is long', async () => {
+    const rows = Array.from({ length: 40_000 }, (_, n) => ({ id: n, name: `row "${n}"`, isLast: n === 39_999 }))
+    let turns = 0
+    const count = setInterval(() => (turns += 1), 0)
+    const text = await written({ rows })
+    clearInterval(count)
+    expect(JSON.parse(text)).to.deep.equal({ rows })
+    expect(turns).to.be.above(0)
+  })
+
+  it('is refused as soon as there is no room for it, by its bytes', async () => {
+    const refused = async (value: object, room = new AnswerRoom()) => {
+      const error = await Promise.resolve()
+        .then(() => textOf(value, room))
+        .then(
+          () => null,
+          (thrown: Error) => thrown,
+        )
+      expect(error?.message).to.match(/^The answer is larger than \d+ bytes: ask for shorter pages/)
+      expect(room.isExceeded).to.equal(true)
+    }
+    const metadata = 'x'.repeat(1_000_000)
+    await refused({ data: Array.from({ length: 90 }, () => metadata) })
+    // Would have 450 MB as text.
+    await refused({ data: Array.from({ length: 450 }, () => metadata) })
+    await refused({ data: 'я'.repeat(maxAnswerBytes / 2) })
+    await refused({ data: '\n'.repeat(maxAnswerBytes / 2) })
+    expect(await written({ data: 'я'.repeat(maxAnswerBytes / 2 - 10) })).to.have.length.above(maxAnswerBytes / 2)
+  })
+
+  it('has room with others of one request', async () => {
+    const room = new AnswerRoom()
+    for (let n = 0; n < 8; n++) await textOf({ data: 'x'.repeat(1_000_000) }, room)
+    expect(() => textOf({ data: 'short' }, room)).to.not.throw()
+    expect(await Promise.resolve(textOf({ data: 'x'.repeat(1_000_000) }, room)).catch((error: Error) => error.message)).to.match(/larger/)
+  })
+
+  it('counts large values before there is a text', () => {
+    const room = new AnswerRoom()
+    const metadata = { note: 'x'.repeat(64_000) }
+    for (let n = 0; n < 120; n++) room.takeValue(metadata)
+    expect(() => {
+      for (let n = 0; n < 20; n++) room.takeValue(metadata)
+    }).to.throw(/larger/)
+  })
+})
