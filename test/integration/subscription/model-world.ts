@@ -1,5 +1,4 @@
 /** The same on the real thing: a customer in an environment of its own, and what is recorded of it. */
-import { findBalance } from '../../../src/billing/records/balance.js'
 import type { ChangeEstimate } from '../../../src/estimates/service.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
@@ -8,13 +7,29 @@ import { isPaid, Refused } from './model.js'
 import { type Action, coupons } from './model-commands.js'
 
 const hour = 3_600_000
-const cents = (amount: { toFixed(): string } | string) => Math.round(Number(typeof amount === 'string' ? amount : amount.toFixed()) * 100)
+const cents = (amount: string) => Math.round(Number(amount) * 100)
 
-/** What one instant charged, or would. */
+/** What one instant charged, or would; amounts are in cents. */
 export interface Bill {
   total: number
   due: number
   lines: number[]
+}
+
+export interface MadeInvoice extends Bill {
+  id: string
+  subscriptionId: string
+  billingId: string | null
+  status: string
+  at: number
+}
+
+export interface MadeEntry {
+  kind: string
+  invoiceId: string
+  chargeId: string
+  amount: number
+  at: number
 }
 
 export class World {
@@ -113,61 +128,74 @@ export class World {
     return previews
   }
 
-  invoices() {
-    return this.#bench.prisma.invoice.findMany({
-      where: { environmentId: this.environmentId },
-      include: { invoiceLines: { orderBy: { position: 'asc' } } },
-      orderBy: { id: 'asc' },
-    })
+  /** In the order in which they were made. */
+  async invoices(): Promise<MadeInvoice[]> {
+    const { rows } = await this.#bench.pool.query<MadeInvoice>(
+      `SELECT id, subscription_id AS "subscriptionId", billing_id AS "billingId", status, round(total * 100)::int AS total,
+         round(amount_due * 100)::int AS due, (extract(epoch FROM created_at) * 1000)::float8 AS at,
+         ARRAY(SELECT round(amount * 100)::int FROM invoice_line WHERE environment_id = $1 AND invoice_id = invoice.id ORDER BY position) AS lines
+       FROM invoice WHERE environment_id = $1 ORDER BY id`,
+      [this.environmentId],
+    )
+    return rows
+  }
+
+  async entries(): Promise<MadeEntry[]> {
+    const { rows } = await this.#bench.pool.query<MadeEntry>(
+      `SELECT kind, invoice_id AS "invoiceId", charge_id AS "chargeId", round(amount * 100)::int AS amount,
+         (extract(epoch FROM created_at) * 1000)::float8 AS at FROM balance_entry WHERE environment_id = $1`,
+      [this.environmentId],
+    )
+    return rows
+  }
+
+  /** Of what has ended, by our id: how and when. */
+  async ended(): Promise<[id: string, end: string][]> {
+    const { rows } = await this.#bench.pool.query<{ id: string; end: string }>(
+      `SELECT id, concat_ws(' ', status, cancel_reason, effective_end_date) AS end FROM subscription
+       WHERE environment_id = $1 AND status IN ('CANCELED', 'EXPIRED')`,
+      [this.environmentId],
+    )
+    return rows.map(({ id, end }) => [id, end])
+  }
+
+  /** How often a billing period begins in one that was renewed before it. */
+  async overlaps(): Promise<number> {
+    const { rows } = await this.#bench.pool.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM subscription_renewal a JOIN subscription_renewal b USING (environment_id, subscription_id)
+       WHERE environment_id = $1 AND a.period_start < b.period_start AND a.period_end > b.period_start`,
+      [this.environmentId],
+    )
+    return rows[0]!.count
+  }
+
+  async version(): Promise<number> {
+    const { rows } = await this.#bench.pool.query<{ version: number }>(
+      'SELECT version::float8 AS version FROM customer_state WHERE environment_id = $1',
+      [this.environmentId],
+    )
+    return rows[0]!.version
   }
 
   /** All that is recorded in the end, with names in the place of ids. */
   async records() {
     const { environmentId } = this
-    const subscriptions = await this.#bench.prisma.subscription.findMany({
-      where: { environmentId },
-      include: { resource: true },
-      orderBy: [{ createdAt: 'asc' }, { startDate: 'asc' }, { id: 'asc' }],
-    })
+    const subscriptions = await this.#bench.prisma.subscription.findMany({ where: { environmentId }, include: { resource: true } })
     const invoices = await this.invoices()
     const name = (id: string) => `invoice ${invoices.findIndex((invoice) => invoice.id === id)}`
-    const entries = await this.#bench.prisma.balanceEntry.findMany({ where: { environmentId } })
+    const hoursAgo = (at: number) => `${(this.now - at) / hour} h ago`
     return {
       subscriptions: subscriptions
-        .map((one) =>
-          [
-            one.resource?.refId,
-            one.pricingType,
-            one.status,
-            one.cancelReason,
-            ...[one.startDate, one.effectiveEndDate, one.currentPeriodEnd].map((at) => at && (at.getTime() - this.now) / hour),
-          ].join(' '),
-        )
+        .map(({ resource, pricingType, status, cancelReason, ...dates }) => {
+          const told = [dates.startDate, dates.effectiveEndDate, dates.currentPeriodEnd].map((at) => at && hoursAgo(at.getTime()))
+          return [resource?.refId, pricingType, status, cancelReason, ...told].join(' ')
+        })
         .sort(),
-      invoices: invoices.map(({ id, createdAt, total, amountDue, status, invoiceLines }) =>
-        [
-          name(id),
-          (createdAt.getTime() - this.now) / hour,
-          status,
-          total.toFixed(2),
-          amountDue.toFixed(2),
-          ...invoiceLines.map(({ description, amount }) => `${description} ${amount.toFixed(2)}`),
-        ].join(' '),
-      ),
-      entries: entries
-        .map(({ kind, invoiceId, chargeId, amount, createdAt }) =>
-          [kind, name(invoiceId), name(chargeId), amount.toFixed(2), (createdAt.getTime() - this.now) / hour].join(' '),
-        )
+      invoices: invoices.map(({ id, at, status, total, due, lines }) => [name(id), hoursAgo(at), status, total, due, ...lines].join(' ')),
+      entries: (await this.entries())
+        .map(({ kind, invoiceId, chargeId, amount, at }) => [kind, name(invoiceId), name(chargeId), amount, hoursAgo(at)].join(' '))
         .sort(),
     }
-  }
-
-  balanceEntries() {
-    return this.#bench.prisma.balanceEntry.findMany({ where: { environmentId: this.environmentId } })
-  }
-
-  async balance(): Promise<number> {
-    return cents(await findBalance(this.#bench.prisma, this.environmentId, this.#customerId, 'USD'))
   }
 
   #provision({ plan, seats, resource, skipTrial, startInDays, strategy }: Extract<Action, { do: 'provision' }>) {

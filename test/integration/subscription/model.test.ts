@@ -4,7 +4,7 @@ import { Problem } from '../../../src/kernel/problem.js'
 import { type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 import { isPaid, Model, Refused, type Rules } from './model.js'
 import { type Action, anyCommand, anyRules, type Command, catalogOf, coupons, limits } from './model-commands.js'
-import { type Bill, World } from './model-world.js'
+import { type Bill, type MadeEntry, World } from './model-world.js'
 
 const hour = 3_600_000
 const begin = Date.UTC(2044, 0, 1)
@@ -28,7 +28,7 @@ describe('whatever is asked for, and whenever', function () {
   after(async () => expect(await bench.close()).to.deep.equal([]))
 
   it(`${runs} sequences: what is held, charged and given back is what a page of rules says, previews are what comes, and in steps it comes to the same`, async () => {
-    const property = fc.asyncProperty(anyRules, fc.array(anyCommand, { minLength: 4, maxLength: 14 }), play)
+    const property = fc.asyncProperty(anyRules, fc.array(anyCommand, { minLength: 4, maxLength: 11 }), play)
     const startedAt = Date.now()
     const result = await fc.check(property, { numRuns: runs, ...replay, endOnFailure: process.env.MODEL_SHRINK === undefined })
     if (runs > 100) console.log(`      ${result.numRuns} in ${((Date.now() - startedAt) / 1_000).toFixed(0)} s, seed ${result.seed}`)
@@ -58,7 +58,7 @@ describe('whatever is asked for, and whenever', function () {
       await (isDown ? world.pass(now) : world.advance(now))
       checks.isRecorded = !isDown
       model.pass(now)
-      await checks.check('after a jump')
+      await checks.check('after a jump', { isAccessKnown: !isDown })
       if (previews) await checks.checkPreviews(previews, invoiced)
 
       const resource = await world.known(requestsOf)
@@ -99,7 +99,7 @@ class Checks {
   readonly #bench: MeteringBench
   readonly #model: Model
   readonly #world: World
-  #version = 0n
+  #version = 0
   readonly #ended = new Map<string, string>()
 
   constructor(bench: MeteringBench, model: Model, world: World) {
@@ -108,35 +108,26 @@ class Checks {
     this.#world = world
   }
 
-  async check(when: string): Promise<void> {
+  /** `isAccessKnown`: as it is recorded it is looked at after the next step. */
+  async check(when: string, { isAccessKnown = false } = {}): Promise<void> {
     const { environmentId } = this.#world
-    const { app, prisma } = this.#bench
-    const held = await app.subscriptionReads.active(environmentId, { customerRefId: 'acme' })
+    const held = await this.#bench.app.subscriptionReads.active(environmentId, { customerRefId: 'acme' })
     const inForce = held.map(({ resource, plan, status, paymentCollection, effectiveEndDate, trialEndDate, trialEndBehavior }) => {
       const end = status === 'IN_TRIAL' && trialEndBehavior !== 'CONVERT_TO_PAID' ? trialEndDate : effectiveEndDate
       return `${resource?.refId ?? null} ${plan.refId} ${status} ${paymentCollection} until ${end}`
     })
     expect(inForce.sort(), when).to.deep.equal(this.#model.inForce().sort())
-    for (const resource of new Set([null, await this.#world.known('r1')])) await this.#checkAccess(resource, `${when}: ${resource}`)
+    if (!isAccessKnown)
+      for (const resource of new Set([null, await this.#world.known('r1')])) await this.#checkAccess(resource, `${when}: ${resource}`)
     if (this.isRecorded) await this.#checkMoney(when)
-    const row = await prisma.customerState.findFirstOrThrow({ where: { environmentId } })
-    expect(row.version >= this.#version, `${when}: version`).to.equal(true)
-    this.#version = row.version
-    const finals = await prisma.subscription.findMany({ where: { environmentId, status: { in: ['CANCELED', 'EXPIRED'] } } })
-    for (const { id, status, cancelReason, effectiveEndDate } of finals) {
-      const end = `${status} ${cancelReason} ${effectiveEndDate!.getTime()}`
+    const version = await this.#world.version()
+    expect(version, `${when}: version`).to.be.at.least(this.#version)
+    this.#version = version
+    for (const [id, end] of await this.#world.ended()) {
       expect(this.#ended.get(id) ?? end, `${when}: what has ended stays as it is`).to.equal(end)
       this.#ended.set(id, end)
     }
-    const renewals = await prisma.subscriptionRenewal.findMany({
-      where: { environmentId },
-      orderBy: [{ subscriptionId: 'asc' }, { periodStart: 'asc' }],
-    })
-    for (const [index, renewal] of renewals.entries()) {
-      const before = renewals[index - 1]
-      if (before?.subscriptionId === renewal.subscriptionId)
-        expect(renewal.periodStart.getTime(), `${when}: periods tile`).to.be.at.least(before.periodEnd.getTime())
-    }
+    expect(await this.#world.overlaps(), `${when}: periods tile`).to.equal(0)
   }
 
   /** The best plan gives the calls, and as many seats may be used as are bought. */
@@ -151,16 +142,17 @@ class Checks {
   }
 
   async #checkMoney(when: string): Promise<void> {
-    const invoices = await this.#world.invoices()
+    const [invoices, entries] = await Promise.all([this.#world.invoices(), this.#world.entries()])
     const { documents, balance } = this.#model.money
-    const told = invoices.map(({ createdAt, total, amountDue }) => `${createdAt.getTime()} ${cents(total)} due ${cents(amountDue)}`)
-    expect(told, `${when}: invoices`).to.deep.equal(documents.map(({ at, total, due }) => `${at} ${total} due ${due}`))
-    expect(await this.#world.balance(), `${when}: balance`).to.equal(balance)
-    const entries = await this.#world.balanceEntries()
+    const told = (one: { at: number; total: number; due: number }) => `${new Date(one.at).toISOString()} ${one.total}, due ${one.due}`
+    expect(invoices.map(told), `${when}: invoices`).to.deep.equal(documents.map(told))
+    const sum = (isOfIt: (entry: MadeEntry) => boolean) => entries.filter(isOfIt).reduce((total, { amount }) => total + amount, 0)
+    expect(
+      sum(({ kind }) => kind !== 'WAITING' && kind !== 'DROPPED'),
+      `${when}: balance`,
+    ).to.equal(balance)
     for (const [index, { id, total }] of invoices.entries()) {
-      const sum = (isOfIt: (entry: (typeof entries)[number]) => boolean) =>
-        entries.filter(isOfIt).reduce((amount, entry) => amount + cents(entry.amount), 0)
-      const charged = cents(total) + sum(({ kind, invoiceId }) => kind === 'CREDIT' && invoiceId === id)
+      const charged = total + sum(({ kind, invoiceId }) => kind === 'CREDIT' && invoiceId === id)
       const given = sum(({ kind, chargeId }) => chargeId === id && ['CREDIT', 'RELEASED', 'REVERSED'].includes(kind))
       expect(given, `${when}: credit for what was paid`).to.be.within(0, documents[index]!.state === 'dead' ? 0 : charged)
     }
@@ -170,10 +162,8 @@ class Checks {
   async checkPreviews(previews: ReadonlyMap<string, Bill>, known: number): Promise<void> {
     const made = (await this.#world.invoices()).slice(known)
     for (const [id, preview] of previews) {
-      const first = made.find(({ subscriptionId }) => subscriptionId === id)
-      if (!first) continue
-      const own = made.filter(({ subscriptionId, createdAt }) => subscriptionId === id && +createdAt === +first.createdAt)
-      expect(billOf(own), 'the next invoice').to.deep.equal(preview)
+      const own = made.filter(({ subscriptionId }) => subscriptionId === id)
+      if (own.length > 0) expect(billOf(own.filter(({ at }) => at === own[0]!.at)), 'the next invoice').to.deep.equal(preview)
     }
   }
 
@@ -183,14 +173,12 @@ class Checks {
   }
 }
 
-const cents = (amount: { toFixed(): string }) => Math.round(Number(amount.toFixed()) * 100)
-
-function billOf(invoices: Awaited<ReturnType<World['invoices']>>): Bill {
+function billOf(invoices: readonly Bill[]): Bill {
   const sum = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0)
   return {
-    total: sum(invoices.map(({ total }) => cents(total))),
-    due: sum(invoices.map(({ amountDue }) => cents(amountDue))),
-    lines: invoices.flatMap(({ invoiceLines }) => invoiceLines.map(({ amount }) => cents(amount))),
+    total: sum(invoices.map(({ total }) => total)),
+    due: sum(invoices.map(({ due }) => due)),
+    lines: invoices.flatMap(({ lines }) => lines),
   }
 }
 
