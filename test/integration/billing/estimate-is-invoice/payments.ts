@@ -14,6 +14,9 @@ interface Sum {
   given: string
 }
 
+/** Where more costs less, late usage makes its invoice smaller, and not what that charges for time: with tax at most by so much. */
+const dearestTax = 1.2
+
 export class Payments {
   readonly #bench: Bench
   readonly #environmentId: string
@@ -75,7 +78,9 @@ export class Payments {
   async check(): Promise<void> {
     const { rows } = await this.#bench.pool.query<Sum>(
       `SELECT invoice.id, CASE WHEN status = 'CANCELED' OR refunded_amount > 0 THEN 'dead' ELSE 'alive' END AS status,
-         (total + coalesce((SELECT sum(amount) FROM balance_entry e WHERE e.environment_id = $1 AND e.invoice_id = invoice.id AND e.kind = 'CREDIT'), 0))::float8::text AS charged,
+         (total + coalesce((SELECT sum(amount) FROM balance_entry e WHERE e.environment_id = $1 AND e.invoice_id = invoice.id AND e.kind = 'CREDIT'), 0)
+           - ${dearestTax} * coalesce((SELECT sum(amount) FROM invoice_line l WHERE l.environment_id = $1 AND l.invoice_id = invoice.id AND amount < 0
+               AND description LIKE 'Late usage%'), 0))::float8::text AS charged,
          coalesce((SELECT sum(amount) FROM balance_entry e WHERE e.environment_id = $1 AND e.charge_id = invoice.id AND e.kind IN ('CREDIT', 'RELEASED', 'REVERSED')), 0)::float8::text AS given
        FROM invoice WHERE environment_id = $1`,
       [this.#environmentId],
