@@ -226,7 +226,8 @@ export class BillingLedger {
       const billed = bill({ account, terms, change, replaced, usage, customerDiscount, charges })
       const result = named(billed, account, newId)
       for (const { id, payerId = payerOf(after) } of result.drafts) known.set(id, { funding: 'given', payerId })
-      if (result.standing && !result.account.standing && isReplaced(after))
+      // What nobody has paid gives nothing to what takes its place.
+      if (result.standing && !result.account.standing && isReplaced(after) && before?.status !== 'PAYMENT_PENDING')
         released.push({ subscription: after, standing: result.standing, at })
       if (isCharged(after) && beginsUsage(account, change, changes)) result.account = { ...result.account, usageFrom: usageUntil }
       accounts.set(after.id, result.account)

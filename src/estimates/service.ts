@@ -1,10 +1,10 @@
 import type { BilledSubscription, BillingLedger, SavedChange } from '../billing/ledger.js'
 import { findBalance } from '../billing/records/balance.js'
-import { findAccounts } from '../billing/records/invoices.js'
+import { findAccounts, findInvoices } from '../billing/records/invoices.js'
 import { findCustomerDiscount } from '../billing/records/redemptions.js'
 import { type Account, discountAt, isCharged, newAccount } from '../billing/rules/account.js'
 import { balanceAfter } from '../billing/rules/balance.js'
-import type { Discount, Draft, Terms } from '../billing/rules/billing.js'
+import type { Discount, Draft, Invoice, Terms } from '../billing/rules/billing.js'
 import { type Charge, chargesOf, currencyOf } from '../billing/rules/charges.js'
 import { payerOf } from '../billing/rules/credit.js'
 import { type Estimate, estimateOf, joined, paidFrom } from '../billing/rules/estimate.js'
@@ -21,7 +21,7 @@ import { isSameSlot } from '../subscription/rules/coexistence.js'
 import { apply } from '../subscription/rules/lifecycle.js'
 import { planChangeType } from '../subscription/rules/plan-change.js'
 import { invalidSubscriptionStatus } from '../subscription/rules/problems.js'
-import type { Subscription } from '../subscription/rules/subscription.js'
+import { isFinal, type Subscription } from '../subscription/rules/subscription.js'
 import { agreeLater } from '../subscription/use-cases/agree-later.js'
 import type { UpdateSubscription } from '../subscription/use-cases/change.js'
 import type { ProvisionSubscription } from '../subscription/use-cases/references.js'
@@ -97,7 +97,8 @@ export class EstimateService {
       const change: SavedChange = { before: null, after: started, at, isRenewal: false, inForce }
       // What is not charged settles nothing by an invoice of its own: that is what the other one's end does.
       const ended = inForce && !isCharged(started) ? [{ before: inForce, after: apply(inForce, 'replace', at), at, isRenewal: false }] : []
-      return this.#estimate(db, { ...preview, changes: [...ended, change], subscription: started, before: inForce }, request.billing)
+      const changes = [...preview.changes.filter(isWithdrawn), ...ended, change]
+      return this.#estimate(db, { ...preview, changes, subscription: started, before: inForce }, request.billing)
     })
   }
 
@@ -159,7 +160,8 @@ export class EstimateService {
     const drafts = documentsOf(billed.filter(isAsked)).flatMap((one) => (one.payerId === payerId ? [one.draft] : []))
     const at = changes.at(-1)?.at ?? now
     const currency = drafts.at(-1)?.currency ?? account.terms.currency
-    const balance = currency === null ? decimal.zero : await this.#balance(db, { environmentId, payerId, currency }, billed, drafts)
+    const payer = { environmentId, payerId, currency: currency ?? fallbackCurrency }
+    const balance = currency === null ? decimal.zero : await this.#balance(db, payer, billed, drafts, changes.filter(isWithdrawn))
     const estimate = estimateOf({
       account,
       drafts,
@@ -176,12 +178,16 @@ export class EstimateService {
     return { ...estimate, isPlanDowngrade: before && (isPlanDowngrade ?? false), hasScheduledUpdates: subscription.scheduled.length > 0 }
   }
 
-  /** What the payer has to its credit when the documents come: others that the same change makes before them use it first. */
+  /**
+   * What the payer has to its credit when the documents come: others that the same change makes before them use it first, and what the invoices have used of it
+   * that are taken back before comes back.
+   */
   async #balance(
     db: Db,
     { environmentId, payerId, currency }: { environmentId: string; payerId: string; currency: string },
     billed: readonly BilledSubscription[],
     [first]: readonly Draft[],
+    withdrawn: readonly SavedChange[] = [],
   ): Promise<decimal.Decimal> {
     const drafts = documentsOf(billed)
     const index = drafts.findIndex(({ draft }) => draft === first)
@@ -190,7 +196,11 @@ export class EstimateService {
       currency,
       before.map(({ draft }) => draft),
     )
-    return totals.reduce(balanceAfter, await findBalance(db, environmentId, payerId, currency))
+    const ids = withdrawn.map(({ after }) => after.id)
+    const unpaid = ids.length === 0 ? [] : (await findInvoices(db, environmentId, ids)).filter(isUnpaid)
+    const own = unpaid.filter((invoice) => invoice.customerId === payerId && invoice.currency === currency)
+    const returned = own.reduce((sum, { creditApplied }) => decimal.add(sum, creditApplied), decimal.zero)
+    return totals.reduce(balanceAfter, decimal.add(await findBalance(db, environmentId, payerId, currency), returned))
   }
 
   async #account(db: Db, customer: Preview['customer'], subscription: Subscription): Promise<Account> {
@@ -217,6 +227,11 @@ export class EstimateService {
     )
   }
 }
+
+/** It waits for its first payment and is not wanted any more: its invoice is taken back before anything else happens. */
+const isWithdrawn = ({ before, after }: SavedChange): boolean => before?.status === 'PAYMENT_PENDING' && isFinal(after.status)
+
+const isUnpaid = ({ status }: Pick<Invoice, 'status'>): boolean => status === 'OPEN' || status === 'FAILED'
 
 /** With whom they are for. */
 const documentsOf = (billed: readonly BilledSubscription[]) =>

@@ -36,11 +36,12 @@ export async function findEligibility(db: Db, environmentId: string, customerIds
 
 /**
  * Of a subscription `s` with its trial `t`: it used up the customer's trial of the product. A trial that is yet to start counts; what ended before it
- * began, and what was never paid, does not.
+ * began, and what was never paid, does not. What has started counts also where that is not recorded yet.
  */
 const isTrialUsed = Prisma.sql`(s.effective_end_date IS NULL OR s.effective_end_date > s.start_date)
   AND s.status <> 'PAYMENT_PENDING' AND s.cancel_reason IS DISTINCT FROM 'PendingPaymentExpired'
-  AND (t.subscription_id IS NOT NULL OR s.has_paid OR (s.pricing_type <> 'FREE' AND s.status <> 'NOT_STARTED'))`
+  AND (t.subscription_id IS NOT NULL OR s.has_paid OR (s.pricing_type <> 'FREE' AND (s.status <> 'NOT_STARTED'
+    OR (NOT s.awaits_payment AND s.start_date <= to_timestamp(environment_clock(s.environment_id) / 1000.0)))))`
 
 /** Remembers that the customer has its trial of the product with this subscription, and not with one that ended before it began. */
 export async function recordTrial(db: Db, subscription: Subscription): Promise<void> {

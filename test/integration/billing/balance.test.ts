@@ -202,6 +202,19 @@ describe('what a payer has to its credit', () => {
       expect(await balance()).to.equal('21')
     })
 
+    it('is foreseen to come back where another plan is asked for while the first payment is waited for', async () => {
+      await withCredit()
+      await acme.buy('business')
+      const request = { customerRefId: 'acme', planRefId: 'team', quantities: seats(2), ...invoiced }
+      for (const startDate of [at('2027-05-16T00:00:00'), null]) {
+        const { total, amountDue, balance: told } = await bench.estimates.provision(environmentId, { ...request, startDate })
+        expect([total, amountDue, told?.initial]).to.deep.equal(['54', '33', '21'])
+      }
+      const { subscription } = await bench.subscriptions.provision(environmentId, request)
+      await deliver()
+      expect(await acme.latest(subscription.id)).to.include({ total: '54', amountDue: '33', creditApplied: '21' })
+    })
+
     it('is reserved while that has failed and can be paid still', async () => {
       await withCredit()
       const id = await acme.buy('business', { billing: { awaitsPayment: false } })

@@ -35,6 +35,18 @@ describe('estimates', () => {
     expect(estimate.recurring?.total).to.equal('55.5')
   })
 
+  it('answer no trial where a plan that was to start has started, and nobody has recorded it yet', async () => {
+    const startDate = at('2027-04-10T00:00:00')
+    await bench.subscriptions.provision(environmentId, { customerRefId: 'acme', planRefId: 'custom', startDate })
+    const request = { customerRefId: 'acme', planRefId: 'tried' }
+    await bench.environments.moveTestClock(environmentId, at('2027-04-09T23:59:59'))
+    expect((await bench.estimates.provision(environmentId, request)).total).to.equal('0')
+    await bench.environments.moveTestClock(environmentId, startDate)
+    expect((await bench.estimates.provision(environmentId, request)).total).to.equal('55.5')
+    const { subscription } = await bench.subscriptions.provision(environmentId, request)
+    expect((await invoicesOf(bench, environmentId, subscription.id)).map(({ total }) => total)).to.deep.equal(['55.5'])
+  })
+
   it('answer credit and debit of a plan change, and that a cheaper plan is a downgrade', async () => {
     await bench.subscriptions.provision(environmentId, { customerRefId: 'acme', planRefId: 'business' })
     await bench.testClocks.advance(environmentId, at('2027-04-16T00:00:00'))

@@ -25,6 +25,7 @@ const kinds = [
   'cancel',
   'renewal',
   'usage',
+  'paid first',
   'change unpaid',
   'cancel unpaid',
 ]

@@ -71,7 +71,9 @@ export class Payments {
 
   /** Whether something may end by itself because nobody pays. */
   async isMissing(customerId: string): Promise<boolean> {
-    return (await this.#bench.prisma.invoice.count({ where: { environmentId: this.#environmentId, customerId, status: 'FAILED' } })) > 0
+    const of = { environmentId: this.#environmentId, customerId }
+    const failed = await this.#bench.prisma.invoice.count({ where: { ...of, status: 'FAILED' } })
+    return failed + (await this.#bench.prisma.subscription.count({ where: { ...of, status: 'PAYMENT_PENDING' } })) > 0
   }
 
   /** Of each charge is given back what it charged at most, and nothing of one that is dead. What payers have is what is left of their entries. */
