@@ -53,7 +53,7 @@ export interface JobQueue<T> {
   add(data: T, options?: AddOptions): Promise<void>
   /** Adds a job for each, all or none, in one exchange with Redis. Fails as `add` does. */
   addAll(data: readonly T[]): Promise<void>
-  /** Jobs that wait for a worker. */
+  /** Jobs that wait for a worker. Fails with UNAVAILABLE at once while Redis is away. */
   waiting(): Promise<number>
 }
 
@@ -98,7 +98,10 @@ export function openQueue<T extends { v: number }>(
       await checkConnected()
       await queue.addBulk(data.map((one) => ({ name: definition.name, data: one, opts }))).catch(explainRefusal)
     },
-    waiting: () => queue.getWaitingCount(),
+    async waiting() {
+      await checkConnected()
+      return queue.getWaitingCount()
+    },
   }
 }
 
