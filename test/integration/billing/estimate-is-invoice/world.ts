@@ -137,10 +137,12 @@ export class EstimateWorld {
         await bench.catalog.apply(this.#environmentId, catalogOf(this.#prices, spec), { dryRun: false, archiveMissing: false })
         await this.#convertCalls()
       }
-      await each(`payments of step ${index}`, async ({ id, spec: { steps } }) => {
-        const { payment } = steps[index]!
-        if (payment) await this.#payments.settle(id, payment)
-        else await this.#payments.look(id)
+      await each(`payments of step ${index}`, async (traveller) => {
+        const { payment } = traveller.spec.steps[index]!
+        if (payment) await this.#payments.settle(traveller.id, payment)
+        else await this.#payments.look(traveller.id)
+        // What a payment ends makes invoices too, which are no part of the step.
+        await this.#newInvoices(traveller)
       })
       await each(`step ${index}`, (traveller) => this.#step(traveller, traveller.spec.steps[index]!))
       await this.#payments.check()
