@@ -76,14 +76,20 @@ export class Payments {
     return failed + (await this.#bench.prisma.subscription.count({ where: { ...of, status: 'PAYMENT_PENDING' } })) > 0
   }
 
-  /** Of each charge is given back what it charged at most, and nothing of one that is dead. What payers have is what is left of their entries. */
+  /**
+   * Of each charge is given back what it charged at most, and nothing of one that is dead; what is credited on an invoice that a subscription waits for is left
+   * out, as it may be credited in another way until that is paid. What payers have is what is left of their entries.
+   */
   async check(): Promise<void> {
     const { rows } = await this.#bench.pool.query<Sum>(
       `SELECT invoice.id, CASE WHEN status = 'CANCELED' OR refunded_amount > 0 THEN 'dead' ELSE 'alive' END AS status,
          (total + coalesce((SELECT sum(amount) FROM balance_entry e WHERE e.environment_id = $1 AND e.invoice_id = invoice.id AND e.kind = 'CREDIT'), 0)
            - ${dearestTax} * coalesce((SELECT sum(amount) FROM invoice_line l WHERE l.environment_id = $1 AND l.invoice_id = invoice.id AND amount < 0
                AND description LIKE 'Late usage%'), 0))::float8::text AS charged,
-         coalesce((SELECT sum(amount) FROM balance_entry e WHERE e.environment_id = $1 AND e.charge_id = invoice.id AND e.kind IN ('CREDIT', 'RELEASED', 'REVERSED')), 0)::float8::text AS given
+         coalesce((SELECT sum(amount) FROM balance_entry e WHERE e.environment_id = $1 AND e.charge_id = invoice.id AND e.kind IN ('CREDIT', 'RELEASED', 'REVERSED')
+           AND NOT EXISTS (
+             SELECT FROM invoice waiting JOIN subscription s ON s.environment_id = $1 AND s.id = waiting.subscription_id AND s.status = 'PAYMENT_PENDING'
+             WHERE waiting.environment_id = $1 AND waiting.id = e.invoice_id)), 0)::float8::text AS given
        FROM invoice WHERE environment_id = $1`,
       [this.#environmentId],
     )
