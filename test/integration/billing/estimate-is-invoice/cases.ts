@@ -138,8 +138,6 @@ export interface StepSpec {
   /** What is heard before it. */
   payment: PaymentSpec | null
   kind: StepKind
-  /** Nobody has a card, so what is provisioned waits for its first payment. */
-  isPaidFirst: boolean
   content: ContentSpec
   proration: ProrationBehavior
   /** Of a migration or a cancellation. */
@@ -170,7 +168,6 @@ const anyStep: fc.Arbitrary<StepSpec> = fc.record({
     'cancel',
     'rest',
   ),
-  isPaidFirst: fc.integer({ min: 0, max: 2 }).map((n) => n === 0),
   content: anyContent,
   proration: fc.constantFrom<ProrationBehavior[]>(
     'INVOICE_IMMEDIATELY',

@@ -14,9 +14,6 @@ interface Sum {
   given: string
 }
 
-/** Where more costs less, late usage makes its invoice smaller, and not what that charges for time: with tax at most by so much. */
-const dearestTax = 1.2
-
 export class Payments {
   readonly #bench: Bench
   readonly #environmentId: string
@@ -71,18 +68,14 @@ export class Payments {
 
   /** Whether something may end by itself because nobody pays. */
   async isMissing(customerId: string): Promise<boolean> {
-    const of = { environmentId: this.#environmentId, customerId }
-    const failed = await this.#bench.prisma.invoice.count({ where: { ...of, status: 'FAILED' } })
-    return failed + (await this.#bench.prisma.subscription.count({ where: { ...of, status: 'PAYMENT_PENDING' } })) > 0
+    return (await this.#bench.prisma.invoice.count({ where: { environmentId: this.#environmentId, customerId, status: 'FAILED' } })) > 0
   }
 
   /** Of each charge is given back what it charged at most, and nothing of one that is dead. What payers have is what is left of their entries. */
   async check(): Promise<void> {
     const { rows } = await this.#bench.pool.query<Sum>(
       `SELECT invoice.id, CASE WHEN status = 'CANCELED' OR refunded_amount > 0 THEN 'dead' ELSE 'alive' END AS status,
-         (total + coalesce((SELECT sum(amount) FROM balance_entry e WHERE e.environment_id = $1 AND e.invoice_id = invoice.id AND e.kind = 'CREDIT'), 0)
-           - ${dearestTax} * coalesce((SELECT sum(amount) FROM invoice_line l WHERE l.environment_id = $1 AND l.invoice_id = invoice.id AND amount < 0
-               AND description LIKE 'Late usage%'), 0))::float8::text AS charged,
+         (total + coalesce((SELECT sum(amount) FROM balance_entry e WHERE e.environment_id = $1 AND e.invoice_id = invoice.id AND e.kind = 'CREDIT'), 0))::float8::text AS charged,
          coalesce((SELECT sum(amount) FROM balance_entry e WHERE e.environment_id = $1 AND e.charge_id = invoice.id AND e.kind IN ('CREDIT', 'RELEASED', 'REVERSED')), 0)::float8::text AS given
        FROM invoice WHERE environment_id = $1`,
       [this.#environmentId],

@@ -123,9 +123,7 @@ export class EstimateWorld {
           throw error
         }
       })
-    await each('first', (traveller) =>
-      this.#provision(traveller, traveller.spec.first, { proration: 'INVOICE_IMMEDIATELY', isPaidFirst: false }),
-    )
+    await each('first', (traveller) => this.#provision(traveller, traveller.spec.first, 'INVOICE_IMMEDIATELY'))
     for (const [index, gap] of spec.gaps.slice(1).entries()) {
       const next = this.#now + gap * 1_000
       await each(`before step ${index}`, (traveller) => this.#foresee(traveller, traveller.spec.steps[index]!, next))
@@ -151,7 +149,7 @@ export class EstimateWorld {
     const current = await this.#current(traveller)
     const { kind, content, proration } = step
     if (kind === 'rest') return
-    if (!current || kind === 'provision') return this.#provision(traveller, content, step)
+    if (!current || kind === 'provision') return this.#provision(traveller, content, proration)
     if (kind === 'cancel') return this.#cancel(traveller, current, step)
     if (kind === 'migrate') return this.#migrate(traveller, current, step)
     const { addons } = contentRequest(content)
@@ -191,11 +189,7 @@ export class EstimateWorld {
     this.#remember(traveller, made)
   }
 
-  async #provision(
-    traveller: Traveller,
-    content: ContentSpec,
-    { proration, isPaidFirst }: Pick<StepSpec, 'proration' | 'isPaidFirst'>,
-  ): Promise<void> {
+  async #provision(traveller: Traveller, content: ContentSpec, proration: StepSpec['proration']): Promise<void> {
     const { spec, refId } = traveller
     const before = await this.#current(traveller)
     const request = {
@@ -204,7 +198,7 @@ export class EstimateWorld {
       billingPeriod: content.planRefId === 'tried' ? null : content.billingPeriod,
       billingCountryCode: spec.country,
       ...contentRequest(content),
-      billing: { ...termsOf(spec, content), proration, ...(isPaidFirst && { collectionMethod: 'CHARGE' as const }) },
+      billing: { ...termsOf(spec, content), proration },
     }
     const made = await this.#compare(traveller, before ? 'plan change' : 'provision', {
       estimate: () => this.#bench.estimates.provision(this.#environmentId, request),
@@ -312,13 +306,6 @@ export class EstimateWorld {
     const subscription = outcome.after
     const invoice = outcome.made.filter(({ subscriptionId }) => subscriptionId === subscription.id).at(-1) ?? null
     const { total, subTotal, discountAmount: discount, tax, amountDue } = estimated
-    if (subscription.status === 'PAYMENT_PENDING' && invoice) {
-      // What it takes the place of ends when it is paid: what that makes comes then.
-      const lines = estimated.lines.map(({ amount }) => amount)
-      expect(lines.slice(lines.length - invoice.lines.length), 'paid first').to.deep.equal(invoice.lines)
-      this.#count('paid first')
-      return { subscription, invoice }
-    }
     // Own ones come last, as they are made.
     const isOwn = ({ subscriptionId }: MadeInvoice) => subscriptionId === subscription.id
     const expected = added([...outcome.made.filter((made) => !isOwn(made)), ...outcome.made.filter(isOwn)])
