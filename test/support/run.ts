@@ -1,4 +1,4 @@
-// `npm test`: starts what the tests need, runs mocha (tests of whole processes beside the others), stops everything. The last line is "N passed, N failed".
+// `npm test`: starts what the tests need, runs mocha in lanes beside each other, stops everything. The last line is "N passed, N failed".
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'

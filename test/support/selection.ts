@@ -30,13 +30,13 @@ export function selectFiles(sources: readonly string[], filters: readonly string
 /** Unit tests do no IO, so a run of nothing else starts no services. */
 export const needServices = (files: readonly string[]): boolean => files.some((file) => !file.startsWith('unit/'))
 
-/**
- * What runs beside each other. Tests of whole processes mostly wait for what takes its time, so the rest is done meanwhile. One after the other
- * within a lane.
- */
+/** About as long as the others take. Tests of whole processes mostly wait for what takes its time. */
+const ofSecondLane = /^(?:contract|e2e|unit|integration\/web)\//
+
+/** What runs beside each other, one test after the other within a lane. */
 export function lanesOf(files: readonly string[]): string[][] {
-  const isOfProcesses = (file: string) => file.startsWith('e2e/')
-  return [files.filter((file) => !isOfProcesses(file)), files.filter(isOfProcesses)].filter((lane) => lane.length > 0)
+  const isOfSecond = (file: string) => ofSecondLane.test(file)
+  return [files.filter((file) => !isOfSecond(file)), files.filter(isOfSecond)].filter((lane) => lane.length > 0)
 }
 
 /** Where the compiler puts a test. */

@@ -27,10 +27,10 @@ describe('support/selection', () => {
     expect(needServices(['unit/kernel/decimal.test.ts', 'integration/local/redis.test.ts'])).to.equal(true)
   })
 
-  it('has tests of whole processes run beside the others, each test once', () => {
-    expect(lanesOf(['e2e/story.test.ts', 'integration/a.test.ts', 'unit/b.test.ts'])).to.deep.equal([
-      ['integration/a.test.ts', 'unit/b.test.ts'],
-      ['e2e/story.test.ts'],
+  it('has tests of records run beside the others, each test once', () => {
+    expect(lanesOf(['e2e/story.test.ts', 'integration/billing/a.test.ts', 'unit/b.test.ts'])).to.deep.equal([
+      ['integration/billing/a.test.ts'],
+      ['e2e/story.test.ts', 'unit/b.test.ts'],
     ])
     expect(lanesOf(['e2e/story.test.ts'])).to.deep.equal([['e2e/story.test.ts']])
   })

@@ -7,7 +7,8 @@ import { EstimateWorld } from './world.js'
 
 /** More with ESTIMATE_CASES=10000. */
 const wantedCases = Number(process.env.ESTIMATE_CASES ?? 250)
-const seed = Number(process.env.ESTIMATE_SEED ?? randomInt(2 ** 31))
+/** The suite asks the same each time; with ESTIMATE_CASES it is new ones. */
+const seed = Number(process.env.ESTIMATE_SEED ?? (process.env.ESTIMATE_CASES ? randomInt(2 ** 31) : 7))
 /** A failure names these; with them the one customer goes its way again. */
 const onlyWorld = process.env.ESTIMATE_WORLD === undefined ? null : Number(process.env.ESTIMATE_WORLD)
 const onlyCustomer = process.env.ESTIMATE_CUSTOMER === undefined ? undefined : Number(process.env.ESTIMATE_CUSTOMER)

@@ -198,11 +198,17 @@ describe('the defence of the front door', () => {
   it('lets a customer have so many large answers a second', async () => {
     const client = { 'x-api-key': door.clientKey, 'x-customer-key': door.customerToken('shopper') }
     const paywall = readFileSync(join(packageRoot, 'test/integration/web/graphql/paywall/paywall.graphql'), 'utf8')
-    const outcomes = await Promise.all(Array.from({ length: 30 }, () => door.ask(paywall, { input: {} }, client)))
-    const codes = outcomes.map(({ errors }) => errors?.[0]?.extensions.code ?? 'answered')
-    expect(codes).to.include('answered').and.to.include('RateLimitExceeded')
+    const together = async () => {
+      const outcomes = await Promise.all(Array.from({ length: 10 }, () => door.ask(paywall, { input: {} }, client)))
+      return outcomes.map(({ errors }) => errors?.[0]?.extensions.code ?? 'answered')
+    }
+    // A slow machine may take more than a second for them.
+    await eventually('some to be answered, and others not', async () => {
+      const codes = await together()
+      return codes.includes('answered') && codes.includes('RateLimitExceeded')
+    })
     await eventually('the next second', async () => (await door.ask(paywall, { input: {} }, client)).errors === undefined)
-  }).timeout(20_000)
+  }).timeout(30_000)
 })
 
 describe('connections', () => {
