@@ -133,8 +133,8 @@ function billDecided({
   if (standing && before?.status === 'PAYMENT_PENDING' && after.status === 'ACTIVE') return payOff({ account, replaced, settled })
   const waits = before?.status !== 'PAYMENT_PENDING' && after.status === 'PAYMENT_PENDING'
   if (!waits) return charge({ account, target, replaced, change, settled })
-  // What is not on this invoice (it is in another currency, of another payer, or not paid itself) is given when the payment has come.
-  const running = replaced?.currency === target?.currency ? replaced : null
+  // What is not on this invoice (it is in another currency, of another payer, not paid itself, or waits for an invoice) is given when the payment has come.
+  const running = replaced?.chargedBy !== undefined && replaced.currency === target?.currency ? replaced : null
   const { account: waiting, drafts } = charge({ account, target, replaced: running, change, settled })
   const isCredited = running !== null && settled(running).isOnInvoice
   const credited = isCredited ? { chargedBy: running.chargedBy, periodStart: running.period.start } : null

@@ -250,6 +250,28 @@ describe('what a payer has to its credit', () => {
     expect(await balance(), 'one on the invoice, or one to spend').to.equal('0')
   })
 
+  it('is given once where what was charged waited for its invoice while the successor waited for its payment', async () => {
+    const waiting = { subscriptionRefId: 'team', quantities: seats(3), billing: { proration: 'CREATE_PRORATIONS' } } as const
+    const begin = async () => {
+      environmentId = await newAcme(bench)
+      acme = await payer(bench, environmentId)
+      await acme.buy('team', invoiced)
+      await pass('2027-04-16T00:00:00')
+      await bench.subscriptionChanges.update(environmentId, waiting)
+      const id = await acme.buy('business')
+      expect(await acme.latest(id)).to.include({ total: '120', status: 'OPEN' })
+      return id
+    }
+    const canceled = await begin()
+    await cancelWithCredit('team')
+    expect(await balance(), '33 that are left, less 12 that waited').to.equal('21')
+    await acme.tell(canceled, { status: 'PAID' })
+    expect(await balance()).to.equal('21')
+    const replacing = await begin()
+    await acme.tell(replacing, { status: 'PAID' })
+    expect(await balance(), '12 are invoiced before').to.equal('33')
+  })
+
   it('is given for what a change charged anew while the successor waits', async () => {
     await acme.buy('team', invoiced)
     await pass('2027-04-16T00:00:00')
