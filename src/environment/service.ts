@@ -6,6 +6,7 @@ import { invalidInput } from '../kernel/problem.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { Recent } from '../platform/recent.js'
 import { inTransaction } from '../platform/transaction.js'
+import { KeyLookups, type KeyToLookUp } from './key-lookups.js'
 import { verifyToken } from './model/customer-token.js'
 import {
   type ApiKey,
@@ -61,16 +62,17 @@ export interface CreatedKey {
   record: ApiKey
 }
 
-/** How long a revoked, expired or new key can go unnoticed by a process: each remembers what it looked up, absence too. */
-const recentMs = 5_000
-// Some megabytes at most, however many keys a caller makes up.
-const maxRecent = 10_000
+/** How long a rotated secret can go unnoticed by a process. */
+const secretsMs = 5_000
+const maxSecrets = 10_000
 
 interface ServiceParts {
   prisma: PrismaClient
   clock: Clock
   /** Makes sure that events which happen around an instant can be stored. */
   prepareForEvents: (db: Db, at: EpochMs) => Promise<void>
+  /** Tells all processes that there is a key with this hash; absent: they find out in a minute. */
+  tellCreated?: (keyHash: Buffer) => Promise<void>
 }
 
 /** Environments, their keys and signing secrets; who a request comes from. */
@@ -79,18 +81,18 @@ export class EnvironmentService implements EnvironmentTime {
   readonly #prisma: PrismaClient
   readonly #clock: Clock
   readonly #prepareForEvents: ServiceParts['prepareForEvents']
-  readonly #identities: Recent<repository.StoredIdentity | null>
-  /** Texts that are no keys. By themselves, so that made-up ones push no valid key out. */
-  readonly #unknown: Recent<null>
+  readonly #tellCreated: (keyHash: Buffer) => Promise<void>
+  /** Who keys are of, as this process knows it. */
+  readonly keys: KeyLookups
   readonly #secrets: Recent<repository.SigningSecrets | null>
 
-  constructor({ prisma, clock, prepareForEvents }: ServiceParts) {
+  constructor({ prisma, clock, prepareForEvents, tellCreated = async () => {} }: ServiceParts) {
     this.#prisma = prisma
     this.#clock = clock
     this.#prepareForEvents = prepareForEvents
-    this.#identities = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
-    this.#unknown = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
-    this.#secrets = new Recent({ ttlMs: recentMs, max: maxRecent, clock })
+    this.#tellCreated = tellCreated
+    this.keys = new KeyLookups({ load: (hash) => repository.findIdentity(prisma, hash), clock })
+    this.#secrets = new Recent({ ttlMs: secretsMs, max: maxSecrets, clock })
   }
 
   /** Answers the signing secret too, this once. Fails with DUPLICATED_ENTITY_NOT_ALLOWED when the refId is taken. */
@@ -159,7 +161,8 @@ export class EnvironmentService implements EnvironmentTime {
 
   async createKey({ environment, kind, name, expiresAt }: CreateKey): Promise<CreatedKey> {
     const { id } = await this.#environment(environment)
-    return this.#insertKey(this.#prisma, { environmentId: id, kind, name: checkRefId(name, 'name'), expiresAt })
+    const created = await this.#insertKey(this.#prisma, { environmentId: id, kind, name: checkRefId(name, 'name'), expiresAt })
+    return this.#told(created)
   }
 
   /** Oldest first, also those that are no longer valid. */
@@ -180,14 +183,14 @@ export class EnvironmentService implements EnvironmentTime {
       const created = await this.#insertKey(db, { ...old, expiresAt })
       return { ...created, replaced: { ...old, expiresAt: endsAt } }
     })
-    this.#identities.clear()
-    return rotated
+    this.keys.forgetKnown()
+    return this.#told(rotated)
   }
 
   /** Safe to repeat: the first time counts. Other processes may accept the key for 5 seconds more, open WebSockets for 20. */
   async revokeKey(keyId: string): Promise<ApiKey> {
     await repository.setKeyEnd(this.#prisma, await findKey(this.#prisma, keyId), { revokedAt: this.#clock.now() })
-    this.#identities.clear()
+    this.keys.forgetKnown()
     return findKey(this.#prisma, keyId)
   }
 
@@ -208,30 +211,23 @@ export class EnvironmentService implements EnvironmentTime {
     return { signingSecret, previousExpiresAt }
   }
 
-  /** Whether authenticating the key would not ask the database: what is known of it, also that it is none, was looked up lately. */
-  remembers(key: string): boolean {
-    return !isWellFormedKey(key) || this.#identities.has(key) || this.#unknown.has(key)
-  }
-
-  /** Whom the key speaks for. Fails with UNAUTHENTICATED when it is unknown, expired or revoked. */
-  async authenticate(key: string): Promise<KeyIdentity> {
+  /**
+   * Whom the key speaks for. Fails with UNAUTHENTICATED when it is unknown, expired or revoked, and with RESOURCE_EXHAUSTED when too many that were unknown
+   * came `from` there.
+   */
+  async authenticate(key: string, from: string): Promise<KeyIdentity> {
     if (!isWellFormedKey(key)) throw unauthenticated('API key')
-    return this.#identity(key, () => hashKey(key))
+    // Hashed only when it has to be looked up: every request comes this way.
+    return this.#identity({ name: key, hash: () => hashKey(key) }, from)
   }
 
   /** The same for who shows the SHA-256 of the key instead of the key itself. */
-  authenticateHash(hash: Buffer): Promise<KeyIdentity> {
-    return this.#identity(hash.toString('base64'), () => hash)
+  authenticateHash(hash: Buffer, from: string): Promise<KeyIdentity> {
+    return this.#identity({ name: hash.toString('base64'), hash: () => hash }, from)
   }
 
-  /** Hashed only when it has to be looked up: every request comes this way. */
-  async #identity(name: string, hash: () => Buffer): Promise<KeyIdentity> {
-    if (this.#unknown.has(name)) throw unauthenticated('API key')
-    const stored = await this.#identities.get(name, () => repository.findIdentity(this.#prisma, hash()))
-    if (!stored) {
-      this.#identities.delete(name)
-      void this.#unknown.get(name, () => Promise.resolve(null))
-    }
+  async #identity(key: KeyToLookUp, from: string): Promise<KeyIdentity> {
+    const stored = await this.keys.get(key, from)
     if (!stored || !isValidKey(stored, this.#clock.now())) throw unauthenticated('API key')
     return stored.identity
   }
@@ -243,6 +239,14 @@ export class EnvironmentService implements EnvironmentTime {
     const customerId = secrets && verifyToken(header, [secrets.current, ...previous])
     if (!customerId) throw unauthenticated('customer key')
     return customerId
+  }
+
+  /** After the commit, here and to all others. */
+  async #told<Created extends CreatedKey>(created: Created): Promise<Created> {
+    const hash = hashKey(created.key)
+    this.keys.created(hash)
+    await this.#tellCreated(hash)
+    return created
   }
 
   async #environment(refId: string): Promise<Environment> {

@@ -78,7 +78,7 @@ async function keepOrCreateKey(environments: EnvironmentService, environment: En
 /** Whether the key still works for this environment: the database may be another one than last time. */
 async function isKeyOf(environments: EnvironmentService, environment: Environment, key: string): Promise<boolean> {
   try {
-    const { environmentId, kind } = await environments.authenticate(key)
+    const { environmentId, kind } = await environments.authenticate(key, 'this process')
     return environmentId === environment.id && kind === 'SERVER'
   } catch (error) {
     if (error instanceof Problem && error.code === 'UNAUTHENTICATED') return false

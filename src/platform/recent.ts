@@ -32,16 +32,6 @@ export class Recent<T> {
     return answer.value
   }
 
-  /** Whether `get` would answer without loading. */
-  has(key: string): boolean {
-    const known = this.#answers.peek(key)
-    return known !== undefined && Math.abs(this.#clock.now() - known.askedAt) < this.#ttlMs
-  }
-
-  delete(key: string): void {
-    this.#answers.delete(key)
-  }
-
   clear(): void {
     this.#answers.clear()
   }

@@ -33,6 +33,10 @@ const webConfig = {
     default: defaultLimits.operationTimeoutMs,
     desc: 'Time for one GraphQL operation or edge request; its SQL ends with it',
   }),
+  RATE_LIMIT_PER_ADDRESS: positive({
+    default: defaultLimits.perAddress,
+    desc: 'Requests per second that one process answers for one address, whatever the keys',
+  }),
   RATE_LIMIT_PER_KEY: positive({ default: defaultLimits.perKey, desc: 'Requests per second that one process answers for one API key' }),
   RATE_LIMIT_PER_CUSTOMER: positive({
     default: defaultLimits.perCustomer,
@@ -111,6 +115,7 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
       operationTimeoutMs: config.OPERATION_TIMEOUT_MS,
       perKey: config.RATE_LIMIT_PER_KEY,
       perCustomer: config.RATE_LIMIT_PER_CUSTOMER,
+      perAddress: config.RATE_LIMIT_PER_ADDRESS,
       connections: config.CONNECTIONS_MAX,
       connectionsPerAddress: config.CONNECTIONS_PER_ADDRESS,
       sockets: config.SOCKETS_MAX,

@@ -12,6 +12,7 @@ import { CheckCounter } from '../entitlement/check-counter.js'
 import { loadCounted } from '../entitlement/counted-holdings.js'
 import { PromotionalService } from '../entitlement/promotional.js'
 import { EntitlementService } from '../entitlement/service.js'
+import { keyNewsTeller } from '../environment/key-news.js'
 import { EnvironmentService } from '../environment/service.js'
 import { SubscriptionPreviews } from '../estimates/previews.js'
 import { EstimateService } from '../estimates/service.js'
@@ -83,7 +84,12 @@ export function createApp({
   clock?: Clock
 }): App {
   const after = openWakeUps(life, queues)
-  const environments = new EnvironmentService({ prisma, clock, prepareForEvents: ensurePartitionsAround })
+  const environments = new EnvironmentService({
+    prisma,
+    clock,
+    prepareForEvents: ensurePartitionsAround,
+    tellCreated: keyNewsTeller(life, queues),
+  })
   const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: after.changed })
   const entitlements = new EntitlementService({
     prisma,

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { hearKeyNews } from '../environment/key-news.js'
 import { systemClock } from '../kernel/clock.js'
 import type { Secret } from '../platform/config.js'
 import type { Life } from '../platform/process.js'
@@ -9,7 +10,6 @@ import { SharedStates } from '../updates/held/shared-states.js'
 import { StateCache } from '../updates/held/state-cache.js'
 import { ChangeStream } from '../updates/stream/change-stream.js'
 import { TrustedProxies } from '../web/access/address.js'
-import { KeyGate } from '../web/access/key-gate.js'
 import { type RateLimitOptions, RateLimits } from '../web/access/rate-limits.js'
 import { UnreadAnswers } from '../web/access/unread-answers.js'
 import { serveEdge } from '../web/edge/edge.js'
@@ -42,6 +42,7 @@ export interface FrontDoorLimits extends RateLimitOptions, ConnectionLimits, Soc
 export const defaultLimits: FrontDoorLimits = {
   perKey: 20_000,
   perCustomer: 100,
+  perAddress: 40_000,
   connections: 20_000,
   connectionsPerAddress: 4_000,
   sockets: 10_000,
@@ -105,11 +106,11 @@ export function createFrontDoor({
   trustedProxies = [],
 }: FrontDoorOptions): Server {
   const { log, metrics } = life
-  const { operationTimeoutMs: timeoutMs, perKey, perCustomer, ...places } = { ...defaultLimits, ...limits }
+  const { operationTimeoutMs: timeoutMs, perKey, perCustomer, perAddress, ...places } = { ...defaultLimits, ...limits }
   const app = { ...services, entitlements: held, usage }
   const schema = createSchema()
-  const rateLimits = new RateLimits({ perKey, perCustomer })
-  const keys = new KeyGate(app.environments)
+  const rateLimits = new RateLimits({ perKey, perCustomer, perAddress })
+  hearKeyNews(life, queues, app.environments.keys)
   const trusted = new TrustedProxies(trustedProxies)
   const turns = new FairTurns()
   const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, turns, log })
@@ -119,13 +120,12 @@ export function createFrontDoor({
   return createHttpServer({
     life,
     connections: places,
-    edge: serveEdge({ app, schema, keys, trusted, rateLimits, timeoutMs, log, unread }),
+    edge: serveEdge({ app, schema, trusted, rateLimits, timeoutMs, log, unread }),
     editor: hasGraphiql ? serveGraphiql(graphiqlKey ?? null) : null,
     graphql: {
       door: new GraphqlDoor({
         app,
         schema,
-        keys,
         rateLimits,
         operatorKey,
         timeoutMs,
@@ -136,6 +136,7 @@ export function createFrontDoor({
         grow: held.grow.bind(held),
       }),
       bodies: new Bodies({ metrics }),
+      rateLimits,
       unread,
       trusted,
       log,
@@ -143,6 +144,6 @@ export function createFrontDoor({
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),
     docs: serveDocs([referencePage(schema)], { limits: limitsTable(limitsOf({ ...defaultLimits, ...limits })) }, sidecarAddress),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
-    socket: new SocketDoor({ keys, trusted, schema, push, feed, rateLimits, places, life }),
+    socket: new SocketDoor({ environments: app.environments, trusted, schema, push, feed, rateLimits, places, life }),
   })
 }

@@ -1,14 +1,14 @@
 /** The limits of the platform, as its docs show them: made of what is in force, and each with the test that goes beyond it. */
+import { lookupsPerSecond } from '../environment/key-lookups.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import { maxItemsPerCall } from '../metering/model/report.js'
-import { lookUpsInAll, lookUpsPerAddress } from '../web/access/key-gate.js'
-import { costPerCustomer, costPerKey, type RateLimitOptions } from '../web/access/rate-limits.js'
+import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions } from '../web/access/rate-limits.js'
 import { maxBatch } from '../web/graphql/door/door.js'
 import { maxAliases, maxCost, maxDepth, maxFragments, maxRepeats, maxTokens } from '../web/graphql/door/limits.js'
 import { maxListItems } from '../web/graphql/schema/bounds.js'
-import { bodyTimeoutMs, maxArrivingBytes, maxArrivingBytesPerKey, maxBodyBytes } from '../web/http/body.js'
+import { bodyTimeoutMs, maxBodyBytes, maxHeldBytes, maxHeldBytesPerCustomer, maxHeldBytesPerKey } from '../web/http/body.js'
 import { type ConnectionLimits, writeTimeoutMs } from '../web/http/connections.js'
-import { maxJsonContainers, maxJsonDepth, maxJsonFields } from '../web/http/json-shape.js'
+import { maxJsonDepth, maxJsonTextBytes, maxJsonValues } from '../web/http/json-shape.js'
 import { maxEarlyBytes, maxPointsPerSecond, maxUnreadBytes } from '../web/live/connection.js'
 import type { SocketPlaces } from '../web/live/socket.js'
 import { maxCustomerCost, maxSocketCost, maxSubscriptionCost } from '../web/live/subscription-costs.js'
@@ -35,7 +35,7 @@ const doorLimits = 'integration/web/graphql/door/limits.test.ts'
 
 /** A place for each limit: those of one kind stand together. */
 export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPlaces & { operationTimeoutMs: number }): Limit[] {
-  const { operationTimeoutMs, perKey, perCustomer, sockets, socketsPerAddress, socketsPerKey, socketsPerCustomer } = limits
+  const { operationTimeoutMs, perKey, perCustomer, perAddress, sockets, socketsPerAddress, socketsPerKey, socketsPerCustomer } = limits
   const row = (what: string, value: string, beyond: string, test: Limit['test'], variable: string | null = null): Limit => ({
     what,
     value,
@@ -60,24 +60,24 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
     ),
     row(
       'look-ups of keys that are not known',
-      `${count(lookUpsPerAddress)} a second of an address, ${count(lookUpsInAll)} of all`,
+      `${count(lookupsPerSecond.address)} a second of an address, ${count(lookupsPerSecond.all)} of all`,
       slowedDown,
       [defence, 'looks so many that are made up up for one address, and those of others meanwhile'],
     ),
     row('time for a body to arrive', `${count(bodyTimeoutMs)} ms`, '408', [defence, 'gives up what arrives too slowly, and says so']),
-    row('bodies that are arriving', `${bytes(maxArrivingBytesPerKey)} of a key, ${bytes(maxArrivingBytes)} of all`, '429, 503', [
+    row(
+      'bodies that are arriving or being answered',
+      `${bytes(maxHeldBytesPerCustomer)} of a customer with a client key, ${bytes(maxHeldBytesPerKey)} of a key, ${bytes(maxHeldBytes)} of all`,
+      '429, 503',
+      [defence, 'holds no more of one key than its share, and lets others send meanwhile'],
+    ),
+    row('depth, values, bytes of a text of a body', `${count(maxJsonDepth)}, ${count(maxJsonValues)}, ${count(maxJsonTextBytes)}`, '413', [
       defence,
-      'holds no more of one key than its share, and lets others send meanwhile',
+      'refuses what would take long to parse, before it is parsed',
     ]),
     row(
-      'depth, objects and lists, fields of a body',
-      `${count(maxJsonDepth)}, ${count(maxJsonContainers)}, ${count(maxJsonFields)}`,
-      '413',
-      [defence, 'refuses what would take long to parse, before it is parsed'],
-    ),
-    row(
       'fields of large answers',
-      `${count(costPerKey)} a second of a key, ${count(costPerCustomer)} of a customer with a client key`,
+      `${count(costPerKey)} a second of a key, ${count(costPerCustomer)} of a customer with a client key, ${count(costPerAddress)} of an address`,
       slowedDown,
       [defence, 'lets a customer have so many large answers a second'],
     ),
@@ -90,6 +90,13 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       slowedDown,
       [doorLimits, 'are counted for a key, each operation of a list'],
       'RATE_LIMIT_PER_KEY',
+    ),
+    row(
+      'requests of an address, by process',
+      `${count(perAddress)} a second`,
+      slowedDown,
+      [doorLimits, 'are counted for an address, whatever the keys'],
+      'RATE_LIMIT_PER_ADDRESS',
     ),
     row(
       'requests of a customer with a client key, by process',

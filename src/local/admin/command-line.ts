@@ -4,6 +4,7 @@ import { CatalogService } from '../../catalog/service.js'
 import { type Answer, type Program, readCommand } from '../../cli/command-line.js'
 import { UsageError } from '../../cli/input.js'
 import { type CatalogProblem, describeProblems } from '../../cli/output.js'
+import { keyNewsTeller } from '../../environment/key-news.js'
 import { EnvironmentService } from '../../environment/service.js'
 import { systemClock } from '../../kernel/clock.js'
 import { Problem } from '../../kernel/problem.js'
@@ -79,7 +80,12 @@ async function withServices(
   const clock = systemClock
   try {
     const { prisma } = await connectPostgres(life, databaseUrl, { poolSize: 2 })
-    const environments = new EnvironmentService({ prisma, clock, prepareForEvents: ensurePartitionsAround })
+    const environments = new EnvironmentService({
+      prisma,
+      clock,
+      prepareForEvents: ensurePartitionsAround,
+      ...(redisUrl === null ? {} : { tellCreated: keyNewsTeller(life, { redisUrl, prefix: queuePrefix }) }),
+    })
     const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: () => undefined })
     const redis = () => {
       if (redisUrl === null) throw new UsageError('no Redis: set REDIS_URL, or start the platform (npm start) and try again')

@@ -27,7 +27,7 @@ export class DirectIngestion {
 
   async #refusal(environmentId: string, job: IngestionJob): Promise<Problem | null> {
     try {
-      const identity = await this.environments.authenticateHash(Buffer.from(job.keyHash ?? '', 'base64'))
+      const identity = await this.environments.authenticateHash(Buffer.from(job.keyHash ?? '', 'base64'), `queue of ${environmentId}`)
       const isOfQueue = identity.kind === 'SERVER' && identity.environmentId === environmentId && job.environmentId === environmentId
       return isOfQueue
         ? null

@@ -20,29 +20,50 @@ export class TrustedProxies {
     }
   }
 
-  has(address: string): boolean {
+  has(given: string): boolean {
+    const address = plainAddress(given)
     const family = familyOf(address)
     return family !== null && this.#list.check(address, family)
   }
 
-  /** Who calls: what is connected, or, where that is a trusted proxy, the last in X-Forwarded-For that is none. */
+  /** What is connected, whoever calls through it. */
+  connectedOf({ remoteAddress = '' }: { remoteAddress?: string }): string {
+    return countedAs(plainAddress(remoteAddress))
+  }
+
+  /** Who calls, one address of IPv4 or a network of IPv6: what is connected, or, where that is a trusted proxy, the last in X-Forwarded-For that is none. */
   callerOf({ socket, headers }: Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string } }): string {
     const connected = plainAddress(socket.remoteAddress ?? '')
-    if (this.#isEmpty || !this.has(connected)) return connected
+    if (this.#isEmpty || !this.has(connected)) return countedAs(connected)
     // The nearest proxy has written the last one; what stands before the first that is not trusted may be made up.
     const named = String(headers['x-forwarded-for'] ?? '').split(',')
     for (const name of named.reverse()) {
       const address = plainAddress(name.trim())
       if (isIP(address) === 0) break
-      if (!this.has(address)) return address
+      if (!this.has(address)) return countedAs(address)
     }
-    return connected
+    return countedAs(connected)
   }
 }
 
-/** An IPv4 address as such, however the socket has it. */
-const plainAddress = (address: string): string =>
-  address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
+/** An IPv4 address as such, however the socket has it, and without the port that some proxies add. */
+function plainAddress(address: string): string {
+  if (address.startsWith('::ffff:') && isIP(address.slice(7)) === 4) return address.slice(7)
+  if (isIP(address) !== 0) return address
+  const [, v6, v4] = /^(?:\[([\da-f:.]+)\](?::\d+)?|([\d.]+):\d+)$/i.exec(address) ?? []
+  return v6 ?? v4 ?? address
+}
+
+/** Whoever has one address of IPv6 has the 2^64 that begin alike. */
+function countedAs(address: string): string {
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.toLowerCase().split('%')[0]!.split('::')
+  const groups = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - groups.length - after.length)).fill('0')
+  const network = [...groups, ...zeros, ...after].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''))
+  return `${network.join(':')}::/64`
+}
 
 function familyOf(address: string): 'ipv4' | 'ipv6' | null {
   const version = isIP(address)

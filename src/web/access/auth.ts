@@ -35,18 +35,26 @@ export interface Credentials {
   customerToken: string | undefined
 }
 
-type Authenticator = Pick<EnvironmentService, 'authenticate' | 'verifyCustomerToken'>
+export type Authenticator = Pick<EnvironmentService, 'authenticate' | 'verifyCustomerToken'>
 
 export function credentialsOf(headers: IncomingHttpHeaders): Credentials {
   return { apiKey: single(headers['x-api-key']), customerToken: single(headers['x-customer-key']) }
 }
 
-/** Fails with UNAUTHENTICATED when the key or the token is missing, unknown or no longer valid. */
-export async function identify(environments: Authenticator, { apiKey, customerToken }: Credentials): Promise<Identity> {
-  if (!apiKey) throw new Problem('UNAUTHENTICATED', 'UNAUTHENTICATED', 'Send an API key of the environment in the header X-API-KEY.')
-  const key = await environments.authenticate(apiKey)
+/**
+ * Fails with UNAUTHENTICATED when the key or the token is missing, unknown or no longer valid, and with RESOURCE_EXHAUSTED when too many that are unknown were
+ * shown from the address.
+ */
+export async function identify(environments: Authenticator, { apiKey, customerToken }: Credentials, address: string): Promise<Identity> {
+  if (!apiKey) return nobody()
+  const key = await environments.authenticate(apiKey, address)
   const isSigned = key.kind === 'CLIENT' && customerToken !== undefined
   return { ...key, customerId: isSigned ? await environments.verifyCustomerToken(key.environmentId, customerToken) : null }
+}
+
+/** Fails with UNAUTHENTICATED. */
+export function nobody(): never {
+  throw new Problem('UNAUTHENTICATED', 'UNAUTHENTICATED', 'Send an API key of the environment in the header X-API-KEY.')
 }
 
 /** The customer whom a read of a client key is about. Root fields with the same name and arguments as in the schema. */

@@ -1,4 +1,4 @@
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import { Allowance } from '../../environment/allowance.js'
 import { Problem } from '../../kernel/problem.js'
 import type { Identity } from './auth.js'
 
@@ -7,57 +7,70 @@ export interface RateLimitOptions {
   perKey: number
   /** Requests per second of one customer with its token: what a browser, or whoever took its token, may ask. */
   perCustomer: number
+  /** Requests per second from one address, whatever the keys. */
+  perAddress: number
 }
 
-/** Fields of large answers that a second may have: of one key about a third of a core. */
-export const costPerKey = 500_000
+/** Fields of large answers that a second may have: of one key about a third of a core, as 1,000 take 0.9 ms. Many customers share a client key, and some keys an address. */
+export const costPerKey = 400_000
 export const costPerCustomer = 100_000
+export const costPerAddress = 800_000
+/** Seconds of them that can be had at once: a page asks for several things, and then for nothing. */
+const savedMs = 3_000
 
 /**
  * Counts in this process: a request that is within its limits costs no other system anything, and several processes let through that many times
- * as much. The purpose is that one caller cannot take a process from all others.
+ * as much. The purpose is that one caller cannot take a process from all others. Who has had too many large answers is still given small ones.
  */
 export class RateLimits {
-  readonly #keys: RateLimiterMemory
-  readonly #customers: RateLimiterMemory
-  readonly #costs = new RateLimiterMemory({ keyPrefix: '', points: costPerKey, duration: 1 })
-  readonly #customerCosts = new RateLimiterMemory({ keyPrefix: '', points: costPerCustomer, duration: 1 })
+  readonly #requests: Allowances
+  readonly #costs = allowances({ key: costPerKey, customer: costPerCustomer, address: costPerAddress }, savedMs)
 
-  constructor({ perKey, perCustomer }: RateLimitOptions) {
-    this.#keys = new RateLimiterMemory({ keyPrefix: '', points: perKey, duration: 1 })
-    this.#customers = new RateLimiterMemory({ keyPrefix: '', points: perCustomer, duration: 1 })
+  constructor({ perKey, perCustomer, perAddress }: RateLimitOptions) {
+    this.#requests = allowances({ key: perKey, customer: perCustomer, address: perAddress })
   }
 
-  /** Fails with RESOURCE_EXHAUSTED and `details.retryAfterMs`. */
-  async take({ keyId, environmentId, customerId }: Identity): Promise<void> {
-    if (customerId !== null) await consume(this.#customers, environmentId + customerId, tooMany)
-    await consume(this.#keys, keyId, tooMany)
+  /** One request. Fails with RESOURCE_EXHAUSTED and `details.retryAfterMs`. */
+  take(identity: Identity, address: string): void {
+    take(this.#requests, identity, address, 1, tooManyRequests)
   }
 
-  /**
-   * Of an answer that may be large. Whoever has not used up the second yet may have any: the largest are larger than a second's. Fails with
-   * RESOURCE_EXHAUSTED and `details.retryAfterMs`.
-   */
-  async takeCost({ keyId, environmentId, customerId }: Identity, cost: number): Promise<void> {
-    if (customerId !== null) await spend(this.#customerCosts, environmentId + customerId, cost)
-    await spend(this.#costs, keyId, cost)
+  /** One request of somebody who needs no key. Fails as `take` does. */
+  takeFrom(address: string): void {
+    refuseFor(this.#requests.address.take(address, 1, performance.now()), tooManyRequests)
+  }
+
+  /** Of an answer that may be large. Whoever has anything left may have any: the largest are larger than what can be saved. Fails as `take` does. */
+  takeCost(identity: Identity, address: string, cost: number): void {
+    take(this.#costs, identity, address, cost, tooMuchWork)
   }
 }
 
-const tooMany = 'Too many requests: slow down, and try again in a moment.'
-
-async function spend(limiter: RateLimiterMemory, key: string, cost: number): Promise<void> {
-  await consume(limiter, key, 'Too many large answers: ask for fewer fields or shorter pages, or try again in a moment.')
-  await limiter.penalty(key, cost)
+interface Allowances {
+  key: Allowance
+  customer: Allowance
+  address: Allowance
 }
 
-/** Takes one point. Fails with RESOURCE_EXHAUSTED and `details.retryAfterMs`. */
-export async function consume(limiter: RateLimiterMemory, key: string, why: string): Promise<void> {
-  try {
-    await limiter.consume(key)
-  } catch (error) {
-    if (error instanceof Error) throw error
-    const { msBeforeNext } = error as RateLimiterRes
-    throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', why, { details: { retryAfterMs: msBeforeNext } })
-  }
+const allowances = (perSecond: Record<keyof Allowances, number>, saved?: number): Allowances => ({
+  key: new Allowance({ perSecond: perSecond.key, savedMs: saved }),
+  customer: new Allowance({ perSecond: perSecond.customer, savedMs: saved }),
+  address: new Allowance({ perSecond: perSecond.address, savedMs: saved }),
+})
+
+/** The key last: whoever is over a limit of its own takes nothing from others with the same key. */
+function take(of: Allowances, { keyId, environmentId, customerId }: Identity, address: string, points: number, why: string): void {
+  const now = performance.now()
+  const waitMs =
+    (customerId === null ? 0 : of.customer.take(environmentId + customerId, points, now)) ||
+    of.address.take(address, points, now) ||
+    of.key.take(keyId, points, now)
+  refuseFor(waitMs, why)
+}
+
+const tooManyRequests = 'Too many requests: slow down, and try again in a moment.'
+const tooMuchWork = 'Too many large answers or bodies: ask for fewer fields or shorter pages, or try again in a moment.'
+
+function refuseFor(retryAfterMs: number, why: string): void {
+  if (retryAfterMs > 0) throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', why, { details: { retryAfterMs } })
 }

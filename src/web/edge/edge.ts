@@ -9,9 +9,8 @@ import { Problem, type ProblemCode } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
 import { withinSignal } from '../../platform/within-signal.js'
 import type { TrustedProxies } from '../access/address.js'
-import { authorize, credentialsOf, type Identity } from '../access/auth.js'
+import { authorize, credentialsOf, type Identity, identify } from '../access/auth.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
-import type { KeyGate } from '../access/key-gate.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
 import { AnswerRoom, textOf } from '../graphql/operations/answer-text.js'
@@ -26,7 +25,6 @@ import { type EdgeRoute, readRoute } from './route.js'
 export interface EdgeOptions {
   app: Services & { entitlements: EdgeStates }
   schema: GraphQLSchema
-  keys: KeyGate
   trusted: TrustedProxies
   rateLimits: RateLimits
   timeoutMs: number
@@ -89,13 +87,14 @@ export function serveEdge(options: EdgeOptions): Middleware {
   }
 }
 
-async function answer(ctx: Context, pages: Pages, { keys, trusted, rateLimits, log, unread }: EdgeOptions): Promise<void> {
+async function answer(ctx: Context, pages: Pages, { app, trusted, rateLimits, log, unread }: EdgeOptions): Promise<void> {
   const { req, res } = ctx
   const facts: { environmentId?: string } = {}
   try {
-    const identity = await keys.identify(credentialsOf(req.headers), trusted.callerOf(req))
+    const address = trusted.callerOf(req)
+    const identity = await identify(app.environments, credentialsOf(req.headers), address)
     facts.environmentId = identity.environmentId
-    await rateLimits.take(identity)
+    rateLimits.take(identity, address)
     const route = readRoute(req.url ?? '')
     const page = await pages.get(route, identity)
     const isKnown = matches(req.headers['if-none-match'], page.etag)

@@ -2,13 +2,17 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
+import type { Identity } from '../access/auth.js'
 import { JsonShape } from './json-shape.js'
 
 /** Room for a call of 1,000 events of some kilobytes each. */
 export const maxBodyBytes = 5 * 1024 * 1024
-/** Of all bodies that are arriving, and of those of one key. */
-export const maxArrivingBytes = 64 * 1024 * 1024
-export const maxArrivingBytesPerKey = 16 * 1024 * 1024
+/** Of all bodies that are arriving or being answered, of those of one key, and of those of one customer with a client key. */
+export const maxHeldBytes = 64 * 1024 * 1024
+export const maxHeldBytesPerKey = 16 * 1024 * 1024
+export const maxHeldBytesPerCustomer = 6 * 1024 * 1024
+/** What a piece takes beside its bytes. Whoever sends decides how many there are. */
+const bytesPerPiece = 256
 /** For a whole body, from its headers on: half a megabyte a second at most is needed. */
 export const bodyTimeoutMs = 10_000
 /** A shorter one cannot hold so much that parsing it takes long. */
@@ -17,14 +21,20 @@ const smallBytes = 2_048
 /** The client has gone before its body was there: there is nobody to tell. */
 export class Aborted extends Error {
   override readonly name = 'Aborted'
-  constructor(cause: Error) {
+  constructor(cause?: Error) {
     super('the client hung up before its request had arrived', { cause })
   }
 }
 
-/** The bodies that are arriving in this process, in bytes: nobody has more of its memory than its share. */
+/** A body that has arrived. `release` is to be called once it is answered: until then it takes from the share of who sent it. */
+export interface Body {
+  text: string
+  release(): void
+}
+
+/** The bodies that are arriving or being answered in this process, in bytes: nobody has more of its memory than its share. */
 export class Bodies {
-  readonly #byKey = new Map<string, number>()
+  readonly #bySender = new Map<string, number>()
   readonly #timeoutMs: number
   readonly #refused: Counter
   #bytes = 0
@@ -33,8 +43,8 @@ export class Bodies {
     this.#timeoutMs = timeoutMs
     const bytes = () => this.#bytes
     new Gauge({
-      name: 'tollgate_arriving_body_bytes',
-      help: 'Bodies of HTTP requests that have not arrived whole',
+      name: 'tollgate_held_body_bytes',
+      help: 'Bodies of HTTP requests that are arriving or being answered',
       registers: [metrics],
       collect() {
         this.set(bytes())
@@ -48,8 +58,15 @@ export class Bodies {
     })
   }
 
-  /** The body of whoever showed the key, as text. Fails as soon as it is known to be refused: the rest is not read. */
-  read(request: IncomingMessage, keyId: string): Promise<string> {
+  /** The body of whoever asks. Fails as soon as it is known to be refused: the rest is not read. */
+  read(
+    request: IncomingMessage,
+    { keyId, environmentId, customerId }: Pick<Identity, 'keyId' | 'environmentId' | 'customerId'>,
+  ): Promise<Body> {
+    const sender = customerId === null ? keyId : environmentId + customerId
+    const share = customerId === null ? maxHeldBytesPerKey : maxHeldBytesPerCustomer
+    // Gone while its key was looked up: nothing of it will be heard any more.
+    if (request.destroyed && !request.complete) return Promise.reject(new Aborted())
     if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return Promise.reject(this.#refuse('size', tooLarge()))
     return new Promise((resolve, reject) => {
       const announced = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
@@ -57,15 +74,16 @@ export class Bodies {
       let [bytes, taken] = [0, 0]
       let shape: JsonShape | undefined
       let slow: NodeJS.Timeout | undefined
-      const settle = () => {
-        if (slow) clearTimeout(slow)
-        if (taken > 0) this.#take(keyId, -taken)
+      const release = () => {
+        if (taken > 0) this.#take(sender, -taken)
         taken = 0
       }
       const fail = (reason: string, problem: Problem) => {
         request.off('data', arrived)
         request.pause()
-        settle()
+        clearTimeout(slow)
+        release()
+        chunks.length = 0
         reject(this.#refuse(reason, problem))
       }
       const arrived = (chunk: Buffer) => {
@@ -74,11 +92,12 @@ export class Bodies {
         // Nearly all are there whole with the first chunk.
         if (bytes < announced) slow ??= setTimeout(() => fail('slow', tooSlow(this.#timeoutMs)), this.#timeoutMs)
         if (bytes <= smallBytes) return
-        this.#take(keyId, bytes - taken)
-        taken = bytes
+        const held = bytes + chunks.length * bytesPerPiece
+        this.#take(sender, held - taken)
+        taken = held
         if (bytes > maxBodyBytes) return fail('size', tooLarge())
-        if (this.#bytes > maxArrivingBytes) return fail('memory', tooMuchArriving())
-        if (this.#byKey.get(keyId)! > maxArrivingBytesPerKey) return fail('share', tooMuchOfOne())
+        if (this.#bytes > maxHeldBytes) return fail('memory', tooMuchArriving())
+        if (this.#bySender.get(sender)! > share) return fail('share', tooMuchOfOne(share))
         let tooMuch: Problem | null = null
         if (shape) tooMuch = shape.add(chunk)
         else {
@@ -89,23 +108,24 @@ export class Bodies {
       }
       request.on('data', arrived)
       request.once('end', () => {
-        settle()
+        clearTimeout(slow)
         const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-        if (isUtf8(body)) resolve(body.toString('utf8'))
-        else reject(this.#refuse('encoding', invalidInput('The body is not UTF-8.')))
+        if (isUtf8(body)) resolve({ text: body.toString('utf8'), release })
+        else fail('encoding', invalidInput('The body is not UTF-8.'))
       })
       request.once('error', (error) => {
-        settle()
+        clearTimeout(slow)
+        release()
         reject(new Aborted(error))
       })
     })
   }
 
-  #take(keyId: string, bytes: number): void {
+  #take(sender: string, bytes: number): void {
     this.#bytes += bytes
-    const ofKey = (this.#byKey.get(keyId) ?? 0) + bytes
-    if (ofKey > 0) this.#byKey.set(keyId, ofKey)
-    else this.#byKey.delete(keyId)
+    const ofSender = (this.#bySender.get(sender) ?? 0) + bytes
+    if (ofSender > 0) this.#bySender.set(sender, ofSender)
+    else this.#bySender.delete(sender)
   }
 
   #refuse(reason: string, problem: Problem): Problem {
@@ -129,15 +149,15 @@ const tooSlow = (timeoutMs: number) =>
   new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The body did not arrive within ${timeoutMs / 1_000} s: nothing was done.`)
 
 const tooMuchArriving = () =>
-  new Problem('UNAVAILABLE', 'UNAVAILABLE', 'Too many large requests are arriving: try again in a moment.', {
+  new Problem('UNAVAILABLE', 'UNAVAILABLE', 'Too many large requests are under way: try again in a moment.', {
     details: { retryAfterMs: 1_000 },
   })
 
-const tooMuchOfOne = () =>
+const tooMuchOfOne = (share: number) =>
   new Problem(
     'RESOURCE_EXHAUSTED',
     'RATE_LIMIT_EXCEEDED',
-    `Bodies of this key are arriving with more than ${maxArrivingBytesPerKey} bytes: send fewer at once.`,
+    `Your requests that are under way have more than ${share} bytes: send fewer at once.`,
     {
       details: { retryAfterMs: 1_000 },
     },

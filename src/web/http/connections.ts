@@ -10,11 +10,15 @@ export interface ConnectionLimits {
   connectionsPerAddress: number
 }
 
-/** For the headers of a request, and for all of it. */
-export const headersTimeoutMs = 10_000
-export const requestTimeoutMs = 20_000
-/** Load balancers keep connections for a minute, and must not find one closed that they are about to use. */
-const keepAliveMs = 65_000
+/** Of the server from its beginning on: bytes and time for the head of a request, and time for all of it. */
+export const headLimits = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  connectionsCheckingInterval: 1_000,
+  /** Load balancers keep connections for a minute, and must not find one closed that they are about to use. */
+  keepAliveTimeout: 65_000,
+}
 /** For an answer to be read, once it is there whole. */
 export const writeTimeoutMs = 20_000
 /** What the system has not taken of an answer, from which on somebody has to read. */
@@ -30,7 +34,6 @@ export function boundConnections(
     timeoutMs = writeTimeoutMs,
   }: { limits: ConnectionLimits; trusted: TrustedProxies; metrics: Registry; timeoutMs?: number },
 ): void {
-  Object.assign(server, { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveMs })
   const byAddress = new Map<string, number>()
   let open = 0
   const registers = [metrics]
@@ -55,9 +58,9 @@ export function boundConnections(
   })
 
   server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? ''
+    const address = trusted.connectedOf(socket)
     const ofAddress = (byAddress.get(address) ?? 0) + 1
-    const isProxy = trusted.has(address)
+    const isProxy = trusted.has(socket.remoteAddress ?? '')
     const reason = open >= limits.connections ? 'all' : ofAddress > limits.connectionsPerAddress && !isProxy ? 'address' : null
     if (reason !== null) {
       refused.inc({ reason })

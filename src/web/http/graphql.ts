@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Middleware } from 'koa'
-import { invalidInput, Problem } from '../../kernel/problem.js'
+import { Problem } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
 import type { TrustedProxies } from '../access/address.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
+import type { RateLimits } from '../access/rate-limits.js'
 import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
 import type { GraphqlDoor } from '../graphql/door/door.js'
 import type { Asker, GraphqlAnswer, GraphqlRequest } from '../graphql/door/request.js'
-import { Aborted, type Bodies } from './body.js'
+import { Aborted, type Bodies, type Body } from './body.js'
+import { parseJson, pieceLength } from './json.js'
 
 /** Whether a request is for the GraphQL door. */
 export const isGraphql = ({ url = '' }: IncomingMessage) => url === '/graphql' || url.startsWith('/graphql?')
@@ -16,6 +18,7 @@ export interface GraphqlParts {
   door: GraphqlDoor
   bodies: Bodies
   unread: UnreadAnswers
+  rateLimits: RateLimits
   trusted: TrustedProxies
   log: Logger
 }
@@ -31,9 +34,19 @@ export function serveGraphql(parts: GraphqlParts): Middleware {
 
 /** Reads the request, has the door answer it, and writes the answer. Koa is not needed for it. Who asks is known before the body is read. */
 export async function answerGraphql(parts: GraphqlParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { door, unread } = parts
-  const answer = await answerOf(parts, request, response)
-  if (!answer) return
+  const held: Held = { release: () => undefined }
+  try {
+    const answer = await answerOf(parts, request, response, held)
+    if (answer) write(parts, request, response, answer)
+  } finally {
+    held.release()
+  }
+}
+
+/** The body, once there is one. */
+type Held = Pick<Body, 'release'>
+
+function write({ door, unread }: GraphqlParts, request: IncomingMessage, response: ServerResponse, answer: GraphqlAnswer): void {
   const { environmentId } = answer
   const isTaken = answer.isOfChange || unread.hasRoom(answer.body?.length ?? 0, environmentId)
   const { status, headers, body } = isTaken ? answer : door.refuse(tooMuchUnread(), 503)
@@ -47,9 +60,10 @@ export async function answerGraphql(parts: GraphqlParts, request: IncomingMessag
 
 /** Null: there is nobody to answer. */
 async function answerOf(
-  { door, bodies, trusted, log }: GraphqlParts,
+  { door, bodies, rateLimits, trusted, log }: GraphqlParts,
   request: IncomingMessage,
   response: ServerResponse,
+  held: Held,
 ): Promise<GraphqlAnswer | null> {
   const { method, url = '', headers } = request
   const address = trusted.callerOf(request)
@@ -62,8 +76,16 @@ async function answerOf(
     return door.refuse(Problem.from(error), headers.accept?.includes('application/graphql-response+json') ? 400 : 200)
   }
   try {
-    const { json, text } = await readGraphql(bodies, request, asker.identity.keyId)
-    return await door.answer(toGraphqlRequest(request, response, { address, asker, body: json, bodyText: text }))
+    let [body, bodyText]: [body: unknown, bodyText: string] = [undefined, '']
+    // What carries no JSON is for graphql-http to judge.
+    if (isJson(request)) {
+      const { text, release } = await bodies.read(request, asker.identity)
+      held.release = release
+      if (text.length > longBodyLength) rateLimits.takeCost(asker.identity, address, text.length / charactersPerField)
+      body = text.length > pieceLength ? await parseJson(text) : parseJson(text)
+      bodyText = text
+    }
+    return await door.answer(toGraphqlRequest(request, response, { address, asker, body, bodyText }))
   } catch (error) {
     if (!(error instanceof Aborted)) return door.refuse(Problem.from(error), statusOfBody(error))
     log.debug({ err: error, path: '/graphql' }, 'request was aborted')
@@ -93,18 +115,11 @@ function toGraphqlRequest(
   return { ...read, method, url, headers, onHangUp }
 }
 
-/** Undefined: the request carries no JSON, which is for graphql-http to judge. */
-async function readGraphql(bodies: Bodies, request: IncomingMessage, keyId: string): Promise<{ json: unknown; text: string }> {
-  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(request.headers['content-type'] ?? '')) return noBody
-  const text = await bodies.read(request, keyId)
-  try {
-    return { json: JSON.parse(text), text }
-  } catch {
-    throw invalidInput('The body is not JSON')
-  }
-}
+/** Reading and checking what is longer costs as much as making an answer of so many fields. */
+const longBodyLength = 1024 * 1024
+const charactersPerField = 100
 
-const noBody = { json: undefined, text: '' }
+const isJson = ({ headers }: IncomingMessage) => /^application\/(?:[\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '')
 
 /** So much is read of a body that is refused, so that the connection can be used again. */
 const smallRestBytes = 65_536

@@ -2,53 +2,59 @@ import { invalidInput, type Problem } from '../../kernel/problem.js'
 
 /** Deeper than anything that is sent; functions that walk values call themselves. */
 export const maxJsonDepth = 64
-/** Objects and lists, and the fields in objects, of one body. A call of 1,000 events with 40 dimensions each has 2,000 and 45,000. */
-export const maxJsonContainers = 20_000
-export const maxJsonFields = 60_000
+/** Objects, lists, and what is in them, of one body. A call of 1,000 events with 60 dimensions each has half of it. */
+export const maxJsonValues = 150_000
+/** Bytes of one text, which is parsed in one piece: 20 ms where all of it is escapes. A catalog may be half as long. */
+export const maxJsonTextBytes = 2 * 1024 * 1024
 
-const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket, colon] = Buffer.from('"\\{[}]:')
+const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket, comma] = Buffer.from('"\\{[}],')
 
 /**
- * What a body of JSON is made of, counted as it arrives: parsing takes time by its objects, lists and fields, of which a megabyte can hold more than is
- * read in a moment. Does not judge whether it is JSON.
+ * What a body of JSON is made of, counted as it arrives: what it becomes takes memory and time by its values, of which a megabyte can hold more than anybody
+ * sends. Does not judge whether it is JSON.
  */
 export class JsonShape {
   #depth = 0
-  #containers = 0
-  #fields = 0
+  #values = 0
+  /** So far, of the one that is not over yet. */
+  #textBytes = 0
   #isInText = false
   #isEscaped = false
 
   /** Answers what is too much, or null. */
   add(chunk: Uint8Array): Problem | null {
-    let [depth, containers, fields, isInText, isEscaped] = [this.#depth, this.#containers, this.#fields, this.#isInText, this.#isEscaped]
-    let deepest = 0
+    let [depth, values, isInText, isEscaped] = [this.#depth, this.#values, this.#isInText, this.#isEscaped]
+    let [deepest, longest] = [0, 0]
+    let textAt = -this.#textBytes
     for (let index = 0; index < chunk.length; index++) {
       const byte = chunk[index]
       if (isInText) {
         if (isEscaped) isEscaped = false
         else if (byte === backslash) isEscaped = true
-        else if (byte === quote) isInText = false
-      } else if (byte === quote) isInText = true
-      else if (byte === colon) fields += 1
+        else if (byte === quote) {
+          isInText = false
+          if (index - textAt > longest) longest = index - textAt
+        }
+      } else if (byte === quote) {
+        isInText = true
+        textAt = index
+      } else if (byte === comma) values += 1
       else if (byte === openBrace || byte === openBracket) {
-        containers += 1
+        values += 1
         depth += 1
         if (depth > deepest) deepest = depth
       } else if (byte === closeBrace || byte === closeBracket) depth -= 1
     }
     this.#depth = depth
-    this.#containers = containers
-    this.#fields = fields
+    this.#values = values
+    this.#textBytes = isInText ? chunk.length - textAt : 0
     this.#isInText = isInText
     this.#isEscaped = isEscaped
     if (deepest > maxJsonDepth) return invalidInput(`The body nests deeper than ${maxJsonDepth} levels`, { limit: maxJsonDepth })
-    if (containers > maxJsonContainers)
-      return invalidInput(`The body has more than ${maxJsonContainers} objects and lists: send several smaller requests.`, {
-        limit: maxJsonContainers,
-      })
-    if (fields > maxJsonFields)
-      return invalidInput(`The body has more than ${maxJsonFields} fields: send several smaller requests.`, { limit: maxJsonFields })
+    if (values > maxJsonValues)
+      return invalidInput(`The body has more than ${maxJsonValues} values: send several smaller requests.`, { limit: maxJsonValues })
+    if (Math.max(longest, this.#textBytes) > maxJsonTextBytes)
+      return invalidInput(`The body has a text of more than ${maxJsonTextBytes} bytes`, { limit: maxJsonTextBytes })
     return null
   }
 }

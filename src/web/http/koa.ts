@@ -1,9 +1,10 @@
 import { createServer, type Server } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
+import { Problem } from '../../kernel/problem.js'
 import { healthHandler } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
 import type { SocketDoor } from '../live/socket.js'
-import { boundConnections, type ConnectionLimits } from './connections.js'
+import { boundConnections, type ConnectionLimits, headLimits } from './connections.js'
 import { answerGraphql, type GraphqlParts, isGraphql, serveGraphql } from './graphql.js'
 
 /** What the HTTP server answers with, in this order. */
@@ -26,12 +27,17 @@ export interface FrontDoorParts {
 export function createHttpServer({ life, edge, editor, graphql, connections, home, docs, queueBoard, socket }: FrontDoorParts): Server {
   const { log } = life
   const koa = new Koa()
-  koa.on('error', (error: Error, ctx: Context) => log.error({ err: error, path: ctx?.path }, 'request failed'))
-  for (const middleware of [edge, editor, serveGraphql(graphql), serveHealth(life), home, docs, queueBoard])
+  koa.on('error', (error: Error, ctx?: Context) => {
+    const path = ctx?.path
+    // What a client sends, or that it has gone, is nothing that went wrong here.
+    if (isOfClient(error)) log.info({ path, reason: error.message }, 'request refused')
+    else log.error({ err: error, path }, 'request failed')
+  })
+  for (const middleware of [edge, editor, serveGraphql(graphql), serveHealth(life), limitPages(graphql), home, docs, queueBoard])
     if (middleware) koa.use(middleware)
 
   const answerOthers = koa.callback()
-  const server = createServer((request, response) => {
+  const server = createServer(headLimits, (request, response) => {
     // The hottest path of the process goes without Koa, whose conveniences it does not use.
     if (request.method !== 'POST' || !isGraphql(request)) return void answerOthers(request, response)
     answerGraphql(graphql, request, response).catch((error: unknown) => {
@@ -43,6 +49,26 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
   socket.attach(server)
   life.onStop('http server', () => finishRequests(server))
   return server
+}
+
+function isOfClient({ status, code = '' }: Error & { status?: number; code?: string }): boolean {
+  return (status !== undefined && status < 500) || /^(?:ECONNRESET|ECONNABORTED|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/.test(code)
+}
+
+/** Pages need no key, and the board's is looked at before its forms: whoever tries keys or reads on has the rate of an address. */
+function limitPages({ rateLimits, trusted }: GraphqlParts): Middleware {
+  return (ctx, next) => {
+    try {
+      rateLimits.takeFrom(trusted.callerOf(ctx.req))
+    } catch (error) {
+      const { message, details } = Problem.from(error)
+      ctx.status = 429
+      ctx.set('retry-after', String(Math.ceil(Number(details.retryAfterMs) / 1_000)))
+      ctx.body = message
+      return
+    }
+    return next()
+  }
 }
 
 function serveHealth(life: Life): Middleware {

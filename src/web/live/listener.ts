@@ -1,13 +1,12 @@
 import { Problem } from '../../kernel/problem.js'
-import { type Credentials, credentialsOf, type Identity } from '../access/auth.js'
-import type { KeyGate } from '../access/key-gate.js'
+import { type Authenticator, type Credentials, credentialsOf, type Identity, identify } from '../access/auth.js'
 
 /** What comes with `connection_init`. */
 export type ConnectionParams = Readonly<Record<string, unknown>>
 
 /** Without a valid customer token a client key would hear of every customer. */
-export async function identifyListener(keys: KeyGate, credentials: Credentials, address: string): Promise<Identity> {
-  const identity = await keys.identify(credentials, address)
+export async function identifyListener(environments: Authenticator, credentials: Credentials, address: string): Promise<Identity> {
+  const identity = await identify(environments, credentials, address)
   if (identity.kind === 'CLIENT' && identity.customerId === null)
     throw new Problem('UNAUTHENTICATED', 'UNAUTHENTICATED', 'A client key needs the signed token of a customer: X-CUSTOMER-KEY.')
   return identity

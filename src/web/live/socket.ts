@@ -8,8 +8,7 @@ import { Problem } from '../../kernel/problem.js'
 import { Counter, Gauge, showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
 import type { TrustedProxies } from '../access/address.js'
-import { type Credentials, credentialsOf, type Identity } from '../access/auth.js'
-import type { KeyGate } from '../access/key-gate.js'
+import { type Authenticator, type Credentials, credentialsOf, type Identity } from '../access/auth.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
 import type { ChangeFeed } from './change-feed.js'
@@ -38,7 +37,7 @@ export interface SocketPlaces {
 }
 
 export interface SocketOptions {
-  keys: KeyGate
+  environments: Authenticator
   trusted: TrustedProxies
   schema: GraphQLSchema
   push: Push
@@ -175,10 +174,10 @@ export class SocketDoor {
 
   /** The key comes in the payload, as browsers cannot send headers with a WebSocket; headers of the request are taken too. */
   async #connect({ connectionParams, extra: client }: Context<ConnectionParams, Client>): Promise<boolean> {
-    const { keys, feed, life } = this.#options
+    const { environments, feed, life } = this.#options
     client.credentials = { ...client.credentials, ...payloadCredentials(connectionParams) }
     try {
-      const identity = await identifyListener(keys, client.credentials, client.address)
+      const identity = await identifyListener(environments, client.credentials, client.address)
       for (const place of this.#placesOf(identity)) hold(client, place)
       hold(client, await feed.hold(identity.environmentId))
       client.identity = identity
@@ -217,9 +216,9 @@ export class SocketDoor {
 
   /** Keys are revoked and expire while sockets live on. A look-up that fails otherwise says nothing about the key. */
   async #recheck({ connection, credentials, address }: Client): Promise<void> {
-    const { keys, life } = this.#options
+    const { environments, life } = this.#options
     try {
-      await identifyListener(keys, credentials, address)
+      await identifyListener(environments, credentials, address)
     } catch (error) {
       const problem = Problem.from(error)
       if (isRefusedKey(problem)) refuse(connection, problem, life)

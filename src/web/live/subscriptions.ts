@@ -20,6 +20,8 @@ const maxVariablesCharacters = 1_000
 /** A socket, as far as subscriptions know of it. */
 export interface Subscriber {
   connection: Connection
+  /** Of whoever has opened it. */
+  address: string
   /** Null: no key is accepted yet. */
   identity: Identity | null
   /** Of all its subscriptions. */
@@ -57,7 +59,7 @@ export class Subscriptions {
     const identity = client.identity!
     try {
       // It is asked for before anything is spent on the document.
-      await rateLimits.take(identity)
+      rateLimits.take(identity, client.address)
       if (subscriptions > maxSubscriptions) throw invalidInput(`A socket takes at most ${maxSubscriptions} subscriptions`)
       if (variables && JSON.stringify(variables).length > maxVariablesCharacters)
         throw invalidInput(`Variables of a subscription have at most ${maxVariablesCharacters} characters`)

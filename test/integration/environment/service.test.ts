@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { Redis } from 'ioredis'
+import { hearKeyNews, keyNewsTeller } from '../../../src/environment/key-news.js'
 import { hashKey } from '../../../src/environment/model/key.js'
 import { EnvironmentService } from '../../../src/environment/service.js'
 import { FrozenClock } from '../../../src/kernel/clock.js'
@@ -9,9 +11,12 @@ import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { makeToken } from '../../support/customer-token.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
+import { eventually } from '../../support/eventually.js'
+import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
 const startedAt = Date.parse('2026-05-01T00:00:00Z')
 const hourMs = 3_600_000
+const address = '192.0.2.1'
 
 describe('environments and keys', () => {
   let database: TestDatabase
@@ -51,7 +56,7 @@ describe('environments and keys', () => {
 
   it('maps a key to its one environment', async () => {
     const { key, record } = await createKey()
-    expect(await environments.authenticate(key)).to.deep.equal({
+    expect(await environments.authenticate(key, address)).to.deep.equal({
       environmentId,
       environmentRefId: refId,
       hasPersistentCache: true,
@@ -60,7 +65,7 @@ describe('environments and keys', () => {
       keyId: record.id,
     })
     const client = await environments.createKey({ environment: refId, kind: 'CLIENT', name: 'browser', expiresAt: null })
-    expect(await environments.authenticate(client.key)).to.include({ environmentId, kind: 'CLIENT', keyId: client.record.id })
+    expect(await environments.authenticate(client.key, address)).to.include({ environmentId, kind: 'CLIENT', keyId: client.record.id })
   })
 
   it('stores no key and no part of one but its last four characters', async () => {
@@ -77,16 +82,16 @@ describe('environments and keys', () => {
   it('refuses unknown, malformed and empty keys alike', async () => {
     const { key } = await createKey()
     for (const wrong of ['', 'nonsense', `server-${'x'.repeat(40)}`, `${key}x`, key.replace('server', 'client')]) {
-      expect(await reasonOf(environments.authenticate(wrong)), wrong).to.equal('UNAUTHENTICATED')
+      expect(await reasonOf(environments.authenticate(wrong, address)), wrong).to.equal('UNAUTHENTICATED')
     }
   })
 
   it('refuses a key from the instant it expires, also one that was just used', async () => {
     const { key } = await createKey(startedAt + 1_000)
     clock.set(startedAt + 999)
-    expect(await reasonOf(environments.authenticate(key))).to.equal('none')
+    expect(await reasonOf(environments.authenticate(key, address))).to.equal('none')
     clock.set(startedAt + 1_000)
-    expect(await reasonOf(environments.authenticate(key))).to.equal('UNAUTHENTICATED')
+    expect(await reasonOf(environments.authenticate(key, address))).to.equal('UNAUTHENTICATED')
   })
 
   it('creates no key that is expired already, for an unknown environment or without a name', async () => {
@@ -100,11 +105,11 @@ describe('environments and keys', () => {
   it('ends a revoked key at once here, and within 5 seconds in every other process', async () => {
     const other = anotherProcess()
     const { key, record } = await createKey()
-    await Promise.all([environments.authenticate(key), other.authenticate(key)])
+    await Promise.all([environments.authenticate(key, address), other.authenticate(key, address)])
     expect(await environments.revokeKey(record.id)).to.include({ id: record.id, revokedAt: startedAt })
-    expect(await reasonOf(environments.authenticate(key))).to.equal('UNAUTHENTICATED')
+    expect(await reasonOf(environments.authenticate(key, address))).to.equal('UNAUTHENTICATED')
     clock.set(startedAt + 5_000)
-    expect(await reasonOf(other.authenticate(key))).to.equal('UNAUTHENTICATED')
+    expect(await reasonOf(other.authenticate(key, address))).to.equal('UNAUTHENTICATED')
     expect(await environments.revokeKey(record.id), 'the first revocation counts').to.include({ revokedAt: startedAt })
     expect(await reasonOf(environments.revokeKey('not-an-id'))).to.equal('API_KEY_NOT_FOUND')
   })
@@ -114,10 +119,10 @@ describe('environments and keys', () => {
     const { key, record, replaced } = await environments.rotateKey(old.record.id, { overlapMs: hourMs, expiresAt: null })
     expect(record).to.include({ kind: 'SERVER', name: 'backend', expiresAt: null, environmentId })
     expect(replaced).to.include({ id: old.record.id, expiresAt: startedAt + hourMs })
-    for (const valid of [key, old.key]) expect(await reasonOf(environments.authenticate(valid))).to.equal('none')
+    for (const valid of [key, old.key]) expect(await reasonOf(environments.authenticate(valid, address))).to.equal('none')
     clock.set(startedAt + hourMs)
-    expect(await reasonOf(environments.authenticate(old.key))).to.equal('UNAUTHENTICATED')
-    expect(await reasonOf(environments.authenticate(key))).to.equal('none')
+    expect(await reasonOf(environments.authenticate(old.key, address))).to.equal('UNAUTHENTICATED')
+    expect(await reasonOf(environments.authenticate(key, address))).to.equal('none')
     expect((await environments.listKeys(refId)).map(({ id }) => id)).to.deep.equal([old.record.id, record.id])
   })
 
@@ -133,15 +138,38 @@ describe('environments and keys', () => {
     expect(await reasonOf(environments.rotateKey(revoked.record.id, { overlapMs: -1, expiresAt: null }))).to.equal('BAD_USER_INPUT')
   })
 
-  it('remembers for 5 seconds that a key is unknown, so that a wrong one does not hammer the database', async () => {
+  it('remembers for a minute that a key is unknown, so that a wrong one does not hammer the database', async () => {
     const { key } = await createKey()
     await postgres.prisma.apiKey.updateMany({ where: { environmentId }, data: { hash: Buffer.alloc(32, count) } })
-    expect(await reasonOf(environments.authenticate(key))).to.equal('UNAUTHENTICATED')
+    expect(await reasonOf(environments.authenticate(key, address))).to.equal('UNAUTHENTICATED')
     await postgres.prisma.apiKey.updateMany({ where: { environmentId }, data: { hash: Buffer.from(hashKey(key)) } })
-    clock.set(startedAt + 4_999)
-    expect(await reasonOf(environments.authenticate(key))).to.equal('UNAUTHENTICATED')
-    clock.set(startedAt + 5_000)
-    expect(await reasonOf(environments.authenticate(key))).to.equal('none')
+    clock.set(startedAt + 59_999)
+    expect(await reasonOf(environments.authenticate(key, address))).to.equal('UNAUTHENTICATED')
+    clock.set(startedAt + 60_000)
+    expect(await reasonOf(environments.authenticate(key, address))).to.equal('none')
+  })
+
+  it('hears of keys that others create, and of those that were created while nothing was heard', async () => {
+    const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
+    const parts = { prisma: postgres.prisma, clock, prepareForEvents: ensurePartitionsAround }
+    const creator = new EnvironmentService({ ...parts, tellCreated: keyNewsTeller(life, queues) })
+    const heard: string[] = []
+    hearKeyNews(life, queues, {
+      created: (hash) => void heard.push(hash.toString('hex')),
+      forgetUnknown: () => void heard.push('all'),
+    })
+    await eventually('to be listening', async () => heard.length > 0)
+    const { key, record } = await creator.createKey({ environment: refId, kind: 'SERVER', name: 'new', expiresAt: null })
+    const rotated = await creator.rotateKey(record.id, { overlapMs: 0, expiresAt: null })
+    const expected = [key, rotated.key].map((each) => hashKey(each).toString('hex'))
+    await eventually('both to be heard of', async () => expected.every((hash) => heard.includes(hash)))
+    const admin = new Redis(queues.redisUrl)
+    try {
+      await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+      await eventually('all to be forgotten once it listens again', async () => heard.filter((each) => each === 'all').length > 1)
+    } finally {
+      admin.disconnect()
+    }
   })
 
   it('makes one environment of a refId', async () => {

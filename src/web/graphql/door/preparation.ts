@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
 import type { Secret } from '../../../platform/config.js'
-import { credentialsOf, type Identity, isOperatorKey, operator } from '../../access/auth.js'
-import type { KeyGate } from '../../access/key-gate.js'
+import { credentialsOf, type Identity, identify, isOperatorKey, nobody, operator } from '../../access/auth.js'
 import type { RateLimits } from '../../access/rate-limits.js'
 import { catalogListSizes } from '../catalog/list-sizes.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
@@ -35,7 +34,6 @@ export interface Asked {
 export interface PreparationOptions {
   app: Services
   schema: GraphQLSchema
-  keys: KeyGate
   rateLimits: RateLimits
   /** Absent: nobody is the operator. */
   operatorKey?: Secret
@@ -72,7 +70,7 @@ export class Preparation {
    * RESOURCE_EXHAUSTED.
    */
   async admit({ headers, url, address }: RequestHead): Promise<Asker> {
-    const { keys, rateLimits, operatorKey } = this.#options
+    const { app, rateLimits, operatorKey } = this.#options
     const credentials = credentialsOf(headers)
     const isOperator = isOperatorKey(headers['x-operator-key'], operatorKey)
     const apiKey = credentials.apiKey || urlKeyOf(url)
@@ -82,22 +80,22 @@ export class Preparation {
         'UNAUTHENTICATED',
         'The operator key is not valid: it is what the web process has as OPERATOR_KEY.',
       )
-    const identity = !apiKey && isOperator ? operator : await keys.identify({ ...credentials, apiKey }, address)
-    await rateLimits.take(identity)
+    const identity = !apiKey && isOperator ? operator : await identify(app.environments, { ...credentials, apiKey }, address)
+    rateLimits.take(identity, address)
     return { identity, isOperator }
   }
 
   /** Answers the errors of a document that is refused. */
   async prepare(request: GraphqlRequest, params: OperationParams, operation: Operation): Promise<Asked | readonly GraphQLError[]> {
-    const { app, schema, keys, rateLimits } = this.#options
+    const { app, schema, rateLimits } = this.#options
     const { headers, address, isOfList = false } = request
     const { query, operationName, variables } = params
     const { identity: asker, isOperator } = request.asker ?? (await this.admit(request))
     if (asker !== operator) operation.environmentId = asker.environmentId
     const prepared = this.#documents.prepare(query)
     const isIntrospection = 'document' in prepared && prepared.introspection === 'only'
-    const credentials = credentialsOf(headers)
-    const identity = isIntrospection || credentials.apiKey || asker === operator ? asker : await keys.identify(credentials, address)
+    // A key in the address is good for nothing else.
+    const identity = isIntrospection || headers['x-api-key'] || asker === operator ? asker : nobody()
     if (!('document' in prepared)) return prepared
     if (prepared.introspection !== 'none' && identity.kind !== 'SERVER')
       throw new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', 'Introspection needs a server key.')
@@ -112,7 +110,7 @@ export class Preparation {
     prepared.bounds.check(definition, variables)
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
     const cost = await this.#costOf(prepared.costOf, variables ?? {}, identity)
-    if (cost > maxCostAtOnce) await rateLimits.takeCost(identity, cost)
+    if (cost > maxCostAtOnce) rateLimits.takeCost(identity, address, cost)
     const turns = cost > maxCostAtOnce ? new Turns(operation) : null
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
     const contextValue = createContext({ app, identity, isOperator, operation, turns })

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Registry } from '../../../../src/platform/metrics.js'
 import { TrustedProxies } from '../../../../src/web/access/address.js'
-import { Bodies, maxArrivingBytesPerKey, maxBodyBytes } from '../../../../src/web/http/body.js'
+import { Bodies, maxBodyBytes, maxHeldBytesPerKey } from '../../../../src/web/http/body.js'
 import { boundConnections } from '../../../../src/web/http/connections.js'
 import { packageRoot } from '../../../../src/web/pages/package-files.js'
 import { eventually } from '../../../support/eventually.js'
@@ -55,6 +55,21 @@ describe('the defence of the front door', () => {
   const metric = async (name: string, labels = '') =>
     Number(new RegExp(`^${name}\\{[^}]*${labels}[^}]*\\} (\\S+)$`, 'm').exec(await door.life.metrics.metrics())?.[1] ?? Number.NaN)
 
+  /** What is logged meanwhile, but for what only who looks closely sees. */
+  async function linesOf(work: () => Promise<void>): Promise<[level: string, ...line: unknown[]][]> {
+    const lines: [level: string, ...line: unknown[]][] = []
+    const { log } = door.life
+    const levels = ['info', 'warn', 'error'] as const
+    const kept = levels.map((level) => log[level])
+    for (const level of levels) log[level] = ((...line: unknown[]) => void lines.push([level, ...line])) as never
+    try {
+      await work()
+    } finally {
+      for (const [index, level] of levels.entries()) log[level] = kept[index]!
+    }
+    return lines
+  }
+
   describe('of bodies', () => {
     it('reads none of a body without a key', async () => {
       const answer = await heard(open(head('server-00000000000000000000000000000000', 5_000_000)))
@@ -62,7 +77,7 @@ describe('the defence of the front door', () => {
         .to.match(/^HTTP\/1\.1 200 /)
         .and.to.match(/connection: close/i)
         .and.to.include('"Unauthenticated"')
-      expect(await metric('tollgate_arriving_body_bytes')).to.equal(0)
+      expect(await metric('tollgate_held_body_bytes')).to.equal(0)
     })
 
     it('holds no more of one key than its share, and lets others send meanwhile', async () => {
@@ -73,20 +88,100 @@ describe('the defence of the front door', () => {
         return heard(socket, 3_000)
       })
       await eventually('bodies to be refused', async () => (await metric('tollgate_bodies_refused_total', 'reason="share"')) >= 8)
-      expect(await metric('tollgate_arriving_body_bytes')).to.be.within(1, maxArrivingBytesPerKey)
+      expect(await metric('tollgate_held_body_bytes')).to.be.within(1, maxHeldBytesPerKey)
       expect((await door.ask('{ __typename }')).data).to.deep.equal({ __typename: 'Query' })
       const other = await post(door.url, { query: '{ products { totalCount } }' }, { 'x-api-key': door.clientKey })
       expect(other.status).to.equal(200)
       for (const socket of sockets.splice(0)) socket.destroy()
       const refused = (await Promise.all(answers)).filter((answer) => answer.startsWith('HTTP/1.1 429'))
       expect(refused.length).to.be.above(0)
-      await eventually('the memory to be given back', async () => (await metric('tollgate_arriving_body_bytes')) === 0)
+      await eventually('the memory to be given back', async () => (await metric('tollgate_held_body_bytes')) === 0)
     }).timeout(15_000)
+
+    it('holds less of a customer with a client key, so that one takes nothing from the others', async () => {
+      const of = (customerId: string) =>
+        `POST /graphql HTTP/1.1\r\nhost: t\r\nx-api-key: ${door.clientKey}\r\nx-customer-key: ${door.customerToken(customerId)}\r\ncontent-type: application/json\r\ncontent-length: ${maxBodyBytes}\r\n\r\n`
+      const send = (customerId: string) => {
+        const socket = open(of(customerId))
+        socket.write(Buffer.alloc(4_000_000, ' '))
+        return socket
+      }
+      send('one')
+      await eventually('the first to arrive', async () => (await metric('tollgate_held_body_bytes')) > 3_900_000)
+      expect(await heard(send('one'))).to.match(/^HTTP\/1\.1 429 /)
+      send('two')
+      await eventually('that of another customer to arrive', async () => (await metric('tollgate_held_body_bytes')) > 7_900_000)
+    }).timeout(10_000)
+
+    it('weighs the pieces that a body comes in, not only its bytes', async () => {
+      const socket = open(
+        `POST /graphql HTTP/1.1\r\nhost: t\r\nx-api-key: ${door.serverKey}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+      )
+      const said = heard(socket, 5_000)
+      for (let n = 0; n < 100; n++) socket.write('1\r\n \r\n'.repeat(1_000))
+      expect(await said).to.match(/^HTTP\/1\.1 429 /)
+    }).timeout(10_000)
+
+    it('counts a body until it is answered', async () => {
+      const original = door.app.customers.get
+      let answer!: (value: null) => void
+      door.app.customers.get = (() => new Promise((resolve) => (answer = resolve))) as never
+      try {
+        const query = `{ getCustomerByRefId(input: {customerId: "a"}) { id } }${' '.repeat(200_000)}`
+        const asked = door.ask(query)
+        await eventually('the question to be asked', async () => answer !== undefined)
+        expect(await metric('tollgate_held_body_bytes')).to.be.above(200_000)
+        answer(null)
+        await asked
+        await eventually('it to be given back', async () => (await metric('tollgate_held_body_bytes')) === 0)
+      } finally {
+        door.app.customers.get = original
+      }
+    })
+
+    it('gives up a body whose client has gone while its key was looked up', async () => {
+      const { authenticate } = door.app.environments
+      let found!: () => void
+      door.app.environments.authenticate = async (...asked) => {
+        await new Promise<void>((resolve) => (found = resolve))
+        return authenticate.apply(door.app.environments, asked)
+      }
+      const settled = { count: 0 }
+      const { read } = Bodies.prototype
+      Bodies.prototype.read = function (...asked) {
+        return read.apply(this, asked).finally(() => (settled.count += 1))
+      }
+      try {
+        const socket = open(head(door.serverKey, 100_000))
+        await eventually('the key to be looked up', async () => found !== undefined)
+        socket.destroy()
+        await setTimeout(100)
+        found()
+        await eventually('it to be given up', async () => settled.count === 1)
+      } finally {
+        door.app.environments.authenticate = authenticate
+        Bodies.prototype.read = read
+      }
+    })
+
+    it('takes 1,000 events of some kilobytes each', async () => {
+      const dimensions = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`dimension-${n}`, 'a value of a dimension '.repeat(2)]))
+      const usageEvents = Array.from({ length: 1_000 }, (_, n) => ({
+        customerId: `c-${n}`,
+        eventName: 'e',
+        idempotencyKey: `k-${n}`,
+        dimensions,
+      }))
+      const query = 'mutation($input: UsageEventsReportInput!) { reportEvent(events: $input) }'
+      const { errors } = await door.ask(query, { input: { usageEvents } })
+      // It has come as far as the worker that does not run here.
+      expect(errors?.map(({ extensions, message }) => [extensions.code, message])).to.deep.equal([['ServiceUnavailable', 'no worker']])
+    }).timeout(10_000)
 
     it('gives up what arrives too slowly, and says so', async () => {
       const bodies = new Bodies({ metrics: new Registry(), timeoutMs: 100 })
       const server = createServer((incoming, response) => {
-        bodies.read(incoming, 'key').then(
+        bodies.read(incoming, { keyId: 'key', environmentId: 'e', customerId: null }).then(
           () => response.end('whole'),
           (error: Error) => response.writeHead(408, { connection: 'close' }).end(error.message),
         )
@@ -107,8 +202,9 @@ describe('the defence of the front door', () => {
     it('refuses what would take long to parse, before it is parsed', async () => {
       for (const [body, named] of [
         ['['.repeat(5_000), /nests deeper/],
-        [`[${Array(30_000).fill('{}').join()}]`, /objects and lists/],
-        [`{${Array.from({ length: 70_000 }, (_, n) => `"${n}":1`).join()}}`, /fields/],
+        [`[${Array(100_000).fill('{}').join()}]`, /values/],
+        [`{${Array.from({ length: 160_000 }, (_, n) => `"${n}":1`).join()}}`, /values/],
+        [JSON.stringify({ query: 'x'.repeat(2_100_000) }), /a text of more than/],
       ] as const) {
         const response = await post(door.url, body, { 'x-api-key': door.serverKey })
         expect(response.status).to.equal(413)
@@ -126,21 +222,27 @@ describe('the defence of the front door', () => {
       expect(await response.text()).to.include('The body is not UTF-8')
     })
 
+    it('reads no form for the queue board before its key, and no line of the log calls a bad one an error', async () => {
+      const form = (key: string, length: number) =>
+        `PUT /queues/api/queues/usage-ingestion/pause HTTP/1.1\r\nhost: t\r\nx-operator-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
+      expect(await heard(open(form('wrong', 5_000_000)), 500)).to.match(/^HTTP\/1\.1 401 /)
+      const lines = await linesOf(async () => {
+        for (const body of ['{"a":', '['.repeat(100_000)]) await heard(open(form(door.operatorKey, body.length) + body), 500)
+        await fetch(`${door.url}/docs/%E0%A4%A`)
+        await fetch(`${door.url}/v1/c/%E0%A4%A/entitlements.json?apiKey=${door.serverKey}`)
+      })
+      expect(lines.filter(([level]) => level === 'error')).to.deep.equal([])
+      expect(JSON.stringify(lines)).to.not.include(door.serverKey)
+    })
+
     it('says nothing about who hangs up, but to who looks closely', async () => {
-      const lines: { level: number }[] = []
-      const { log } = door.life
-      const levels = ['warn', 'error'] as const
-      const kept = levels.map((level) => log[level])
-      for (const level of levels) log[level] = ((...line: unknown[]) => void lines.push(line as never)) as never
-      try {
+      const lines = await linesOf(async () => {
         const socket = open(`${head(door.serverKey, 100_000)}{"query":`)
         await setTimeout(100)
         socket.destroy()
         await setTimeout(200)
-        expect(lines).to.deep.equal([])
-      } finally {
-        for (const [index, level] of levels.entries()) log[level] = kept[index]!
-      }
+      })
+      expect(lines.filter(([level]) => level !== 'info')).to.deep.equal([])
     })
   })
 

@@ -110,6 +110,7 @@ describe('what a key may ask', () => {
 })
 
 describe('who asks', () => {
+  const address = '192.0.2.1'
   const environments = {
     authenticate: async (apiKey: string) => ({ ...key, kind: apiKey.startsWith('client') ? ('CLIENT' as const) : ('SERVER' as const) }),
     verifyCustomerToken: async (environmentId: string, token: string) => `${environmentId}/${token}`,
@@ -117,14 +118,14 @@ describe('who asks', () => {
 
   it('is nobody without a key', async () => {
     for (const apiKey of [undefined, '']) {
-      const error = await identify(environments, { apiKey, customerToken: undefined }).catch((thrown: unknown) => thrown)
+      const error = await identify(environments, { apiKey, customerToken: undefined }, address).catch((thrown: unknown) => thrown)
       expect(Problem.from(error).code).to.equal('UNAUTHENTICATED')
     }
   })
 
   it('is the customer of the token for a client key, and never for a server key', async () => {
-    expect((await identify(environments, { apiKey: 'client-1', customerToken: 't' })).customerId).to.equal('env-id/t')
-    expect((await identify(environments, { apiKey: 'client-1', customerToken: undefined })).customerId).to.equal(null)
-    expect((await identify(environments, { apiKey: 'server-1', customerToken: 't' })).customerId).to.equal(null)
+    expect((await identify(environments, { apiKey: 'client-1', customerToken: 't' }, address)).customerId).to.equal('env-id/t')
+    expect((await identify(environments, { apiKey: 'client-1', customerToken: undefined }, address)).customerId).to.equal(null)
+    expect((await identify(environments, { apiKey: 'server-1', customerToken: 't' }, address)).customerId).to.equal(null)
   })
 })

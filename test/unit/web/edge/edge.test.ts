@@ -10,12 +10,12 @@ async function refusedWith(thrown: unknown) {
   const lines: { level: string; text: string; err?: unknown; environmentId?: string }[] = []
   const note = (level: string) => (facts: object, text: string) => void lines.push({ level, text, ...facts })
   const log = { info: note('info'), warn: note('warn'), error: note('error') } as unknown as Logger
-  const keys = {
-    identify: () => {
+  const environments = {
+    authenticate: () => {
       throw thrown
     },
   }
-  const edge = serveEdge({ keys, trusted: new TrustedProxies([]), log } as unknown as EdgeOptions)
+  const edge = serveEdge({ app: { environments }, trusted: new TrustedProxies([]), log } as unknown as EdgeOptions)
   let status = 0
   const res = {
     writeHead: (code: number) => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { JsonShape, maxJsonContainers, maxJsonDepth, maxJsonFields } from '../../../../src/web/http/json-shape.js'
+import { JsonShape, maxJsonDepth, maxJsonTextBytes, maxJsonValues } from '../../../../src/web/http/json-shape.js'
 
 /** In pieces of a size, as it may arrive. */
 function refusal(text: string, pieceBytes = 7_919): string | null {
@@ -17,17 +17,21 @@ describe('the shape of a body', () => {
   it('is refused one above each limit', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     const containers = (count: number) =>
-      `[${Array(count - 1)
+      `[${Array(count / 2)
         .fill('{}')
         .join()}]`
     const fields = (count: number) => `{${Array.from({ length: count }, (_, n) => `"f${n}":1`).join()}}`
+    const numbers = (count: number) => `[${Array(count).fill('7').join()}]`
+    const text = (count: number) => `{"a":"${'\\n'.repeat(count / 2 - 1)}.","b":"."}`
     for (const [make, limit, named] of [
       [nested, maxJsonDepth, /nests deeper than 64 levels/],
-      [containers, maxJsonContainers, /more than 20000 objects and lists/],
-      [fields, maxJsonFields, /more than 60000 fields/],
+      [containers, maxJsonValues, /more than 150000 values/],
+      [fields, maxJsonValues, /more than 150000 values/],
+      [numbers, maxJsonValues, /more than 150000 values/],
+      [text, maxJsonTextBytes, /a text of more than 2097152 bytes/],
     ] as const) {
       expect(refusal(make(limit))).to.equal(null)
-      expect(refusal(make(limit + 1))).to.match(named)
+      expect(refusal(make(limit + 2))).to.match(named)
     }
   })
 

@@ -7,7 +7,6 @@ import { withItems } from '../../../../../src/metering/model/problems.js'
 import { checkEvent, checkReport, type ReportedUsage, type UsageEvent, type UsageReport } from '../../../../../src/metering/model/report.js'
 import { silentLogger } from '../../../../../src/platform/logger.js'
 import { Registry } from '../../../../../src/platform/metrics.js'
-import { KeyGate } from '../../../../../src/web/access/key-gate.js'
 import { RateLimits } from '../../../../../src/web/access/rate-limits.js'
 import { GraphqlDoor } from '../../../../../src/web/graphql/door/door.js'
 import { directReportOf } from '../../../../../src/web/graphql/door/reports.js'
@@ -62,13 +61,12 @@ function openDoor({ kind = 'SERVER', isDirect }: { kind?: 'SERVER' | 'CLIENT'; i
     hasPersistentCache: false,
     allowsUnsignedClientReads: false,
   }
-  const environments = { authenticate: async () => identity, verifyCustomerToken: async () => '', remembers: () => true }
-  const app = { usage } as unknown as Services
+  const environments = { authenticate: async () => identity, verifyCustomerToken: async () => '' }
+  const app = { usage, environments } as unknown as Services
   const door = new GraphqlDoor({
     app,
     schema,
-    keys: new KeyGate(environments),
-    rateLimits: new RateLimits({ perKey: 1e9, perCustomer: 1e9 }),
+    rateLimits: new RateLimits({ perKey: 1e9, perCustomer: 1e9, perAddress: 1e9 }),
     timeoutMs: 10_000,
     heldState: () => null,
     announce: () => Promise.reject(new Error('reports are announced by workers')),

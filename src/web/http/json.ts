@@ -1,0 +1,191 @@
+/**
+ * JSON of any size within the limits, without keeping others waiting: `JSON.parse` takes up to 250 ms for a megabyte that is made for it. So a long text is
+ * parsed in pieces, each of a few milliseconds, and one text at a time. A worker thread would not help: what it answers has to be read here, which takes
+ * longer than parsing.
+ */
+import { setImmediate as nextRound } from 'node:timers/promises'
+import { invalidInput } from '../../kernel/problem.js'
+
+/** Parsed at once, and the length of a piece. */
+export const pieceLength = 32 * 1024
+/** Of one object: growing a larger one takes longer than a turn. */
+export const maxNames = 10_000
+/** Others are served after this long. */
+const turnMs = 5
+
+/** At once when the text is short. What it may hold is bounded by its shape (`json-shape.ts`). Fails with BAD_USER_INPUT when it is no JSON. */
+export const parseJson = (text: string): unknown => (text.length > pieceLength ? parseLong(text) : parsePiece(text))
+
+/** Long texts are parsed one at a time, in the order in which they came. */
+let last: Promise<unknown> = Promise.resolve()
+
+function parseLong(text: string): Promise<unknown> {
+  const parsed = last.then(async () => {
+    // Others have had their turn, or have theirs before the next text.
+    await nextRound()
+    return new PiecewiseParser(text).parse()
+  })
+  last = parsed.catch(() => undefined)
+  return parsed
+}
+
+function parsePiece(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw notJson()
+  }
+}
+
+const notJson = () => invalidInput('The body is not JSON')
+
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
+const [openList, closeList, openRecord, closeRecord] = [0x5b, 0x5d, 0x7b, 0x7d]
+const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+
+/** Gives up a turn that has lasted long enough. */
+class Turn {
+  #startedAt = performance.now()
+
+  async isOver(): Promise<void> {
+    if (performance.now() - this.#startedAt < turnMs) return
+    await nextRound()
+    this.#startedAt = performance.now()
+  }
+}
+
+/** What `JSON.parse` makes of the text: what fits into a piece is left to it, and only what is longer is taken apart here. */
+class PiecewiseParser {
+  readonly #turn = new Turn()
+  #at = 0
+
+  constructor(readonly text: string) {}
+
+  async parse(): Promise<unknown> {
+    const value = await this.#value()
+    this.#skipSpace()
+    if (this.#at < this.text.length) throw notJson()
+    return value
+  }
+
+  async #value(): Promise<unknown> {
+    this.#skipSpace()
+    const code = this.#code()
+    if (code === openList) return this.#list()
+    if (code === openRecord) return this.#record()
+    return this.#scalar()
+  }
+
+  async #list(): Promise<unknown[]> {
+    const list: unknown[] = []
+    await this.#items(closeList, {
+      piece: (text) => {
+        for (const item of parsePiece(`[${text}]`) as unknown[]) list.push(item)
+      },
+      long: async () => {
+        list.push(await this.#value())
+      },
+    })
+    return list
+  }
+
+  async #record(): Promise<Record<string, unknown>> {
+    const record: Record<string, unknown> = {}
+    let names = 0
+    await this.#items(closeRecord, {
+      piece: (text) => {
+        const part = parsePiece(`{${text}}`) as Record<string, unknown>
+        for (const name of Object.keys(part)) {
+          names += 1
+          put(record, name, part[name])
+        }
+        if (names > maxNames) throw invalidInput(`An object of the body has more than ${maxNames} fields`, { limit: maxNames })
+      },
+      long: async () => {
+        if (this.#code() !== quote) throw notJson()
+        const name = this.#scalar() as string
+        this.#skipSpace()
+        if (this.#code() !== colon) throw notJson()
+        this.#at += 1
+        put(record, name, await this.#value())
+      },
+    })
+    return record
+  }
+
+  /** Reads what stands between the brackets: runs of items that fit into a piece, and single items that do not. */
+  async #items(close: number, { piece, long }: { piece: (text: string) => void; long: () => Promise<void> }): Promise<void> {
+    this.#at += 1
+    for (let isFirst = true; ; isFirst = false) {
+      await this.#turn.isOver()
+      this.#skipSpace()
+      if (isFirst && this.#code() === close) break
+      const end = this.#endOfPiece()
+      if (end === this.#at) throw notJson()
+      if (end === null) {
+        await long()
+        this.#skipSpace()
+      } else {
+        piece(this.text.slice(this.#at, end))
+        this.#at = end
+      }
+      if (this.#code() === close) break
+      if (this.#code() !== comma) throw notJson()
+      this.#at += 1
+    }
+    this.#at += 1
+  }
+
+  /** Where these items end or, when that is too far, the last comma between them; null: the first one is too long. */
+  #endOfPiece(): number | null {
+    const { text } = this
+    const limit = Math.min(this.#at + pieceLength, text.length)
+    let depth = 0
+    let isString = false
+    let end: number | null = null
+    for (let at = this.#at; at < limit; at++) {
+      const code = text.charCodeAt(at)
+      if (isString) {
+        if (code === backslash) at += 1
+        else if (code === quote) isString = false
+      } else if (code === quote) isString = true
+      else if (code === openList || code === openRecord) depth += 1
+      else if (code === closeList || code === closeRecord) {
+        if (depth === 0) return at
+        depth -= 1
+      } else if (code === comma && depth === 0) end = at
+    }
+    return end
+  }
+
+  #scalar(): unknown {
+    const { text } = this
+    let end = this.#at
+    if (this.#code() === quote) {
+      for (end += 1; end < text.length && text.charCodeAt(end) !== quote; end++) if (text.charCodeAt(end) === backslash) end += 1
+      end += 1
+    } else while (end < text.length && !endsScalar(text.charCodeAt(end))) end += 1
+    const value = parsePiece(text.slice(this.#at, end))
+    this.#at = end
+    return value
+  }
+
+  #skipSpace(): void {
+    let at = this.#at
+    while (isSpace(this.text.charCodeAt(at))) at += 1
+    this.#at = at
+  }
+
+  /** NaN at the end. */
+  #code(): number {
+    return this.text.charCodeAt(this.#at)
+  }
+}
+
+const endsScalar = (code: number) => code === comma || code === colon || code === closeList || code === closeRecord || isSpace(code)
+
+/** Any name may be sent, and becomes a property like others. */
+function put(record: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === '__proto__') Object.defineProperty(record, name, { value, writable: true, enumerable: true, configurable: true })
+  else record[name] = value
+}

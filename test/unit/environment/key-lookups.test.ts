@@ -1,0 +1,100 @@
+import { expect } from 'chai'
+import { KeyLookups, lookupsPerSecond } from '../../../src/environment/key-lookups.js'
+import type { StoredIdentity } from '../../../src/environment/records/environments.js'
+import { FrozenClock } from '../../../src/kernel/clock.js'
+import type { Problem } from '../../../src/kernel/problem.js'
+
+const keyOf = (name: string) => ({ name, hash: () => Buffer.from(name) })
+const stored = (keyId: string) => ({ identity: { keyId }, expiresAt: null, revokedAt: null }) as StoredIdentity
+/** More than an address has, whatever it has saved. */
+const many = lookupsPerSecond.address * 10
+
+describe('look-ups of keys', () => {
+  const clock = new FrozenClock(0)
+  let looked: string[]
+  let existing: Set<string>
+  let keys: KeyLookups
+
+  beforeEach(() => {
+    clock.set(0)
+    looked = []
+    existing = new Set(['valid'])
+    keys = new KeyLookups({
+      clock,
+      load: async (hash) => {
+        looked.push(String(hash))
+        return existing.has(String(hash)) ? stored(String(hash)) : null
+      },
+    })
+  })
+
+  const outcome = (name: string, from: string) =>
+    keys.get(keyOf(name), from).then(
+      (found) => (found ? 'found' : 'none'),
+      ({ reason }: Problem) => reason,
+    )
+  const flood = (from: string, count = many) => Promise.all(Array.from({ length: count }, (_, n) => outcome(`${from} ${n}`, from)))
+
+  it('are one for a key that is none, however often it is shown', async () => {
+    for (let n = 0; n < 50; n++) expect(await outcome('made up', 'somewhere')).to.equal('none')
+    expect(looked).to.deep.equal(['made up'])
+  })
+
+  it('are bounded for an address, which is told to wait', async () => {
+    const outcomes = await flood('loud')
+    expect(new Set(outcomes)).to.deep.equal(new Set(['none', 'RATE_LIMIT_EXCEEDED']))
+    expect(looked.length).to.be.below(many)
+  })
+
+  it('are bounded for all addresses together', async () => {
+    await Promise.all(Array.from({ length: 50 }, (_, n) => flood(`place ${n}`, 100)))
+    expect(looked.length).to.be.below(lookupsPerSecond.all * 4)
+  })
+
+  it('are never refused for a key that was seen, from the same address and after what was known of it is outdated', async () => {
+    expect(await outcome('valid', 'loud')).to.equal('found')
+    await flood('loud')
+    await Promise.all(Array.from({ length: 50 }, (_, n) => flood(`place ${n}`, 100)))
+    clock.set(6_000)
+    expect(await outcome('valid', 'loud')).to.equal('found')
+    expect(looked.filter((name) => name === 'valid')).to.have.length(2)
+  })
+
+  it('are made for an address that showed none, whatever others show', async () => {
+    await Promise.all(Array.from({ length: 90 }, (_, n) => flood(`place ${n}`, 100)))
+    expect(await outcome('valid', 'elsewhere')).to.equal('found')
+  })
+
+  it('are given back when there is such a key: many new ones may come from one address', async () => {
+    for (let n = 0; n < many; n++) {
+      existing.add(`key ${n}`)
+      expect(await outcome(`key ${n}`, 'a proxy')).to.equal('found')
+    }
+  })
+
+  it('are made again for a key that is created, also when it is being looked up', async () => {
+    expect(await outcome('late', 'somewhere')).to.equal('none')
+    existing.add('late')
+    expect(await outcome('late', 'somewhere')).to.equal('none')
+    keys.created(Buffer.from('late'))
+    expect(await outcome('late', 'somewhere')).to.equal('found')
+
+    const early = outcome('later', 'somewhere')
+    keys.created(Buffer.from('later'))
+    existing.add('later')
+    await early
+    expect(await outcome('later', 'somewhere')).to.equal('found')
+  })
+
+  it('are made again after nothing was heard of keys for a while', async () => {
+    expect(await outcome('late', 'somewhere')).to.equal('none')
+    existing.add('late')
+    keys.forgetUnknown()
+    expect(await outcome('late', 'somewhere')).to.equal('found')
+  })
+
+  it('are made once for those who ask at the same time', async () => {
+    expect(await Promise.all([outcome('valid', 'a'), outcome('valid', 'b')])).to.deep.equal(['found', 'found'])
+    expect(looked).to.deep.equal(['valid'])
+  })
+})
