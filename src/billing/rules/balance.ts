@@ -75,7 +75,11 @@ export function waitingEntry({ chargeId, amount }: Credit & { chargeId: string }
   return { invoiceId: chargeId, chargeId, kind: 'WAITING', ...payer, amount }
 }
 
-/** Of an invoice: it was paid; some of the payment was given back, so that time that it charged for is not credited; it is not to be paid any more, or all was given back. */
+/**
+ * paid     of an invoice: it was
+ * reduced  some of the payment was given back, so that time that it charged for is not credited
+ * dead     it is not to be paid any more, or all of the payment was given back
+ */
 type Fate = 'paid' | 'reduced' | 'dead'
 
 /** What the news mean for credits; null: nothing. A payment that is to be given back does not count. */
@@ -89,9 +93,10 @@ export function fateOf(
 }
 
 /**
- * What an invoice enters that was paid, or is dead (taken back, given up for good, paid and given back), or was given back in part: then what it used stays used. `entries`: all that it is the invoice or the charge
- * of, and all about the charges that are credited on it. `hasNeverBegun`: its subscription waited for it, so what it was to replace goes on, and the credits
- * on it are taken back too; paid, it begins, and those are taken back that were given in another way meanwhile. Told again: nothing.
+ * What an invoice enters that was paid, or is dead (taken back, given up for good, paid and given back), or was given back in part: then what it used stays
+ * used. `entries`: all that it is the invoice or the charge of, and all about the charges that are credited on it. `hasNeverBegun`: its subscription waited for
+ * it, so what it was to replace goes on, and the credits on it are taken back too; paid, it begins, and those are taken back that were given in another way
+ * meanwhile. Told again: nothing.
  */
 export function entriesAfter({
   invoiceId,

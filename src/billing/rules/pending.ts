@@ -1,7 +1,7 @@
 /** What waits for the next invoice of a subscription. Pure. */
+import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
-import type { Account, BilledChange } from './account.js'
-import { stillOpen } from './account.js'
+import { type Account, type BilledChange, stillOpen } from './account.js'
 import type { Draft } from './billing.js'
 import { payerOf } from './credit.js'
 import { type ChangeDraft, isEmpty, totalled } from './invoice.js'
@@ -47,8 +47,8 @@ export function handedOver(account: Account, { before, after, at }: BilledChange
   return { ...invoiced, drafts: invoiced.drafts.map((draft) => ({ ...draft, payerId: payerOf(before) })) }
 }
 
-/** Usage that came late, when no more can come: a line of the next invoice, or an invoice where that is none, or one in another currency. `late` null: none came. */
-export function withLateUsage(known: Account, { late, at }: { late: Draft | null; at: number }): Invoiced {
+/** Usage that came late, when no more can come: a line of the next invoice, or an invoice where there is none to come, or one in another currency. `late` null: none came. */
+export function withLateUsage(known: Account, { late, at }: { late: Draft | null; at: EpochMs }): Invoiced {
   const account = { ...known, usageCharged: stillOpen(known.usageCharged, at) }
   if (!late) return { account, drafts: [] }
   if (account.standing?.currency !== late.currency) return { account, drafts: [late] }

@@ -41,6 +41,8 @@ interface ScriptedRedis extends Redis {
 /** Works off ingestion jobs: commits, then replies to the door, then wakes who is next. Safe to run twice for a job. */
 export class Ingestion {
   readonly #parts: IngestionParts
+  /** The database's, which decides what is in time. */
+  readonly clock: DatabaseClock
   readonly #redis: ScriptedRedis
   readonly #reports: ReportIngestion
   readonly #events: EventIngestion
@@ -51,7 +53,8 @@ export class Ingestion {
     this.#redis = parts.redis as ScriptedRedis
     const { pool, log, stored } = parts
     const metrics = createIngestionMetrics(parts.metrics)
-    const clock = new DatabaseClock(() => readTime(pool))
+    this.clock = new DatabaseClock(() => readTime(pool))
+    const { clock } = this
     this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: new Bindings(parts.loadHeld) })
     this.#events = new EventIngestion({ pool, log, metrics, clock, stored })
   }

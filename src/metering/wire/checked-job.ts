@@ -14,8 +14,8 @@ const clockSkewMs = 2_000
 
 const text = z.string()
 const time = z.number().nullable()
-// The values themselves are looked at by `checkReport` and `checkEvent`.
-const dimensionsSchema = z.record(text, z.unknown()) as unknown as z.ZodType<Dimensions>
+// The rest of what they may be is looked at by `checkReport` and `checkEvent`.
+const dimensionsSchema: z.ZodType<Dimensions> = z.record(text, z.union([text, z.number(), z.boolean(), z.null()]))
 
 const reportSchema = z.object({
   id: z.uuid(),

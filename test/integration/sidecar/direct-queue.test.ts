@@ -4,14 +4,16 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { newId } from '../../../src/kernel/id.js'
 import { DirectIngestion } from '../../../src/metering/ingestion/direct-ingestion.js'
-import { type IngestionJob, ingestDirectUsage, ingestUsage } from '../../../src/metering/wire/jobs.js'
+import { checkReport } from '../../../src/metering/model/report.js'
+import { directDoorPrefix, type IngestionJob, ingestDirectUsage, ingestUsage } from '../../../src/metering/wire/jobs.js'
+import { packCall } from '../../../src/metering/wire/packed-reports.js'
 import { consume } from '../../../src/platform/queue.js'
 import { keepQueueScriptsLoaded } from '../../../src/wiring/queue-scripts.js'
 import { queueUserRules } from '../../../src/wiring/redis-users.js'
 import { FakeApi } from '../../contract/grpc/fake-api.js'
 import { errorOf, type RunningSidecar, runSidecar } from '../../contract/grpc/harness.js'
 import { testRedisUrl } from '../../support/redis.js'
-import { createEnvironment, eventually, type MeteringBench, openMeteringBench, usageOf } from '../metering/fixture.js'
+import { report as aReport, createEnvironment, eventually, type MeteringBench, openMeteringBench, usageOf } from '../metering/fixture.js'
 
 describe('sidecar with a queue of its own', () => {
   let bench: MeteringBench
@@ -127,11 +129,36 @@ describe('sidecar with a queue of its own', () => {
     expect(await counted()).to.equal(before)
   })
 
+  it('judges times by the clock of the database, whatever that of the worker says', async () => {
+    const heard: string[] = []
+    const [hour, timestamp] = [3_600_000, Date.now() + 1_800_000]
+    const item = { ...checkReport(aReport('customer', 1), newId(), Date.now()), timestamp }
+    const job: IngestionJob = {
+      v: 1,
+      environmentId,
+      door: `${directDoorPrefix(environmentId)}door`,
+      batchId: newId(),
+      isRepeat: false,
+      keyHash: createHash('sha256').update(serverKey).digest('base64'),
+      batch: { kind: 'reports', calls: [packCall({ deadline: timestamp, items: [item] })] },
+    }
+    for (const ahead of [0, hour]) {
+      const direct = new DirectIngestion(bench.app.environments, {
+        clock: { now: async () => Date.now() + ahead },
+        ingest: async () => void heard.push('ingest'),
+        refuse: async (_job, problem) => void heard.push(problem.code),
+      })
+      await direct.ingest(environmentId, job, false)
+    }
+    expect(heard).to.deep.equal(['INVALID_ARGUMENT', 'ingest'])
+  })
+
   it('counts nothing for another environment, whatever a job says', async () => {
     const other = await createEnvironment(bench)
     await bench.app.customers.provision(other, { refId: 'customer', subscription: { planRefId: 'free' } })
     const heard: string[] = []
     const direct = new DirectIngestion(bench.app.environments, {
+      clock: { now: async () => Date.now() },
       ingest: async () => void heard.push('ingest'),
       refuse: async (_job, problem) => void heard.push(problem.code),
     })
