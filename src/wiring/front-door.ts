@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { hearKeyNews } from '../environment/key-news.js'
 import { systemClock } from '../kernel/clock.js'
 import type { Secret } from '../platform/config.js'
+import { turns } from '../platform/fair-turns.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import { openRedis, sharedRedis } from '../platform/redis.js'
@@ -20,7 +21,6 @@ import { Bodies } from '../web/http/body.js'
 import type { ConnectionLimits } from '../web/http/connections.js'
 import { createHttpServer } from '../web/http/koa.js'
 import { ChangeFeed } from '../web/live/change-feed.js'
-import { FairTurns } from '../web/live/fair-turns.js'
 import { Push } from '../web/live/push.js'
 import { SocketDoor, type SocketPlaces } from '../web/live/socket.js'
 import { serveDocs } from '../web/pages/docs.js'
@@ -112,7 +112,6 @@ export function createFrontDoor({
   const rateLimits = new RateLimits({ perKey, perCustomer, perAddress })
   hearKeyNews(life, queues, app.environments.keys)
   const trusted = new TrustedProxies(trustedProxies)
-  const turns = new FairTurns()
   const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, turns, log })
   const stream = new ChangeStream({ redis: sharedRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
   const push = new Push({ app, schema, feed, stream, turns, log, metrics })

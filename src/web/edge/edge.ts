@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { setImmediate } from 'node:timers/promises'
 import { type DocumentNode, execute, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql'
 import type { Context, Middleware } from 'koa'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import { newId } from '../../kernel/id.js'
 import { Problem, type ProblemCode } from '../../kernel/problem.js'
+import { turns } from '../../platform/fair-turns.js'
 import type { Logger } from '../../platform/logger.js'
 import { withinSignal } from '../../platform/within-signal.js'
 import type { TrustedProxies } from '../access/address.js'
@@ -59,6 +59,8 @@ const statusOf: Readonly<Record<ProblemCode, number>> = {
   FAILED_PRECONDITION: 400,
   RESOURCE_EXHAUSTED: 429,
   ABORTED: 503,
+  // The caller hung up, so that nobody reads it.
+  CANCELLED: 503,
   DEADLINE_EXCEEDED: 504,
   UNAVAILABLE: 503,
   UNIMPLEMENTED: 501,
@@ -188,15 +190,16 @@ class Pages {
     const room = new AnswerRoom()
     const operation = { traceId: newId(), signal: AbortSignal.timeout(timeoutMs), weigh: room.takeValue.bind(room) }
     // A state makes a short answer.
-    const turns = state ? null : new Turns(givenUpBy(operation.signal))
-    const contextValue = createContext({ app: { ...app, entitlements }, identity, operation, turns })
+    const nextTurn = () => turns.take(identity.environmentId)
+    const inTurns = state ? null : new Turns(givenUpBy(operation.signal), nextTurn)
+    const contextValue = createContext({ app: { ...app, entitlements }, identity, operation, turns: inTurns })
     const { document } = this.#prepare(name)
     const { data, errors } = await withinSignal(operation, async () =>
-      execute({ schema, document, variableValues: variables, contextValue, fieldResolver: turns?.fieldResolver }),
+      execute({ schema, document, variableValues: variables, contextValue, fieldResolver: inTurns?.fieldResolver }),
     )
     if (operation.signal.aborted) throw new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The answer was not ready within ${timeoutMs} ms.`)
     if (errors?.[0]) throw toProblem(errors[0])
-    return toPage(await textOf({ data }, room))
+    return toPage(await textOf({ data }, room, nextTurn), nextTurn)
   }
 }
 
@@ -215,12 +218,12 @@ const givenUpBy = (signal: AbortSignal) => ({
 /** Of a page that is large, so much is hashed before others get their turn. */
 const hashedAtOnce = 1024 * 1024
 
-async function toPage(text: string): Promise<Page> {
+async function toPage(text: string, nextTurn: () => Promise<void>): Promise<Page> {
   const encoded = Buffer.from(text)
   const isAscii = encoded.length === text.length
   const hash = createHash('sha256')
   for (let at = 0; at < encoded.length; at += hashedAtOnce) {
-    if (at > 0) await setImmediate()
+    if (at > 0) await nextTurn()
     hash.update(encoded.subarray(at, at + hashedAtOnce))
   }
   return { body: isAscii ? text : encoded, bytes: encoded.length, etag: `"${hash.digest('base64url')}"` }

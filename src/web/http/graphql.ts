@@ -82,7 +82,8 @@ async function answerOf(
       const { text, release } = await bodies.read(request, asker.identity)
       held.release = release
       if (text.length > longBodyLength) rateLimits.takeCost(asker.identity, address, text.length / charactersPerField)
-      body = text.length > pieceLength ? await parseJson(text) : parseJson(text)
+      const { environmentId } = asker.identity
+      body = text.length > pieceLength ? await parseJson(text, environmentId) : parseJson(text, environmentId)
       bodyText = text
     }
     return await door.answer(toGraphqlRequest(request, response, { address, asker, body, bodyText }))

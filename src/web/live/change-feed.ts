@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChangeKind } from '../../changes/model/change.js'
 import { unavailable } from '../../kernel/problem.js'
+import type { FairTurns } from '../../platform/fair-turns.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Redis } from '../../platform/redis.js'
 import { type ChangeMessage, changeChannel } from '../../updates/wire/change-message.js'
 import { ChangeQueue } from './change-queue.js'
-import type { FairTurns } from './fair-turns.js'
 
 /**
  * Of the changes of one environment that wait for a turn or for a listener. Some seconds of a busy environment: who is further behind begins afresh.

@@ -10,6 +10,7 @@ import {
 } from 'graphql'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
+import type { FairTurns } from '../../platform/fair-turns.js'
 import type { Logger } from '../../platform/logger.js'
 import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
 import type { ChangeStream } from '../../updates/stream/change-stream.js'
@@ -24,7 +25,6 @@ import { Turns } from '../graphql/operations/turns.js'
 import type { StateChangeEvent } from '../graphql/updates/state-changes.types.js'
 import type { ChangeFeed } from './change-feed.js'
 import { ListenerLags } from './change-queue.js'
-import type { FairTurns } from './fair-turns.js'
 import { maxCustomerCost, maxEnvironmentCost, SubscriptionCosts } from './subscription-costs.js'
 
 /** Sending to so many sockets takes some milliseconds. */

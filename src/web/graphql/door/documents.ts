@@ -68,10 +68,13 @@ export class Documents {
     return this.#kept.calculatedSize
   }
 
+  /** One that was prepared before. */
+  known(text: string): PreparedDocument | undefined {
+    return this.#kept.get(text)
+  }
+
   /** Answers the errors when the document is malformed, too large or asks for what is not in the schema. Refused ones are not kept. */
   prepare(text: string): PreparedDocument | readonly GraphQLError[] {
-    const known = this.#kept.get(text)
-    if (known) return known
     const prepared = prepareDocument(this.#schema, text)
     if ('document' in prepared) this.#kept.set(text, prepared)
     return prepared

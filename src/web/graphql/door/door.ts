@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises'
 import type { GraphQLError } from 'graphql'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
+import { turns } from '../../../platform/fair-turns.js'
 import type { Logger } from '../../../platform/logger.js'
 import { Histogram, latencyBuckets, type Registry, showKept } from '../../../platform/metrics.js'
 import { AnswerRoom } from '../operations/answer-text.js'
@@ -63,7 +63,7 @@ export class GraphqlDoor {
     const room = new AnswerRoom()
     for (const operation of body) {
       // Others get their turn between two documents that may be costly to refuse.
-      if (answers.length > 0) await setImmediate()
+      if (answers.length > 0) await turns.take(request.asker?.identity.environmentId ?? '')
       // Each is a request: the first was taken when the list was admitted.
       const asker = answers.length === 0 ? request.asker : undefined
       answers.push(this.#answerOne({ ...request, body: operation, isOfList: true, asker }, room))

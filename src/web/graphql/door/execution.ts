@@ -15,6 +15,8 @@ export interface ExecutionOptions {
   announce: (environmentId: string, changes: HeldChange[]) => Promise<void>
 }
 
+const hungUp = () => new Problem('CANCELLED', 'CLIENT_HUNG_UP', 'The client hung up before it was answered.')
+
 /** Has operations done by graphql-js, each within its time. */
 export class Execution {
   readonly #options: ExecutionOptions
@@ -28,19 +30,19 @@ export class Execution {
     return this.within(asked, asked.kind !== 'query' && asked.usesDatabase ? this.#announced(asked) : run(asked))
   }
 
-  /**
-   * Ends with Timeout when the operation takes too long, and gives up its SQL then; queries are also given up when the client hangs up.
-   */
+  /** Ends with Timeout when the operation takes too long, and a query also when the client hangs up; its SQL is given up then. */
   within({ request, operation, kind }: Asked, result: Result): Result {
     const { timeoutMs } = this.#options
     if (!(result instanceof Promise)) return result
-    if (kind === 'query') request.onHangUp(() => operation.giveUp(new Error('the client hung up')))
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        const problem = new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The operation was not done within ${timeoutMs} ms.`)
+      const end = (problem: Problem) => {
+        clearTimeout(timer)
         operation.giveUp(problem)
         resolve({ errors: [toGraphqlError(problem)] })
-      }, timeoutMs)
+      }
+      const late = () => end(new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The operation was not done within ${timeoutMs} ms.`))
+      const timer = setTimeout(late, timeoutMs)
+      if (kind === 'query') request.onHangUp(() => end(hungUp()))
       const settled =
         <T>(settle: (value: T) => void) =>
         (value: T) => {

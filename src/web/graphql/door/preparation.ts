@@ -3,13 +3,14 @@ import { LRUCache } from 'lru-cache'
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
 import type { Secret } from '../../../platform/config.js'
+import { turns } from '../../../platform/fair-turns.js'
 import { credentialsOf, type Identity, identify, isOperatorKey, nobody, operator } from '../../access/auth.js'
 import type { RateLimits } from '../../access/rate-limits.js'
 import { catalogListSizes } from '../catalog/list-sizes.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
 import type { Operation } from '../operations/operation.js'
 import { Turns } from '../operations/turns.js'
-import { Documents, operationOf } from './documents.js'
+import { Documents, operationOf, type PreparedDocument } from './documents.js'
 import { readQuestion } from './kept-answers.js'
 import { type CostOf, type ListSizes, maxCost, maxCostAtOnce, maxNameLength } from './limits.js'
 import type { ReadReport } from './reports.js'
@@ -41,6 +42,8 @@ export interface PreparationOptions {
   heldState: (environmentId: string, customerId: string, resourceId: string | null) => EntitlementState | null
 }
 
+/** Parsed and validated in less than a millisecond. */
+const shortDocumentLength = 1_000
 /** After these many errors in its variables a client knows enough. */
 const executionOptions = { maxCoercionErrors: 20 }
 
@@ -92,7 +95,7 @@ export class Preparation {
     const { query, operationName, variables } = params
     const { identity: asker, isOperator } = request.asker ?? (await this.admit(request))
     if (asker !== operator) operation.environmentId = asker.environmentId
-    const prepared = this.#documents.prepare(query)
+    const prepared = this.#documents.known(query) ?? (await this.#newDocument(query, asker, address))
     const isIntrospection = 'document' in prepared && prepared.introspection === 'only'
     // A key in the address is good for nothing else.
     const identity = isIntrospection || headers['x-api-key'] || asker === operator ? asker : nobody()
@@ -111,12 +114,23 @@ export class Preparation {
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
     const cost = await this.#costOf(prepared.costOf, variables ?? {}, identity)
     if (cost > maxCostAtOnce) rateLimits.takeCost(identity, address, cost)
-    const turns = cost > maxCostAtOnce ? new Turns(operation) : null
+    const inTurns = cost > maxCostAtOnce ? new Turns(operation, () => turns.take(identity.environmentId)) : null
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
-    const contextValue = createContext({ app, identity, isOperator, operation, turns })
-    const fieldResolver = turns?.fieldResolver
+    const contextValue = createContext({ app, identity, isOperator, operation, turns: inTurns })
+    const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
     return { request, operation, kind: definition?.operation, args, usesDatabase, state, report }
+  }
+
+  /** A long one takes a turn before it is looked at, and one before it is executed: each is worth one. Answers its errors when it is refused. */
+  async #newDocument(text: string, asker: Identity, address: string): Promise<PreparedDocument | readonly GraphQLError[]> {
+    if (text.length <= shortDocumentLength) return this.#documents.prepare(text)
+    // A character takes about as long as a field of an answer: a microsecond.
+    this.#options.rateLimits.takeCost(asker, address, text.length)
+    await turns.take(asker.environmentId)
+    const prepared = this.#documents.prepare(text)
+    await turns.take(asker.environmentId)
+    return prepared
   }
 
   /** What is over the limit is refused. The catalog is looked at for what may be a large answer. */

@@ -14,6 +14,8 @@ const codeOfProblem: Readonly<Record<ProblemCode, string>> = {
   FAILED_PRECONDITION: 'BadUserInput',
   RESOURCE_EXHAUSTED: 'RateLimitExceeded',
   ABORTED: 'ServiceUnavailable',
+  // Nobody hears it: the caller hung up.
+  CANCELLED: 'ServiceUnavailable',
   DEADLINE_EXCEEDED: 'Timeout',
   UNAVAILABLE: 'ServiceUnavailable',
   UNIMPLEMENTED: 'BadUserInput',

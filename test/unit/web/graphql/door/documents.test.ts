@@ -12,7 +12,8 @@ describe('documents', () => {
 
   it('are prepared once', () => {
     const documents = new Documents(schema)
-    expect(documents.prepare('{ text }')).to.equal(documents.prepare('{ text }'))
+    expect(documents.known('{ text }')).to.equal(undefined)
+    expect(documents.prepare('{ text }')).to.equal(documents.known('{ text }'))
   })
 
   it('have the operation that is asked for, and none that is called nothing', () => {
