@@ -4,7 +4,7 @@
  * longer than parsing.
  */
 import { invalidInput } from '../../kernel/problem.js'
-import { turnMs, turns } from '../../platform/fair-turns.js'
+import { turnMs, turns } from '../access/fair-turns.js'
 
 /** Parsed at once, and the length of a piece. */
 export const pieceLength = 32 * 1024

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChangeKind } from '../../changes/model/change.js'
 import { unavailable } from '../../kernel/problem.js'
-import type { FairTurns } from '../../platform/fair-turns.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Redis } from '../../platform/redis.js'
 import { type ChangeMessage, changeChannel } from '../../updates/wire/change-message.js'
+import type { FairTurns } from '../access/fair-turns.js'
 import { ChangeQueue } from './change-queue.js'
 
 /**

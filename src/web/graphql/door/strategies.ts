@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql'
-import { turns } from '../../../platform/fair-turns.js'
+import { turns } from '../../access/fair-turns.js'
 import { answerTooLarge, textOf } from '../operations/answer-text.js'
 import { toGraphqlError } from '../operations/errors.js'
 import type { Operation } from '../operations/operation.js'

@@ -1,6 +1,6 @@
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import { jsonLength } from '../../../kernel/weight.js'
-import { turnMs } from '../../../platform/fair-turns.js'
+import { turnMs } from '../../access/fair-turns.js'
 
 /** Of the answer to a request, of all its operations. A page of 100 subscriptions with plans, prices and customers has about 1 MB. */
 export const maxAnswerBytes = 8 * 2 ** 20

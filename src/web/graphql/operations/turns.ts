@@ -7,7 +7,7 @@ import {
   isCompositeType,
   isListType,
 } from 'graphql'
-import { turnMs } from '../../../platform/fair-turns.js'
+import { turnMs } from '../../access/fair-turns.js'
 import type { Operation } from './operation.js'
 
 /**
