@@ -10,7 +10,7 @@ import { catalogListSizes } from '../catalog/list-sizes.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
 import type { Operation } from '../operations/operation.js'
 import { Turns } from '../operations/turns.js'
-import { Documents, operationOf, type PreparedDocument } from './documents.js'
+import { Documents, operationOf } from './documents.js'
 import { readQuestion } from './kept-answers.js'
 import { type CostOf, type ListSizes, maxCost, maxCostAtOnce, maxNameLength } from './limits.js'
 import type { ReadReport } from './reports.js'
@@ -95,7 +95,10 @@ export class Preparation {
     const { query, operationName, variables } = params
     const { identity: asker, isOperator } = request.asker ?? (await this.admit(request))
     if (asker !== operator) operation.environmentId = asker.environmentId
-    const prepared = this.#documents.known(query) ?? (await this.#newDocument(query, asker, address))
+    const prepared =
+      query.length > shortDocumentLength && !this.#documents.isKnown(query)
+        ? await this.#documents.prepareInTurns(query, asker.environmentId, (cost) => rateLimits.takeCost(asker, address, cost))
+        : this.#documents.prepare(query)
     const isIntrospection = 'document' in prepared && prepared.introspection === 'only'
     // A key in the address is good for nothing else.
     const identity = isIntrospection || headers['x-api-key'] || asker === operator ? asker : nobody()
@@ -120,17 +123,6 @@ export class Preparation {
     const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
     return { request, operation, kind: definition?.operation, args, usesDatabase, state, report }
-  }
-
-  /** A long one takes a turn before it is looked at, and one before it is executed: each is worth one. Answers its errors when it is refused. */
-  async #newDocument(text: string, asker: Identity, address: string): Promise<PreparedDocument | readonly GraphQLError[]> {
-    if (text.length <= shortDocumentLength) return this.#documents.prepare(text)
-    // A character takes about as long as a field of an answer: a microsecond.
-    this.#options.rateLimits.takeCost(asker, address, text.length)
-    await turns.take(asker.environmentId)
-    const prepared = this.#documents.prepare(text)
-    await turns.take(asker.environmentId)
-    return prepared
   }
 
   /** What is over the limit is refused. The catalog is looked at for what may be a large answer. */
