@@ -1,6 +1,6 @@
 import { Problem } from '../../../kernel/problem.js'
-import { isTransient } from '../../../platform/transaction.js'
-import { type PlainProblem, toPlainProblem } from '../../model/problems.js'
+import { isTransient } from '../../../kernel/store-errors.js'
+import { mayBeCounted, notCounted, type PlainProblem, toPlainProblem } from '../../model/problems.js'
 import type { Call } from '../../wire/call.js'
 
 /**
@@ -19,7 +19,9 @@ export async function ingestOrHalve<Item, Answer>(
     const [call] = calls
     if (calls.length === 1 && call) {
       refused(call, error)
-      return [{ problem: toPlainProblem(Problem.from(error)) }]
+      const problem = Problem.from(error)
+      // The database has refused it, so it is certain; of a problem of ours the code says so.
+      return [{ problem: toPlainProblem(mayBeCounted(problem) ? notCounted(problem) : problem) }]
     }
     const half = calls.length >> 1
     const first = await ingestOrHalve(calls.slice(0, half), ingest, refused)

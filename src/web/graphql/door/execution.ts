@@ -29,7 +29,7 @@ export class Execution {
   }
 
   /**
-   * Ends with Timeout when the operation takes too long, and gives up its SQL then; queries are also given up when the client hangs up.
+   * Ends with Timeout when the operation takes too long, unless it says more itself, and gives up its SQL then; queries are also given up when the client hangs up.
    */
   within({ request, operation, kind }: Asked, result: Result): Result {
     const { timeoutMs } = this.#options
@@ -38,8 +38,11 @@ export class Execution {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         const problem = new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The operation was not done within ${timeoutMs} ms.`)
+        const tooLate = () => resolve({ errors: [toGraphqlError(problem)] })
         operation.giveUp(problem)
-        resolve({ errors: [toGraphqlError(problem)] })
+        if (kind === 'query') tooLate()
+        // What was reported says in a moment what became of it.
+        else setImmediate(() => setImmediate(tooLate))
       }, timeoutMs)
       const settled =
         <T>(settle: (value: T) => void) =>
