@@ -57,8 +57,8 @@ export class Operation implements Patience {
 
   /** What a signal does, at a fraction of its price: every report listens. */
   whenOver(listener: () => void): () => void {
-    const listeners = (this.#whenOver ??= new Set())
-    listeners.add(listener)
+    this.#whenOver ??= new Set()
+    const listeners = this.#whenOver.add(listener)
     return () => listeners.delete(listener)
   }
 
