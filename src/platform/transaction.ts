@@ -8,13 +8,14 @@ import { storeErrorOf } from '../kernel/store-errors.js'
 import type { Db, PrismaClient } from './postgres.js'
 
 const maxAttempts = 5
+const readOnly = '25006'
 
 /** `work` must not call anything but the database: it runs again after a lost race. */
 export function inTransaction<T>(prisma: PrismaClient, work: (db: Db) => Promise<T>): Promise<T> {
   return repeated(() => prisma.$transaction(work))
 }
 
-/** The same on one connection of the pool. A connection that cannot even roll back is not used again. */
+/** The same on one connection of the pool. A connection that cannot even roll back, or only reads, is not used again. */
 export function inPoolTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   return repeated(() => attempt(pool, work))
 }
@@ -28,6 +29,8 @@ async function attempt<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promis
     await client.query('COMMIT')
     return result
   } catch (error) {
+    // Where a server was demoted, a new connection may find the one that has taken over.
+    if ((error as { code?: unknown }).code === readOnly) broken = error as Error
     await client.query('ROLLBACK').catch((rollbackError: Error) => {
       broken = rollbackError
     })

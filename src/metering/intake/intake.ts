@@ -2,7 +2,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { FindTestClock } from '../corrections/corrections.js'
-import { fromPlainProblem, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
+import { beforeCounting, fromPlainProblem, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
 import {
   checkEvent,
   checkReport,
@@ -84,8 +84,12 @@ export class UsageIntake {
   /** What dates are looked at by. */
   async #time(environmentId: string, items: readonly { timestamp: unknown }[]): Promise<EpochMs> {
     const isDated = items.some(({ timestamp }) => timestamp !== null)
-    const testClock = isDated ? await this.#findTestClock?.(environmentId) : null
-    return testClock?.now ?? this.#clock.now()
+    try {
+      const testClock = isDated ? await this.#findTestClock?.(environmentId) : null
+      return testClock?.now ?? (await this.#clock.now())
+    } catch (error) {
+      throw beforeCounting(error)
+    }
   }
 }
 

@@ -108,6 +108,12 @@ export function tooMuchWaiting(): Problem {
   )
 }
 
+/** Of what was thrown before any usage was handed over. */
+export function beforeCounting(thrown: unknown): Problem {
+  const problem = Problem.from(thrown)
+  return mayBeCounted(problem) ? notCounted(problem) : problem
+}
+
 /** The same problem, of usage of which it is certain. */
 export const notCounted = (problem: Problem): Problem => withOutcome(problem, { outcome: 'notCounted' })
 

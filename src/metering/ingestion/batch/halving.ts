@@ -1,6 +1,5 @@
-import { Problem } from '../../../kernel/problem.js'
 import { isTransient } from '../../../kernel/store-errors.js'
-import { mayBeCounted, notCounted, type PlainProblem, toPlainProblem } from '../../model/problems.js'
+import { beforeCounting, type PlainProblem, toPlainProblem } from '../../model/problems.js'
 import type { Call } from '../../wire/call.js'
 
 /**
@@ -19,9 +18,8 @@ export async function ingestOrHalve<Item, Answer>(
     const [call] = calls
     if (calls.length === 1 && call) {
       refused(call, error)
-      const problem = Problem.from(error)
-      // The database has refused it, so it is certain; of a problem of ours the code says so.
-      return [{ problem: toPlainProblem(mayBeCounted(problem) ? notCounted(problem) : problem) }]
+      // What the database has refused is undone.
+      return [{ problem: toPlainProblem(beforeCounting(error)) }]
     }
     const half = calls.length >> 1
     const first = await ingestOrHalve(calls.slice(0, half), ingest, refused)

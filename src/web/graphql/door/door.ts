@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { GraphQLError } from 'graphql'
-import { invalidInput, Problem } from '../../../kernel/problem.js'
-import { mayBeCounted, notCounted } from '../../../metering/model/problems.js'
+import { invalidInput, type Problem } from '../../../kernel/problem.js'
+import { beforeCounting } from '../../../metering/model/problems.js'
 import type { Logger } from '../../../platform/logger.js'
 import { Histogram, latencyBuckets, type Registry, showKept } from '../../../platform/metrics.js'
 import { AnswerRoom } from '../operations/answer-text.js'
@@ -84,7 +84,7 @@ export class GraphqlDoor {
   /** A request that never became an operation. */
   refuse(problem: Problem, status: number): GraphqlAnswer {
     const operation = new Operation()
-    const error = this.#errors.toWire(ofNothingDone(problem), operation)
+    const error = this.#errors.toWire(beforeCounting(problem), operation)
     this.#seconds.observe({ field: 'none', code: operation.code! }, (performance.now() - operation.startedAt) / 1000)
     return { status, headers: { ...jsonHeaders, 'x-trace-id': operation.traceId }, body: JSON.stringify({ errors: [error] }) }
   }
@@ -120,10 +120,8 @@ export class GraphqlDoor {
     try {
       return await this.#preparation.prepare(...asked)
     } catch (error) {
-      return [toGraphqlError(ofNothingDone(Problem.from(error)))]
+      // Nothing was executed, which whoever reports usage may want to know.
+      return [toGraphqlError(beforeCounting(error))]
     }
   }
 }
-
-/** Nothing was executed, so nothing was reported: whoever reports may want to know. */
-const ofNothingDone = (problem: Problem): Problem => (mayBeCounted(problem) ? notCounted(problem) : problem)
