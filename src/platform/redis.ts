@@ -6,7 +6,7 @@ export type { Redis }
 
 /**
  * request     fails within seconds, so that a caller never waits for long for a Redis that is away
- * queue       the same, but at once while there is no connection, and never twice: nothing is sent later that was called not sent
+ * queue       the same, but at once while there is no connection: nothing is sent later that was called not sent
  * subscriber  waits and comes back by itself
  * worker      the same; BullMQ blocks on it
  */
@@ -20,7 +20,7 @@ export type RedisUser = 'platform' | 'limited'
 
 const optionsOf: Record<RedisRole, RedisOptions> = {
   request: { maxRetriesPerRequest: 1, commandTimeout: 2_000 },
-  queue: { maxRetriesPerRequest: 1, commandTimeout: 2_000, enableOfflineQueue: false, autoResendUnfulfilledCommands: false },
+  queue: { maxRetriesPerRequest: 1, commandTimeout: 2_000, enableOfflineQueue: false },
   subscriber: { maxRetriesPerRequest: null },
   worker: { maxRetriesPerRequest: null },
 }
