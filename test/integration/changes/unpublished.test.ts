@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { TcpProxy } from '../../support/tcp-proxy.js'
-import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/fixture.js'
+import { count, createEnvironment, eventually, type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 import { type GraphqlBody, post } from '../web/front-door.js'
 import { openWebProcess, type WebProcess } from '../web/web-process.js'
 
@@ -10,13 +11,14 @@ const provision = `mutation { provisionSubscriptionV2(input: { customerId: "cust
 /** One process writes, its way to Redis cut for a moment; another one reads from what it holds. Nothing is delivered but what the first announces. */
 describe('a change that could not be published at first', () => {
   let bench: MeteringBench
+  let environmentId: string
   let key: string
   let proxy: TcpProxy
   const processes: WebProcess[] = []
 
   before(async () => {
     bench = await openMeteringBench({ shards: 1 })
-    const environmentId = await createEnvironment(bench)
+    environmentId = await createEnvironment(bench)
     await bench.app.customers.provision(environmentId, { refId: 'customer', subscription: { planRefId: 'free' } })
     const { refId } = (await bench.app.environments.list()).find(({ id }) => id === environmentId)!
     key = (await bench.app.environments.createKey({ environment: refId, kind: 'SERVER', name: 'test', expiresAt: null })).key
@@ -44,9 +46,16 @@ describe('a change that could not be published at first', () => {
   it('is known everywhere when the mutation is answered', async () => {
     const [writer, reader] = processes as [WebProcess, WebProcess]
     for (let n = 0; n < 3; n++) expect(await limit(reader)).to.equal(10)
+    const before = await count(bench.pool, 'subscription', environmentId)
     proxy.cut()
-    setTimeout(() => proxy.mend(), 700)
+    const committed = eventually(
+      () => count(bench.pool, 'subscription', environmentId),
+      (subscriptions) => subscriptions > before,
+    )
+    const mended = committed.then(() => sleep(900)).then(() => proxy.mend())
     await ask(writer, provision)
-    expect(await limit(reader)).to.equal(20)
+    const known = await limit(reader)
+    await mended
+    expect(known).to.equal(20)
   }).timeout(15_000)
 })
