@@ -50,7 +50,8 @@ describe('a worker that is killed in the middle', function () {
         refused.push(sent)
         if (!certain.test((error as Error).message)) unknown += 1
       }
-      longestMs = Math.max(longestMs, performance.now() - startedAt)
+      // A sidecar goes on until it knows, as long as its caller waits.
+      if (door === 'graphql') longestMs = Math.max(longestMs, performance.now() - startedAt)
       if (acknowledged.length === 600) killed ??= platform().kill('usage-ingestion')
     }
 
