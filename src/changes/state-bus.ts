@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../kernel/id.js'
 import { Counter, Histogram, latencyBuckets } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
@@ -20,6 +21,9 @@ import {
  * acknowledge it: by then they do not trust what they hold.
  */
 const leaseMs = 1_000
+/** How long a change is tried to be published. */
+const publishMs = 2_000
+const publishPauseMs = 50
 /** Several in a lease, so that a slow moment of Redis or of the process costs no trust. */
 const beatMs = 200
 
@@ -115,7 +119,11 @@ export class StateBus {
     if (changes.length === 0) return Promise.resolve()
     this.#listener.apply(environmentId, changes)
     const { ticket } = this.expect()
-    return this.#heardByAll(ticket.number, this.#publisher.publish(...announcementOf(this.#prefix, environmentId, changes, ticket)))
+    const announcement = announcementOf(this.#prefix, environmentId, changes, ticket)
+    return this.#heardByAll(
+      ticket.number,
+      untilPublished(() => this.#publisher.publish(...announcement)),
+    )
   }
 
   /** For changes that a worker announces. They are applied here when they are heard. */
@@ -141,11 +149,13 @@ export class StateBus {
         this.#seconds.observe((performance.now() - startedAt) / 1000)
         resolve()
       }
-      const lease = setTimeout(end, leaseMs, false)
+      let lease: NodeJS.Timeout | undefined
       unheard.done = () => end(true)
       receivers
-        // Counted from when it may have been published at the latest.
-        .finally(() => this.#unheard.has(number) && lease.refresh())
+        // Counted from when it was published, or may have been at the latest.
+        .finally(() => {
+          if (this.#unheard.has(number)) lease = setTimeout(end, leaseMs, false)
+        })
         .then((count) => {
           unheard.receivers = count
           this.#acknowledged(number)
@@ -233,6 +243,22 @@ export class StateBus {
       this.#life.log.debug({ err: error }, 'no sign of life from Redis')
     } finally {
       this.#isBeating = false
+    }
+  }
+}
+
+/**
+ * What could not be published is published again: others hear well, and go on to trust what they hold. A Redis that is away for so long is away for them, too,
+ * and they have lost their trust by then.
+ */
+async function untilPublished<T>(publish: () => Promise<T>): Promise<T> {
+  const until = performance.now() + publishMs
+  for (;;) {
+    try {
+      return await publish()
+    } catch (error) {
+      if (performance.now() >= until) throw error
+      await sleep(publishPauseMs)
     }
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { isTransient, storeErrorOf } from '../kernel/store-errors.js'
 import { StartError } from './health.js'
 
 /** What can be said of a database URL in a log or a message: everything but the password. */
@@ -16,27 +17,10 @@ export function targetOf(databaseUrl: string): DatabaseTarget {
   return { database: database ?? '', user: user ?? '', server: `${host}:${port}`, hasPassword: Boolean(password) }
 }
 
-const networkErrors = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOENT',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-])
-
 const codeOf = (error: unknown): string => String((error as { code?: unknown }).code ?? '')
 
-/** Nobody answers (yet): wrong address, a server that is starting or stopping, a network in between. */
-function isUnreachable(error: unknown): boolean {
-  const code = codeOf(error)
-  // 57P03 is "the database system is starting up", 57P01 and 57P02 are shutting down.
-  if (networkErrors.has(code) || code.startsWith('57P0')) return true
-  return /^(timeout expired|Connection terminated)/.test((error as Error).message ?? '')
-}
+/** Nobody answers (yet): wrong address, a server that is starting or stopping, a network in between. ENOENT: no socket there. */
+const isUnreachable = (error: unknown): boolean => storeErrorOf(error) === 'away' || codeOf(error) === 'ENOENT'
 
 /**
  * A failure of PostgreSQL that an operator can mend, as one sentence that says how; anything else as it is.
@@ -79,8 +63,9 @@ export function explainDatabaseError(error: unknown, databaseUrl: string): unkno
 
 /** Lost connection, shutdown, deadlock, lock timeout: the same transaction can pass next time. */
 export function isPassing(error: unknown): boolean {
-  const code = (error as { code?: string }).code
-  return !(error instanceof StartError) && (code === undefined || /^(08|40|53|57P|55P03|E)/.test(code))
+  const { code } = error as { code?: string }
+  // A server that is read-only wants somebody to point to another one.
+  return !(error instanceof StartError) && code !== '25006' && (code === undefined || isTransient(error))
 }
 
 /** Of a transaction that was undone by a passing failure. */

@@ -99,6 +99,7 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
       maxRedisBytes: config.INGESTION_MAX_REDIS_MB === undefined ? null : config.INGESTION_MAX_REDIS_MB * 2 ** 20,
     },
     expectAnnouncement: held.expectAnnouncement.bind(held),
+    answerWithinMs: config.OPERATION_TIMEOUT_MS,
   })
   const server = createFrontDoor({
     app,

@@ -14,7 +14,11 @@ import type { UsageQueueAddress } from '../sidecar/config/config.js'
 import { DirectQueue } from '../sidecar/source/direct-queue.js'
 
 /** Wires a sidecar that adds usage to its environment's queue. Deadlines are by the clock of Redis, which must not be a second off that of the database. */
-export function openDirectQueue(life: Life, { redisUrl, environmentId, prefix }: UsageQueueAddress, apiKey: Secret): DirectQueue {
+export function openDirectQueue(
+  life: Life,
+  { redisUrl, environmentId, prefix }: UsageQueueAddress,
+  { apiKey, answerWithinMs }: { apiKey: Secret; answerWithinMs: number },
+): DirectQueue {
   const connection = { redisUrl: redisUrl.reveal(), prefix, user: 'limited' } as const
   const redis = openRedis(life, connection.redisUrl, 'request', 'limited')
   const subscriber = openRedis(life, connection.redisUrl, 'subscriber', 'limited')
@@ -28,6 +32,7 @@ export function openDirectQueue(life: Life, { redisUrl, environmentId, prefix }:
       return seconds * 1_000 + microseconds / 1_000
     }),
     backlog: new Backlog({ redis: null, queues, limits, log: life.log, metrics: life.metrics }),
+    answerWithinMs,
     keyHash: createHash('sha256').update(apiKey.reveal()).digest('base64'),
   })
   return new DirectQueue(environmentId, intake)

@@ -4,7 +4,7 @@ import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import type { App } from './app.js'
 
-export interface UsageOptions extends Pick<UsageParts, 'expectAnnouncement' | 'limits' | 'shards'> {
+export interface UsageOptions extends Pick<UsageParts, 'expectAnnouncement' | 'answerWithinMs' | 'limits' | 'shards'> {
   life: Life
   queues: QueueConnection
   postgres: Postgres

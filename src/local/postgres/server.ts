@@ -161,7 +161,8 @@ function launch(
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    ...(options.isDurable ? {} : { fsync: 'off', full_page_writes: 'off' }),
+    // Commits wait for a standby in sessions only that ask for it: those of a test that has none answer.
+    ...(options.isDurable ? {} : { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'local' }),
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const log = openSync(logFile, 'w', 0o600)

@@ -19,11 +19,10 @@ export class DirectIngestion {
   async ingest(environmentId: string, job: IngestionJob, isRerun: boolean): Promise<void> {
     // A reply to anybody else would be a message to them.
     if (!job.door.startsWith(directDoorPrefix(environmentId))) return
-    const problem = await this.#refusal(environmentId, job)
-    if (problem) return this.ingestion.refuse(job, problem)
-    const checked = checkedJob(job, await this.ingestion.clock.now())
-    if (checked instanceof Problem) this.ingestion.refuse(job, checked)
-    else await this.ingestion.ingest(checked, isRerun)
+    const checked = (await this.#refusal(environmentId, job)) ?? checkedJob(job, await this.ingestion.clock.now())
+    if (!(checked instanceof Problem)) await this.ingestion.ingest(checked, isRerun)
+    // An earlier run may have been before the key was revoked, or the time too old, and have counted it.
+    else if (!isRerun && !job.isRepeat) this.ingestion.refuse(job, checked)
   }
 
   async #refusal(environmentId: string, job: IngestionJob): Promise<Problem | null> {

@@ -61,14 +61,18 @@ export class Ingestion {
 
   /** `isRerun`: the job was started before. */
   async ingest(job: IngestionJob, isRerun: boolean): Promise<void> {
-    const { environmentId, isRepeat, batch } = job
+    const { environmentId, isRepeat, onlyStored, batch } = job
     const mayRepeat = isRepeat || isRerun
     if (batch.kind === 'events') {
       const calls = batch.calls.map(({ deadline, packed }) => ({ deadline, items: unpackEvents(packed) }))
-      this.#reply(job, await this.#events.ingest(environmentId, calls, mayRepeat))
+      const answers = onlyStored ? this.#events.findStored(environmentId, calls) : this.#events.ingest(environmentId, calls, mayRepeat)
+      this.#reply(job, await answers)
       return
     }
-    const answers = await this.#reports.ingest(environmentId, batch.calls.map(unpackCall), mayRepeat)
+    const calls = batch.calls.map(unpackCall)
+    const answers = await (onlyStored
+      ? this.#reports.findStored(environmentId, calls)
+      : this.#reports.ingest(environmentId, calls, mayRepeat))
     const usages = answers.flatMap((answer) => ('usages' in answer ? answer.usages : []))
     this.#reply(job, answers.map(packAnswer), usages)
     if (usages.length > 0) this.#parts.changed(environmentId)

@@ -14,7 +14,7 @@ import { Backlog, type BacklogLimits } from './backlog.js'
 import { UsageIntake, type UsageIntakeParts } from './intake.js'
 import { Replies } from './replies.js'
 
-interface IntakeOptions extends Pick<UsageIntakeParts, 'expectAnnouncement'> {
+interface IntakeOptions extends Pick<UsageIntakeParts, 'expectAnnouncement' | 'answerWithinMs'> {
   life: Life
   queues: QueueConnection
   pool: pg.Pool
@@ -47,7 +47,16 @@ export class UsageService extends UsageIntake {
 }
 
 /** The queues that all environments share, by the clock of the database. */
-function openIntake({ life, queues, pool, limits, shards, expectAnnouncement, findTestClock }: IntakeOptions): UsageIntakeParts {
+function openIntake({
+  life,
+  queues,
+  pool,
+  limits,
+  shards,
+  expectAnnouncement,
+  answerWithinMs,
+  findTestClock,
+}: IntakeOptions): UsageIntakeParts {
   const shardQueues = Array.from({ length: shards }, (_, index) => openQueue(life, queues, ingestionShard(index)))
   const aggregation = openQueue(life, queues, aggregateEvents)
   const redis = openRedis(life, queues.redisUrl, 'request')
@@ -57,6 +66,7 @@ function openIntake({ life, queues, pool, limits, shards, expectAnnouncement, fi
     clock: new DatabaseClock(() => readTime(pool)),
     backlog: new Backlog({ redis, queues: [...shardQueues, aggregation], limits, log: life.log, metrics: life.metrics }),
     expectAnnouncement,
+    answerWithinMs,
     findTestClock,
   }
 }

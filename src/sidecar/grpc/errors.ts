@@ -18,6 +18,7 @@ const grpcStatus: Readonly<Record<ProblemCode, status>> = {
   DEADLINE_EXCEEDED: status.DEADLINE_EXCEEDED,
   UNAVAILABLE: status.UNAVAILABLE,
   UNIMPLEMENTED: status.UNIMPLEMENTED,
+  UNKNOWN: status.UNKNOWN,
   INTERNAL: status.INTERNAL,
 }
 

@@ -64,6 +64,7 @@ const statusOf: Readonly<Record<ProblemCode, number>> = {
   DEADLINE_EXCEEDED: 504,
   UNAVAILABLE: 503,
   UNIMPLEMENTED: 501,
+  UNKNOWN: 504,
   INTERNAL: 500,
 }
 

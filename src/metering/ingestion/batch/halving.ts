@@ -1,6 +1,5 @@
-import { Problem } from '../../../kernel/problem.js'
-import { isTransient } from '../../../platform/transaction.js'
-import { type PlainProblem, toPlainProblem } from '../../model/problems.js'
+import { isTransient } from '../../../kernel/store-errors.js'
+import { beforeCounting, type PlainProblem, toPlainProblem } from '../../model/problems.js'
 import type { Call } from '../../wire/call.js'
 
 /**
@@ -19,7 +18,8 @@ export async function ingestOrHalve<Item, Answer>(
     const [call] = calls
     if (calls.length === 1 && call) {
       refused(call, error)
-      return [{ problem: toPlainProblem(Problem.from(error)) }]
+      // What the database has refused is undone.
+      return [{ problem: toPlainProblem(beforeCounting(error)) }]
     }
     const half = calls.length >> 1
     const first = await ingestOrHalve(calls.slice(0, half), ingest, refused)

@@ -30,15 +30,20 @@ export class Execution {
     return this.within(asked, asked.kind !== 'query' && asked.usesDatabase ? this.#announced(asked) : run(asked))
   }
 
-  /** Ends with Timeout when the operation takes too long, and a query also when the client hangs up; its SQL is given up then. */
+  /**
+   * Ends with Timeout when the operation takes too long, unless it says more itself, and a query also when the client hangs up; its SQL is given up then.
+   */
   within({ request, operation, kind }: Asked, result: Result): Result {
     const { timeoutMs } = this.#options
     if (!(result instanceof Promise)) return result
     return new Promise((resolve, reject) => {
       const end = (problem: Problem) => {
+        const answer = () => resolve({ errors: [toGraphqlError(problem)] })
         clearTimeout(timer)
         operation.giveUp(problem)
-        resolve({ errors: [toGraphqlError(problem)] })
+        if (kind === 'query') answer()
+        // What was reported says in a moment what became of it.
+        else setImmediate(() => setImmediate(answer))
       }
       const late = () => end(new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The operation was not done within ${timeoutMs} ms.`))
       const timer = setTimeout(late, timeoutMs)

@@ -17,6 +17,7 @@ import type { EnvironmentService } from '../../../environment/service.js'
 import type { EstimateService } from '../../../estimates/service.js'
 import type { EpochMs } from '../../../kernel/clock.js'
 import { invalidInput } from '../../../kernel/problem.js'
+import { type Patience, patienceOf } from '../../../metering/intake/patience.js'
 import type { UsageService } from '../../../metering/intake/service.js'
 import type { CustomerService } from '../../../provisioning/customers.js'
 import type { SubscriptionProvisioning } from '../../../provisioning/subscriptions.js'
@@ -72,6 +73,8 @@ export interface RequestContext {
   traceId: string
   /** Aborts when nobody waits for the answer any more. */
   signal: AbortSignal
+  /** The same for who waits for it within this process. */
+  patience: Patience
   /** One instant for the whole answer. */
   now: EpochMs
   /** Counts a value of any size that is to be part of the answer. Fails when there is no room for it. */
@@ -118,7 +121,7 @@ export interface ContextFacts {
   /** Default false. */
   isOperator?: boolean
   /** What it has is asked for only when it is needed. Without `weigh` the answer may have any size. */
-  operation: Pick<RequestContext, 'traceId' | 'signal'> & Partial<Pick<RequestContext, 'weigh'>>
+  operation: Pick<RequestContext, 'traceId' | 'signal'> & Partial<Pick<RequestContext, 'weigh' | 'patience'>>
   /** Absent: the answer is small. */
   turns?: Turns | null
   /** Absent: there is nothing to listen to. */
@@ -152,6 +155,10 @@ class OperationContext implements RequestContext {
 
   get signal(): AbortSignal {
     return this.#operation.signal
+  }
+
+  get patience(): Patience {
+    return this.#operation.patience ?? patienceOf(this.#operation.signal)
   }
 
   weigh(value: unknown): void {

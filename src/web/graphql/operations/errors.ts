@@ -19,6 +19,7 @@ const codeOfProblem: Readonly<Record<ProblemCode, string>> = {
   DEADLINE_EXCEEDED: 'Timeout',
   UNAVAILABLE: 'ServiceUnavailable',
   UNIMPLEMENTED: 'BadUserInput',
+  UNKNOWN: 'Timeout',
   INTERNAL: 'InternalServerError',
 }
 
@@ -46,6 +47,7 @@ const codeOfReason: Readonly<Record<string, string>> = {
   SUBSCRIPTION_ALREADY_CANCELED_OR_EXPIRED: 'SubscriptionAlreadyCanceledOrExpired',
   SUBSCRIPTION_NOT_FOUND: 'SubscriptionNotFound',
   TIMEOUT: 'Timeout',
+  USAGE_OUTCOME_UNKNOWN: 'Timeout',
   TRIAL_MUST_BE_CANCELLED_IMMEDIATELY: 'TrialMustBeCancelledImmediately',
   USAGE_MEASUREMENT_DIFF_OUT_OF_RANGE: 'UsageMeasurementDiffOutOfRangeError',
 }
