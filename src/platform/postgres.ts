@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { Prisma, PrismaClient } from '../../.generated/prisma/client.js'
 import { explainDatabaseError } from './database.js'
+import { DatabaseEpoch } from './database-epoch.js'
 import type { Life } from './process.js'
 import { assertSchemaCompatible } from './schema.js'
 import { currentSignal } from './within-signal.js'
@@ -16,6 +17,7 @@ export interface Postgres {
   /** For hot statements in raw SQL. */
   pool: pg.Pool
   prisma: PrismaClient
+  epoch: DatabaseEpoch
 }
 
 // A statement that runs longer than this holds locks that others wait for.
@@ -151,8 +153,10 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {} }
     idle_in_transaction_session_timeout: String(statementTimeoutMs),
     ...session,
   }
+  const epoch = new DatabaseEpoch(life.log)
   const pool = new Pool({
     Client: Connection,
+    verify: (client, done) => void epoch.ask(client).then(() => done()),
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: 5_000,
@@ -168,5 +172,5 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {} }
   })
   life.open('database pool', pool, (p) => p.end())
   life.open('prisma', prisma, (p) => p.$disconnect())
-  return { pool, prisma }
+  return { pool, prisma, epoch }
 }

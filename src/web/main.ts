@@ -87,6 +87,7 @@ const webConfig = {
 await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
   const { postgres, queues } = await openStores(life, config)
   const app = createApp({ life, postgres, queues })
+  postgres.epoch.watch(life, postgres.pool)
   const held = openHeldStates({ app, life, queues, maxBytes: config.HELD_STATES_MAX_BYTES })
   const usage = createUsage({
     life,

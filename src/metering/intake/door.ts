@@ -77,7 +77,7 @@ export interface DoorParts {
   clock: Pick<DatabaseClock, 'now'>
   /**
    * A report is answered when every reader that holds a state knows of it, so that who reported reads its own usage wherever it asks: the worker
-   * announces it, and says how many hear of it. Absent: nobody holds states.
+   * announces it, and says who has to hear of it. Absent: nobody holds states.
    */
   expectAnnouncement?: () => ExpectedAnnouncement
   /** Absent: nobody looks at it. */
@@ -299,12 +299,12 @@ export class Door {
         queue.add({ ...job, isRepeat: true }).catch(() => undefined)
       }, repeatMs)
       const lastAnswer = setTimeout(() => fail(notCountedInTime()), answerMs)
-      replies.expect(batchId, async ({ answers, receivers }) => {
+      replies.expect(batchId, async ({ answers, listeners }) => {
         // There may be a second reply.
         replies.forget(batchId)
         clearTimeout(repeat)
         committed()
-        if (receivers) await announcement?.heardBy(receivers)
+        if (listeners) await announcement?.heardBy(listeners)
         for (const [index, { settle, call }] of calls.entries()) settle({ answer: this.#unpack(answers[index]!, call.items) })
         end()
       })

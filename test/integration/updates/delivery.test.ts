@@ -35,8 +35,8 @@ describe('delivering changes', () => {
       const { position, ...message } = JSON.parse(text) as ChangeMessage
       heard.push(message)
     })
-    cache = new StateCache(redis, bench.queues.prefix)
-    sinks = changeSinks({ life: bench.life, redis, queues: bench.queues, hasPersistentCache: async () => true })
+    cache = new StateCache(redis, bench.queues.prefix, bench.epoch)
+    sinks = openSinks({ redis, hasPersistentCache: async () => true })
   })
   after(async () => expect(await bench.close()).to.deep.equal([]))
   beforeEach(async () => {
@@ -45,10 +45,14 @@ describe('delivering changes', () => {
     await subscriber.subscribe(changeChannel(bench.queues.prefix, environmentId))
   })
 
+  const openSinks = (parts: Pick<Parameters<typeof changeSinks>[0], 'redis' | 'hasPersistentCache'>) =>
+    changeSinks({ life: bench.life, queues: bench.queues, databaseEpoch: bench.epoch, epochs: { of: () => undefined }, ...parts })
+
   /** As one process of the worker has it. */
   const worker = (override: Partial<ChangeSinks> = {}, entitlements = bench.entitlements) =>
     new ChangeDelivery({
       pool: bench.pool,
+      epoch: bench.epoch,
       entitlements,
       cache,
       sinks: { ...sinks, ...override },
@@ -475,7 +479,7 @@ describe('delivering changes', () => {
       await provision()
       const gone = openRedis(bench.life, bench.queues.redisUrl, 'request')
       gone.disconnect()
-      const { publish } = changeSinks({ life: bench.life, redis: gone, queues: bench.queues, hasPersistentCache: async () => false })
+      const { publish } = openSinks({ redis: gone, hasPersistentCache: async () => false })
       const outcome = await worker({ publish })
         .deliver(environmentId)
         .catch((error: Error) => error.message)

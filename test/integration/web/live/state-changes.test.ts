@@ -30,7 +30,7 @@ describe('stateChanges', () => {
     this.timeout(20_000)
     door = await openFrontDoor()
     redis = new Redis(testRedisUrl())
-    stream = new ChangeStream({ redis, prefix: door.queuePrefix })
+    stream = new ChangeStream({ redis, prefix: door.queuePrefix, databaseEpoch: door.app.databaseEpoch })
   })
   afterEach(async () => {
     for (const close of closers.splice(0)) await close()

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Listeners } from '../../../../src/changes/wire/holders.js'
 import type { Redis } from 'ioredis'
 import { Problem } from '../../../../src/kernel/problem.js'
 import { Backlog } from '../../../../src/metering/intake/backlog.js'
@@ -44,8 +45,8 @@ function openDoor({
       Array.from({ length: count }, () => ({ customerId })),
       signal,
     )
-  const answer = ({ batchId, batch }: IngestionJob, receivers?: number) =>
-    heard.get(batchId)!({ batchId, answers: batch.calls.map(() => ({ refused: [] })), receivers })
+  const answer = ({ batchId, batch }: IngestionJob, holders?: string[]) =>
+    heard.get(batchId)!({ batchId, answers: batch.calls.map(() => ({ refused: [] })), ...(holders && { listeners: { epoch: 'e', holders } }) })
   const itemsOf = ({ batch }: IngestionJob) =>
     batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys.length : call.length - 1), 0)
   /** The turns of the event loop in which batches leave. */
@@ -145,9 +146,9 @@ describe('a door', () => {
     const ticket = { sender: 'web', number: 1 }
     const expectAnnouncement = () => ({
       ticket,
-      heardBy: async (receivers: number) => {
+      heardBy: async ({ holders }: Listeners) => {
         await settle()
-        happened.push(`heard by ${receivers}`)
+        happened.push(`heard by ${holders.length}`)
       },
       forget: () => void happened.push('forgotten'),
     })
@@ -155,14 +156,14 @@ describe('a door', () => {
     const sent = send(1).then(() => happened.push('answered'))
     await settle()
     expect(jobs[0]!.announcement).to.equal(ticket)
-    answer(jobs[0]!, 3)
+    answer(jobs[0]!, ['a', 'b', 'c'])
     await sent
     expect(happened).to.have.members(['heard by 3', 'forgotten', 'answered'])
     expect(happened[0]).to.equal('heard by 3')
-    // Nobody hears of it: there is nobody to wait for.
+    // It is not announced: there is nobody to wait for.
     const alone = send(1).then(() => happened.push('answered alone'))
     await settle()
-    answer(jobs[1]!, 0)
+    answer(jobs[1]!)
     await alone
     expect(happened.slice(3)).to.have.members(['forgotten', 'answered alone'])
   })
