@@ -1,5 +1,6 @@
 import { environmentsWithUndelivered } from '../src/changes/outbox.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import { watchEpoch } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
@@ -38,7 +39,7 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, 
     session: { enable_seqscan: 'off' },
   })
   const redis = openRedis(life, queues.redisUrl, 'request')
-  postgres.epoch.watch(life, postgres.pool)
+  watchEpoch(life, postgres)
   const { entitlements, environments, databaseEpoch } = createApp({ life, postgres, queues })
   const epochs = new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch })
   const hasPersistentCache = (id: string) => environments.hasPersistentCache(id)

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { newId } from '../kernel/id.js'
-import { Hearing } from '../platform/hearing.js'
+import { Hearing } from './hearing.js'
 import { Counter, Histogram, latencyBuckets } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'

@@ -3,10 +3,11 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { Prisma, PrismaClient } from '../../.generated/prisma/client.js'
 import { explainDatabaseError } from './database.js'
-import { DatabaseEpoch } from './database-epoch.js'
+import { DatabaseEpoch } from './epoch/database-epoch.js'
 import type { Life } from './process.js'
 import { assertSchemaCompatible } from './schema.js'
-import { currentSignal } from './within-signal.js'
+import { every } from './timer.js'
+import { beyondSignal, currentSignal } from './within-signal.js'
 
 /** The Prisma client, or the one bound to a transaction: what a repository is given. */
 export type Db = Prisma.TransactionClient
@@ -144,6 +145,13 @@ export interface PoolOptions {
   session?: Record<string, string>
 }
 
+const epochIntervalMs = 1_000
+
+/** For a process that may answer from memory for long without asking the database anything: it looks whether it has another history. */
+export function watchEpoch(life: Life, { epoch, pool }: Pick<Postgres, 'epoch' | 'pool'>): void {
+  every(life, 'epoch of the database', epochIntervalMs, () => epoch.ask(pool))
+}
+
 /** The same without asking the database anything: for tests and tools. */
 export function openPostgres(life: Life, url: string, { poolSize, session = {} }: PoolOptions): Postgres {
   const settings = {
@@ -153,10 +161,10 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {} }
     idle_in_transaction_session_timeout: String(statementTimeoutMs),
     ...session,
   }
-  const epoch = new DatabaseEpoch(life.log)
+  const epoch = new DatabaseEpoch((facts, line) => life.log.warn(facts, line))
   const pool = new Pool({
     Client: Connection,
-    verify: (client, done) => void epoch.ask(client).then(() => done()),
+    verify: (client, done) => void beyondSignal(() => epoch.ask(client)).then(() => done()),
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: 5_000,

@@ -4,7 +4,7 @@ import { deleteDelivered, type LeasedChanges, leaseChanges } from '../../changes
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import type { EntitlementService } from '../../entitlement/service.js'
 import { newId } from '../../kernel/id.js'
-import type { DatabaseEpoch } from '../../platform/database-epoch.js'
+import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import { Counter, Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
 import { mergeStates } from '../held/merge-state.js'
 import type { StateCache } from '../held/state-cache.js'

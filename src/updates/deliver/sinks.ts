@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { HeldChange } from '../../changes/model/change.js'
 import { announcementOf } from '../../changes/wire/announcements.js'
-import type { DatabaseEpoch } from '../../platform/database-epoch.js'
+import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import type { Life } from '../../platform/process.js'
 import type { QueueConnection } from '../../platform/queue.js'
 import type { Redis } from '../../platform/redis.js'

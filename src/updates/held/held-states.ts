@@ -5,7 +5,7 @@ import { type EntitlementState, mayBeKept } from '../../entitlement/rules/state.
 import { type CheckAnswer, type CheckQuestion, decideCheck, type EntitlementService } from '../../entitlement/service.js'
 import type { Clock } from '../../kernel/clock.js'
 import { textBytes } from '../../kernel/weight.js'
-import type { DatabaseEpoch } from '../../platform/database-epoch.js'
+import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import { Counter, showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
 import type { QueueConnection } from '../../platform/queue.js'

@@ -1,5 +1,5 @@
 import type { EntitlementState } from '../../entitlement/rules/state.js'
-import type { DatabaseEpoch } from '../../platform/database-epoch.js'
+import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import type { Redis } from '../../platform/redis.js'
 
 // Writes unless another writer came between the read and this write. KEYS: entry. ARGV: revision that was read, body, ttl in seconds.

@@ -1,5 +1,5 @@
 import { redisEpochLua } from '../../changes/wire/redis-epoch.js'
-import type { DatabaseEpoch } from '../../platform/database-epoch.js'
+import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import type { Redis } from '../../platform/redis.js'
 import { type ChangeMessage, changeChannel } from '../wire/change-message.js'
 import { epochOf, epochSuffixLua, idOf, type Position } from '../wire/position.js'

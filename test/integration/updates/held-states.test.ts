@@ -9,7 +9,7 @@ import { announceLua, holdersKey, type Listeners, leasesKey } from '../../../src
 import type { Entitlement, EntitlementState } from '../../../src/entitlement/rules/state.js'
 import type { EntitlementService } from '../../../src/entitlement/service.js'
 import { fromText } from '../../../src/kernel/decimal.js'
-import { DatabaseEpoch } from '../../../src/platform/database-epoch.js'
+import { DatabaseEpoch } from '../../../src/platform/epoch/database-epoch.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
 import { currentSignal, withinSignal } from '../../../src/platform/within-signal.js'
@@ -68,7 +68,7 @@ describe('states held in memory', () => {
   beforeEach(() => {
     records = new Records()
     prefix = testRedisPrefix()
-    databaseEpoch = new DatabaseEpoch(silentLogger())
+    databaseEpoch = new DatabaseEpoch(() => undefined)
     databaseEpoch.hear('7-1')
   })
   afterEach(async () => {
@@ -320,8 +320,8 @@ describe('states held in memory', () => {
     await redis.del(leasesKey(prefix))
     const { holders } = await publish([change(2)])
     expect(holders).to.deep.equal([])
-    // Both have heard that one all the same.
-    expect(other.held(environmentId, 'a', null)).to.equal(null)
+    // Both hear that one all the same.
+    await eventually('it is heard', () => other.held(environmentId, 'a', null) === null)
     await eventually('both are waited for', async () => (await publish([])).holders.length === 2)
     expect((await read(one)).version).to.equal(1)
     expect(one.held(environmentId, 'a', null)).to.not.equal(null)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { migrate } from '../../../src/migrate.js'
 import { silentLogger } from '../../../src/platform/logger.js'
-import { openPostgres } from '../../../src/platform/postgres.js'
+import { openPostgres, watchEpoch } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { createApp } from '../../../src/wiring/app.js'
 import { openHeldStates } from '../../../src/wiring/front-door.js'
@@ -63,7 +63,7 @@ describe('a standby that is promoted without the last commits', function () {
     expect(fromMemory()).to.deep.equal(['audit', 'sso'])
     expect(changes).to.deep.equal([])
     // when: the process looks, as it does each second
-    postgres.epoch.watch(life, postgres.pool)
+    watchEpoch(life, postgres)
     await eventually('it is forgotten', () => fromMemory() === undefined)
     expect(changes).to.deep.equal([before.replace(/1$/, '2')])
     expect(features(await held.state(environment.id, 'acme', null))).to.deep.equal(['audit'])

@@ -1,11 +1,4 @@
 import type pg from 'pg'
-import type { Logger } from './logger.js'
-import type { Life } from './process.js'
-import { every } from './timer.js'
-import { beyondSignal } from './within-signal.js'
-
-/** Of a process without traffic: who opens a connection learns it at once. */
-const lookMs = 1_000
 /** A connection that is silent for longer is closed by it, so that the next look opens another one. */
 const answerMs = 2_000
 
@@ -24,13 +17,13 @@ const unsupported = ['42501', '42883', '0A000']
  * Each connection is asked before it is used for anything else: nothing is read from another history, or written to it, before that is known here.
  */
 export class DatabaseEpoch {
-  readonly #log: Logger
+  readonly #warn: (facts: object, line: string) => void
   #current = ''
   readonly #listeners: (() => void)[] = []
   #isToldUnknown = false
 
-  constructor(log: Logger) {
-    this.#log = log
+  constructor(warn: (facts: object, line: string) => void) {
+    this.#warn = warn
   }
 
   /** Empty: not known, as before the first connection. */
@@ -47,13 +40,13 @@ export class DatabaseEpoch {
   async ask(connection: Pick<pg.ClientBase | pg.Pool, 'query'>): Promise<void> {
     try {
       const asked = { text: question, query_timeout: answerMs }
-      const { rows } = await beyondSignal(() => connection.query<{ epoch: string | null }>(asked))
+      const { rows } = await connection.query<{ epoch: string | null }>(asked)
       // None: a standby, which takes no writes.
       if (rows[0]?.epoch) this.hear(rows[0].epoch)
     } catch (error) {
       if (this.#isToldUnknown || !unsupported.includes((error as { code?: string }).code ?? '')) return
       this.#isToldUnknown = true
-      this.#log.warn({ err: error }, 'the database does not tell its timeline: a failover that loses commits would not be noticed')
+      this.#warn({ err: error }, 'the database does not tell its timeline: a failover that loses commits would not be noticed')
     }
   }
 
@@ -62,12 +55,7 @@ export class DatabaseEpoch {
     const isFirst = this.#current === ''
     this.#current = epoch
     if (isFirst) return
-    this.#log.warn({ epoch }, 'the database has another history: what was remembered of it is dropped')
+    this.#warn({ epoch }, 'the database has another history: what was remembered of it is dropped')
     for (const listener of this.#listeners) listener()
-  }
-
-  /** For a process that may answer from memory for long without asking the database anything. */
-  watch(life: Life, pool: pg.Pool): void {
-    every(life, 'epoch of the database', lookMs, () => this.ask(pool))
   }
 }

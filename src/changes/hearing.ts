@@ -1,5 +1,5 @@
 import { newId } from '../kernel/id.js'
-import type { Redis } from './redis.js'
+import type { Redis } from '../platform/redis.js'
 
 /** In a row: a process that was busy for a moment, or has just connected, is not deaf. */
 const mostMisses = 3
