@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks'
 import { newId } from '../kernel/id.js'
-import { Hearing } from './hearing.js'
 import { Counter, Histogram, latencyBuckets } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import { openRedis, type Redis } from '../platform/redis.js'
+import { Hearing } from './hearing.js'
 import type { HeldChange } from './model/change.js'
 import {
   type AnnouncementTicket,

@@ -58,4 +58,3 @@ export function cacheUserRules(user: QueueUser, { cachePrefix }: { cachePrefix: 
   const owned = [...keys, ...connection, '+evalsha', ...allow(['del', 'exists', 'get', 'mget', 'set'])]
   return user === 'sidecar' ? owned : [...owned, '+eval', '+scan']
 }
-

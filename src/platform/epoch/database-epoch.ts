@@ -1,4 +1,5 @@
 import type pg from 'pg'
+
 /** A connection that is silent for longer is closed by it, so that the next look opens another one. */
 const answerMs = 2_000
 

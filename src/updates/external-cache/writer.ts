@@ -2,7 +2,19 @@ import type { EpochMs } from '../../kernel/clock.js'
 import { unavailable } from '../../kernel/problem.js'
 import type { Redis } from '../../platform/redis.js'
 import type { UsageChange } from '../wire/change-message.js'
-import { anyEntity, type EntityId, entityKey, entityOf, epochKey, escaped, keysBelow, metadataKey, timestampKey, usageKey, withoutTimestamp } from './keys.js'
+import {
+  anyEntity,
+  type EntityId,
+  entityKey,
+  entityOf,
+  epochKey,
+  escaped,
+  keysBelow,
+  metadataKey,
+  timestampKey,
+  usageKey,
+  withoutTimestamp,
+} from './keys.js'
 import { toEntry, toMetadata, toUsage, type WritableState } from './value.js'
 
 // KEYS: the epoch, guards, then what to write; each of these is followed by the key of its timestamp. ARGV: number of guards, ttl in seconds (negative: no
@@ -163,7 +175,12 @@ export class ExternalCacheWriter {
     return id.resourceId === null ? [customer] : [customer, entityKey(this.#prefix, id)]
   }
 
-  async #write(guards: string[], writes: Write[], { epoch = anyEpoch, replacesBefore = 0 }: Writing, ttlSeconds = this.#ttlSeconds): Promise<boolean> {
+  async #write(
+    guards: string[],
+    writes: Write[],
+    { epoch = anyEpoch, replacesBefore = 0 }: Writing,
+    ttlSeconds = this.#ttlSeconds,
+  ): Promise<boolean> {
     if (writes.length === 0) return false
     const keys = [epochKey(this.#prefix), ...[...guards, ...writes.map(({ key }) => key)].flatMap((key) => [key, timestampKey(key)])]
     const values = writes.flatMap(({ version, json }) => [version, json])

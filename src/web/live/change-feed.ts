@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hearing } from '../../changes/hearing.js'
 import { type ChangeKind } from '../../changes/model/change.js'
 import { unavailable } from '../../kernel/problem.js'
-import type { Hearing } from '../../changes/hearing.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Life } from '../../platform/process.js'
 import type { Redis } from '../../platform/redis.js'

@@ -287,7 +287,10 @@ describe('states held in memory', () => {
     // given: Redis has closed the other's subscription, and the network has swallowed the end of it
     const subscribers = String(await redis.call('CLIENT', 'LIST', 'TYPE', 'pubsub'))
     await network.closeOnFarSide(subscribers, (address) => redis.client('KILL', 'ADDR', address))
-    expect(await redis.pubsub('NUMSUB', announcementChannel(prefix, environmentId))).to.deep.equal([announcementChannel(prefix, environmentId), 1])
+    expect(await redis.pubsub('NUMSUB', announcementChannel(prefix, environmentId))).to.deep.equal([
+      announcementChannel(prefix, environmentId),
+      1,
+    ])
     expect(other.held(environmentId, 'a', null)).to.not.equal(null)
     records.version = 2
     const startedAt = performance.now()

@@ -127,6 +127,21 @@ describe('stateChanges', () => {
     expect(customers).to.deep.equal(Array.from({ length: 2_345 }, (_, n) => `c${n}`))
   })
 
+  it('has everybody begin anew when the database has another history, and tells them a gap', async () => {
+    const first = listen('')
+    await eventually('a position', () => first.heard.length === 1)
+    const position = first.heard[0]!.id
+    const { databaseEpoch } = door.app
+    const real = databaseEpoch.current
+    databaseEpoch.hear('7-2')
+    await eventually('the socket is closed', () => first.errors.length === 1)
+    expect(first.errors[0]).to.deep.include({ code: 1012 })
+    const again = listen(position)
+    await eventually('the gap', () => again.heard.length === 1)
+    expect(again.heard[0]).to.include({ kind: 'GAP' })
+    databaseEpoch.hear(real)
+  })
+
   it('tells a usage with its version and period', async () => {
     const { heard } = listen('')
     await eventually('a position', () => heard.length === 1)

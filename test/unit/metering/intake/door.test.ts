@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Listeners } from '../../../../src/changes/wire/holders.js'
 import type { Redis } from 'ioredis'
+import type { Listeners } from '../../../../src/changes/wire/holders.js'
 import { Problem } from '../../../../src/kernel/problem.js'
 import { Backlog } from '../../../../src/metering/intake/backlog.js'
 import { Door, type DoorParts } from '../../../../src/metering/intake/door.js'
@@ -46,7 +46,11 @@ function openDoor({
       signal,
     )
   const answer = ({ batchId, batch }: IngestionJob, holders?: string[]) =>
-    heard.get(batchId)!({ batchId, answers: batch.calls.map(() => ({ refused: [] })), ...(holders && { listeners: { epoch: 'e', holders } }) })
+    heard.get(batchId)!({
+      batchId,
+      answers: batch.calls.map(() => ({ refused: [] })),
+      ...(holders && { listeners: { epoch: 'e', holders } }),
+    })
   const itemsOf = ({ batch }: IngestionJob) =>
     batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys.length : call.length - 1), 0)
   /** The turns of the event loop in which batches leave. */

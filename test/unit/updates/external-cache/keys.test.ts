@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { entityKey, entityOf, epochKey, keysBelow, metadataKey, timestampKey, usageKey } from '../../../../src/updates/external-cache/keys.js'
+import {
+  entityKey,
+  entityOf,
+  epochKey,
+  keysBelow,
+  metadataKey,
+  timestampKey,
+  usageKey,
+} from '../../../../src/updates/external-cache/keys.js'
 
 interface Names {
   customerId: string
@@ -63,7 +71,8 @@ describe('keys of the external cache', () => {
           for (const other of [key, timestampKey(key), timestampKey(entity)]) expect(entityOf('production', other), other).to.equal(null)
       }),
     )
-    for (const key of [epochKey('production'), 'other:c_acme', 'production:acme', '']) expect(entityOf('production', key), key).to.equal(null)
+    for (const key of [epochKey('production'), 'other:c_acme', 'production:acme', ''])
+      expect(entityOf('production', key), key).to.equal(null)
   })
 
   it('takes the prefix as it is, so that it can be a hash tag', () => {
