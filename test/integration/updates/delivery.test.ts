@@ -345,7 +345,7 @@ describe('delivering changes', () => {
           if (customerIds.includes('acme')) throw new Error('acme cannot be built')
           return bench.entitlements.states(environment, customerIds)
         })
-        await redis.del(await redis.keys(`${bench.queues.prefix}:state:v2:${environmentId}:*`))
+        await redis.del(await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`))
         await write([told('acme', '1', now), told('other', '5', now)])
         const error = await worker({}, broken)
           .deliver(environmentId)
@@ -391,7 +391,7 @@ describe('delivering changes', () => {
     })
 
     it('builds the state anew when Redis has lost it', async () => {
-      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:${environmentId}:*`)
+      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`)
       expect(await redis.del(keys)).to.equal(1)
       await report('seats', 3)
       await deliver()
@@ -404,7 +404,7 @@ describe('delivering changes', () => {
       await subscribe('room', null)
       const slow = await built()
       await bench.prisma.outboxMessage.updateMany({ where: { environmentId }, data: { claimedUntil: new Date(Date.now() + 60_000) } })
-      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:${environmentId}:*`)
+      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`)
       const before = JSON.parse((await redis.hget(keys[0]!, 'body'))!) as EntitlementState
       const withoutSeats = { ...before, entitlements: before.entitlements.filter(({ feature }) => feature.refId !== 'seats') }
       await redis.hset(keys[0]!, 'body', JSON.stringify(withoutSeats))
