@@ -15,7 +15,7 @@ import {
   unpackAnnouncement,
   unpackHeard,
 } from './wire/announcements.js'
-import { announceLua, holdersKey, type Listeners, leaseLua, leasesKey, registerLua } from './wire/holders.js'
+import { announceLua, holdersKey, type Listeners, leaseKey, leaseLua, leasePrefix, registerLua } from './wire/holders.js'
 
 /**
  * How long a process may trust what it holds without a sign that it hears everything and is waited for. An announcement waits no longer than this for those
@@ -134,7 +134,7 @@ export class StateBus {
     this.#listener.apply(environmentId, changes)
     const { ticket } = this.expect()
     this.#acknowledged(ticket.number, this.#id)
-    const keys = [leasesKey(this.#prefix), holdersKey(this.#prefix, environmentId)]
+    const keys = [leasePrefix(this.#prefix), holdersKey(this.#prefix, environmentId)]
     const published = this.#publisher.announceChanges(...keys, ...announcementOf(this.#prefix, environmentId, changes, ticket))
     return this.#heardByAll(
       ticket.number,
@@ -254,7 +254,7 @@ export class StateBus {
     const environmentIds = names.flatMap((name) => this.#channels.get(name)?.environmentId ?? [])
     for (let start = 0; start < environmentIds.length; start += registeredPerStep) {
       const step = environmentIds.slice(start, start + registeredPerStep)
-      const keys = [leasesKey(this.#prefix), ...step.map((id) => holdersKey(this.#prefix, id))]
+      const keys = [leasePrefix(this.#prefix), ...step.map((id) => holdersKey(this.#prefix, id))]
       await this.#publisher.registerHolder(keys.length, ...keys, this.#id)
     }
   }
@@ -297,7 +297,7 @@ export class StateBus {
     const connection = this.#connection
     const heardUntil = await this.#hearing.prove(leaseMs)
     if (heardUntil === null || connection !== this.#connection) return 'done'
-    const [epoch, isKept] = await this.#publisher.prolongLease(leasesKey(this.#prefix), this.#id, leaseMs)
+    const [epoch, isKept] = await this.#publisher.prolongLease(leaseKey(this.#prefix, this.#id), leaseMs)
     if (connection !== this.#connection) return 'done'
     this.#hearEpoch(epoch)
     // Nobody waited for it meanwhile, and it may have been struck off.
@@ -317,6 +317,6 @@ export class StateBus {
     clearInterval(beat)
     this.#interrupt()
     this.#channels.clear()
-    if (this.#publisher.status === 'ready') await this.#publisher.zrem(leasesKey(this.#prefix), this.#id).catch(() => undefined)
+    if (this.#publisher.status === 'ready') await this.#publisher.del(leaseKey(this.#prefix, this.#id)).catch(() => undefined)
   }
 }

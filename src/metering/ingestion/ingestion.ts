@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import type pg from 'pg'
 import type { HeldChange } from '../../changes/model/change.js'
 import { announcementOf } from '../../changes/wire/announcements.js'
-import { holdersKey, leasesKey } from '../../changes/wire/holders.js'
+import { holdersKey, leasePrefix } from '../../changes/wire/holders.js'
 import type { Problem } from '../../kernel/problem.js'
 import { DatabaseClock } from '../../platform/database-clock.js'
 import type { Logger } from '../../platform/logger.js'
@@ -101,7 +101,7 @@ export class Ingestion {
     const sent =
       announcement && usages.length > 0
         ? this.#redis.announceAndReply(
-            leasesKey(prefix),
+            leasePrefix(prefix),
             holdersKey(prefix, environmentId),
             ...announcementOf(prefix, environmentId, usages.map(toHeldChange), announcement),
             ...reply,

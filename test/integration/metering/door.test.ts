@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { announcementOf } from '../../../src/changes/wire/announcements.js'
-import { holdersKey, type Listeners, leasesKey } from '../../../src/changes/wire/holders.js'
+import { holdersKey, type Listeners, leaseKey } from '../../../src/changes/wire/holders.js'
 import { newId } from '../../../src/kernel/id.js'
 import type { Problem } from '../../../src/kernel/problem.js'
 import type { ReportedUsage } from '../../../src/metering/model/report.js'
@@ -79,7 +79,7 @@ describe('the door of usage', () => {
     await redis.subscribe(channel)
     // given: two processes that hold states, of which one has no lease any more
     const { prefix } = bench.queues
-    await bench.redis.zadd(leasesKey(prefix), Date.now() + 60_000, 'a', Date.now() - 1, 'b')
+    await bench.redis.set(leaseKey(prefix, 'a'), '', 'PX', 60_000)
     await bench.redis.sadd(holdersKey(prefix, environmentId), 'a', 'b')
     let announced = ''
     redis.on('message', (_channel, text) => {

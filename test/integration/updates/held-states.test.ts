@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import type { HeldChange } from '../../../src/changes/model/change.js'
 import { type AnnouncementTicket, announcementChannel, announcementOf } from '../../../src/changes/wire/announcements.js'
-import { announceLua, holdersKey, type Listeners, leasesKey } from '../../../src/changes/wire/holders.js'
+import { announceLua, holdersKey, type Listeners, leasePrefix } from '../../../src/changes/wire/holders.js'
 import type { Entitlement, EntitlementState } from '../../../src/entitlement/rules/state.js'
 import type { EntitlementService } from '../../../src/entitlement/service.js'
 import { fromText } from '../../../src/kernel/decimal.js'
@@ -109,7 +109,7 @@ describe('states held in memory', () => {
 
   /** As a worker does. */
   const publish = async (changes: HeldChange[], ticket?: AnnouncementTicket): Promise<Listeners> => {
-    const keys = [leasesKey(prefix), holdersKey(prefix, environmentId)]
+    const keys = [leasePrefix(prefix), holdersKey(prefix, environmentId)]
     const [epoch, holders] = (await redis.eval(announceLua, 2, ...keys, ...announcementOf(prefix, environmentId, changes, ticket))) as [
       string,
       string[],
@@ -307,6 +307,8 @@ describe('states held in memory', () => {
     await network.close()
   })
 
+  const leases = (of = redis) => of.keys(`${leasePrefix(prefix)}*`)
+
   it('are waited for no longer when their process has stopped', async () => {
     const one = await open()
     await open()
@@ -320,7 +322,7 @@ describe('states held in memory', () => {
     const [one, other] = [await open(), await open()]
     await read(other)
     // given: no lease of anybody, as after a pause of both
-    await redis.del(leasesKey(prefix))
+    await redis.del(await leases())
     const { holders } = await publish([change(2)])
     expect(holders).to.deep.equal([])
     // Both hear that one all the same.
@@ -357,12 +359,19 @@ describe('states held in memory', () => {
     await Promise.all([read(one), read(other)])
     records.version = 2
     // when: the other's registration is among what was lost
-    await failOver(own, () => own.del(leasesKey(prefix), holdersKey(prefix, environmentId)))
+    await failOver(own, () => own.flushall())
     const startedAt = performance.now()
     await one.announce(environmentId, [change(2)])
     expect(other.held(environmentId, 'a', null)).to.equal(null)
     expect((await read(other)).version).to.equal(2)
     expect(performance.now() - startedAt).to.be.below(3_000)
+    // and: a Redis that is full takes nobody its trust
+    await eventually('both are registered', async () => (await own.scard(holdersKey(prefix, environmentId))) === 2)
+    await own.config('SET', 'maxmemory', '1')
+    await read(one)
+    await sleep(1_500)
+    expect(await own.set('more', 'of it').catch(({ message }: Error) => message)).to.include('OOM')
+    expect((await leases(own)).length).to.equal(2)
     await eventually('both hold again', async () => {
       await Promise.all([read(one), read(other)])
       return one.held(environmentId, 'a', null) && other.held(environmentId, 'a', null)
