@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { Prisma, PrismaClient } from '../../.generated/prisma/client.js'
+import { unavailable } from '../kernel/problem.js'
 import { explainDatabaseError } from './database.js'
 import { DatabaseEpoch } from './epoch/database-epoch.js'
 import type { Life } from './process.js'
@@ -152,6 +153,15 @@ export function watchEpoch(life: Life, { epoch, pool }: Pick<Postgres, 'epoch' |
   every(life, 'epoch of the database', epochIntervalMs, () => epoch.ask(pool))
 }
 
+/** Who asked for the connection has begun with what was remembered of another history, and has to begin anew. */
+async function learnEpoch(epoch: DatabaseEpoch, client: pg.ClientBase): Promise<Error | undefined> {
+  const before = epoch.current
+  await epoch.ask(client)
+  return before === '' || before === epoch.current
+    ? undefined
+    : unavailable('The database has failed over. Nothing was changed: try again.')
+}
+
 /** The same without asking the database anything: for tests and tools. */
 export function openPostgres(life: Life, url: string, { poolSize, session = {} }: PoolOptions): Postgres {
   const settings = {
@@ -164,7 +174,7 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {} }
   const epoch = new DatabaseEpoch((facts, line) => life.log.warn(facts, line))
   const pool = new Pool({
     Client: Connection,
-    verify: (client, done) => void beyondSignal(() => epoch.ask(client)).then(() => done()),
+    verify: (client, done) => void beyondSignal(() => learnEpoch(epoch, client)).then(done),
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: 5_000,

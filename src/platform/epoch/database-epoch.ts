@@ -15,7 +15,8 @@ const unsupported = ['42501', '42883', '0A000']
  * Vouches for what is remembered of the database. A standby that was promoted without the last commits has never heard of them: what was made of them is of
  * no use any more, and its versions may be above all that come. So whatever is remembered goes when the epoch changes.
  *
- * Each connection is asked before it is used for anything else: nothing is read from another history, or written to it, before that is known here.
+ * Each connection is asked before it is used for anything else: nothing is read from another history, or written to it, before that is known here. Whoever wanted it
+ * first is refused.
  */
 export class DatabaseEpoch {
   readonly #warn: (facts: object, line: string) => void

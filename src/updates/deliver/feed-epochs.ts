@@ -64,7 +64,11 @@ export class FeedEpochs {
       const current = epoch !== null && isVouched ? epoch : await this.#begin(environmentId, vouchedBy)
       if (current === null) continue
       epochs.set(environmentId, current)
-      if (current !== epoch || !isTold) await this.#tell(environmentId, current, vouchedBy)
+      if (current === epoch && isTold) continue
+      // One environment in trouble does not hold up the others; it is told at the next look.
+      await this.#tell(environmentId, current, vouchedBy).catch((error: unknown) =>
+        this.#log.warn({ err: error, environmentId }, 'a persistent cache could not be told to read everything anew yet'),
+      )
     }
     this.#epochs = epochs
   }

@@ -62,7 +62,9 @@ describe('a standby that is promoted without the last commits', function () {
     // It is in memory still: nobody has asked the database anything since.
     expect(fromMemory()).to.deep.equal(['audit', 'sso'])
     expect(changes).to.deep.equal([])
-    // when: the process looks, as it does each second
+    // when: it asks, or looks, as it does each second. Who has begun with what it knew of the history before has to begin anew.
+    const refused = await subscribe('basic').catch(({ message }: Error) => message)
+    expect(refused).to.match(/failed over/)
     watchEpoch(life, postgres)
     await eventually('it is forgotten', () => fromMemory() === undefined)
     expect(changes).to.deep.equal([before.replace(/1$/, '2')])
