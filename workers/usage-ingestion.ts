@@ -74,6 +74,7 @@ await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async 
         .catch((error: unknown) => life.log.warn({ err: error, batchId: job.batchId }, 'wake-up lost, the sweep will find the batch'))
     },
   })
+  postgres.epoch.onChange(() => ingestion.forgetAll())
   // A killed worker's batch goes to another one after two to three seconds; its door has asked again by then.
   for (const shard of config.SHARDS_TAKEN ?? Array.from({ length: config.INGESTION_SHARDS }, (_, index) => index)) {
     consume(life, queues, ingestionShard(shard), {

@@ -2,6 +2,7 @@ import { makeValidator } from 'envalid'
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
 import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret, str } from '../platform/config.js'
 import { listen } from '../platform/health.js'
+import { watchEpoch } from '../platform/postgres.js'
 import { runProcess } from '../platform/process.js'
 import { createApp } from '../wiring/app.js'
 import { createFrontDoor, defaultLimits, openHeldStates } from '../wiring/front-door.js'
@@ -87,6 +88,7 @@ const webConfig = {
 await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
   const { postgres, queues } = await openStores(life, config)
   const app = createApp({ life, postgres, queues })
+  watchEpoch(life, postgres)
   const held = openHeldStates({ app, life, queues, maxBytes: config.HELD_STATES_MAX_BYTES })
   const usage = createUsage({
     life,

@@ -20,6 +20,7 @@ import { type Clock, systemClock } from '../kernel/clock.js'
 import { readUsageOf } from '../metering/counting/current-usage.js'
 import type { LoadHeldSeries } from '../metering/counting/held-series.js'
 import { ensurePartitionsAround } from '../metering/retention/partitions-around.js'
+import type { DatabaseEpoch } from '../platform/epoch/database-epoch.js'
 import type { Postgres } from '../platform/postgres.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
@@ -70,11 +71,12 @@ export interface App {
   estimates: EstimateService
   /** Wakes delivery and transitions after a commit. */
   after: WakeUps
+  databaseEpoch: DatabaseEpoch
 }
 
 export function createApp({
   life,
-  postgres: { prisma },
+  postgres: { prisma, epoch: databaseEpoch },
   queues,
   clock = systemClock,
 }: {
@@ -169,5 +171,6 @@ export function createApp({
     budgets: entitlements,
     checks: new CheckCounter(life.metrics),
     after,
+    databaseEpoch,
   }
 }

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { Hearing } from '../changes/hearing.js'
 import { hearKeyNews } from '../environment/key-news.js'
 import { systemClock } from '../kernel/clock.js'
 import type { Secret } from '../platform/config.js'
@@ -65,9 +66,10 @@ export function openHeldStates({
   queues: QueueConnection
   maxBytes?: number
 }): HeldStates {
-  const cache = new StateCache(sharedRedis(life, queues.redisUrl, 'request'), queues.prefix)
-  const shared = new SharedStates({ cache, source: app.entitlements, log: life.log })
-  return new HeldStates({ life, queues, source: app.entitlements, shared, clock: systemClock, maxBytes })
+  const { databaseEpoch, entitlements: source } = app
+  const cache = new StateCache(sharedRedis(life, queues.redisUrl, 'request'), queues.prefix, databaseEpoch)
+  const shared = new SharedStates({ cache, source, log: life.log })
+  return new HeldStates({ life, queues, databaseEpoch, source, shared, clock: systemClock, maxBytes })
 }
 
 export interface FrontDoorOptions {
@@ -92,7 +94,7 @@ export interface FrontDoorOptions {
 
 /** All that answers in a web process. Not listening yet. */
 export function createFrontDoor({
-  app: services,
+  app: { databaseEpoch, ...services },
   held,
   usage,
   life,
@@ -112,8 +114,13 @@ export function createFrontDoor({
   const rateLimits = new RateLimits({ perKey, perCustomer, perAddress })
   hearKeyNews(life, queues, app.environments.keys)
   const trusted = new TrustedProxies(trustedProxies)
-  const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, turns, log })
-  const stream = new ChangeStream({ redis: sharedRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
+  const { prefix } = queues
+  const subscriber = openRedis(life, queues.redisUrl, 'subscriber')
+  const redis = sharedRedis(life, queues.redisUrl, 'request')
+  const feed = new ChangeFeed({ redis: subscriber, prefix, turns, log })
+  feed.watch(life, new Hearing({ subscriber, publisher: redis, prefix }))
+  databaseEpoch.onChange(() => feed.tellGap())
+  const stream = new ChangeStream({ redis, prefix, databaseEpoch })
   const push = new Push({ app, schema, feed, stream, turns, log, metrics })
   const unread = new UnreadAnswers(metrics)
   return createHttpServer({

@@ -14,7 +14,7 @@ export interface UsageOptions extends Pick<UsageParts, 'expectAnnouncement' | 'a
 /** The door of usage, with what it asks the other domains for. */
 export function createUsage({ life, queues, postgres, app, ...options }: UsageOptions): UsageService {
   const { entitlements, after } = app
-  return new UsageService({
+  const usage = new UsageService({
     ...options,
     life,
     queues,
@@ -25,4 +25,6 @@ export function createUsage({ life, queues, postgres, app, ...options }: UsageOp
       entitlements.heldFeature(environmentId, { customerId: customerRefId, resourceId: resourceRefId }, featureRefId),
     changed: after.changed,
   })
+  postgres.epoch.onChange(() => usage.corrections.forgetAll())
+  return usage
 }

@@ -38,6 +38,8 @@ export class OwnProcesses {
     private readonly wiring: Wiring,
     private readonly env: Record<string, string>,
     private readonly ports: Ports,
+    /** For what stands beside them in the test. */
+    readonly queues: { redisUrl: string; prefix: string },
   ) {
     this.api = new GraphqlClient(webUrl(wiring), wiring.serverApiKey)
     this.sidecar = new SidecarClient(`${localHost(wiring)}:${wiring.ports.sidecar}`)
@@ -63,7 +65,7 @@ export class OwnProcesses {
       webMetricsPort: await ports.take(),
       bindAddress: '127.0.0.1',
     }
-    return new OwnProcesses(database, environmentId, processes, wiring, { QUEUE_PREFIX: queues.prefix, ...env }, ports)
+    return new OwnProcesses(database, environmentId, processes, wiring, { QUEUE_PREFIX: queues.prefix, ...env }, ports, queues)
   }
 
   /** All names of the Procfile. */
@@ -97,6 +99,17 @@ export class OwnProcesses {
       return response.status === 200
     } catch {
       return false
+    }
+  }
+
+  /** Has a process stand still, its connections open, for as long as `work` takes. */
+  async whileFrozen<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const { pid } = this.#running.get(name)!
+    process.kill(pid!, 'SIGSTOP')
+    try {
+      return await work()
+    } finally {
+      process.kill(pid!, 'SIGCONT')
     }
   }
 

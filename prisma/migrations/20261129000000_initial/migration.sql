@@ -919,6 +919,16 @@ CREATE TABLE "outbox_message" (
     CONSTRAINT "outbox_message_pkey" PRIMARY KEY ("environment_id","id")
 );
 
+-- CreateTable
+CREATE TABLE "environment_feed" (
+    "environment_id" UUID NOT NULL,
+    "epoch" BIGINT NOT NULL,
+    "vouched_by" TEXT NOT NULL,
+    "is_told" BOOLEAN NOT NULL,
+
+    CONSTRAINT "environment_feed_pkey" PRIMARY KEY ("environment_id")
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "environment_ref_id_key" ON "environment"("ref_id");
 
@@ -1263,6 +1273,9 @@ ALTER TABLE "usage_group_rollup" ADD CONSTRAINT "usage_group_rollup_environment_
 
 -- AddForeignKey
 ALTER TABLE "usage_recomputation" ADD CONSTRAINT "usage_recomputation_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "environment_feed" ADD CONSTRAINT "environment_feed_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- What follows is beyond Prisma's schema language: it makes the invariants true even if code is wrong.
 

@@ -138,6 +138,11 @@ export class Bindings {
     return this.#cache.get(environmentId + holderKey(holder))
   }
 
+  /** The database may have lost counters that are known here. */
+  forgetAll(): void {
+    this.#cache.clear()
+  }
+
   /** Forgets a binding that turned out to be outdated. */
   forget(environmentId: string, holder: Holder): void {
     this.#cache.delete(environmentId + holderKey(holder))

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import type pg from 'pg'
 import type { HeldChange } from '../../changes/model/change.js'
 import { announcementOf } from '../../changes/wire/announcements.js'
+import { holdersKey, leasePrefix } from '../../changes/wire/holders.js'
 import type { Problem } from '../../kernel/problem.js'
 import { DatabaseClock } from '../../platform/database-clock.js'
 import type { Logger } from '../../platform/logger.js'
@@ -14,7 +15,7 @@ import type { ReportedUsage } from '../model/report.js'
 import type { AggregationJob, IngestionJob } from '../wire/jobs.js'
 import { unpackEvents } from '../wire/packed-events.js'
 import { packAnswer, unpackCall } from '../wire/packed-reports.js'
-import { announceAndReply, type IngestionReply, packReply, replyChannel } from '../wire/replies.js'
+import { announceAndReplyLua, type IngestionReply, packReply, replyChannel } from '../wire/replies.js'
 import { createIngestionMetrics } from './batch/batch-metrics.js'
 import { EventIngestion } from './events/event-ingestion.js'
 import { ReportIngestion } from './reports/report-ingestion.js'
@@ -46,16 +47,18 @@ export class Ingestion {
   readonly #redis: ScriptedRedis
   readonly #reports: ReportIngestion
   readonly #events: EventIngestion
+  readonly #bindings: Bindings
 
   constructor(parts: IngestionParts) {
     this.#parts = parts
-    parts.redis.defineCommand('announceAndReply', { numberOfKeys: 0, lua: announceAndReply })
+    parts.redis.defineCommand('announceAndReply', { numberOfKeys: 2, lua: announceAndReplyLua })
     this.#redis = parts.redis as ScriptedRedis
     const { pool, log, stored } = parts
     const metrics = createIngestionMetrics(parts.metrics)
     this.clock = new DatabaseClock(() => readTime(pool))
     const { clock } = this
-    this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: new Bindings(parts.loadHeld) })
+    this.#bindings = new Bindings(parts.loadHeld)
+    this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: this.#bindings })
     this.#events = new EventIngestion({ pool, log, metrics, clock, stored })
   }
 
@@ -78,6 +81,11 @@ export class Ingestion {
     if (usages.length > 0) this.#parts.changed(environmentId)
   }
 
+  /** The database has another history: what is known of it may never have been committed. */
+  forgetAll(): void {
+    this.#bindings.forgetAll()
+  }
+
   /** Tells the door that nothing of the job was counted, and why. */
   refuse(job: IngestionJob, problem: Problem): void {
     this.#reply(
@@ -96,7 +104,12 @@ export class Ingestion {
     const reply = [replyChannel(prefix, door), packReply({ batchId, answers })] as const
     const sent =
       announcement && usages.length > 0
-        ? this.#redis.announceAndReply(...announcementOf(prefix, environmentId, usages.map(toHeldChange), announcement), ...reply)
+        ? this.#redis.announceAndReply(
+            leasePrefix(prefix),
+            holdersKey(prefix, environmentId),
+            ...announcementOf(prefix, environmentId, usages.map(toHeldChange), announcement),
+            ...reply,
+          )
         : this.#redis.publish(...reply)
     sent.catch((error: unknown) => log.warn({ err: error, batchId }, 'reply lost'))
   }

@@ -34,7 +34,7 @@ export interface ExchangeParts {
   replies: Pick<Replies, 'door' | 'expect' | 'forget'>
   /**
    * A report is answered when every reader that holds a state knows of it, so that who reported reads its own usage wherever it asks: the worker
-   * announces it, and says how many hear of it. Absent: nobody holds states.
+   * announces it, and says who has to hear of it. Absent: nobody holds states.
    */
   expectAnnouncement?: () => ExpectedAnnouncement
   kind: IngestionJob['batch']['kind']
@@ -104,14 +104,14 @@ export async function exchange(parts: ExchangeParts, waits: ReturnType<typeof wa
     }
     repeatLater()
     patience = setTimeout(ask, waits.answerMs)
-    replies.expect(batchId, async ({ answers, receivers }) => {
+    replies.expect(batchId, async ({ answers, listeners }) => {
       // There may be a second reply.
       replies.forget(batchId)
       clearTimeout(repeat)
       clearTimeout(patience)
       for (const [index, call] of calls.entries()) call.heard = unpack(parts.kind, answers[index]!, call.call.items)
       committed()
-      if (receivers) await announcement?.heardBy(receivers)
+      if (listeners) await announcement?.heardBy(listeners)
       for (const { settle, heard } of calls) settle(outcomeOf(heard!))
       end()
     })

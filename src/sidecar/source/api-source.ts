@@ -230,8 +230,8 @@ export class ApiSource implements EntitlementSource {
         // Overtaken by a reload: good enough for those who waited for it, but not to be kept.
         if (this.#reads.get(key) !== read) return toEntry(state, 0, beganAt)
         const cached = this.#parts.cache.get(key)
-        // What is expired here was true only until then, however new its version.
-        const isComparable = cached !== undefined && this.#parts.clock.now() < cached.expiresAt
+        // What is expired here was true only until then, however new its version; and after a gap the platform may have versions that begin lower again.
+        const isComparable = cached !== undefined && this.#parts.clock.now() < cached.expiresAt && epoch !== 0 && cached.epoch === epoch
         const entry = toEntry(isComparable ? newerState(cached.state, state) : state, epoch, beganAt)
         entry.isSuspect = read.isSuspect
         // A lagging clock of the API answers the past usage period again: not at every check.

@@ -4,6 +4,7 @@ import { deleteDelivered, type LeasedChanges, leaseChanges } from '../../changes
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import type { EntitlementService } from '../../entitlement/service.js'
 import { newId } from '../../kernel/id.js'
+import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import { Counter, Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
 import { mergeStates } from '../held/merge-state.js'
 import type { StateCache } from '../held/state-cache.js'
@@ -50,11 +51,19 @@ export class ChangeDelivery {
   /** Environments in delivery here; true: another nudge came meanwhile. */
   readonly #running = new Map<string, boolean>()
 
-  constructor(parts: { pool: pg.Pool; entitlements: EntitlementService; cache: StateCache; sinks: ChangeSinks; metrics: Registry }) {
+  constructor(parts: {
+    pool: pg.Pool
+    epoch: DatabaseEpoch
+    entitlements: EntitlementService
+    cache: StateCache
+    sinks: ChangeSinks
+    metrics: Registry
+  }) {
     this.#pool = parts.pool
     this.#entitlements = parts.entitlements
     this.#cache = parts.cache
     this.#known = new KnownStates(parts.cache)
+    parts.epoch.onChange(() => this.#known.forgetAll())
     this.#sinks = parts.sinks
     this.#delivered = new Counter({
       name: 'tollgate_changes_delivered_total',

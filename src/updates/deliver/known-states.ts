@@ -26,6 +26,10 @@ export class KnownStates {
     this.#cache = cache
   }
 
+  forgetAll(): void {
+    this.#states.clear()
+  }
+
   remember(state: EntitlementState): void {
     if (mayBeKept(state)) this.#states.set(keyOf(state.environmentId, state.customerId), state)
   }

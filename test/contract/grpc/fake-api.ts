@@ -126,6 +126,8 @@ export class FakeApi {
   readonly edgeReads: string[] = []
   /** The stream of changes. Emptied, what readers know is not in it any more. */
   changes: Change[] = []
+  /** Of the platform, which every id says. */
+  epoch = 'first'
   #lastChange = 0
   readonly #server: Server
   /** The live subscription of each socket that has one. */
@@ -185,7 +187,7 @@ export class FakeApi {
   }
 
   #nextId(): string {
-    return `${++this.#lastChange}-0`
+    return `${++this.#lastChange}-0@${this.epoch}`
   }
 
   async stop(): Promise<void> {

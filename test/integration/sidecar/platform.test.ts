@@ -26,8 +26,16 @@ describe('sidecar at the real front door', () => {
     delivery = new ChangeDelivery({
       pool: postgres.pool,
       entitlements: door.app.entitlements,
-      cache: new StateCache(redis, queues.prefix),
-      sinks: changeSinks({ life: door.life, redis, queues, hasPersistentCache: async () => false }),
+      epoch: postgres.epoch,
+      cache: new StateCache(redis, queues.prefix, postgres.epoch),
+      sinks: changeSinks({
+        life: door.life,
+        redis,
+        queues,
+        databaseEpoch: postgres.epoch,
+        hasPersistentCache: async () => false,
+        epochs: { of: () => undefined },
+      }),
       metrics: createMetrics('test'),
     })
   })

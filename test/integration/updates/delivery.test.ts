@@ -35,8 +35,8 @@ describe('delivering changes', () => {
       const { position, ...message } = JSON.parse(text) as ChangeMessage
       heard.push(message)
     })
-    cache = new StateCache(redis, bench.queues.prefix)
-    sinks = changeSinks({ life: bench.life, redis, queues: bench.queues, hasPersistentCache: async () => true })
+    cache = new StateCache(redis, bench.queues.prefix, bench.epoch)
+    sinks = openSinks({ redis, hasPersistentCache: async () => true })
   })
   after(async () => expect(await bench.close()).to.deep.equal([]))
   beforeEach(async () => {
@@ -45,10 +45,14 @@ describe('delivering changes', () => {
     await subscriber.subscribe(changeChannel(bench.queues.prefix, environmentId))
   })
 
+  const openSinks = (parts: Pick<Parameters<typeof changeSinks>[0], 'redis' | 'hasPersistentCache'>) =>
+    changeSinks({ life: bench.life, queues: bench.queues, databaseEpoch: bench.epoch, epochs: { of: () => undefined }, ...parts })
+
   /** As one process of the worker has it. */
   const worker = (override: Partial<ChangeSinks> = {}, entitlements = bench.entitlements) =>
     new ChangeDelivery({
       pool: bench.pool,
+      epoch: bench.epoch,
       entitlements,
       cache,
       sinks: { ...sinks, ...override },
@@ -341,7 +345,7 @@ describe('delivering changes', () => {
           if (customerIds.includes('acme')) throw new Error('acme cannot be built')
           return bench.entitlements.states(environment, customerIds)
         })
-        await redis.del(await redis.keys(`${bench.queues.prefix}:state:v2:${environmentId}:*`))
+        await redis.del(await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`))
         await write([told('acme', '1', now), told('other', '5', now)])
         const error = await worker({}, broken)
           .deliver(environmentId)
@@ -387,7 +391,7 @@ describe('delivering changes', () => {
     })
 
     it('builds the state anew when Redis has lost it', async () => {
-      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:${environmentId}:*`)
+      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`)
       expect(await redis.del(keys)).to.equal(1)
       await report('seats', 3)
       await deliver()
@@ -400,7 +404,7 @@ describe('delivering changes', () => {
       await subscribe('room', null)
       const slow = await built()
       await bench.prisma.outboxMessage.updateMany({ where: { environmentId }, data: { claimedUntil: new Date(Date.now() + 60_000) } })
-      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:${environmentId}:*`)
+      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`)
       const before = JSON.parse((await redis.hget(keys[0]!, 'body'))!) as EntitlementState
       const withoutSeats = { ...before, entitlements: before.entitlements.filter(({ feature }) => feature.refId !== 'seats') }
       await redis.hset(keys[0]!, 'body', JSON.stringify(withoutSeats))
@@ -475,7 +479,7 @@ describe('delivering changes', () => {
       await provision()
       const gone = openRedis(bench.life, bench.queues.redisUrl, 'request')
       gone.disconnect()
-      const { publish } = changeSinks({ life: bench.life, redis: gone, queues: bench.queues, hasPersistentCache: async () => false })
+      const { publish } = openSinks({ redis: gone, hasPersistentCache: async () => false })
       const outcome = await worker({ publish })
         .deliver(environmentId)
         .catch((error: Error) => error.message)

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
+import type { Listeners } from '../../../../src/changes/wire/holders.js'
 import { Problem } from '../../../../src/kernel/problem.js'
 import { Backlog } from '../../../../src/metering/intake/backlog.js'
 import type { EventItem } from '../../../../src/metering/model/report.js'
@@ -100,9 +101,9 @@ describe('a door', () => {
     const ticket = { sender: 'web', number: 1 }
     const expectAnnouncement = () => ({
       ticket,
-      heardBy: async (receivers: number) => {
+      heardBy: async ({ holders }: Listeners) => {
         await settle()
-        happened.push(`heard by ${receivers}`)
+        happened.push(`heard by ${holders.length}`)
       },
       forget: () => void happened.push('forgotten'),
     })
@@ -110,14 +111,14 @@ describe('a door', () => {
     const sent = send(1).then(() => happened.push('answered'))
     await settle()
     expect(jobs[0]!.announcement).to.equal(ticket)
-    answer(jobs[0]!, 3)
+    answer(jobs[0]!, ['a', 'b', 'c'])
     await sent
     expect(happened).to.have.members(['heard by 3', 'forgotten', 'answered'])
     expect(happened[0]).to.equal('heard by 3')
-    // Nobody hears of it: there is nobody to wait for.
+    // It is not announced: there is nobody to wait for.
     const alone = send(1).then(() => happened.push('answered alone'))
     await settle()
-    answer(jobs[1]!, 0)
+    answer(jobs[1]!)
     await alone
     expect(happened.slice(3)).to.have.members(['forgotten', 'answered alone'])
   })

@@ -44,9 +44,13 @@ export function openDoor({
       Array.from({ length: count }, (_, index) => ({ customerId, idempotencyKey: `key ${index}` }) as EventItem),
       signal && patienceOf(signal),
     )
-  const reply = ({ batchId, batch }: IngestionJob, answer: EventAnswer, receivers?: number) =>
-    heard.get(batchId)?.({ batchId, answers: batch.calls.map(() => answer), receivers })
-  const answer = (job: IngestionJob, receivers?: number) => reply(job, { refused: [] }, receivers)
+  const reply = ({ batchId, batch }: IngestionJob, answer: EventAnswer, holders?: string[]) =>
+    heard.get(batchId)?.({
+      batchId,
+      answers: batch.calls.map(() => answer),
+      ...(holders && { listeners: { epoch: 'e', holders } }),
+    })
+  const answer = (job: IngestionJob, holders?: string[]) => reply(job, { refused: [] }, holders)
   const itemsOf = ({ batch }: IngestionJob) =>
     batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys.length : call.length - 1), 0)
   /** The turns of the event loop in which batches leave. */

@@ -72,7 +72,7 @@ describe('a call that a door does not acknowledge', () => {
     const caller = new AbortController()
     const sent = saidOf(send(1, caller.signal))
     await settle()
-    answer(jobs[0]!, 2)
+    answer(jobs[0]!, ['a', 'b'])
     await settle()
     caller.abort()
     expect(await sent).to.equal('counted')
