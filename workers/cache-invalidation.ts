@@ -30,19 +30,21 @@ const endedPeriodsIntervalMs = 5_000
  * have ended. Several copies may run: a message is leased before it is delivered, and delivering it twice is harmless because versions decide.
  */
 await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, async (config, life) => {
-  const { postgres, queues } = await openStores(life, config, {
+  const { postgres, clock, queues } = await openStores(life, config, {
     // Statements on the outbox are planned once, and that while it is empty would be to read all of it, also when it is long.
     session: { enable_seqscan: 'off' },
   })
   const redis = openRedis(life, queues.redisUrl, 'request')
-  const { entitlements, environments } = createApp({ life, postgres, queues })
+  const { entitlements, environments } = createApp({ life, postgres, queues, clock })
   const sinks = changeSinks({ life, redis, queues, hasPersistentCache: (id) => environments.hasPersistentCache(id) })
   const delivery = new ChangeDelivery({
     pool: postgres.pool,
+    clock,
     entitlements,
     cache: new StateCache(redis, queues.prefix),
     sinks,
     metrics: life.metrics,
+    log: life.log,
   })
   const endedPeriods = new EndedPeriods({ pool: postgres.pool, redis, prefix: queues.prefix, entitlements, sinks, log: life.log })
 

@@ -5,7 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type pg from 'pg'
-import { interrupted, isPassing } from './database.js'
+import { interrupted, isLockTimeout, isPassing } from './database.js'
 import { StartError } from './health.js'
 import { checksumOf } from './migrations.js'
 import { lineAt } from './sql-script.js'
@@ -89,7 +89,7 @@ export async function applyFunctions(
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => undefined)
-    throw isPassing(error) ? interrupted('the functions were', error as Error) : error
+    throw isPassing(error) && !isLockTimeout(error) ? interrupted('the functions were', error as Error) : error
   }
   return { made, dropped }
 }

@@ -1,6 +1,5 @@
 import type { Server } from 'node:http'
 import { hearKeyNews } from '../environment/key-news.js'
-import { systemClock } from '../kernel/clock.js'
 import type { Secret } from '../platform/config.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
@@ -11,6 +10,7 @@ import { StateCache } from '../updates/held/state-cache.js'
 import { ChangeStream } from '../updates/stream/change-stream.js'
 import { TrustedProxies } from '../web/access/address.js'
 import { type RateLimitOptions, RateLimits } from '../web/access/rate-limits.js'
+import { ServerDate } from '../web/access/server-date.js'
 import { UnreadAnswers } from '../web/access/unread-answers.js'
 import { serveEdge } from '../web/edge/edge.js'
 import { GraphqlDoor } from '../web/graphql/door/door.js'
@@ -67,7 +67,7 @@ export function openHeldStates({
 }): HeldStates {
   const cache = new StateCache(sharedRedis(life, queues.redisUrl, 'request'), queues.prefix)
   const shared = new SharedStates({ cache, source: app.entitlements, log: life.log })
-  return new HeldStates({ life, queues, source: app.entitlements, shared, clock: systemClock, maxBytes })
+  return new HeldStates({ life, queues, source: app.entitlements, shared, clock: app.clock, maxBytes })
 }
 
 export interface FrontDoorOptions {
@@ -117,10 +117,11 @@ export function createFrontDoor({
   const stream = new ChangeStream({ redis: sharedRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
   const push = new Push({ app, schema, feed, stream, turns, log, metrics })
   const unread = new UnreadAnswers(metrics)
+  const date = new ServerDate(app.clock)
   return createHttpServer({
     life,
     connections: places,
-    edge: serveEdge({ app, schema, trusted, rateLimits, timeoutMs, log, unread }),
+    edge: serveEdge({ app, schema, trusted, rateLimits, timeoutMs, log, unread, date }),
     editor: hasGraphiql ? serveGraphiql(graphiqlKey ?? null) : null,
     graphql: {
       door: new GraphqlDoor({
@@ -139,6 +140,7 @@ export function createFrontDoor({
       rateLimits,
       unread,
       trusted,
+      date,
       log,
     },
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),

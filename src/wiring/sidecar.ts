@@ -99,7 +99,7 @@ async function connectedSource(
   const usage =
     config.QUEUE_REDIS_URL === undefined
       ? api
-      : (await import('./sidecar-direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, apiKey)
+      : (await import('./sidecar-direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, { apiKey, clock })
   const parts = { cache, api, usage, states, judge, clock, metrics, log }
   if (config.REDIS_ENVIRONMENT_PREFIX !== undefined) {
     const { openExternalSource } = await import('./sidecar-external-cache.js')

@@ -7,6 +7,7 @@ import { type Child, Children } from '../../src/local/processes/children.js'
 import { stopGroup } from '../../src/local/processes/os-process.js'
 import { Ports } from '../../src/local/processes/ports.js'
 import { type ProcfileLine, parseProcfile, programOf } from '../../src/local/processes/procfile.js'
+import { DatabaseClock } from '../../src/platform/database-clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { openPostgres } from '../../src/platform/postgres.js'
 import { Life } from '../../src/platform/process.js'
@@ -127,7 +128,7 @@ async function prepareEnvironment(
   const life = new Life('prepare', silentLogger())
   try {
     const postgres = openPostgres(life, databaseUrl, { poolSize: 2 })
-    const app = createApp({ life, postgres, queues })
+    const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
     const { environment } = await app.environments.create({ refId: 'own', isTest: true })
     await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })
     const { key } = await app.environments.createKey({ environment: 'own', kind: 'SERVER', name: 'test', expiresAt: null })

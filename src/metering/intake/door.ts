@@ -1,8 +1,8 @@
 import type { ExpectedAnnouncement } from '../../changes/state-bus.js'
+import type { Clock } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
 import { heapBytes } from '../../kernel/weight.js'
-import type { DatabaseClock } from '../../platform/database-clock.js'
 import type { JobQueue } from '../../platform/queue.js'
 import { notCountedInTime, tooMuchWaiting } from '../model/problems.js'
 import type { EventItem, ReportItem } from '../model/report.js'
@@ -74,7 +74,8 @@ export interface DoorParts {
   /** One per shard. */
   queues: Pick<JobQueue<IngestionJob>, 'add'>[]
   replies: Pick<Replies, 'door' | 'expect' | 'forget'>
-  clock: Pick<DatabaseClock, 'now'>
+  /** The database's, or one corrected by it. */
+  clock: Clock
   /**
    * A report is answered when every reader that holds a state knows of it, so that who reported reads its own usage wherever it asks: the worker
    * announces it, and says how many hear of it. Absent: nobody holds states.
@@ -121,7 +122,7 @@ export class Door {
    */
   async send(environmentId: string, items: { customerId: string }[], signal?: AbortSignal): Promise<Answer> {
     const { clock, backlog } = this.#parts
-    const now = await clock.now()
+    const now = clock.now()
     signal?.throwIfAborted()
     const load = { items: items.length, bytes: callBytes + heapBytes(items) }
     if (!this.#room.hasRoom(environmentId, load)) {

@@ -130,7 +130,7 @@ export class ApiClient {
   }
 
   async #post<Data>(body: string, signal: AbortSignal): Promise<Data> {
-    const sentAt = Date.now()
+    const sentAt = performance.now()
     const { status, date, text } = await this.#http.send({
       method: 'POST',
       path: '/graphql',

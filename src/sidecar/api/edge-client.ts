@@ -32,7 +32,7 @@ export class EdgeClient {
     const { customerId, resourceId } = owner
     const query = resourceId === null ? '' : `?resourceId=${encodeURIComponent(resourceId)}`
     try {
-      const sentAt = Date.now()
+      const sentAt = performance.now()
       const { status, date, text } = await this.http.send({
         method: 'GET',
         path: `/v1/c/${encodeURIComponent(customerId)}/entitlements-state.json${query}`,

@@ -3,7 +3,7 @@ import { changeKinds } from '../../changes/model/change.js'
 import type { JobDefinition } from '../../platform/queue.js'
 import { type ChangeMessage } from '../wire/change-message.js'
 
-const deliverSchema = z.object({ v: z.literal(1), environmentId: z.string() })
+const deliverSchema = z.object({ v: z.literal(1), environmentId: z.uuid() })
 
 /** A nudge: the outbox has messages of this environment. The messages themselves stay in PostgreSQL until delivered, so a lost nudge loses nothing. */
 export const deliverChanges: JobDefinition<z.infer<typeof deliverSchema>> = {

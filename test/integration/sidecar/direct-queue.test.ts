@@ -144,7 +144,7 @@ describe('sidecar with a queue of its own', () => {
     }
     for (const ahead of [0, hour]) {
       const direct = new DirectIngestion(bench.app.environments, {
-        clock: { now: async () => Date.now() + ahead },
+        clock: { now: () => Date.now() + ahead },
         ingest: async () => void heard.push('ingest'),
         refuse: async (_job, problem) => void heard.push(problem.code),
       })
@@ -158,7 +158,7 @@ describe('sidecar with a queue of its own', () => {
     await bench.app.customers.provision(other, { refId: 'customer', subscription: { planRefId: 'free' } })
     const heard: string[] = []
     const direct = new DirectIngestion(bench.app.environments, {
-      clock: { now: async () => Date.now() },
+      clock: { now: () => Date.now() },
       ingest: async () => void heard.push('ingest'),
       refuse: async (_job, problem) => void heard.push(problem.code),
     })

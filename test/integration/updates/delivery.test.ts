@@ -49,10 +49,12 @@ describe('delivering changes', () => {
   const worker = (override: Partial<ChangeSinks> = {}, entitlements = bench.entitlements) =>
     new ChangeDelivery({
       pool: bench.pool,
+      clock: bench.clock,
       entitlements,
       cache,
       sinks: { ...sinks, ...override },
       metrics: createMetrics('test'),
+      log: bench.life.log,
     })
   const deliver = () => worker().deliver(environmentId)
   /** The entitlements of PostgreSQL, with another way to build states. */

@@ -33,10 +33,12 @@ export async function openWholePlatform(): Promise<WholePlatform> {
   const redis = openRedis(life, queues.redisUrl, 'request')
   const delivery = new ChangeDelivery({
     pool,
+    clock: app.clock,
     entitlements: app.entitlements,
     cache: new StateCache(redis, queues.prefix),
     sinks: changeSinks({ life, redis, queues, hasPersistentCache: (id) => app.environments.hasPersistentCache(id) }),
     metrics: life.metrics,
+    log: life.log,
   })
   consume(life, queues, deliverChanges, { concurrency: 2, handler: ({ environmentId }) => delivery.deliver(environmentId) })
   consume(life, queues, applyDueTransitions, {
