@@ -18,6 +18,7 @@ import {
   variableTable,
 } from './platform/config.js'
 import {
+  allOrNothing,
   connectOrCreate,
   explainDatabaseError,
   interrupted,
@@ -226,18 +227,13 @@ async function recordFinish(client: pg.Client, id: string, { name, breakingReaso
 async function applyWhole(client: pg.Client, migration: Migration, patience: Patience): Promise<void> {
   const id = randomUUID()
   try {
-    await withBriefLocks(client, `migration ${migration.name}`, patience, async () => {
-      try {
-        await client.query('begin')
+    await withBriefLocks(client, `migration ${migration.name}`, patience, () =>
+      allOrNothing(client, async () => {
         await client.query(migration.script)
         await recordStart(client, id, migration)
         await recordFinish(client, id, migration)
-        await client.query('commit')
-      } catch (error) {
-        await client.query('rollback').catch(() => undefined)
-        throw error
-      }
-    })
+      }),
+    )
   } catch (error) {
     if (error instanceof StartError) throw error
     if (isPassing(error)) throw interrupted(`migration ${migration.name} was`, error as Error)

@@ -158,6 +158,18 @@ async function createDatabase(databaseUrl: string): Promise<void> {
   }
 }
 
+/** On one connection, outside of a pool. */
+export async function allOrNothing(client: pg.Client, work: () => Promise<void>): Promise<void> {
+  try {
+    await client.query('begin')
+    await work()
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  }
+}
+
 /** Whoever waits for the lock of a table holds up all that come after, readers too. */
 const lockTimeoutMs = 1_000
 /** They have their turn in between. */

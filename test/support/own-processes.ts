@@ -72,14 +72,16 @@ export class OwnProcesses {
     return this.processes.map(({ name }) => name)
   }
 
-  /** Starts processes, and answers when all of them are ready. */
-  async start(names: readonly string[]): Promise<void> {
+  /** Starts processes, and answers when all of them are ready. `aheadMs`: their clocks are wrong by so much. */
+  async start(names: readonly string[], { aheadMs = 0 } = {}): Promise<void> {
+    const clock = new URL(`shifted-clock.js?ahead=${aheadMs}`, import.meta.url)
+    const options = aheadMs === 0 ? {} : { NODE_OPTIONS: `--import=${clock.href}` }
     for (const name of names) {
       const { command } = this.processes.find((line) => line.name === name)!
       const child = this.#children.start({
         ...programOf(command),
         stage: stageOf(name),
-        env: processEnvironment(name, this.wiring, { PATH: process.env.PATH, ...this.env }),
+        env: processEnvironment(name, this.wiring, { PATH: process.env.PATH, ...this.env, ...options }),
         cwd: root,
         stopSignal: 'SIGTERM',
         graceMs,

@@ -1,6 +1,7 @@
 /** The command line of an operator: environments, keys and the catalog, straight in the database. */
 
 import { CatalogService } from '../../catalog/service.js'
+import { UnreadableChanges } from '../../changes/unreadable.js'
 import { type Answer, type Program, readCommand } from '../../cli/command-line.js'
 import { UsageError } from '../../cli/input.js'
 import { type CatalogProblem, describeProblems } from '../../cli/output.js'
@@ -89,7 +90,16 @@ async function withServices(
       return openRedis(life, redisUrl, 'request')
     }
     const deadLetters = () => new DeadLetters(redis(), queuePrefix)
-    return await work({ environments, catalog, clock, folder, deadLetters, redis, queuePrefix })
+    return await work({
+      environments,
+      catalog,
+      clock,
+      folder,
+      deadLetters,
+      unreadableChanges: new UnreadableChanges(pool),
+      redis,
+      queuePrefix,
+    })
   } finally {
     await life.stop()
   }
