@@ -21,11 +21,13 @@ export class ClockOffset {
   #least = Number.NEGATIVE_INFINITY
   #most = Number.POSITIVE_INFINITY
   #learnedAt = Number.NEGATIVE_INFINITY
+  readonly #isGuessed: boolean
   #value: number
 
   /** `guess`: what it is taken for as far as nothing speaks against it; without one it is the least that it may be, which is never ahead of the other clock. */
-  constructor(guess = Number.NEGATIVE_INFINITY) {
-    this.#value = guess
+  constructor(guess: number | null = null) {
+    this.#isGuessed = guess !== null
+    this.#value = guess ?? Number.NEGATIVE_INFINITY
   }
 
   /** Added to the steady clock it makes the other's time. */
@@ -39,6 +41,6 @@ export class ClockOffset {
     const [lower, upper] = [Math.max(least, this.#least - drift), Math.min(most, this.#most + drift)]
     ;[this.#least, this.#most] = lower <= upper ? [lower, upper] : [least, most]
     this.#learnedAt = answeredAt
-    this.#value = Math.min(Math.max(this.#value, this.#least), this.#most)
+    this.#value = this.#isGuessed ? Math.min(Math.max(this.#value, this.#least), this.#most) : this.#least
   }
 }
