@@ -39,6 +39,6 @@ export class DatabaseClock implements Clock {
   async #learn(): Promise<void> {
     const askedAt = performance.now()
     const time = await readTime(this.db)
-    this.#offset.learn({ time, stepMs: 1, askedAt, answeredAt: performance.now() })
+    this.#offset.learn({ time, askedAt, answeredAt: performance.now() })
   }
 }

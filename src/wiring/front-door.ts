@@ -10,7 +10,6 @@ import { StateCache } from '../updates/held/state-cache.js'
 import { ChangeStream } from '../updates/stream/change-stream.js'
 import { TrustedProxies } from '../web/access/address.js'
 import { type RateLimitOptions, RateLimits } from '../web/access/rate-limits.js'
-import { ServerDate } from '../web/access/server-date.js'
 import { UnreadAnswers } from '../web/access/unread-answers.js'
 import { serveEdge } from '../web/edge/edge.js'
 import { GraphqlDoor } from '../web/graphql/door/door.js'
@@ -117,11 +116,10 @@ export function createFrontDoor({
   const stream = new ChangeStream({ redis: sharedRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
   const push = new Push({ app, schema, feed, stream, turns, log, metrics })
   const unread = new UnreadAnswers(metrics)
-  const date = new ServerDate(app.clock)
   return createHttpServer({
     life,
     connections: places,
-    edge: serveEdge({ app, schema, trusted, rateLimits, timeoutMs, log, unread, date }),
+    edge: serveEdge({ app, schema, trusted, rateLimits, timeoutMs, log, unread }),
     editor: hasGraphiql ? serveGraphiql(graphiqlKey ?? null) : null,
     graphql: {
       door: new GraphqlDoor({
@@ -140,7 +138,7 @@ export function createFrontDoor({
       rateLimits,
       unread,
       trusted,
-      date,
+      clock: app.clock,
       log,
     },
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),

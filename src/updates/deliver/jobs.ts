@@ -13,13 +13,31 @@ export const deliverChanges: JobDefinition<z.infer<typeof deliverSchema>> = {
   parse: (data) => deliverSchema.parse(data),
 }
 
-// Only what every reader needs is checked: a newer writer may add fields.
+const usageSchema = z.looseObject({
+  currentUsage: z.string(),
+  periodStart: z.number().nullable(),
+  periodEnd: z.number().nullable(),
+  updatedAt: z.number(),
+})
+
+const stateSchema = z.looseObject({
+  customerId: z.string(),
+  resourceId: z.string().nullable(),
+  version: z.number(),
+  accessVersion: z.number(),
+  entitlements: z.array(z.looseObject({ feature: z.looseObject({ refId: z.string() }), usage: usageSchema.nullable() })),
+})
+
+// Only what every reader needs is checked: a newer writer may add fields. What is no text or number there could not even be sent to Redis.
 const changeSchema = z.looseObject({
   v: z.literal(1),
   environmentId: z.string(),
   customerId: z.string(),
+  resourceId: z.string().optional(),
   kind: z.enum(changeKinds),
   version: z.number(),
+  state: stateSchema.optional(),
+  usage: z.looseObject({ featureId: z.string(), usage: usageSchema }).optional(),
 })
 
 /** The queue that carries an environment's changes to its persistent cache. The message is the payload. */

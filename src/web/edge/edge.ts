@@ -12,7 +12,7 @@ import type { TrustedProxies } from '../access/address.js'
 import { authorize, credentialsOf, type Identity, identify } from '../access/auth.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import type { RateLimits } from '../access/rate-limits.js'
-import type { ServerDate } from '../access/server-date.js'
+import { serverTime } from '../access/server-time.js'
 import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
 import { AnswerRoom, textOf } from '../graphql/operations/answer-text.js'
 import { createContext, type Services } from '../graphql/operations/context.js'
@@ -31,7 +31,6 @@ export interface EdgeOptions {
   timeoutMs: number
   log: Logger
   unread: UnreadAnswers
-  date: ServerDate
 }
 
 /** Where states come from; `held` answers at once or null. `grow`: room for what is kept of one; false: it is not to be kept. */
@@ -89,7 +88,7 @@ export function serveEdge(options: EdgeOptions): Middleware {
   }
 }
 
-async function answer(ctx: Context, pages: Pages, { app, trusted, rateLimits, log, unread, date }: EdgeOptions): Promise<void> {
+async function answer(ctx: Context, pages: Pages, { app, trusted, rateLimits, log, unread }: EdgeOptions): Promise<void> {
   const { req, res } = ctx
   const facts: { environmentId?: string } = {}
   try {
@@ -100,10 +99,10 @@ async function answer(ctx: Context, pages: Pages, { app, trusted, rateLimits, lo
     const route = readRoute(req.url ?? '')
     const page = await pages.get(route, identity)
     const isKnown = matches(req.headers['if-none-match'], page.etag)
-    if (isKnown) res.writeHead(304, { ...alwaysSent, date: date.text, etag: page.etag }).end()
+    if (isKnown) res.writeHead(304, { ...alwaysSent, ...serverTime(app.clock), etag: page.etag }).end()
     else {
       if (!unread.hasRoom(page.bytes, identity.environmentId)) throw tooMuchUnread()
-      const headers = { ...alwaysSent, date: date.text, etag: page.etag, 'content-type': json, 'content-length': page.bytes }
+      const headers = { ...alwaysSent, ...serverTime(app.clock), etag: page.etag, 'content-type': json, 'content-length': page.bytes }
       res.writeHead(200, headers)
       res.end(ctx.method === 'HEAD' ? undefined : page.body, 'latin1')
       unread.follow(res, identity.environmentId)
