@@ -34,23 +34,25 @@ const epochIntervalMs = 2_000
  * have ended. Several copies may run: a message is leased before it is delivered, and delivering it twice is harmless because versions decide.
  */
 await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, async (config, life) => {
-  const { postgres, queues } = await openStores(life, config, {
+  const { postgres, clock, queues } = await openStores(life, config, {
     // Statements on the outbox are planned once, and that while it is empty would be to read all of it, also when it is long.
     session: { enable_seqscan: 'off' },
   })
   const redis = openRedis(life, queues.redisUrl, 'request')
   watchEpoch(life, postgres)
-  const { entitlements, environments, databaseEpoch } = createApp({ life, postgres, queues })
+  const { entitlements, environments, databaseEpoch } = createApp({ life, postgres, queues, clock })
   const epochs = new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch })
   const hasPersistentCache = (id: string) => environments.hasPersistentCache(id)
   const sinks = changeSinks({ life, redis, queues, databaseEpoch, hasPersistentCache, epochs })
   const delivery = new ChangeDelivery({
     pool: postgres.pool,
+    clock,
     epoch: databaseEpoch,
     entitlements,
     cache: new StateCache(redis, queues.prefix, databaseEpoch),
     sinks,
     metrics: life.metrics,
+    log: life.log,
   })
   const endedPeriods = new EndedPeriods({ pool: postgres.pool, redis, prefix: queues.prefix, entitlements, sinks, log: life.log })
 

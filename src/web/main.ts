@@ -86,8 +86,8 @@ const webConfig = {
 
 /** The front door. Any number may run: none keeps anything that another one would need. */
 await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
-  const { postgres, queues } = await openStores(life, config)
-  const app = createApp({ life, postgres, queues })
+  const { postgres, clock, queues } = await openStores(life, config)
+  const app = createApp({ life, postgres, queues, clock })
   watchEpoch(life, postgres)
   const held = openHeldStates({ app, life, queues, maxBytes: config.HELD_STATES_MAX_BYTES })
   const usage = createUsage({

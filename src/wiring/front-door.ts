@@ -1,7 +1,6 @@
 import type { Server } from 'node:http'
 import { Hearing } from '../changes/hearing.js'
 import { hearKeyNews } from '../environment/key-news.js'
-import { systemClock } from '../kernel/clock.js'
 import type { Secret } from '../platform/config.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
@@ -66,10 +65,10 @@ export function openHeldStates({
   queues: QueueConnection
   maxBytes?: number
 }): HeldStates {
-  const { databaseEpoch, entitlements: source } = app
+  const { databaseEpoch, entitlements: source, clock } = app
   const cache = new StateCache(sharedRedis(life, queues.redisUrl, 'request'), queues.prefix, databaseEpoch)
   const shared = new SharedStates({ cache, source, log: life.log })
-  return new HeldStates({ life, queues, databaseEpoch, source, shared, clock: systemClock, maxBytes })
+  return new HeldStates({ life, queues, databaseEpoch, source, shared, clock, maxBytes })
 }
 
 export interface FrontDoorOptions {
@@ -145,6 +144,7 @@ export function createFrontDoor({
       rateLimits,
       unread,
       trusted,
+      clock: app.clock,
       log,
     },
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),

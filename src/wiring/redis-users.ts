@@ -46,7 +46,7 @@ export function queueUserRules(user: QueueUser, { queuePrefix, environmentId }: 
     ...(isSidecar ? [`&${escaped(replies)}*`] : []),
     ...connection,
     '+evalsha',
-    ...(isSidecar ? ['+time', '+subscribe', '+unsubscribe'] : []),
+    ...(isSidecar ? ['+subscribe', '+unsubscribe'] : []),
     ...(isSidecar ? [] : ['+multi', '+exec']),
     ...allow(isSidecar ? [...addingJobs, 'lindex', 'rpop', 'zcard', 'zcount'] : workingOffJobs),
   ]

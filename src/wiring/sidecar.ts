@@ -102,6 +102,7 @@ async function connectedSource(
       ? api
       : (await import('./sidecar-direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, {
           apiKey,
+          clock,
           answerWithinMs: config.REQUEST_TIMEOUT_MS,
         })
   const usage = new PersistentUsage(door, config.REQUEST_TIMEOUT_MS)

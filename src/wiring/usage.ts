@@ -19,6 +19,7 @@ export function createUsage({ life, queues, postgres, app, ...options }: UsageOp
     life,
     queues,
     pool: postgres.pool,
+    clock: app.clock,
     loadHeld: app.heldSeries,
     findTestClock: (environmentId) => app.environments.testClock(environmentId),
     findHeld: (environmentId, customerRefId, resourceRefId, featureRefId) =>

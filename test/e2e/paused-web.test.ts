@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { holdersKey, leasePrefix } from '../../src/changes/wire/holders.js'
+import { DatabaseClock } from '../../src/platform/database-clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { openPostgres } from '../../src/platform/postgres.js'
 import { Life } from '../../src/platform/process.js'
@@ -38,7 +39,7 @@ describe('a web process that stands still for longer than its lease', function (
   it('holds up a mutation elsewhere for no longer than that, and answers nothing from memory when it wakes', async () => {
     // given: another web process, in that of the test
     const postgres = openPostgres(life, own.database.url, { poolSize: 3 })
-    const app = createApp({ life, postgres, queues: own.queues })
+    const app = createApp({ life, postgres, queues: own.queues, clock: await DatabaseClock.open(life, postgres.pool) })
     const held = openHeldStates({ app, life, queues: own.queues })
     await app.customers.provision(own.environmentId, { refId: 'acme' })
     const subscribe = (planRefId: string) =>

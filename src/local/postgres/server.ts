@@ -189,7 +189,7 @@ async function waitUntilUp(child: Child, port: number, signal: AbortSignal): Pro
   void child.exited.then(({ code, signal: by, error }) => {
     exit = error ? error.message : `it ended with ${by ?? `code ${code}`}`
   })
-  const deadline = Date.now() + startDeadlineMs
+  const deadline = performance.now() + startDeadlineMs
   for (;;) {
     signal.throwIfAborted()
     if (exit !== null) return exit
@@ -197,7 +197,7 @@ async function waitUntilUp(child: Child, port: number, signal: AbortSignal): Pro
       await createDatabase(port)
       return null
     } catch (error) {
-      if (Date.now() > deadline) return error instanceof Error ? error.message : String(error)
+      if (performance.now() > deadline) return error instanceof Error ? error.message : String(error)
     }
     await sleep(30, undefined, { signal })
   }

@@ -3,11 +3,10 @@ import type pg from 'pg'
 import type { HeldChange } from '../../changes/model/change.js'
 import { announcementOf } from '../../changes/wire/announcements.js'
 import { holdersKey, leasePrefix } from '../../changes/wire/holders.js'
+import type { Clock } from '../../kernel/clock.js'
 import type { Problem } from '../../kernel/problem.js'
-import { DatabaseClock } from '../../platform/database-clock.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Registry } from '../../platform/metrics.js'
-import { readTime } from '../../platform/sql.js'
 import { Bindings } from '../counting/bindings.js'
 import type { LoadHeldSeries } from '../counting/held-series.js'
 import { toPlainProblem } from '../model/problems.js'
@@ -22,6 +21,8 @@ import { ReportIngestion } from './reports/report-ingestion.js'
 
 export interface IngestionParts {
   pool: pg.Pool
+  /** The database's, which decides what is in time. */
+  clock: Clock
   /** For replies. */
   redis: Redis
   /** Prefix of the reply channels: the queues'. */
@@ -42,8 +43,7 @@ interface ScriptedRedis extends Redis {
 /** Works off ingestion jobs: commits, then replies to the door, then wakes who is next. Safe to run twice for a job. */
 export class Ingestion {
   readonly #parts: IngestionParts
-  /** The database's, which decides what is in time. */
-  readonly clock: DatabaseClock
+  readonly clock: Clock
   readonly #redis: ScriptedRedis
   readonly #reports: ReportIngestion
   readonly #events: EventIngestion
@@ -53,10 +53,9 @@ export class Ingestion {
     this.#parts = parts
     parts.redis.defineCommand('announceAndReply', { numberOfKeys: 2, lua: announceAndReplyLua })
     this.#redis = parts.redis as ScriptedRedis
-    const { pool, log, stored } = parts
+    const { pool, clock, log, stored } = parts
     const metrics = createIngestionMetrics(parts.metrics)
-    this.clock = new DatabaseClock(() => readTime(pool))
-    const { clock } = this
+    this.clock = clock
     this.#bindings = new Bindings(parts.loadHeld)
     this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: this.#bindings })
     this.#events = new EventIngestion({ pool, log, metrics, clock, stored })

@@ -1,6 +1,6 @@
+import type { Clock } from '../../kernel/clock.js'
 import { Problem } from '../../kernel/problem.js'
 import { heapBytes } from '../../kernel/weight.js'
-import type { DatabaseClock } from '../../platform/database-clock.js'
 import type { JobQueue } from '../../platform/queue.js'
 import { notCounted, notCountedInTime, outcomeUnknown, tooMuchWaiting } from '../model/problems.js'
 import { type EventItem, keyOfMeasurement, type ReportItem } from '../model/report.js'
@@ -64,7 +64,8 @@ interface Lane {
 export interface DoorParts extends ExchangeParts {
   /** One per shard. */
   queues: Pick<JobQueue<IngestionJob>, 'add'>[]
-  clock: Pick<DatabaseClock, 'now'>
+  /** The database's, or one corrected by it. */
+  clock: Clock
   /** Absent: nobody looks at it. */
   backlog?: Pick<Backlog, 'isTooLong' | 'noteItems' | 'noteJob'>
   /** Of one batch; a larger call is a batch of its own. */
@@ -107,7 +108,7 @@ export class Door {
    */
   async send(environmentId: string, items: (ReportItem | EventItem)[], patience?: Patience): Promise<Answer> {
     const { clock, backlog } = this.#parts
-    const now = await clock.now()
+    const now = clock.now()
     if (patience?.isOver) throw notCountedInTime()
     const load = { items: items.length, bytes: callBytes + heapBytes(items) }
     if (!this.#room.hasRoom(environmentId, load)) {

@@ -141,8 +141,8 @@ export class ApiClient {
   }
 
   async #post<Data>(body: string, signal: AbortSignal): Promise<Data> {
-    const sentAt = Date.now()
-    const { status, date, text } = await this.#http.send({
+    const sentAt = performance.now()
+    const { status, serverTime, text } = await this.#http.send({
       method: 'POST',
       path: '/graphql',
       headers: {
@@ -154,7 +154,7 @@ export class ApiClient {
       body,
       signal,
     })
-    this.options.clock.learn(date, sentAt)
+    this.options.clock.learn(serverTime, sentAt)
     const answer = parseAnswer<Data>(text)
     const error = answer?.errors?.[0]
     if (error) throw fromApiError(error)

@@ -42,7 +42,11 @@ export class HttpClient {
       bytes += chunk.length
       if (bytes > this.limits.largestAnswerBytes) response.destroy(new RangeError('the answer is too large'))
     })
-    return { status: response.statusCode ?? 0, date: response.headers.date, text: await text(response) }
+    return {
+      status: response.statusCode ?? 0,
+      serverTime: response.headers['x-server-time'] as string | undefined,
+      text: await text(response),
+    }
   }
 
   close(): void {
@@ -65,7 +69,7 @@ interface HttpRequest {
 
 interface HttpAnswer {
   status: number
-  /** The server's clock. */
-  date: string | undefined
+  /** By the clock that decides there; see `clock.ts`. */
+  serverTime: string | undefined
   text: string
 }

@@ -12,6 +12,7 @@ import { authorize, credentialsOf, type Identity, identify } from '../access/aut
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import { turns } from '../access/fair-turns.js'
 import type { RateLimits } from '../access/rate-limits.js'
+import { serverTime } from '../access/server-time.js'
 import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
 import { AnswerRoom, textOf } from '../graphql/operations/answer-text.js'
 import { createContext, type Services } from '../graphql/operations/context.js'
@@ -101,10 +102,11 @@ async function answer(ctx: Context, pages: Pages, { app, trusted, rateLimits, lo
     const route = readRoute(req.url ?? '')
     const page = await pages.get(route, identity)
     const isKnown = matches(req.headers['if-none-match'], page.etag)
-    if (isKnown) res.writeHead(304, { ...alwaysSent, etag: page.etag }).end()
+    if (isKnown) res.writeHead(304, { ...alwaysSent, ...serverTime(app.clock), etag: page.etag }).end()
     else {
       if (!unread.hasRoom(page.bytes, identity.environmentId)) throw tooMuchUnread()
-      res.writeHead(200, { ...alwaysSent, etag: page.etag, 'content-type': json, 'content-length': page.bytes })
+      const headers = { ...alwaysSent, ...serverTime(app.clock), etag: page.etag, 'content-type': json, 'content-length': page.bytes }
+      res.writeHead(200, headers)
       res.end(ctx.method === 'HEAD' ? undefined : page.body, 'latin1')
       unread.follow(res, identity.environmentId)
     }

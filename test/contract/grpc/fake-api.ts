@@ -232,7 +232,7 @@ export class FakeApi {
     const data = behaviour === 'ok' ? structuredClone(execute()) : null
     await this.gate
     if (behaviour === 'hangs') return
-    response.setHeader('date', new Date(Date.now() + this.aheadMs).toUTCString())
+    response.setHeader('x-server-time', String(Date.now() + this.aheadMs))
     if (behaviour === 'breaks') return void request.socket.destroy()
     if (behaviour !== 'ok' && 'status' in behaviour) return void response.writeHead(behaviour.status).end('<h1>no GraphQL here</h1>')
     const errorCode = behaviour !== 'ok' ? behaviour.code : request.headers['x-api-key'] !== this.acceptedKey ? 'Unauthenticated' : null

@@ -21,6 +21,7 @@ import {
   ingestionShard,
   ingestUsage,
 } from '../../../src/metering/wire/jobs.js'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
@@ -70,12 +71,13 @@ export async function openMeteringBench({
   const life = new Life('test', silentLogger())
   const postgres = openPostgres(life, database.url, { poolSize: 10, session: { ...countingSession, ...session } })
   const queues = { redisUrl, prefix: testRedisPrefix() }
-  const app = createApp({ life, postgres, queues })
+  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
   const redis = openRedis(life, queues.redisUrl, 'request')
   const aggregationQueue = openQueue(life, queues, aggregateEvents)
   const newIngestion = () =>
     new Ingestion({
       pool: postgres.pool,
+      clock: app.clock,
       redis,
       prefix: queues.prefix,
       loadHeld: app.heldSeries,

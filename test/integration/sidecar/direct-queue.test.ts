@@ -152,7 +152,7 @@ describe('sidecar with a queue of its own', () => {
   it('says nothing of a job that ran before, though it would be refused by now', async () => {
     const refused: string[] = []
     const direct = new DirectIngestion(bench.app.environments, {
-      clock: { now: async () => Date.now() },
+      clock: { now: () => Date.now() },
       ingest: async () => void refused.push('ingest'),
       refuse: async (_job, problem) => void refused.push(problem.code),
     })
@@ -218,7 +218,7 @@ describe('sidecar with a queue of its own', () => {
     }
     for (const ahead of [0, hour]) {
       const direct = new DirectIngestion(bench.app.environments, {
-        clock: { now: async () => Date.now() + ahead },
+        clock: { now: () => Date.now() + ahead },
         ingest: async () => void heard.push('ingest'),
         refuse: async (_job, problem) => void heard.push(problem.code),
       })
@@ -232,7 +232,7 @@ describe('sidecar with a queue of its own', () => {
     await bench.app.customers.provision(other, { refId: 'customer', subscription: { planRefId: 'free' } })
     const heard: string[] = []
     const direct = new DirectIngestion(bench.app.environments, {
-      clock: { now: async () => Date.now() },
+      clock: { now: () => Date.now() },
       ingest: async () => void heard.push('ingest'),
       refuse: async (_job, problem) => void heard.push(problem.code),
     })

@@ -25,6 +25,7 @@ describe('sidecar at the real front door', () => {
     const redis = openRedis(door.life, queues.redisUrl, 'request')
     delivery = new ChangeDelivery({
       pool: postgres.pool,
+      clock: door.app.clock,
       entitlements: door.app.entitlements,
       epoch: postgres.epoch,
       cache: new StateCache(redis, queues.prefix, postgres.epoch),
@@ -37,6 +38,7 @@ describe('sidecar at the real front door', () => {
         epochs: { of: () => undefined },
       }),
       metrics: createMetrics('test'),
+      log: door.life.log,
     })
   })
   after(async () => expect(await door.close()).to.deep.equal([]))

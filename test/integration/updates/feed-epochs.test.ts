@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
@@ -30,7 +31,7 @@ describe('epochs of persistent caches', function () {
     life = new Life('test', silentLogger())
     postgres = openPostgres(life, database.url, { poolSize: 4 })
     queues = { redisUrl: server.url, prefix: testRedisPrefix() }
-    const { environments } = createApp({ life, postgres, queues })
+    const { environments } = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
     environmentId = (await environments.create({ refId: 'cached', hasPersistentCache: true })).environment.id
     await environments.create({ refId: 'plain' })
   })

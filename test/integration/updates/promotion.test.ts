@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { migrate } from '../../../src/migrate.js'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, watchEpoch } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
@@ -33,7 +34,7 @@ describe('a standby that is promoted without the last commits', function () {
     await migrate({ databaseUrl: server.url, log: () => undefined })
     const postgres = openPostgres(life, server.url, { poolSize: 4 })
     const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
-    const app = createApp({ life, postgres, queues })
+    const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
     const { environment } = await app.environments.create({ refId: 'own' })
     await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })
     await app.customers.provision(environment.id, { refId: 'acme' })

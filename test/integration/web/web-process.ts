@@ -1,4 +1,5 @@
 import { Secret } from '../../../src/platform/config.js'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { listen } from '../../../src/platform/health.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
@@ -23,7 +24,7 @@ export async function openWebProcess(
   const life = new Life(name, silentLogger())
   const { queues } = bench
   const postgres = openPostgres(life, bench.databaseUrl, { poolSize: 3 })
-  const app = createApp({ life, postgres, queues })
+  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
   const held = openHeldStates({ app, life, queues })
   const limits = { maxWaitingJobs: 1_000, maxRedisBytes: null }
   const expectAnnouncement = held.expectAnnouncement.bind(held)

@@ -34,6 +34,7 @@ export async function openWholePlatform(): Promise<WholePlatform> {
   const delivery = new ChangeDelivery({
     pool,
     epoch,
+    clock: app.clock,
     entitlements: app.entitlements,
     cache: new StateCache(redis, queues.prefix, epoch),
     sinks: changeSinks({
@@ -45,6 +46,7 @@ export async function openWholePlatform(): Promise<WholePlatform> {
       epochs: { of: () => undefined },
     }),
     metrics: life.metrics,
+    log: life.log,
   })
   consume(life, queues, deliverChanges, { concurrency: 2, handler: ({ environmentId }) => delivery.deliver(environmentId) })
   consume(life, queues, applyDueTransitions, {

@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { customerArchived, customerNotFound, customerResourceNotFound } from '../../../customer/model/problems.js'
-import type { EpochMs } from '../../../kernel/clock.js'
+import type { Clock, EpochMs } from '../../../kernel/clock.js'
 import { newId } from '../../../kernel/id.js'
 import { Problem } from '../../../kernel/problem.js'
-import type { DatabaseClock } from '../../../platform/database-clock.js'
 import type { Logger } from '../../../platform/logger.js'
 import { type FoundHolder, findHolders } from '../../counting/holder-repository.js'
 import { type Holder, holderKey } from '../../model/holder.js'
@@ -35,7 +34,7 @@ export class EventIngestion {
   readonly #pool: pg.Pool
   readonly #metrics: MeteringMetrics
   readonly #log: Logger
-  readonly #clock: DatabaseClock
+  readonly #clock: Clock
   readonly #stored: (job: AggregationJob) => void
   /** Live ones, as they were: the storing statement looks whether they still are. */
   readonly #holders = new LRUCache<string, LRUCache<string, FoundHolder>>({ max: maxEnvironments })
@@ -46,7 +45,7 @@ export class EventIngestion {
     pool: pg.Pool
     metrics: MeteringMetrics
     log: Logger
-    clock: DatabaseClock
+    clock: Clock
     stored: (job: AggregationJob) => void
   }) {
     this.#pool = parts.pool
@@ -81,7 +80,7 @@ export class EventIngestion {
 
   async #ingestTogether(environmentId: string, calls: Call<EventItem>[]): Promise<EventAnswer[]> {
     const stopTimer = this.#metrics.commitSeconds.startTimer({ kind: 'event' })
-    let now = await this.#clock.now()
+    let now = this.#clock.now()
     for (let attempt = 1; ; attempt++) {
       const holders = await this.#findHolders(environmentId, calls)
       const plan = planBatch(environmentId, { calls, holders, now })

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { type LockedCustomer, lockCustomers } from '../../../changes/counting.js'
+import type { Clock } from '../../../kernel/clock.js'
 import * as decimal from '../../../kernel/decimal.js'
 import { Problem } from '../../../kernel/problem.js'
-import type { DatabaseClock } from '../../../platform/database-clock.js'
 import type { Logger } from '../../../platform/logger.js'
 import { inPoolTransaction } from '../../../platform/transaction.js'
 import { type Binding, type Bindings } from '../../counting/bindings.js'
@@ -63,10 +63,10 @@ export class ReportIngestion {
   readonly #bindings: Bindings
   readonly #metrics: MeteringMetrics
   readonly #log: Logger
-  readonly #clock: DatabaseClock
+  readonly #clock: Clock
   readonly #features = new KnownFeatures()
 
-  constructor(parts: { pool: pg.Pool; bindings: Bindings; metrics: MeteringMetrics; log: Logger; clock: DatabaseClock }) {
+  constructor(parts: { pool: pg.Pool; bindings: Bindings; metrics: MeteringMetrics; log: Logger; clock: Clock }) {
     this.#clock = parts.clock
     this.#pool = parts.pool
     this.#bindings = parts.bindings
@@ -171,7 +171,7 @@ export class ReportIngestion {
       if ('problem' in plan) return null
       planned.push(...plan.items)
     }
-    const plan = planFast(planned, await this.#clock.now())
+    const plan = planFast(planned, this.#clock.now())
     if (!plan) return null
     const stopTimer = this.#metrics.commitSeconds.startTimer({ kind: 'report' })
     const deadline = Math.min(...calls.map((call) => call.deadline))

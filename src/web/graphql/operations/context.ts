@@ -15,7 +15,7 @@ import type { PromotionalEntitlement } from '../../../entitlement/rules/promotio
 import type { EntitlementService } from '../../../entitlement/service.js'
 import type { EnvironmentService } from '../../../environment/service.js'
 import type { EstimateService } from '../../../estimates/service.js'
-import type { EpochMs } from '../../../kernel/clock.js'
+import type { Clock, EpochMs } from '../../../kernel/clock.js'
 import { invalidInput } from '../../../kernel/problem.js'
 import { type Patience, patienceOf } from '../../../metering/intake/patience.js'
 import type { UsageService } from '../../../metering/intake/service.js'
@@ -38,6 +38,8 @@ import type { Turns } from './turns.js'
 
 /** The services that the front door calls. */
 export interface Services {
+  /** The database's. */
+  clock: Clock
   billing: BillingSync
   billingProvider: BuiltinProvider
   billingReads: BillingReads
@@ -132,7 +134,7 @@ class OperationContext implements RequestContext {
   readonly app: Services
   readonly identity: Identity
   readonly isOperator: boolean
-  readonly now = Date.now()
+  readonly now: EpochMs
   readonly turns: Turns | null
   readonly changes: RequestContext['changes']
   readonly missedSince: RequestContext['missedSince']
@@ -141,6 +143,7 @@ class OperationContext implements RequestContext {
 
   constructor({ app, identity, isOperator = false, operation, turns = null, listening = notListening }: ContextFacts) {
     this.app = app
+    this.now = app.clock.now()
     this.identity = identity
     this.isOperator = isOperator
     this.turns = turns

@@ -31,7 +31,7 @@ export function openDoor({
       expect: (batchId, listener) => void heard.set(batchId, listener),
       forget: (batchId) => void heard.delete(batchId),
     },
-    clock: { now: async () => 1_000 },
+    clock: { now: () => 1_000 },
     kind: 'events',
     maxItems: 50,
     expectAnnouncement,
