@@ -17,6 +17,7 @@ const readers: Record<string, string> = {
   'src/sidecar/api/clock.ts': 'all that a sidecar has until the platform has answered',
   'src/platform/queue.ts': 'BullMQ delays jobs by the clocks of its processes; what is late by it is found by a sweep',
   'src/updates/external-cache/jobs.ts': 'BullMQ delays jobs by the clocks of its processes',
+  'src/updates/deliver/feed-epochs.ts': 'when a message was made is told, and decides nothing',
   'src/updates/deliver/change-messages.ts': 'when a message was made is told, and decides nothing',
   'src/metering/aggregation/event-aggregation.ts': 'a metric',
 }
