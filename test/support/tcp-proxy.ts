@@ -5,7 +5,7 @@ export type Watch = (from: 'client' | 'server', data: Buffer) => void
 
 /** A way to a server that can be cut, or made to hang. */
 export class TcpProxy {
-  #state: 'open' | 'cut' | 'frozen' = 'open'
+  #state: 'open' | 'cut' | 'frozen' | 'deaf' = 'open'
   readonly #pairs = new Set<[Socket, Socket]>()
 
   private constructor(
@@ -39,6 +39,12 @@ export class TcpProxy {
     for (const [client] of this.#pairs) client.unpipe()
   }
 
+  /** Keeps every connection, and lets nothing come from the server any more: not on those that are open, nor on new ones. */
+  deafen(): void {
+    this.#state = 'deaf'
+    for (const [, server] of this.#pairs) server.unpipe()
+  }
+
   mend(): void {
     this.#state = 'open'
   }
@@ -68,7 +74,7 @@ export class TcpProxy {
       client.on('data', (data) => this.watch!('client', data))
       server.on('data', (data) => this.watch!('server', data))
     }
-    server.pipe(client)
-    if (this.#state === 'open') client.pipe(server)
+    if (this.#state !== 'deaf') server.pipe(client)
+    if (this.#state !== 'frozen') client.pipe(server)
   }
 }
