@@ -19,11 +19,16 @@ export interface Charge {
 /** What decides which prices a content is charged by. */
 export type SoldTerms = Pick<Terms, 'currency' | 'priceOverrides'>
 
-/** The currency that the content is sold in to the customer; null: it has no prices. */
-export function currencyOf(content: Content, customerCurrency: string | null): string | null {
-  const prices = [content.plan, ...content.addons.map(({ version }) => version)].flatMap((version) => version.prices)
-  const sold = prices.filter(({ billingPeriod }) => billingPeriod === content.billingPeriod)
-  return currencyFor(sold, { currency: customerCurrency, countryCode: content.billingCountryCode })
+/**
+ * The currency that the plan is sold in to the customer: what is sold in another one is not charged, and that must not be the plan. Where nothing is to be
+ * paid for the plan itself, that of its add-ons; null: there are no prices.
+ */
+export function currencyOf({ plan, addons, billingPeriod, billingCountryCode }: Content, customerCurrency: string | null): string | null {
+  const currencyIn = (prices: readonly Price[]) => {
+    const sold = prices.filter((price) => price.billingPeriod === billingPeriod)
+    return currencyFor(sold, { currency: customerCurrency, countryCode: billingCountryCode })
+  }
+  return currencyIn(plan.prices) ?? currencyIn(addons.flatMap(({ version }) => version.prices))
 }
 
 /** In the order of the packages: the plan's, then the add-ons'. Nothing without a currency. */

@@ -107,6 +107,21 @@ describe('what a subscription is charged by', () => {
     expect(amounts(sold, terms({ currency: 'EUR' }))).to.deep.equal(['28'])
   })
 
+  it('is charged in a currency that the plan is sold in, also where only its add-ons are sold in the customer’s or the country’s', () => {
+    const inYen = version('more', [price({ amount: d(300), currency: 'JPY' }), price({ amount: d(2) })], 'ADDON')
+    const inRupees = version(
+      'local',
+      [price({ amount: d(90), currency: 'INR', billingCountryCode: 'IN' }), price({ amount: d(1) })],
+      'ADDON',
+    )
+    const sold = content([price({ amount: d(30) })], { addons: [inYen, inRupees].map((addon) => ({ version: addon, quantity: 1 })) })
+    expect(currencyOf(sold, 'JPY')).to.equal('USD')
+    expect(currencyOf({ ...sold, billingCountryCode: 'IN' }, null)).to.equal('USD')
+    expect(amounts(sold, terms({ currency: currencyOf(sold, 'JPY') }))).to.deep.equal(['30', '2', '1'])
+    // Nothing is to be paid for the plan itself.
+    expect(currencyOf({ ...sold, plan: content([]).plan }, 'JPY')).to.equal('JPY')
+  })
+
   it('charges only the prices of its billing period', () => {
     const sold = content([price({ amount: d(30) }), price({ amount: d(300), billingPeriod: 'ANNUALLY' })], { billingPeriod: 'ANNUALLY' })
     expect(amounts(sold)).to.deep.equal(['300'])
