@@ -85,6 +85,24 @@ describe('usage that comes after the invoice of its period', () => {
     expect(await totals(id)).to.have.length(3)
   })
 
+  it('of a year, comes with the invoice of a change, beside what that gives back and charges', async () => {
+    const id = await provision('metered', { billingPeriod: 'ANNUALLY' })
+    await pass('2028-04-20T00:00:00')
+    await store(7_000, '2028-03-31T23:00:00')
+    // Of 365 days 219 are left.
+    await pass('2028-08-25T00:00:00')
+    const change = { subscriptionRefId: 'metered', billingPeriod: 'MONTHLY' as const }
+    const { total } = await bench.estimates.update(environmentId, change)
+    await bench.subscriptionChanges.update(environmentId, change)
+    expect(amounts((await invoicesOf(bench, environmentId, id)).at(-1)!)).to.deep.equal([
+      ['Unused: metered', '1', '-60'],
+      ['metered', '1', '10'],
+      ['Late usage: metered: calls', '7000', '14'],
+    ])
+    expect(total).to.equal('-36')
+    expect(await totals(id)).to.deep.equal(['100', '100', '-36'])
+  })
+
   it('is looked for once, whoever looks', async () => {
     const id = await provision('metered')
     await pass('2027-06-03T00:00:00')

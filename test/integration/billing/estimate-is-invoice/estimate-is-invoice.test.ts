@@ -7,7 +7,7 @@ import { EstimateWorld } from './world.js'
 
 /** More with ESTIMATE_CASES=10000. */
 const wantedCases = Number(process.env.ESTIMATE_CASES ?? 250)
-/** The suite asks the same each time; with ESTIMATE_CASES it is new ones. */
+/** The suite asks the same each time; with ESTIMATE_CASES it is new ones. Of the first world; each has the one after it, so runs that differ have seeds far apart. */
 const seed = Number(process.env.ESTIMATE_SEED ?? (process.env.ESTIMATE_CASES ? randomInt(2 ** 31) : 7))
 /** A failure names these; with them the one customer goes its way again. */
 const onlyWorld = process.env.ESTIMATE_WORLD === undefined ? null : Number(process.env.ESTIMATE_WORLD)
@@ -43,7 +43,8 @@ describe('an estimate', () => {
     this.timeout(120_000 + wantedCases * 1_000)
     const counts: Record<string, number> = {}
     const heard: Record<string, number> = {}
-    const compared = () => Object.values(counts).reduce((sum, count) => sum + count, 0)
+    // "change unpaid" says more of a change that counts by its kind.
+    const compared = () => Object.entries(counts).reduce((sum, [kind, count]) => (kind === 'change unpaid' ? sum : sum + count), 0)
     const startedAt = Date.now()
     const isDone = () => compared() >= wantedCases && kinds.every((kind) => counts[kind])
     for (let index = onlyWorld ?? 0; onlyWorld === null ? !isDone() : index === onlyWorld; index++) {

@@ -81,6 +81,19 @@ export function usagePrice(
   return units === 0n ? 0n : rounded(costOf(price, units), tenThousandth / 10n ** BigInt(minorDigits[held.currency]))
 }
 
+/** Of usage that waited for the invoice since no more could come: each line with tax, and less a percentage, as a fixed discount has nothing left for it. */
+export function lateUsagePrice(
+  { discount, taxPercentage }: Pick<CustomerSpec, 'discount' | 'taxPercentage'>,
+  lines: readonly string[],
+  currency: Currency,
+): bigint {
+  const isFixed = discount !== null && ('amountOff' in discount || ('couponRefId' in discount && discount.couponRefId === 'seven'))
+  return lines.reduce((sum, line) => {
+    const amount = rounded(fine(line), tenThousandth / 10n ** BigInt(minorDigits[currency]))
+    return sum + withTax(isFixed ? amount : amount - discountOn(amount, discount, currency), taxPercentage)
+  }, 0n)
+}
+
 function discountOn(gross: bigint, discount: CustomerSpec['discount'], currency: Currency): bigint {
   if (!discount || gross === 0n) return 0n
   if ('percentOff' in discount) return rounded(gross * BigInt(Math.round(discount.percentOff * 10)), 1_000n)

@@ -15,7 +15,7 @@ import {
   type StepSpec,
   type WorldSpec,
 } from './cases.js'
-import { type Held, inUnits, periodPrice, unused, usagePrice, withTax } from './naive-price.js'
+import { type Held, inUnits, lateUsagePrice, periodPrice, unused, usagePrice, withTax } from './naive-price.js'
 import { Payments } from './payments.js'
 import { boxes, contentRequest, seats, termsOf } from './requests.js'
 
@@ -33,6 +33,8 @@ interface MadeInvoice {
   total: string
   amountDue: string
   lines: string[]
+  /** Of them, those of usage that came late. */
+  lateLines: string[]
   createdAt: number
 }
 
@@ -240,7 +242,8 @@ export class EstimateWorld {
     if (after.status !== 'CANCELED' || !held || !current.currentPeriod || !traveller.charge) return
     const isGiven = this.#payments.fundingOf(traveller.charge.invoiceId) === 'given'
     const credit = made.filter(
-      ({ lines }) => lines.length > 0 && lines.every((amount) => Number(amount) <= 0) && lines.some((amount) => Number(amount) < 0),
+      ({ lines, lateLines }) =>
+        lateLines.length === 0 && lines.every((amount) => Number(amount) <= 0) && lines.some((amount) => Number(amount) < 0),
     )
     const price = unused(periodPrice(this.#ownOf(traveller, held), held), current.currentPeriod, this.#now)
     const given = credit.reduce((sum, { total }) => sum + Number(total), 0)
@@ -273,7 +276,10 @@ export class EstimateWorld {
     this.#count('migrate')
   }
 
-  /** The second opinion about a change: what is left of the new price in its period less what is left of the old one in that of before. */
+  /**
+   * The second opinion about a change: what is left of the new price in its period less what is left of the old one in that of before. Late usage that waited
+   * for the next invoice comes with it.
+   */
   #agree(
     traveller: Traveller,
     made: { before: Pick<Current, 'currentPeriod'>; subscription: Subscription; invoice: MadeInvoice | null },
@@ -286,7 +292,9 @@ export class EstimateWorld {
     const isGiven = made.invoice === null || this.#payments.fundingOf(traveller.charge.invoiceId) === 'given'
     const price = left(change.after, made.subscription) - (isGiven ? left(change.before, made.before) : 0n)
     if (!isGiven) this.#count('change unpaid')
-    expect(Number(made.invoice?.total ?? 0), 'the price list').to.equal(inUnits(price, change.after.currency))
+    const { currency } = change.after
+    const late = lateUsagePrice(traveller.spec, made.invoice?.lateLines ?? [], currency)
+    expect(Number(made.invoice?.total ?? 0), 'the price list').to.equal(inUnits(price + late, currency))
   }
 
   #remember(traveller: Traveller, { subscription, invoice }: { subscription: Subscription; invoice: MadeInvoice | null }): void {
@@ -432,7 +440,9 @@ export class EstimateWorld {
     const { rows } = await this.#bench.pool.query<MadeInvoice>(
       `SELECT id, subscription_id AS "subscriptionId", currency, sub_total::float8::text AS "subTotal", discount::float8::text AS discount, tax::float8::text AS tax,
          total::float8::text AS total, amount_due::float8::text AS "amountDue", extract(epoch FROM created_at)::float8 * 1000 AS "createdAt",
-         ARRAY(SELECT amount::float8::text FROM invoice_line WHERE environment_id = $1 AND invoice_id = invoice.id ORDER BY position) AS lines
+         ARRAY(SELECT amount::float8::text FROM invoice_line WHERE environment_id = $1 AND invoice_id = invoice.id ORDER BY position) AS lines,
+         ARRAY(SELECT amount::float8::text FROM invoice_line
+           WHERE environment_id = $1 AND invoice_id = invoice.id AND description LIKE 'Late usage%' ORDER BY position) AS "lateLines"
        FROM invoice WHERE environment_id = $1 AND customer_id = $2 AND id <> ALL ($3) ORDER BY created_at, id`,
       [this.#environmentId, id, [...known]],
     )
