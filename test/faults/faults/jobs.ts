@@ -1,0 +1,178 @@
+/** What may lie in queues and tables that nobody of this release has put there, or that nobody needs any more. */
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Queue } from 'bullmq'
+import { Redis } from 'ioredis'
+import { type Fault, nothing } from '../fault.js'
+import { queuePrefix, type Stage } from '../stage/stage.js'
+
+interface SampleJob {
+  queue: string
+  name: string
+  data: Record<string, unknown>
+}
+
+/** As they were written by the release that is the newest one out: whoever changes a shape puts the old one here until that release is no more. */
+const fixtures = readFileSync(
+  fileURLToPath(new URL('../../../../test/faults/fixtures/jobs-of-the-release-before.json', import.meta.url)),
+  'utf8',
+)
+const staleJobs = 100_000
+const chunk = 1_000
+const staleQueues = ['event-aggregation', 'subscription-transitions', 'cache-invalidation']
+const holdMs = 6_000
+
+const samplesFor = ({ tenants }: Stage): SampleJob[] =>
+  JSON.parse(fixtures.replaceAll('$environment', tenants.loaded.environmentId).replaceAll('$id', () => randomUUID())) as SampleJob[]
+
+async function withQueue<T>(stage: Stage, name: string, work: (queue: Queue, redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis(stage.redis.url, { maxRetriesPerRequest: null })
+  const queue = new Queue(name, { connection: redis, prefix: queuePrefix, skipVersionCheck: true })
+  queue.on('error', () => undefined)
+  try {
+    return await work(queue, redis)
+  } finally {
+    await queue.close()
+    redis.disconnect()
+  }
+}
+
+/** Adds the jobs; when the fault ends, tells of those that have not come to what was expected, and removes what is left of them. */
+async function addJobs(stage: Stage, jobs: readonly SampleJob[], expected: readonly string[]) {
+  const added: { queue: string; id: string }[] = []
+  for (const { queue: name, name: jobName, data } of jobs)
+    await withQueue(stage, name, async (queue) => {
+      const job = await queue.add(jobName, data, { removeOnComplete: true, attempts: 1 })
+      added.push({ queue: name, id: job.id! })
+    })
+  return async () => {
+    const wrong: string[] = []
+    for (const { queue: name, id } of added)
+      await withQueue(stage, name, async (queue) => {
+        const job = await queue.getJob(id)
+        const state = job ? await job.getState() : 'done'
+        if (!expected.includes(state)) wrong.push(`a job of ${name} is ${state}: ${job?.failedReason ?? ''}`)
+        await job?.remove().catch(() => undefined)
+      })
+    return wrong
+  }
+}
+
+const poison: Readonly<Record<string, (sample: SampleJob) => unknown>> = {
+  'no-object': () => 'a text',
+  'no-version': () => ({}),
+  empty: ({ data }) => ({ v: data.v }),
+  'other-types': ({ data }) => Object.fromEntries(Object.keys(data).map((name) => [name, name === 'v' ? data.v : [{}]])),
+  deep: ({ data }) => ({ ...data, environmentId: JSON.parse('['.repeat(500) + ']'.repeat(500)) as unknown }),
+}
+
+const poisonJobs = Object.entries(poison).map(
+  ([kind, make]): Fault => ({
+    name: `poison-jobs-${kind}`,
+    about: `a job in each queue that no worker can work off: ${kind.replaceAll('-', ' ')}`,
+    isQuick: kind === 'other-types',
+    holdMs,
+    inject: (stage) =>
+      addJobs(
+        stage,
+        samplesFor(stage).map((sample) => ({ ...sample, data: make(sample) as SampleJob['data'] })),
+        ['failed', 'done'],
+      ),
+  }),
+)
+
+const stale = staleQueues.map(
+  (name): Fault => ({
+    name: `stale-jobs-${name}`,
+    about: `${staleJobs.toLocaleString('en')} jobs in ${name} for which there is nothing to do any more`,
+    holdMs,
+    async inject(stage) {
+      const make = () => samplesFor(stage).find(({ queue }) => queue === name)!
+      await withQueue(stage, name, async (queue) => {
+        for (let added = 0; added < staleJobs; added += chunk)
+          await queue.addBulk(
+            Array.from({ length: chunk }, () => make()).map((job) => ({
+              name: job.name,
+              data: job.data,
+              opts: { removeOnComplete: true },
+            })),
+          )
+      })
+      return nothing
+    },
+  }),
+)
+
+/** Cannot be read at all: not even by the queue library. */
+const brokenJob: Fault = {
+  name: 'poison-jobs-broken',
+  about: 'a job in each queue whose record in Redis is no job',
+  holdMs: 12_000,
+  async inject(stage) {
+    const names = samplesFor(stage).map(({ queue }) => queue)
+    await stage.redis.do(async (redis) => {
+      for (const name of names) {
+        const key = `${queuePrefix}:${name}:poison`
+        await redis.hset(key, { name: 'poison', data: '{', opts: '[', timestamp: 'never' })
+        await redis.lpush(`${queuePrefix}:${name}:wait`, 'poison')
+        await redis.zadd(`${queuePrefix}:${name}:marker`, 0, '0')
+      }
+    })
+    return nothing
+  },
+}
+
+const poisonMessages: Fault = {
+  name: 'poison-messages',
+  about: 'messages of no known shape on every channel of Redis that somebody listens to',
+  holdMs,
+  async inject(stage) {
+    await stage.redis.do(async (redis) => {
+      const channels = (await redis.pubsub('CHANNELS', '*')) as string[]
+      for (const channel of channels) for (const text of ['', '{', '[]', '{"v":99}', 'null', '\0']) await redis.publish(channel, text)
+    })
+    return nothing
+  },
+}
+
+const poisonEvents: Fault = {
+  name: 'poison-rows',
+  about: 'a change in the outbox that nobody can read',
+  holdMs: 20_000,
+  async inject(stage) {
+    const values = [stage.tenants.loaded.environmentId]
+    const [row] = await stage.postgres.query<{ id: string }>(
+      `INSERT INTO outbox_message (environment_id, id, kind, version, payload, told)
+       VALUES ($1, gen_random_uuid(), 'usage', 1, '{"poison": [1]}', 'poison') RETURNING id::text`,
+      values,
+    )
+    return async () => {
+      await stage.postgres.query('DELETE FROM outbox_message WHERE environment_id = $1 AND id = $2', [...values, row!.id])
+      return []
+    }
+  },
+}
+
+const releases: readonly Fault[] = [
+  {
+    name: 'release-before',
+    about: 'processes of the release before add their jobs',
+    isQuick: true,
+    holdMs: 3_000,
+    inject: (stage) => addJobs(stage, samplesFor(stage), ['done', 'completed']),
+  },
+  {
+    name: 'release-after',
+    about: 'processes of the release after add their jobs, which wait for their own workers',
+    holdMs,
+    inject: (stage) =>
+      addJobs(
+        stage,
+        samplesFor(stage).map((sample) => ({ ...sample, data: { ...sample.data, v: 99 } })),
+        ['delayed', 'waiting', 'active'],
+      ),
+  },
+]
+
+export const jobFaults: readonly Fault[] = [...stale, ...poisonJobs, brokenJob, poisonMessages, poisonEvents, ...releases]
