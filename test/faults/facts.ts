@@ -40,13 +40,21 @@ export async function untilQuiet(stage: Stage): Promise<string[]> {
   }
 }
 
-export type Memory = ReadonlyMap<string, { pid: number; mb: number }>
+/** What processes need once they have worked, by their id: that of their first run is what they have to come back to. */
+export class Memory {
+  readonly #first = new Map<number, number>()
 
-export async function readMemory(stage: Stage): Promise<Memory> {
-  const entries = await Promise.all(
-    stage.processes.map(async (process) => [process.name, { pid: process.pid ?? 0, mb: await process.memoryMb() }] as const),
-  )
-  return new Map(entries)
+  async compare(stage: Stage): Promise<Facts['memory']> {
+    const read = await Promise.all(
+      stage.processes.map(async ({ name, pid }, index) => ({ name, pid, mb: await stage.processes[index]!.memoryMb() })),
+    )
+    return read.flatMap(({ name, pid, mb }) => {
+      if (pid === null || Number.isNaN(mb)) return []
+      const beforeMb = this.#first.get(pid) ?? mb
+      this.#first.set(pid, beforeMb)
+      return [{ process: name, beforeMb, mostMb: mostMemoryAfter(beforeMb), afterMb: mb }]
+    })
+  }
 }
 
 export interface Before {
@@ -70,12 +78,7 @@ export async function readFacts(stage: Stage, ledger: Ledger, { memory, prefix, 
     invoices: await query<{ customer: string; count: number }>(invoicesOf),
     seen,
     needed,
-    memory: [...(await readMemory(stage))].flatMap(([process, { pid, mb }]) => {
-      const before = memory.get(process)
-      // One that was started anew has nothing that it should have given back.
-      if (before?.pid !== pid || Number.isNaN(before.mb) || Number.isNaN(mb)) return []
-      return [{ process, beforeMb: before.mb, mostMb: mostMemoryAfter(before.mb), afterMb: mb }]
-    }),
+    memory: await memory.compare(stage),
   }
 }
 

@@ -5,7 +5,7 @@ import { Problem } from '../../src/kernel/problem.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Life } from '../../src/platform/process.js'
 import { describeMachine } from '../bench/figures/machine.js'
-import { face } from './face.js'
+import { FaultRuns } from './fault-runs.js'
 import { faults, noFault } from './faults.js'
 import { headings, isClean, type Row, toJson, toLine, toMarkdown, withTable } from './row.js'
 import { Stage } from './stage/stage.js'
@@ -49,13 +49,14 @@ async function run({ chosen, isJson, markdown }: NonNullable<ReturnType<typeof r
   try {
     const hasSmallVolume = chosen.some(({ needsSmallVolume }) => needsSmallVolume)
     const stage = await Stage.open(life, { hasSmallVolume, note })
+    const runs = new FaultRuns(stage, life)
     if (!isJson) process.stdout.write(`${headings()}\n`)
     for (const fault of [noFault, ...chosen]) {
       if (fault.needsSmallVolume && stage.volume === null) {
         note(`${fault.name} is left out: it needs the right to mount a volume`)
         continue
       }
-      const row = await face(stage, life, fault)
+      const row = await runs.run(fault)
       rows.push(row)
       process.stdout.write(`${isJson ? toJson(row) : toLine(row)}\n`)
       for (const { kind, what, count } of row.findings) note(`  ${kind} ${count}: ${what}`)

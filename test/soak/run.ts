@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { silentLogger } from '../../src/platform/logger.js'
 import { Life } from '../../src/platform/process.js'
 import { describeMachine } from '../bench/figures/machine.js'
-import { face } from '../faults/face.js'
+import { FaultRuns } from '../faults/fault-runs.js'
 import { noFault } from '../faults/faults.js'
 import { headings, isClean, toLine } from '../faults/row.js'
 import { Stage } from '../faults/stage/stage.js'
@@ -58,9 +58,10 @@ async function run({ minutes, out }: NonNullable<ReturnType<typeof readArguments
   try {
     const stage = await Stage.open(life, { hasSmallVolume: false, note })
     // What is kept once a process has worked at all does not grow.
-    await face(stage, life, noFault)
+    const runs = new FaultRuns(stage, life)
+    await runs.run(noFault)
     const sampler = new Sampler(stage)
-    const row = await face(stage, life, { ...noFault, name: `${minutes} minutes`, holdMs: minutes * 60_000 })
+    const row = await runs.run({ ...noFault, name: `${minutes} minutes`, holdMs: minutes * 60_000 })
     const panels = await sampler.stop()
     process.stdout.write(`${headingsOf(columns)}\n`)
     for (const { title, series } of panels)

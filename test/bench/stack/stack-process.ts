@@ -18,6 +18,12 @@ const readyMs = 5_000
 /** A loop that stands still answers when it goes on. */
 const answerMs = 60_000
 
+/**
+ * What is freed is given back to the system at once, so that the memory of a process is what it needs, and not what its allocator keeps for the next
+ * time: glibc's own tunables.
+ */
+export const frugalAllocator = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_TRIM_THRESHOLD_: '131072' }
+
 export interface StartOptions {
   nodeArgs?: readonly string[]
   /** Hears what it logs: warnings and worse, unless its environment says more. */

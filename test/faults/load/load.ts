@@ -66,12 +66,11 @@ export class Load {
   /** Makes the customers; the platform must be well. */
   async provision(): Promise<void> {
     await this.#neighbours.provision()
-    const now = Date.now()
     let trials = 0
     for (const [role, count, plan] of casts)
       for (let index = 0; index < count; index++) {
         const isTrial = role === 'trial' || role === 'converting'
-        const endsAt = now + firstTrialMs + betweenTrialsMs * (isTrial ? trials++ : 0)
+        const endsAt = Date.now() + firstTrialMs + betweenTrialsMs * (isTrial ? trials++ : 0)
         const customer = `${this.prefix}-${role}-${index}`
         const steps: Holder['steps'] = [{ plan, begunAt: 0, doneAt: Date.now() }]
         const after = role === 'trial' ? 'free' : plan
@@ -96,7 +95,7 @@ export class Load {
     const one = () => checked[this.#next() % checked.length]!
     this.#pacer.every(everyMs.graphqlCheck, () => this.#check(one(), this.#web[this.#next() % this.#web.length]!))
     this.#pacer.every(everyMs.sidecarCheck, () => this.#check(one(), this.#sidecars[this.#next() % this.#sidecars.length]!))
-    for (const holder of this.ledger.of('limited')) this.#actors.push(this.#useUpTheLimit(holder))
+    for (const holder of this.ledger.of('limited')) this.#actors.push(this.#keepToTheLimit(holder))
     for (const holder of this.ledger.of('changing')) this.#actors.push(this.#changePlans(holder))
   }
 
@@ -208,7 +207,7 @@ export class Load {
   }
 
   /** As an application that keeps to its limit: it asks, and reports when it was granted. */
-  async #useUpTheLimit(holder: Holder): Promise<void> {
+  async #keepToTheLimit(holder: Holder): Promise<void> {
     for (let turn = 0; !this.#isOver; turn++) {
       const web = this.#web[turn % this.#web.length]!
       const answer = await this.#ask(holder.customer, web)

@@ -1,5 +1,5 @@
 /** A PostgreSQL and a Redis that may be killed, started again on their ports, and copied. */
-import { appendFileSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -7,7 +7,7 @@ import pg from 'pg'
 import { preparePostgresHome } from '../../../src/local/postgres/home.js'
 import { startPostgres } from '../../../src/local/postgres/server.js'
 import type { Children, OwnService } from '../../../src/local/processes/children.js'
-import { isAlive } from '../../../src/local/processes/os-process.js'
+import { isAlive, parentOf } from '../../../src/local/processes/os-process.js'
 import type { Ports } from '../../../src/local/processes/ports.js'
 import { runCommand } from '../../../src/local/processes/run-command.js'
 import { startRedis } from '../../../src/local/redis/server.js'
@@ -38,17 +38,26 @@ abstract class OwnServer {
 
   /** Ends it and all its processes without a word. */
   async kill(): Promise<void> {
-    process.kill(-this.service.child.pid!, 'SIGKILL')
+    this.#signal('SIGKILL')
     await this.service.child.exited
   }
 
   /** It and all its processes stand still. */
   pause(): void {
-    process.kill(-this.service.child.pid!, 'SIGSTOP')
+    this.#signal('SIGSTOP')
   }
 
   resume(): void {
-    process.kill(-this.service.child.pid!, 'SIGCONT')
+    this.#signal('SIGCONT')
+  }
+
+  /** The processes of PostgreSQL are each the leader of a group of its own. */
+  #signal(signal: NodeJS.Signals): void {
+    const first = this.service.child.pid!
+    const children = readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0 && parentOf(pid) === first)
+    for (const pid of [first, ...children]) if (isAlive(pid)) process.kill(pid, signal)
   }
 
   async stop(signal: 'SIGINT' | 'SIGQUIT' | 'SIGTERM'): Promise<void> {

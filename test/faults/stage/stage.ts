@@ -1,5 +1,5 @@
 /** The platform that faults are injected into: every process of the Procfile, those that may be scaled twice, on servers of its own. */
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -8,8 +8,9 @@ import { Ports } from '../../../src/local/processes/ports.js'
 import { parseProcfile } from '../../../src/local/processes/procfile.js'
 import { runCommand } from '../../../src/local/processes/run-command.js'
 import { migrate } from '../../../src/migrate.js'
+import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
-import type { Life } from '../../../src/platform/process.js'
+import { Life } from '../../../src/platform/process.js'
 import { createApp } from '../../../src/wiring/app.js'
 import { LogWatch } from '../../attack/stage/log-watch.js'
 import { makeDataFolder, removeDataFolder } from '../../support/data-folder.js'
@@ -62,7 +63,7 @@ export class Stage {
 
   static async open(life: Life, { hasSmallVolume, note }: StageOptions): Promise<Stage> {
     mkdirSync(join(root, '.data'), { recursive: true, mode: 0o711 })
-    const folder = life.open('data folder', makeDataFolder(join(root, '.data'), 'faults-'), removeDataFolder)
+    const folder = life.open('data folder', makeDataFolder(join(root, '.data'), 'faults-'), removeFolders)
     const volume = hasSmallVolume ? await mountVolume(life, join(folder, 'volume')) : null
     const children = life.open('services', new Children(), (all) => all.stopAll())
     const ports = life.open('ports', new Ports(), (all) => all.release())
@@ -81,8 +82,9 @@ export class Stage {
 
   async #prepare(): Promise<void> {
     await migrate({ databaseUrl: this.postgres.url, log: () => {} })
-    const postgres = openPostgres(this.life, this.postgres.url, { poolSize: 4 })
-    const app = createApp({ life: this.life, postgres, queues: { redisUrl: this.redis.url, prefix: queuePrefix } })
+    const life = new Life('prepare', silentLogger())
+    const postgres = openPostgres(life, this.postgres.url, { poolSize: 2 })
+    const app = createApp({ life, postgres, queues: { redisUrl: this.redis.url, prefix: queuePrefix } })
     const open = async (refId: string): Promise<Tenant> => {
       const { environment } = await app.environments.create({ refId, isTest: true, hasPersistentCache: refId === 'loaded' })
       await app.catalog.apply(environment.id, faultCatalog, { dryRun: false, archiveMissing: false })
@@ -90,6 +92,7 @@ export class Stage {
       return { environmentId: environment.id, serverKey: key }
     }
     this.tenants = { loaded: await open('loaded'), noisy: await open('noisy'), quiet: await open('quiet') }
+    await life.stop()
   }
 
   async #startProcesses(): Promise<void> {
@@ -193,6 +196,13 @@ export class Stage {
   async wait(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.life.signal })
   }
+}
+
+/** With those of other servers in it. */
+function removeFolders(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory() && /^(?:standby|replica|volume)/.test(entry.name)) removeDataFolder(join(folder, entry.name))
+  removeDataFolder(folder)
 }
 
 async function mountVolume(life: Life, folder: string): Promise<string | null> {

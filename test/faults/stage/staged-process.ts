@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Life } from '../../../src/platform/process.js'
-import { StackProcess } from '../../bench/stack/stack-process.js'
+import { frugalAllocator, StackProcess } from '../../bench/stack/stack-process.js'
 import type { TcpProxy } from '../../support/tcp-proxy.js'
 
 /** As the runner of `npm start` waits before it starts a process again. */
@@ -59,7 +59,7 @@ export class StagedProcess {
     const { signal } = this.life
     while (!signal.aborted) {
       const nodeArgs = ['--expose-gc', '--max-old-space-size=512', ...this.#nodeArgs]
-      const started = await StackProcess.launch(type, env, { nodeArgs, onLine })
+      const started = await StackProcess.launch(type, { ...frugalAllocator, ...env }, { nodeArgs, onLine })
       this.starts += 1
       this.#current = started
       this.#isPaused = false

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Life } from '../../src/platform/process.js'
+import { findFaults } from './checker.js'
+import { Memory, readFacts, untilQuiet } from './facts.js'
+import { type Fault, nothing, type Undo } from './fault.js'
+import { Load } from './load/load.js'
+import { countOf, type Row } from './row.js'
+import { maxStalenessSeconds, type Stage } from './stage/stage.js'
+
+const beforeMs = 1_500
+const afterMs = 1_500
+const recoverMs = 90_000
+const settleMs = 60_000
+/** A timer of a busy machine, and an answer that was under way. */
+const slackMs = 5_000
+const lookEveryMs = 200
+
+/** One after the other on a stage. */
+export class FaultRuns {
+  readonly #memory = new Memory()
+  #runs = 0
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly life: Life,
+  ) {}
+
+  /** Lets the platform face a fault under load, and compares once it is quiet. */
+  async run(fault: Fault): Promise<Row> {
+    const { stage, life } = this
+    const prefix = `run-${++this.#runs}`
+    const load = new Load(stage, life, prefix)
+    const startedAt = performance.now()
+    await load.provision()
+    load.start()
+    let undo: Undo = nothing
+    let isUndone = false
+    let recoverSeconds = Number.NaN
+    let needed: string[] = []
+    try {
+      await sleep(beforeMs, undefined, { signal: life.signal })
+      undo = await fault.inject(stage)
+      await sleep(fault.holdMs, undefined, { signal: life.signal })
+      isUndone = true
+      const told = await undo()
+      const undoneAt = performance.now()
+      needed = [...told, ...(await untilServed(stage, load, life))]
+      recoverSeconds = Math.round((performance.now() - undoneAt) / 100) / 10
+      await sleep(afterMs, undefined, { signal: life.signal })
+    } finally {
+      if (!isUndone) await undo()
+      await load.stop(life.signal.aborted ? 0 : settleMs)
+    }
+    await untilTrialsEnd(load)
+    needed.push(...(await untilQuiet(stage)))
+    const { ledger } = load
+    const facts = await readFacts(stage, ledger, { memory: this.#memory, prefix, needed })
+    const promised = { stalenessMs: maxStalenessSeconds * 1_000 + slackMs, isFull: fault.isFull ?? false }
+    const findings = findFaults(ledger, facts, promised)
+    return {
+      fault: fault.name,
+      seconds: Math.round((performance.now() - startedAt) / 100) / 10,
+      ...ledger.answers,
+      lost: countOf(findings, 'lost'),
+      doubled: countOf(findings, 'doubled'),
+      wrong: countOf(findings, 'wrong'),
+      quietWorstMs: ledger.quiet.worstMs,
+      recoverSeconds,
+      findings,
+    }
+  }
+}
+
+/** Answers which processes did not come back by themselves; then they are given a hand. */
+async function untilServed(stage: Stage, load: Load, life: Life): Promise<string[]> {
+  const end = performance.now() + recoverMs
+  for (;;) {
+    const unready = await stage.unready()
+    if (unready.length === 0 && (await load.isServed())) return []
+    if (performance.now() > end) {
+      for (const process of unready) process.kill()
+      return unready.length > 0 ? unready.map(({ name }) => `${name} needed a hand`) : ['a door did not serve any more']
+    }
+    await sleep(lookEveryMs, undefined, { signal: life.signal })
+  }
+}
+
+async function untilTrialsEnd({ ledger }: Load): Promise<void> {
+  const ends = ledger.holders.flatMap(({ steps }) => steps.filter(({ isByTime }) => isByTime).map(({ doneAt }) => doneAt!))
+  await sleep(Math.max(0, Math.max(...ends, 0) - Date.now()))
+}
