@@ -37,7 +37,7 @@ export function toJson({ findings, ...figures }: Row): string {
 const loadOf = ({ acknowledged, refused, unknown, seconds }: Row) => Math.round((acknowledged + refused + unknown) / Math.max(1, seconds))
 
 const columns: readonly Column<Row>[] = [
-  ['fault', -46, ({ fault }) => fault],
+  ['fault', -48, ({ fault }) => fault],
   ['seconds', 8, ({ seconds }) => seconds],
   ['calls/s', 8, loadOf],
   ['acknowledged', 13, ({ acknowledged }) => acknowledged],

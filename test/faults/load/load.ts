@@ -17,9 +17,9 @@ const casts: readonly [role: Role, count: number, plan: string][] = [
   ['trial', 5, 'pro'],
   ['converting', 2, 'pro'],
 ]
-/** Together some eighty calls a second: two busy processors keep up with it beside sixteen processes. */
-const everyMs = { report: 40, events: 150, graphqlCheck: 60, sidecarCheck: 40 }
-const mostUnderWay = 150
+/** Together some forty calls a second: two processors that others use too keep up with it beside sixteen processes. */
+const everyMs = { report: 80, events: 300, graphqlCheck: 150, sidecarCheck: 100 }
+const mostUnderWay = 60
 const eventsPerCall = 3
 /** Of the calls that were acknowledged: made once more. */
 const repeated = 0.05

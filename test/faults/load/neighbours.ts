@@ -8,9 +8,9 @@ import { Pacer } from './pacer.js'
 
 const noisyCallers = 2
 const noisyEvents = 50
-const noisyPauseMs = 60
-const quietEveryMs = 150
-const mostUnderWay = 100
+const noisyPauseMs = 200
+const quietEveryMs = 300
+const mostUnderWay = 30
 const provision = 'mutation ($input: ProvisionCustomerInput!) { provisionCustomer(input: $input) { customer { customerId } } }'
 
 export class Neighbours {
