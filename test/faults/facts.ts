@@ -40,13 +40,13 @@ export async function untilQuiet(stage: Stage): Promise<string[]> {
   }
 }
 
-/** What processes need once they have worked, by their id: that of their first run is what they have to come back to. */
+/** What processes hold once they have worked, by their id: that of their first run is what they have to come back to. */
 export class Memory {
   readonly #first = new Map<number, number>()
 
   async compare(stage: Stage): Promise<Facts['memory']> {
     const read = await Promise.all(
-      stage.processes.map(async ({ name, pid }, index) => ({ name, pid, mb: await stage.processes[index]!.memoryMb() })),
+      stage.processes.map(async ({ name, pid }, index) => ({ name, pid, mb: await stage.processes[index]!.heapMb() })),
     )
     return read.flatMap(({ name, pid, mb }) => {
       if (pid === null || Number.isNaN(mb)) return []

@@ -2,7 +2,7 @@
 import type { Life } from '../../../src/platform/process.js'
 import { ServerProcess } from '../../bench/stack/server-process.js'
 import { addCustomers, type ProcessName, type Stack, startStack } from '../../bench/stack/stack.js'
-import { frugalAllocator, type StackProcess } from '../../bench/stack/stack-process.js'
+import type { StackProcess } from '../../bench/stack/stack-process.js'
 import { webCatalog } from '../../bench/web/content.js'
 import { makeToken } from '../../support/customer-token.js'
 import type { Attack, Target } from '../attack.js'
@@ -17,6 +17,11 @@ const operatorKey = 'operator-key-of-an-attacked-platform'
 const customers = 200
 const customerId = 'customer-1'
 const featureId = 'feature-0'
+/**
+ * What is freed is given back to the system at once, so that the memory of a process is what it needs, and not what its allocator keeps for the next
+ * time: glibc's own tunables.
+ */
+const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_TRIM_THRESHOLD_: '131072' }
 const nodeArgs = ['--max-old-space-size=512', '--expose-gc']
 const sampleMs = 25
 /** Caches forget what is unknown, and sockets are let go, in this time. */
@@ -46,7 +51,7 @@ export class Stage {
     const { key: clientKey } = await environments.createKey({ environment: 'bench', kind: 'CLIENT', name: 'browser', expiresAt: null })
     await environments.create({ refId: 'other' })
     const { key: otherKey } = await environments.createKey({ environment: 'other', kind: 'SERVER', name: 'other', expiresAt: null })
-    const bare = await ServerProcess.start('bare', new URL('./bare.js', import.meta.url), { env: frugalAllocator })
+    const bare = await ServerProcess.start('bare', new URL('./bare.js', import.meta.url), { env: allocator })
     life.open('bare', bare, (server) => server.stop())
     const keys = { clientKey, customerToken: makeToken(customerId, signingSecret), otherKey }
     const stage = new Stage(stack, bare, keys)
@@ -83,8 +88,8 @@ export class Stage {
   }
 
   #variablesOf(name: string): Record<string, string> {
-    if (name === 'web') return { ...frugalAllocator, OPERATOR_KEY: operatorKey }
-    if (name === 'sidecar') return { ...frugalAllocator, SERVER_API_KEY: this.stack.serverKey, API_URL: this.#process('web').url }
+    if (name === 'web') return { ...allocator, OPERATOR_KEY: operatorKey }
+    if (name === 'sidecar') return { ...allocator, SERVER_API_KEY: this.stack.serverKey, API_URL: this.#process('web').url }
     return {}
   }
 

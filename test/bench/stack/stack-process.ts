@@ -18,12 +18,6 @@ const readyMs = 5_000
 /** A loop that stands still answers when it goes on. */
 const answerMs = 60_000
 
-/**
- * What is freed is given back to the system at once, so that the memory of a process is what it needs, and not what its allocator keeps for the next
- * time: glibc's own tunables.
- */
-export const frugalAllocator = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_TRIM_THRESHOLD_: '131072' }
-
 export interface StartOptions {
   nodeArgs?: readonly string[]
   /** Hears what it logs: warnings and worse, unless its environment says more. */
@@ -115,6 +109,11 @@ export class StackProcess {
     const answer = once(this.child, 'message', { signal: AbortSignal.timeout(answerMs) })
     this.child.send(question)
     return ((await answer) as [number])[0]
+  }
+
+  /** Of its heap after its garbage was collected; needs `--expose-gc` among its node arguments. */
+  async heapMegabytes(): Promise<number> {
+    return Math.round((await this.#ask('heap')) / 104_857.6) / 10
   }
 
   /** What it keeps in memory now. Linux only. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Life } from '../../../src/platform/process.js'
-import { frugalAllocator, StackProcess } from '../../bench/stack/stack-process.js'
+import { StackProcess } from '../../bench/stack/stack-process.js'
 import type { TcpProxy } from '../../support/tcp-proxy.js'
 
 /** As the runner of `npm start` waits before it starts a process again. */
@@ -59,7 +59,7 @@ export class StagedProcess {
     const { signal } = this.life
     while (!signal.aborted) {
       const nodeArgs = ['--expose-gc', '--max-old-space-size=512', ...this.#nodeArgs]
-      const started = await StackProcess.launch(type, { ...frugalAllocator, ...env }, { nodeArgs, onLine })
+      const started = await StackProcess.launch(type, env, { nodeArgs, onLine })
       this.starts += 1
       this.#current = started
       this.#isPaused = false
@@ -102,14 +102,9 @@ export class StagedProcess {
     for (let tries = 0; this.starts === starts && tries < launchTries * 10 && !this.life.signal.aborted; tries++) await sleep(restartMs / 5)
   }
 
-  /** What it keeps in memory once its garbage is collected; NaN when it does not tell. */
-  async memoryMb(): Promise<number> {
-    const current = this.#current
-    if (this.pid === null || !current) return Number.NaN
-    return current.collectGarbage().then(
-      () => current.residentMegabytes(),
-      () => Number.NaN,
-    )
+  /** What it holds once its garbage is collected; NaN when it does not tell. */
+  async heapMb(): Promise<number> {
+    return this.pid === null ? Number.NaN : this.#current!.heapMegabytes().catch(() => Number.NaN)
   }
 
   get healthUrl(): string {
