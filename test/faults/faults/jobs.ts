@@ -1,6 +1,7 @@
 /** What may lie in queues and tables that nobody of this release has put there, or that nobody needs any more. */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
@@ -13,18 +14,35 @@ interface SampleJob {
   data: Record<string, unknown>
 }
 
-/** As they were written by the release that is the newest one out: whoever changes a shape puts the old one here until that release is no more. */
-const fixtures = readFileSync(
-  fileURLToPath(new URL('../../../../test/faults/fixtures/jobs-of-the-release-before.json', import.meta.url)),
-  'utf8',
-)
+/** As releases that may still run write them, by queue and version. */
+const folder = fileURLToPath(new URL('../../../../test/cases/jobs/', import.meta.url))
+const writtenEnvironment = '01900000-0000-7000-8000-000000000001'
+const writtenBatch = '01900000-0000-7000-8000-000000000004'
+/** Of the queue that a file is named for; of ingestion there are several. */
+const nameOf: Readonly<Record<string, string>> = {
+  'cache-invalidation': 'deliver',
+  environment: 'change',
+  'event-aggregation': 'aggregate',
+  imports: 'run',
+  'subscription-transitions': 'apply-due',
+  'usage-filling': 'fill',
+  'usage-ingestion': 'ingest',
+}
 const staleJobs = 100_000
 const chunk = 1_000
 const staleQueues = ['event-aggregation', 'subscription-transitions', 'cache-invalidation']
 const holdMs = 6_000
 
-const samplesFor = ({ tenants }: Stage): SampleJob[] =>
-  JSON.parse(fixtures.replaceAll('$environment', tenants.loaded.environmentId).replaceAll('$id', () => randomUUID())) as SampleJob[]
+/** Each of an identity of its own. That of sidecars with a queue of their own is left out: nobody here works on such a queue. */
+function samplesFor({ tenants }: Stage): SampleJob[] {
+  const files = readdirSync(folder).filter((file) => !file.includes('-direct.'))
+  return files.map((file) => {
+    const written = readFileSync(join(folder, file), 'utf8')
+    const data = JSON.parse(written.replaceAll(writtenEnvironment, tenants.loaded.environmentId).replaceAll(writtenBatch, randomUUID()))
+    const queue = Object.keys(nameOf).find((name) => file.startsWith(name))!
+    return { queue: queue === 'environment' ? `environment-${tenants.loaded.environmentId}` : queue, name: nameOf[queue]!, data }
+  })
+}
 
 async function withQueue<T>(stage: Stage, name: string, work: (queue: Queue, redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(stage.redis.url, { maxRetriesPerRequest: null })
@@ -88,7 +106,8 @@ const stale = staleQueues.map(
     about: `${staleJobs.toLocaleString('en')} jobs in ${name} for which there is nothing to do any more`,
     holdMs,
     async inject(stage) {
-      const make = () => samplesFor(stage).find(({ queue }) => queue === name)!
+      const sample = samplesFor(stage).find(({ queue }) => queue === name)!
+      const make = () => ({ ...sample, data: { ...sample.data, ...('batchId' in sample.data && { batchId: randomUUID(), stored: null }) } })
       await withQueue(stage, name, async (queue) => {
         for (let added = 0; added < staleJobs; added += chunk)
           await queue.addBulk(
@@ -136,7 +155,7 @@ const poisonMessages: Fault = {
   },
 }
 
-const poisonEvents: Fault = {
+const poisonRows: Fault = {
   name: 'poison-rows',
   about: 'a change in the outbox that nobody can read',
   holdMs: 20_000,
@@ -175,4 +194,4 @@ const releases: readonly Fault[] = [
   },
 ]
 
-export const jobFaults: readonly Fault[] = [...stale, ...poisonJobs, brokenJob, poisonMessages, poisonEvents, ...releases]
+export const jobFaults: readonly Fault[] = [...stale, ...poisonJobs, brokenJob, poisonMessages, poisonRows, ...releases]
