@@ -74,9 +74,11 @@ export class FaultRuns {
 /** Answers which processes did not come back by themselves; then they are given a hand. */
 async function untilServed(stage: Stage, load: Load, life: Life): Promise<string[]> {
   const end = performance.now() + recoverMs
+  const { doors } = load
   for (;;) {
     const unready = await stage.unready()
-    if (unready.length === 0 && (await load.isServed())) return []
+    await Promise.all([...doors].map(async (door) => (await load.isServedBy(door)) && doors.delete(door)))
+    if (unready.length === 0 && doors.size === 0) return []
     if (performance.now() > end) {
       for (const process of unready) process.kill()
       return unready.length > 0 ? unready.map(({ name }) => `${name} needed a hand`) : ['a door did not serve any more']

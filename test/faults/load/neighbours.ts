@@ -10,7 +10,7 @@ const noisyCallers = 2
 const noisyEvents = 50
 const noisyPauseMs = 200
 const quietEveryMs = 300
-const mostUnderWay = 30
+const mostUnderWay = 6
 const provision = 'mutation ($input: ProvisionCustomerInput!) { provisionCustomer(input: $input) { customer { customerId } } }'
 
 export class Neighbours {
