@@ -71,17 +71,24 @@ export class FaultRuns {
   }
 }
 
-/** Answers which processes did not come back by themselves; then they are given a hand. */
+/** Answers what did not come back by itself; processes are given a hand then. */
 async function untilServed(stage: Stage, load: Load, life: Life): Promise<string[]> {
   const end = performance.now() + recoverMs
-  const { doors } = load
+  const unserved = new Map([...load.doors].map(([name, door]) => [name, { door, why: '' }]))
   for (;;) {
     const unready = await stage.unready()
-    await Promise.all([...doors].map(async (door) => (await load.isServedBy(door)) && doors.delete(door)))
-    if (unready.length === 0 && doors.size === 0) return []
+    await Promise.all(
+      [...unserved].map(async ([name, one]) => {
+        const why = await load.whyNotServed(one.door)
+        if (why === null) unserved.delete(name)
+        else one.why = why
+      }),
+    )
+    if (unready.length === 0 && unserved.size === 0) return []
     if (performance.now() > end) {
       for (const process of unready) process.kill()
-      return unready.length > 0 ? unready.map(({ name }) => `${name} needed a hand`) : ['a door did not serve any more']
+      const doors = [...unserved].map(([name, { why }]) => `${name} did not serve any more: ${why}`)
+      return [...unready.map(({ name }) => `${name} needed a hand`), ...doors]
     }
     await sleep(lookEveryMs, undefined, { signal: life.signal })
   }

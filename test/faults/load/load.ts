@@ -109,16 +109,18 @@ export class Load {
     for (const sidecar of this.#sidecars) sidecar.close()
   }
 
-  /** Both copies of both. */
-  get doors(): Set<Door> {
-    return new Set<Door>([...this.#web, ...this.#sidecars])
+  /** Both copies of both, by name. */
+  get doors(): Map<string, Door> {
+    const doors: Door[] = [...this.#web, ...this.#sidecars]
+    return new Map(doors.map((door, index) => [`${door.kind} ${1 + (index % this.#web.length)}`, door]))
   }
 
-  /** Whether a door takes a report and answers a check now. */
-  async isServedBy(door: Door): Promise<boolean> {
+  /** Why a door does not take a report and answer a check now; null: it does both. */
+  async whyNotServed(door: Door): Promise<string | null> {
     const holder = this.ledger.of('counted')[0]!
-    const report = await this.#report(holder, door)
-    return report.fate === 'acknowledged' && (await this.#check(holder, door))
+    const outcome = await this.#report(holder, door)
+    if (outcome.kind !== 'acknowledged') return outcome.why
+    return (await this.#check(holder, door)) ? null : 'it answers no check'
   }
 
   #next(): number {
@@ -141,14 +143,14 @@ export class Load {
     return doors[(doors.indexOf(door) + 1) % doors.length]!
   }
 
-  async #report({ customer }: Holder, door: Door): Promise<SentReport> {
+  async #report({ customer }: Holder, door: Door): Promise<Outcome<string>> {
     const report = this.ledger.report(randomUUID(), customer, 1 + (this.#next() % 4) / 2)
     const outcome = await this.#send(report, door)
     if (outcome.kind === 'acknowledged') {
       if (Math.random() < repeated) await this.#send(report, this.#otherDoor(door))
     } else if (outcome.kind === 'refused') report.fate = 'refused'
-    else this.#settle(() => this.#send(report, door).then(({ kind }) => kind === 'acknowledged'))
-    return report
+    else this.#settle(() => this.#send(report, this.#otherDoor(door)).then(({ kind }) => kind === 'acknowledged'))
+    return outcome
   }
 
   async #send(report: SentReport, door: Door): Promise<Outcome<string>> {

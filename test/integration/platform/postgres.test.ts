@@ -80,7 +80,9 @@ describe('a transaction that has ended', () => {
     const life = new Life('postgres', silentLogger())
     try {
       const { pool, prisma } = openPostgres(life, database.url, { poolSize: 2 })
-      await prisma.environment.create({ data: { id: randomUUID(), refId: 'one', displayName: 'one', signingSecret: Buffer.from('secret') } })
+      await prisma.environment.create({
+        data: { id: randomUUID(), refId: 'one', displayName: 'one', signingSecret: Buffer.from('secret') },
+      })
       const sent: string[] = []
       pool.on('connect', (client) => {
         const query = client.query.bind(client) as (...args: unknown[]) => unknown
