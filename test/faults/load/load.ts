@@ -21,6 +21,8 @@ const casts: readonly [role: Role, count: number, plan: string][] = [
 const everyMs = { report: 80, events: 300, graphqlCheck: 150, sidecarCheck: 100 }
 /** What cannot keep up is not called more and more. */
 const mostUnderWay = 16
+/** Nothing new is reported while so much is unknown: it is repeated, and would only get more. */
+const mostUnknown = 24
 const eventsPerCall = 3
 /** Of the calls that were acknowledged: made once more. */
 const repeated = 0.05
@@ -90,8 +92,8 @@ export class Load {
 
   start(): void {
     this.#neighbours.start()
-    this.#pacer.every(everyMs.report, () => this.#report(this.#nextOf('counted'), this.#nextDoor()))
-    this.#pacer.every(everyMs.events, () => this.#reportEvents())
+    this.#pacer.every(everyMs.report, async () => this.#isBehind || this.#report(this.#nextOf('counted'), this.#nextDoor()))
+    this.#pacer.every(everyMs.events, async () => this.#isBehind || this.#reportEvents())
     const checked = this.ledger.holders.filter(({ role }) => role !== 'evented')
     const one = () => checked[this.#next() % checked.length]!
     this.#pacer.every(everyMs.graphqlCheck, () => this.#check(one(), this.#web[this.#next() % this.#web.length]!))
@@ -121,6 +123,10 @@ export class Load {
     const outcome = await this.#report(holder, door)
     if (outcome.kind !== 'acknowledged') return outcome.why
     return (await this.#check(holder, door)) ? null : 'it answers no check'
+  }
+
+  get #isBehind(): boolean {
+    return this.#settling.size >= mostUnknown
   }
 
   #next(): number {

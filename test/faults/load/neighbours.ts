@@ -7,8 +7,8 @@ import type { QuietTenant } from './ledger.js'
 import { Pacer } from './pacer.js'
 
 const noisyCallers = 2
-const noisyEvents = 50
-const noisyPauseMs = 200
+const noisyEvents = 40
+const noisyPauseMs = 250
 const quietEveryMs = 300
 const mostUnderWay = 6
 const provision = 'mutation ($input: ProvisionCustomerInput!) { provisionCustomer(input: $input) { customer { customerId } } }'
