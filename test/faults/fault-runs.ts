@@ -7,8 +7,8 @@ import { Load } from './load/load.js'
 import { countOf, type Row } from './row.js'
 import { maxStalenessSeconds, type Stage } from './stage/stage.js'
 
-const beforeMs = 1_500
-const afterMs = 1_500
+const beforeMs = 1_000
+const afterMs = 1_000
 const recoverMs = 90_000
 const settleMs = 60_000
 /** A timer of a busy machine, and an answer that was under way. */

@@ -167,8 +167,12 @@ const poisonRows: Fault = {
       values,
     )
     return async () => {
+      const [others] = await stage.postgres.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM outbox_message WHERE id::text <> $1 AND created_at < now() - interval '8 seconds'`,
+        [row!.id],
+      )
       await stage.postgres.query('DELETE FROM outbox_message WHERE environment_id = $1 AND id = $2', [...values, row!.id])
-      return []
+      return others!.count > 0 ? [`${others!.count} changes wait behind it`] : []
     }
   },
 }

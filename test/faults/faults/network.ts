@@ -12,7 +12,7 @@ const linksOf = (type: string): readonly Link[] => {
 const kinds: readonly [kind: string, about: string, holdMs: number, begin: (link: TcpProxy) => void][] = [
   ['cut', 'are cut, and cannot be made for 3 s', 3_000, (link) => link.cut()],
   ['half-open', 'stay open and carry nothing, those that were there for ever and new ones for 8 s', 8_000, (link) => link.freeze()],
-  ['slow', 'carry everything 2 s later', 8_000, (link) => link.delay(2_000)],
+  ['slow', 'carry everything 2 s later', 6_000, (link) => link.delay(2_000)],
 ]
 const quick = ['cut-usage-ingestion-postgres', 'half-open-sidecar-web', 'slow-web-redis']
 

@@ -33,7 +33,7 @@ const pauseMs = 120
 const changeEveryMs = 900
 /** The first trial ends so long after the load begins, the others one after the other. */
 const firstTrialMs = 3_000
-const betweenTrialsMs = 700
+const betweenTrialsMs = 500
 const mostRetryMs = 3_000
 /** The instant of a transition by time as this machine and the database's have it. */
 const instantMs = 25
