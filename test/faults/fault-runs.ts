@@ -37,6 +37,7 @@ export class FaultRuns {
     let isUndone = false
     let recoverSeconds = Number.NaN
     let needed: string[] = []
+    let recoveredLast = ''
     try {
       await sleep(beforeMs, undefined, { signal: life.signal })
       undo = await fault.inject(stage)
@@ -44,7 +45,9 @@ export class FaultRuns {
       isUndone = true
       const told = await undo()
       const undoneAt = performance.now()
-      needed = [...told, ...(await untilServed(stage, load, life))]
+      const { left, last } = await untilServed(stage, load, life)
+      needed = [...told, ...left]
+      recoveredLast = last
       recoverSeconds = Math.round((performance.now() - undoneAt) / 100) / 10
       await sleep(afterMs, undefined, { signal: life.signal })
     } finally {
@@ -66,14 +69,16 @@ export class FaultRuns {
       wrong: countOf(findings, 'wrong'),
       quietWorstMs: ledger.quiet.worstMs,
       recoverSeconds,
+      recoveredLast,
       findings,
     }
   }
 }
 
-/** Answers what did not come back by itself; processes are given a hand then. */
-async function untilServed(stage: Stage, load: Load, life: Life): Promise<string[]> {
+/** Answers what did not come back by itself, which processes are given a hand for then, and what was the last to come back. */
+async function untilServed(stage: Stage, load: Load, life: Life): Promise<{ left: string[]; last: string }> {
   const end = performance.now() + recoverMs
+  let last = ''
   const unserved = new Map([...load.doors].map(([name, door]) => [name, { door, why: '' }]))
   for (;;) {
     const unready = await stage.unready()
@@ -84,11 +89,12 @@ async function untilServed(stage: Stage, load: Load, life: Life): Promise<string
         else one.why = why
       }),
     )
-    if (unready.length === 0 && unserved.size === 0) return []
+    if (unready.length === 0 && unserved.size === 0) return { left: [], last }
+    last = [...unready.map(({ name }) => name), ...[...unserved].map(([name, { why }]) => `${name} (${why})`)].join(', ')
     if (performance.now() > end) {
       for (const process of unready) process.kill()
       const doors = [...unserved].map(([name, { why }]) => `${name} did not serve any more: ${why}`)
-      return [...unready.map(({ name }) => `${name} needed a hand`), ...doors]
+      return { left: [...unready.map(({ name }) => `${name} needed a hand`), ...doors], last }
     }
     await sleep(lookEveryMs, undefined, { signal: life.signal })
   }

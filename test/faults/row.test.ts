@@ -13,6 +13,7 @@ const row: Row = {
   wrong: 0,
   quietWorstMs: 123,
   recoverSeconds: 2.5,
+  recoveredLast: 'web-1',
   findings: [],
 }
 

@@ -19,6 +19,8 @@ export interface Row {
   quietWorstMs: number
   /** From the end of the fault until every door served and every process was ready. */
   recoverSeconds: number
+  /** What was waited for longest. */
+  recoveredLast: string
   /** What was found, in words. */
   findings: readonly Finding[]
 }
@@ -30,7 +32,7 @@ export function countOf(findings: readonly Finding[], kind: Finding['kind']): nu
 }
 
 /** One line, with the figures that others may read. */
-export function toJson({ findings, ...figures }: Row): string {
+export function toJson({ findings, recoveredLast, ...figures }: Row): string {
   return JSON.stringify(figures)
 }
 

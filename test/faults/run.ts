@@ -21,6 +21,9 @@ ${faults.map(({ name, about }) => `  ${name.padEnd(48)}${about}`).join('\n')}
   --markdown FILE  writes the table as the documentation has it, into the place that the page has for it
 `
 
+/** What takes longer is told the reason of. */
+const longRecoverySeconds = 10
+
 const note = (line: string) => process.stderr.write(`${line}\n`)
 
 /** @throws TypeError for names and options that are none */
@@ -59,6 +62,7 @@ async function run({ chosen, isJson, markdown }: NonNullable<ReturnType<typeof r
       const row = await runs.run(fault)
       rows.push(row)
       process.stdout.write(`${isJson ? toJson(row) : toLine(row)}\n`)
+      if (row.recoverSeconds > longRecoverySeconds) note(`  recovered last: ${row.recoveredLast}`)
       for (const { kind, what, count } of row.findings) note(`  ${kind} ${count}: ${what}`)
       const { errorLines, firstError } = stage.logs.lap()
       if (!isClean(row) && firstError) note(`  ${errorLines} error lines, the first: ${firstError.slice(0, 1_000)}`)
