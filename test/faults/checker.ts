@@ -81,12 +81,14 @@ function findReports({ reports }: Ledger, { measurements }: Facts): Finding[] {
   const lost = acknowledged.filter(({ measurementIds }) => [...measurementIds].every((id) => !stored.has(id))).length
   const twice = acknowledged.filter(({ measurementIds }) => [...measurementIds].filter((id) => stored.has(id)).length > 1).length
   const open = reports.filter(({ fate }) => fate === 'open')
+  const refusals = JSON.stringify([...new Set(reports.flatMap(({ refusal }) => refusal || []))])
   // What nobody knows of yet may be stored, once.
   const unnamed = measurements.filter(({ id }) => !named.has(id)).length
   const unexplained = Math.max(0, unnamed - open.length)
   return [
     ...(lost > 0 ? [found('lost', 'reports acknowledged and not stored', lost)] : []),
-    ...(twice + unexplained > 0 ? [found('doubled', 'reports stored twice, or though they were refused', twice + unexplained)] : []),
+    ...(twice > 0 ? [found('doubled', 'reports stored twice', twice)] : []),
+    ...(unexplained > 0 ? [found('doubled', `reports stored though refused, with one of ${refusals}`, unexplained)] : []),
     ...(open.length > 0 ? [found('wrong', 'reports that stay unknown', open.length)] : []),
   ]
 }

@@ -14,6 +14,8 @@ export interface SentReport {
   acknowledgedAt: number | null
   /** Each that it was acknowledged with: there must be one. */
   measurementIds: Set<string>
+  /** What a refusal said. */
+  refusal: string
 }
 
 /** Of one token. */
@@ -84,6 +86,7 @@ export class Ledger {
       sentAt: Date.now(),
       acknowledgedAt: null,
       measurementIds: new Set(),
+      refusal: '',
     }
     this.reports.push(report)
     return report

@@ -154,7 +154,7 @@ export class Load {
     const outcome = await this.#send(report, door)
     if (outcome.kind === 'acknowledged') {
       if (Math.random() < repeated) await this.#send(report, this.#otherDoor(door))
-    } else if (outcome.kind === 'refused') report.fate = 'refused'
+    } else if (outcome.kind === 'refused') Object.assign(report, { fate: 'refused', refusal: `${door.kind}: ${outcome.why}` })
     else this.#settle(() => this.#send(report, this.#otherDoor(door)).then(({ kind }) => kind === 'acknowledged'))
     return outcome
   }
