@@ -17,7 +17,16 @@ import {
   readConfig,
   variableTable,
 } from './platform/config.js'
-import { connectOrCreate, explainDatabaseError, interrupted, isPassing, targetOf } from './platform/database.js'
+import {
+  allOrNothing,
+  connectOrCreate,
+  explainDatabaseError,
+  interrupted,
+  isPassing,
+  type Patience,
+  targetOf,
+  withBriefLocks,
+} from './platform/database.js'
 import { applyFunctions, outdatedFunctions, removedFunctions } from './platform/database-functions.js'
 import { StartError } from './platform/health.js'
 import { createLogger } from './platform/logger.js'
@@ -44,7 +53,7 @@ export interface MigrateOptions {
   log: MigrationLog
   /** How long a server may take to start answering. */
   databaseWaitSeconds?: number
-  /** How long another host may take to finish its migrations. */
+  /** How long another host may take to finish its migrations, and others to leave a table that is to be changed. */
   lockWaitSeconds?: number
 }
 
@@ -85,7 +94,7 @@ export async function migrate({
     // The usual case at a start: nothing to do, hence no lock and nothing that needs more than the right to read.
     if (isCurrent(schema, wanted)) return { applied: [], made: [], dropped: [] }
     await lock(client, lockWaitSeconds, log)
-    return await applyPending(client, wanted, log)
+    return await applyPending(client, wanted, { log, waitSeconds: lockWaitSeconds })
   } catch (error) {
     throw explainDatabaseError(error, databaseUrl)
   } finally {
@@ -96,7 +105,7 @@ export async function migrate({
 async function prepareSession(client: pg.Client, { server }: { server: string }): Promise<void> {
   const { rows } = await client.query(`select current_setting('server_version_num')::int as version`)
   if (rows[0].version < 150_000) throw new StartError(`PostgreSQL at ${server} is older than 15 (${rows[0].version}): upgrade it`)
-  // Limits that suit requests would cut a long migration short.
+  // Limits that suit requests would cut a long migration short. For locks there is one where they are taken.
   await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = 0')
 }
 
@@ -143,7 +152,7 @@ async function lock(client: pg.Client, waitSeconds: number, log: MigrationLog): 
   }
 }
 
-async function applyPending(client: pg.Client, { migrations, functions }: WantedSchema, log: MigrationLog): Promise<Released> {
+async function applyPending(client: pg.Client, { migrations, functions }: WantedSchema, patience: Patience): Promise<Released> {
   // Read again: another host may have worked while we waited for the lock.
   const schema = await readSchema(client)
   refuseUnusable(schema, migrations)
@@ -156,11 +165,13 @@ async function applyPending(client: pg.Client, { migrations, functions }: Wanted
   const pending = migrations.filter(({ name }) => !schema.applied.has(name))
   for (const migration of pending) {
     const startedAt = performance.now()
-    await (migration.isTransactional ? applyWhole(client, migration) : applyStepwise(client, migration))
-    log('migration applied', { migration: migration.name, durationMs: Math.round(performance.now() - startedAt) })
+    await (migration.isTransactional ? applyWhole(client, migration, patience) : applyStepwise(client, migration, patience))
+    patience.log('migration applied', { migration: migration.name, durationMs: Math.round(performance.now() - startedAt) })
   }
-  const { made, dropped } = await applyFunctions(client, functions, schema.functions)
-  if (made.length + dropped.length > 0) log('functions applied', { made, dropped })
+  const { made, dropped } = await withBriefLocks(client, 'the functions', patience, () =>
+    applyFunctions(client, functions, schema.functions),
+  )
+  if (made.length + dropped.length > 0) patience.log('functions applied', { made, dropped })
   return { applied: pending.map(({ name }) => name), made, dropped }
 }
 
@@ -204,13 +215,8 @@ const recordBreaking = (client: pg.Client, name: string, reason: string) =>
     [name, reason],
   )
 
-const recordStart = (client: pg.Client, id: string, { name, script }: Migration, startedAt: Date) =>
-  client.query('insert into _prisma_migrations (id, checksum, migration_name, started_at) values ($1, $2, $3, $4)', [
-    id,
-    checksumOf(script),
-    name,
-    startedAt,
-  ])
+const recordStart = (client: pg.Client, id: string, { name, script }: Migration) =>
+  client.query('insert into _prisma_migrations (id, checksum, migration_name) values ($1, $2, $3)', [id, checksumOf(script), name])
 
 async function recordFinish(client: pg.Client, id: string, { name, breakingReason }: Migration): Promise<void> {
   await client.query('update _prisma_migrations set finished_at = clock_timestamp(), applied_steps_count = 1 where id = $1', [id])
@@ -218,30 +224,33 @@ async function recordFinish(client: pg.Client, id: string, { name, breakingReaso
 }
 
 /** In one transaction with its ledger row: a crash leaves neither, and the next run simply begins again. */
-async function applyWhole(client: pg.Client, migration: Migration): Promise<void> {
+async function applyWhole(client: pg.Client, migration: Migration, patience: Patience): Promise<void> {
   const id = randomUUID()
-  const startedAt = new Date()
   try {
-    await client.query('begin')
-    await client.query(migration.script)
-    await recordStart(client, id, migration, startedAt)
-    await recordFinish(client, id, migration)
-    await client.query('commit')
+    await withBriefLocks(client, `migration ${migration.name}`, patience, () =>
+      allOrNothing(client, async () => {
+        await client.query(migration.script)
+        await recordStart(client, id, migration)
+        await recordFinish(client, id, migration)
+      }),
+    )
   } catch (error) {
-    await client.query('rollback').catch(() => undefined)
+    if (error instanceof StartError) throw error
     if (isPassing(error)) throw interrupted(`migration ${migration.name} was`, error as Error)
-    await recordStart(client, id, migration, startedAt)
+    await recordStart(client, id, migration)
     throw await recordFailure(client, id, migration, error, 0)
   }
 }
 
 /** Statement by statement, each committed at once: the ledger row comes first, because a crash may leave half of the work behind. */
-async function applyStepwise(client: pg.Client, migration: Migration): Promise<void> {
+async function applyStepwise(client: pg.Client, migration: Migration, patience: Patience): Promise<void> {
   const id = randomUUID()
-  await recordStart(client, id, migration, new Date())
+  await recordStart(client, id, migration)
   for (const { text, start } of splitStatements(migration.script)) {
     try {
-      await client.query(text)
+      // What works beside others waits for them without holding up anybody, and would leave half an index behind.
+      if (/\bconcurrently\b/i.test(text)) await client.query(text)
+      else await withBriefLocks(client, `migration ${migration.name}`, patience, () => client.query(text))
     } catch (error) {
       throw await recordFailure(client, id, migration, error, start)
     }
@@ -259,7 +268,7 @@ async function recordFailure(
 ): Promise<StartError> {
   const { message, code, detail, hint, position } = error as pg.DatabaseError
   const what = position ? `${message}, line ${lineAt(script, Number(position), start)}` : message
-  const logs = [what, `SQLSTATE ${code}`, detail, hint].filter(Boolean).join('\n')
+  const logs = [what, code && `SQLSTATE ${code}`, detail, hint].filter(Boolean).join('\n')
   await client.query('update _prisma_migrations set logs = $2 where id = $1', [id, logs])
   return new StartError(`migration ${name} failed (${what}): ${howToResolve(name)}`, { cause: error })
 }
@@ -268,7 +277,10 @@ const releaseVariables = {
   DATABASE_URL: databaseVariables.DATABASE_URL,
   DATABASE_WAIT_SECONDS: positive({ default: 30, desc: 'Time that PostgreSQL may take to start answering' }),
   LOG_LEVEL: processVariables.LOG_LEVEL,
-  MIGRATION_WAIT_SECONDS: positive({ default: 600, desc: 'Time that another host may take to finish its migrations' }),
+  MIGRATION_WAIT_SECONDS: positive({
+    default: 600,
+    desc: 'Time that another host may take to finish its migrations, or others to leave a table that is to be changed',
+  }),
 } as const satisfies ConfigSpec
 
 function checkUrl({ DATABASE_URL }: Config<typeof releaseVariables>): string[] {

@@ -19,8 +19,8 @@ const billingSyncConfig = {
  * run: each call is made under a lease, and with a key that makes a second one harmless.
  */
 await runProcess({ name: 'billing-sync', spec: billingSyncConfig }, async (config, life) => {
-  const { postgres, queues } = await openStores(life, config)
-  const { billing } = createApp({ life, postgres, queues })
+  const { postgres, clock, queues } = await openStores(life, config)
+  const { billing } = createApp({ life, postgres, queues, clock })
   const calls = new Gauge({
     name: 'tollgate_billing_calls',
     help: 'Calls of the billing provider that wait, and that were given up',
@@ -28,9 +28,9 @@ await runProcess({ name: 'billing-sync', spec: billingSyncConfig }, async (confi
     registers: [life.metrics],
   })
 
-  every(life, 'billing sweep', config.SWEEP_INTERVAL_MS, async () => {
-    await billing.sweepDeadlines()
-    await billing.sweepLateUsage()
+  every(life, 'sweep of payment deadlines', config.SWEEP_INTERVAL_MS, () => billing.sweepDeadlines())
+  every(life, 'sweep of late usage', config.SWEEP_INTERVAL_MS, () => billing.sweepLateUsage())
+  every(life, 'billing calls', config.SWEEP_INTERVAL_MS, async () => {
     while (!life.signal.aborted && (await billing.deliver({ signal: life.signal })) > 0);
     const { waiting, givenUp } = await billing.counts()
     calls.set({ state: 'waiting' }, waiting)

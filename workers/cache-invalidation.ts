@@ -1,11 +1,13 @@
 import { environmentsWithUndelivered } from '../src/changes/outbox.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import { watchEpoch } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
 import { every } from '../src/platform/timer.js'
 import { ChangeDelivery } from '../src/updates/deliver/delivery.js'
 import { EndedPeriods } from '../src/updates/deliver/ended-periods.js'
+import { FeedEpochs } from '../src/updates/deliver/feed-epochs.js'
 import { deliverChanges } from '../src/updates/deliver/jobs.js'
 import { changeSinks } from '../src/updates/deliver/sinks.js'
 import { StateCache } from '../src/updates/held/state-cache.js'
@@ -24,25 +26,33 @@ const cacheInvalidationConfig = {
 
 /** What has ended is to be told within a minute (`ended-periods.ts` has the rest of it). */
 const endedPeriodsIntervalMs = 5_000
+/** How soon persistent caches hear that messages may have been lost. */
+const epochIntervalMs = 2_000
 
 /**
  * Turns committed changes into fresh entitlement states, and tells the web processes and environment queues; tells those who listen of usage periods that
  * have ended. Several copies may run: a message is leased before it is delivered, and delivering it twice is harmless because versions decide.
  */
 await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, async (config, life) => {
-  const { postgres, queues } = await openStores(life, config, {
+  const { postgres, clock, queues } = await openStores(life, config, {
     // Statements on the outbox are planned once, and that while it is empty would be to read all of it, also when it is long.
     session: { enable_seqscan: 'off' },
   })
   const redis = openRedis(life, queues.redisUrl, 'request')
-  const { entitlements, environments } = createApp({ life, postgres, queues })
-  const sinks = changeSinks({ life, redis, queues, hasPersistentCache: (id) => environments.hasPersistentCache(id) })
+  watchEpoch(life, postgres)
+  const { entitlements, environments, databaseEpoch } = createApp({ life, postgres, queues, clock })
+  const epochs = new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch })
+  const hasPersistentCache = (id: string) => environments.hasPersistentCache(id)
+  const sinks = changeSinks({ life, redis, queues, databaseEpoch, hasPersistentCache, epochs })
   const delivery = new ChangeDelivery({
     pool: postgres.pool,
+    clock,
+    epoch: databaseEpoch,
     entitlements,
-    cache: new StateCache(redis, queues.prefix),
+    cache: new StateCache(redis, queues.prefix, databaseEpoch),
     sinks,
     metrics: life.metrics,
+    log: life.log,
   })
   const endedPeriods = new EndedPeriods({ pool: postgres.pool, redis, prefix: queues.prefix, entitlements, sinks, log: life.log })
 
@@ -59,6 +69,7 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, 
         .catch((error: unknown) => life.log.warn({ err: error, environmentId }, 'delivery failed'))
     }
   })
+  every(life, 'epochs of persistent caches', epochIntervalMs, () => epochs.look())
   every(life, 'ended usage periods', endedPeriodsIntervalMs, () => endedPeriods.tell(life.signal))
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
 })

@@ -36,15 +36,16 @@ const retentionIntervalMs = 3_600_000
  * customers are locked in the order in which ingestion locks them.
  */
 await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig }, async (config, life) => {
-  const { postgres, queues } = await openStores(life, config, {
+  const { postgres, clock, queues } = await openStores(life, config, {
     session: countingSession,
   })
-  const { heldSeries, after } = createApp({ life, postgres, queues })
+  const { heldSeries, after } = createApp({ life, postgres, queues, clock })
   const counting = {
     pool: postgres.pool,
     bindings: new Bindings(heldSeries),
     changed: after.changed,
   }
+  postgres.epoch.onChange(() => counting.bindings.forgetAll())
   const aggregation = new EventAggregation({ ...counting, metrics: life.metrics })
   const recomputations = new RecomputationWorker({ ...counting, log: life.log })
   every(life, 'recomputations', config.SWEEP_INTERVAL_MS, () => recomputations.run(life.signal))

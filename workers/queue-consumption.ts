@@ -7,12 +7,13 @@ import { openRedis } from '../src/platform/redis.js'
 import { applyChange, type FetchState } from '../src/updates/external-cache/apply.js'
 import { cacheRedisUrl, queueConsumptionDefinition, queueRedisUrl } from '../src/updates/external-cache/config.js'
 import { changesIn, tryLater } from '../src/updates/external-cache/jobs.js'
+import { reload } from '../src/updates/external-cache/reload.js'
 import { keyRefused, StateApi } from '../src/updates/external-cache/state-api.js'
 import { ExternalCacheWriter } from '../src/updates/external-cache/writer.js'
 
 /**
  * Keeps an environment's external cache current (the persistent-cache-service). Several copies may run: an older version never overwrites a newer
- * one, so a message may be applied twice and in any order.
+ * one, so a message may be applied twice and in any order. When the platform may have lost messages it tells so, and everything is read anew.
  */
 await runProcess(queueConsumptionDefinition, async (config, life) => {
   const redis = openRedis(life, cacheRedisUrl(config), 'request', 'limited')
@@ -37,14 +38,17 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
   const connection = { redisUrl: queueRedisUrl(config), prefix: config.QUEUE_URL.prefix, user: 'limited' } as const
   const changes = changesIn(config.QUEUE_URL.queue)
   consume(life, connection, changes, {
-    concurrency: config.BATCH_SIZE,
+    // One more, as reading everything anew takes minutes in a large cache.
+    concurrency: config.BATCH_SIZE + 1,
     handler: async (message, { signal, job }) => {
       try {
-        const isNews = await applyChange(message, { cache, fetchState, signal })
+        const parts = { cache, fetchState, signal }
+        const isNews = await (message.kind === 'reload' ? reload(message, parts) : applyChange(message, parts))
         applied.inc({ kind: message.kind, outcome: isNews ? 'written' : 'nothing' })
       } catch (error) {
         if (!(error instanceof Problem && error.isRetryable)) throw error
-        life.log.warn({ err: error, jobId: job.id, customerId: message.customerId }, 'change could not be applied, trying again later')
+        const about = message.kind === 'reload' ? { epoch: message.epoch } : { customerId: message.customerId }
+        life.log.warn({ err: error, jobId: job.id, ...about }, 'change could not be applied, trying again later')
         await tryLater(job, error)
       }
     },

@@ -23,8 +23,8 @@ const subscriptionTransitionsConfig = {
  * Several copies may run: each takes the customer's state row, and what one has recorded is not due for the next.
  */
 await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitionsConfig }, async (config, life) => {
-  const { postgres, queues } = await openStores(life, config)
-  const { dueTransitions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues })
+  const { postgres, clock, queues } = await openStores(life, config)
+  const { dueTransitions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues, clock })
 
   measureLag(life.metrics, { subscription: () => dueTransitions.lagSeconds(), promotion: () => promotional.lagSeconds() })
   const wakeUps = new DueWakeUps(dueTransitions, { lanes: config.CONCURRENCY })

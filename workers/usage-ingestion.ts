@@ -55,13 +55,14 @@ const usageIngestionConfig = {
  * are locked in one order, and a batch that is worked on twice is counted once.
  */
 await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async (config, life) => {
-  const { postgres, queues } = await openStores(life, config, {
+  const { postgres, clock, queues } = await openStores(life, config, {
     session: countingSession,
   })
-  const { heldSeries, environments, after } = createApp({ life, postgres, queues })
+  const { heldSeries, environments, after } = createApp({ life, postgres, queues, clock })
   const aggregation = openQueue(life, queues, aggregateEvents)
   const ingestion = new Ingestion({
     pool: postgres.pool,
+    clock,
     redis: openRedis(life, queues.redisUrl, 'request'),
     prefix: queues.prefix,
     loadHeld: heldSeries,
@@ -74,6 +75,7 @@ await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async 
         .catch((error: unknown) => life.log.warn({ err: error, batchId: job.batchId }, 'wake-up lost, the sweep will find the batch'))
     },
   })
+  postgres.epoch.onChange(() => ingestion.forgetAll())
   // A killed worker's batch goes to another one after two to three seconds; its door has asked again by then.
   for (const shard of config.SHARDS_TAKEN ?? Array.from({ length: config.INGESTION_SHARDS }, (_, index) => index)) {
     consume(life, queues, ingestionShard(shard), {

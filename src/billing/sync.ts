@@ -1,13 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 import type { EpochMs } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
+import { LeftAlone } from '../platform/due-sweep.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
 import type { BillingLedger } from './ledger.js'
 import { findEntries, insertEntries } from './records/balance.js'
 import {
-  claimIntents,
+  claimIntent,
   countIntents,
   dropCreation,
   findLateUsageDue,
@@ -41,7 +42,7 @@ export type SettlePayment = (
   decide: (db: Db, subscription: Subscription, now: EpochMs) => Promise<Pick<PaymentConsequence, 'trigger' | 'paymentCollection'> | null>,
 ) => Promise<void>
 
-/** A call holds its lease for longer than it may take, so that two never make it at once; the key makes it harmless if they do. */
+/** A call is claimed when it is made, for longer than it may take, so that two never make it at once; the key makes it harmless if they do. */
 const callTimeoutMs = 10_000
 const leaseMs = 30_000
 const firstBackoffMs = 1_000
@@ -58,6 +59,7 @@ export class BillingSync {
   readonly #provider: BillingProvider
   readonly #settle: SettlePayment
   readonly #ledger: Pick<BillingLedger, 'chargeLateUsageIn'>
+  readonly #leftAlone = new LeftAlone()
 
   constructor(parts: {
     prisma: PrismaClient
@@ -72,7 +74,7 @@ export class BillingSync {
   }
 
   /**
-   * Makes calls that wait; answers how many were claimed. `of`: only those of one subscription. What fails is tried again later, and is visible as
+   * Makes calls that wait, one after the other; answers how many. `of`: only those of one subscription. What fails is tried again later, and is visible as
    * the subscription's sync error until then; never throws for it.
    */
   async deliver({
@@ -84,9 +86,13 @@ export class BillingSync {
     of?: IntentScope | null
     signal?: AbortSignal
   } = {}): Promise<number> {
-    const intents = await claimIntents(this.#prisma, { limit, leaseMs, of })
-    for (const intent of intents) await this.#deliver(intent, signal)
-    return intents.length
+    let made = 0
+    for (; made < limit && !signal?.aborted; made++) {
+      const intent = await claimIntent(this.#prisma, { leaseMs, of })
+      if (!intent) break
+      await this.#deliver(intent, signal)
+    }
+    return made
   }
 
   /** The same until nothing waits of the subscription, or something did not succeed. */
@@ -128,32 +134,53 @@ export class BillingSync {
 
   /** Ends what nobody has paid in time: writes down that its invoice is taken back, which comes first. */
   async sweepDeadlines({ limit = 100, environmentId = null }: { limit?: number; environmentId?: string | null } = {}): Promise<number> {
-    const unpaid = await findOverduePayments(this.#prisma, limit, environmentId)
-    const uncollected = await findUncollected(this.#prisma, collectionDays, limit, environmentId)
-    for (const overdue of [...unpaid, ...uncollected]) {
-      await inTransaction(this.#prisma, async (db) => {
+    const unpaid = await findOverduePayments(this.#prisma, limit + this.#leftAlone.size, environmentId)
+    const uncollected = await findUncollected(this.#prisma, collectionDays, limit + this.#leftAlone.size, environmentId)
+    return this.#sweep([...unpaid, ...uncollected], environmentId, (overdue) =>
+      inTransaction(this.#prisma, async (db) => {
         await insertIntent(db, voidOf(overdue))
         await clearPaymentDeadline(db, overdue.environmentId, overdue.subscriptionId)
         await clearFailure(db, overdue.environmentId, overdue.invoiceId)
-      })
-    }
-    return unpaid.length + uncollected.length
+      }),
+    )
   }
 
   /** Charges what came late of subscriptions that have ended, once nothing can come any more; answers how many there were to look at. */
   async sweepLateUsage({ limit = 100, environmentId = null }: { limit?: number; environmentId?: string | null } = {}): Promise<number> {
-    const due = await findLateUsageDue(this.#prisma, limit, environmentId)
-    const failures: unknown[] = []
-    for (const ended of due) {
-      const charged = this.#settle(ended.environmentId, ended.subscriptionId, async (db, subscription, now) => {
+    const due = await findLateUsageDue(this.#prisma, limit + this.#leftAlone.size, environmentId)
+    return this.#sweep(due, environmentId, (ended) =>
+      this.#settle(ended.environmentId, ended.subscriptionId, async (db, subscription, now) => {
         await this.#ledger.chargeLateUsageIn(db, subscription, now)
         return null
-      })
-      // One that fails holds up no other.
-      await charged.catch((error: unknown) => failures.push(error))
+      }),
+    )
+  }
+
+  /**
+   * One that fails holds up no other, and is left alone for a while, unless somebody waits for all of one environment. Answers how many were done.
+   * @throws the first failure, when all have had their turn
+   */
+  async #sweep<Due extends { environmentId: string; subscriptionId: string; invoiceId?: string }>(
+    due: readonly Due[],
+    environmentId: string | null,
+    work: (one: Due) => Promise<void>,
+  ): Promise<number> {
+    const failures: unknown[] = []
+    let done = 0
+    for (const one of due) {
+      const key = `${one.environmentId} ${one.subscriptionId} ${one.invoiceId ?? 'late usage'}`
+      if (environmentId === null && this.#leftAlone.has(key)) continue
+      try {
+        await work(one)
+        this.#leftAlone.succeeded(key)
+        done += 1
+      } catch (error) {
+        this.#leftAlone.failed(key)
+        failures.push(error)
+      }
     }
     if (failures.length > 0) throw failures[0]
-    return due.length
+    return done
   }
 
   counts(): Promise<{ waiting: number; givenUp: number }> {
@@ -169,7 +196,7 @@ export class BillingSync {
       const problem = Problem.from(error)
       const isRetryable = problem.isRetryable || problem.code === 'INTERNAL'
       const backoffMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** Math.min(intent.attempts, 20))
-      await postponeIntent(this.#prisma, intent, problem.message, isRetryable ? backoffMs : null)
+      if (!(await postponeIntent(this.#prisma, intent, problem.message, isRetryable ? backoffMs : null))) return
       const text = isRetryable ? 'The billing provider could not be reached; it is tried again.' : problem.message
       await saveSyncError(this.#prisma, intent.environmentId, intent.subscriptionId, text)
     }

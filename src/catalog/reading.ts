@@ -14,7 +14,8 @@ const maxWaiting = 20
 /** Ten times what a document of the largest size takes that people write. */
 const maxReadMs = 20_000
 const maxHeapMb = 384
-const maxIdleMs = 60_000
+/** Its heap is that of the largest document. */
+const maxIdleMs = 5_000
 
 /** Reads the documents of catalogs; long ones on threads of their own, so that nobody else waits for them. */
 export class CatalogReading {

@@ -1,11 +1,6 @@
 import type pg from 'pg'
-import type { PendingChange, ToldUsage } from './model/change.js'
-import { unpackTold } from './wire/told-reports.js'
-
-interface ChangeRow extends Omit<PendingChange, 'version'> {
-  version: string
-  told: string | null
-}
+import type { PendingChange } from './model/change.js'
+import { type ChangeRow, changesOf } from './wire/change-row.js'
 
 export interface LeaseOptions {
   /** About so many changes; the last row may bring more. */
@@ -14,9 +9,17 @@ export interface LeaseOptions {
 }
 
 export interface LeasedChanges {
-  /** All rows, also those without a change. */
+  /** All rows, also those without a change, but not those that are unreadable. */
   rowIds: string[]
   changes: PendingChange[]
+  unreadable: PostponedRow[]
+}
+
+/** A row that waits longer than its lease. */
+interface PostponedRow {
+  id: string
+  /** Null: it can be read, and what it tells of could not be delivered. */
+  unreadable: string | null
 }
 
 /**
@@ -42,15 +45,33 @@ export async function leaseChanges(pool: pg.Pool, environmentId: string, { limit
         message.payload, message.told, (extract(epoch FROM message.created_at) * 1000)::float8 AS "createdAt"`,
     values: [environmentId, limit, seconds],
   })
-  return { rowIds: rows.map(({ id }) => id), changes: rows.flatMap(toChanges) }
+  const leased: LeasedChanges = { rowIds: [], changes: [], unreadable: [] }
+  for (const row of rows) {
+    try {
+      leased.changes.push(...changesOf(row))
+      leased.rowIds.push(row.id)
+    } catch (error) {
+      leased.unreadable.push({ id: row.id, unreadable: (error as Error).message })
+    }
+  }
+  return leased
 }
 
-function toChanges({ told, ...row }: ChangeRow): PendingChange[] {
-  const { id, kind, createdAt, payload } = row
-  if (kind !== 'usage' || row.customerId !== null) return [{ ...row, version: Number(row.version) }]
-  const usages = told === null ? ((payload as { usages?: ToldUsage[] | null } | null)?.usages ?? []) : unpackTold(told)
-  return usages.map(({ customerId, resourceId, ...change }) => {
-    return { id, kind, customerId, resourceId, version: change.usage.updatedAt, payload: change, createdAt }
+/** The longest that a row waits that could not be delivered. */
+const longestPauseSeconds = 900
+
+/**
+ * Leaves rows alone for a time that doubles with each attempt, from `seconds` on: whoever can deliver them by then, such as a worker of a newer release, does.
+ */
+export async function postponeRows(pool: pg.Pool, environmentId: string, rows: readonly PostponedRow[], seconds: number): Promise<void> {
+  if (rows.length === 0) return
+  await pool.query({
+    text: `
+      UPDATE outbox_message AS message
+      SET unreadable = given.unreadable, claimed_until = clock_timestamp() + make_interval(secs => least($4 * 2 ^ least(attempts - 1, 16), $5))
+      FROM unnest($2::uuid[], $3::text[]) AS given (id, unreadable)
+      WHERE message.environment_id = $1::uuid AND message.id = given.id`,
+    values: [environmentId, rows.map(({ id }) => id), rows.map(({ unreadable }) => unreadable), seconds, longestPauseSeconds],
   })
 }
 

@@ -69,8 +69,6 @@ const maxSecrets = 10_000
 interface ServiceParts {
   prisma: PrismaClient
   clock: Clock
-  /** Makes sure that events which happen around an instant can be stored. */
-  prepareForEvents: (db: Db, at: EpochMs) => Promise<void>
   /** Tells all processes that there is a key with this hash; absent: they find out in a minute. */
   tellCreated?: (keyHash: Buffer) => Promise<void>
 }
@@ -80,16 +78,14 @@ export class EnvironmentService implements EnvironmentTime {
   readonly #withoutClock = new LRUCache<string, true>({ max: 10_000 })
   readonly #prisma: PrismaClient
   readonly #clock: Clock
-  readonly #prepareForEvents: ServiceParts['prepareForEvents']
   readonly #tellCreated: (keyHash: Buffer) => Promise<void>
   /** Who keys are of, as this process knows it. */
   readonly keys: KeyLookups
   readonly #secrets: Recent<repository.SigningSecrets | null>
 
-  constructor({ prisma, clock, prepareForEvents, tellCreated = async () => {} }: ServiceParts) {
+  constructor({ prisma, clock, tellCreated = async () => {} }: ServiceParts) {
     this.#prisma = prisma
     this.#clock = clock
-    this.#prepareForEvents = prepareForEvents
     this.#tellCreated = tellCreated
     this.keys = new KeyLookups({ load: (hash) => repository.findIdentity(prisma, hash), clock })
     this.#secrets = new Recent({ ttlMs: secretsMs, max: maxSecrets, clock })
@@ -104,7 +100,6 @@ export class EnvironmentService implements EnvironmentTime {
     const wanted = { id: newId(), refId, displayName: checkRefId(displayName, 'displayName'), ...settings, createdAt: this.#clock.now() }
     const environment = await repository.insertEnvironment(this.#prisma, wanted, Buffer.from(signingSecret))
     if (!environment) throw environmentExists(refId)
-    await this.#prepareForEvents(this.#prisma, environment.createdAt)
     return { environment, signingSecret }
   }
 
@@ -139,9 +134,8 @@ export class EnvironmentService implements EnvironmentTime {
   }
 
   /** Never back: of two moves at once the later instant counts. */
-  async moveTestClock(environmentId: string, to: EpochMs): Promise<void> {
-    await this.#prepareForEvents(this.#prisma, to)
-    await repository.moveTestClock(this.#prisma, environmentId, to)
+  moveTestClock(environmentId: string, to: EpochMs): Promise<void> {
+    return repository.moveTestClock(this.#prisma, environmentId, to)
   }
 
   /** Oldest first. */

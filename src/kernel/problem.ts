@@ -3,6 +3,7 @@
  * `reason` is stable and is what programs read (the GraphQL code is derived from it); `message` is public and says what to do;
  * `cause` is private and is only logged.
  */
+import { isTransient, storeErrorOf } from './store-errors.js'
 
 /** The closed set of codes, as in gRPC. */
 export type ProblemCode =
@@ -14,9 +15,11 @@ export type ProblemCode =
   | 'FAILED_PRECONDITION'
   | 'RESOURCE_EXHAUSTED'
   | 'ABORTED'
+  | 'CANCELLED'
   | 'DEADLINE_EXCEEDED'
   | 'UNAVAILABLE'
   | 'UNIMPLEMENTED'
+  | 'UNKNOWN'
   | 'INTERNAL'
 
 export interface ProblemOptions {
@@ -42,13 +45,15 @@ export class Problem extends Error {
 
   /** Whether the same call may succeed later without being changed. */
   get isRetryable(): boolean {
-    return this.code === 'UNAVAILABLE' || this.code === 'DEADLINE_EXCEEDED' || this.code === 'RESOURCE_EXHAUSTED' || this.code === 'ABORTED'
+    return retryable.has(this.code)
   }
 
-  /** Anything thrown as a Problem; a store that is away becomes UNAVAILABLE, all else INTERNAL, and the text stays private. */
+  /** Anything thrown as a Problem; a store that is away, or cannot do it now, becomes UNAVAILABLE, all else INTERNAL, and the text stays private. */
   static from(thrown: unknown): Problem {
     if (thrown instanceof Problem) return thrown
-    if (isOutage(thrown)) return unavailable('The platform cannot reach its database or Redis at the moment. Try again.', thrown)
+    if (storeErrorOf(thrown) === 'away')
+      return unavailable('The platform cannot reach its database or Redis at the moment. Try again.', thrown)
+    if (isTransient(thrown)) return unavailable('The database or Redis cannot do this at the moment. Try again.', thrown)
     return new Problem(
       'INTERNAL',
       'INTERNAL',
@@ -58,17 +63,7 @@ export class Problem extends Error {
   }
 }
 
-// Of the system, of PostgreSQL (connection failures, shutting down), and of Prisma.
-const outageCode = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|08\d{3}|57P0\d|P1001|P1002|P1008|P1017|P2024)$/
-// Where the libraries give no code, or their own: Prisma names that of a server that is starting up or shutting down, or has no connection left, only in its text.
-const outageText =
-  /Can't reach database server|Connection terminated|timeout exceeded when trying to connect|Connection is closed|has encountered a connection error|Unable to start a transaction in the given time|Code: `(57P0\d|08\d{3})`/
-
-function isOutage(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false
-  const { code } = thrown as { code?: unknown }
-  return (typeof code === 'string' && outageCode.test(code)) || outageText.test(thrown.message)
-}
+const retryable: ReadonlySet<ProblemCode> = new Set(['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'RESOURCE_EXHAUSTED', 'ABORTED', 'UNKNOWN'])
 
 /** Input that can be refused by reading it. `path` names the place, as in `usageEvents[3].timestamp`. */
 export function invalidInput(message: string, details: Record<string, unknown> = {}): Problem {

@@ -7,9 +7,8 @@ import { CatalogService } from '../catalog/service.js'
 import type { Environment } from '../environment/model/environment.js'
 import { randomText } from '../environment/model/key.js'
 import { EnvironmentService } from '../environment/service.js'
-import { systemClock } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
-import { ensurePartitionsAround } from '../metering/retention/partitions-around.js'
+import { DatabaseClock } from '../platform/database-clock.js'
 import { silentLogger } from '../platform/logger.js'
 import { openPostgres } from '../platform/postgres.js'
 import { Life } from '../platform/process.js'
@@ -31,10 +30,10 @@ const catalogFile = fileURLToPath(new URL('../../../src/local/example-catalog.ya
  */
 export async function prepareExample({ DATABASE_URL, dataDir }: { DATABASE_URL: string; dataDir: string }): Promise<Example> {
   const life = new Life('example', silentLogger())
-  const clock = systemClock
   try {
-    const { prisma } = openPostgres(life, DATABASE_URL, { poolSize: 2 })
-    const environments = new EnvironmentService({ prisma, clock, prepareForEvents: ensurePartitionsAround })
+    const { prisma, pool } = openPostgres(life, DATABASE_URL, { poolSize: 2 })
+    const clock = await DatabaseClock.read(pool)
+    const environments = new EnvironmentService({ prisma, clock })
     const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: () => undefined })
 
     const environment = await findOrCreateEnvironment(environments)

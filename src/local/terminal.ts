@@ -14,13 +14,13 @@ const npmPollMs = 500
 export async function runFromTerminal({ root, prepareExample }: Pick<PlatformOptions, 'root' | 'prepareExample'>): Promise<never> {
   const stop = new AbortController()
   const force = new AbortController()
-  const startedAt = Date.now()
+  const startedAt = performance.now()
   let stoppedAt = 0
   const onSignal = () => {
     if (!stop.signal.aborted) {
-      stoppedAt = Date.now()
+      stoppedAt = performance.now()
       stop.abort(new Problem('ABORTED', 'STOPPING', 'Stopping'))
-    } else if (Date.now() - stoppedAt > sameKeyMs) {
+    } else if (performance.now() - stoppedAt > sameKeyMs) {
       force.abort()
       process.exit(130)
     }
@@ -38,7 +38,7 @@ export async function runFromTerminal({ root, prepareExample }: Pick<PlatformOpt
       prepareExample,
       print: (line) => process.stdout.write(`${line}\n`),
       isTerminal,
-      onReady: (platform) => process.stdout.write(welcome(platform, Date.now() - startedAt)),
+      onReady: (platform) => process.stdout.write(welcome(platform, Math.round(performance.now() - startedAt))),
       stop: stop.signal,
       force: force.signal,
     })

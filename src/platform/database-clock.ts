@@ -1,43 +1,44 @@
-import type { EpochMs } from '../kernel/clock.js'
-import { unavailable } from '../kernel/problem.js'
+import type { Clock, EpochMs } from '../kernel/clock.js'
+import { ClockOffset } from '../kernel/clock-offset.js'
+import type { Life } from './process.js'
+import { type Queryable, readTime } from './sql.js'
+import { every } from './timer.js'
 
-const refreshMs = 30_000
+/** A server that has taken over may have another time: it counts after so long. */
+const intervalMs = 5_000
+/** The first answer is the slowest. */
+const firstQuestions = 3
 
 /**
- * The database's time, which rules deadlines and versions, without asking it each time: an offset to this process's steady clock, learned again
- * every half minute of use. Right to about the time that one query takes.
+ * The database's time, which rules what is due, in force and too late, without asking for it each time: this process's steady clock, and how far it is from
+ * the database's. Never ahead of it, and behind by about what one query takes. What the wall clock of this machine says does not matter.
  */
-export class DatabaseClock {
-  #offset: number | undefined
-  #learnedAt = 0
-  #learning: Promise<void> | undefined
+export class DatabaseClock implements Clock {
+  readonly #offset = new ClockOffset()
 
-  /** `ask` answers the database's time. */
-  constructor(private readonly ask: () => Promise<EpochMs>) {}
+  private constructor(private readonly db: Queryable) {}
 
-  /** Waits only until the time is known at all: every report asks. Fails with UNAVAILABLE when the database does not tell it. */
-  now(): EpochMs | Promise<EpochMs> {
-    if (performance.now() - this.#learnedAt > refreshMs || this.#offset === undefined) {
-      this.#learning ??= this.#learn().finally(() => {
-        this.#learning = undefined
-      })
-      if (this.#offset === undefined) return this.#learning.then(() => this.#here())
-      // An old offset is better than none, and the next call tries again.
-      this.#learning.catch(() => undefined)
-    }
-    return this.#here()
+  /** Knows the time from the beginning, and looks again as long as the process lives: a database that is away leaves it going. */
+  static async open(life: Life, db: Queryable): Promise<DatabaseClock> {
+    const clock = await DatabaseClock.read(db)
+    every(life, 'clock of the database', intervalMs, () => clock.#learn())
+    return clock
   }
 
-  #here(): EpochMs {
-    return Math.round(performance.now() + this.#offset!)
+  /** For who is done in a moment. */
+  static async read(db: Queryable): Promise<DatabaseClock> {
+    const clock = new DatabaseClock(db)
+    for (let question = 0; question < firstQuestions; question++) await clock.#learn()
+    return clock
+  }
+
+  now(): EpochMs {
+    return Math.floor(performance.now() + this.#offset.value)
   }
 
   async #learn(): Promise<void> {
-    const before = performance.now()
-    const time = await this.ask().catch((error: unknown) => {
-      throw unavailable('The database cannot be reached, so nothing was done: try again.', error)
-    })
-    this.#offset = time - (before + performance.now()) / 2
-    this.#learnedAt = performance.now()
+    const askedAt = performance.now()
+    const time = await readTime(this.db)
+    this.#offset.learn({ time, askedAt, answeredAt: performance.now() })
   }
 }

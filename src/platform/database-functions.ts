@@ -5,7 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type pg from 'pg'
-import { interrupted, isPassing } from './database.js'
+import { allOrNothing, interrupted, isLockTimeout, isPassing } from './database.js'
 import { StartError } from './health.js'
 import { checksumOf } from './migrations.js'
 import { lineAt } from './sql-script.js'
@@ -76,8 +76,7 @@ export async function applyFunctions(
   const made = outdated.map(({ name }) => name)
   const dropped = removedFunctions(functions, applied)
   if (made.length + dropped.length === 0) return { made, dropped }
-  try {
-    await client.query('begin')
+  const apply = async () => {
     // Also those that are made anew: neither names of parameters nor what is returned can be replaced, and a trigger may have gone from the file.
     for (const name of [...dropped, ...made]) await drop(client, name, applied.get(name))
     // They may call each other, so bodies are checked once all are there.
@@ -86,10 +85,11 @@ export async function applyFunctions(
     await client.query('set local check_function_bodies = on')
     for (const entry of outdated) await create(client, entry)
     for (const entry of outdated) await record(client, entry)
-    await client.query('commit')
+  }
+  try {
+    await allOrNothing(client, apply)
   } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw isPassing(error) ? interrupted('the functions were', error as Error) : error
+    throw isPassing(error) && !isLockTimeout(error) ? interrupted('the functions were', error as Error) : error
   }
   return { made, dropped }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { isTransient, storeErrorOf } from '../kernel/store-errors.js'
 import { StartError } from './health.js'
 
 /** What can be said of a database URL in a log or a message: everything but the password. */
@@ -16,27 +17,10 @@ export function targetOf(databaseUrl: string): DatabaseTarget {
   return { database: database ?? '', user: user ?? '', server: `${host}:${port}`, hasPassword: Boolean(password) }
 }
 
-const networkErrors = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOENT',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-])
-
 const codeOf = (error: unknown): string => String((error as { code?: unknown }).code ?? '')
 
-/** Nobody answers (yet): wrong address, a server that is starting or stopping, a network in between. */
-function isUnreachable(error: unknown): boolean {
-  const code = codeOf(error)
-  // 57P03 is "the database system is starting up", 57P01 and 57P02 are shutting down.
-  if (networkErrors.has(code) || code.startsWith('57P0')) return true
-  return /^(timeout expired|Connection terminated)/.test((error as Error).message ?? '')
-}
+/** Nobody answers (yet): wrong address, a server that is starting or stopping, a network in between. ENOENT: no socket there. */
+const isUnreachable = (error: unknown): boolean => storeErrorOf(error) === 'away' || codeOf(error) === 'ENOENT'
 
 /**
  * A failure of PostgreSQL that an operator can mend, as one sentence that says how; anything else as it is.
@@ -79,9 +63,13 @@ export function explainDatabaseError(error: unknown, databaseUrl: string): unkno
 
 /** Lost connection, shutdown, deadlock, lock timeout: the same transaction can pass next time. */
 export function isPassing(error: unknown): boolean {
-  const code = (error as { code?: string }).code
-  return !(error instanceof StartError) && (code === undefined || /^(08|40|53|57P|55P03|E)/.test(code))
+  const { code } = error as { code?: string }
+  // A server that is read-only wants somebody to point to another one.
+  return !(error instanceof StartError) && code !== '25006' && (code === undefined || isTransient(error))
 }
+
+/** A lock was not to be had in the time that was allowed for it. */
+export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 
 /** Of a transaction that was undone by a passing failure. */
 export const interrupted = (what: string, error: Error): StartError =>
@@ -153,4 +141,73 @@ async function createDatabase(databaseUrl: string): Promise<void> {
       },
     )
   }
+}
+
+/** On one connection, outside of a pool. */
+export async function allOrNothing(client: pg.Client, work: () => Promise<void>): Promise<void> {
+  try {
+    await client.query('begin')
+    await work()
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  }
+}
+
+/** Whoever waits for the lock of a table holds up all that come after, readers too. */
+const lockTimeoutMs = 1_000
+/** They have their turn in between. */
+const pauseMs = 2_000
+
+export interface Patience {
+  /** `level: 'warn'` among the fields makes it a warning. */
+  log: (message: string, fields: { level?: 'warn'; [field: string]: unknown }) => void
+  /** How long locks may be asked for. */
+  waitSeconds: number
+}
+
+/**
+ * Does what takes locks of tables, which others may hold for long (a dump, a forgotten session): it waits for a lock for a second only, is undone, and tried
+ * again. `work` must leave nothing behind when it fails.
+ * @throws StartError that says who is in the way, when the time is over
+ */
+export async function withBriefLocks<T>(
+  client: pg.Client,
+  what: string,
+  { log, waitSeconds }: Patience,
+  work: () => Promise<T>,
+): Promise<T> {
+  const deadline = performance.now() + waitSeconds * 1_000
+  for (let isTold = false; ; isTold = true) {
+    await client.query(`set lock_timeout = ${lockTimeoutMs}`)
+    try {
+      return await work()
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      const holders = await findHolders(client)
+      if (performance.now() + pauseMs > deadline)
+        throw new StartError(
+          `${what} needs a lock that others have not given up for ${waitSeconds} s (${holders}), and was undone: let them finish or end them, then release again`,
+          { cause: error },
+        )
+      if (!isTold) log('waiting for a lock that others hold, trying again every few seconds', { level: 'warn', what, holders })
+      await sleep(pauseMs)
+    } finally {
+      await client.query('set lock_timeout = 0').catch(() => undefined)
+    }
+  }
+}
+
+/** Those that have been using tables of ours for the longest, for whoever reads a log. */
+async function findHolders(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ pid: number; name: string; seconds: number }>(
+    `select pid, coalesce(nullif(application_name, ''), usename::text) as name, extract(epoch from clock_timestamp() - xact_start)::int as seconds
+     from pg_stat_activity as activity
+     where pid <> pg_backend_pid() and xact_start is not null and exists (
+       select from pg_locks join pg_class on pg_class.oid = relation
+       where pg_locks.pid = activity.pid and granted and relnamespace = current_schema()::regnamespace)
+     order by xact_start limit 3`,
+  )
+  return rows.map(({ pid, name, seconds }) => `${name}, pid ${pid}, for ${seconds} s`).join('; ') || 'nobody any more'
 }

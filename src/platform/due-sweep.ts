@@ -5,8 +5,6 @@ import type { Life } from './process.js'
 const batchSize = 200
 /** Customers in one transaction. More save little, and those who report usage for one of them wait for all. */
 export const groupSize = 25
-/** A customer that could not be worked on is left alone that long: others come first. */
-const pauseMs = 60_000
 
 export interface DueCustomer {
   environmentId: string
@@ -40,7 +38,60 @@ export function measureLag(registry: Registry, lagSeconds: Readonly<Record<strin
   })
 }
 
-const failedAt = new WeakMap<DueWork, Map<string, number>>()
+interface Pause {
+  failures: number
+  /** Of `performance.now()`. */
+  until: number
+}
+
+const firstPauseMs = 60_000
+const longestPauseMs = 15 * 60_000
+/** Of what has not failed again for so long nothing is remembered. */
+const forgottenAfterMs = 2 * longestPauseMs
+/** With more than so many, the failures are of something that they have in common: those that are forgotten are tried with the next look. */
+const most = 10_000
+
+/**
+ * What failed lately, by key, in the memory of this process: a sweep leaves it alone for a while, longer each time, so that the others have their turn. What
+ * it works on stays in the database, so forgetting loses nothing.
+ */
+export class LeftAlone {
+  readonly #pauses = new Map<string, Pause>()
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /** How many are left alone: whoever looks for a number of things to do looks for so many more. */
+  get size(): number {
+    return this.keys().length
+  }
+
+  keys(): string[] {
+    const now = this.now()
+    const keys: string[] = []
+    for (const [key, { until }] of this.#pauses) {
+      if (until > now) keys.push(key)
+      else if (now - until > forgottenAfterMs) this.#pauses.delete(key)
+    }
+    return keys
+  }
+
+  has(key: string): boolean {
+    return (this.#pauses.get(key)?.until ?? Number.NEGATIVE_INFINITY) > this.now()
+  }
+
+  failed(key: string): void {
+    const failures = (this.#pauses.get(key)?.failures ?? 0) + 1
+    this.#pauses.delete(key)
+    if (this.#pauses.size >= most) this.#pauses.delete(this.#pauses.keys().next().value!)
+    this.#pauses.set(key, { failures, until: this.now() + Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs) })
+  }
+
+  succeeded(key: string): void {
+    this.#pauses.delete(key)
+  }
+}
+
+const leftAloneBy = new WeakMap<DueWork, LeftAlone>()
 
 /**
  * Works off everything that is due, several customers at a time, until there is nothing left or the process stops. A customer that fails is logged and
@@ -50,17 +101,17 @@ export async function sweepDue(
   life: Pick<Life, 'log' | 'signal'>,
   { domain, concurrency, label }: { domain: DueWork; concurrency: number; label: string },
 ): Promise<number> {
-  const failed = failedAt.get(domain) ?? new Map<string, number>()
-  failedAt.set(domain, failed)
-  for (const [key, at] of failed) if (performance.now() - at > pauseMs) failed.delete(key)
+  const leftAlone = leftAloneBy.get(domain) ?? new LeftAlone()
+  leftAloneBy.set(domain, leftAlone)
   const applyEach = async (group: readonly DueCustomer[]): Promise<number> => {
     let progress = 0
     for (const { environmentId, customerId } of group) {
       if (life.signal.aborted) break
       try {
         if (await domain.applyDue(environmentId, customerId, { ifFree: true })) progress += 1
+        leftAlone.succeeded(keyOf({ environmentId, customerId }))
       } catch (error) {
-        failed.set(keyOf({ environmentId, customerId }), performance.now())
+        leftAlone.failed(keyOf({ environmentId, customerId }))
         life.log.warn({ err: error, environmentId, customerId }, `${label} of a customer could not be applied, trying again later`)
       }
     }
@@ -80,8 +131,8 @@ export async function sweepDue(
   let applied = 0
   for (;;) {
     // Over-fetched by those that are left alone, so that they never fill a batch.
-    const due = await domain.dueCustomers(batchSize + 2 * failed.size)
-    const waiting = due.filter((customer) => !failed.has(keyOf(customer)))
+    const due = await domain.dueCustomers(batchSize + 2 * leftAlone.size)
+    const waiting = due.filter((customer) => !leftAlone.has(keyOf(customer)))
     let progress = 0
     const groups = groupsOf(waiting).values()
     const work = async () => {

@@ -2,10 +2,13 @@ import { AsyncResource } from 'node:async_hooks'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { Prisma, PrismaClient } from '../../.generated/prisma/client.js'
+import { unavailable } from '../kernel/problem.js'
 import { explainDatabaseError } from './database.js'
+import { DatabaseEpoch } from './epoch/database-epoch.js'
 import type { Life } from './process.js'
 import { assertSchemaCompatible } from './schema.js'
-import { currentSignal } from './within-signal.js'
+import { every } from './timer.js'
+import { beyondSignal, currentSignal } from './within-signal.js'
 
 /** The Prisma client, or the one bound to a transaction: what a repository is given. */
 export type Db = Prisma.TransactionClient
@@ -16,6 +19,7 @@ export interface Postgres {
   /** For hot statements in raw SQL. */
   pool: pg.Pool
   prisma: PrismaClient
+  epoch: DatabaseEpoch
 }
 
 // A statement that runs longer than this holds locks that others wait for.
@@ -168,6 +172,22 @@ export interface PoolOptions {
   session?: Record<string, string>
 }
 
+const epochIntervalMs = 1_000
+
+/** For a process that may answer from memory for long without asking the database anything: it looks whether it has another history. */
+export function watchEpoch(life: Life, { epoch, pool }: Pick<Postgres, 'epoch' | 'pool'>): void {
+  every(life, 'epoch of the database', epochIntervalMs, () => epoch.ask(pool))
+}
+
+/** Who asked for the connection has begun with what was remembered of another history, and has to begin anew. */
+async function learnEpoch(epoch: DatabaseEpoch, client: pg.ClientBase): Promise<Error | undefined> {
+  const before = epoch.current
+  await epoch.ask(client)
+  return before === '' || before === epoch.current
+    ? undefined
+    : unavailable('The database has failed over. Nothing was changed: try again.')
+}
+
 /** The same without asking the database anything: for tests and tools. */
 export function openPostgres(life: Life, url: string, { poolSize, session = {} }: PoolOptions): Postgres {
   const settings = {
@@ -177,8 +197,10 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {} }
     idle_in_transaction_session_timeout: String(statementTimeoutMs),
     ...session,
   }
+  const epoch = new DatabaseEpoch((facts, line) => life.log.warn(facts, line))
   const pool = new Pool({
     Client: Connection,
+    verify: (client, done) => void beyondSignal(() => learnEpoch(epoch, client)).then(done),
     connectionString: url,
     max: poolSize,
     connectionTimeoutMillis: 5_000,
@@ -194,5 +216,5 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {} }
   })
   life.open('database pool', pool, (p) => p.end())
   life.open('prisma', prisma, (p) => p.$disconnect())
-  return { pool, prisma }
+  return { pool, prisma, epoch }
 }

@@ -168,7 +168,7 @@ export function consume<T extends { v: number }>(
   const { queue: name } = definition
   const connection = openRedis(life, redisUrl, 'worker', user)
   const metrics = jobMetrics(life.metrics)
-  const progress = { lastFinishedAt: Date.now() }
+  const progress: Progress = { lastFinishedAt: performance.now(), oldest: null }
   const { attempts, backoff, removeOnComplete, removeOnFail } = { ...defaultOptions, ...definition.options }
   const keeping = { attempts, backoff, removeOnComplete, removeOnFail }
 
@@ -186,7 +186,7 @@ export function consume<T extends { v: number }>(
         throw error instanceof Problem && !error.isRetryable ? unrecoverable(error) : error
       } finally {
         done()
-        progress.lastFinishedAt = Date.now()
+        progress.lastFinishedAt = performance.now()
       }
     },
     { connection, prefix, concurrency, lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: 10, skipVersionCheck: true },
@@ -260,11 +260,20 @@ async function closeWithin(worker: Worker, timeoutMs: number): Promise<void> {
   clearTimeout(timer)
 }
 
-async function readiness(queue: Queue, progress: { lastFinishedAt: number }, stalledAfterSeconds: number): Promise<Readiness> {
+/** By the clock that only goes on: those of the processes that add jobs may be wrong. */
+interface Progress {
+  lastFinishedAt: number
+  /** The job that has waited longest, and since when that was seen. */
+  oldest: { id: string | undefined; since: number } | null
+}
+
+async function readiness(queue: Queue, progress: Progress, stalledAfterSeconds: number): Promise<Readiness> {
   try {
-    const [waiting, oldest] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)])
-    const waitingSince = oldest[0]?.timestamp ?? Date.now()
-    const silentSeconds = Math.max(0, Date.now() - Math.max(progress.lastFinishedAt, waitingSince)) / 1_000
+    const [waiting, [oldest]] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)])
+    const now = performance.now()
+    if (!oldest) progress.oldest = null
+    else if (progress.oldest?.id !== oldest.id) progress.oldest = { id: oldest.id, since: now }
+    const silentSeconds = (now - Math.max(progress.lastFinishedAt, progress.oldest?.since ?? now)) / 1_000
     const isStalled = waiting > 0 && silentSeconds > stalledAfterSeconds
     return {
       status: isStalled ? 'DOWN' : 'UP',

@@ -70,11 +70,11 @@ export async function insertRows(db: Db, table: string, rows: readonly Row[], on
   )
 }
 
-/** Changes rows by their environment and id; all have the same columns. */
-export async function updateRows(db: Db, table: string, rows: readonly Row[]): Promise<void> {
+/** Changes rows by their environment and id; all have the same columns. `also`: SQL of what else changes in each. */
+export async function updateRows(db: Db, table: string, rows: readonly Row[], also?: string): Promise<void> {
   const columns = columnsOf(rows).filter((column) => column !== 'environment_id' && column !== 'id')
   await db.$executeRawUnsafe(
-    `UPDATE ${table} AS changed SET ${columns.map((column) => `${column} = wanted.${column}`).join()}
+    `UPDATE ${table} AS changed SET ${[...columns.map((column) => `${column} = wanted.${column}`), ...(also === undefined ? [] : [also])].join()}
      FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb) AS wanted
      WHERE changed.environment_id = wanted.environment_id AND changed.id = wanted.id`,
     JSON.stringify(rows),

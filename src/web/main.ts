@@ -2,6 +2,7 @@ import { makeValidator } from 'envalid'
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
 import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret, str } from '../platform/config.js'
 import { listen } from '../platform/health.js'
+import { watchEpoch } from '../platform/postgres.js'
 import { runProcess } from '../platform/process.js'
 import { createApp } from '../wiring/app.js'
 import { createFrontDoor, defaultLimits, openHeldStates } from '../wiring/front-door.js'
@@ -85,8 +86,9 @@ const webConfig = {
 
 /** The front door. Any number may run: none keeps anything that another one would need. */
 await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
-  const { postgres, queues } = await openStores(life, config)
-  const app = createApp({ life, postgres, queues })
+  const { postgres, clock, queues } = await openStores(life, config)
+  const app = createApp({ life, postgres, queues, clock })
+  watchEpoch(life, postgres)
   const held = openHeldStates({ app, life, queues, maxBytes: config.HELD_STATES_MAX_BYTES })
   const usage = createUsage({
     life,
@@ -99,6 +101,7 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
       maxRedisBytes: config.INGESTION_MAX_REDIS_MB === undefined ? null : config.INGESTION_MAX_REDIS_MB * 2 ** 20,
     },
     expectAnnouncement: held.expectAnnouncement.bind(held),
+    answerWithinMs: config.OPERATION_TIMEOUT_MS,
   })
   const server = createFrontDoor({
     app,

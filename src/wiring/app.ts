@@ -16,10 +16,10 @@ import { keyNewsTeller } from '../environment/key-news.js'
 import { EnvironmentService } from '../environment/service.js'
 import { SubscriptionPreviews } from '../estimates/previews.js'
 import { EstimateService } from '../estimates/service.js'
-import { type Clock, systemClock } from '../kernel/clock.js'
+import type { Clock } from '../kernel/clock.js'
 import { readUsageOf } from '../metering/counting/current-usage.js'
 import type { LoadHeldSeries } from '../metering/counting/held-series.js'
-import { ensurePartitionsAround } from '../metering/retention/partitions-around.js'
+import type { DatabaseEpoch } from '../platform/epoch/database-epoch.js'
 import type { Postgres } from '../platform/postgres.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
@@ -43,6 +43,8 @@ import { openWakeUps, type WakeUps } from './wake-ups.js'
 
 /** The services of the domains that live in PostgreSQL, wired by constructor argument. */
 export interface App {
+  /** The database's. */
+  clock: Clock
   environments: EnvironmentService
   catalog: CatalogService
   /** The catalog for those who show it. */
@@ -70,26 +72,23 @@ export interface App {
   estimates: EstimateService
   /** Wakes delivery and transitions after a commit. */
   after: WakeUps
+  databaseEpoch: DatabaseEpoch
 }
 
 export function createApp({
   life,
-  postgres: { prisma },
+  postgres: { prisma, epoch: databaseEpoch },
   queues,
-  clock = systemClock,
+  clock,
 }: {
   life: Life
   postgres: Postgres
   queues: QueueConnection
-  clock?: Clock
+  /** The database's. */
+  clock: Clock
 }): App {
-  const after = openWakeUps(life, queues)
-  const environments = new EnvironmentService({
-    prisma,
-    clock,
-    prepareForEvents: ensurePartitionsAround,
-    tellCreated: keyNewsTeller(life, queues),
-  })
+  const after = openWakeUps(life, queues, clock)
+  const environments = new EnvironmentService({ prisma, clock, tellCreated: keyNewsTeller(life, queues) })
   const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: after.changed })
   const entitlements = new EntitlementService({
     prisma,
@@ -136,6 +135,7 @@ export function createApp({
     wake: after.importDue,
   })
   return {
+    clock,
     environments,
     catalog,
     offers: new CatalogReader({
@@ -169,5 +169,6 @@ export function createApp({
     budgets: entitlements,
     checks: new CheckCounter(life.metrics),
     after,
+    databaseEpoch,
   }
 }

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
+import { Hearing } from '../changes/hearing.js'
 import { hearKeyNews } from '../environment/key-news.js'
-import { systemClock } from '../kernel/clock.js'
 import type { Secret } from '../platform/config.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
@@ -10,6 +10,7 @@ import { SharedStates } from '../updates/held/shared-states.js'
 import { StateCache } from '../updates/held/state-cache.js'
 import { ChangeStream } from '../updates/stream/change-stream.js'
 import { TrustedProxies } from '../web/access/address.js'
+import { turns } from '../web/access/fair-turns.js'
 import { type RateLimitOptions, RateLimits } from '../web/access/rate-limits.js'
 import { UnreadAnswers } from '../web/access/unread-answers.js'
 import { serveEdge } from '../web/edge/edge.js'
@@ -20,7 +21,6 @@ import { Bodies } from '../web/http/body.js'
 import type { ConnectionLimits } from '../web/http/connections.js'
 import { createHttpServer } from '../web/http/koa.js'
 import { ChangeFeed } from '../web/live/change-feed.js'
-import { FairTurns } from '../web/live/fair-turns.js'
 import { Push } from '../web/live/push.js'
 import { SocketDoor, type SocketPlaces } from '../web/live/socket.js'
 import { serveDocs } from '../web/pages/docs.js'
@@ -65,9 +65,10 @@ export function openHeldStates({
   queues: QueueConnection
   maxBytes?: number
 }): HeldStates {
-  const cache = new StateCache(sharedRedis(life, queues.redisUrl, 'request'), queues.prefix)
-  const shared = new SharedStates({ cache, source: app.entitlements, log: life.log })
-  return new HeldStates({ life, queues, source: app.entitlements, shared, clock: systemClock, maxBytes })
+  const { databaseEpoch, entitlements: source, clock } = app
+  const cache = new StateCache(sharedRedis(life, queues.redisUrl, 'request'), queues.prefix, databaseEpoch)
+  const shared = new SharedStates({ cache, source, log: life.log })
+  return new HeldStates({ life, queues, databaseEpoch, source, shared, clock, maxBytes })
 }
 
 export interface FrontDoorOptions {
@@ -92,7 +93,7 @@ export interface FrontDoorOptions {
 
 /** All that answers in a web process. Not listening yet. */
 export function createFrontDoor({
-  app: services,
+  app: { databaseEpoch, ...services },
   held,
   usage,
   life,
@@ -112,9 +113,13 @@ export function createFrontDoor({
   const rateLimits = new RateLimits({ perKey, perCustomer, perAddress })
   hearKeyNews(life, queues, app.environments.keys)
   const trusted = new TrustedProxies(trustedProxies)
-  const turns = new FairTurns()
-  const feed = new ChangeFeed({ redis: openRedis(life, queues.redisUrl, 'subscriber'), prefix: queues.prefix, turns, log })
-  const stream = new ChangeStream({ redis: sharedRedis(life, queues.redisUrl, 'request'), prefix: queues.prefix })
+  const { prefix } = queues
+  const subscriber = openRedis(life, queues.redisUrl, 'subscriber')
+  const redis = sharedRedis(life, queues.redisUrl, 'request')
+  const feed = new ChangeFeed({ redis: subscriber, prefix, turns, log })
+  feed.watch(life, new Hearing({ subscriber, publisher: redis, prefix }))
+  databaseEpoch.onChange(() => feed.tellGap())
+  const stream = new ChangeStream({ redis, prefix, databaseEpoch })
   const push = new Push({ app, schema, feed, stream, turns, log, metrics })
   const unread = new UnreadAnswers(metrics)
   return createHttpServer({
@@ -139,6 +144,7 @@ export function createFrontDoor({
       rateLimits,
       unread,
       trusted,
+      clock: app.clock,
       log,
     },
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),

@@ -5,7 +5,7 @@
 import { directDoorPrefix, ingestDirectUsage } from '../metering/wire/jobs.js'
 import { replyChannel } from '../metering/wire/replies.js'
 import { environmentQueue } from '../updates/deliver/jobs.js'
-import { anyEntity } from '../updates/external-cache/keys.js'
+import { anyEntity, epochKey, escaped } from '../updates/external-cache/keys.js'
 
 /**
  * sidecar                   adds usage to its environment's own queue, and hears the replies (QUEUE_REDIS_URL)
@@ -46,7 +46,7 @@ export function queueUserRules(user: QueueUser, { queuePrefix, environmentId }: 
     ...(isSidecar ? [`&${escaped(replies)}*`] : []),
     ...connection,
     '+evalsha',
-    ...(isSidecar ? ['+time', '+subscribe', '+unsubscribe'] : []),
+    ...(isSidecar ? ['+subscribe', '+unsubscribe'] : []),
     ...(isSidecar ? [] : ['+multi', '+exec']),
     ...allow(isSidecar ? [...addingJobs, 'lindex', 'rpop', 'zcard', 'zcount'] : workingOffJobs),
   ]
@@ -54,9 +54,7 @@ export function queueUserRules(user: QueueUser, { queuePrefix, environmentId }: 
 
 /** In the environment's own Redis, that of the external cache. The service sends its script as Lua; sidecars run it by its digest once it has. */
 export function cacheUserRules(user: QueueUser, { cachePrefix }: { cachePrefix: string }): string[] {
-  const owned = [`~${escaped(anyEntity(cachePrefix))}*`, ...connection, '+evalsha', ...allow(['del', 'exists', 'get', 'mget', 'set'])]
+  const keys = [`~${escaped(anyEntity(cachePrefix))}*`, `~${escaped(epochKey(cachePrefix))}`]
+  const owned = [...keys, ...connection, '+evalsha', ...allow(['del', 'exists', 'get', 'mget', 'set'])]
   return user === 'sidecar' ? owned : [...owned, '+eval', '+scan']
 }
-
-/** As a pattern that matches the text itself. */
-const escaped = (text: string) => text.replace(/[\\*?[\]]/g, '\\$&')

@@ -13,6 +13,7 @@ import { sidecarHandlers } from '../sidecar/grpc/service.js'
 import { SidecarMetrics } from '../sidecar/metrics/metrics.js'
 import { ApiSource } from '../sidecar/source/api-source.js'
 import { offlineSource } from '../sidecar/source/offline.js'
+import { PersistentUsage } from '../sidecar/source/persistent-usage.js'
 import type { EntitlementSource } from '../sidecar/source/source.js'
 import { FreshnessJudge } from '../sidecar/states/freshness.js'
 import { RightsPool } from '../sidecar/states/rights.js'
@@ -96,10 +97,15 @@ async function connectedSource(
   )
   const environmentId = config.QUEUE_REDIS_URL?.environmentId ?? null
   const key: KeyWatch = new KeyWatch(life, { key: apiKey, ask: (signal) => api.checkKey(environmentId, signal) })
-  const usage =
+  const door =
     config.QUEUE_REDIS_URL === undefined
       ? api
-      : (await import('./sidecar-direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, apiKey)
+      : (await import('./sidecar-direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, {
+          apiKey,
+          clock,
+          answerWithinMs: config.REQUEST_TIMEOUT_MS,
+        })
+  const usage = new PersistentUsage(door, config.REQUEST_TIMEOUT_MS)
   const parts = { cache, api, usage, states, judge, clock, metrics, log }
   if (config.REDIS_ENVIRONMENT_PREFIX !== undefined) {
     const { openExternalSource } = await import('./sidecar-external-cache.js')

@@ -4,7 +4,7 @@ import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import type { App } from './app.js'
 
-export interface UsageOptions extends Pick<UsageParts, 'expectAnnouncement' | 'limits' | 'shards'> {
+export interface UsageOptions extends Pick<UsageParts, 'expectAnnouncement' | 'answerWithinMs' | 'limits' | 'shards'> {
   life: Life
   queues: QueueConnection
   postgres: Postgres
@@ -14,15 +14,18 @@ export interface UsageOptions extends Pick<UsageParts, 'expectAnnouncement' | 'l
 /** The door of usage, with what it asks the other domains for. */
 export function createUsage({ life, queues, postgres, app, ...options }: UsageOptions): UsageService {
   const { entitlements, after } = app
-  return new UsageService({
+  const usage = new UsageService({
     ...options,
     life,
     queues,
     pool: postgres.pool,
+    clock: app.clock,
     loadHeld: app.heldSeries,
     findTestClock: (environmentId) => app.environments.testClock(environmentId),
     findHeld: (environmentId, customerRefId, resourceRefId, featureRefId) =>
       entitlements.heldFeature(environmentId, { customerId: customerRefId, resourceId: resourceRefId }, featureRefId),
     changed: after.changed,
   })
+  postgres.epoch.onChange(() => usage.corrections.forgetAll())
+  return usage
 }

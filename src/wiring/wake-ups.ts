@@ -1,4 +1,5 @@
 import { runImport } from '../customer/jobs.js'
+import type { Clock } from '../kernel/clock.js'
 import { fillUsage } from '../metering/wire/jobs.js'
 import type { Life } from '../platform/process.js'
 import { openQueue, type QueueConnection } from '../platform/queue.js'
@@ -17,7 +18,7 @@ export interface WakeUps extends AfterCommit {
 const farOffMs = 32 * 86_400_000
 
 /** Wake-ups over the queues. */
-export function openWakeUps(life: Life, queues: QueueConnection): WakeUps {
+export function openWakeUps(life: Life, queues: QueueConnection, clock: Clock): WakeUps {
   const deliveries = openQueue(life, queues, deliverChanges)
   const transitions = openQueue(life, queues, applyDueTransitions)
   const imports = openQueue(life, queues, runImport)
@@ -29,8 +30,9 @@ export function openWakeUps(life: Life, queues: QueueConnection): WakeUps {
     }),
     dueAt: (environmentId, customerId, at) => {
       // What is due in a distant month is left to the sweep, and so is the future of a test clock: Redis need not hold it all that time.
-      if (at - Date.now() > farOffMs) return
-      transitions.add({ v: 1, environmentId, customerId }, { delay: Math.max(0, at - Date.now()) }).catch(isLost)
+      const delay = Math.max(0, at - clock.now())
+      if (delay > farOffMs) return
+      transitions.add({ v: 1, environmentId, customerId }, { delay }).catch(isLost)
     },
     unfilled: (environmentId, { customerId, resourceId }) => {
       // Readers may ask many times before it is done.

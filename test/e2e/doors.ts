@@ -75,9 +75,9 @@ export class Doors {
     return reportUsage.currentUsage
   }
 
-  /** Reports through the sidecar; answers the new current usage. The interface has no idempotency key. */
-  async reportToSidecar({ customerId, featureId, value }: Report): Promise<number> {
-    const request = { customer_id: customerId, feature_id: featureId, value }
+  /** Reports through the sidecar; answers the new current usage. */
+  async reportToSidecar({ customerId, featureId, value, idempotencyKey }: Report): Promise<number> {
+    const request = { customer_id: customerId, feature_id: featureId, value, idempotency_key: idempotencyKey }
     return (await this.platform().sidecar.call<{ current_usage: number }>('ReportUsage', request)).current_usage
   }
 

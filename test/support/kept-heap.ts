@@ -188,7 +188,7 @@ const fills: Record<string, Fill> = {
     const door = new Door({
       queues: [{ add: () => new Promise(() => undefined) }],
       replies: { door: 'door', expect: () => undefined, forget: () => undefined },
-      clock: { now: async () => 1_791_000_000_000 },
+      clock: { now: () => 1_791_000_000_000 },
       kind: 'events',
       maxItems: 1_000,
     })

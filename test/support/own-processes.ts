@@ -7,6 +7,7 @@ import { type Child, Children } from '../../src/local/processes/children.js'
 import { stopGroup } from '../../src/local/processes/os-process.js'
 import { Ports } from '../../src/local/processes/ports.js'
 import { type ProcfileLine, parseProcfile, programOf } from '../../src/local/processes/procfile.js'
+import { DatabaseClock } from '../../src/platform/database-clock.js'
 import { silentLogger } from '../../src/platform/logger.js'
 import { openPostgres } from '../../src/platform/postgres.js'
 import { Life } from '../../src/platform/process.js'
@@ -38,6 +39,8 @@ export class OwnProcesses {
     private readonly wiring: Wiring,
     private readonly env: Record<string, string>,
     private readonly ports: Ports,
+    /** For what stands beside them in the test. */
+    readonly queues: { redisUrl: string; prefix: string },
   ) {
     this.api = new GraphqlClient(webUrl(wiring), wiring.serverApiKey)
     this.sidecar = new SidecarClient(`${localHost(wiring)}:${wiring.ports.sidecar}`)
@@ -63,7 +66,7 @@ export class OwnProcesses {
       webMetricsPort: await ports.take(),
       bindAddress: '127.0.0.1',
     }
-    return new OwnProcesses(database, environmentId, processes, wiring, { QUEUE_PREFIX: queues.prefix, ...env }, ports)
+    return new OwnProcesses(database, environmentId, processes, wiring, { QUEUE_PREFIX: queues.prefix, ...env }, ports, queues)
   }
 
   /** All names of the Procfile. */
@@ -71,14 +74,16 @@ export class OwnProcesses {
     return this.processes.map(({ name }) => name)
   }
 
-  /** Starts processes, and answers when all of them are ready. */
-  async start(names: readonly string[]): Promise<void> {
+  /** Starts processes, and answers when all of them are ready. `aheadMs`: their clocks are wrong by so much. */
+  async start(names: readonly string[], { aheadMs = 0 } = {}): Promise<void> {
+    const clock = new URL(`shifted-clock.js?ahead=${aheadMs}`, import.meta.url)
+    const options = aheadMs === 0 ? {} : { NODE_OPTIONS: `--import=${clock.href}` }
     for (const name of names) {
       const { command } = this.processes.find((line) => line.name === name)!
       const child = this.#children.start({
         ...programOf(command),
         stage: stageOf(name),
-        env: processEnvironment(name, this.wiring, { PATH: process.env.PATH, ...this.env }),
+        env: processEnvironment(name, this.wiring, { PATH: process.env.PATH, ...this.env, ...options }),
         cwd: root,
         stopSignal: 'SIGTERM',
         graceMs,
@@ -97,6 +102,17 @@ export class OwnProcesses {
       return response.status === 200
     } catch {
       return false
+    }
+  }
+
+  /** Has a process stand still, its connections open, for as long as `work` takes. */
+  async whileFrozen<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const { pid } = this.#running.get(name)!
+    process.kill(pid!, 'SIGSTOP')
+    try {
+      return await work()
+    } finally {
+      process.kill(pid!, 'SIGCONT')
     }
   }
 
@@ -127,7 +143,7 @@ async function prepareEnvironment(
   const life = new Life('prepare', silentLogger())
   try {
     const postgres = openPostgres(life, databaseUrl, { poolSize: 2 })
-    const app = createApp({ life, postgres, queues })
+    const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
     const { environment } = await app.environments.create({ refId: 'own', isTest: true })
     await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })
     const { key } = await app.environments.createKey({ environment: 'own', kind: 'SERVER', name: 'test', expiresAt: null })

@@ -1,17 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { GraphqlClient, SidecarClient } from '../../src/local/demo/clients.js'
 import { type PlatformFile, readPlatform } from '../../src/local/platform-file.js'
-import { Children } from '../../src/local/processes/children.js'
 import { isAlive } from '../../src/local/processes/os-process.js'
-import { Ports } from '../../src/local/processes/ports.js'
-import { startRedis } from '../../src/local/redis/server.js'
 import { createTestDatabase, type TestDatabase } from './database.js'
 import { eventually } from './eventually.js'
+import { OwnRedis } from './own-redis.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const runnerFile = fileURLToPath(new URL('./platform-runner.js', import.meta.url))
@@ -19,46 +17,6 @@ const startMs = 60_000
 const stopMs = 30_000
 /** Servers that trust the loopback interface take any password; this one is looked for in the logs. */
 const passwordForTrustingServer = 'e2e-database-password'
-
-/** A Redis that a test may kill. Its port stays the same when it comes back. */
-class OwnRedis {
-  readonly #children = new Children()
-  readonly #ports = new Ports()
-  #port: number | undefined
-  url = ''
-
-  constructor(private readonly folder: string) {}
-
-  async start(): Promise<void> {
-    // Only the lock on the port is given up, for it to be taken again.
-    this.#ports.release()
-    const { url, port } = await startRedis({
-      dataFolder: this.folder,
-      cacheFolder: join(root, '.cache'),
-      children: this.#children,
-      ports: this.#ports,
-      lastPort: this.#port,
-      notice: (line) => console.error(line),
-      signal: AbortSignal.timeout(startMs),
-    })
-    this.url = url
-    this.#port = port
-  }
-
-  /** Kills it without a word and throws away what it had on disk. */
-  async lose(): Promise<void> {
-    const data = join(this.folder, 'redis')
-    const pid = Number(readFileSync(join(data, 'redis.pid'), 'utf8'))
-    process.kill(pid, 'SIGKILL')
-    await eventually('Redis to be gone', () => !isAlive(pid))
-    rmSync(data, { recursive: true })
-  }
-
-  async stop(): Promise<void> {
-    await this.#children.stopAll()
-    this.#ports.release()
-  }
-}
 
 /**
  * Every process of the Procfile, run as `npm start` runs them, from a folder of its own: on free ports, with a database and a Redis of its own, so

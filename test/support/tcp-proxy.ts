@@ -6,7 +6,7 @@ export type Watch = (from: 'client' | 'server', data: Buffer) => void
 
 /** A way to a server that can be cut, made to hang or to take long, or led elsewhere. */
 export class TcpProxy {
-  #state: 'open' | 'cut' | 'frozen' = 'open'
+  #state: 'open' | 'cut' | 'frozen' | 'deaf' = 'open'
   #delayMs = 0
   readonly #pairs = new Set<[Socket, Socket]>()
 
@@ -46,6 +46,12 @@ export class TcpProxy {
     this.#delayMs = ms
   }
 
+  /** Keeps every connection, and lets nothing come from the server any more: not on those that are open, nor on new ones. */
+  deafen(): void {
+    this.#state = 'deaf'
+    for (const [, server] of this.#pairs) server.unpipe()
+  }
+
   mend(): void {
     this.#state = 'open'
     this.#delayMs = 0
@@ -79,8 +85,8 @@ export class TcpProxy {
     }
     client.on('data', (data) => this.watch?.('client', data))
     server.on('data', (data) => this.watch?.('server', data))
-    server.pipe(this.#line()).pipe(client)
-    if (this.#state === 'open') client.pipe(this.#line()).pipe(server)
+    if (this.#state !== 'deaf') server.pipe(this.#line()).pipe(client)
+    if (this.#state !== 'frozen') client.pipe(this.#line()).pipe(server)
   }
 
   /** Passes on what it is given in its order, when its time has come. */

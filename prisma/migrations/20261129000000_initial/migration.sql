@@ -472,7 +472,7 @@ CREATE TABLE "subscription" (
     "source_updated_at" TIMESTAMPTZ(3),
     "due_at" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "subscription_pkey" PRIMARY KEY ("environment_id","id")
 );
@@ -596,7 +596,7 @@ CREATE TABLE "invoice" (
     "error_message" TEXT,
     "due_date" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "invoice_pkey" PRIMARY KEY ("environment_id","id")
 );
@@ -644,7 +644,7 @@ CREATE TABLE "subscription_billing" (
     "payment_due_at" TIMESTAMPTZ(3),
     "late_usage_due_at" TIMESTAMPTZ(3),
     "sync_error" TEXT,
-    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "subscription_billing_pkey" PRIMARY KEY ("environment_id","subscription_id")
 );
@@ -657,6 +657,7 @@ CREATE TABLE "billing_intent" (
     "customer_id" UUID NOT NULL,
     "kind" "billing_intent_kind" NOT NULL,
     "idempotency_key" TEXT NOT NULL,
+    "sequence" BIGSERIAL NOT NULL,
     "payload" JSONB NOT NULL,
     "state" "billing_intent_state" NOT NULL DEFAULT 'WAITING',
     "attempts" INTEGER NOT NULL DEFAULT 0,
@@ -664,7 +665,7 @@ CREATE TABLE "billing_intent" (
     "leased_until" TIMESTAMPTZ(3),
     "last_error" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "billing_intent_pkey" PRIMARY KEY ("environment_id","id")
 );
@@ -915,8 +916,19 @@ CREATE TABLE "outbox_message" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "claimed_until" TIMESTAMPTZ(3),
     "attempts" INTEGER NOT NULL DEFAULT 0,
+    "unreadable" TEXT,
 
     CONSTRAINT "outbox_message_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "environment_feed" (
+    "environment_id" UUID NOT NULL,
+    "epoch" BIGINT NOT NULL,
+    "vouched_by" TEXT NOT NULL,
+    "is_told" BOOLEAN NOT NULL,
+
+    CONSTRAINT "environment_feed_pkey" PRIMARY KEY ("environment_id")
 );
 
 -- CreateIndex
@@ -1263,6 +1275,9 @@ ALTER TABLE "usage_group_rollup" ADD CONSTRAINT "usage_group_rollup_environment_
 
 -- AddForeignKey
 ALTER TABLE "usage_recomputation" ADD CONSTRAINT "usage_recomputation_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "environment_feed" ADD CONSTRAINT "environment_feed_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- What follows is beyond Prisma's schema language: it makes the invariants true even if code is wrong.
 

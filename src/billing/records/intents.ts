@@ -30,7 +30,7 @@ export async function insertIntent(
 ): Promise<void> {
   const { environmentId, subscriptionId, customerId, kind, idempotencyKey, invoiceId, endsBy } = intent
   const payload = { invoiceId, ...(endsBy && { endsBy }) }
-  const row = { environmentId, id: newId(), subscriptionId, customerId, kind, idempotencyKey, payload, updatedAt: new Date() }
+  const row = { environmentId, id: newId(), subscriptionId, customerId, kind, idempotencyKey, payload }
   await addIntent(db, toRow({ ...row, nextAttemptAt: notBefore === null ? undefined : new Date(notBefore) }))
 }
 
@@ -59,16 +59,13 @@ export interface IntentScope {
 }
 
 /**
- * Takes calls that wait, the longest first, for `leaseMs`: who dies with one leaves it to the next. Of a subscription they are made in the order in
- * which they were written: a later one is not taken before the earlier ones are done.
+ * Takes the call that has waited longest, for `leaseMs`: who dies with it leaves it to the next. Of a subscription they are made in the order in
+ * which they were written: a later one is not taken before the earlier ones are done. Null: none waits.
  */
-export async function claimIntents(
-  db: Db,
-  { limit, leaseMs, of = null }: { limit: number; leaseMs: number; of?: IntentScope | null },
-): Promise<Intent[]> {
+export async function claimIntent(db: Db, { leaseMs, of = null }: { leaseMs: number; of?: IntentScope | null }): Promise<Intent | null> {
   const ofSubscription = of?.subscriptionId ? Prisma.sql`AND waiting.subscription_id = ${of.subscriptionId}::uuid` : Prisma.empty
   const scope = of ? Prisma.sql`AND waiting.environment_id = ${of.environmentId}::uuid ${ofSubscription}` : Prisma.empty
-  const rows = await db.$queryRaw<IntentRow[]>(Prisma.sql`
+  const [row] = await db.$queryRaw<IntentRow[]>(Prisma.sql`
     UPDATE billing_intent AS intent
     SET leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond', attempts = intent.attempts + 1, updated_at = clock_timestamp()
     FROM (
@@ -77,13 +74,14 @@ export async function claimIntents(
         AND NOT EXISTS (
           SELECT FROM billing_intent AS earlier
           WHERE earlier.environment_id = waiting.environment_id AND earlier.subscription_id = waiting.subscription_id
-            AND earlier.state = 'WAITING' AND earlier.kind = 'CREATE_INVOICE' AND earlier.id < waiting.id
+            AND earlier.state = 'WAITING' AND earlier.kind = 'CREATE_INVOICE' AND earlier.sequence < waiting.sequence
         )
-      ORDER BY next_attempt_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+      ORDER BY next_attempt_at, sequence LIMIT 1 FOR UPDATE SKIP LOCKED
     ) AS claimed
     WHERE intent.environment_id = claimed.environment_id AND intent.id = claimed.id
     RETURNING intent.environment_id, intent.id, intent.subscription_id, intent.customer_id, intent.kind, intent.idempotency_key, intent.payload, intent.attempts`)
-  return rows.map((row) => ({
+  if (!row) return null
+  return {
     environmentId: row.environment_id,
     id: row.id,
     subscriptionId: row.subscription_id,
@@ -93,7 +91,7 @@ export async function claimIntents(
     invoiceId: row.payload.invoiceId,
     endsBy: row.payload.endsBy ?? null,
     attempts: row.attempts,
-  }))
+  }
 }
 
 /** The call that is to take an invoice back and has not been made yet; null: there is none. */
@@ -119,12 +117,21 @@ export async function dropCreation(db: Db, environmentId: string, invoiceId: str
   await db.billingIntent.updateMany({ where: of, data: { state: 'DONE' } })
 }
 
-/** It is made again after `delayMs` of real time, whatever a test clock says; null: never, somebody has to look. */
-export async function postponeIntent(db: Db, { environmentId, id }: Intent, lastError: string, delayMs: number | null): Promise<void> {
-  await db.$executeRaw(Prisma.sql`
+/**
+ * It is made again after `delayMs` of real time, whatever a test clock says; null: never, somebody has to look. False: somebody else has it, or has done it,
+ * since it was claimed, and nothing was changed.
+ */
+export async function postponeIntent(
+  db: Db,
+  { environmentId, id, attempts }: Intent,
+  lastError: string,
+  delayMs: number | null,
+): Promise<boolean> {
+  const count = await db.$executeRaw(Prisma.sql`
     UPDATE billing_intent SET leased_until = clock_timestamp() + ${delayMs ?? 0} * interval '1 millisecond', last_error = ${lastError}, updated_at = clock_timestamp(),
       state = ${delayMs === null ? 'GIVEN_UP' : 'WAITING'}::billing_intent_state
-    WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid`)
+    WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid AND state = 'WAITING' AND attempts = ${attempts}`)
+  return count === 1
 }
 
 /** Those that were given up are made again; answers how many. */
@@ -156,7 +163,7 @@ export interface UnfinishedCall {
 export async function findUnfinished(db: Db, environmentId: string, limit: number): Promise<UnfinishedCall[]> {
   const rows = await db.billingIntent.findMany({
     where: { environmentId, state: { not: 'DONE' } },
-    orderBy: { id: 'asc' },
+    orderBy: { sequence: 'asc' },
     take: limit,
   })
   return rows.map(({ kind, subscriptionId, attempts, lastError, state, createdAt }) => ({

@@ -55,14 +55,14 @@ export async function saveAccount(
     lateUsageDueAt: lateUsageDueAt === null ? null : new Date(lateUsageDueAt),
     ...(paymentDueAt === undefined ? {} : { paymentDueAt: paymentDueAt === null ? null : new Date(paymentDueAt) }),
   }
-  await putAccount(db, toRow({ environmentId, subscriptionId, ...columns, updatedAt: new Date() }))
+  await putAccount(db, toRow({ environmentId, subscriptionId, ...columns }))
 }
 
 const putAccount = oncePerGroup(async (db, rows: Row[]) => {
   // A deadline is written only where it is given.
   for (const some of [rows.filter((row) => 'payment_due_at' in row), rows.filter((row) => !('payment_due_at' in row))]) {
     if (some.length === 0) continue
-    const changed = Object.keys(some[0]!).map((column) => `${column} = excluded.${column}`)
+    const changed = [...Object.keys(some[0]!).map((column) => `${column} = excluded.${column}`), 'updated_at = clock_timestamp()']
     await insertRows(db, 'subscription_billing', some, `ON CONFLICT (environment_id, subscription_id) DO UPDATE SET ${changed.join()}`)
   }
   return rows
@@ -159,7 +159,6 @@ export async function insertInvoice(
       periodEnd: new Date(period.end),
       createdAt: new Date(createdAt),
       dueDate: facts.collectionMethod === 'INVOICE' ? new Date(dueDateOf(createdAt, daysUntilDue ?? usualDaysUntilDue)) : null,
-      updatedAt: new Date(),
     }),
   )
   const rows = lines.map(({ type, period: { start, end }, ...line }, position) => ({

@@ -34,7 +34,7 @@ export function packTold(told: readonly ToldReport[]): string {
   return JSON.stringify([toldVersion, periods, reports])
 }
 
-/** `told`: all three lines. Fails when they are of another version. */
+/** `told`: all three lines. Fails when they are of another version, or no such lines. */
 export function unpackTold(told: string): ToldUsage[] {
   const [first = '', second = '', third = ''] = told.split('\n')
   const [version, periods, reports] = JSON.parse(first) as [number, Period[], PackedReport[]]
@@ -43,7 +43,10 @@ export function unpackTold(told: string): ToldUsage[] {
   const versions = third.split(',')
   return reports.map(([counter, customerId, featureId, period, resourceId = null]) => {
     const [periodStart, periodEnd] = periods[period]!
-    const usage = { currentUsage: decimal.fromText(usages[counter]!), periodStart, periodEnd, updatedAt: Number(versions[counter]) }
+    const updatedAt = Number(versions[counter])
+    if (typeof customerId !== 'string' || typeof featureId !== 'string' || !(updatedAt > 0))
+      throw new Error('told reports that say nothing')
+    const usage = { currentUsage: decimal.fromText(usages[counter]!), periodStart, periodEnd, updatedAt }
     return { customerId, resourceId, featureId, usage }
   })
 }

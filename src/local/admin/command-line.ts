@@ -1,15 +1,14 @@
 /** The command line of an operator: environments, keys and the catalog, straight in the database. */
 
 import { CatalogService } from '../../catalog/service.js'
+import { UnreadableChanges } from '../../changes/unreadable.js'
 import { type Answer, type Program, readCommand } from '../../cli/command-line.js'
 import { UsageError } from '../../cli/input.js'
 import { type CatalogProblem, describeProblems } from '../../cli/output.js'
 import { keyNewsTeller } from '../../environment/key-news.js'
 import { EnvironmentService } from '../../environment/service.js'
-import { systemClock } from '../../kernel/clock.js'
 import { Problem } from '../../kernel/problem.js'
-import { ensurePartitionsAround } from '../../metering/retention/partitions-around.js'
-
+import { DatabaseClock } from '../../platform/database-clock.js'
 import { DeadLetters } from '../../platform/dead-letters.js'
 import { StartError } from '../../platform/health.js'
 import { silentLogger } from '../../platform/logger.js'
@@ -77,13 +76,12 @@ async function withServices(
   work: (context: AdminContext) => Promise<Answer>,
 ): Promise<Answer> {
   const life = new Life('admin', silentLogger())
-  const clock = systemClock
   try {
-    const { prisma } = await connectPostgres(life, databaseUrl, { poolSize: 2 })
+    const { prisma, pool } = await connectPostgres(life, databaseUrl, { poolSize: 2 })
+    const clock = await DatabaseClock.read(pool)
     const environments = new EnvironmentService({
       prisma,
       clock,
-      prepareForEvents: ensurePartitionsAround,
       ...(redisUrl === null ? {} : { tellCreated: keyNewsTeller(life, { redisUrl, prefix: queuePrefix }) }),
     })
     const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: () => undefined })
@@ -92,7 +90,16 @@ async function withServices(
       return openRedis(life, redisUrl, 'request')
     }
     const deadLetters = () => new DeadLetters(redis(), queuePrefix)
-    return await work({ environments, catalog, clock, folder, deadLetters, redis, queuePrefix })
+    return await work({
+      environments,
+      catalog,
+      clock,
+      folder,
+      deadLetters,
+      unreadableChanges: new UnreadableChanges(pool),
+      redis,
+      queuePrefix,
+    })
   } finally {
     await life.stop()
   }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { exportCatalog } from '../../catalog/document/export.js'
+import { UnreadableChanges } from '../../changes/unreadable.js'
 import type { Command } from '../../cli/command-line.js'
 import { entries, environmentOption, newEnvironmentOf } from '../../cli/entries.js'
 import { expiryOf, kindOf, overlapHelp, overlapOf, requiredName, UsageError, type Values } from '../../cli/input.js'
@@ -127,10 +128,11 @@ export const commands: readonly Command<AdminContext>[] = [
   {
     name: 'dead-letters list',
     argument: null,
-    summary: 'Lists the jobs that failed for good, in all queues, the latest first',
+    summary: 'Lists the jobs that failed for good, in all queues, and the changes that cannot be read, the latest first',
     options: {},
-    async run({ deadLetters }) {
-      const letters = (await deadLetters().list()).map(shownLetter)
+    async run({ deadLetters, unreadableChanges }) {
+      const all = [...(await deadLetters().list()), ...(await unreadableChanges.list())]
+      const letters = all.sort((a, b) => (b.failedAt ?? 0) - (a.failedAt ?? 0)).map(shownLetter)
       const rows = letters.map(({ id, attempts, failedAt, reason }) => [
         id,
         String(attempts),
@@ -145,8 +147,8 @@ export const commands: readonly Command<AdminContext>[] = [
     argument: 'id',
     summary: 'Prints a failed job with what it carries',
     options: {},
-    async run({ deadLetters }, _values, id) {
-      const letter = shownLetter(await deadLetters().show(id))
+    async run(context, _values, id) {
+      const letter = shownLetter(await lettersWith(context, id).show(id))
       return { text: stringify(letter, { lineWidth: 140 }).trimEnd(), json: letter }
     },
   },
@@ -155,9 +157,9 @@ export const commands: readonly Command<AdminContext>[] = [
     argument: 'id',
     summary: 'Gives a failed job to a worker once more',
     options: {},
-    async run({ deadLetters }, _values, id) {
-      await deadLetters().retry(id)
-      return { text: `Job ${id} waits for a worker again`, json: { id, retried: true } }
+    async run(context, _values, id) {
+      await lettersWith(context, id).retry(id)
+      return { text: `${id} waits for a worker again`, json: { id, retried: true } }
     },
   },
   {
@@ -165,12 +167,15 @@ export const commands: readonly Command<AdminContext>[] = [
     argument: 'id',
     summary: 'Deletes a failed job',
     options: {},
-    async run({ deadLetters }, _values, id) {
-      await deadLetters().discard(id)
-      return { text: `Deleted job ${id}`, json: { id, discarded: true } }
+    async run(context, _values, id) {
+      await lettersWith(context, id).discard(id)
+      return { text: `Deleted ${id}`, json: { id, discarded: true } }
     },
   },
 ]
+
+const lettersWith = ({ deadLetters, unreadableChanges }: AdminContext, id: string) =>
+  UnreadableChanges.isOf(id) ? unreadableChanges : deadLetters()
 
 const shownLetter = ({ failedAt, ...letter }: DeadLetter) => ({ ...letter, failedAt: failedAt === null ? null : isoOf(failedAt) })
 

@@ -1,4 +1,5 @@
 import type { CatalogService } from '../../catalog/service.js'
+import type { UnreadableChanges } from '../../changes/unreadable.js'
 import { chooseEnvironment, type Values } from '../../cli/input.js'
 import type { Environment } from '../../environment/model/environment.js'
 import type { EnvironmentService } from '../../environment/service.js'
@@ -8,8 +9,9 @@ import type { Redis } from '../../platform/redis.js'
 
 /** What the commands of an operator work with. */
 export interface AdminContext {
-  /** Connects when it is asked for. */
+  /** Of the queues; connects when it is asked for. */
   deadLetters(): DeadLetters
+  unreadableChanges: UnreadableChanges
   /** The platform's; connects when it is asked for. */
   redis(): Redis
   /** Of all queue keys. */

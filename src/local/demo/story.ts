@@ -234,6 +234,6 @@ async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number
 
 /** Whether the condition came true in time; asks again every two milliseconds. */
 async function until(condition: () => Promise<boolean>): Promise<boolean> {
-  for (const end = Date.now() + waitMs; Date.now() < end; await sleep(2)) if (await condition()) return true
+  for (const end = performance.now() + waitMs; performance.now() < end; await sleep(2)) if (await condition()) return true
   return false
 }

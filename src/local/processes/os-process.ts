@@ -57,13 +57,13 @@ export function commandLine(pid: number): string {
  * Safe to repeat; nothing happens when the group is gone already.
  */
 export async function stopGroup(pid: number, signal: StopSignal, graceMs: number): Promise<void> {
-  const deadline = Date.now() + graceMs
+  const deadline = performance.now() + graceMs
   if (!signalTarget(-pid, signal)) {
     // Not a group leader (started by hand, or by something that does not make groups): the process alone.
     if (!signalTarget(pid, signal)) return
   }
   while (isAlive(pid) || isGroupAlive(pid)) {
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       signalTarget(-pid, 'SIGKILL')
       signalTarget(pid, 'SIGKILL')
       return

@@ -46,7 +46,7 @@ export async function supervise(supervised: Supervised): Promise<void> {
   let deaths = 0
   let hasBeenReady = false
   while (!signal.aborted) {
-    const startedAt = Date.now()
+    const startedAt = performance.now()
     const child = supervised.start()
     onPid(child.pid ?? null)
     if (!hasBeenReady) {
@@ -61,7 +61,7 @@ export async function supervise(supervised: Supervised): Promise<void> {
     // Told to stop: whoever owns the child stops it, in its turn.
     if (exit === null || signal.aborted) return
     onPid(null)
-    deaths = Date.now() - startedAt > steadyMs ? 1 : deaths + 1
+    deaths = performance.now() - startedAt > steadyMs ? 1 : deaths + 1
     if (!hasBeenReady && (deaths >= attemptsBeforeReady || exit.error)) {
       const times = exit.error ? '' : `, ${deaths} times in a row, and was never ready`
       throw new Problem(

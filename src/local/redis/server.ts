@@ -130,11 +130,11 @@ async function waitUntilUp(child: Child, port: number, signal: AbortSignal): Pro
   void child.exited.then(({ code, signal: by, error }) => {
     exit = error ? error.message : `it ended with ${by ?? `code ${code}`}`
   })
-  const deadline = Date.now() + startDeadlineMs
+  const deadline = performance.now() + startDeadlineMs
   while (exit === null) {
     signal.throwIfAborted()
     if (await answersPing(port)) return null
-    if (Date.now() > deadline) return `no answer on port ${port} for ${startDeadlineMs / 1000} s`
+    if (performance.now() > deadline) return `no answer on port ${port} for ${startDeadlineMs / 1000} s`
     await sleep(20, undefined, { signal })
   }
   return exit

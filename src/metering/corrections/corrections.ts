@@ -59,6 +59,11 @@ export class Corrections {
     this.#changed = parts.changed
   }
 
+  /** The database has another history. */
+  forgetAll(): void {
+    this.#bindings.forgetAll()
+  }
+
   /** Null dimensions remove the event. Fails with NOT_FOUND when there is no such event. */
   async changeEvent(environmentId: string, name: EventName, dimensions: Dimensions | null): Promise<void> {
     const now = (await this.#findTestClock(environmentId))?.now ?? (await readTime(this.#pool))

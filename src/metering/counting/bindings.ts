@@ -62,6 +62,14 @@ export class Binding {
     this.#held = held
   }
 
+  /**
+   * What holds at `at`, or later where it was last asked for a later instant: the environment's clock may be far ahead of that of whoever has no version of
+   * the customer yet.
+   */
+  decisionFrom(at: EpochMs): BindingDecision {
+    return this.decisionAt(Math.max(at, this.#decision?.from ?? at))
+  }
+
   /** What holds at `at`, which is a version given under the customer's lock and so never goes back. */
   decisionAt(at: EpochMs): BindingDecision {
     if (this.#decision && at >= this.#decision.from && at < this.#decision.until) return this.#decision
@@ -136,6 +144,11 @@ export class Bindings {
   /** The binding of the holder if it is at hand; it may be outdated. */
   cached(environmentId: string, holder: Holder): Binding | undefined {
     return this.#cache.get(environmentId + holderKey(holder))
+  }
+
+  /** The database may have lost counters that are known here. */
+  forgetAll(): void {
+    this.#cache.clear()
   }
 
   /** Forgets a binding that turned out to be outdated. */

@@ -21,6 +21,8 @@ export interface Route {
  * created. Those that have stopped winning are retired.
  */
 export class SeriesTracker {
+  /** As of this transaction's versions: what the bindings remember may be replaced while it waits for the database. */
+  readonly #decisions = new Map<Binding, BindingDecision>()
   readonly #tracked = new Map<BindingDecision, Map<string, TrackedSeries | null>>()
   readonly #budgeted = new Map<BindingDecision, Map<string, TrackedSeries[]>>()
   readonly #series = new Map<Route, { total: TrackedSeries; own: TrackedSeries | null; all: TrackedSeries[] }>()
@@ -42,7 +44,7 @@ export class SeriesTracker {
     for (const route of routes) {
       const at = this.versionOf(route)
       for (const binding of route.resource ? [route.customer, route.resource] : [route.customer]) {
-        const decision = binding.decisionAt(at)
+        const decision = this.#decisionOf(binding, at)
         const featureId = route.feature.id
         if (!decision.tracked.has(featureId))
           wanted.set(`${binding.customerId}|${binding.resourceId}|${featureId}`, { binding, decision, featureId, at })
@@ -121,13 +123,21 @@ export class SeriesTracker {
       for (const [featureId, budgeted] of ofDecision) decision.budgeted.set(featureId, budgeted)
   }
 
+  #decisionOf(binding: Binding, at: EpochMs): BindingDecision {
+    const known = this.#decisions.get(binding)
+    if (known) return known
+    const decision = binding.decisionAt(at)
+    this.#decisions.set(binding, decision)
+    return decision
+  }
+
   #find(route: Route, binding: Binding): TrackedSeries | null {
-    const decision = binding.decisionAt(this.versionOf(route))
+    const decision = this.#decisionOf(binding, this.versionOf(route))
     return decision.tracked.get(route.feature.id) ?? this.#tracked.get(decision)?.get(route.feature.id) ?? null
   }
 
   #findBudgeted(route: Route, binding: Binding): TrackedSeries[] {
-    const decision = binding.decisionAt(this.versionOf(route))
+    const decision = this.#decisionOf(binding, this.versionOf(route))
     return decision.budgeted.get(route.feature.id) ?? this.#budgeted.get(decision)?.get(route.feature.id) ?? []
   }
 }

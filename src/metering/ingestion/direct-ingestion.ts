@@ -1,6 +1,6 @@
 import type { EnvironmentService } from '../../environment/service.js'
+import type { Clock } from '../../kernel/clock.js'
 import { Problem } from '../../kernel/problem.js'
-import type { DatabaseClock } from '../../platform/database-clock.js'
 import { checkedJob } from '../wire/checked-job.js'
 import { directDoorPrefix, type IngestionJob } from '../wire/jobs.js'
 import type { Ingestion } from './ingestion.js'
@@ -12,18 +12,17 @@ import type { Ingestion } from './ingestion.js'
 export class DirectIngestion {
   constructor(
     private readonly environments: Pick<EnvironmentService, 'authenticateHash'>,
-    private readonly ingestion: Pick<Ingestion, 'ingest' | 'refuse'> & { clock: Pick<DatabaseClock, 'now'> },
+    private readonly ingestion: Pick<Ingestion, 'ingest' | 'refuse'> & { clock: Clock },
   ) {}
 
   /** `environmentId`: that of the queue. */
   async ingest(environmentId: string, job: IngestionJob, isRerun: boolean): Promise<void> {
     // A reply to anybody else would be a message to them.
     if (!job.door.startsWith(directDoorPrefix(environmentId))) return
-    const problem = await this.#refusal(environmentId, job)
-    if (problem) return this.ingestion.refuse(job, problem)
-    const checked = checkedJob(job, await this.ingestion.clock.now())
-    if (checked instanceof Problem) this.ingestion.refuse(job, checked)
-    else await this.ingestion.ingest(checked, isRerun)
+    const checked = (await this.#refusal(environmentId, job)) ?? checkedJob(job, this.ingestion.clock.now())
+    if (!(checked instanceof Problem)) await this.ingestion.ingest(checked, isRerun)
+    // An earlier run may have been before the key was revoked, or the time too old, and have counted it.
+    else if (!isRerun && !job.isRepeat) this.ingestion.refuse(job, checked)
   }
 
   async #refusal(environmentId: string, job: IngestionJob): Promise<Problem | null> {

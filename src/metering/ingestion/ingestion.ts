@@ -2,11 +2,11 @@ import type { Redis } from 'ioredis'
 import type pg from 'pg'
 import type { HeldChange } from '../../changes/model/change.js'
 import { announcementOf } from '../../changes/wire/announcements.js'
+import { holdersKey, leasePrefix } from '../../changes/wire/holders.js'
+import type { Clock } from '../../kernel/clock.js'
 import type { Problem } from '../../kernel/problem.js'
-import { DatabaseClock } from '../../platform/database-clock.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Registry } from '../../platform/metrics.js'
-import { readTime } from '../../platform/sql.js'
 import { Bindings } from '../counting/bindings.js'
 import type { LoadHeldSeries } from '../counting/held-series.js'
 import { toPlainProblem } from '../model/problems.js'
@@ -14,13 +14,15 @@ import type { ReportedUsage } from '../model/report.js'
 import type { AggregationJob, IngestionJob } from '../wire/jobs.js'
 import { unpackEvents } from '../wire/packed-events.js'
 import { packAnswer, unpackCall } from '../wire/packed-reports.js'
-import { announceAndReply, type IngestionReply, packReply, replyChannel } from '../wire/replies.js'
+import { announceAndReplyLua, type IngestionReply, packReply, replyChannel } from '../wire/replies.js'
 import { createIngestionMetrics } from './batch/batch-metrics.js'
 import { EventIngestion } from './events/event-ingestion.js'
 import { ReportIngestion } from './reports/report-ingestion.js'
 
 export interface IngestionParts {
   pool: pg.Pool
+  /** The database's, which decides what is in time. */
+  clock: Clock
   /** For replies. */
   redis: Redis
   /** Prefix of the reply channels: the queues'. */
@@ -41,37 +43,46 @@ interface ScriptedRedis extends Redis {
 /** Works off ingestion jobs: commits, then replies to the door, then wakes who is next. Safe to run twice for a job. */
 export class Ingestion {
   readonly #parts: IngestionParts
-  /** The database's, which decides what is in time. */
-  readonly clock: DatabaseClock
+  readonly clock: Clock
   readonly #redis: ScriptedRedis
   readonly #reports: ReportIngestion
   readonly #events: EventIngestion
+  readonly #bindings: Bindings
 
   constructor(parts: IngestionParts) {
     this.#parts = parts
-    parts.redis.defineCommand('announceAndReply', { numberOfKeys: 0, lua: announceAndReply })
+    parts.redis.defineCommand('announceAndReply', { numberOfKeys: 2, lua: announceAndReplyLua })
     this.#redis = parts.redis as ScriptedRedis
-    const { pool, log, stored } = parts
+    const { pool, clock, log, stored } = parts
     const metrics = createIngestionMetrics(parts.metrics)
-    this.clock = new DatabaseClock(() => readTime(pool))
-    const { clock } = this
-    this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: new Bindings(parts.loadHeld) })
+    this.clock = clock
+    this.#bindings = new Bindings(parts.loadHeld)
+    this.#reports = new ReportIngestion({ pool, log, metrics, clock, bindings: this.#bindings })
     this.#events = new EventIngestion({ pool, log, metrics, clock, stored })
   }
 
   /** `isRerun`: the job was started before. */
   async ingest(job: IngestionJob, isRerun: boolean): Promise<void> {
-    const { environmentId, isRepeat, batch } = job
+    const { environmentId, isRepeat, onlyStored, batch } = job
     const mayRepeat = isRepeat || isRerun
     if (batch.kind === 'events') {
       const calls = batch.calls.map(({ deadline, packed }) => ({ deadline, items: unpackEvents(packed) }))
-      this.#reply(job, await this.#events.ingest(environmentId, calls, mayRepeat))
+      const answers = onlyStored ? this.#events.findStored(environmentId, calls) : this.#events.ingest(environmentId, calls, mayRepeat)
+      this.#reply(job, await answers)
       return
     }
-    const answers = await this.#reports.ingest(environmentId, batch.calls.map(unpackCall), mayRepeat)
+    const calls = batch.calls.map(unpackCall)
+    const answers = await (onlyStored
+      ? this.#reports.findStored(environmentId, calls)
+      : this.#reports.ingest(environmentId, calls, mayRepeat))
     const usages = answers.flatMap((answer) => ('usages' in answer ? answer.usages : []))
     this.#reply(job, answers.map(packAnswer), usages)
     if (usages.length > 0) this.#parts.changed(environmentId)
+  }
+
+  /** The database has another history: what is known of it may never have been committed. */
+  forgetAll(): void {
+    this.#bindings.forgetAll()
   }
 
   /** Tells the door that nothing of the job was counted, and why. */
@@ -92,7 +103,12 @@ export class Ingestion {
     const reply = [replyChannel(prefix, door), packReply({ batchId, answers })] as const
     const sent =
       announcement && usages.length > 0
-        ? this.#redis.announceAndReply(...announcementOf(prefix, environmentId, usages.map(toHeldChange), announcement), ...reply)
+        ? this.#redis.announceAndReply(
+            leasePrefix(prefix),
+            holdersKey(prefix, environmentId),
+            ...announcementOf(prefix, environmentId, usages.map(toHeldChange), announcement),
+            ...reply,
+          )
         : this.#redis.publish(...reply)
     sent.catch((error: unknown) => log.warn({ err: error, batchId }, 'reply lost'))
   }

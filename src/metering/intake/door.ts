@@ -1,24 +1,17 @@
-import type { ExpectedAnnouncement } from '../../changes/state-bus.js'
-import { newId } from '../../kernel/id.js'
+import type { Clock } from '../../kernel/clock.js'
 import { Problem } from '../../kernel/problem.js'
 import { heapBytes } from '../../kernel/weight.js'
-import type { DatabaseClock } from '../../platform/database-clock.js'
 import type { JobQueue } from '../../platform/queue.js'
-import { notCountedInTime, tooMuchWaiting } from '../model/problems.js'
-import type { EventItem, ReportItem } from '../model/report.js'
-import type { Call, EventAnswer, ReportAnswer } from '../wire/call.js'
+import { notCounted, notCountedInTime, outcomeUnknown, tooMuchWaiting } from '../model/problems.js'
+import { type EventItem, keyOfMeasurement, type ReportItem } from '../model/report.js'
 import { deadlineMs, type IngestionJob, shardOf } from '../wire/jobs.js'
-import { packEvents } from '../wire/packed-events.js'
-import { type PackedAnswer, packCall, unpackAnswer } from '../wire/packed-reports.js'
-import type { IngestionReply } from '../wire/replies.js'
 import type { Backlog } from './backlog.js'
-import type { Replies } from './replies.js'
+import { type Answer, type CallOutcome, type ExchangeParts, exchange, outcomeOf, type SentCall, waitsWithin } from './exchange.js'
+import type { Patience } from './patience.js'
 import { type Load, WaitingRoom } from './waiting-room.js'
 
-/** From when a batch leaves, which is moments after its calls came. */
-const answerMs = 6_000
-/** Without a reply in that time the batch is added once more: its job, its worker or the reply may be lost, and counting is safe to repeat. */
-const repeatMs = 500
+/** How long callers wait when nobody says so. */
+const callersMs = 10_000
 /** Batches of one lane. Two keep the worker busy while the next is gathered; more would only make them smaller. */
 const maxInFlight = 2
 /** Items of a second batch under way: one of fewer would only cost a job more, which costs as much as the reports of a dozen. */
@@ -40,15 +33,13 @@ const maxBatchBytes = 2 ** 20
 /** Lanes that have nothing to do are given up when there are so many. */
 const maxLanes = 1_000
 
-type Answer = ReportAnswer | EventAnswer
-
-interface WaitingCall {
-  call: Call<unknown>
+/** Of which `settle` heeds the first outcome, and ends the waiting. */
+interface WaitingCall extends SentCall {
   load: Load
   /** By the clock that only goes on. */
   since: number
-  /** The first outcome counts; also ends the waiting. */
-  settle: (outcome: { answer: Answer } | { problem: Problem }) => void
+  /** It was handed to the queue, or is about to be. */
+  isSent: boolean
   isSettled: boolean
 }
 
@@ -70,23 +61,17 @@ interface Lane {
   linger: NodeJS.Timeout | undefined
 }
 
-export interface DoorParts {
+export interface DoorParts extends ExchangeParts {
   /** One per shard. */
   queues: Pick<JobQueue<IngestionJob>, 'add'>[]
-  replies: Pick<Replies, 'door' | 'expect' | 'forget'>
-  clock: Pick<DatabaseClock, 'now'>
-  /**
-   * A report is answered when every reader that holds a state knows of it, so that who reported reads its own usage wherever it asks: the worker
-   * announces it, and says how many hear of it. Absent: nobody holds states.
-   */
-  expectAnnouncement?: () => ExpectedAnnouncement
+  /** The database's, or one corrected by it. */
+  clock: Clock
   /** Absent: nobody looks at it. */
   backlog?: Pick<Backlog, 'isTooLong' | 'noteItems' | 'noteJob'>
-  kind: IngestionJob['batch']['kind']
-  /** Of a door outside the platform: see `IngestionJob`. */
-  keyHash?: string
   /** Of one batch; a larger call is a batch of its own. */
   maxItems: number
+  /** How long callers wait at most; absent: ten seconds. */
+  answerWithinMs?: number
 }
 
 /** Without a batch in flight half of what is usual is enough, and a lone caller is usual to itself. */
@@ -108,21 +93,23 @@ export class Door {
   /** By environment, where its calls go while they are not many. */
   readonly #quietShards = new Map<string, number>()
   readonly #room = new WaitingRoom()
+  readonly #waits: ReturnType<typeof waitsWithin>
   /** Since a call was refused for those before it, until most of them are answered. */
   #isFull = false
 
   constructor(parts: DoorParts) {
     this.#parts = parts
+    this.#waits = waitsWithin(parts.answerWithinMs ?? callersMs)
   }
 
   /**
-   * The answer of the worker. Fails with DEADLINE_EXCEEDED (not counted, safe to repeat), UNAVAILABLE (the queue is away) or RESOURCE_EXHAUSTED (too much
-   * is waiting); nothing was counted then. `signal` ends the waiting only: a call that is on its way is counted.
+   * The answer of the worker. Fails with a problem that says what became of it (`UsageOutcome`): not counted when it was not handed over, because too much is
+   * waiting, the queue is away, or the patience was over before; unknown when it was and there is no answer.
    */
-  async send(environmentId: string, items: { customerId: string }[], signal?: AbortSignal): Promise<Answer> {
+  async send(environmentId: string, items: (ReportItem | EventItem)[], patience?: Patience): Promise<Answer> {
     const { clock, backlog } = this.#parts
-    const now = await clock.now()
-    signal?.throwIfAborted()
+    const now = clock.now()
+    if (patience?.isOver) throw notCountedInTime()
     const load = { items: items.length, bytes: callBytes + heapBytes(items) }
     if (!this.#room.hasRoom(environmentId, load)) {
       this.#note(true)
@@ -131,16 +118,21 @@ export class Door {
     if (backlog?.isTooLong()) throw tooMuchWaiting()
     this.#room.enter(environmentId, load)
     return new Promise((resolve, reject) => {
-      const settle: WaitingCall['settle'] = (outcome) => {
+      const settle = (outcome: CallOutcome) => {
         if (waiting.isSettled) return
         waiting.isSettled = true
-        signal?.removeEventListener('abort', abort)
-        if ('answer' in outcome) resolve(outcome.answer)
+        forget?.()
+        if (outcome === null) reject(outcomeUnknown(keysOf(items)))
+        else if ('answer' in outcome) resolve(outcome.answer)
         else reject(outcome.problem)
       }
-      const waiting: WaitingCall = { call: { deadline: now + deadlineMs, items }, load, since: performance.now(), settle, isSettled: false }
-      const abort = () => settle({ problem: notCountedInTime() })
-      signal?.addEventListener('abort', abort)
+      const call = { deadline: now + deadlineMs, items }
+      const waiting: WaitingCall = { call, load, since: performance.now(), heard: null, settle, isSent: false, isSettled: false }
+      const forget = patience?.whenOver(() => {
+        if (!waiting.isSent) settle({ problem: notCountedInTime() })
+        // The process may have stood still: what has arrived meanwhile is read first.
+        else setImmediate(() => settle(waiting.heard && outcomeOf(waiting.heard)))
+      })
       const lane = this.#laneOf(environmentId, items[0]!.customerId)
       lane.waiting.push(waiting)
       lane.waitingItems += items.length
@@ -256,74 +248,19 @@ export class Door {
       else this.#schedule(lane)
     }
     const fail = (error: unknown) => {
-      for (const { settle } of calls) settle({ problem: Problem.from(error) })
+      for (const { settle } of calls) settle({ problem: notCounted(Problem.from(error)) })
     }
-    void this.#exchange(lane, calls, freeSlot).catch(fail).finally(end)
+    for (const call of calls) call.isSent = true
+    const { environmentId, queue } = lane
+    void exchange(this.#parts, this.#waits, { environmentId, queue, calls, committed: freeSlot }).catch(fail).finally(end)
   }
 
   #leave({ environmentId }: Lane, { load }: WaitingCall): void {
     this.#room.leave(environmentId, load)
     if (this.#room.isCalm) this.#note(false)
   }
-
-  /** Sends a batch and settles its calls; ends when all are settled. Rejects when no job can be made of it. `committed` is called as soon as the worker has answered. */
-  async #exchange({ environmentId, queue }: Lane, calls: WaitingCall[], committed: () => void): Promise<void> {
-    const { replies, keyHash } = this.#parts
-    const batchId = newId()
-    const batch = this.#pack(calls)
-    const announcement = this.#parts.expectAnnouncement?.()
-    const job: IngestionJob = {
-      v: 1,
-      environmentId,
-      door: replies.door,
-      batchId,
-      isRepeat: false,
-      ...(keyHash === undefined ? {} : { keyHash }),
-      ...(announcement && { announcement: announcement.ticket }),
-      batch,
-    }
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(repeat)
-        clearTimeout(lastAnswer)
-        replies.forget(batchId)
-        announcement?.forget()
-        resolve()
-      }
-      const fail = (problem: Problem) => {
-        for (const { settle } of calls) settle({ problem })
-        end()
-      }
-      const repeat = setTimeout(() => {
-        // Fails when Redis is away; then the deadline answers.
-        queue.add({ ...job, isRepeat: true }).catch(() => undefined)
-      }, repeatMs)
-      const lastAnswer = setTimeout(() => fail(notCountedInTime()), answerMs)
-      replies.expect(batchId, async ({ answers, receivers }) => {
-        // There may be a second reply.
-        replies.forget(batchId)
-        clearTimeout(repeat)
-        committed()
-        if (receivers) await announcement?.heardBy(receivers)
-        for (const [index, { settle, call }] of calls.entries()) settle({ answer: this.#unpack(answers[index]!, call.items) })
-        end()
-      })
-      queue.add(job).catch((error: unknown) => {
-        // Only a queue that was away before anything was sent is certain: else the job may be there, and the reply or the deadline decides.
-        if (error instanceof Problem) fail(error)
-      })
-    })
-  }
-
-  #pack(calls: readonly WaitingCall[]): IngestionJob['batch'] {
-    if (this.#parts.kind === 'reports') return { kind: 'reports', calls: calls.map(({ call }) => packCall(call as Call<ReportItem>)) }
-    return {
-      kind: 'events',
-      calls: calls.map(({ call: { deadline, items } }) => ({ deadline, packed: packEvents(items as EventItem[]) })),
-    }
-  }
-
-  #unpack(answer: IngestionReply['answers'][number], items: unknown[]): Answer {
-    return this.#parts.kind === 'reports' ? unpackAnswer(answer as PackedAnswer, items as ReportItem[]) : (answer as EventAnswer)
-  }
 }
+
+/** What the items can be sent again under. */
+const keysOf = (items: readonly (ReportItem | EventItem)[]): string[] =>
+  items.map((item) => item.idempotencyKey ?? keyOfMeasurement((item as ReportItem).id))

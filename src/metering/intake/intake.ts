@@ -2,12 +2,13 @@ import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { FindTestClock } from '../corrections/corrections.js'
-import { fromPlainProblem, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
+import { beforeCounting, fromPlainProblem, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
 import {
   checkEvent,
   checkReport,
   type EventItem,
   maxItemsPerCall,
+  measurementOfKey,
   type ReportedUsage,
   type ReportItem,
   type UsageEvent,
@@ -15,6 +16,7 @@ import {
 } from '../model/report.js'
 import type { EventAnswer, ReportAnswer } from '../wire/call.js'
 import { Door, type DoorParts } from './door.js'
+import type { Patience } from './patience.js'
 
 /** Larger batches commit no more per second, and keep their customers locked longer. */
 const maxReportsPerBatch = 500
@@ -47,27 +49,27 @@ export class UsageIntake {
 
   /**
    * Counts the reports, all or none, and answers the usage after it, in their order. The problem of a call with bad items names all of them in
-   * `details.items`. Fails retryably when they were not counted; safe to repeat with idempotency keys in any case. `signal` ends the waiting only.
+   * `details.items`; one that does not refuse them says what became of them (`UsageOutcome`). `patience` ends the waiting only.
    */
-  async report(environmentId: string, items: readonly UsageReport[], signal?: AbortSignal): Promise<ReportedUsage[]> {
+  async report(environmentId: string, items: readonly UsageReport[], patience?: Patience): Promise<ReportedUsage[]> {
     if (items.length === 0) return []
     const now = await this.#time(environmentId, items)
-    const checked = readAll(items, (item) => checkReport(item, newId(), now))
-    const answer = (await this.#reports.send(environmentId, checked satisfies ReportItem[], signal)) as ReportAnswer
+    const checked = readAll(items, (item) => checkReport(item, measurementOfKey(item.idempotencyKey) ?? newId(), now))
+    const answer = (await this.#reports.send(environmentId, checked satisfies ReportItem[], patience)) as ReportAnswer
     if ('problem' in answer) throw fromPlainProblem(answer.problem)
     return answer.usages
   }
 
   /**
    * Stores the events; counting them follows within moments. Good ones are stored although others are bad: those are named in `details.items` of
-   * the one problem it then fails with. Safe to repeat: an event that is stored already is a success. `signal` ends the waiting only.
+   * the one problem it then fails with. Safe to repeat: an event that is stored already is a success. `patience` ends the waiting only.
    */
-  async reportEvents(environmentId: string, events: readonly UsageEvent[], signal?: AbortSignal): Promise<void> {
+  async reportEvents(environmentId: string, events: readonly UsageEvent[], patience?: Patience): Promise<void> {
     if (events.length === 0) return
     const now = await this.#time(environmentId, events)
     const { good, refused, positions } = readEach(events, (event) => checkEvent(event, now))
     if (good.length > 0) {
-      const answer = (await this.#events.send(environmentId, good satisfies EventItem[], signal)) as EventAnswer
+      const answer = (await this.#events.send(environmentId, good satisfies EventItem[], patience)) as EventAnswer
       if ('problem' in answer) throw fromPlainProblem(answer.problem)
       for (const item of answer.refused) refused.push({ ...item, index: positions[item.index]! })
     }
@@ -82,8 +84,12 @@ export class UsageIntake {
   /** What dates are looked at by. */
   async #time(environmentId: string, items: readonly { timestamp: unknown }[]): Promise<EpochMs> {
     const isDated = items.some(({ timestamp }) => timestamp !== null)
-    const testClock = isDated ? await this.#findTestClock?.(environmentId) : null
-    return testClock?.now ?? this.#clock.now()
+    try {
+      const testClock = isDated ? await this.#findTestClock?.(environmentId) : null
+      return testClock?.now ?? (await this.#clock.now())
+    } catch (error) {
+      throw beforeCounting(error)
+    }
   }
 }
 

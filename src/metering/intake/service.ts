@@ -1,10 +1,9 @@
 import type pg from 'pg'
-import { DatabaseClock } from '../../platform/database-clock.js'
+import type { Clock } from '../../kernel/clock.js'
 import { showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
 import { openQueue, type QueueConnection } from '../../platform/queue.js'
 import { openRedis } from '../../platform/redis.js'
-import { readTime } from '../../platform/sql.js'
 import { Corrections, type FindTestClock } from '../corrections/corrections.js'
 import { Recomputations } from '../corrections/recomputation.js'
 import type { LoadHeldSeries } from '../counting/held-series.js'
@@ -14,10 +13,11 @@ import { Backlog, type BacklogLimits } from './backlog.js'
 import { UsageIntake, type UsageIntakeParts } from './intake.js'
 import { Replies } from './replies.js'
 
-interface IntakeOptions extends Pick<UsageIntakeParts, 'expectAnnouncement'> {
+interface IntakeOptions extends Pick<UsageIntakeParts, 'expectAnnouncement' | 'answerWithinMs'> {
   life: Life
   queues: QueueConnection
   pool: pg.Pool
+  clock: Clock
   findTestClock: FindTestClock
   limits: BacklogLimits
   /** Queues that ingestion is spread over; the workers must take from as many. */
@@ -38,7 +38,7 @@ export class UsageService extends UsageIntake {
   readonly history: UsageHistory
 
   constructor({ pool, loadHeld, findHeld, changed, ...options }: UsageParts) {
-    super(openIntake({ pool, ...options }))
+    super(openIntake(options))
     this.corrections = new Corrections({ pool, loadHeld, changed, findTestClock: options.findTestClock })
     showKept(options.life.metrics, 'usage without an answer', () => this.waitingBytes)
     this.recomputations = new Recomputations(pool)
@@ -47,16 +47,26 @@ export class UsageService extends UsageIntake {
 }
 
 /** The queues that all environments share, by the clock of the database. */
-function openIntake({ life, queues, pool, limits, shards, expectAnnouncement, findTestClock }: IntakeOptions): UsageIntakeParts {
+function openIntake({
+  life,
+  queues,
+  clock,
+  limits,
+  shards,
+  expectAnnouncement,
+  answerWithinMs,
+  findTestClock,
+}: Omit<IntakeOptions, 'pool'>): UsageIntakeParts {
   const shardQueues = Array.from({ length: shards }, (_, index) => openQueue(life, queues, ingestionShard(index)))
   const aggregation = openQueue(life, queues, aggregateEvents)
   const redis = openRedis(life, queues.redisUrl, 'request')
   return {
     queues: shardQueues,
     replies: new Replies(openRedis(life, queues.redisUrl, 'subscriber'), queues.prefix, life.log),
-    clock: new DatabaseClock(() => readTime(pool)),
+    clock,
     backlog: new Backlog({ redis, queues: [...shardQueues, aggregation], limits, log: life.log, metrics: life.metrics }),
     expectAnnouncement,
+    answerWithinMs,
     findTestClock,
   }
 }

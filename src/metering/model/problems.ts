@@ -82,16 +82,67 @@ export function stillBeingCounted(): Problem {
   )
 }
 
+/**
+ * What became of usage that was not acknowledged, as `outcome` in the details of the problem. A problem that refuses it (unknown customer, bad number) needs
+ * none: it was not counted.
+ *
+ * notCounted  it was not counted and will not be: who says so has seen to it
+ * unknown     it may have been, or may still be; to send it again under the same key is safe
+ */
+export type UsageOutcome = 'notCounted' | 'unknown'
+
+export const outcomeUnknownReason = 'USAGE_OUTCOME_UNKNOWN'
+
+/** Only for who has seen to it: whoever decides by a clock alone does not know what is under way. */
 export function notCountedInTime(): Problem {
-  return timedOut('The usage was not counted in time, and it will not be: it is safe to send it again.')
+  return notCounted(timedOut('The usage was not counted in time, and it will not be: it is safe to send it again.'))
 }
 
 export function tooMuchWaiting(): Problem {
-  return new Problem(
-    'RESOURCE_EXHAUSTED',
-    'RATE_LIMIT_EXCEEDED',
-    'Too much usage is waiting to be counted. Nothing was counted: send it again in a moment.',
+  return notCounted(
+    new Problem(
+      'RESOURCE_EXHAUSTED',
+      'RATE_LIMIT_EXCEEDED',
+      'Too much usage is waiting to be counted. Nothing was counted: send it again in a moment.',
+    ),
   )
+}
+
+/** Of what was thrown before any usage was handed over. */
+export function beforeCounting(thrown: unknown): Problem {
+  const problem = Problem.from(thrown)
+  return mayBeCounted(problem) ? notCounted(problem) : problem
+}
+
+/** The same problem, of usage of which it is certain. */
+export const notCounted = (problem: Problem): Problem => withOutcome(problem, { outcome: 'notCounted' })
+
+/** `keys`: those that the items of the call can be sent again under, in their order. */
+export function outcomeUnknown(keys: readonly string[], code: 'DEADLINE_EXCEEDED' | 'UNKNOWN' = 'DEADLINE_EXCEEDED'): Problem {
+  const message = 'It is not known whether the usage was counted. Send it again with the same idempotency key: that counts it once.'
+  const named = keys.length === 1 ? { idempotencyKey: keys[0] } : keys.length > 1 ? { idempotencyKeys: keys } : {}
+  return withOutcome(new Problem(code, outcomeUnknownReason, message), { outcome: 'unknown', ...named })
+}
+
+function withOutcome(
+  problem: Problem,
+  outcome: { outcome: UsageOutcome; idempotencyKey?: string; idempotencyKeys?: readonly string[] },
+): Problem {
+  const { code, reason, message, details, cause } = problem
+  return new Problem(code, reason, message, { details: { ...details, ...outcome }, cause })
+}
+
+/** Whether it is about what was sent, which whoever answers so has not counted and never has. */
+export const isRefusal = ({ code }: Pick<Problem, 'code'>): boolean => refusals.has(code)
+
+const refusals: ReadonlySet<ProblemCode> = new Set(['ALREADY_EXISTS', 'FAILED_PRECONDITION', 'INVALID_ARGUMENT', 'NOT_FOUND'])
+
+/** Codes that say nothing of what became of it. */
+const undecided: ReadonlySet<ProblemCode> = new Set(['ABORTED', 'DEADLINE_EXCEEDED', 'INTERNAL', 'UNAVAILABLE', 'UNKNOWN'])
+
+/** Whether usage that was answered with this may have been counted all the same. */
+export function mayBeCounted({ code, details }: Pick<Problem, 'code' | 'details'>): boolean {
+  return details.outcome === undefined ? undecided.has(code) : details.outcome === ('unknown' satisfies UsageOutcome)
 }
 
 /** A problem as it travels in a reply from the worker to the door. The cause stays where it is: it is logged there. */

@@ -70,6 +70,20 @@ export interface EventItem extends UsageEvent {
   timestamp: EpochMs | null
 }
 
+/** The key that a report without one can be sent again under: it names the measurement that the door has given it. */
+export const keyOfMeasurement = (id: string): string => `${measurementPrefix}${id}`
+
+/** The measurement that such a key names; null: the caller has made the key. */
+export function measurementOfKey(idempotencyKey: string | null): string | null {
+  if (!idempotencyKey?.startsWith(measurementPrefix)) return null
+  const id = idempotencyKey.slice(measurementPrefix.length)
+  return ownId.test(id) ? id : null
+}
+
+const measurementPrefix = 'measurement:'
+/** As `newId` makes them. */
+const ownId = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+
 export const maxItemsPerCall = 1_000
 const maxEventBytes = 1_000_000
 

@@ -5,7 +5,7 @@ import type { ReportedUsage } from '../model/report.js'
 
 /** One call of a door: its items are counted together or not at all (reports), or each by itself (events). */
 export interface Call<Item> {
-  /** By the database's clock. A worker that gets to it later refuses it, so the door, which waits longer, can say "not counted". */
+  /** By the database's clock. A worker that gets to it later refuses it, unless it is counted already. */
   deadline: EpochMs
   items: Item[]
 }

@@ -7,8 +7,11 @@ import type { PackedEvents } from './packed-events.js'
 import type { PackedCall } from './packed-reports.js'
 import type { StoredEvents } from './stored-events.js'
 
-/** From a call to its deadline in the worker; the door waits two seconds longer, so what it calls "not counted" is not. */
+/** From a call to its deadline in the worker; the door waits two seconds longer for the answer. */
 export const deadlineMs = 4_000
+
+/** Until a batch that the database could not take is tried again. */
+const retryMs = 400
 
 /** Calls that were gathered into one job, to be committed in one transaction. */
 export interface IngestionJob {
@@ -19,6 +22,8 @@ export interface IngestionJob {
   batchId: string
   /** The batch was added before: some of it may be counted already. */
   isRepeat: boolean
+  /** The door's last question before it says that it does not know: what is stored already is answered, and nothing is counted. */
+  onlyStored?: true
   /** Of a door outside the platform: SHA-256 of its API key, in base64. The worker checks it. */
   keyHash?: string
   /** What changed is announced under it before the reply. Absent: the door waits for no announcement. */
@@ -36,6 +41,7 @@ const ingestionSchema = z.object({
   door: z.string(),
   batchId: z.uuid(),
   isRepeat: z.boolean(),
+  onlyStored: z.literal(true).optional(),
   keyHash: z.string().optional(),
   announcement: z.object({ sender: z.string(), number: z.number() }).optional(),
   batch: z.discriminatedUnion('kind', [
@@ -53,8 +59,13 @@ export const ingestionShard = (index: number): JobDefinition<IngestionJob> => ({
   name: 'ingest',
   version: 1,
   parse: (data) => ingestionSchema.parse(data),
-  // After some seconds nobody waits for the answer any more, and the payload is heavy.
-  options: { attempts: 5, backoff: { type: 'fixed', delay: 200 }, removeOnComplete: true, removeOnFail: { count: 100, age: 3_600 } },
+  // As long as it may be counted: a database that is away or read-only for a moment costs nobody anything. Later nobody waits for the answer any more, and the payload is heavy.
+  options: {
+    attempts: deadlineMs / retryMs,
+    backoff: { type: 'fixed', delay: retryMs },
+    removeOnComplete: true,
+    removeOnFail: { count: 100, age: 3_600 },
+  },
 })
 
 /** The first shard, which is there whatever their number is. */

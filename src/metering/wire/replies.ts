@@ -1,4 +1,5 @@
 /** What a worker tells a door of its batch, after the commit, on the door's channel. */
+import { type Listeners, listenersLua } from '../../changes/wire/holders.js'
 import type { EventAnswer } from './call.js'
 import type { PackedAnswer } from './packed-reports.js'
 
@@ -9,15 +10,15 @@ export interface IngestionReply {
   batchId: string
   /** One per call, in order. */
   answers: (PackedAnswer | EventAnswer)[]
-  /** How many processes hear the announcement of what changed; absent: there was none. */
-  receivers?: number
+  /** Who has to hear the announcement of what changed; absent: there was none. */
+  listeners?: Listeners
 }
 
 /** The Redis channel on which a door hears what became of its batches. */
 export const replyChannel = (prefix: string, door: string): string => `${prefix}:replies:${door}`
 
-/** `receivers` is said by `announceAndReply`, which alone knows it. */
-export function packReply({ batchId, answers }: Omit<IngestionReply, 'receivers'>): string {
+/** `listeners` are said by `announceAndReply`, which alone knows them. */
+export function packReply({ batchId, answers }: Omit<IngestionReply, 'listeners'>): string {
   return JSON.stringify({ v: replyVersion, batchId, answers })
 }
 
@@ -28,9 +29,12 @@ export function unpackReply(text: string): IngestionReply | null {
 }
 
 /**
- * Lua. KEYS: none. ARGV: channel and text of an announcement, those of a reply. In one step, so that the reply can say how many hear the announcement:
- * as its first field, whatever the others are.
+ * Lua. KEYS: those of the holders of the environment. ARGV: channel and text of an announcement, those of a reply. In one step, so that the reply can say who
+ * has to hear the announcement: as its first field, whatever the others are.
  */
-export const announceAndReply = `
-local receivers = redis.call('PUBLISH', ARGV[1], ARGV[2])
-redis.call('PUBLISH', ARGV[3], '{"receivers":' .. receivers .. ',' .. string.sub(ARGV[4], 2))`
+export const announceAndReplyLua = `${listenersLua}
+redis.call('PUBLISH', ARGV[1], ARGV[2])
+local names = listeners(KEYS[1], KEYS[2])
+local holders = #names == 0 and '[]' or '["' .. table.concat(names, '","') .. '"]'
+local heard = '{"listeners":{"epoch":"' .. redisEpoch() .. '","holders":' .. holders .. '},'
+redis.call('PUBLISH', ARGV[3], heard .. string.sub(ARGV[4], 2))`

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChannelCredentials, Client, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { SidecarError } from './error.js'
 import type {
@@ -29,6 +31,9 @@ export interface ClientOptions {
   /** Feature identifier to the answer when the sidecar cannot be asked. */
   fallbacks: Readonly<Record<string, Fallback>>
 }
+
+/** Between two attempts to report. */
+const firstPauseMs = 50
 
 /** A sidecar that comes back is found soon. */
 const channelOptions = {
@@ -97,24 +102,23 @@ export class SidecarClient {
     }
   }
 
-  /** Answers when the usage is stored. */
+  /** Answers when the usage is stored. Sends it again by itself, under one key, while there is time; the error says what became of it. */
   async reportUsage({ timeoutMs, ...report }: UsageReport & CallOptions): Promise<ReportedUsage> {
-    return wire.toReported(await this.#call<wire.ReportedMessage>('ReportUsage', wire.fromReport(report), timeoutMs))
+    const keyed = withKey(report)
+    return wire.toReported(await this.#report<wire.ReportedMessage>('ReportUsage', wire.fromReport(keyed), [keyed], timeoutMs))
   }
 
-  /** Answers in their order when all of them are stored; fails when none is. */
+  /** The same of several. Answers in their order when all of them are stored; all are or none. */
   async reportUsageBulk(reports: readonly UsageReport[], { timeoutMs }: CallOptions = {}): Promise<ReportedUsage[]> {
-    const { usages } = await this.#call<{ usages: wire.ReportedMessage[] }>(
-      'ReportUsageBulk',
-      { usages: reports.map(wire.fromReport) },
-      timeoutMs,
-    )
+    const keyed = reports.map(withKey)
+    const request = { usages: keyed.map(wire.fromReport) }
+    const { usages } = await this.#report<{ usages: wire.ReportedMessage[] }>('ReportUsageBulk', request, keyed, timeoutMs)
     return usages.map(wire.toReported)
   }
 
   /** Answers when all events are stored. When some are refused the others are stored all the same; the error says which. Safe to repeat. */
   async reportEvents(events: readonly UsageEvent[], { timeoutMs }: CallOptions = {}): Promise<void> {
-    await this.#call('ReportEvents', { events: events.map(wire.fromEvent) }, timeoutMs)
+    await this.#report('ReportEvents', { events: events.map(wire.fromEvent) }, events, timeoutMs)
   }
 
   /** Fetches the entitlements anew; false when the customer, or its resource, is unknown. */
@@ -147,6 +151,34 @@ export class SidecarClient {
     }
   }
 
+  /** Repeats what was not refused, and may go well, while there is time. */
+  async #report<Answer>(
+    method: string,
+    request: object,
+    items: readonly { idempotencyKey: string }[],
+    timeoutMs = this.#options.timeoutMs,
+  ): Promise<Answer> {
+    const until = performance.now() + timeoutMs
+    let isUnknown = false
+    for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+      try {
+        return await this.#call<Answer>(method, request, until - performance.now())
+      } catch (error) {
+        const failure = error as SidecarError
+        isUnknown ||= mayBeCounted(failure)
+        if (isRefusal(failure) || !repeated.has(failure.code) || performance.now() + pauseMs >= until) {
+          const outcome = isUnknown && !isRefusal(failure) ? 'unknown' : 'notCounted'
+          const code = outcome === 'unknown' && failure.code !== 'DEADLINE_EXCEEDED' ? 'UNKNOWN' : failure.code
+          throw new SidecarError(code, failure.message, failure.cause, {
+            outcome,
+            idempotencyKeys: items.map((item) => item.idempotencyKey),
+          })
+        }
+      }
+      await sleep(pauseMs)
+    }
+  }
+
   #call<Answer>(method: string, request: object, timeoutMs = this.#options.timeoutMs): Promise<Answer> {
     const { path, requestSerialize, responseDeserialize } = wire.service[method]!
     return new Promise((resolve, reject) => {
@@ -157,6 +189,24 @@ export class SidecarClient {
       })
     })
   }
+}
+
+const withKey = <Report extends UsageReport>(report: Report) => ({ ...report, idempotencyKey: report.idempotencyKey ?? randomUUID() })
+
+/** What may go well when it is sent again at once. */
+const repeated = new Set(['UNAVAILABLE', 'UNKNOWN'])
+const refusals = new Set(['ALREADY_EXISTS', 'FAILED_PRECONDITION', 'INVALID_ARGUMENT', 'NOT_FOUND'])
+/** Said by whoever has not taken the call. */
+const notTaken = new Set([...refusals, 'PERMISSION_DENIED', 'RESOURCE_EXHAUSTED', 'UNAUTHENTICATED', 'UNIMPLEMENTED'])
+
+const isRefusal = ({ code }: SidecarError): boolean => refusals.has(code)
+
+/** UNAVAILABLE is said by a sidecar that has counted nothing, and by gRPC itself: also where a connection broke on which the call had been sent. */
+function mayBeCounted({ code, cause }: SidecarError): boolean {
+  if (notTaken.has(code)) return false
+  const { metadata, details } = cause as ServiceError
+  const isOfSidecar = metadata.get('grpc-status-details-bin').length > 0
+  return code !== 'UNAVAILABLE' || !(isOfSidecar || details.includes('No connection established'))
 }
 
 function toSidecarError(error: ServiceError): SidecarError {

@@ -7,7 +7,17 @@ export class SidecarError extends Error {
     readonly code: string,
     message: string,
     cause?: unknown,
+    /** Of usage that was reported; null: the call reports none. */
+    readonly usage: ReportedOutcome | null = null,
   ) {
     super(message, cause === undefined ? undefined : { cause })
   }
+}
+
+/** What became of usage that was not acknowledged. */
+export interface ReportedOutcome {
+  /** unknown: it may have been counted, and sending it again under the same keys counts it once. */
+  outcome: 'notCounted' | 'unknown'
+  /** Of the reports or events of the call, in their order. */
+  idempotencyKeys: readonly string[]
 }

@@ -9,11 +9,11 @@
 import { credentials } from '@grpc/grpc-js'
 import { SidecarChild } from './child.js'
 import { type ClientOptions, SidecarClient } from './client.js'
-import { SidecarError } from './error.js'
+import { type ReportedOutcome, SidecarError } from './error.js'
 import type { Fallback } from './types.js'
 
 export type * from './types.js'
-export { SidecarError }
+export { type ReportedOutcome, SidecarError }
 
 export interface ApiConfig {
   /** The environment's Server API key. */

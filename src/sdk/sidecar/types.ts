@@ -110,6 +110,8 @@ export type Dimensions = Record<string, string | number | boolean>
 export interface UsageReport extends Owner {
   featureId: string
   value: number
+  /** A report that is sent again under the same key is counted once; absent: the call has one of its own, which its repeats keep. */
+  idempotencyKey?: string
   /** DELTA (default) adds, SET replaces. */
   updateBehavior?: 'DELTA' | 'SET'
   dimensions?: Dimensions

@@ -1,5 +1,5 @@
-import { newId } from '../../kernel/id.js'
 import { Problem, timedOut, unavailable } from '../../kernel/problem.js'
+import { notCounted } from '../../metering/model/problems.js'
 import type { Dimensions } from '../../metering/model/report.js'
 import type { Secret } from '../../platform/config.js'
 import { keyQuestion } from '../../updates/external-cache/key-question.js'
@@ -8,13 +8,14 @@ import type { Owner } from '../states/entry.js'
 import type { ApiClock } from './clock.js'
 import { EdgeClient } from './edge-client.js'
 import { fromApiError, isKeyRefused } from './errors.js'
-import { HttpClient } from './http-client.js'
+import { HttpClient, Unsent } from './http-client.js'
 import { documents, parseAnswer, type ReportUsageJson, type StateJson } from './messages.js'
 import { Outage } from './outage.js'
 
 /** As the API's JSON takes it. */
 export interface SentReport extends Owner {
   featureId: string
+  idempotencyKey: string
   value: number
   updateBehavior: 'DELTA' | 'SET' | null
   dimensions: Dimensions | null
@@ -50,7 +51,10 @@ const connections = 16
 /** Room for thousands of entitlements; a proxy's error page or a runaway answer must not fill the memory. */
 const largestAnswerBytes = 32 * 1024 * 1024
 
-/** The platform's API, as far as a sidecar uses it. Failures are Problems; UNAVAILABLE and DEADLINE_EXCEEDED mean that nobody answered. */
+/**
+ * The platform's API, as far as a sidecar uses it. Failures are Problems; UNAVAILABLE and DEADLINE_EXCEEDED mean that nobody answered. Of usage they say what
+ * became of it (`UsageOutcome`).
+ */
 export class ApiClient {
   readonly #http: HttpClient
   readonly #edge: EdgeClient | null
@@ -73,23 +77,23 @@ export class ApiClient {
       const state = await this.#timed('edge', this.#edge.fetchState(owner, signal, this.options.timeoutMs / 2))
       if (state !== null) return state
     }
-    return (await this.#send<{ entitlementsState: StateJson }>('entitlementsState', { query: owner }, signal)).entitlementsState
+    return (await this.#read<{ entitlementsState: StateJson }>('entitlementsState', { query: owner }, signal)).entitlementsState
   }
 
-  /** Answers when the report is stored. The key made here keeps an attempt that is sent twice from counting twice. */
+  /** Answers when the report is stored. */
   async reportUsage(report: SentReport, signal: AbortSignal): Promise<ReportUsageJson> {
-    return (await this.#send<{ reportUsage: ReportUsageJson }>('reportUsage', { input: toReport(report) }, signal)).reportUsage
+    return (await this.#report<{ reportUsage: ReportUsageJson }>('reportUsage', { input: withoutNulls(report) }, signal)).reportUsage
   }
 
   /** Answers, in their order, when all reports are stored; fails when none is. */
   async reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
-    const input = { usages: reports.map(toReport) }
-    return (await this.#send<{ reportUsageBulk: ReportUsageJson[] | null }>('reportUsageBulk', { input }, signal)).reportUsageBulk ?? []
+    const input = { usages: reports.map(withoutNulls) }
+    return (await this.#report<{ reportUsageBulk: ReportUsageJson[] | null }>('reportUsageBulk', { input }, signal)).reportUsageBulk ?? []
   }
 
   /** Answers when all events are stored. Refused ones are `details.items` of the problem; the others are stored then too. Safe to repeat. */
   async reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void> {
-    await this.#send('reportEvent', { events: { usageEvents: events.map(withoutNulls) } }, signal)
+    await this.#report('reportEvent', { events: { usageEvents: events.map(withoutNulls) } }, signal)
   }
 
   /** Passes when the API takes the key, for the environment if one is named. Fails with UNAUTHENTICATED or PERMISSION_DENIED when it does not. */
@@ -104,12 +108,19 @@ export class ApiClient {
     this.#edge?.close()
   }
 
-  /** Every operation may be sent twice, so one that a dying connection swallowed is sent once more. */
-  #send<Data>(operation: keyof typeof documents, variables: object, signal: AbortSignal): Promise<Data> {
+  /** One that a dying connection swallowed is sent once more. */
+  #read<Data>(operation: keyof typeof documents, variables: object, signal: AbortSignal): Promise<Data> {
     const body = JSON.stringify({ query: documents[operation], variables })
     const sent = this.#post<Data>(body, signal).catch((error: unknown) => {
       if (isBrokenConnection(error) && !signal.aborted) return this.#post<Data>(body, signal)
       throw error
+    })
+    return this.#timed(operation, sent)
+  }
+
+  #report<Data>(operation: keyof typeof documents, variables: object, signal: AbortSignal): Promise<Data> {
+    const sent = this.#post<Data>(JSON.stringify({ query: documents[operation], variables }), signal).catch((error: unknown) => {
+      throw error instanceof Unsent ? notCounted(toProblem(error)) : error
     })
     return this.#timed(operation, sent)
   }
@@ -130,8 +141,8 @@ export class ApiClient {
   }
 
   async #post<Data>(body: string, signal: AbortSignal): Promise<Data> {
-    const sentAt = Date.now()
-    const { status, date, text } = await this.#http.send({
+    const sentAt = performance.now()
+    const { status, serverTime, text } = await this.#http.send({
       method: 'POST',
       path: '/graphql',
       headers: {
@@ -143,7 +154,7 @@ export class ApiClient {
       body,
       signal,
     })
-    this.options.clock.learn(date, sentAt)
+    this.options.clock.learn(serverTime, sentAt)
     const answer = parseAnswer<Data>(text)
     const error = answer?.errors?.[0]
     if (error) throw fromApiError(error)
@@ -153,8 +164,6 @@ export class ApiClient {
   }
 }
 
-const toReport = (report: SentReport) => ({ ...withoutNulls(report), idempotencyKey: newId() })
-
 /** The GraphQL inputs take an absent field for "not said"; null is not always the same to them. */
 const withoutNulls = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
 
@@ -163,7 +172,7 @@ const isBrokenConnection = (error: unknown) => ['ECONNRESET', 'EPIPE'].includes(
 
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  const { name } = error as Error
+  const { name } = (error instanceof Unsent ? error.cause : error) as Error
   if (name === 'TimeoutError' || name === 'AbortError') return timedOut('The API did not answer in time', error)
   return unavailable('The API cannot be reached', error)
 }

@@ -1,31 +1,19 @@
 import type { Clock, EpochMs } from '../../kernel/clock.js'
+import { ClockOffset } from '../../kernel/clock-offset.js'
 
-/** The API tells whole seconds only; and below this nobody's period or trial ends noticeably early or late. */
-const toleranceMs = 1_000
-
-/**
- * This machine's clock, corrected when the API's answers show that it is wrong: usage periods and trials end by the platform's time, whatever the
- * clock here says.
- */
+/** The platform's time: usage periods and trials end by it, whatever the clock here says. Until an answer has told it, this machine's clock is believed. */
 export class ApiClock implements Clock {
-  #offsetMs = 0
+  #offset: ClockOffset | undefined
 
   now(): EpochMs {
-    return Date.now() + this.#offsetMs
+    return this.#offset ? Math.floor(performance.now() + this.#offset.value) : Date.now()
   }
 
-  /** `date`: header of an answer to a request that was sent at `sentAt` by this machine's clock, and answered now. */
-  learn(date: string | undefined, sentAt: EpochMs): void {
-    const told = Date.parse(date ?? '')
-    if (Number.isNaN(told)) return
-    // It was made between then and now, and says the second that had begun.
-    const [least, most] = [told - Date.now(), told + 1_000 - sentAt]
-    const isRight = least - toleranceMs <= 0 && most + toleranceMs >= 0
-    this.#offsetMs = isRight ? 0 : Math.round((least + most) / 2)
-  }
-
-  /** How far this machine's clock is behind. */
-  get offsetMs(): number {
-    return this.#offsetMs
+  /** `told`: the header `x-server-time` of an answer, which is here by now, to a request that was sent at `sentAt` of `performance.now()`. */
+  learn(told: string | undefined, sentAt: number): void {
+    const time = Number(told ?? Number.NaN)
+    if (!Number.isSafeInteger(time) || time <= 0) return
+    this.#offset ??= new ClockOffset()
+    this.#offset.learn({ time, askedAt: sentAt, answeredAt: performance.now() })
   }
 }

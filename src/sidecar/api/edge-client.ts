@@ -32,14 +32,14 @@ export class EdgeClient {
     const { customerId, resourceId } = owner
     const query = resourceId === null ? '' : `?resourceId=${encodeURIComponent(resourceId)}`
     try {
-      const sentAt = Date.now()
-      const { status, date, text } = await this.http.send({
+      const sentAt = performance.now()
+      const { status, serverTime, text } = await this.http.send({
         method: 'GET',
         path: `/v1/c/${encodeURIComponent(customerId)}/entitlements-state.json${query}`,
         headers: { accept: 'application/json', 'x-api-key': this.apiKey.reveal() },
         signal: AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, patienceMs))]),
       })
-      if (status === 200) this.clock.learn(date, sentAt)
+      if (status === 200) this.clock.learn(serverTime, sentAt)
       if (status === 429) throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', 'The API answers no more requests at the moment')
       const answer = parseAnswer<{ entitlementsState: StateJson }>(text)
       const [error] = answer?.errors ?? []

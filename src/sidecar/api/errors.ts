@@ -1,5 +1,5 @@
 import { Problem, type ProblemCode } from '../../kernel/problem.js'
-import type { RefusedItem } from '../../metering/model/problems.js'
+import type { RefusedItem, UsageOutcome } from '../../metering/model/problems.js'
 
 /** The one place where the sidecar translates the errors of the API, from its GraphQL codes. */
 
@@ -28,7 +28,7 @@ export const isKeyRefused = ({ code }: Problem): boolean => code === 'UNAUTHENTI
 /** One entry of `errors` in an answer of the API. */
 export interface ApiError {
   message?: string
-  extensions?: { code?: string; traceId?: string; items?: RefusedItem[] } | null
+  extensions?: { code?: string; traceId?: string; items?: RefusedItem[]; outcome?: UsageOutcome } | null
 }
 
 /** What the API refused, as a problem. A code that this version does not know is INTERNAL. */
@@ -36,6 +36,7 @@ export function fromApiError({ message, extensions }: ApiError): Problem {
   const apiCode = extensions?.code ?? 'InternalServerError'
   const details = {
     ...(extensions?.traceId === undefined ? {} : { traceId: extensions.traceId }),
+    ...(extensions?.outcome === undefined ? {} : { outcome: extensions.outcome }),
     ...(extensions?.items === undefined ? {} : { items: extensions.items.map((item) => ({ ...item, code: upperSnake(item.code) })) }),
   }
   return new Problem(codeOfApi[apiCode] ?? 'INTERNAL', upperSnake(apiCode), message ?? 'The API answered an error without a message', {

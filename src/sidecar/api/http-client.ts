@@ -17,14 +17,24 @@ export class HttpClient {
     this.#agent = this.#base.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options)
   }
 
-  /** Fails with what the socket says, with an AbortError when the signal aborts, and with a RangeError on an answer that is too large. */
+  /**
+   * Fails with what the socket says, with an AbortError when the signal aborts, and with a RangeError on an answer that is too large; with Unsent where one of
+   * the first two happened before there was a connection.
+   */
   async send({ path, body, ...request }: HttpRequest): Promise<HttpAnswer> {
-    const send = this.#base.protocol === 'https:' ? httpsRequest : httpRequest
+    const isSecure = this.#base.protocol === 'https:'
+    const send = isSecure ? httpsRequest : httpRequest
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      let isConnected = false
       const url = { protocol: this.#base.protocol, hostname: this.#base.hostname.replace(/^\[|\]$/g, ''), port: this.#base.port }
       const sent = send({ ...url, ...request, path: `${this.#base.pathname.replace(/\/$/, '')}${path}`, agent: this.#agent })
+      // What is written before that is kept in this process.
+      sent.once('socket', (socket) => {
+        if (sent.reusedSocket || !socket.connecting) isConnected = true
+        else socket.once(isSecure ? 'secureConnect' : 'connect', () => (isConnected = true))
+      })
       sent.once('response', resolve)
-      sent.once('error', reject)
+      sent.once('error', (error) => reject(isConnected ? error : new Unsent('nothing was sent', { cause: error })))
       sent.end(body)
     })
     let bytes = 0
@@ -32,12 +42,21 @@ export class HttpClient {
       bytes += chunk.length
       if (bytes > this.limits.largestAnswerBytes) response.destroy(new RangeError('the answer is too large'))
     })
-    return { status: response.statusCode ?? 0, date: response.headers.date, text: await text(response) }
+    return {
+      status: response.statusCode ?? 0,
+      serverTime: response.headers['x-server-time'] as string | undefined,
+      text: await text(response),
+    }
   }
 
   close(): void {
     this.#agent.destroy()
   }
+}
+
+/** Nothing of the request had left this process. `cause`: why. */
+export class Unsent extends Error {
+  override readonly name = 'Unsent'
 }
 
 interface HttpRequest {
@@ -50,7 +69,7 @@ interface HttpRequest {
 
 interface HttpAnswer {
   status: number
-  /** The server's clock. */
-  date: string | undefined
+  /** By the clock that decides there; see `clock.ts`. */
+  serverTime: string | undefined
   text: string
 }

@@ -4,6 +4,7 @@ import type { ToldUsage } from '../../changes/model/change.js'
 import type { Clock } from '../../kernel/clock.js'
 import type { Secret } from '../../platform/config.js'
 import type { Logger } from '../../platform/logger.js'
+import { epochOf } from '../../updates/wire/position.js'
 import type { SidecarMetrics } from '../metrics/metrics.js'
 import type { CachedState } from '../states/entry.js'
 import type { FreshnessJudge } from '../states/freshness.js'
@@ -151,7 +152,12 @@ export class RealTimeUpdates {
           },
         },
       })
-      const subscribe = (query: string, variables: Record<string, unknown>, apply: (change: StateChangeJson) => void, isEndless: boolean) =>
+      const subscribe = (
+        query: string,
+        variables: Record<string, unknown>,
+        apply: (change: StateChangeJson) => string | null,
+        isEndless: boolean,
+      ) =>
         client?.subscribe<{ stateChanges: StateChangeJson | null }>(
           { query, variables },
           {
@@ -170,9 +176,11 @@ export class RealTimeUpdates {
         documents.stateChanges,
         {},
         (change) => {
+          if (hasVouched && isOfAnother(change.id, this.#position)) return this.#startAfresh(otherEpoch)
           this.#applyChange(change)
           latest = change.id
           if (hasVouched) this.#position = latest
+          return null
         },
         true,
       )
@@ -182,11 +190,12 @@ export class RealTimeUpdates {
         { after: this.#position },
         (change) => {
           // From here on the other subscription tells the same.
-          if (hasVouched) return
+          if (hasVouched) return null
           if (change.kind !== 'CAUGHT_UP' && change.kind !== 'GAP') {
             if (change.customerId !== null) missed.add(change.customerId)
-            return
+            return null
           }
+          if (latest !== '' && isOfAnother(latest, change.id)) return this.#startAfresh(otherEpoch)
           hasVouched = true
           clearTimeout(pongTimer)
           if (change.kind === 'GAP') judge.beginEpoch()
@@ -200,6 +209,7 @@ export class RealTimeUpdates {
           metrics.reconnections[change.kind === 'GAP' ? 'gap' : 'caught_up']++
           log.info({ hasGap: change.kind === 'GAP' }, 'real-time connection established')
           stopCatchingUp?.()
+          return null
         },
         false,
       )
@@ -218,22 +228,27 @@ export class RealTimeUpdates {
   }
 
   /** Null, or why the message could not be used: then something is missed, and the connection can't vouch for the cache any more. */
-  #apply(result: PushResult, apply: (change: StateChangeJson) => void): string | null {
+  #apply(result: PushResult, apply: (change: StateChangeJson) => string | null): string | null {
     try {
       const change = result.errors?.[0] ? undefined : result.data?.stateChanges
-      if (change) {
-        apply(change)
-        return null
-      }
-      this.#position = ''
-      return `the API pushed an error: ${result.errors?.[0]?.message ?? 'no data'}`
+      return change ? apply(change) : this.#startAfresh(`the API pushed an error: ${result.errors?.[0]?.message ?? 'no data'}`)
     } catch (error) {
-      this.#position = ''
       this.options.log.error({ err: error }, 'could not read a real-time message')
-      return 'a message could not be read'
+      return this.#startAfresh('a message could not be read')
     }
   }
+
+  /** The next connection is told of a gap. Answers the reason. */
+  #startAfresh(reason: string): string {
+    this.#position = ''
+    return reason
+  }
 }
+
+const otherEpoch = 'the platform may have lost changes'
+
+/** Of another epoch of the platform: what was heard before is not vouched for any more. */
+const isOfAnother = (position: string, known: string): boolean => epochOf(position) !== epochOf(known)
 
 /** What one push executed to. */
 interface PushResult {

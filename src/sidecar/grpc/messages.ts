@@ -43,6 +43,7 @@ export interface ReportUsageRequest extends OwnerRequest {
   update_behavior?: number
   dimensions: Record<string, DimensionMessage>
   timestamp?: Timestamp
+  idempotency_key?: string
 }
 
 export interface ReportUsageBulkRequest {

@@ -1,8 +1,8 @@
 import { type ServerUnaryCall, type ServiceError, type sendUnaryData, status, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import type { Clock } from '../../kernel/clock.js'
-import { checkRefId } from '../../kernel/id.js'
+import { checkRefId, newId } from '../../kernel/id.js'
 import { invalidInput, Problem, unavailable } from '../../kernel/problem.js'
-import type { RefusedItem } from '../../metering/model/problems.js'
+import { outcomeUnknownReason, type RefusedItem } from '../../metering/model/problems.js'
 import { maxItemsPerCall } from '../../metering/model/report.js'
 import type { SentEvent, SentReport } from '../api/client.js'
 import { fromTime, type ReportUsageJson } from '../api/messages.js'
@@ -89,11 +89,25 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     return answerFromFallback(check, fallbacks, cause === 'type_mismatch' ? 'FeatureTypeMismatch' : 'Unknown')
   }
 
-  /** Time to answer: a little less than the caller waits, so that the answer still reaches it. */
-  function waitMs(call: Call<object>): number {
-    const deadline = Number(call.getDeadline())
-    const left = deadline - Date.now()
-    return Math.floor(Math.max(0, Math.min(timeoutMs, left - Math.min(50, left / 5))))
+  /** Time to answer a question. */
+  const waitMs = (call: Call<object>): number => Math.floor(Math.min(timeoutMs, shortened(Number(call.getDeadline()) - Date.now())))
+
+  /**
+   * Has usage sent for as long as the caller waits. What is not known then ends with DEADLINE_EXCEEDED where it was the caller that set the time, else with
+   * UNKNOWN. `key`: of all items of the call that had none of their own.
+   */
+  async function reporting<T>(call: Call<object>, send: (waitMs: number) => Promise<T>, key?: string): Promise<T> {
+    const untilDeadline = Number(call.getDeadline()) - Date.now()
+    const ms = Number.isFinite(untilDeadline) ? shortened(untilDeadline) : timeoutMs
+    try {
+      return await send(ms)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.reason !== outcomeUnknownReason) throw error
+      const code = Number.isFinite(untilDeadline) ? 'DEADLINE_EXCEEDED' : 'UNKNOWN'
+      throw new Problem(code, error.reason, error.message, {
+        details: key === undefined ? error.details : { ...error.details, idempotencyKey: key },
+      })
+    }
   }
 
   const unary = <Request>(method: string, handle: (request: Request, call: Call<Request>) => Promise<object>) => {
@@ -126,14 +140,17 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     }),
 
     ...unary<ReportUsageRequest>('ReportUsage', async (request, call) => {
-      const reported = await source.reportUsage(toReport(request), AbortSignal.timeout(waitMs(call))).catch(inCall)
+      const report = toReport(request, newId())
+      const reported = await reporting(call, (ms) => source.reportUsage(report, ms)).catch(inCall)
       return reported === null ? {} : fromReported(reported)
     }),
 
     ...unary<ReportUsageBulkRequest>('ReportUsageBulk', async ({ usages }, call) => {
       checkLength('usages', usages)
-      const reports = readAll(usages)
-      const reported = reports.length === 0 ? [] : await source.reportUsageBulk(reports, AbortSignal.timeout(waitMs(call))).catch(inUsages)
+      const key = newId()
+      const reports = readAll(usages, key)
+      if (reports.length === 0) return { usages: [] }
+      const reported = await reporting(call, (ms) => source.reportUsageBulk(reports, ms), key).catch(inUsages)
       return { usages: reported?.map(fromReported) ?? [] }
     }),
 
@@ -141,7 +158,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
       checkLength('events', events)
       const { readable, positions, refused } = readEvents(events)
       try {
-        if (readable.length > 0) await source.reportEvents(readable, AbortSignal.timeout(waitMs(call)))
+        if (readable.length > 0) await reporting(call, (ms) => source.reportEvents(readable, ms))
       } catch (error) {
         const items = Problem.from(error).details.items as RefusedItem[] | undefined
         if (items === undefined) throw error
@@ -158,6 +175,9 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
   }
 }
 
+/** A little less than the caller waits, so that the answer still reaches it. */
+const shortened = (leftMs: number): number => Math.max(0, leftMs - Math.min(50, leftMs / 5))
+
 /** @throws INVALID_ARGUMENT, before any item is looked at */
 function checkLength(path: string, { length }: readonly unknown[]): void {
   if (length > maxItemsPerCall) throw invalidInput(`${path} has more than ${maxItemsPerCall} items: send several calls`, { path })
@@ -171,11 +191,15 @@ function toOwner({ customer_id, resource_id }: OwnerRequest): Owner {
   }
 }
 
-/** @throws INVALID_ARGUMENT for what can't be sent; the API checks the rest */
-function toReport(request: ReportUsageRequest): SentReport {
+/**
+ * `key`: for a report that has none.
+ * @throws INVALID_ARGUMENT for what can't be sent; the API checks the rest
+ */
+function toReport(request: ReportUsageRequest, key: string): SentReport {
   const report = {
     ...toOwner(request),
     featureId: checkRefId(request.feature_id, 'feature_id'),
+    idempotencyKey: request.idempotency_key === undefined ? key : checkRefId(request.idempotency_key, 'idempotency_key'),
     value: request.value,
     updateBehavior: fromUpdateBehavior(request.update_behavior),
     dimensions: Object.keys(request.dimensions).length === 0 ? null : fromDimensions(request.dimensions, 'dimensions'),
@@ -185,12 +209,15 @@ function toReport(request: ReportUsageRequest): SentReport {
   return report
 }
 
-/** @throws INVALID_ARGUMENT that names every report that can't be sent: all are to be stored or none */
-function readAll(usages: readonly ReportUsageRequest[]): SentReport[] {
+/**
+ * Those without a key have that of the call, with their position.
+ * @throws INVALID_ARGUMENT that names every report that can't be sent: all are to be stored or none
+ */
+function readAll(usages: readonly ReportUsageRequest[], key: string): SentReport[] {
   const refused: RefusedItem[] = []
   const reports = usages.flatMap((usage, index) => {
     try {
-      return toReport(usage)
+      return toReport(usage, `${key}:${index}`)
     } catch (error) {
       const { reason, message } = Problem.from(error)
       refused.push({ index, code: reason, message })

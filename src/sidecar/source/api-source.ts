@@ -11,7 +11,7 @@ import { entryAt, isOlder, newerState, stateWithUsage, toEntry } from '../states
 import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
 import type { FreshnessJudge } from '../states/freshness.js'
 import { usageVersion } from '../states/rights.js'
-import type { EntitlementSource, UsageDoor } from './source.js'
+import type { EntitlementSource, UsageSource } from './source.js'
 
 /** A read of the API under way. There is one per customer and resource; all who miss wait for it. */
 interface Read {
@@ -36,7 +36,7 @@ export interface ApiSourceParts {
   cache: EntitlementCache
   api: Pick<ApiClient, 'fetchState'>
   /** Where usage goes: the API, unless it is enqueued directly. */
-  usage: UsageDoor
+  usage: UsageSource
   states: StateReader
   judge: FreshnessJudge
   clock: Clock
@@ -121,20 +121,20 @@ export class ApiSource implements EntitlementSource {
     this.#refreshNext({ customerId, resourceId })
   }
 
-  async reportUsage(report: SentReport, signal: AbortSignal): Promise<ReportUsageJson> {
-    const reported = await this.#parts.usage.reportUsage(report, signal)
+  async reportUsage(report: SentReport, waitMs: number): Promise<ReportUsageJson> {
+    const reported = await this.#parts.usage.reportUsage(report, waitMs)
     this.applyUsage(fromReportUsage(reported))
     return reported
   }
 
-  async reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
-    const reported = await this.#parts.usage.reportUsageBulk(reports, signal)
+  async reportUsageBulk(reports: readonly SentReport[], waitMs: number): Promise<ReportUsageJson[]> {
+    const reported = await this.#parts.usage.reportUsageBulk(reports, waitMs)
     for (const one of reported) this.applyUsage(fromReportUsage(one))
     return reported
   }
 
-  reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void> {
-    return this.#parts.usage.reportEvents(events, signal)
+  reportEvents(events: readonly SentEvent[], waitMs: number): Promise<void> {
+    return this.#parts.usage.reportEvents(events, waitMs)
   }
 
   /** A whole new state was told. Entries that nobody asked for are not added. */
@@ -230,8 +230,8 @@ export class ApiSource implements EntitlementSource {
         // Overtaken by a reload: good enough for those who waited for it, but not to be kept.
         if (this.#reads.get(key) !== read) return toEntry(state, 0, beganAt)
         const cached = this.#parts.cache.get(key)
-        // What is expired here was true only until then, however new its version.
-        const isComparable = cached !== undefined && this.#parts.clock.now() < cached.expiresAt
+        // What is expired here was true only until then, however new its version; and after a gap the platform may have versions that begin lower again.
+        const isComparable = cached !== undefined && this.#parts.clock.now() < cached.expiresAt && epoch !== 0 && cached.epoch === epoch
         const entry = toEntry(isComparable ? newerState(cached.state, state) : state, epoch, beganAt)
         entry.isSuspect = read.isSuspect
         // A lagging clock of the API answers the past usage period again: not at every check.

@@ -1,5 +1,5 @@
-import { newId } from '../../kernel/id.js'
 import { readAll, type UsageIntake } from '../../metering/intake/intake.js'
+import { patienceOf } from '../../metering/intake/patience.js'
 import type { ReportedUsage } from '../../metering/model/report.js'
 import { checkUsageValue } from '../../metering/model/usage-value.js'
 import type { SentEvent, SentReport } from '../api/client.js'
@@ -18,22 +18,20 @@ export class DirectQueue implements UsageDoor {
   }
 
   async reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
-    const reported = await this.intake.report(this.environmentId, readAll(reports, toReport), signal)
+    const reported = await this.intake.report(this.environmentId, readAll(reports, toReport), patienceOf(signal))
     return reported.map(toReportUsageJson)
   }
 
   reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void> {
-    return this.intake.reportEvents(this.environmentId, events, signal)
+    return this.intake.reportEvents(this.environmentId, events, patienceOf(signal))
   }
 }
 
-/** The key made here keeps a batch that is worked on twice from counting twice. */
 const toReport = ({ updateBehavior, createdAt, value, ...report }: SentReport) => ({
   ...report,
   value: checkUsageValue(value),
   behavior: updateBehavior ?? ('DELTA' as const),
   timestamp: createdAt,
-  idempotencyKey: newId(),
 })
 
 const toReportUsageJson = ({

@@ -84,20 +84,20 @@ export class ExternalSource implements EntitlementSource {
     return this.#parts.apiSource.reload(owner, waitMs)
   }
 
-  async reportUsage(report: SentReport, signal: AbortSignal): Promise<ReportUsageJson> {
-    const reported = await this.#parts.apiSource.reportUsage(report, signal)
+  async reportUsage(report: SentReport, waitMs: number): Promise<ReportUsageJson> {
+    const reported = await this.#parts.apiSource.reportUsage(report, waitMs)
     await this.#writeUsage(reported)
     return reported
   }
 
-  async reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[]> {
-    const reported = await this.#parts.apiSource.reportUsageBulk(reports, signal)
+  async reportUsageBulk(reports: readonly SentReport[], waitMs: number): Promise<ReportUsageJson[]> {
+    const reported = await this.#parts.apiSource.reportUsageBulk(reports, waitMs)
     await Promise.all(reported.map((one) => this.#writeUsage(one)))
     return reported
   }
 
-  reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void> {
-    return this.#parts.apiSource.reportEvents(events, signal)
+  reportEvents(events: readonly SentEvent[], waitMs: number): Promise<void> {
+    return this.#parts.apiSource.reportEvents(events, waitMs)
   }
 
   /** Keeps what the API answered. A cache that does not take it takes nothing away from the answer. */

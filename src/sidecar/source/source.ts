@@ -10,12 +10,20 @@ export interface EntitlementSource {
   resolve(owner: Owner, waitMs: number): Promise<CacheEntry>
   /** Reads anew, whatever is cached. Null: nothing is known about anybody (offline). */
   reload(owner: Owner, waitMs: number): Promise<CachedState | null>
-  /** Null: not sent (offline). */
-  reportUsage(report: SentReport, signal: AbortSignal): Promise<ReportUsageJson | null>
-  /** All or none, answered in their order. Null: not sent (offline). */
-  reportUsageBulk(reports: readonly SentReport[], signal: AbortSignal): Promise<ReportUsageJson[] | null>
-  reportEvents(events: readonly SentEvent[], signal: AbortSignal): Promise<void>
+  /** Within `waitMs`. Null: not sent (offline). Fails with a Problem that refuses it or says what became of it (`UsageOutcome`). */
+  reportUsage(report: SentReport, waitMs: number): Promise<ReportUsageJson | null>
+  /** The same; all or none, answered in their order. */
+  reportUsageBulk(reports: readonly SentReport[], waitMs: number): Promise<ReportUsageJson[] | null>
+  /** The same, but each event by itself. */
+  reportEvents(events: readonly SentEvent[], waitMs: number): Promise<void>
 }
 
-/** Takes usage, and acknowledges it when it is committed. */
+/** Takes usage, and acknowledges it when it is committed. Sends it once: a problem that does not refuse it says what became of it. */
 export type UsageDoor = Pick<ApiClient, 'reportUsage' | 'reportUsageBulk' | 'reportEvents'>
+
+/** Takes usage as a source does, and is never offline. */
+export interface UsageSource {
+  reportUsage(report: SentReport, waitMs: number): Promise<ReportUsageJson>
+  reportUsageBulk(reports: readonly SentReport[], waitMs: number): Promise<ReportUsageJson[]>
+  reportEvents(events: readonly SentEvent[], waitMs: number): Promise<void>
+}

@@ -5,10 +5,9 @@ import { type Db, Prisma } from '../../platform/postgres.js'
 /** Existing subscriptions are to move to the versions. Older ones that they were still moving to are left for these. */
 export async function startMigrations(db: Db, environmentId: string, published: readonly PublishedVersion[]): Promise<void> {
   const packageIds = published.map(({ packageId }) => packageId)
-  await db.packageMigration.updateMany({
-    where: { environmentId, packageId: { in: packageIds }, finishedAt: null },
-    data: { finishedAt: new Date() },
-  })
+  await db.$executeRaw(Prisma.sql`
+    UPDATE package_migration SET finished_at = clock_timestamp()
+    WHERE environment_id = ${environmentId}::uuid AND package_id = ANY(${packageIds}::uuid[]) AND finished_at IS NULL`)
   await db.packageMigration.createMany({
     data: published.map(({ packageId, versionId }) => ({ environmentId, id: newId(), packageId, packageVersionId: versionId, total: 0 })),
   })

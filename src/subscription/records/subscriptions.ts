@@ -163,7 +163,6 @@ function columns(subscription: Subscription) {
     additionalMetaData: subscription.additionalMetaData,
     salesforceId: subscription.salesforceId,
     dueAt: date(nextDue(subscription)?.at ?? null),
-    updatedAt: new Date(),
   }
 }
 
@@ -193,7 +192,7 @@ const changeSubscription = oncePerGroup(async (db, all: Subscription[]) => {
   const rows = all.map((subscription) =>
     toRow({ environmentId: subscription.environmentId, id: subscription.id, ...columns(subscription) }),
   )
-  await updateRows(db, 'subscription', rows)
+  await updateRows(db, 'subscription', rows, 'updated_at = clock_timestamp()')
   return rows
 })
 

@@ -32,7 +32,8 @@ export class DueWakeUps {
     const customerIds = [...new Set(all.map(({ customerId }) => customerId))]
     // Alone it costs the same, and waits where it has to.
     if (customerIds.length === 1) return
-    const done = new Set(await this.#domain.applyDueTogether(environmentId, customerIds))
+    // Whose fault a failure is shows one by one.
+    const done = new Set(await this.#domain.applyDueTogether(environmentId, customerIds).catch(() => []))
     for (const asked of all) asked.isDone = done.has(asked.customerId)
   }
 }

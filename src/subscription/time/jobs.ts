@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { JobDefinition } from '../../platform/queue.js'
 
-const applyDueSchema = z.object({ v: z.literal(1), environmentId: z.string(), customerId: z.string() })
+const applyDueSchema = z.object({ v: z.literal(1), environmentId: z.uuid(), customerId: z.uuid() })
 
 /**
  * Wakes the transitions worker when something of a customer (our id) is due; delayed until that instant. Only a wake-up: what is due is read from

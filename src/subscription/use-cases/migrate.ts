@@ -2,6 +2,7 @@ import type { CatalogService } from '../../catalog/service.js'
 import { lockCustomerState, recordAccessChange } from '../../changes/access.js'
 import { findCustomer } from '../../customer/records/customers.js'
 import type { EpochMs } from '../../kernel/clock.js'
+import { LeftAlone } from '../../platform/due-sweep.js'
 import { type PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
 import { type RecordsParts, SubscriptionRecords } from '../records/frame.js'
@@ -37,6 +38,7 @@ export class PackageMigrationService {
   readonly #catalog: CatalogService
   readonly #billing: RecordsParts['billing']
   readonly #records: SubscriptionRecords
+  readonly #leftAlone = new LeftAlone()
 
   constructor(parts: RecordsParts) {
     this.#prisma = parts.prisma
@@ -51,30 +53,32 @@ export class PackageMigrationService {
   }
 
   /**
-   * Works on every unfinished migration until it is finished or `signal` aborts. A customer that cannot be moved holds up no other: it is answered
-   * with its error and tried again in the next run.
+   * Works on the unfinished migrations, in turns, until they are finished or `signal` aborts. A customer that cannot be moved holds up no other: it is
+   * answered with its error and left alone for a while.
    */
   async run(signal: AbortSignal): Promise<{ migrated: number; failures: { customerId: string; error: unknown }[] }> {
     let migrated = 0
     const failures: { customerId: string; error: unknown }[] = []
-    for (const migration of await repository.openMigrations(this.#prisma)) {
-      const failed: string[] = []
-      while (!signal.aborted) {
-        const customerIds = await repository.customersOnOlderVersions(this.#prisma, migration, failed, batchSize)
-        if (customerIds.length === 0) {
-          if (failed.length === 0) await repository.finishMigration(this.#prisma, migration)
-          break
-        }
+    let open = await repository.openMigrations(this.#prisma)
+    while (open.length > 0 && !signal.aborted) {
+      const unfinished: repository.OpenMigration[] = []
+      for (const migration of open) {
+        const leftAlone = this.#leftAlone.keys().flatMap((key) => (key.startsWith(migration.id) ? [key.slice(migration.id.length)] : []))
+        const customerIds = await repository.customersOnOlderVersions(this.#prisma, migration, leftAlone, batchSize)
+        if (customerIds.length > 0) unfinished.push(migration)
+        else if (leftAlone.length === 0) await repository.finishMigration(this.#prisma, migration)
         for (const customerId of customerIds) {
           if (signal.aborted) break
           try {
             migrated += await this.#migrateCustomer(migration, customerId)
+            this.#leftAlone.succeeded(migration.id + customerId)
           } catch (error) {
-            failed.push(customerId)
+            this.#leftAlone.failed(migration.id + customerId)
             failures.push({ customerId, error })
           }
         }
       }
+      open = unfinished
     }
     return { migrated, failures }
   }

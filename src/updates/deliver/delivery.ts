@@ -1,9 +1,12 @@
 import type pg from 'pg'
 import { type PendingChange } from '../../changes/model/change.js'
-import { deleteDelivered, type LeasedChanges, leaseChanges } from '../../changes/outbox.js'
+import { deleteDelivered, type LeasedChanges, leaseChanges, postponeRows } from '../../changes/outbox.js'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import type { EntitlementService } from '../../entitlement/service.js'
+import type { Clock } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
+import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
+import type { Logger } from '../../platform/logger.js'
 import { Counter, Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
 import { mergeStates } from '../held/merge-state.js'
 import type { StateCache } from '../held/state-cache.js'
@@ -41,25 +44,46 @@ type Fail = (customers: readonly ChangedCustomer[], error: unknown) => void
  */
 export class ChangeDelivery {
   readonly #pool: pg.Pool
+  readonly #clock: Clock
+  readonly #log: Logger
   readonly #entitlements: EntitlementService
   readonly #cache: StateCache
   readonly #known: KnownStates
   readonly #sinks: ChangeSinks
   readonly #delivered: Counter
+  readonly #unreadable: Counter
   readonly #lag: Histogram
   /** Environments in delivery here; true: another nudge came meanwhile. */
   readonly #running = new Map<string, boolean>()
 
-  constructor(parts: { pool: pg.Pool; entitlements: EntitlementService; cache: StateCache; sinks: ChangeSinks; metrics: Registry }) {
+  constructor(parts: {
+    pool: pg.Pool
+    epoch: DatabaseEpoch
+    /** The database's. */
+    clock: Clock
+    entitlements: EntitlementService
+    cache: StateCache
+    sinks: ChangeSinks
+    metrics: Registry
+    log: Logger
+  }) {
     this.#pool = parts.pool
+    this.#log = parts.log
+    this.#clock = parts.clock
     this.#entitlements = parts.entitlements
     this.#cache = parts.cache
-    this.#known = new KnownStates(parts.cache)
+    this.#known = new KnownStates(parts.cache, parts.clock)
+    parts.epoch.onChange(() => this.#known.forgetAll())
     this.#sinks = parts.sinks
     this.#delivered = new Counter({
       name: 'tollgate_changes_delivered_total',
       help: 'Changes delivered, by kind',
       labelNames: ['kind'],
+      registers: [parts.metrics],
+    })
+    this.#unreadable = new Counter({
+      name: 'tollgate_changes_unreadable_total',
+      help: 'Attempts at changes that this release cannot read: they wait for one that can, and are among the dead letters',
       registers: [parts.metrics],
     })
     this.#lag = new Histogram({
@@ -72,7 +96,7 @@ export class ChangeDelivery {
 
   /**
    * Delivers everything that waits for one environment. Nudges that come while it runs are folded into one more round. A customer whose state cannot
-   * be built does not hold up the others: its changes wait for the end of their lease. When `signal` aborts it ends after the batch that it is at, and
+   * be built does not hold up the others: its changes wait, longer each time. When `signal` aborts it ends after the batch that it is at, and
    * what is left is found by the sweep.
    * @throws AggregateError when there were such customers
    */
@@ -97,8 +121,9 @@ export class ChangeDelivery {
   /** Answers about how many changes there were, delivered or not. */
   async #deliverBatch(environmentId: string, failures: unknown[]): Promise<number> {
     const leased = await leaseChanges(this.#pool, environmentId, { limit: batchSize, seconds: leaseSeconds })
-    const { rowIds, changes } = leased
-    if (rowIds.length === 0) return 0
+    const { rowIds, changes, unreadable } = leased
+    await this.#postponeUnreadable(environmentId, unreadable)
+    if (rowIds.length === 0) return unreadable.length
     const undelivered = new Set<string>()
     const fail: Fail = (customers, error) => {
       for (const { customerId } of customers) undelivered.add(customerId)
@@ -110,7 +135,16 @@ export class ChangeDelivery {
       await this.#sinks.enqueue(messages.filter(({ kind, resourceId }) => kind !== 'purge' || resourceId === undefined))
     }
     await this.#finish(environmentId, leased, undelivered)
-    return Math.max(changes.length, rowIds.length)
+    return Math.max(changes.length, rowIds.length + unreadable.length)
+  }
+
+  /** They hold up nobody: others have the room of the next batch. */
+  async #postponeUnreadable(environmentId: string, unreadable: LeasedChanges['unreadable']): Promise<void> {
+    await postponeRows(this.#pool, environmentId, unreadable, leaseSeconds)
+    for (const { id, unreadable: reason } of unreadable) {
+      this.#unreadable.inc()
+      this.#log.error({ environmentId, messageId: id, reason }, 'change cannot be read, it is left for a release that can')
+    }
   }
 
   /** In lots: what needs no state to be built does not wait for those that do. */
@@ -209,7 +243,7 @@ export class ChangeDelivery {
     }
   }
 
-  /** What was not delivered keeps its lease: a row of its own as it is, and what shared a row with others in a new one. */
+  /** What was not delivered waits, longer each time: in its row, or, where it shared one with others, in a new one. */
   async #finish(environmentId: string, { rowIds, changes }: LeasedChanges, undelivered: ReadonlySet<string>): Promise<void> {
     const isUndelivered = ({ customerId }: PendingChange) => customerId !== null && undelivered.has(customerId)
     const delivered = changes.filter((change) => !isUndelivered(change))
@@ -219,7 +253,13 @@ export class ChangeDelivery {
     const moved = left.filter(({ id }) => shared.has(id))
     const done = rowIds.filter((id) => !kept.has(id))
     await deleteDelivered(this.#pool, environmentId, done, { undelivered: moved, newIds: moved.map(newId), seconds: leaseSeconds })
-    const now = Date.now()
+    await postponeRows(
+      this.#pool,
+      environmentId,
+      [...kept].map((id) => ({ id, unreadable: null })),
+      leaseSeconds,
+    )
+    const now = this.#clock.now()
     for (const { kind, createdAt } of delivered) {
       this.#delivered.inc({ kind })
       this.#lag.observe(Math.max(0, now - createdAt) / 1000)

@@ -66,7 +66,14 @@ export class EndedPeriods {
     let waiting = await this.#listened()
     while (waiting.length > 0 && !signal?.aborted) {
       const unfinished: Listened[] = []
-      for (const environment of waiting) if (!(await this.#step(environment, signal))) unfinished.push(environment)
+      for (const environment of waiting) {
+        // One in trouble holds up no other: it has its next turn with the next sweep.
+        const isAll = await this.#step(environment, signal).catch((error: unknown) => {
+          this.#log.warn({ err: error, environmentId: environment.environmentId }, 'ends of usage periods could not be told')
+          return true
+        })
+        if (!isAll) unfinished.push(environment)
+      }
       waiting = unfinished
     }
   }

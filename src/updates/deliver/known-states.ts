@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type EntitlementState, mayBeKept } from '../../entitlement/rules/state.js'
 import type { CustomerAccess } from '../../entitlement/service.js'
+import type { Clock } from '../../kernel/clock.js'
 import { freshUntil } from '../held/fresh-until.js'
 import type { StateCache } from '../held/state-cache.js'
 import { StateWeights } from '../held/state-weight.js'
@@ -15,15 +16,21 @@ const entryBytes = 250
  */
 export class KnownStates {
   readonly #cache: StateCache
+  readonly #clock: Clock
   readonly #weights = new StateWeights()
   readonly #states = new LRUCache<string, EntitlementState>({
     maxSize: maxBytes,
     sizeCalculation: (state) => entryBytes + this.#weights.of(state),
   })
 
-  /** `cache` is asked for what this process does not know. */
-  constructor(cache: StateCache) {
+  /** `cache` is asked for what this process does not know. `clock`: the database's. */
+  constructor(cache: StateCache, clock: Clock) {
     this.#cache = cache
+    this.#clock = clock
+  }
+
+  forgetAll(): void {
+    this.#states.clear()
   }
 
   remember(state: EntitlementState): void {
@@ -43,7 +50,7 @@ export class KnownStates {
    * changed.
    */
   async find(environmentId: string, access: ReadonlyMap<string, CustomerAccess>): Promise<Map<string, EntitlementState>> {
-    const now = Date.now()
+    const now = this.#clock.now()
     const found = new Map<string, EntitlementState>()
     const isCurrent = (state: EntitlementState | null | undefined, { accessVersion, basis }: CustomerAccess) =>
       state?.accessVersion === accessVersion && state.basis?.catalogVersion === basis.catalogVersion && now < freshUntil(state)

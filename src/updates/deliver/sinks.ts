@@ -1,13 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import type { HeldChange } from '../../changes/model/change.js'
 import { announcementOf } from '../../changes/wire/announcements.js'
+import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import type { Life } from '../../platform/process.js'
-import { type JobQueue, openQueue, type QueueConnection } from '../../platform/queue.js'
+import type { QueueConnection } from '../../platform/queue.js'
 import type { Redis } from '../../platform/redis.js'
 import { byEnvironment, ChangeStream, messagesPerStep } from '../stream/change-stream.js'
 import type { ChangeMessage } from '../wire/change-message.js'
+import type { QueueMessage } from '../wire/queue-message.js'
 import type { ChangeSinks } from './delivery.js'
-import { environmentQueue } from './jobs.js'
+import type { FeedEpochs } from './feed-epochs.js'
+import { openEnvironmentQueues } from './jobs.js'
 
 /**
  * The push channel of the web processes with the change stream behind it (a reader that was away asks it for what it missed), and a queue per
@@ -17,18 +20,15 @@ export function changeSinks(parts: {
   life: Life
   redis: Redis
   queues: QueueConnection
+  databaseEpoch: Pick<DatabaseEpoch, 'current'>
   hasPersistentCache: (environmentId: string) => Promise<boolean>
+  epochs: Pick<FeedEpochs, 'of'>
 }): ChangeSinks {
-  const { life, redis, queues, hasPersistentCache } = parts
-  const stream = new ChangeStream({ redis, prefix: queues.prefix })
+  const { life, redis, queues, databaseEpoch, hasPersistentCache, epochs } = parts
+  const stream = new ChangeStream({ redis, prefix: queues.prefix, databaseEpoch })
   // Chosen when the environment is made, and nothing changes it; the minute is for who does so by hand.
   const settings = new LRUCache<string, boolean>({ max: 10_000, ttl: 60_000, fetchMethod: hasPersistentCache })
-  const open = new Map<string, JobQueue<ChangeMessage>>()
-  const queueOf = (environmentId: string): JobQueue<ChangeMessage> => {
-    const queue = open.get(environmentId) ?? openQueue(life, queues, environmentQueue(environmentId))
-    open.set(environmentId, queue)
-    return queue
-  }
+  const queueOf = openEnvironmentQueues(life, queues)
   return {
     async publish(messages) {
       // On one connection, so in this order: who hears of a change and asks for more must not be answered from what was held before it.
@@ -38,10 +38,13 @@ export function changeSinks(parts: {
       await Promise.all([...held, stream.append(messages)])
     },
     async enqueue(messages) {
-      for (const [environmentId, ofEnvironment] of byEnvironment(messages))
-        if (await settings.fetch(environmentId))
-          for (let start = 0; start < ofEnvironment.length; start += messagesPerStep)
-            await queueOf(environmentId).addAll(ofEnvironment.slice(start, start + messagesPerStep))
+      for (const [environmentId, ofEnvironment] of byEnvironment(messages)) {
+        if (!(await settings.fetch(environmentId))) continue
+        const epoch = epochs.of(environmentId)
+        const told: QueueMessage[] = ofEnvironment.map((message) => ({ ...message, epoch }))
+        for (let start = 0; start < told.length; start += messagesPerStep)
+          await queueOf(environmentId).addAll(told.slice(start, start + messagesPerStep))
+      }
     },
   }
 }

@@ -2,11 +2,11 @@ import { DelayedError, type Job } from 'bullmq'
 import { Problem } from '../../kernel/problem.js'
 import type { JobDefinition } from '../../platform/queue.js'
 import { environmentQueue } from '../deliver/jobs.js'
-import type { ChangeMessage } from '../wire/change-message.js'
+import type { QueueMessage } from '../wire/queue-message.js'
 import { questionFailed } from './state-api.js'
 
 /** The changes of an environment, by the name of its queue instead of its identifier. */
-export const changesIn = (queue: string): JobDefinition<ChangeMessage> => ({ ...environmentQueue(''), queue })
+export const changesIn = (queue: string): JobDefinition<QueueMessage> => ({ ...environmentQueue(''), queue })
 
 const longestDelayMs = 30_000
 /** About an hour. */

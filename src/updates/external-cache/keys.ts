@@ -25,6 +25,9 @@ export const usageKey = (entity: string, featureId: string): string => `${entity
 /** Why the entity has no entitlements. */
 export const metadataKey = (entity: string): string => `${entity}:metadata`
 
+/** The epoch of the messages that are taken: what is of an older one is none any more. */
+export const epochKey = (prefix: string): string => `${prefix}:epoch`
+
 const timestampSuffix = '#timestamp'
 
 /** Beside each of the others: the version that its value reflects. */
@@ -34,7 +37,10 @@ export const timestampKey = (key: string): string => key + timestampSuffix
 export const withoutTimestamp = (key: string): string => (key.endsWith(timestampSuffix) ? key.slice(0, -timestampSuffix.length) : key)
 
 /** A Redis pattern for what lies below an entity: usages, and the resources of a customer with theirs. Timestamps too; metadata not. */
-export const keysBelow = (entity: string): string => `${entity.replace(/[\\*?[\]]/g, '\\$&')}:[rf]_*`
+export const keysBelow = (entity: string): string => `${escaped(entity)}:[rf]_*`
+
+/** As a Redis pattern that matches the text itself. */
+export const escaped = (text: string): string => text.replace(/[\\*?[\]]/g, '\\$&')
 
 const mistakable = [':r_', ':f_', ':c_', ':credit_', ':metadata', timestampSuffix, '%25', '%3A', '%23']
 
@@ -45,4 +51,21 @@ const mistakable = [':r_', ':f_', ':c_', ':credit_', ':metadata', timestampSuffi
 function encodeId(id: string): string {
   if (!mistakable.some((part) => id.includes(part))) return id
   return id.replaceAll('%', '%25').replaceAll(':', '%3A').replaceAll('#', '%23')
+}
+
+/** Whose entry is kept under the key; null: it is not that of an entry. */
+export function entityOf(prefix: string, key: string): EntityId | null {
+  if (!key.startsWith(anyEntity(prefix))) return null
+  const name = key.slice(anyEntity(prefix).length)
+  if (notOfEntries.some((part) => name.includes(part))) return null
+  const [customer, resource, ...others] = name.split(':r_')
+  if (others.length > 0) return null
+  return { customerId: decodeId(customer!), resourceId: resource === undefined ? null : decodeId(resource) }
+}
+
+const notOfEntries = [':f_', ':c_', ':credit_', ':metadata', timestampSuffix]
+
+function decodeId(written: string): string {
+  if (!mistakable.some((part) => written.includes(part))) return written
+  return written.replaceAll('%23', '#').replaceAll('%3A', ':').replaceAll('%25', '%')
 }

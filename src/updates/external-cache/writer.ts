@@ -2,24 +2,41 @@ import type { EpochMs } from '../../kernel/clock.js'
 import { unavailable } from '../../kernel/problem.js'
 import type { Redis } from '../../platform/redis.js'
 import type { UsageChange } from '../wire/change-message.js'
-import { type EntityId, entityKey, keysBelow, metadataKey, timestampKey, usageKey, withoutTimestamp } from './keys.js'
+import {
+  anyEntity,
+  type EntityId,
+  entityKey,
+  entityOf,
+  epochKey,
+  escaped,
+  keysBelow,
+  metadataKey,
+  timestampKey,
+  usageKey,
+  withoutTimestamp,
+} from './keys.js'
 import { toEntry, toMetadata, toUsage, type WritableState } from './value.js'
 
-// KEYS: guards, then what to write; each key is followed by that of its timestamp. ARGV: number of guards, ttl in seconds (negative: no expiry),
-// then a version and a value (empty: delete it) for each key to write. Answers how many were written.
+// KEYS: the epoch, guards, then what to write; each of these is followed by the key of its timestamp. ARGV: number of guards, ttl in seconds (negative: no
+// expiry), epoch, the version from which on stored ones count, then a version and a value (empty: delete it) for each key to write. Answers how many were
+// written: none when a later epoch has begun.
 // A guard is an entity. A timestamp without a value says that it was purged, and that nothing older may come back.
 const writeScript = `
-local guards, ttl = tonumber(ARGV[1]), tonumber(ARGV[2])
-local function stored(key) return tonumber(redis.call('GET', key) or '') or -1 end
+local guards, ttl, epoch, floor = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+if epoch < (tonumber(redis.call('GET', KEYS[1]) or '') or -1) then return 0 end
+local function stored(key)
+  local version = tonumber(redis.call('GET', key) or '') or -1
+  return version < floor and -1 or version
+end
 local function put(key, value)
   if ttl < 0 then redis.call('SET', key, value) else redis.call('SET', key, value, 'EX', ttl) end
 end
 local purged = -1
-for i = 1, guards * 2, 2 do
+for i = 2, guards * 2, 2 do
   if redis.call('EXISTS', KEYS[i]) == 0 then purged = math.max(purged, stored(KEYS[i + 1])) end
 end
-local written, arg = 0, 3
-for i = guards * 2 + 1, #KEYS, 2 do
+local written, arg = 0, 5
+for i = guards * 2 + 2, #KEYS, 2 do
   local version, value = ARGV[arg], ARGV[arg + 1]
   arg = arg + 2
   if tonumber(version) >= math.max(purged, stored(KEYS[i + 1])) then
@@ -29,6 +46,12 @@ for i = guards * 2 + 1, #KEYS, 2 do
   end
 end
 return written`
+
+// KEYS: the epoch. ARGV: epoch. Answers whether it is the latest.
+const epochScript = `
+if tonumber(ARGV[1]) < (tonumber(redis.call('GET', KEYS[1]) or '') or -1) then return 0 end
+redis.call('SET', KEYS[1], ARGV[1])
+return 1`
 
 /** Longer than any message waits in a queue, so that no message from before a purge finds its trace gone. */
 const purgeTraceSeconds = 7 * 86_400
@@ -44,8 +67,17 @@ interface Write {
 
 const deleted = ''
 
+/** What a write is part of; absent: of no message. */
+export interface Writing {
+  /** Of the message: nothing is written once a later one has begun. */
+  epoch?: EpochMs
+  /** Everything is read anew: stored versions of before this count for nothing. */
+  replacesBefore?: EpochMs
+}
+
 interface ScriptedRedis extends Redis {
   writeExternalCache(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<number>
+  beginEpoch(key: string, epoch: EpochMs): Promise<0 | 1>
 }
 
 /**
@@ -63,6 +95,7 @@ export class ExternalCacheWriter {
   /** `ttlSeconds`: negative keeps keys for ever; not 0. */
   constructor({ redis, prefix, ttlSeconds }: { redis: Redis; prefix: string; ttlSeconds: number }) {
     redis.defineCommand('writeExternalCache', { lua: writeScript })
+    redis.defineCommand('beginEpoch', { numberOfKeys: 1, lua: epochScript })
     this.#redis = redis as ScriptedRedis
     this.#prefix = prefix
     this.#ttlSeconds = ttlSeconds
@@ -72,7 +105,7 @@ export class ExternalCacheWriter {
    * Replaces the entry; each usage stays when it is newer. The entry's version is that of its rights and not of its usages: readers take a resource's
    * entry for a miss when it is older than the customer's own, and usage alone must not make it one.
    */
-  writeState(state: WritableState): Promise<boolean> {
+  writeState(state: WritableState, writing: Writing = {}): Promise<boolean> {
     const entity = entityKey(this.#prefix, state)
     const version = state.accessVersion
     const usages = state.entitlements.flatMap(({ feature, usage }) => {
@@ -81,39 +114,57 @@ export class ExternalCacheWriter {
         ? [{ key: usageKey(entity, feature.refId), version: Math.max(usage.updatedAt, version), json: JSON.stringify(toUsage(usage)) }]
         : []
     })
-    return this.#write(this.#guards(state), [
+    const writes = [
       { key: entity, version, json: JSON.stringify(toEntry(state)) },
       { key: metadataKey(entity), version, json: JSON.stringify(toMetadata(state)) },
       ...usages,
-    ])
+    ]
+    return this.#write(this.#guards(state), writes, writing)
   }
 
   /** Writes one usage. Also when there is no entry yet: one that is on its way may be older. */
-  writeUsage(id: EntityId, { featureId, usage }: UsageChange): Promise<boolean> {
+  writeUsage(id: EntityId, { featureId, usage }: UsageChange, writing: Writing = {}): Promise<boolean> {
     const key = usageKey(entityKey(this.#prefix, id), featureId)
-    return this.#write(this.#guards(id), [{ key, version: usage.updatedAt, json: JSON.stringify(toUsage(usage)) }])
+    return this.#write(this.#guards(id), [{ key, version: usage.updatedAt, json: JSON.stringify(toUsage(usage)) }], writing)
   }
 
   /**
    * Deletes everything about a customer (its resources included), or about one resource, that is not newer. What readers see is gone at once; for the rest the
    * key space is scanned, which may take seconds in a large one.
    */
-  async purge(id: EntityId, version: EpochMs): Promise<boolean> {
+  async purge(id: EntityId, version: EpochMs, writing: Writing = {}): Promise<boolean> {
     const entity = entityKey(this.#prefix, id)
-    const isApplied = await this.#delete([entity, metadataKey(entity)], version)
+    const isApplied = await this.#delete([entity, metadataKey(entity)], version, writing)
     let cursor = '0'
     do {
       const [next, found] = await this.#redis.scan(cursor, 'MATCH', keysBelow(entity), 'COUNT', keysPerStep).catch(refuse)
-      await this.#delete([...new Set(found.map(withoutTimestamp))], version)
+      await this.#delete([...new Set(found.map(withoutTimestamp))], version, writing)
       cursor = next
     } while (cursor !== '0')
     return isApplied
   }
 
-  #delete(keys: string[], version: EpochMs): Promise<boolean> {
+  /** From now on nothing of an older epoch is written. False: a later one has begun. */
+  async beginEpoch(epoch: EpochMs): Promise<boolean> {
+    return (await this.#redis.beginEpoch(epochKey(this.#prefix), epoch).catch(refuse)) === 1
+  }
+
+  /** Those that have an entry, some at a time; one that gets its entry meanwhile may be left out, and one may come twice. */
+  async *entities(): AsyncGenerator<EntityId[]> {
+    const pattern = `${escaped(anyEntity(this.#prefix))}*`
+    let cursor = '0'
+    do {
+      const [next, found] = await this.#redis.scan(cursor, 'MATCH', pattern, 'COUNT', keysPerStep).catch(refuse)
+      yield found.flatMap((key) => entityOf(this.#prefix, key) ?? [])
+      cursor = next
+    } while (cursor !== '0')
+  }
+
+  #delete(keys: string[], version: EpochMs, writing: Writing): Promise<boolean> {
     return this.#write(
       [],
       keys.map((key) => ({ key, version, json: deleted })),
+      writing,
       purgeTraceSeconds,
     )
   }
@@ -124,13 +175,22 @@ export class ExternalCacheWriter {
     return id.resourceId === null ? [customer] : [customer, entityKey(this.#prefix, id)]
   }
 
-  async #write(guards: string[], writes: Write[], ttlSeconds = this.#ttlSeconds): Promise<boolean> {
+  async #write(
+    guards: string[],
+    writes: Write[],
+    { epoch = anyEpoch, replacesBefore = 0 }: Writing,
+    ttlSeconds = this.#ttlSeconds,
+  ): Promise<boolean> {
     if (writes.length === 0) return false
-    const keys = [...guards, ...writes.map(({ key }) => key)].flatMap((key) => [key, timestampKey(key)])
+    const keys = [epochKey(this.#prefix), ...[...guards, ...writes.map(({ key }) => key)].flatMap((key) => [key, timestampKey(key)])]
     const values = writes.flatMap(({ version, json }) => [version, json])
-    return (await this.#redis.writeExternalCache(keys.length, ...keys, guards.length, ttlSeconds, ...values).catch(refuse)) > 0
+    const given = [guards.length, ttlSeconds, epoch, replacesBefore, ...values]
+    return (await this.#redis.writeExternalCache(keys.length, ...keys, ...given).catch(refuse)) > 0
   }
 }
+
+/** What is read from the API by itself is of now. */
+const anyEpoch = Number.MAX_SAFE_INTEGER
 
 const refuse = (cause: unknown): never => {
   throw unavailable('The external cache did not take the write', cause)

@@ -5,6 +5,7 @@ import { type EntitlementState, mayBeKept } from '../../entitlement/rules/state.
 import { type CheckAnswer, type CheckQuestion, decideCheck, type EntitlementService } from '../../entitlement/service.js'
 import type { Clock } from '../../kernel/clock.js'
 import { textBytes } from '../../kernel/weight.js'
+import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import { Counter, showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
 import type { QueueConnection } from '../../platform/queue.js'
@@ -48,6 +49,7 @@ export class HeldStates {
   constructor(parts: {
     life: Life
     queues: QueueConnection
+    databaseEpoch: Pick<DatabaseEpoch, 'onChange'>
     source: EntitlementService
     shared: SharedStates
     clock: Clock
@@ -63,6 +65,7 @@ export class HeldStates {
       queues: parts.queues,
       listener: { apply: (...heard) => this.#apply(...heard), forgetAll: () => this.#forgetAll() },
     })
+    parts.databaseEpoch.onChange(() => this.#forgetAll())
     const registers = [parts.life.metrics]
     this.#reads = new Counter({
       name: 'tollgate_state_reads_total',

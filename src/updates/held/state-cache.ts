@@ -1,4 +1,5 @@
 import type { EntitlementState } from '../../entitlement/rules/state.js'
+import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import type { Redis } from '../../platform/redis.js'
 
 // Writes unless another writer came between the read and this write. KEYS: entry. ARGV: revision that was read, body, ttl in seconds.
@@ -13,15 +14,20 @@ const ttlSeconds = 7 * 86_400
 /** Whose state it is. */
 export type StateOwner = Pick<EntitlementState, 'environmentId' | 'customerId' | 'resourceId'>
 
-/** Entitlement states in Redis, by environment, customer and resource. A cache: losing it costs a rebuild from PostgreSQL. */
+/**
+ * Entitlement states in Redis, by environment, customer and resource, and by epoch of the database: versions of another history say nothing. A cache: losing
+ * it costs a rebuild from PostgreSQL.
+ */
 export class StateCache {
   readonly #redis: Redis
   readonly #prefix: string
+  readonly #epoch: Pick<DatabaseEpoch, 'current'>
 
-  constructor(redis: Redis, prefix: string) {
+  constructor(redis: Redis, prefix: string, epoch: Pick<DatabaseEpoch, 'current'>) {
     redis.defineCommand('storeState', { numberOfKeys: 1, lua: storeScript })
     this.#redis = redis
     this.#prefix = prefix
+    this.#epoch = epoch
   }
 
   /** `updateAll` of one. */
@@ -78,6 +84,6 @@ export class StateCache {
 
   // v2: a state has a `basis`. The length of the customer's id keeps customer "a", resource "b:c" apart from customer "a:b", resource "c".
   #key({ environmentId, customerId, resourceId }: StateOwner): string {
-    return `${this.#prefix}:state:v2:${environmentId}:${customerId.length}:${customerId}${resourceId === null ? '' : `:${resourceId}`}`
+    return `${this.#prefix}:state:v2:${this.#epoch.current}:${environmentId}:${customerId.length}:${customerId}${resourceId === null ? '' : `:${resourceId}`}`
   }
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { unavailable } from '../../kernel/problem.js'
 import { type Registry, showKept } from '../../platform/metrics.js'
 
@@ -16,6 +17,7 @@ export const tooMuchUnread = () =>
 export class UnreadAnswers {
   #bytes = 0
   readonly #ofOwner = new Map<string, number>()
+  readonly #ofSocket = new WeakMap<Socket, Set<() => void>>()
 
   constructor(metrics: Registry) {
     showKept(metrics, 'unread answers', () => this.#bytes)
@@ -33,14 +35,26 @@ export class UnreadAnswers {
     const { socket } = response.req
     if (bytes === 0 || response.closed || socket.destroyed) return
     this.#count(owner, bytes)
+    const unread = this.#unreadOn(socket)
     const end = () => {
-      response.off('close', end)
-      socket.off('close', end)
-      this.#count(owner, -bytes)
+      if (unread.delete(end)) this.#count(owner, -bytes)
     }
-    response.on('close', end)
-    // One that waits behind others of its connection is told nothing when that is gone.
-    socket.on('close', end)
+    unread.add(end)
+    response.once('close', end)
+  }
+
+  /** An answer that waits behind others of its connection is told nothing when that is gone. */
+  #unreadOn(socket: Socket): Set<() => void> {
+    let unread = this.#ofSocket.get(socket)
+    if (!unread) {
+      const all = new Set<() => void>()
+      socket.once('close', () => {
+        for (const end of all) end()
+      })
+      this.#ofSocket.set(socket, all)
+      unread = all
+    }
+    return unread
   }
 
   #count(owner: string, bytes: number): void {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { setImmediate } from 'node:timers/promises'
 import { type DocumentNode, execute, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql'
 import type { Context, Middleware } from 'koa'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
@@ -11,7 +10,9 @@ import { withinSignal } from '../../platform/within-signal.js'
 import type { TrustedProxies } from '../access/address.js'
 import { authorize, credentialsOf, type Identity, identify } from '../access/auth.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
+import { turns } from '../access/fair-turns.js'
 import type { RateLimits } from '../access/rate-limits.js'
+import { serverTime } from '../access/server-time.js'
 import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
 import { AnswerRoom, textOf } from '../graphql/operations/answer-text.js'
 import { createContext, type Services } from '../graphql/operations/context.js'
@@ -59,9 +60,12 @@ const statusOf: Readonly<Record<ProblemCode, number>> = {
   FAILED_PRECONDITION: 400,
   RESOURCE_EXHAUSTED: 429,
   ABORTED: 503,
+  // The caller hung up, so that nobody reads it.
+  CANCELLED: 503,
   DEADLINE_EXCEEDED: 504,
   UNAVAILABLE: 503,
   UNIMPLEMENTED: 501,
+  UNKNOWN: 504,
   INTERNAL: 500,
 }
 
@@ -98,10 +102,11 @@ async function answer(ctx: Context, pages: Pages, { app, trusted, rateLimits, lo
     const route = readRoute(req.url ?? '')
     const page = await pages.get(route, identity)
     const isKnown = matches(req.headers['if-none-match'], page.etag)
-    if (isKnown) res.writeHead(304, { ...alwaysSent, etag: page.etag }).end()
+    if (isKnown) res.writeHead(304, { ...alwaysSent, ...serverTime(app.clock), etag: page.etag }).end()
     else {
       if (!unread.hasRoom(page.bytes, identity.environmentId)) throw tooMuchUnread()
-      res.writeHead(200, { ...alwaysSent, etag: page.etag, 'content-type': json, 'content-length': page.bytes })
+      const headers = { ...alwaysSent, ...serverTime(app.clock), etag: page.etag, 'content-type': json, 'content-length': page.bytes }
+      res.writeHead(200, headers)
       res.end(ctx.method === 'HEAD' ? undefined : page.body, 'latin1')
       unread.follow(res, identity.environmentId)
     }
@@ -188,15 +193,16 @@ class Pages {
     const room = new AnswerRoom()
     const operation = { traceId: newId(), signal: AbortSignal.timeout(timeoutMs), weigh: room.takeValue.bind(room) }
     // A state makes a short answer.
-    const turns = state ? null : new Turns(givenUpBy(operation.signal))
-    const contextValue = createContext({ app: { ...app, entitlements }, identity, operation, turns })
+    const nextTurn = () => turns.take(identity.environmentId)
+    const inTurns = state ? null : new Turns(givenUpBy(operation.signal), nextTurn)
+    const contextValue = createContext({ app: { ...app, entitlements }, identity, operation, turns: inTurns })
     const { document } = this.#prepare(name)
     const { data, errors } = await withinSignal(operation, async () =>
-      execute({ schema, document, variableValues: variables, contextValue, fieldResolver: turns?.fieldResolver }),
+      execute({ schema, document, variableValues: variables, contextValue, fieldResolver: inTurns?.fieldResolver }),
     )
     if (operation.signal.aborted) throw new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The answer was not ready within ${timeoutMs} ms.`)
     if (errors?.[0]) throw toProblem(errors[0])
-    return toPage(await textOf({ data }, room))
+    return toPage(await textOf({ data }, room, nextTurn), nextTurn)
   }
 }
 
@@ -215,12 +221,12 @@ const givenUpBy = (signal: AbortSignal) => ({
 /** Of a page that is large, so much is hashed before others get their turn. */
 const hashedAtOnce = 1024 * 1024
 
-async function toPage(text: string): Promise<Page> {
+async function toPage(text: string, nextTurn: () => Promise<void>): Promise<Page> {
   const encoded = Buffer.from(text)
   const isAscii = encoded.length === text.length
   const hash = createHash('sha256')
   for (let at = 0; at < encoded.length; at += hashedAtOnce) {
-    if (at > 0) await setImmediate()
+    if (at > 0) await nextTurn()
     hash.update(encoded.subarray(at, at + hashedAtOnce))
   }
   return { body: isAscii ? text : encoded, bytes: encoded.length, etag: `"${hash.digest('base64url')}"` }

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Middleware } from 'koa'
+import type { Clock } from '../../kernel/clock.js'
 import { Problem } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
 import type { TrustedProxies } from '../access/address.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import type { RateLimits } from '../access/rate-limits.js'
+import { serverTime } from '../access/server-time.js'
 import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
 import type { GraphqlDoor } from '../graphql/door/door.js'
 import type { Asker, GraphqlAnswer, GraphqlRequest } from '../graphql/door/request.js'
@@ -20,6 +22,7 @@ export interface GraphqlParts {
   unread: UnreadAnswers
   rateLimits: RateLimits
   trusted: TrustedProxies
+  clock: Clock
   log: Logger
 }
 
@@ -46,7 +49,7 @@ export async function answerGraphql(parts: GraphqlParts, request: IncomingMessag
 /** The body, once there is one. */
 type Held = Pick<Body, 'release'>
 
-function write({ door, unread }: GraphqlParts, request: IncomingMessage, response: ServerResponse, answer: GraphqlAnswer): void {
+function write({ door, unread, clock }: GraphqlParts, request: IncomingMessage, response: ServerResponse, answer: GraphqlAnswer): void {
   const { environmentId } = answer
   const isTaken = answer.isOfChange || unread.hasRoom(answer.body?.length ?? 0, environmentId)
   const { status, headers, body } = isTaken ? answer : door.refuse(tooMuchUnread(), 503)
@@ -54,7 +57,8 @@ function write({ door, unread }: GraphqlParts, request: IncomingMessage, respons
   const isLeft = !request.complete && !(Number(request.headers['content-length']) <= smallRestBytes)
   const ending = isLeft ? { connection: 'close' } : {}
   const text = body ?? ''
-  response.writeHead(status, { ...openToBrowsers, ...headers, ...ending, 'content-length': Buffer.byteLength(text) }).end(text)
+  const length = Buffer.byteLength(text)
+  response.writeHead(status, { ...openToBrowsers, ...headers, ...ending, ...serverTime(clock), 'content-length': length }).end(text)
   unread.follow(response, environmentId)
 }
 
@@ -82,7 +86,8 @@ async function answerOf(
       const { text, release } = await bodies.read(request, asker.identity)
       held.release = release
       if (text.length > longBodyLength) rateLimits.takeCost(asker.identity, address, text.length / charactersPerField)
-      body = text.length > pieceLength ? await parseJson(text) : parseJson(text)
+      const { environmentId } = asker.identity
+      body = text.length > pieceLength ? await parseJson(text, environmentId) : parseJson(text, environmentId)
       bodyText = text
     }
     return await door.answer(toGraphqlRequest(request, response, { address, asker, body, bodyText }))

@@ -1,33 +1,19 @@
 /**
  * JSON of any size within the limits, without keeping others waiting: `JSON.parse` takes up to 250 ms for a megabyte that is made for it. So a long text is
- * parsed in pieces, each of a few milliseconds, and one text at a time. A worker thread would not help: what it answers has to be read here, which takes
+ * parsed in pieces, each of a few milliseconds, between which others are served. A worker thread would not help: what it answers has to be read here, which takes
  * longer than parsing.
  */
-import { setImmediate as nextRound } from 'node:timers/promises'
 import { invalidInput } from '../../kernel/problem.js'
+import { turnMs, turns } from '../access/fair-turns.js'
 
 /** Parsed at once, and the length of a piece. */
 export const pieceLength = 32 * 1024
 /** Of one object: growing a larger one takes longer than a turn. */
 export const maxNames = 10_000
-/** Others are served after this long. */
-const turnMs = 5
 
 /** At once when the text is short. What it may hold is bounded by its shape (`json-shape.ts`). Fails with BAD_USER_INPUT when it is no JSON. */
-export const parseJson = (text: string): unknown => (text.length > pieceLength ? parseLong(text) : parsePiece(text))
-
-/** Long texts are parsed one at a time, in the order in which they came. */
-let last: Promise<unknown> = Promise.resolve()
-
-function parseLong(text: string): Promise<unknown> {
-  const parsed = last.then(async () => {
-    // Others have had their turn, or have theirs before the next text.
-    await nextRound()
-    return new PiecewiseParser(text).parse()
-  })
-  last = parsed.catch(() => undefined)
-  return parsed
-}
+export const parseJson = (text: string, owner: string): unknown =>
+  text.length > pieceLength ? new PiecewiseParser(text, owner).parse() : parsePiece(text)
 
 function parsePiece(text: string): unknown {
   try {
@@ -43,29 +29,27 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openList, closeList, openRecord, closeRecord] = [0x5b, 0x5d, 0x7b, 0x7d]
 const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
-/** Gives up a turn that has lasted long enough. */
-class Turn {
-  #startedAt = performance.now()
-
-  async isOver(): Promise<void> {
-    if (performance.now() - this.#startedAt < turnMs) return
-    await nextRound()
-    this.#startedAt = performance.now()
-  }
-}
-
 /** What `JSON.parse` makes of the text: what fits into a piece is left to it, and only what is longer is taken apart here. */
 class PiecewiseParser {
-  readonly #turn = new Turn()
   #at = 0
+  #turnStartedAt = 0
 
-  constructor(readonly text: string) {}
+  /** `owner`: whose turns it takes. */
+  constructor(
+    readonly text: string,
+    readonly owner: string,
+  ) {}
 
   async parse(): Promise<unknown> {
     const value = await this.#value()
     this.#skipSpace()
     if (this.#at < this.text.length) throw notJson()
     return value
+  }
+
+  async #nextTurn(): Promise<void> {
+    await turns.take(this.owner)
+    this.#turnStartedAt = performance.now()
   }
 
   async #value(): Promise<unknown> {
@@ -117,7 +101,7 @@ class PiecewiseParser {
   async #items(close: number, { piece, long }: { piece: (text: string) => void; long: () => Promise<void> }): Promise<void> {
     this.#at += 1
     for (let isFirst = true; ; isFirst = false) {
-      await this.#turn.isOver()
+      if (performance.now() - this.#turnStartedAt > turnMs) await this.#nextTurn()
       this.#skipSpace()
       if (isFirst && this.#code() === close) break
       const end = this.#endOfPiece()

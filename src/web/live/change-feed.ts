@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hearing } from '../../changes/hearing.js'
 import { type ChangeKind } from '../../changes/model/change.js'
 import { unavailable } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
+import type { Life } from '../../platform/process.js'
 import type { Redis } from '../../platform/redis.js'
+import { every } from '../../platform/timer.js'
 import { type ChangeMessage, changeChannel } from '../../updates/wire/change-message.js'
+import type { FairTurns } from '../access/fair-turns.js'
 import { ChangeQueue } from './change-queue.js'
-import type { FairTurns } from './fair-turns.js'
 
 /**
  * Of the changes of one environment that wait for a turn or for a listener. Some seconds of a busy environment: who is further behind begins afresh.
@@ -13,6 +16,10 @@ import type { FairTurns } from './fair-turns.js'
 const defaultMaxWaitingBytes = 32 * 1024 * 1024
 /** An object that was read from JSON takes about this many times its text, and at least this much. */
 const [bytesPerCharacter, leastBytes] = [4, 500]
+
+const beatMs = 1_000
+/** Who listens through this process is not told for longer that it hears everything while it does not. */
+const silenceMs = 5_000
 
 /** The changes of environments as they are delivered. Redis is asked only for the environments that somebody listens to. */
 export class ChangeFeed {
@@ -45,6 +52,24 @@ export class ChangeFeed {
   /** Called when changes may have been missed: whoever listened does not know any more what is current. */
   onGap(listener: () => void): void {
     this.#gapListeners.push(listener)
+  }
+
+  /** Whoever listens begins afresh. */
+  tellGap(): void {
+    for (const listener of this.#gapListeners) listener()
+  }
+
+  /** Finds out that nothing is heard any more, be it that Redis is away or that the connection only looks open. */
+  watch(life: Life, hearing: Pick<Hearing, 'prove'>): void {
+    let heardAt = performance.now()
+    every(life, 'hearing of changes', beatMs, async () => {
+      const heardUntil = await hearing.prove(beatMs).catch(() => null)
+      if (heardUntil !== null || this.#channels.size === 0) heardAt = performance.now()
+      if (performance.now() - heardAt < silenceMs) return
+      this.#log.warn('changes are not heard any more')
+      heardAt = performance.now()
+      this.tellGap()
+    })
   }
 
   /**
@@ -160,7 +185,7 @@ export class ChangeFeed {
     try {
       await this.#redis.subscribe(...this.#channels.keys())
       this.#log.info('listening to changes again, what came meanwhile was missed')
-      for (const listener of this.#gapListeners) listener()
+      this.tellGap()
     } catch (error) {
       this.#log.warn({ err: error }, 'listening to changes failed')
     }

@@ -57,7 +57,7 @@ export class EventCall {
   }
 }
 
-/** Refused for the backlog, or not stored in time: as a caller is told, nothing was counted, and the same call may be made again. */
+/** Refused for the backlog, or not answered in time: the same call, with its keys, may be made again. */
 const retryable = /"code":"(Timeout|RateLimitExceeded|ServiceUnavailable)"/
 /** Before a call that was refused is made again. */
 const pauseMs = 50

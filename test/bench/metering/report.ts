@@ -7,12 +7,10 @@ import { createIngestionMetrics } from '../../../src/metering/ingestion/batch/ba
 import { ReportIngestion } from '../../../src/metering/ingestion/reports/report-ingestion.js'
 import { checkReport, type ReportItem } from '../../../src/metering/model/report.js'
 import type { Call, ReportAnswer } from '../../../src/metering/wire/call.js'
-import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { Gatherer } from '../../../src/platform/gatherer.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
-import { readTime } from '../../../src/platform/sql.js'
 import { compare, type Sample } from '../figures/compare.js'
 import { quantile } from '../figures/statistics.js'
 import type { Benchmark, BenchmarkContext } from '../harness/benchmark.js'
@@ -138,7 +136,7 @@ function straight(life: BenchmarkContext['life'], { app, databaseUrl, environmen
     bindings: new Bindings(app.heldSeries),
     metrics: createIngestionMetrics(new Life('reference', silentLogger()).metrics),
     log: silentLogger(),
-    clock: new DatabaseClock(() => readTime(pool)),
+    clock: app.clock,
   })
   const gatherer = new Gatherer<DirectCall>(500, async (_, calls) => {
     const answers = await ingestion.ingest(

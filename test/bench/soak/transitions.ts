@@ -1,6 +1,7 @@
 // `npm run -s soak:transitions [-- COUNT]`: subscriptions that all come due in the same minute, worked off by sweeps as the worker makes them, while new
 // ones keep coming due. Prints the rate, and how long the new ones waited. On servers of its own, or those of TEST_DATABASE_URL and TEST_REDIS_URL.
 import { fileURLToPath } from 'node:url'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { sweepDue } from '../../../src/platform/due-sweep.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
@@ -54,7 +55,8 @@ const database = await createTestDatabase()
 const life = new Life('soak', silentLogger())
 try {
   const postgres = openPostgres(life, database.url, { poolSize: 10 })
-  const app = createApp({ life, postgres, queues: { redisUrl: testRedisUrl(), prefix: testRedisPrefix() } })
+  const clock = await DatabaseClock.open(life, postgres.pool)
+  const app = createApp({ life, postgres, clock, queues: { redisUrl: testRedisUrl(), prefix: testRedisPrefix() } })
   const { environment } = await app.environments.create({ refId: 'soak' })
   const environmentId = environment.id
   await app.catalog.apply(environmentId, catalog, { dryRun: false, archiveMissing: false })

@@ -9,6 +9,7 @@ import { Children } from '../../../src/local/processes/children.js'
 import { Ports } from '../../../src/local/processes/ports.js'
 import { type Services, startServices } from '../../../src/local/services.js'
 import { migrate } from '../../../src/migrate.js'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import type { Life } from '../../../src/platform/process.js'
 import { type App, createApp } from '../../../src/wiring/app.js'
@@ -59,7 +60,8 @@ export async function startStack(life: Life, catalog: object, { isOwn = false }:
 
   const postgres = openPostgres(life, url, { poolSize: 10 })
   const prefix = `{${name}}`
-  const app = createApp({ life, postgres, queues: { redisUrl: services.redisUrl, prefix } })
+  const clock = await DatabaseClock.open(life, postgres.pool)
+  const app = createApp({ life, postgres, clock, queues: { redisUrl: services.redisUrl, prefix } })
   const { environment } = await app.environments.create({ refId: 'bench' })
   await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })
   const { key } = await app.environments.createKey({ environment: environment.refId, kind: 'SERVER', name: 'bench', expiresAt: null })

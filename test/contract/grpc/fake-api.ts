@@ -63,7 +63,12 @@ export const deniedFor = (accessDeniedReason: string): StateJson => ({ accessDen
  * How the API behaves: as asked; an error of a code; an HTTP status with no GraphQL in it; accepting and never answering; or
  * closing the connection.
  */
-export type Behaviour = 'ok' | { code: string; message?: string; items?: object[] } | { status: number } | 'hangs' | 'breaks'
+export type Behaviour =
+  | 'ok'
+  | { code: string; message?: string; items?: object[]; outcome?: 'notCounted' | 'unknown' }
+  | { status: number }
+  | 'hangs'
+  | 'breaks'
 
 interface Operation {
   name: 'entitlementsState' | 'reportUsage' | 'reportUsageBulk' | 'reportEvent'
@@ -98,6 +103,8 @@ interface Change {
  */
 export class FakeApi {
   behaviour: Behaviour = 'ok'
+  /** How it answers the next requests, one each, before it behaves as ever. */
+  readonly next: Behaviour[] = []
   /** Answers wait for this before they are sent. */
   gate: Promise<void> = Promise.resolve()
   acceptedKey = 'server-test-key'
@@ -119,6 +126,8 @@ export class FakeApi {
   readonly edgeReads: string[] = []
   /** The stream of changes. Emptied, what readers know is not in it any more. */
   changes: Change[] = []
+  /** Of the platform, which every id says. */
+  epoch = 'first'
   #lastChange = 0
   readonly #server: Server
   /** The live subscription of each socket that has one. */
@@ -178,7 +187,7 @@ export class FakeApi {
   }
 
   #nextId(): string {
-    return `${++this.#lastChange}-0`
+    return `${++this.#lastChange}-0@${this.epoch}`
   }
 
   async stop(): Promise<void> {
@@ -199,7 +208,7 @@ export class FakeApi {
     )
     if (!name) throw new Error(`the test API does not know ${query}`)
     this.operations.push({ name, variables })
-    await this.#respond(request, response, this.behaviour, name, () => this.#execute({ name, variables }))
+    await this.#respond(request, response, this.next.shift() ?? this.behaviour, name, () => this.#execute({ name, variables }))
   }
 
   async #answerEdge(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -223,12 +232,11 @@ export class FakeApi {
     const data = behaviour === 'ok' ? structuredClone(execute()) : null
     await this.gate
     if (behaviour === 'hangs') return
-    response.setHeader('date', new Date(Date.now() + this.aheadMs).toUTCString())
+    response.setHeader('x-server-time', String(Date.now() + this.aheadMs))
     if (behaviour === 'breaks') return void request.socket.destroy()
     if (behaviour !== 'ok' && 'status' in behaviour) return void response.writeHead(behaviour.status).end('<h1>no GraphQL here</h1>')
     const errorCode = behaviour !== 'ok' ? behaviour.code : request.headers['x-api-key'] !== this.acceptedKey ? 'Unauthenticated' : null
-    const extensions =
-      behaviour === 'ok' ? { code: errorCode } : { code: errorCode, ...(behaviour.items ? { items: behaviour.items } : {}) }
+    const extensions = behaviour === 'ok' ? { code: errorCode } : { code: errorCode, items: behaviour.items, outcome: behaviour.outcome }
     const message = behaviour !== 'ok' ? (behaviour.message ?? 'refused') : 'The key is not known'
     const body = errorCode ? { data: null, errors: [{ message, extensions }] } : { data: { [name]: data } }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -56,7 +56,7 @@ const messages: Record<string, string> = {
   GetEnumEntitlementResponse:
     'has_access bool 1, is_fallback bool 2, access_denied_reason AccessDeniedReason? 3, requested_values string* 4, entitlement EnumEntitlement 5',
   ReportUsageRequest:
-    'customer_id string 1, resource_id string? 2, feature_id string 3, value double 4, update_behavior UsageUpdateBehavior? 5, dimensions DimensionsEntry* 6, timestamp Timestamp? 7',
+    'customer_id string 1, resource_id string? 2, feature_id string 3, value double 4, update_behavior UsageUpdateBehavior? 5, dimensions DimensionsEntry* 6, timestamp Timestamp? 7, idempotency_key string? 100',
   ReportUsageResponse:
     'measurement_id string 1, customer_id string 2, resource_id string? 3, feature_id string 4, current_usage double? 5, usage_period_start Timestamp? 6, usage_period_end Timestamp? 7',
   ReportUsageBulkRequest: 'usages ReportUsageRequest* 1',

@@ -50,15 +50,47 @@ describe('sidecar reports', () => {
     expect(api.operations[0]!.variables.input).to.have.all.keys('customerId', 'featureId', 'value', 'idempotencyKey')
   })
 
-  it('gives each call its own key, and sends a call that was cut off again under the same key', async () => {
-    api.behaviour = 'breaks'
-    await errorOf(report())
-    api.behaviour = 'ok'
+  const keysSent = () => api.operations.map(({ variables }) => variables.input!.idempotencyKey)
+
+  it('gives each call a key of its own, or sends that of the caller', async () => {
     await report()
-    const keys = api.operations.map(({ variables }) => variables.input!.idempotencyKey)
-    expect(keys).to.have.length(3)
-    expect(keys[0]).to.equal(keys[1])
-    expect(keys[2]).to.not.equal(keys[0])
+    await report()
+    await report({ idempotency_key: 'chosen' })
+    const [first, second, third] = keysSent()
+    expect(first).to.be.a('string').that.is.not.equal('').and.not.equal(second)
+    expect(third).to.equal('chosen')
+    expect((await errorOf(report({ idempotency_key: '' }))).code).to.equal(3)
+  })
+
+  const passing: Behaviour[] = ['breaks', { status: 502 }, { code: 'Timeout', outcome: 'unknown' }, { code: 'InternalServerError' }]
+  for (const behaviour of passing) {
+    it(`sends a report again under its key when the API answers ${JSON.stringify(behaviour)}, until it is known`, async () => {
+      api.next.push(behaviour, behaviour)
+      expect(await report()).to.include({ measurement_id: 'measurement-1' })
+      const [key, ...others] = keysSent()
+      expect(others).to.deep.equal([key, key])
+    })
+  }
+
+  it('asks once more on another connection before it gives a report up', async () => {
+    api.next.push('hangs')
+    expect(await sidecar.call('ReportUsage', { customer_id: 'c', feature_id: 'f', value: 1 }, 400)).to.include({ customer_id: 'c' })
+    const [key, ...others] = keysSent()
+    expect(others).to.deep.equal([key])
+  })
+
+  it('does not take it for certain that nothing was counted when only the last attempt says so', async () => {
+    api.next.push('breaks')
+    api.behaviour = { code: 'ServiceUnavailable', outcome: 'notCounted' }
+    const error = await errorOf(sidecar.call('ReportUsage', { customer_id: 'c', feature_id: 'f', value: 1 }, 300))
+    expect(error.code).to.equal(4)
+    expect(detailsOf(error).info.reason).to.equal('USAGE_OUTCOME_UNKNOWN')
+  })
+
+  it('ends with what is found wrong at last', async () => {
+    api.next.push('breaks')
+    api.behaviour = { code: 'CustomerNotFound' }
+    expect((await errorOf(report())).code).to.equal(5)
   })
 
   it('shows a report in the next check', async () => {
@@ -96,12 +128,9 @@ describe('sidecar reports', () => {
     { api: { code: 'BadUserInput' }, code: 3, reason: 'BAD_USER_INPUT' },
     { api: { code: 'Unauthenticated' }, code: 16, reason: 'UNAUTHENTICATED' },
     { api: { code: 'RateLimitExceeded' }, code: 8, reason: 'RATE_LIMIT_EXCEEDED' },
-    { api: { code: 'Timeout' }, code: 4, reason: 'TIMEOUT' },
-    { api: { code: 'ServiceUnavailable' }, code: 14, reason: 'SERVICE_UNAVAILABLE' },
-    { api: { code: 'SomethingOfALaterVersion' }, code: 13, reason: 'SOMETHING_OF_A_LATER_VERSION' },
-    { api: { status: 503 }, code: 14, reason: 'UNAVAILABLE' },
-    { api: 'breaks', code: 14, reason: 'UNAVAILABLE' },
-    { api: 'hangs', code: 4, reason: 'TIMEOUT' },
+    { api: { code: 'Timeout', outcome: 'notCounted' }, code: 4, reason: 'TIMEOUT' },
+    { api: { code: 'ServiceUnavailable', outcome: 'notCounted' }, code: 14, reason: 'SERVICE_UNAVAILABLE' },
+    { api: { code: 'InternalServerError', outcome: 'notCounted' }, code: 13, reason: 'INTERNAL_SERVER' },
   ]
   for (const { api: behaviour, code, reason } of errors) {
     it(`answers status ${code} (${reason}) when the API answers ${JSON.stringify(behaviour)}`, async () => {
@@ -109,8 +138,45 @@ describe('sidecar reports', () => {
       const error = await errorOf(report())
       expect(error.code).to.equal(code)
       expect(detailsOf(error).info).to.include({ reason, domain: 'tollgate' })
+      expect(api.operations).to.have.length(1)
     })
   }
+
+  const unknowns: Behaviour[] = [
+    { code: 'Timeout' },
+    { code: 'Timeout', outcome: 'unknown' },
+    { code: 'ServiceUnavailable' },
+    { code: 'SomethingOfALaterVersion' },
+    { status: 503 },
+    'breaks',
+    'hangs',
+  ]
+  for (const behaviour of unknowns) {
+    it(`does not know what became of a report, and says its key, when the API goes on to answer ${JSON.stringify(behaviour)}`, async () => {
+      api.behaviour = behaviour
+      // then: DEADLINE_EXCEEDED at the deadline of the caller
+      const chosen = { customer_id: 'c', feature_id: 'f', value: 1, idempotency_key: 'chosen' }
+      const late = await errorOf(sidecar.call('ReportUsage', chosen, 300))
+      expect(late.code).to.equal(4)
+      const known = { outcome: 'unknown', idempotencyKey: 'chosen' }
+      expect(detailsOf(late).info).to.deep.include({ reason: 'USAGE_OUTCOME_UNKNOWN', domain: 'tollgate', metadata: known })
+      // and: UNKNOWN where the caller has none
+      api.operations.splice(0)
+      const error = await errorOf(sidecar.call('ReportUsage', { customer_id: 'c', feature_id: 'f', value: 1 }, Number.POSITIVE_INFINITY))
+      expect(error.code).to.equal(2)
+      expect(detailsOf(error).info.metadata.idempotencyKey).to.equal(keysSent()[0])
+      expect(api.operations.length).to.be.within(2, 4)
+    })
+  }
+
+  it('answers UNAVAILABLE at once when nobody is there to take it, which is certain', async () => {
+    await api.stop()
+    const began = Date.now()
+    const error = await errorOf(report())
+    expect(error.code).to.equal(14)
+    expect(detailsOf(error).info).to.deep.include({ reason: 'UNAVAILABLE', metadata: { outcome: 'notCounted' } })
+    expect(Date.now() - began).to.be.below(200)
+  })
 
   it('answers within the deadline of its caller', async () => {
     api.behaviour = 'hangs'
@@ -157,6 +223,20 @@ describe('sidecar reports', () => {
       api.behaviour = { code: 'BadUserInput', items: [{ index: 1, code: 'FeatureNotFound', message: 'no such feature' }] }
       const error = await errorOf(bulk({}, {}))
       expect(detailsOf(error).violations.map(({ field }) => field)).to.deep.equal(['usages[1]'])
+    })
+
+    it('makes keys of that of the call for reports that have none, and names it when the outcome is unknown', async () => {
+      api.behaviour = 'breaks'
+      const usage = { customer_id: 'c', feature_id: 'f', value: 1 }
+      const usages = [usage, { ...usage, idempotency_key: 'chosen' }, usage]
+      const error = await errorOf(sidecar.call('ReportUsageBulk', { usages }, 200))
+      expect(error.code).to.equal(4)
+      const { reason, metadata } = detailsOf(error).info
+      expect(reason).to.equal('USAGE_OUTCOME_UNKNOWN')
+      const key = metadata.idempotencyKey
+      for (const { variables } of api.operations)
+        expect(variables.input!.usages!.map(({ idempotencyKey }) => idempotencyKey)).to.deep.equal([`${key}:0`, 'chosen', `${key}:2`])
+      expect(api.operations.length).to.be.above(1)
     })
 
     it('answers nothing for nothing, and asks nobody', async () => {
@@ -227,6 +307,18 @@ describe('sidecar reports', () => {
     const error = await errorOf(sidecar.call('ReportEvents', { events }))
     expect(error.code).to.equal(3)
     expect(error.details).to.match(/^1000 of 1000 events/)
+  })
+
+  it('sends events again that may not have been stored, and does not know it in the end', async () => {
+    api.next.push('breaks', { code: 'Timeout', outcome: 'unknown' })
+    const send = () => sidecar.call('ReportEvents', { events: [{ event_name: 'e', customer_id: 'c', idempotency_key: 'k' }] }, 400)
+    await send()
+    expect(api.count('reportEvent')).to.equal(3)
+    api.behaviour = { status: 502 }
+    const error = await errorOf(send())
+    expect(error.code).to.equal(4)
+    const metadata = { outcome: 'unknown', idempotencyKey: 'k' }
+    expect(detailsOf(error).info).to.deep.include({ reason: 'USAGE_OUTCOME_UNKNOWN', metadata })
   })
 
   it('tells whether a customer exists when it reloads', async () => {

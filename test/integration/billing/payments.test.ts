@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { claimIntent } from '../../../src/billing/records/intents.js'
 import { invalidInput, unavailable } from '../../../src/kernel/problem.js'
 import { at, type Bench, invoicesOf, newAcme, openBench, start } from './fixture.js'
 import { type Payer, payer } from './payer.js'
@@ -265,6 +266,70 @@ describe('payments', () => {
       await slow.deliver({ of: { environmentId, subscriptionId: id }, signal: AbortSignal.timeout(50) })
       expect(new Set(keys).size).to.equal(1)
       expect(keys).to.have.length(2)
+    })
+
+    it('is slow: no call is claimed before it is made, so that nobody else makes those behind it', async () => {
+      for (const customerRefId of ['first', 'second', 'third']) {
+        await bench.customers.provision(environmentId, { refId: customerRefId })
+        const request = { customerRefId, planRefId: 'team', billing: { collectionMethod: 'CHARGE' as const } }
+        await bench.subscriptions.provision(environmentId, request)
+      }
+      const claimed: number[] = []
+      const slow = acme.syncWith({
+        createInvoice: async (...call) => {
+          const where = { environmentId, state: 'WAITING' as const, leasedUntil: { gt: new Date() } }
+          claimed.push(await bench.prisma.billingIntent.count({ where }))
+          return bench.billingProvider.createInvoice(...call)
+        },
+      })
+      expect(await slow.deliver({ of: { environmentId } })).to.equal(3)
+      expect(claimed).to.deep.equal([1, 1, 1])
+    })
+
+    it('fails a call that somebody else has made since: it stays made, and nothing is said to have gone wrong', async () => {
+      const { id } = await acme.provision('team')
+      const late = acme.syncWith({
+        createInvoice: async () => {
+          // The lease ran out meanwhile.
+          await acme.again()
+          await bench.billing.deliverAll(environmentId, id)
+          throw unavailable('timed out')
+        },
+      })
+      await late.deliver({ of: { environmentId, subscriptionId: id } })
+      expect(await bench.billingReads.unfinishedCalls(environmentId)).to.deep.equal([])
+      expect(await acme.statusOfBuiltin()).to.deep.equal(['OPEN'])
+      const { syncError } = await bench.prisma.subscriptionBilling.findFirstOrThrow({ where: { environmentId, subscriptionId: id } })
+      expect(syncError).to.equal(null)
+    })
+
+    it('refuses a call that somebody else is making again: it is not given up', async () => {
+      const { id } = await acme.provision('team')
+      const late = acme.syncWith({
+        createInvoice: async () => {
+          await acme.again()
+          const again = acme.syncWith({ createInvoice: () => Promise.reject(unavailable('away')) })
+          await again.deliver({ of: { environmentId, subscriptionId: id } })
+          throw invalidInput('No such tax rate.')
+        },
+      })
+      await late.deliver({ of: { environmentId, subscriptionId: id } })
+      const [call] = await bench.billingReads.unfinishedCalls(environmentId)
+      expect(call).to.include({ isGivenUp: false, attempts: 2 })
+    })
+
+    it('gets a subscription’s calls in the order in which they were written, whatever the clocks of who wrote them', async () => {
+      const { id } = await acme.provision('team')
+      const creation = await bench.prisma.billingIntent.findFirstOrThrow({ where: { environmentId, subscriptionId: id } })
+      // Written later by a process whose clock is behind.
+      const { sequence: _, ...columns } = creation
+      const earlierId = '00000000-0000-7000-8000-000000000000'
+      await bench.prisma.billingIntent.create({
+        data: { ...columns, payload: creation.payload as object, id: earlierId, kind: 'VOID', idempotencyKey: 'void:late' },
+      })
+      const of = { environmentId, subscriptionId: id }
+      expect((await claimIntent(bench.prisma, { leaseMs: 1_000, of }))!.kind).to.equal('CREATE_INVOICE')
+      expect(await claimIntent(bench.prisma, { leaseMs: 1_000, of })).to.equal(null)
     })
 
     it('answers twice and out of order: what is newest stays', async () => {

@@ -1,7 +1,6 @@
 import { CatalogService } from '../../../src/catalog/service.js'
 import { EnvironmentService } from '../../../src/environment/service.js'
 import { FrozenClock } from '../../../src/kernel/clock.js'
-import { ensurePartitionsAround } from '../../../src/metering/retention/partitions-around.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
@@ -27,7 +26,7 @@ export async function openCatalogBench(): Promise<CatalogBench> {
   const life = new Life('test', silentLogger())
   const postgres = openPostgres(life, database.url, { poolSize: 5 })
   const clock = new FrozenClock(startedAt)
-  const environments = new EnvironmentService({ prisma: postgres.prisma, clock, prepareForEvents: ensurePartitionsAround })
+  const environments = new EnvironmentService({ prisma: postgres.prisma, clock })
   const nudged: string[] = []
   const anotherProcess = () =>
     new CatalogService({ prisma: postgres.prisma, clock, startMigrations, nudge: (environmentId) => nudged.push(environmentId) })

@@ -5,7 +5,6 @@ import { hashKey } from '../../../src/environment/model/key.js'
 import { EnvironmentService } from '../../../src/environment/service.js'
 import { FrozenClock } from '../../../src/kernel/clock.js'
 import { Problem } from '../../../src/kernel/problem.js'
-import { ensurePartitionsAround } from '../../../src/metering/retention/partitions-around.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
@@ -45,7 +44,7 @@ describe('environments and keys', () => {
     environmentId = (await environments.create({ refId, hasPersistentCache: true })).environment.id
   })
 
-  const anotherProcess = () => new EnvironmentService({ prisma: postgres.prisma, clock, prepareForEvents: ensurePartitionsAround })
+  const anotherProcess = () => new EnvironmentService({ prisma: postgres.prisma, clock })
   const createKey = (expiresAt: number | null = null) =>
     environments.createKey({ environment: refId, kind: 'SERVER', name: 'backend', expiresAt })
   const reasonOf = (work: Promise<unknown>) =>
@@ -151,7 +150,7 @@ describe('environments and keys', () => {
 
   it('hears of keys that others create, and of those that were created while nothing was heard', async () => {
     const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
-    const parts = { prisma: postgres.prisma, clock, prepareForEvents: ensurePartitionsAround }
+    const parts = { prisma: postgres.prisma, clock }
     const creator = new EnvironmentService({ ...parts, tellCreated: keyNewsTeller(life, queues) })
     const heard: string[] = []
     hearKeyNews(life, queues, {

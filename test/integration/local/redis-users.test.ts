@@ -112,7 +112,7 @@ describe('the Redis users that environment redis-acl makes', function () {
     stranger.on('error', () => undefined)
     const { prefix } = bench.queues
     const others = [
-      `${prefix}:state:v2:${environmentId}:8:customer`,
+      `${prefix}:state:v2:7-1:${environmentId}:8:customer`,
       `${prefix}:change-stream:${environmentId}`,
       `${prefix}:${ingestUsage.queue}:wait`,
       `${prefix}:${ingestDirectUsage(otherId).queue}:wait`,

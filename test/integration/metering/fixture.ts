@@ -21,6 +21,7 @@ import {
   ingestionShard,
   ingestUsage,
 } from '../../../src/metering/wire/jobs.js'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
@@ -39,7 +40,7 @@ export interface MeteringBench extends Postgres {
   app: App
   usage: UsageService
   /** Another door of the same usage. */
-  newUsage(options?: Pick<UsageOptions, 'expectAnnouncement'>): UsageService
+  newUsage(options?: Pick<UsageOptions, 'expectAnnouncement' | 'answerWithinMs'>): UsageService
   queues: QueueConnection
   redis: Redis
   ingestionQueue: JobQueue<IngestionJob>
@@ -58,21 +59,25 @@ export async function openMeteringBench({
   shards = 2,
   redisUrl = testRedisUrl(),
   limits = { maxWaitingJobs: 1_000, maxRedisBytes: null },
+  session = {},
 }: {
   shards?: number
+  /** PostgreSQL settings of its connections, beside those of processes that count. */
+  session?: Record<string, string>
   redisUrl?: string
   limits?: BacklogLimits
 } = {}): Promise<MeteringBench> {
   const database = await createTestDatabase()
   const life = new Life('test', silentLogger())
-  const postgres = openPostgres(life, database.url, { poolSize: 10, session: countingSession })
+  const postgres = openPostgres(life, database.url, { poolSize: 10, session: { ...countingSession, ...session } })
   const queues = { redisUrl, prefix: testRedisPrefix() }
-  const app = createApp({ life, postgres, queues })
+  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
   const redis = openRedis(life, queues.redisUrl, 'request')
   const aggregationQueue = openQueue(life, queues, aggregateEvents)
   const newIngestion = () =>
     new Ingestion({
       pool: postgres.pool,
+      clock: app.clock,
       redis,
       prefix: queues.prefix,
       loadHeld: app.heldSeries,

@@ -12,10 +12,8 @@ import { ReportIngestion } from '../../../src/metering/ingestion/reports/report-
 import { type Holder, holderKey } from '../../../src/metering/model/holder.js'
 import type { Dimensions, EventItem, ReportItem } from '../../../src/metering/model/report.js'
 import type { Call } from '../../../src/metering/wire/call.js'
-import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
-import { readTime } from '../../../src/platform/sql.js'
 import { createEnvironment, type MeteringBench, openMeteringBench } from './fixture.js'
 
 const minute = 60_000
@@ -125,7 +123,7 @@ describe('what has a short way and a long one', () => {
       bindings: new Bindings(bench.app.heldSeries),
       metrics: createIngestionMetrics(createMetrics('two ways')),
       log: silentLogger(),
-      clock: new DatabaseClock(() => readTime(pool)),
+      clock: bench.app.clock,
     })
 
   /** All that counting writes, without ids that differ from environment to environment. */

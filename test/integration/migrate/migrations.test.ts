@@ -125,6 +125,54 @@ describe('migrate', function () {
       expect(await scratch.run()).to.deep.equal(['1_a'])
     })
 
+    it('waits for a table that others use, briefly and again: nobody waits long behind it', async function () {
+      this.timeout(30_000)
+      await scratch.write('1_a', 'create table a (n int)')
+      await scratch.run()
+      await scratch.writeFunction(
+        'b.sql',
+        'create or replace function b() returns trigger language plpgsql as $$ begin return new; end $$;',
+      )
+      await scratch.write('2_b', 'alter table a add column m int')
+      await scratch.write('3_c', '-- no transaction\nalter table a add column k int')
+      const dump = await scratch.withClient(async (client) => {
+        await client.query('begin')
+        await client.query('select * from a')
+        const released = scratch.run()
+        let waited = 0
+        await scratch.withClient(async (reader) => {
+          for (const end = performance.now() + 5_000; performance.now() < end; ) {
+            const startedAt = performance.now()
+            await reader.query('select * from a')
+            waited = Math.max(waited, performance.now() - startedAt)
+          }
+        })
+        expect(waited).to.be.below(2_000)
+        const [line] = scratch.lines.filter(({ level }) => level === 'warn')
+        expect(line).to.include({ what: 'migration 2_b' })
+        expect(line!.holders).to.match(/pid \d+, for \d+ s/)
+        await client.query('commit')
+        return released
+      })
+      expect(dump).to.deep.equal(['2_b', '3_c'])
+    })
+
+    it('gives up on a table that others use for too long, says who, and begins again next time', async function () {
+      this.timeout(30_000)
+      await scratch.write('1_a', 'create table a (n int)')
+      await scratch.run()
+      await scratch.write('2_b', 'alter table a add column m int')
+      await scratch.withClient(async (client) => {
+        await client.query("set application_name = 'a dump'")
+        await client.query('begin')
+        await client.query('select * from a')
+        expect(await refusal(scratch.run({ lockWaitSeconds: 1 }))).to.match(
+          /^migration 2_b needs a lock .* for 1 s \(a dump, pid \d+, for \d+ s\)/,
+        )
+      })
+      expect(await scratch.run()).to.deep.equal(['2_b'])
+    })
+
     it('leaves the earlier ones applied', async () => {
       await scratch.write('1_a', 'create table a (n int)')
       await scratch.write('2_b', 'create table a (n int)')

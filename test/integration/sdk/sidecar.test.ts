@@ -115,6 +115,59 @@ describe('Sidecar SDK', () => {
       expect(error).to.be.instanceOf(SidecarError).and.to.include({ code: 'NOT_FOUND', message: 'No feature api-calls' })
     })
 
+    describe('reports under one key', () => {
+      const usage = { customerId: 'acme', featureId: 'api-calls', value: 1 }
+      const sentKeys = () => api.operations.map(({ variables }) => variables.input!.idempotencyKey)
+      const failureOf = (work: Promise<unknown>) => work.then(() => null).catch((error: SidecarError) => error)
+
+      it('of its own or the caller’s, and keeps it while the sidecar is away for a moment', async () => {
+        const client = await connect()
+        await client.reportUsage(usage)
+        await client.reportUsage({ ...usage, idempotencyKey: 'chosen' })
+        expect(sentKeys()[1]).to.equal('chosen')
+        const { grpcPort } = remote
+        await remote.stop()
+        const sent = client.reportUsage({ ...usage, timeoutMs: 8_000 })
+        await new Promise((resolve) => setTimeout(resolve, 300))
+        remote = await runSidecar({ SERVER_API_KEY: api.acceptedKey, API_URL: api.url, PORT: String(grpcPort) })
+        await sent
+        expect(new Set(sentKeys()).size).to.equal(3)
+      }).timeout(10_000)
+
+      it('and says that nothing was counted when nobody was there', async () => {
+        const client = await connect({ timeoutMs: 300 })
+        await remote.stop()
+        const failure = await failureOf(client.reportUsage({ ...usage, idempotencyKey: 'chosen' }))
+        expect(failure).to.be.instanceOf(SidecarError).and.to.include({ code: 'UNAVAILABLE' })
+        expect(failure!.usage).to.deep.equal({ outcome: 'notCounted', idempotencyKeys: ['chosen'] })
+      })
+
+      it('and says that it does not know, when nobody answers, or the sidecar does not', async () => {
+        const client = await connect({ timeoutMs: 300 })
+        for (const behaviour of ['hangs', 'breaks'] as const) {
+          api.behaviour = behaviour
+          api.operations.splice(0)
+          const failure = await failureOf(client.reportUsage(usage))
+          expect(failure).to.include({ code: 'DEADLINE_EXCEEDED' })
+          expect(failure!.usage).to.deep.equal({ outcome: 'unknown', idempotencyKeys: [sentKeys()[0]] })
+          expect(new Set(sentKeys()).size).to.equal(1)
+        }
+        api.behaviour = 'breaks'
+        const several = await failureOf(client.reportUsageBulk([usage, { ...usage, idempotencyKey: 'chosen' }]))
+        expect(several!.usage!.idempotencyKeys).to.have.length(2).and.include('chosen')
+        const event = { customerId: 'acme', eventName: 'call', idempotencyKey: 'event' }
+        expect((await failureOf(client.reportEvents([event])))!.usage).to.deep.equal({ outcome: 'unknown', idempotencyKeys: ['event'] })
+      })
+
+      it('and says that nothing was counted when it is refused', async () => {
+        const client = await connect()
+        api.behaviour = { code: 'FeatureNotFound' }
+        const failure = await failureOf(client.reportUsage(usage))
+        expect(failure).to.include({ code: 'NOT_FOUND' })
+        expect(failure!.usage).to.deep.include({ outcome: 'notCounted' })
+      })
+    })
+
     it('fails for a question that is none, whatever fallback there is', async () => {
       const client = await connect()
       const question = { customerId: '', featureId: 'sso', fallback: { hasAccess: true } }

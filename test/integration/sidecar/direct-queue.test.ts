@@ -11,9 +11,17 @@ import { consume } from '../../../src/platform/queue.js'
 import { keepQueueScriptsLoaded } from '../../../src/wiring/queue-scripts.js'
 import { queueUserRules } from '../../../src/wiring/redis-users.js'
 import { FakeApi } from '../../contract/grpc/fake-api.js'
-import { errorOf, type RunningSidecar, runSidecar } from '../../contract/grpc/harness.js'
+import { detailsOf, errorOf, type RunningSidecar, runSidecar } from '../../contract/grpc/harness.js'
 import { testRedisUrl } from '../../support/redis.js'
-import { report as aReport, createEnvironment, eventually, type MeteringBench, openMeteringBench, usageOf } from '../metering/fixture.js'
+import {
+  report as aReport,
+  count,
+  createEnvironment,
+  eventually,
+  type MeteringBench,
+  openMeteringBench,
+  usageOf,
+} from '../metering/fixture.js'
 
 describe('sidecar with a queue of its own', () => {
   let bench: MeteringBench
@@ -96,6 +104,72 @@ describe('sidecar with a queue of its own', () => {
     await queue.close()
   })
 
+  describe('when the deadline of its caller comes first', () => {
+    /** `work`, with jobs that nobody takes until it is done. */
+    const whilePaused = async <T>(work: () => Promise<T>): Promise<T> => {
+      const queue = new Queue(ingestDirectUsage(environmentId).queue, { connection: admin, prefix: bench.queues.prefix })
+      await queue.pause()
+      try {
+        return await work()
+      } finally {
+        await queue.resume()
+        await queue.close()
+      }
+    }
+    const within = (sidecar: RunningSidecar, deadlineMs: number, changes: object = {}) =>
+      sidecar.call('ReportUsage', { customer_id: 'customer', feature_id: 'calls', value: 1, ...changes }, deadlineMs)
+
+    for (const deadlineMs of [150, 900]) {
+      it(`does not know what became of a report after ${deadlineMs} ms, and counts it once under the key that it names`, async () => {
+        const sidecar = await start()
+        await report(sidecar)
+        const before = Number(await counted())
+        const error = await whilePaused(() => errorOf(within(sidecar, deadlineMs)))
+        expect(error.code).to.equal(4)
+        const { reason, metadata } = detailsOf(error).info
+        expect(reason).to.equal('USAGE_OUTCOME_UNKNOWN')
+        await report(sidecar, { idempotency_key: metadata.idempotencyKey })
+        await report(sidecar, { value: 0 })
+        expect(Number(await counted())).to.equal(before + 1)
+      })
+    }
+
+    it('nor of events', async () => {
+      const sidecar = await start()
+      const events = [{ customer_id: 'customer', event_name: 'request', idempotency_key: newId() }]
+      const before = await count(bench.pool, 'raw_event', environmentId)
+      const error = await whilePaused(() => errorOf(sidecar.call('ReportEvents', { events }, 200)))
+      expect(error.code).to.equal(4)
+      expect(detailsOf(error).info).to.deep.include({
+        reason: 'USAGE_OUTCOME_UNKNOWN',
+        metadata: { outcome: 'unknown', idempotencyKey: events[0]!.idempotency_key },
+      })
+      await sidecar.call('ReportEvents', { events })
+      expect(await count(bench.pool, 'raw_event', environmentId)).to.equal(before + 1)
+    })
+  })
+
+  it('says nothing of a job that ran before, though it would be refused by now', async () => {
+    const refused: string[] = []
+    const direct = new DirectIngestion(bench.app.environments, {
+      clock: { now: () => Date.now() },
+      ingest: async () => void refused.push('ingest'),
+      refuse: async (_job, problem) => void refused.push(problem.code),
+    })
+    const job: IngestionJob = {
+      v: 1,
+      environmentId,
+      door: `${environmentId}:door`,
+      batchId: newId(),
+      isRepeat: false,
+      keyHash: createHash('sha256').update('revoked meanwhile').digest('base64'),
+      batch: { kind: 'reports', calls: [] },
+    }
+    await direct.ingest(environmentId, job, true)
+    await direct.ingest(environmentId, { ...job, isRepeat: true }, false)
+    expect(refused).to.deep.equal([])
+  })
+
   it('acknowledges usage that is committed, without the API', async () => {
     const sidecar = await start()
     const before = Number(await counted())
@@ -144,7 +218,7 @@ describe('sidecar with a queue of its own', () => {
     }
     for (const ahead of [0, hour]) {
       const direct = new DirectIngestion(bench.app.environments, {
-        clock: { now: async () => Date.now() + ahead },
+        clock: { now: () => Date.now() + ahead },
         ingest: async () => void heard.push('ingest'),
         refuse: async (_job, problem) => void heard.push(problem.code),
       })
@@ -158,7 +232,7 @@ describe('sidecar with a queue of its own', () => {
     await bench.app.customers.provision(other, { refId: 'customer', subscription: { planRefId: 'free' } })
     const heard: string[] = []
     const direct = new DirectIngestion(bench.app.environments, {
-      clock: { now: async () => Date.now() },
+      clock: { now: () => Date.now() },
       ingest: async () => void heard.push('ingest'),
       refuse: async (_job, problem) => void heard.push(problem.code),
     })

@@ -126,7 +126,13 @@ const scenarios: Record<string, Scenario> = {
   },
 }
 
-const statusNames: Record<number, string> = { 4: 'DEADLINE_EXCEEDED', 8: 'RESOURCE_EXHAUSTED', 14: 'UNAVAILABLE', 16: 'UNAUTHENTICATED' }
+const statusNames: Record<number, string> = {
+  2: 'UNKNOWN',
+  4: 'DEADLINE_EXCEEDED',
+  8: 'RESOURCE_EXHAUSTED',
+  14: 'UNAVAILABLE',
+  16: 'UNAUTHENTICATED',
+}
 const deadlineMs = 300
 
 describe('outages, as the documentation tells them', () => {
@@ -152,7 +158,7 @@ describe('outages, as the documentation tells them', () => {
           const answer = await sidecar.call('GetMeteredEntitlement', { customer_id: customerId, feature_id: 'api-calls' }, withinMs)
           return { hasAccess: answer.has_access, isFallback: answer.is_fallback }
         },
-        report: () => sidecar.call('ReportUsage', { customer_id: 'cached', feature_id: 'api-calls', value: 1 }),
+        report: () => sidecar.call('ReportUsage', { customer_id: 'cached', feature_id: 'api-calls', value: 1 }, deadlineMs),
       }
       let other: Awaited<ReturnType<NonNullable<Scenario['doors']>>> | undefined
       try {

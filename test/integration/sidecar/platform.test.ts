@@ -25,10 +25,20 @@ describe('sidecar at the real front door', () => {
     const redis = openRedis(door.life, queues.redisUrl, 'request')
     delivery = new ChangeDelivery({
       pool: postgres.pool,
+      clock: door.app.clock,
       entitlements: door.app.entitlements,
-      cache: new StateCache(redis, queues.prefix),
-      sinks: changeSinks({ life: door.life, redis, queues, hasPersistentCache: async () => false }),
+      epoch: postgres.epoch,
+      cache: new StateCache(redis, queues.prefix, postgres.epoch),
+      sinks: changeSinks({
+        life: door.life,
+        redis,
+        queues,
+        databaseEpoch: postgres.epoch,
+        hasPersistentCache: async () => false,
+        epochs: { of: () => undefined },
+      }),
       metrics: createMetrics('test'),
+      log: door.life.log,
     })
   })
   after(async () => expect(await door.close()).to.deep.equal([]))

@@ -154,6 +154,35 @@ describe('sidecar real-time updates', () => {
     expect(api.count('entitlementsState')).to.equal(3)
   })
 
+  it('takes what the platform says after a gap, also of lower versions: it may have lost the last ones', async () => {
+    hold('c', 9, 9)
+    expect(await usageOf('c')).to.equal(9)
+    api.dropConnections()
+    hold('c', 4, 4)
+    api.changes = []
+    await until(async () => (await sidecar.metric('sidecar_real_time_connected')) === 0, 'the break is noticed')
+    await connected()
+    await until(async () => (await usageOf('c')) === 4, 'the entry is refreshed')
+    // and from there on the newer one stays
+    api.pushUsage('c', 'api-calls', 6, 6)
+    await until(async () => (await usageOf('c')) === 6, 'the usage is changed')
+    api.pushUsage('c', 'api-calls', 5, 5)
+    await settled()
+    expect(await usageOf('c')).to.equal(6)
+  })
+
+  it('trusts nothing of before when a change of another epoch of the platform is told', async () => {
+    hold('c', 9, 9)
+    expect(await usageOf('c')).to.equal(9)
+    await settled()
+    // when the platform goes on without its last changes, on a connection that lasts
+    api.epoch = 'next'
+    hold('c', 4, 4)
+    api.pushUsage('d', 'api-calls', 1, 10)
+    await until(async () => (await usageOf('c')) === 4, 'the entry is refreshed')
+    expect(await sidecar.metric('sidecar_real_time_connections_total', 'start="gap"')).to.equal(2)
+  })
+
   it('gets what it missed while it was away for a moment, and refreshes nothing else', async () => {
     // given three cached customers
     for (const customer of ['c', 'd', 'e']) {

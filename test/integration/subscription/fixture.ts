@@ -1,6 +1,7 @@
 import { BillingLedger } from '../../../src/billing/ledger.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import { readUsageOf } from '../../../src/metering/counting/current-usage.js'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
@@ -68,7 +69,7 @@ export async function openBench(): Promise<Bench> {
   const life = new Life('test', silentLogger())
   const postgres = openPostgres(life, database.url, { poolSize: 10 })
   const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
-  const app = createApp({ life, postgres, queues })
+  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
   let count = 0
   return {
     ...postgres,

@@ -1,6 +1,8 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
+import type { ChangeKind } from '../../../src/changes/model/change.js'
 import { environmentsWithUndelivered, leaseChanges } from '../../../src/changes/outbox.js'
+import { UnreadableChanges } from '../../../src/changes/unreadable.js'
 import type { EntitlementState } from '../../../src/entitlement/rules/state.js'
 import type { EntitlementService } from '../../../src/entitlement/service.js'
 import * as decimal from '../../../src/kernel/decimal.js'
@@ -35,8 +37,8 @@ describe('delivering changes', () => {
       const { position, ...message } = JSON.parse(text) as ChangeMessage
       heard.push(message)
     })
-    cache = new StateCache(redis, bench.queues.prefix)
-    sinks = changeSinks({ life: bench.life, redis, queues: bench.queues, hasPersistentCache: async () => true })
+    cache = new StateCache(redis, bench.queues.prefix, bench.epoch)
+    sinks = openSinks({ redis, hasPersistentCache: async () => true })
   })
   after(async () => expect(await bench.close()).to.deep.equal([]))
   beforeEach(async () => {
@@ -45,14 +47,20 @@ describe('delivering changes', () => {
     await subscriber.subscribe(changeChannel(bench.queues.prefix, environmentId))
   })
 
+  const openSinks = (parts: Pick<Parameters<typeof changeSinks>[0], 'redis' | 'hasPersistentCache'>) =>
+    changeSinks({ life: bench.life, queues: bench.queues, databaseEpoch: bench.epoch, epochs: { of: () => undefined }, ...parts })
+
   /** As one process of the worker has it. */
   const worker = (override: Partial<ChangeSinks> = {}, entitlements = bench.entitlements) =>
     new ChangeDelivery({
       pool: bench.pool,
+      epoch: bench.epoch,
+      clock: bench.clock,
       entitlements,
       cache,
       sinks: { ...sinks, ...override },
       metrics: createMetrics('test'),
+      log: bench.life.log,
     })
   const deliver = () => worker().deliver(environmentId)
   /** The entitlements of PostgreSQL, with another way to build states. */
@@ -64,6 +72,11 @@ describe('delivering changes', () => {
     bench.subscriptions.provision(environmentId, { customerRefId: 'acme', planRefId, resourceRefId })
   const built = (resourceId: string | null = null) => bench.entitlements.state(environmentId, 'acme', resourceId)
   const waiting = () => bench.prisma.outboxMessage.count({ where: { environmentId } })
+  /** How long the customer's changes are left alone, in seconds. */
+  async function pauseOf(customerId: string): Promise<number> {
+    const { claimedUntil } = await bench.prisma.outboxMessage.findFirstOrThrow({ where: { environmentId, customerId } })
+    return (claimedUntil!.getTime() - Date.now()) / 1_000
+  }
   const endLeases = () => bench.prisma.outboxMessage.updateMany({ where: { environmentId }, data: { claimedUntil: new Date(0) } })
 
   async function cached(resourceId: string | null = null): Promise<EntitlementState | null> {
@@ -341,7 +354,7 @@ describe('delivering changes', () => {
           if (customerIds.includes('acme')) throw new Error('acme cannot be built')
           return bench.entitlements.states(environment, customerIds)
         })
-        await redis.del(await redis.keys(`${bench.queues.prefix}:state:v2:${environmentId}:*`))
+        await redis.del(await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`))
         await write([told('acme', '1', now), told('other', '5', now)])
         const error = await worker({}, broken)
           .deliver(environmentId)
@@ -387,7 +400,7 @@ describe('delivering changes', () => {
     })
 
     it('builds the state anew when Redis has lost it', async () => {
-      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:${environmentId}:*`)
+      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`)
       expect(await redis.del(keys)).to.equal(1)
       await report('seats', 3)
       await deliver()
@@ -400,7 +413,7 @@ describe('delivering changes', () => {
       await subscribe('room', null)
       const slow = await built()
       await bench.prisma.outboxMessage.updateMany({ where: { environmentId }, data: { claimedUntil: new Date(Date.now() + 60_000) } })
-      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:${environmentId}:*`)
+      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`)
       const before = JSON.parse((await redis.hget(keys[0]!, 'body'))!) as EntitlementState
       const withoutSeats = { ...before, entitlements: before.entitlements.filter(({ feature }) => feature.refId !== 'seats') }
       await redis.hset(keys[0]!, 'body', JSON.stringify(withoutSeats))
@@ -475,7 +488,7 @@ describe('delivering changes', () => {
       await provision()
       const gone = openRedis(bench.life, bench.queues.redisUrl, 'request')
       gone.disconnect()
-      const { publish } = changeSinks({ life: bench.life, redis: gone, queues: bench.queues, hasPersistentCache: async () => false })
+      const { publish } = openSinks({ redis: gone, hasPersistentCache: async () => false })
       const outcome = await worker({ publish })
         .deliver(environmentId)
         .catch((error: Error) => error.message)
@@ -493,18 +506,71 @@ describe('delivering changes', () => {
       expect({ ...second, id: '', timestamp: 0 }).to.deep.equal({ ...first, id: '', timestamp: 0 })
     })
 
-    it('for one customer, does not hold up the others', async () => {
+    it('for one customer, does not hold up the others, and is tried again after a while that grows', async () => {
       await provision()
-      const broken = { environmentId, id: newId(), kind: 'usage' as const, customerId: 'broken', version: 1n }
       await provision('broken')
+      const failing = withStates(async (...asked) => {
+        if (asked[1].includes('broken')) throw new Error('cannot be built')
+        return bench.entitlements.states(...asked)
+      })
+      const pauses: number[] = []
+      for (let attempt = 0; attempt < 3; attempt++) {
+        const error = await worker({}, failing)
+          .deliver(environmentId)
+          .catch((error: unknown) => error)
+        expect(error).to.be.instanceOf(AggregateError)
+        pauses.push(await pauseOf('broken'))
+        await endLeases()
+      }
+      expect((await listened()).map(({ customerId }) => customerId)).to.deep.equal(['acme'])
+      for (const [attempt, pause] of pauses.entries()) expect(pause).to.be.within(15 * 2 ** attempt - 5, 15 * 2 ** attempt)
+      await deliver()
+      expect((await listened()).map(({ customerId }) => customerId)).to.deep.equal(['broken'])
+    })
+
+    it('on what it cannot read, leaves that for who can, and delivers the others', async () => {
+      const unreadable: [what: string, row: { kind: ChangeKind; customerId?: string; payload?: object; told?: string }][] = [
+        ['told reports of a later version', { kind: 'usage', told: '[2,[],[]]\n\n' }],
+        ['told reports that are none', { kind: 'usage', told: 'x' }],
+        ['told reports with less usages than reports', { kind: 'usage', told: '[1,[[null,null]],[[3,"acme","calls",0]]]\n1\n1' }],
+        ['usages that are none', { kind: 'usage', payload: { usages: 7 } }],
+        ['usages of nobody', { kind: 'usage', payload: { usages: [{ featureId: 'calls' }] } }],
+        [
+          'usage that is no number',
+          { kind: 'usage', customerId: 'acme', payload: { featureId: 'calls', usage: { currentUsage: 'x', updatedAt: 1 } } },
+        ],
+        ['usage without the usage', { kind: 'usage', customerId: 'acme' }],
+        ['packages that are none', { kind: 'package', payload: { packages: 5 } }],
+        ['packages of nothing', { kind: 'package', payload: { packages: [null] } }],
+        ['access of nobody', { kind: 'entitlements' }],
+      ]
+      await provision()
       await deliver()
       await listened()
-      await bench.prisma.outboxMessage.create({ data: broken })
+      const ids = unreadable.map(() => newId())
+      for (const [index, [, row]] of unreadable.entries())
+        await bench.prisma.outboxMessage.create({ data: { environmentId, id: ids[index]!, version: 1n, ...row } })
       await subscribe('business')
-      const error = await deliver().catch((error: unknown) => error)
-      expect(error).to.be.instanceOf(AggregateError)
+      await deliver()
       expect((await listened()).map(({ customerId }) => customerId)).to.deep.equal(['acme'])
-      expect((await bench.prisma.outboxMessage.findMany({ where: { environmentId } })).map(({ id }) => id)).to.deep.equal([broken.id])
+      const left = await bench.prisma.outboxMessage.findMany({ where: { environmentId } })
+      for (const [index, [what]] of unreadable.entries())
+        expect(left.find(({ id }) => id === ids[index])?.unreadable, what).to.be.a('string').that.is.not.empty
+      expect(left).to.have.length(unreadable.length)
+
+      // It is no more than a dead letter until somebody can read it.
+      const letters = new UnreadableChanges(bench.pool)
+      const listed = await letters.list()
+      expect(listed.map(({ id }) => id)).to.have.members(ids.map((id) => `outbox/${id}`))
+      await bench.prisma.outboxMessage.update({
+        where: { environmentId_id: { environmentId, id: ids[6]! } },
+        data: { kind: 'entitlements' },
+      })
+      await letters.retry(`outbox/${ids[6]}`)
+      await deliver()
+      expect((await listened()).map(({ customerId }) => customerId)).to.deep.equal(['acme'])
+      for (const id of ids.filter((_, index) => index !== 6)) await letters.discard(`outbox/${id}`)
+      expect(await waiting()).to.equal(0)
     })
   })
 

@@ -52,7 +52,14 @@ describe('ends of usage periods', () => {
       redis,
       prefix: bench.queues.prefix,
       entitlements,
-      sinks: changeSinks({ life: bench.life, redis, queues: bench.queues, hasPersistentCache: async () => false }),
+      sinks: changeSinks({
+        life: bench.life,
+        redis,
+        queues: bench.queues,
+        databaseEpoch: bench.epoch,
+        hasPersistentCache: async () => false,
+        epochs: { of: () => undefined },
+      }),
       log: bench.life.log,
     })
   /** Everything published before has been heard when a message of our own has. */

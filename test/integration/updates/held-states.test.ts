@@ -4,16 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import type { HeldChange } from '../../../src/changes/model/change.js'
-import { type AnnouncementTicket, announcementOf } from '../../../src/changes/wire/announcements.js'
+import { type AnnouncementTicket, announcementChannel, announcementOf } from '../../../src/changes/wire/announcements.js'
+import { announceLua, holdersKey, type Listeners, leasePrefix } from '../../../src/changes/wire/holders.js'
 import type { Entitlement, EntitlementState } from '../../../src/entitlement/rules/state.js'
 import type { EntitlementService } from '../../../src/entitlement/service.js'
 import { fromText } from '../../../src/kernel/decimal.js'
+import { DatabaseEpoch } from '../../../src/platform/epoch/database-epoch.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
 import { currentSignal, withinSignal } from '../../../src/platform/within-signal.js'
 import { HeldStates } from '../../../src/updates/held/held-states.js'
 import type { SharedStates } from '../../../src/updates/held/shared-states.js'
 import { eventually } from '../../support/eventually.js'
+import { failOver, OwnRedis } from '../../support/own-redis.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
 const environmentId = randomUUID()
@@ -56,6 +59,8 @@ describe('states held in memory', () => {
   let prefix: string
   let redis: Redis
   const lives: Life[] = []
+  /** Of all processes. */
+  let databaseEpoch: DatabaseEpoch
 
   before(() => {
     redis = new Redis(testRedisUrl())
@@ -63,6 +68,8 @@ describe('states held in memory', () => {
   beforeEach(() => {
     records = new Records()
     prefix = testRedisPrefix()
+    databaseEpoch = new DatabaseEpoch(() => undefined)
+    databaseEpoch.hear('7-1')
   })
   afterEach(async () => {
     for (const life of lives.splice(0)) expect(await life.stop()).to.deep.equal([])
@@ -76,6 +83,7 @@ describe('states held in memory', () => {
     const held = new HeldStates({
       life,
       queues: { redisUrl, prefix },
+      databaseEpoch,
       source: records as unknown as EntitlementService,
       // Nothing is shared: what is not in memory is read from the records.
       shared: { read: async () => null, offer: () => undefined } as unknown as SharedStates,
@@ -100,8 +108,14 @@ describe('states held in memory', () => {
   })
 
   /** As a worker does. */
-  const publish = (changes: HeldChange[], ticket?: AnnouncementTicket) =>
-    redis.publish(...announcementOf(prefix, environmentId, changes, ticket))
+  const publish = async (changes: HeldChange[], ticket?: AnnouncementTicket): Promise<Listeners> => {
+    const keys = [leasePrefix(prefix), holdersKey(prefix, environmentId)]
+    const [epoch, holders] = (await redis.eval(announceLua, 2, ...keys, ...announcementOf(prefix, environmentId, changes, ticket))) as [
+      string,
+      string[],
+    ]
+    return { epoch, holders }
+  }
 
   it('are read once', async () => {
     const held = await open()
@@ -138,33 +152,34 @@ describe('states held in memory', () => {
     await Promise.all([read(one), read(other)])
     records.version = 2
     const expected = one.expectAnnouncement()
-    const receivers = await publish([change(2)], expected.ticket)
-    expect(receivers).to.equal(2)
-    await expected.heardBy(receivers)
+    const listeners = await publish([change(2)], expected.ticket)
+    expect(listeners.holders).to.have.length(2)
+    await expected.heardBy(listeners)
     for (const held of [one, other]) expect(held.held(environmentId, 'a', null)).to.equal(null)
   })
 
-  it('are waited for as well when the acknowledgements come before the number of those that hear, and at most for the lease', async () => {
+  it('are waited for as well when the acknowledgements come before the names of those that hear, and at most for the lease', async () => {
     const [one] = [await open(), await open()]
-    const waited = async (receivers: number) => {
+    const waited = async (...silent: string[]) => {
       const expected = one.expectAnnouncement()
-      await publish([change(2)], expected.ticket)
+      const { epoch, holders } = await publish([change(2)], expected.ticket)
       await sleep(100)
       const startedAt = performance.now()
-      await expected.heardBy(receivers)
+      await expected.heardBy({ epoch, holders: [...holders, ...silent] })
       return performance.now() - startedAt
     }
-    expect(await waited(2)).to.be.below(50)
-    expect(await waited(3)).to.be.within(900, 3_000)
+    expect(await waited()).to.be.below(50)
+    expect(await waited('silent')).to.be.within(900, 3_000)
   })
 
-  it('count one acknowledgement of each process, however often a worker announces the same', async () => {
+  it('are waited for by name: who acknowledges often stands for nobody else', async () => {
     const one = await open()
     const expected = one.expectAnnouncement()
     for (let n = 0; n < 3; n++) await publish([change(2)], expected.ticket)
+    const { epoch, holders } = await publish([change(2)], expected.ticket)
     await sleep(100)
     const startedAt = performance.now()
-    await expected.heardBy(2)
+    await expected.heardBy({ epoch, holders: [...holders, 'silent'] })
     expect(performance.now() - startedAt).to.be.within(900, 3_000)
   })
 
@@ -265,6 +280,107 @@ describe('states held in memory', () => {
     await network.close()
   })
 
+  it('of a process whose subscription was closed without its noticing are not trusted by it when the announcement is answered', async () => {
+    const network = await openNetwork(testRedisUrl())
+    const [one, other] = [await open(), await open(network.url)]
+    await Promise.all([read(one), read(other)])
+    // given: Redis has closed the other's subscription, and the network has swallowed the end of it
+    const subscribers = String(await redis.call('CLIENT', 'LIST', 'TYPE', 'pubsub'))
+    await network.closeOnFarSide(subscribers, (address) => redis.client('KILL', 'ADDR', address))
+    expect(await redis.pubsub('NUMSUB', announcementChannel(prefix, environmentId))).to.deep.equal([
+      announcementChannel(prefix, environmentId),
+      1,
+    ])
+    expect(other.held(environmentId, 'a', null)).to.not.equal(null)
+    records.version = 2
+    const startedAt = performance.now()
+    await one.announce(environmentId, [change(2)])
+    expect(other.held(environmentId, 'a', null)).to.equal(null)
+    expect((await read(other)).version).to.equal(2)
+    expect(performance.now() - startedAt).to.be.within(300, 3_000)
+    // and it finds out, and connects anew; until then nobody waits for it
+    const again = performance.now()
+    await one.announce(environmentId, [change(3)])
+    expect(performance.now() - again).to.be.below(300)
+    await eventually('it hears again', async () => (await read(other)) && other.held(environmentId, 'a', null))
+    await lives.pop()!.stop()
+    await network.close()
+  })
+
+  const leases = (of = redis) => of.keys(`${leasePrefix(prefix)}*`)
+
+  it('are waited for no longer when their process has stopped', async () => {
+    const one = await open()
+    await open()
+    await lives.pop()!.stop()
+    const startedAt = performance.now()
+    await one.announce(environmentId, [change(2)])
+    expect(performance.now() - startedAt).to.be.below(300)
+  })
+
+  it('are registered anew by a process that has been struck off, which trusts nothing until then', async () => {
+    const [one, other] = [await open(), await open()]
+    await read(other)
+    // given: no lease of anybody, as after a pause of both
+    await redis.del(await leases())
+    const { holders } = await publish([change(2)])
+    expect(holders).to.deep.equal([])
+    // Both hear that one all the same.
+    await eventually('it is heard', () => other.held(environmentId, 'a', null) === null)
+    await eventually('both are waited for', async () => (await publish([])).holders.length === 2)
+    expect((await read(one)).version).to.equal(1)
+    expect(one.held(environmentId, 'a', null)).to.not.equal(null)
+  })
+
+  it('are forgotten when the database has another history, with the reads that are under way', async () => {
+    const held = await open()
+    records.version = 9
+    await read(held)
+    let open1 = () => {}
+    records.gate = new Promise((resolve) => {
+      open1 = resolve
+    })
+    const before = read(held, 'b')
+    databaseEpoch.hear('7-2')
+    expect(held.held(environmentId, 'a', null)).to.equal(null)
+    records.version = 8
+    open1()
+    await before
+    expect((await read(held, 'b')).version).to.equal(8)
+    expect((await read(held)).version).to.equal(8)
+  })
+
+  it('are forgotten when Redis fails over, and announcements wait for those that it does not know of', async function () {
+    this.timeout(60_000)
+    const server = new OwnRedis()
+    await server.start()
+    const own = new Redis(server.url)
+    const [one, other] = [await open(server.url), await open(server.url)]
+    await Promise.all([read(one), read(other)])
+    records.version = 2
+    // when: the other's registration is among what was lost
+    await failOver(own, () => own.flushall())
+    const startedAt = performance.now()
+    await one.announce(environmentId, [change(2)])
+    expect(other.held(environmentId, 'a', null)).to.equal(null)
+    expect((await read(other)).version).to.equal(2)
+    expect(performance.now() - startedAt).to.be.below(3_000)
+    // and: a Redis that is full takes nobody its trust
+    await eventually('both are registered', async () => (await own.scard(holdersKey(prefix, environmentId))) === 2)
+    await own.config('SET', 'maxmemory', '1')
+    await read(one)
+    await sleep(1_500)
+    expect(await own.set('more', 'of it').catch(({ message }: Error) => message)).to.include('OOM')
+    expect((await leases(own)).length).to.equal(2)
+    await eventually('both hold again', async () => {
+      await Promise.all([read(one), read(other)])
+      return one.held(environmentId, 'a', null) && other.held(environmentId, 'a', null)
+    })
+    for (const life of lives.splice(0)) expect(await life.stop()).to.deep.equal([])
+    own.disconnect()
+    await server.stop()
+  })
+
   it('do not grow without bound', async () => {
     const held = await open()
     for (let n = 0; n < 1_000; n++) await read(held, `customer-${n}`)
@@ -273,10 +389,12 @@ describe('states held in memory', () => {
   })
 })
 
-/** A way to Redis on which nothing comes through while it is stuck, and nothing is lost. */
+/** A way to Redis on which nothing comes through while it is stuck, and nothing is lost; and which never tells that Redis has closed a connection. */
 async function openNetwork(redisUrl: string) {
   const { hostname, port, pathname } = new URL(redisUrl)
   const sockets = new Set<Socket>()
+  /** Those to Redis, by what they are called there. */
+  const pairs = new Map<string, Socket>()
   let isStuck = false
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname)
@@ -284,7 +402,10 @@ async function openNetwork(redisUrl: string) {
       sockets.add(socket)
       socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
     }
-    client.pipe(upstream).pipe(client)
+    client.pipe(upstream)
+    upstream.on('data', (data) => client.write(data))
+    upstream.on('connect', () => pairs.set(`${upstream.localAddress}:${upstream.localPort}`, upstream))
+    client.on('close', () => upstream.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -294,6 +415,14 @@ async function openNetwork(redisUrl: string) {
       for (const socket of sockets) {
         if (isStuck) socket.cork()
         else socket.uncork()
+      }
+    },
+    async closeOnFarSide(clients: string, kill: (address: string) => Promise<unknown>) {
+      for (const [address, upstream] of pairs) {
+        if (!clients.includes(` addr=${address} `)) continue
+        const isClosed = new Promise((resolve) => upstream.once('close', resolve))
+        await kill(address)
+        await isClosed
       }
     },
     close: () =>

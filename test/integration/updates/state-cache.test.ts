@@ -21,12 +21,13 @@ const state = (version: number, fields: Partial<EntitlementState> = {}): Entitle
 describe('the cache of states', () => {
   const life = new Life('test', silentLogger())
   const prefix = testRedisPrefix()
+  const epoch = { current: '7-1' }
   let redis: Redis
   let cache: StateCache
 
   before(() => {
     redis = openRedis(life, testRedisUrl(), 'request')
-    cache = new StateCache(redis, prefix)
+    cache = new StateCache(redis, prefix, epoch)
   })
   after(async () => expect(await life.stop()).to.deep.equal([]))
   afterEach(async () => {
@@ -43,6 +44,14 @@ describe('the cache of states', () => {
     })
     return version
   }
+
+  it('is of one history of the database', async () => {
+    await put(state(9))
+    epoch.current = '7-2'
+    expect(await read(state(0))).to.equal(null)
+    await put(state(8))
+    expect(await read(state(0))).to.equal(8)
+  })
 
   it('loses none of many writers at once', async () => {
     await Promise.all(Array.from({ length: 30 }, () => cache.update(state(0), (stored) => state((stored?.version ?? 0) + 1))))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { unavailable } from '../../../src/kernel/problem.js'
 import { Secret } from '../../../src/platform/config.js'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { listen } from '../../../src/platform/health.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
@@ -84,7 +85,7 @@ async function serve(
 ) {
   const postgres = openPostgres(life, databaseUrl, { poolSize: 5 })
   const queues = { redisUrl: testRedisUrl(), prefix: queuePrefix }
-  const app = createApp({ life, postgres, queues })
+  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
   const held = openHeldStates({ app, life, queues, maxBytes: limits?.heldStatesMaxBytes })
   const server = createFrontDoor({
     app,

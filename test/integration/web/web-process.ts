@@ -1,4 +1,5 @@
 import { Secret } from '../../../src/platform/config.js'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { listen } from '../../../src/platform/health.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
@@ -15,14 +16,20 @@ export interface WebProcess {
 }
 
 /** All that a web process is made of, on the bench's databases: what it remembers is its own. Stop its life. */
-export async function openWebProcess(bench: MeteringBench, name: string): Promise<WebProcess> {
+export async function openWebProcess(
+  bench: MeteringBench,
+  name: string,
+  { answerWithinMs, operationTimeoutMs }: { answerWithinMs?: number; operationTimeoutMs?: number } = {},
+): Promise<WebProcess> {
   const life = new Life(name, silentLogger())
   const { queues } = bench
   const postgres = openPostgres(life, bench.databaseUrl, { poolSize: 3 })
-  const app = createApp({ life, postgres, queues })
+  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
   const held = openHeldStates({ app, life, queues })
   const limits = { maxWaitingJobs: 1_000, maxRedisBytes: null }
-  const usage = createUsage({ life, queues, postgres, app, shards: 1, limits, expectAnnouncement: held.expectAnnouncement.bind(held) })
-  const server = createFrontDoor({ app, held, usage, life, queues, operatorKey: new Secret(operatorKey), hasGraphiql: false })
+  const expectAnnouncement = held.expectAnnouncement.bind(held)
+  const usage = createUsage({ life, queues, postgres, app, shards: 1, limits, expectAnnouncement, answerWithinMs })
+  const ofDoor = operationTimeoutMs === undefined ? {} : { limits: { operationTimeoutMs } }
+  const server = createFrontDoor({ app, held, usage, life, queues, operatorKey: new Secret(operatorKey), hasGraphiql: false, ...ofDoor })
   return { life, url: `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}` }
 }

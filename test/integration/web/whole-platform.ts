@@ -27,16 +27,26 @@ export interface TestEnvironment {
 
 export async function openWholePlatform(): Promise<WholePlatform> {
   const bench = await openMeteringBench()
-  const { life, queues, app, pool } = bench
+  const { life, queues, app, pool, epoch } = bench
   bench.startIngestion()
   bench.startAggregation()
   const redis = openRedis(life, queues.redisUrl, 'request')
   const delivery = new ChangeDelivery({
     pool,
+    epoch,
+    clock: app.clock,
     entitlements: app.entitlements,
-    cache: new StateCache(redis, queues.prefix),
-    sinks: changeSinks({ life, redis, queues, hasPersistentCache: (id) => app.environments.hasPersistentCache(id) }),
+    cache: new StateCache(redis, queues.prefix, epoch),
+    sinks: changeSinks({
+      life,
+      redis,
+      queues,
+      databaseEpoch: epoch,
+      hasPersistentCache: (id) => app.environments.hasPersistentCache(id),
+      epochs: { of: () => undefined },
+    }),
     metrics: life.metrics,
+    log: life.log,
   })
   consume(life, queues, deliverChanges, { concurrency: 2, handler: ({ environmentId }) => delivery.deliver(environmentId) })
   consume(life, queues, applyDueTransitions, {

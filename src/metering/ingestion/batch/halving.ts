@@ -1,6 +1,5 @@
-import { Problem } from '../../../kernel/problem.js'
-import { isTransient } from '../../../platform/transaction.js'
-import { type PlainProblem, toPlainProblem } from '../../model/problems.js'
+import { isTransient } from '../../../kernel/store-errors.js'
+import { beforeCounting, type PlainProblem, toPlainProblem } from '../../model/problems.js'
 import type { Call } from '../../wire/call.js'
 
 /**
@@ -12,6 +11,8 @@ export async function ingestOrHalve<Item, Answer>(
   ingest: (calls: Call<Item>[]) => Promise<Answer[]>,
   refused: (call: Call<Item>, error: unknown) => void,
 ): Promise<(Answer | { problem: PlainProblem })[]> {
+  // Nobody’s door sends none, and there would be no end of halving.
+  if (calls.length === 0) return []
   try {
     return await ingest(calls)
   } catch (error) {
@@ -19,7 +20,8 @@ export async function ingestOrHalve<Item, Answer>(
     const [call] = calls
     if (calls.length === 1 && call) {
       refused(call, error)
-      return [{ problem: toPlainProblem(Problem.from(error)) }]
+      // What the database has refused is undone.
+      return [{ problem: toPlainProblem(beforeCounting(error)) }]
     }
     const half = calls.length >> 1
     const first = await ingestOrHalve(calls.slice(0, half), ingest, refused)

@@ -1,21 +1,21 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { customerArchived, customerNotFound, customerResourceNotFound } from '../../../customer/model/problems.js'
-import type { EpochMs } from '../../../kernel/clock.js'
+import type { Clock, EpochMs } from '../../../kernel/clock.js'
 import { newId } from '../../../kernel/id.js'
 import { Problem } from '../../../kernel/problem.js'
-import type { DatabaseClock } from '../../../platform/database-clock.js'
 import type { Logger } from '../../../platform/logger.js'
 import { type FoundHolder, findHolders } from '../../counting/holder-repository.js'
 import { type Holder, holderKey } from '../../model/holder.js'
-import { notCountedInTime, type RefusedItem, refusedItem, toPlainProblem } from '../../model/problems.js'
+import { notCountedInTime, outcomeUnknown, type RefusedItem, refusedItem, toPlainProblem } from '../../model/problems.js'
 import { type EventItem, eventIdentity } from '../../model/report.js'
 import type { Call, EventAnswer } from '../../wire/call.js'
 import { type AggregationJob, deadlineMs } from '../../wire/jobs.js'
 import { packStored } from '../../wire/stored-events.js'
 import type { MeteringMetrics } from '../batch/batch-metrics.js'
 import { ingestOrHalve } from '../batch/halving.js'
-import { type NewEvent, storeEvents } from './fast/store-events.js'
+import { isTooLate, type NewEvent, storeEvents } from './fast/store-events.js'
+import { findStoredForSure, findStoredNow } from './stored-identities.js'
 
 /** Of an environment, about 300 bytes each. */
 const maxHolders = 100_000
@@ -34,7 +34,7 @@ export class EventIngestion {
   readonly #pool: pg.Pool
   readonly #metrics: MeteringMetrics
   readonly #log: Logger
-  readonly #clock: DatabaseClock
+  readonly #clock: Clock
   readonly #stored: (job: AggregationJob) => void
   /** Live ones, as they were: the storing statement looks whether they still are. */
   readonly #holders = new LRUCache<string, LRUCache<string, FoundHolder>>({ max: maxEnvironments })
@@ -45,7 +45,7 @@ export class EventIngestion {
     pool: pg.Pool
     metrics: MeteringMetrics
     log: Logger
-    clock: DatabaseClock
+    clock: Clock
     stored: (job: AggregationJob) => void
   }) {
     this.#pool = parts.pool
@@ -68,9 +68,19 @@ export class EventIngestion {
     )
   }
 
+  /** Answers the calls that are stored, and of the others that it is not known what became of them. Stores nothing. */
+  async findStored(environmentId: string, calls: Call<EventItem>[]): Promise<EventAnswer[]> {
+    const holders = await this.#findHolders(environmentId, calls)
+    const read = calls.map((call) => readCall(environmentId, call, holders))
+    const identities = [...new Set(read.flatMap(({ events }) => events.map(({ identity }) => identity)))]
+    const stored = await findStoredNow(this.#pool, environmentId, identities)
+    const unknown = { problem: toPlainProblem(outcomeUnknown([])) }
+    return read.map(({ events, refused }) => (events.every(({ identity }) => stored.has(identity)) ? { refused } : unknown))
+  }
+
   async #ingestTogether(environmentId: string, calls: Call<EventItem>[]): Promise<EventAnswer[]> {
     const stopTimer = this.#metrics.commitSeconds.startTimer({ kind: 'event' })
-    let now = await this.#clock.now()
+    let now = this.#clock.now()
     for (let attempt = 1; ; attempt++) {
       const holders = await this.#findHolders(environmentId, calls)
       const plan = planBatch(environmentId, { calls, holders, now })
@@ -81,9 +91,25 @@ export class EventIngestion {
         now = refusedAt
         continue
       }
+      await this.#judge(environmentId, plan)
       stopTimer()
       for (const [result, count] of Object.entries(plan.sums)) if (count > 0) this.#metrics.items.inc({ kind: 'event', result }, count)
       return plan.answers
+    }
+  }
+
+  /** Says what became of the calls that came too late: an earlier run, or another call, may have stored their events. */
+  async #judge(environmentId: string, { late, answers, sums }: EventPlan): Promise<void> {
+    if (late.length === 0) return
+    const identities = [...new Set(late.flatMap(({ events }) => events.map(({ identity }) => identity)))].sort()
+    const latest = Math.max(...late.map(({ deadline }) => deadline))
+    const stored = await findStoredForSure(this.#pool, environmentId, identities, latest)
+    for (const { index, events } of late) {
+      const found = events.filter(({ identity }) => stored.has(identity)).length
+      sums.duplicate += found
+      sums.expired += events.length - found
+      // Of a call that is stored in part it cannot be said that nothing was counted.
+      if (found < events.length) answers[index] = { problem: toPlainProblem(found === 0 ? notCountedInTime() : outcomeUnknown([])) }
     }
   }
 
@@ -114,7 +140,12 @@ export class EventIngestion {
   async #store(environmentId: string, { events, deadline, sums }: EventPlan): Promise<EpochMs | null> {
     const batchId = newId()
     const mayRepeat = this.#carefulFor > 0
-    const { now, time, times, isNew } = await storeEvents(this.#pool, environmentId, { batchId, deadline, mayRepeat, events })
+    const stored = await storeEvents(this.#pool, environmentId, { batchId, deadline, mayRepeat, events }).catch((error: unknown) => {
+      if (!isTooLate(error)) throw error
+      return null
+    })
+    if (!stored) return Math.max(deadline, await this.#clock.now())
+    const { now, time, times, isNew } = stored
     this.#carefulFor = isNew ? carefulBatches : Math.max(0, this.#carefulFor - 1)
     if (time === null) return now
     const dated = times ? events.map((one, index) => ({ ...one, event: { ...one.event, timestamp: times[index]! } })) : events
@@ -136,44 +167,65 @@ export class EventIngestion {
   }
 }
 
+/** A call, as far as it can be stored. */
+interface ReadCall {
+  events: NewEvent[]
+  refused: RefusedItem[]
+}
+
+interface LateCall extends ReadCall {
+  /** Its position in the batch. */
+  index: number
+  deadline: EpochMs
+}
+
 interface EventPlan {
   /** By identity, each once. */
   events: NewEvent[]
+  late: LateCall[]
   answers: EventAnswer[]
   /** The earliest of the calls that are in time. */
   deadline: EpochMs
   sums: Record<'accepted' | 'duplicate' | 'refused' | 'expired', number>
 }
 
-/** What is to be stored of the calls, and what they are answered when it is. Of two events with one identity the first counts. */
+/** What is to be stored of the calls, and what those in time are answered when it is. Of two events with one identity the first counts. */
 function planBatch(
   environmentId: string,
   { calls, holders, now }: { calls: Call<EventItem>[]; holders: ReadonlyMap<string, FoundHolder>; now: EpochMs },
 ): EventPlan {
   const events = new Map<string, NewEvent>()
+  const late: LateCall[] = []
   const sums = { accepted: 0, duplicate: 0, refused: 0, expired: 0 }
   let earliest = Number.MAX_SAFE_INTEGER
-  const answers = calls.map(({ deadline, items }): EventAnswer => {
+  const answers = calls.map((call, index): EventAnswer => {
+    const { deadline } = call
+    const read = readCall(environmentId, call, holders)
+    const { refused } = read
+    sums.refused += refused.length
     if (now >= deadline) {
-      sums.expired += items.length
-      return { problem: toPlainProblem(notCountedInTime()) }
+      if (read.events.length > 0) late.push({ ...read, index, deadline })
+      return { refused }
     }
     earliest = Math.min(earliest, deadline)
-    const refused: RefusedItem[] = []
-    for (const [index, event] of items.entries()) {
-      const holder = checkHolder(event, holders.get(holderKey(event)))
-      if (holder instanceof Problem) {
-        refused.push(refusedItem(index, holder))
-        continue
-      }
-      const identity = eventIdentity(environmentId, event).toString('latin1')
-      if (events.has(identity)) sums.duplicate += 1
-      else events.set(identity, { event, identity, holder })
+    for (const event of read.events) {
+      if (events.has(event.identity)) sums.duplicate += 1
+      else events.set(event.identity, event)
     }
-    sums.refused += refused.length
     return { refused }
   })
-  return { events: [...events.keys()].sort().map((identity) => events.get(identity)!), answers, deadline: earliest, sums }
+  return { events: [...events.keys()].sort().map((identity) => events.get(identity)!), late, answers, deadline: earliest, sums }
+}
+
+function readCall(environmentId: string, { items }: Call<EventItem>, holders: ReadonlyMap<string, FoundHolder>): ReadCall {
+  const events: NewEvent[] = []
+  const refused: RefusedItem[] = []
+  for (const [index, event] of items.entries()) {
+    const holder = checkHolder(event, holders.get(holderKey(event)))
+    if (holder instanceof Problem) refused.push(refusedItem(index, holder))
+    else events.push({ event, identity: eventIdentity(environmentId, event).toString('latin1'), holder })
+  }
+  return { events, refused }
 }
 
 function checkHolder({ customerId, resourceId }: Holder, holder: FoundHolder | undefined): FoundHolder | Problem {

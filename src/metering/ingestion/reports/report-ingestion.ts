@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { type LockedCustomer, lockCustomers } from '../../../changes/counting.js'
+import type { Clock } from '../../../kernel/clock.js'
 import * as decimal from '../../../kernel/decimal.js'
 import { Problem } from '../../../kernel/problem.js'
-import type { DatabaseClock } from '../../../platform/database-clock.js'
 import type { Logger } from '../../../platform/logger.js'
 import { inPoolTransaction } from '../../../platform/transaction.js'
 import { type Binding, type Bindings } from '../../counting/bindings.js'
@@ -13,14 +13,15 @@ import { findNearestFeatures } from '../../counting/feature-names.js'
 import { rollUpMeasurements } from '../../counting/rollup-repository.js'
 import { bucketOf } from '../../model/bucket.js'
 import { type Holder, holderKey } from '../../model/holder.js'
-import { maxUsage, notCountedInTime, toPlainProblem, usageOutOfRange } from '../../model/problems.js'
-import { type ReportedUsage, type ReportItem, reportIdentity } from '../../model/report.js'
+import { maxUsage, outcomeUnknown, toPlainProblem, usageOutOfRange } from '../../model/problems.js'
+import { type ReportedUsage, type ReportItem } from '../../model/report.js'
 import { toAnsweredUnits } from '../../model/unit-transformation.js'
 import type { Call, ReportAnswer } from '../../wire/call.js'
 import type { MeteringMetrics } from '../batch/batch-metrics.js'
 import { ingestOrHalve } from '../batch/halving.js'
 import { countFast, isOutdated } from './fast/count-reports.js'
 import { planFast } from './fast/fast-plan.js'
+import { isItemStored, judgeLate, keyHashes, LateFirst, lookUpStored, type PlannedCall } from './late-calls.js'
 import { type CallPlan, type PlannedItem, planCalls } from './report-plan.js'
 import { type KnownFacts, lookUpFacts, type NewMeasurement, type ReportedFeature, storeMeasurements } from './report-repository.js'
 
@@ -32,34 +33,11 @@ class Outdated extends Error {
   override readonly name = 'Outdated'
 }
 
-/** Calls that came too late hold the keys of others that did not: those are to be planned without them. Nothing was written. */
-class LateFirst extends Error {
-  override readonly name = 'LateFirst'
-  constructor(readonly calls: ReadonlySet<number>) {
-    super('calls that came too late are the first with their key')
-  }
-}
-
 /** The door waits two seconds longer than the deadline; half a second is left for the commit and the reply. */
 const commitGraceMs = 500
 
 /** Features with a meter on raw events refuse reports. */
 const noMeters = new Map<string, never>()
-
-interface PlannedCall {
-  /** Its position in the batch. */
-  index: number
-  items: PlannedItem[]
-}
-
-/** Fails with LateFirst when one in time is taken for the repeat of one that is not. */
-function checkFirsts(planned: PlannedCall[], inTime: PlannedCall[]): void {
-  if (inTime.length === planned.length) return
-  const late = planned.filter((call) => !inTime.includes(call))
-  const ids = new Set(late.flatMap(({ items }) => items.map(({ item }) => item.id)))
-  if (inTime.some(({ items }) => items.some(({ isRepeat, measurementId }) => isRepeat && ids.has(measurementId))))
-    throw new LateFirst(new Set(late.map(({ index }) => index)))
-}
 
 /** Features that were reported lately, as of one version of their environment's catalog. */
 class KnownFeatures {
@@ -85,10 +63,10 @@ export class ReportIngestion {
   readonly #bindings: Bindings
   readonly #metrics: MeteringMetrics
   readonly #log: Logger
-  readonly #clock: DatabaseClock
+  readonly #clock: Clock
   readonly #features = new KnownFeatures()
 
-  constructor(parts: { pool: pg.Pool; bindings: Bindings; metrics: MeteringMetrics; log: Logger; clock: DatabaseClock }) {
+  constructor(parts: { pool: pg.Pool; bindings: Bindings; metrics: MeteringMetrics; log: Logger; clock: Clock }) {
     this.#clock = parts.clock
     this.#pool = parts.pool
     this.#bindings = parts.bindings
@@ -107,6 +85,23 @@ export class ReportIngestion {
         this.#metrics.items.inc({ kind: 'report', result: 'refused' }, items.length)
       },
     )
+  }
+
+  /** Answers the calls that are stored, and of the others that it is not known what became of them. Counts nothing. */
+  async findStored(environmentId: string, calls: Call<ReportItem>[]): Promise<ReportAnswer[]> {
+    const facts = await lookUpStored(
+      this.#pool,
+      environmentId,
+      calls.flatMap(({ items }) => items),
+    )
+    const areStored = calls.map(({ items }) => items.every((item) => isItemStored(facts, environmentId, item)))
+    const answers = await this.ingest(
+      environmentId,
+      calls.filter((_, index) => areStored[index]),
+      true,
+    )
+    const unknown = { problem: toPlainProblem(outcomeUnknown([])) }
+    return areStored.map((isThere) => (isThere ? answers.shift()! : unknown))
   }
 
   async #ingestTogether(environmentId: string, calls: Call<ReportItem>[], isRepeat: boolean): Promise<ReportAnswer[]> {
@@ -147,13 +142,15 @@ export class ReportIngestion {
     return plans.map((plan, index) => counted.get(index) ?? this.#refuse(plan, calls[index]!))
   }
 
-  async #attemptWithout(environmentId: string, calls: Call<ReportItem>[], late: ReadonlySet<number>): Promise<ReportAnswer[]> {
-    const rest = await this.#attempt(
-      environmentId,
-      calls.filter((_, index) => !late.has(index)),
-      true,
-    )
-    return calls.map((call, index) => (late.has(index) ? this.#refuse({ problem: notCountedInTime() }, call) : rest.shift()!))
+  async #attemptWithout(
+    environmentId: string,
+    calls: Call<ReportItem>[],
+    late: ReadonlyMap<number, ReportAnswer>,
+  ): Promise<ReportAnswer[]> {
+    const others = calls.filter((_, index) => !late.has(index))
+    const answers = await this.#attempt(environmentId, others, true)
+    for (const index of late.keys()) this.#metrics.items.inc({ kind: 'report', result: 'expired' }, calls[index]!.items.length)
+    return calls.map((_, index) => late.get(index) ?? answers.shift()!)
   }
 
   /** The short way. Null: the batch has to go the long way; nothing was written. */
@@ -168,13 +165,13 @@ export class ReportIngestion {
         bindings.set(holderKey(holder), binding)
       }
     }
-    const plans = planCalls(environmentId, calls, { ...known, keys: new Map(), stored: new Set() }, bindings)
+    const plans = planCalls(environmentId, calls, { ...known, keys: new Map(), stored: new Map() }, bindings)
     const planned: PlannedItem[] = []
     for (const plan of plans) {
       if ('problem' in plan) return null
       planned.push(...plan.items)
     }
-    const plan = planFast(planned, await this.#clock.now())
+    const plan = planFast(planned, this.#clock.now())
     if (!plan) return null
     const stopTimer = this.#metrics.commitSeconds.startTimer({ kind: 'report' })
     const deadline = Math.min(...calls.map((call) => call.deadline))
@@ -205,7 +202,9 @@ export class ReportIngestion {
       this.#checkBindings(environmentId, planned, customers)
       const isRepeated = ({ items }: PlannedCall) => items.every(({ isRepeat }) => isRepeat)
       const inTime = planned.filter((call) => isRepeated(call) || now < calls[call.index]!.deadline)
-      checkFirsts(planned, inTime)
+      const late = planned.filter((call) => !inTime.includes(call))
+      const answers = await judgeLate(db, environmentId, { calls, late })
+      if (!answers) throw new Outdated()
       const counted = inTime.flatMap(({ items }) => items)
       const fresh = counted.filter(({ isRepeat }) => !isRepeat)
 
@@ -244,8 +243,6 @@ export class ReportIngestion {
       const latest = now + (performance.now() - lockedAt) - commitGraceMs
       if (inTime.some((call) => !isRepeated(call) && latest >= calls[call.index]!.deadline)) throw new Outdated()
 
-      const late: ReportAnswer = { problem: toPlainProblem(notCountedInTime()) }
-      const answers = new Map(planned.map(({ index }): [number, ReportAnswer] => [index, late]))
       for (const { index, items } of inTime)
         answers.set(index, {
           usages: items.map((item) => {
@@ -306,10 +303,6 @@ export class ReportIngestion {
 function holdersOf(item: Holder): Holder[] {
   const customer = { customerId: item.customerId, resourceId: null }
   return item.resourceId === null ? [customer] : [customer, { customerId: item.customerId, resourceId: item.resourceId }]
-}
-
-function keyHashes(environmentId: string, items: ReportItem[]): Buffer[] {
-  return items.flatMap(({ idempotencyKey }) => (idempotencyKey === null ? [] : [reportIdentity(environmentId, idempotencyKey)]))
 }
 
 function toMeasurement({ item, route, feature, key }: PlannedItem, batch: CounterBatch): NewMeasurement {

@@ -12,9 +12,9 @@ import {
   refusedItem,
   withItems,
 } from '../../model/problems.js'
-import { type ReportItem, reportBody, reportIdentity } from '../../model/report.js'
+import { measurementOfKey, type ReportItem, reportBody, reportIdentity } from '../../model/report.js'
 import type { Call } from '../../wire/call.js'
-import type { KnownFacts, ReportedFeature } from './report-repository.js'
+import type { KnownFacts, ReportedFeature, StoredMeasurement } from './report-repository.js'
 
 export interface PlannedItem {
   item: ReportItem
@@ -80,6 +80,9 @@ function routeOf(
   return { route: { customer, resource, feature }, feature }
 }
 
+const isOf = (stored: StoredMeasurement, { customer, resource }: Route, feature: ReportedFeature): boolean =>
+  stored.customerId === customer.customerId && stored.resourceId === (resource?.resourceId ?? null) && stored.featureId === feature.id
+
 function planItem(
   environmentId: string,
   item: ReportItem,
@@ -91,8 +94,12 @@ function planItem(
   if (feature.isMeteredByEvents) return { problem: featureIsMeteredByEvents(item.featureId) }
   if (feature.meterType === 'Incremental' && item.behavior === 'DELTA' && item.value.startsWith('-'))
     return { problem: negativeDelta(item.featureId) }
-  const planned = { item, route, feature, measurementId: item.id, isRepeat: facts.stored.has(item.id), key: null }
+  const stored = facts.stored.get(item.id)
+  const planned = { item, route, feature, measurementId: item.id, isRepeat: stored !== undefined, key: null }
   if (item.idempotencyKey === null) return planned
+  // A key that names a measurement may name one of somebody else.
+  if (stored && measurementOfKey(item.idempotencyKey) !== null && !isOf(stored, route, feature))
+    return { problem: idempotencyKeyTaken(item.idempotencyKey) }
   const key = { hash: reportIdentity(environmentId, item.idempotencyKey), bodyHash: reportBody(item) }
   const earlier = find(key.hash.toString('hex'))
   if (!earlier) return { ...planned, key }

@@ -20,13 +20,20 @@ export interface KnownKey {
   measurementId: string
 }
 
+/** Of whom and of what. */
+export interface StoredMeasurement {
+  customerId: string
+  resourceId: string | null
+  featureId: string
+}
+
 export interface KnownFacts {
   /** By refId. */
   features: Map<string, ReportedFeature>
   /** Idempotency keys that were used before, by hash in hex. */
   keys: Map<string, KnownKey>
-  /** Measurements that are stored already. */
-  stored: Set<string>
+  /** Measurements that are stored already, by id. */
+  stored: Map<string, StoredMeasurement>
   /** Of the catalog that the features were read from. */
   catalogVersion: number
 }
@@ -49,7 +56,7 @@ export async function lookUpFacts(
         }[]
       | null
     keys: { hash: string; body: string | null; id: string }[] | null
-    stored: string[] | null
+    stored: { id: string; customer: string; resource: string | null; feature: string }[] | null
     catalog_version: string
   }>({
     name: 'metering_look_up_facts',
@@ -65,9 +72,9 @@ export async function lookUpFacts(
         FROM unnest($3::bytea[]) AS asked (hash)
         CROSS JOIN LATERAL (SELECT * FROM ingestion_key WHERE environment_id = $1::uuid AND hash = asked.hash LIMIT 1) AS key
       ) AS keys, (
-        SELECT json_agg(measurement.id)
+        SELECT json_agg(json_build_object('id', measurement.id, 'customer', customer_id, 'resource', resource_id, 'feature', feature_id))
         FROM unnest($4::uuid[]) AS asked (id)
-        CROSS JOIN LATERAL (SELECT id FROM usage_measurement WHERE environment_id = $1::uuid AND id = asked.id LIMIT 1) AS measurement
+        CROSS JOIN LATERAL (SELECT id, customer_id, resource_id, feature_id FROM usage_measurement WHERE environment_id = $1::uuid AND id = asked.id LIMIT 1) AS measurement
       ) AS stored, (SELECT catalog_version FROM environment WHERE id = $1::uuid) AS catalog_version`,
     values: [environmentId, asked.featureRefIds, asked.keyHashes, asked.measurementIds],
   })
@@ -86,7 +93,7 @@ export async function lookUpFacts(
       ]),
     ),
     keys: new Map((keys ?? []).map(({ hash, body, id }) => [hash, { bodyHash: body, measurementId: id }])),
-    stored: new Set(stored ?? []),
+    stored: new Map((stored ?? []).map((m) => [m.id, { customerId: m.customer, resourceId: m.resource, featureId: m.feature }])),
     catalogVersion: Number(catalog_version),
   }
 }

@@ -10,6 +10,7 @@ import {
   validate,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { turns } from '../../access/fair-turns.js'
 import { type DocumentBounds, documentBounds } from '../operations/document-bounds.js'
 import { toGraphqlError } from '../operations/errors.js'
 import { refusalOf } from '../operations/input-bounds.js'
@@ -74,6 +75,20 @@ export class Documents {
     if (known) return known
     const prepared = prepareDocument(this.#schema, text)
     if ('document' in prepared) this.#kept.set(text, prepared)
+    return prepared
+  }
+
+  isKnown(text: string): boolean {
+    return this.#kept.has(text)
+  }
+
+  /** Prepares what is new: one turn for that, and one for what follows. `pay` is told what it costs, in fields of an answer, and may refuse it. */
+  async prepareInTurns(text: string, owner: string, pay: (cost: number) => void): Promise<PreparedDocument | readonly GraphQLError[]> {
+    // A character takes about as long as a field of an answer: a microsecond.
+    pay(text.length)
+    await turns.take(owner)
+    const prepared = this.prepare(text)
+    await turns.take(owner)
     return prepared
   }
 }

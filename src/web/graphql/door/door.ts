@@ -1,8 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
 import type { GraphQLError } from 'graphql'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
+import { beforeCounting } from '../../../metering/model/problems.js'
 import type { Logger } from '../../../platform/logger.js'
 import { Histogram, latencyBuckets, type Registry, showKept } from '../../../platform/metrics.js'
+import { turns } from '../../access/fair-turns.js'
 import { AnswerRoom } from '../operations/answer-text.js'
 import { toGraphqlError } from '../operations/errors.js'
 import { Operation } from '../operations/operation.js'
@@ -63,7 +64,7 @@ export class GraphqlDoor {
     const room = new AnswerRoom()
     for (const operation of body) {
       // Others get their turn between two documents that may be costly to refuse.
-      if (answers.length > 0) await setImmediate()
+      if (answers.length > 0) await turns.take(request.asker?.identity.environmentId ?? '')
       // Each is a request: the first was taken when the list was admitted.
       const asker = answers.length === 0 ? request.asker : undefined
       answers.push(this.#answerOne({ ...request, body: operation, isOfList: true, asker }, room))
@@ -83,7 +84,7 @@ export class GraphqlDoor {
   /** A request that never became an operation. */
   refuse(problem: Problem, status: number): GraphqlAnswer {
     const operation = new Operation()
-    const error = this.#errors.toWire(problem, operation)
+    const error = this.#errors.toWire(beforeCounting(problem), operation)
     this.#seconds.observe({ field: 'none', code: operation.code! }, (performance.now() - operation.startedAt) / 1000)
     return { status, headers: { ...jsonHeaders, 'x-trace-id': operation.traceId }, body: JSON.stringify({ errors: [error] }) }
   }
@@ -119,7 +120,8 @@ export class GraphqlDoor {
     try {
       return await this.#preparation.prepare(...asked)
     } catch (error) {
-      return [toGraphqlError(error)]
+      // Nothing was executed, which whoever reports usage may want to know.
+      return [toGraphqlError(beforeCounting(error))]
     }
   }
 }

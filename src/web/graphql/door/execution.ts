@@ -15,6 +15,8 @@ export interface ExecutionOptions {
   announce: (environmentId: string, changes: HeldChange[]) => Promise<void>
 }
 
+const hungUp = () => new Problem('CANCELLED', 'CLIENT_HUNG_UP', 'The client hung up before it was answered.')
+
 /** Has operations done by graphql-js, each within its time. */
 export class Execution {
   readonly #options: ExecutionOptions
@@ -29,18 +31,23 @@ export class Execution {
   }
 
   /**
-   * Ends with Timeout when the operation takes too long, and gives up its SQL then; queries are also given up when the client hangs up.
+   * Ends with Timeout when the operation takes too long, unless it says more itself, and a query also when the client hangs up; its SQL is given up then.
    */
   within({ request, operation, kind }: Asked, result: Result): Result {
     const { timeoutMs } = this.#options
     if (!(result instanceof Promise)) return result
-    if (kind === 'query') request.onHangUp(() => operation.giveUp(new Error('the client hung up')))
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        const problem = new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The operation was not done within ${timeoutMs} ms.`)
+      const end = (problem: Problem) => {
+        const answer = () => resolve({ errors: [toGraphqlError(problem)] })
+        clearTimeout(timer)
         operation.giveUp(problem)
-        resolve({ errors: [toGraphqlError(problem)] })
-      }, timeoutMs)
+        if (kind === 'query') answer()
+        // What was reported says in a moment what became of it.
+        else setImmediate(() => setImmediate(answer))
+      }
+      const late = () => end(new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', `The operation was not done within ${timeoutMs} ms.`))
+      const timer = setTimeout(late, timeoutMs)
+      if (kind === 'query') request.onHangUp(() => end(hungUp()))
       const settled =
         <T>(settle: (value: T) => void) =>
         (value: T) => {

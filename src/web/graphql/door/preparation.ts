@@ -4,6 +4,7 @@ import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
 import type { Secret } from '../../../platform/config.js'
 import { credentialsOf, type Identity, identify, isOperatorKey, nobody, operator } from '../../access/auth.js'
+import { turns } from '../../access/fair-turns.js'
 import type { RateLimits } from '../../access/rate-limits.js'
 import { catalogListSizes } from '../catalog/list-sizes.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
@@ -41,6 +42,8 @@ export interface PreparationOptions {
   heldState: (environmentId: string, customerId: string, resourceId: string | null) => EntitlementState | null
 }
 
+/** Parsed and validated in less than a millisecond. */
+const shortDocumentLength = 1_000
 /** After these many errors in its variables a client knows enough. */
 const executionOptions = { maxCoercionErrors: 20 }
 
@@ -92,7 +95,10 @@ export class Preparation {
     const { query, operationName, variables } = params
     const { identity: asker, isOperator } = request.asker ?? (await this.admit(request))
     if (asker !== operator) operation.environmentId = asker.environmentId
-    const prepared = this.#documents.prepare(query)
+    const prepared =
+      query.length > shortDocumentLength && !this.#documents.isKnown(query)
+        ? await this.#documents.prepareInTurns(query, asker.environmentId, (cost) => rateLimits.takeCost(asker, address, cost))
+        : this.#documents.prepare(query)
     const isIntrospection = 'document' in prepared && prepared.introspection === 'only'
     // A key in the address is good for nothing else.
     const identity = isIntrospection || headers['x-api-key'] || asker === operator ? asker : nobody()
@@ -111,10 +117,10 @@ export class Preparation {
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
     const cost = await this.#costOf(prepared.costOf, variables ?? {}, identity)
     if (cost > maxCostAtOnce) rateLimits.takeCost(identity, address, cost)
-    const turns = cost > maxCostAtOnce ? new Turns(operation) : null
+    const inTurns = cost > maxCostAtOnce ? new Turns(operation, () => turns.take(identity.environmentId)) : null
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
-    const contextValue = createContext({ app, identity, isOperator, operation, turns })
-    const fieldResolver = turns?.fieldResolver
+    const contextValue = createContext({ app, identity, isOperator, operation, turns: inTurns })
+    const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
     return { request, operation, kind: definition?.operation, args, usesDatabase, state, report }
   }

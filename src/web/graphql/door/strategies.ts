@@ -1,4 +1,5 @@
 import type { ExecutionResult } from 'graphql'
+import { turns } from '../../access/fair-turns.js'
 import { answerTooLarge, textOf } from '../operations/answer-text.js'
 import { toGraphqlError } from '../operations/errors.js'
 import type { Operation } from '../operations/operation.js'
@@ -64,7 +65,7 @@ export function createStrategies({ preparation, execution, errors, grow }: Strat
       const result = await resultOf(() => execute(asked))
       // Of an answer without room there are errors in places that would only hide why.
       if (operation.room.isExceeded) throw answerTooLarge(kind === 'mutation')
-      const text = textOf(errors.ofResult(result, operation), operation.room)
+      const text = textOf(errors.ofResult(result, operation), operation.room, () => turns.take(operation.environmentId ?? ''))
       // The state that is held now may be a newer one than was read: then it does not know this answer.
       if (state && !result.errors && typeof text === 'string') kept.keep(state, request.bodyText, text)
       return await text

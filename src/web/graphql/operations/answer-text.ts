@@ -1,14 +1,12 @@
-import { setImmediate } from 'node:timers/promises'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import { jsonLength } from '../../../kernel/weight.js'
+import { turnMs } from '../../access/fair-turns.js'
 
 /** Of the answer to a request, of all its operations. A page of 100 subscriptions with plans, prices and customers has about 1 MB. */
 export const maxAnswerBytes = 8 * 2 ** 20
 
 /** An answer of about this many characters is written in one step, which takes less than a millisecond. */
 const atOnceLength = 128 * 1024
-/** Everybody else is served after this long. */
-const turnMs = 8
 
 /**
  * The room that an answer has, or all those to one request together. What is counted while an answer is made keeps it from being loaded whole before it is
@@ -44,21 +42,21 @@ export function answerTooLarge(isChange = false): Problem {
 }
 
 /** Plain data as JSON; what is large is written in turns, between which all others are served. Fails when there is no room for it. */
-export function textOf(value: object, room: AnswerRoom): string | Promise<string> {
-  if (jsonLength(value, atOnceLength) > atOnceLength) return textInTurns(value, room)
+export function textOf(value: object, room: AnswerRoom, nextTurn: () => Promise<void>): string | Promise<string> {
+  if (jsonLength(value, atOnceLength) > atOnceLength) return textInTurns(value, room, nextTurn)
   const text = JSON.stringify(value)
   room.takeText(text)
   return text
 }
 
-async function textInTurns(value: object, room: AnswerRoom): Promise<string> {
+async function textInTurns(value: object, room: AnswerRoom, nextTurn: () => Promise<void>): Promise<string> {
   const pieces: string[] = []
   let startedAt = performance.now()
   for (const piece of piecesOf(value)) {
     room.takeText(piece)
     pieces.push(piece)
     if (performance.now() - startedAt < turnMs) continue
-    await setImmediate()
+    await nextTurn()
     startedAt = performance.now()
   }
   return pieces.join('')

@@ -15,8 +15,9 @@ import type { PromotionalEntitlement } from '../../../entitlement/rules/promotio
 import type { EntitlementService } from '../../../entitlement/service.js'
 import type { EnvironmentService } from '../../../environment/service.js'
 import type { EstimateService } from '../../../estimates/service.js'
-import type { EpochMs } from '../../../kernel/clock.js'
+import type { Clock, EpochMs } from '../../../kernel/clock.js'
 import { invalidInput } from '../../../kernel/problem.js'
+import { type Patience, patienceOf } from '../../../metering/intake/patience.js'
 import type { UsageService } from '../../../metering/intake/service.js'
 import type { CustomerService } from '../../../provisioning/customers.js'
 import type { SubscriptionProvisioning } from '../../../provisioning/subscriptions.js'
@@ -37,6 +38,8 @@ import type { Turns } from './turns.js'
 
 /** The services that the front door calls. */
 export interface Services {
+  /** The database's. */
+  clock: Clock
   billing: BillingSync
   billingProvider: BuiltinProvider
   billingReads: BillingReads
@@ -72,6 +75,8 @@ export interface RequestContext {
   traceId: string
   /** Aborts when nobody waits for the answer any more. */
   signal: AbortSignal
+  /** The same for who waits for it within this process. */
+  patience: Patience
   /** One instant for the whole answer. */
   now: EpochMs
   /** Counts a value of any size that is to be part of the answer. Fails when there is no room for it. */
@@ -118,7 +123,7 @@ export interface ContextFacts {
   /** Default false. */
   isOperator?: boolean
   /** What it has is asked for only when it is needed. Without `weigh` the answer may have any size. */
-  operation: Pick<RequestContext, 'traceId' | 'signal'> & Partial<Pick<RequestContext, 'weigh'>>
+  operation: Pick<RequestContext, 'traceId' | 'signal'> & Partial<Pick<RequestContext, 'weigh' | 'patience'>>
   /** Absent: the answer is small. */
   turns?: Turns | null
   /** Absent: there is nothing to listen to. */
@@ -129,7 +134,7 @@ class OperationContext implements RequestContext {
   readonly app: Services
   readonly identity: Identity
   readonly isOperator: boolean
-  readonly now = Date.now()
+  readonly now: EpochMs
   readonly turns: Turns | null
   readonly changes: RequestContext['changes']
   readonly missedSince: RequestContext['missedSince']
@@ -138,6 +143,7 @@ class OperationContext implements RequestContext {
 
   constructor({ app, identity, isOperator = false, operation, turns = null, listening = notListening }: ContextFacts) {
     this.app = app
+    this.now = app.clock.now()
     this.identity = identity
     this.isOperator = isOperator
     this.turns = turns
@@ -152,6 +158,10 @@ class OperationContext implements RequestContext {
 
   get signal(): AbortSignal {
     return this.#operation.signal
+  }
+
+  get patience(): Patience {
+    return this.#operation.patience ?? patienceOf(this.#operation.signal)
   }
 
   weigh(value: unknown): void {

@@ -14,9 +14,12 @@ const codeOfProblem: Readonly<Record<ProblemCode, string>> = {
   FAILED_PRECONDITION: 'BadUserInput',
   RESOURCE_EXHAUSTED: 'RateLimitExceeded',
   ABORTED: 'ServiceUnavailable',
+  // Nobody hears it: the caller hung up.
+  CANCELLED: 'ServiceUnavailable',
   DEADLINE_EXCEEDED: 'Timeout',
   UNAVAILABLE: 'ServiceUnavailable',
   UNIMPLEMENTED: 'BadUserInput',
+  UNKNOWN: 'Timeout',
   INTERNAL: 'InternalServerError',
 }
 
@@ -44,6 +47,7 @@ const codeOfReason: Readonly<Record<string, string>> = {
   SUBSCRIPTION_ALREADY_CANCELED_OR_EXPIRED: 'SubscriptionAlreadyCanceledOrExpired',
   SUBSCRIPTION_NOT_FOUND: 'SubscriptionNotFound',
   TIMEOUT: 'Timeout',
+  USAGE_OUTCOME_UNKNOWN: 'Timeout',
   TRIAL_MUST_BE_CANCELLED_IMMEDIATELY: 'TrialMustBeCancelledImmediately',
   USAGE_MEASUREMENT_DIFF_OUT_OF_RANGE: 'UsageMeasurementDiffOutOfRangeError',
 }

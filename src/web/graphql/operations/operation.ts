@@ -1,8 +1,9 @@
 import { newId } from '../../../kernel/id.js'
+import type { Patience } from '../../../metering/intake/patience.js'
 import { AnswerRoom } from './answer-text.js'
 
 /** An operation on its way, as logs, metrics and whoever waits for it know it. What most operations never need is made when it is asked for. */
-export class Operation {
+export class Operation implements Patience {
   readonly startedAt = performance.now()
   environmentId: string | undefined
   /** The first root field. Of the schema, so the values are few. */
@@ -16,6 +17,7 @@ export class Operation {
   #traceId: string | undefined
   #stop: AbortController | undefined
   #givenUp: { reason: unknown } | undefined
+  #whenOver: Set<() => void> | undefined
 
   constructor(room = new AnswerRoom()) {
     this.room = room
@@ -45,6 +47,21 @@ export class Operation {
     return this.#givenUp ?? null
   }
 
+  get patience(): Patience {
+    return this
+  }
+
+  get isOver(): boolean {
+    return this.#givenUp !== undefined
+  }
+
+  /** What a signal does, at a fraction of its price: every report listens. */
+  whenOver(listener: () => void): () => void {
+    this.#whenOver ??= new Set()
+    const listeners = this.#whenOver.add(listener)
+    return () => listeners.delete(listener)
+  }
+
   /** Counts a value of any size that is to be part of the answer. When there is no room for it, the rest is not worth making. */
   weigh(value: unknown): void {
     try {
@@ -56,7 +73,9 @@ export class Operation {
   }
 
   giveUp(reason: unknown): void {
+    const isFirst = this.#givenUp === undefined
     this.#givenUp ??= { reason }
     this.#stop?.abort(reason)
+    if (isFirst && this.#whenOver) for (const listener of this.#whenOver) listener()
   }
 }

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import {
   defaultFieldResolver,
   type GraphQLFieldResolver,
@@ -8,10 +7,8 @@ import {
   isCompositeType,
   isListType,
 } from 'graphql'
+import { turnMs } from '../../access/fair-turns.js'
 import type { Operation } from './operation.js'
-
-/** Everybody else is served after this long. */
-const turnMs = 8
 
 /**
  * A large answer is made in turns, between which everybody else of the process is served: graphql-js by itself makes all that is at hand without a
@@ -24,7 +21,7 @@ export class Turns {
   #last: Promise<void> = Promise.resolve()
 
   /** What is left is not done any more when the operation is given up. `nextTurn` resolves when others have been served. */
-  constructor(operation: Pick<Operation, 'givenUp'>, nextTurn: () => Promise<void> = setImmediate) {
+  constructor(operation: Pick<Operation, 'givenUp'>, nextTurn: () => Promise<void>) {
     this.#operation = operation
     this.#nextTurn = nextTurn
   }

@@ -1,5 +1,5 @@
 import { Arg, Ctx, Resolver, Root, Subscription } from 'type-graphql'
-import { isReached } from '../../../updates/stream/change-stream.js'
+import { isReached } from '../../../updates/wire/position.js'
 import type { RequestContext } from '../operations/context.js'
 import { StateChange, type StateChangeEvent, toStateChange } from './state-changes.types.js'
 

@@ -21,7 +21,11 @@ export class ReportUsageBaseInput {
   @Field(() => String)
   featureId!: string
 
-  @Field(() => String, { nullable: true, description: 'Makes the report safe to repeat: the same key counts once.' })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Makes the report safe to repeat: the same key counts once. Without one, an error of unknown outcome names the key to repeat it under.',
+  })
   idempotencyKey?: string | null
 
   @Field(() => String, { nullable: true })

@@ -8,6 +8,7 @@ import { Life } from '../../../../src/platform/process.js'
 import { type JobQueue, openQueue } from '../../../../src/platform/queue.js'
 import { environmentQueue } from '../../../../src/updates/deliver/jobs.js'
 import type { ChangeMessage } from '../../../../src/updates/wire/change-message.js'
+import type { QueueMessage } from '../../../../src/updates/wire/queue-message.js'
 import { createSchema } from '../../../../src/web/graphql/schema.js'
 import { boolean, message, metered, state, stateMessage, usage, usageMessage } from '../../../contract/cache/held.js'
 import { type Reading, read } from '../../../contract/cache/reader.js'
@@ -25,7 +26,7 @@ describe('queue-consumption', function () {
   let environmentId: string
   let prefix: string
   let queuePrefix: string
-  let queue: JobQueue<ChangeMessage>
+  let queue: JobQueue<QueueMessage>
   /** For what only an operator sees: delayed and failed jobs. */
   let board: Queue
   const workers: Worker[] = []
@@ -350,6 +351,101 @@ describe('queue-consumption', function () {
       (count) => count === 1,
     )
     expect(await board.getFailedCount()).to.equal(0)
+  })
+
+  describe('told to read everything anew', () => {
+    /** After the versions that `apiState` tells. */
+    const epoch = Date.parse('2026-02-01T00:00:00.000Z')
+    const reload = (of = epoch): QueueMessage => ({ v: 1, id: randomUUID(), environmentId, kind: 'reload', epoch: of, timestamp: of })
+    const told = (version: number, customerId: string, of?: number, resourceId: string | null = null): QueueMessage => ({
+      ...stateMessage(state(version, [boolean('lost')], { customerId, resourceId })),
+      epoch: of,
+    })
+    const asked = (api: FakeApi) => api.asked.map(({ variables }) => (variables as { query: object }).query)
+    const featuresOf = async (customerId: string, resourceId?: string) =>
+      Object.keys((await read(redis, prefix, customerId, resourceId))?.features ?? {})
+
+    it('replaces what is not true any more, also by what has a lower version, and what is of a resource', async () => {
+      const api = await fakeApi(0, () => ({ body: { data: { entitlementsState: apiState } } }))
+      apis.push(api)
+      await start({ API_URL: api.url })
+      // given: states that were never committed in the history that goes on, of versions above all that come
+      await queue.add(told(epoch - 1, 'acme', epoch - 10))
+      await queue.add(told(epoch - 1, 'acme', epoch - 10, 'site-1'))
+      await eventually(
+        async () => [await featuresOf('acme'), await featuresOf('acme', 'site-1')],
+        ([own, ofResource]) => own!.length > 0 && ofResource!.length > 0,
+      )
+      await queue.add(reload())
+      await eventually(
+        async () => [await featuresOf('acme'), await featuresOf('acme', 'site-1')],
+        (all) => all.every((features) => features.includes('calls')),
+      )
+      expect(asked(api)).to.have.deep.members([
+        { customerId: 'acme', resourceId: null },
+        { customerId: 'acme', resourceId: 'site-1' },
+      ])
+      expect(await featuresOf('acme', 'site-1')).to.deep.equal(['calls', 'sso'])
+      // and what comes later is news again, though it is older than what was there
+      await queue.add({ ...usageMessage('calls', usage(3, Date.parse('2026-01-20T00:00:00.000Z'))), epoch })
+      await reading((seen) => seen?.features.calls?.usage?.currentUsage === 3)
+    })
+
+    it('takes nothing more of an older epoch', async () => {
+      const api = await fakeApi(0, () => ({ body: { data: { entitlementsState: apiState } } }))
+      apis.push(api)
+      await start({ API_URL: api.url })
+      await queue.add(reload())
+      await eventually(
+        () => redis.get(`${prefix}:epoch`),
+        (value) => value === String(epoch),
+      )
+      await queue.add(told(epoch + 5, 'acme', epoch - 1))
+      await queue.add(told(epoch + 5, 'other', epoch))
+      await eventually(
+        () => featuresOf('other'),
+        (features) => features.length > 0,
+      )
+      await eventually(
+        async () => await board.getJobCounts('waiting', 'active', 'delayed'),
+        (counts) => Object.values(counts).every((n) => n === 0),
+      )
+      expect(await featuresOf('acme')).to.deep.equal([])
+      // An earlier reload that comes late changes nothing.
+      await queue.add(reload(epoch - 1))
+      await queue.add(told(epoch + 6, 'third', epoch))
+      await eventually(
+        () => featuresOf('third'),
+        (features) => features.length > 0,
+      )
+      expect(await redis.get(`${prefix}:epoch`)).to.equal(String(epoch))
+      expect(api.asked).to.deep.equal([])
+    })
+
+    it('keeps what is newer than the epoch, and every entry until another one is known', async () => {
+      const answers: { status?: number; body: unknown }[] = [{ status: 502, body: 'bad gateway' }]
+      const api = await fakeApi(0, () => answers.shift() ?? { body: { data: { entitlementsState: apiState } } })
+      apis.push(api)
+      await start({ API_URL: api.url })
+      await queue.add(told(epoch - 1, 'acme'))
+      await queue.add(told(epoch + 1, 'newer', epoch))
+      await eventually(
+        async () => [await featuresOf('acme'), await featuresOf('newer')],
+        ([one, other]) => one!.length > 0 && other!.length > 0,
+      )
+      await queue.add(reload())
+      await eventually(
+        () => board.getDelayedCount(),
+        (count) => count === 1,
+      )
+      expect(await featuresOf('acme')).to.include.oneOf(['lost', 'calls'])
+      await eventually(
+        () => featuresOf('acme'),
+        (features) => features.includes('calls'),
+      )
+      expect(await featuresOf('newer')).to.deep.equal(['lost'])
+      expect(await board.getFailedCount()).to.equal(0)
+    })
   })
 
   it('shares a queue with another copy, and nothing older wins', async () => {

@@ -30,7 +30,7 @@ describe('stateChanges', () => {
     this.timeout(20_000)
     door = await openFrontDoor()
     redis = new Redis(testRedisUrl())
-    stream = new ChangeStream({ redis, prefix: door.queuePrefix })
+    stream = new ChangeStream({ redis, prefix: door.queuePrefix, databaseEpoch: door.app.databaseEpoch })
   })
   afterEach(async () => {
     for (const close of closers.splice(0)) await close()
@@ -125,6 +125,21 @@ describe('stateChanges', () => {
     await eventually('the catching up', () => heard.at(-1)?.kind === 'CAUGHT_UP')
     const customers = heard.slice(0, -1).map(({ customerId }) => customerId)
     expect(customers).to.deep.equal(Array.from({ length: 2_345 }, (_, n) => `c${n}`))
+  })
+
+  it('has everybody begin anew when the database has another history, and tells them a gap', async () => {
+    const first = listen('')
+    await eventually('a position', () => first.heard.length === 1)
+    const position = first.heard[0]!.id
+    const { databaseEpoch } = door.app
+    const real = databaseEpoch.current
+    databaseEpoch.hear('7-2')
+    await eventually('the socket is closed', () => first.errors.length === 1)
+    expect(first.errors[0]).to.deep.include({ code: 1012 })
+    const again = listen(position)
+    await eventually('the gap', () => again.heard.length === 1)
+    expect(again.heard[0]).to.include({ kind: 'GAP' })
+    databaseEpoch.hear(real)
   })
 
   it('tells a usage with its version and period', async () => {

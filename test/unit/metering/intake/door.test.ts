@@ -1,57 +1,13 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
+import type { Listeners } from '../../../../src/changes/wire/holders.js'
 import { Problem } from '../../../../src/kernel/problem.js'
 import { Backlog } from '../../../../src/metering/intake/backlog.js'
-import { Door, type DoorParts } from '../../../../src/metering/intake/door.js'
-import type { IngestionJob } from '../../../../src/metering/wire/jobs.js'
-import type { IngestionReply } from '../../../../src/metering/wire/replies.js'
+import type { EventItem } from '../../../../src/metering/model/report.js'
 import type { Logger } from '../../../../src/platform/logger.js'
 import { createMetrics } from '../../../../src/platform/metrics.js'
 import { eventually } from '../../../support/eventually.js'
-
-/** A door whose queue and worker are this test. */
-function openDoor({
-  shards = 1,
-  expectAnnouncement,
-  backlog,
-  add = async () => undefined,
-}: { shards?: number } & Pick<Partial<DoorParts>, 'expectAnnouncement' | 'backlog'> & { add?: () => Promise<void> } = {}) {
-  const jobs: IngestionJob[] = []
-  const heard = new Map<string, (reply: IngestionReply) => void>()
-  const queues = Array.from({ length: shards }, () => [] as IngestionJob[])
-  const door = new Door({
-    queues: queues.map((queue) => ({
-      add: async (job: IngestionJob) => {
-        await add()
-        jobs.push(job)
-        queue.push(job)
-      },
-    })),
-    replies: {
-      door: 'door',
-      expect: (batchId, listener) => void heard.set(batchId, listener),
-      forget: (batchId) => void heard.delete(batchId),
-    },
-    clock: { now: async () => 1_000 },
-    kind: 'events',
-    maxItems: 50,
-    expectAnnouncement,
-    backlog,
-  })
-  const send = (count: number, signal?: AbortSignal, customerId = 'customer', environmentId = 'environment') =>
-    door.send(
-      environmentId,
-      Array.from({ length: count }, () => ({ customerId })),
-      signal,
-    )
-  const answer = ({ batchId, batch }: IngestionJob, receivers?: number) =>
-    heard.get(batchId)!({ batchId, answers: batch.calls.map(() => ({ refused: [] })), receivers })
-  const itemsOf = ({ batch }: IngestionJob) =>
-    batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys.length : call.length - 1), 0)
-  /** The turns of the event loop in which batches leave. */
-  const settle = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
-  return { door, jobs, queues, send, answer, itemsOf, settle }
-}
+import { openDoor } from './open-door.js'
 
 describe('a door', () => {
   it('sends calls of one turn together, and keeps few that come meanwhile for the next batch', async () => {
@@ -145,9 +101,9 @@ describe('a door', () => {
     const ticket = { sender: 'web', number: 1 }
     const expectAnnouncement = () => ({
       ticket,
-      heardBy: async (receivers: number) => {
+      heardBy: async ({ holders }: Listeners) => {
         await settle()
-        happened.push(`heard by ${receivers}`)
+        happened.push(`heard by ${holders.length}`)
       },
       forget: () => void happened.push('forgotten'),
     })
@@ -155,14 +111,14 @@ describe('a door', () => {
     const sent = send(1).then(() => happened.push('answered'))
     await settle()
     expect(jobs[0]!.announcement).to.equal(ticket)
-    answer(jobs[0]!, 3)
+    answer(jobs[0]!, ['a', 'b', 'c'])
     await sent
     expect(happened).to.have.members(['heard by 3', 'forgotten', 'answered'])
     expect(happened[0]).to.equal('heard by 3')
-    // Nobody hears of it: there is nobody to wait for.
+    // It is not announced: there is nobody to wait for.
     const alone = send(1).then(() => happened.push('answered alone'))
     await settle()
-    answer(jobs[1]!, 0)
+    answer(jobs[1]!)
     await alone
     expect(happened.slice(3)).to.have.members(['forgotten', 'answered alone'])
   })
@@ -236,7 +192,7 @@ describe('a door', () => {
 
   it('is bounded in bytes, those of a job and those that wait', async () => {
     const { door, jobs, answer } = openDoor()
-    const event = { customerId: 'customer', dimensions: { note: 'x'.repeat(300_000) } }
+    const event = { customerId: 'customer', idempotencyKey: 'key', dimensions: { note: 'x'.repeat(300_000) } } as unknown as EventItem
     const send = (count: number, environmentId: string) =>
       door.send(
         environmentId,
@@ -285,17 +241,5 @@ describe('a door', () => {
     await eventually('the next job', () => jobs.length === 1)
     answer(jobs[0]!)
     await sent
-  })
-
-  it('stops waiting when the caller does', async () => {
-    const { jobs, send, answer, settle } = openDoor()
-    const caller = new AbortController()
-    const sent = send(1, caller.signal).catch((error: unknown) => error)
-    await settle()
-    caller.abort()
-    const problem = await sent
-    expect(problem).to.be.instanceOf(Problem)
-    expect(problem).to.include({ code: 'DEADLINE_EXCEEDED' })
-    answer(jobs[0]!)
   })
 })

@@ -9,18 +9,18 @@ const problem = { code: 'NOT_FOUND', reason: 'CUSTOMER_NOT_FOUND', message: 'non
 const refused = [{ index: 1, code: 'CUSTOMER_NOT_FOUND', message: 'none' }]
 
 describe('reply to a door', () => {
-  it('is read as it was written, with how many hear the announcement', () => {
+  it('is read as it was written, with who has to hear the announcement', () => {
     const anyAnswer = fc.constantFrom(packAnswer({ usages: [{ ...usage, periodStart: 1, periodEnd: null }] }), { problem }, { refused })
     fc.assert(
       fc.property(
         fc.uuid(),
         fc.array(anyAnswer, { maxLength: 4 }),
-        fc.option(fc.nat(), { nil: undefined }),
-        (batchId, answers, receivers) => {
+        fc.option(fc.record({ epoch: fc.string(), holders: fc.array(fc.uuid()) }), { nil: undefined }),
+        (batchId, answers, listeners) => {
           const text = packReply({ batchId, answers })
-          // As `announceAndReply` says it.
-          const said = receivers === undefined ? text : `{"receivers":${receivers},${text.slice(1)}`
-          expect(unpackReply(said)).to.deep.equal({ batchId, answers, ...(receivers !== undefined && { receivers }) })
+          // As the script says it.
+          const said = listeners === undefined ? text : `{"listeners":${JSON.stringify(listeners)},${text.slice(1)}`
+          expect(unpackReply(said)).to.deep.equal({ batchId, answers, ...(listeners && { listeners }) })
         },
       ),
     )

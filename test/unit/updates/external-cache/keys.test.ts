@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { entityKey, keysBelow, metadataKey, timestampKey, usageKey } from '../../../../src/updates/external-cache/keys.js'
+import {
+  entityKey,
+  entityOf,
+  epochKey,
+  keysBelow,
+  metadataKey,
+  timestampKey,
+  usageKey,
+} from '../../../../src/updates/external-cache/keys.js'
 
 interface Names {
   customerId: string
@@ -52,6 +60,19 @@ describe('keys of the external cache', () => {
       'production:c_acme:metadata',
       'production:c_acme:f_seats#timestamp',
     ])
+  })
+
+  it('says whose entry a key is, of whatever identifiers', () => {
+    fc.assert(
+      fc.property(names, ({ customerId, resourceId = null, featureId = 'f' }) => {
+        const entity = entityKey('production', { customerId, resourceId })
+        expect(entityOf('production', entity)).to.deep.equal({ customerId, resourceId })
+        for (const key of [metadataKey(entity), usageKey(entity, featureId)])
+          for (const other of [key, timestampKey(key), timestampKey(entity)]) expect(entityOf('production', other), other).to.equal(null)
+      }),
+    )
+    for (const key of [epochKey('production'), 'other:c_acme', 'production:acme', ''])
+      expect(entityOf('production', key), key).to.equal(null)
   })
 
   it('takes the prefix as it is, so that it can be a hash tag', () => {

@@ -5,7 +5,7 @@ import { Problem } from '../../../../src/kernel/problem.js'
 import { parseJson, pieceLength } from '../../../../src/web/http/json.js'
 
 describe('JSON of any size', () => {
-  const parse = async (text: string) => parseJson(text)
+  const parse = async (text: string) => parseJson(text, 'test')
   const refusal = (text: string) =>
     parse(text).then(
       () => 'none',

@@ -3,9 +3,9 @@ import { expect } from 'chai'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import type { Redis } from '../../../../src/platform/redis.js'
 import { changeChannel } from '../../../../src/updates/wire/change-message.js'
+import { FairTurns } from '../../../../src/web/access/fair-turns.js'
 import { ChangeFeed } from '../../../../src/web/live/change-feed.js'
 import { ListenerLags } from '../../../../src/web/live/change-queue.js'
-import { FairTurns } from '../../../../src/web/live/fair-turns.js'
 import { message } from '../../../contract/cache/held.js'
 
 /** Knows of channels and says nothing by itself. */

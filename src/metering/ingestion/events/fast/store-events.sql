@@ -2,6 +2,7 @@
 --
 -- p_may_repeat  some of the events may have been stored before: then it looks first. Identities that are all expected to be new are written without
 --               looking, which takes a quarter less
+-- p_deadline    past it nothing is stored: raises TG001 when it comes meanwhile
 -- p_live        customers that were live when whoever calls saw them last: nothing is stored unless none of them is archived
 -- p_hashes      identities of the events, 32 bytes each, in ascending order, so that two batches never wait for each other; the other arrays follow it
 -- p_named       of each event, the index of its name in p_names
@@ -71,4 +72,8 @@ BEGIN
     WITH ORDINALITY AS given (customer_id, resource_id, named, occurred_at, dimensions, ord)
   WHERE o_is_new IS NULL OR o_is_new[ord];
   INSERT INTO pending_batch (environment_id, id) VALUES (p_environment, p_batch);
+  -- The last look at the clock: who comes later and finds the identities free may say that they are not stored.
+  IF floor(extract(epoch FROM clock_timestamp()) * 1000) >= p_deadline THEN
+    RAISE EXCEPTION 'late' USING ERRCODE = 'TG001';
+  END IF;
 END $$;

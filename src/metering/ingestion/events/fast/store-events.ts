@@ -12,6 +12,9 @@ export interface NewEvent {
   holder: FoundHolder
 }
 
+/** The deadline came while it was stored. Nothing was. */
+export const isTooLate = (error: unknown): boolean => (error as { code?: unknown }).code === 'TG001'
+
 /**
  * Stores the events whose identity is new, and that the batch waits to be counted, in one statement, so in one transaction. The events must be in the
  * order of their identities. Answers the time of those that came without one (`times`: of each, where they differ), and which are new (null: all). The time is null when nothing was stored,

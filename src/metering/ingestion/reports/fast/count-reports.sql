@@ -89,7 +89,7 @@ BEGIN
   IF p_changes > 0 AND v_found > 0 THEN
     PERFORM tell_counted(p_environment, p_message, v_version, p_changes, concat_ws(E'\n', p_told, o_usages, o_versions));
   END IF;
-  -- The last look at the clock: what is committed after its deadline has been called "not counted" by the door.
+  -- The last look at the clock: after its deadline and some time for the commit nobody waits for it any more.
   IF v_found <> cardinality(p_series) OR floor(extract(epoch FROM clock_timestamp()) * 1000) - 500 >= p_deadline OR v_greatest > p_max_usage THEN
     RAISE EXCEPTION 'outdated' USING ERRCODE = 'TG001';
   END IF;

@@ -5,7 +5,7 @@
 import type { ToldReport } from '../../../../changes/wire/told-reports.js'
 import type { EpochMs } from '../../../../kernel/clock.js'
 import * as decimal from '../../../../kernel/decimal.js'
-import type { Binding, TrackedPeriod, TrackedSeries } from '../../../counting/bindings.js'
+import type { BindingDecision, TrackedPeriod, TrackedSeries } from '../../../counting/bindings.js'
 import type { Route } from '../../../counting/series-tracker.js'
 import type { ReportItem } from '../../../model/report.js'
 
@@ -43,8 +43,8 @@ export interface FastPlan<Item extends FastItem = FastItem> {
   told: ToldReport[]
 }
 
-/** Null when a batch has to go the long way. `now` is about the database's time. */
-export function planFast<Item extends FastItem>(items: readonly Item[], now: EpochMs): FastPlan<Item> | null {
+/** Null when a batch has to go the long way. `time` is about the database's; a test clock may be ahead of it. */
+export function planFast<Item extends FastItem>(items: readonly Item[], time: EpochMs): FastPlan<Item> | null {
   const customerIds = [...new Set(items.map(({ route }) => route.customer.customerId))].sort()
   const owners = new Map(customerIds.map((id, index) => [id, index]))
   const customers: CountedCustomer[] = customerIds.map((id) => ({ id, accessVersion: 0 }))
@@ -55,8 +55,8 @@ export function planFast<Item extends FastItem>(items: readonly Item[], now: Epo
   let from = 0
   let until = Number.MAX_SAFE_INTEGER
   /** Undefined: not known to this process yet. Null: the resource has no series of its own. */
-  const trackedOf = (binding: Binding, featureId: string): TrackedSeries | null | undefined => {
-    const decision = binding.decisionAt(now)
+  const trackedOf = (decision: BindingDecision, featureId: string): TrackedSeries | null | undefined => {
+    from = Math.max(from, decision.from)
     until = Math.min(until, decision.until)
     return decision.tracked.get(featureId)
   }
@@ -70,6 +70,8 @@ export function planFast<Item extends FastItem>(items: readonly Item[], now: Epo
     const customer = customers[owner]!
     customer.accessVersion = route.customer.accessVersion
     if (route.resource && route.resource.accessVersion !== customer.accessVersion) return null
+    const decision = route.customer.decisionFrom(time)
+    const now = Math.max(time, decision.from)
     const add = (tracked: TrackedSeries) => {
       const period = tracked.periods.find(({ start, end }) => (start === null || start <= now) && (end === null || now < end))
       if (!period?.isComplete || tracked.datedAheadUntil >= now) return null
@@ -80,8 +82,8 @@ export function planFast<Item extends FastItem>(items: readonly Item[], now: Epo
       until = Math.min(until, period.end ?? Number.MAX_SAFE_INTEGER)
       return counters.get(period)!
     }
-    const total = trackedOf(route.customer, feature.id)
-    const own = route.resource ? trackedOf(route.resource, feature.id) : null
+    const total = trackedOf(decision, feature.id)
+    const own = route.resource ? trackedOf(route.resource.decisionFrom(now), feature.id) : null
     if (!total || own === undefined) return null
     const added = add(total)
     const addedOwn = own && add(own)

@@ -62,7 +62,7 @@ function openDoor({ kind = 'SERVER', isDirect }: { kind?: 'SERVER' | 'CLIENT'; i
     allowsUnsignedClientReads: false,
   }
   const environments = { authenticate: async () => identity, verifyCustomerToken: async () => '' }
-  const app = { usage, environments } as unknown as Services
+  const app = { usage, environments, clock: { now: () => 0 } } as unknown as Services
   const door = new GraphqlDoor({
     app,
     schema,
@@ -231,7 +231,7 @@ describe('reports that go round graphql-js', () => {
     const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)
     const read = directReportOf(schema, document, operations)!.read({ input: report })!
     const usage = { ...report, id: null, currentUsage: decimal.zero } as unknown as ReportedUsage
-    const app = { usage: { report: async () => [usage] } } as unknown as Services
+    const app = { usage: { report: async () => [usage] }, clock: { now: () => 0 } } as unknown as Services
     const context = { app, identity: { kind: 'SERVER', environmentId: 'e' } }
     const { data, errors } = await read(context as never)
     expect([data, errors!.length]).to.deep.equal([null, 1])

@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { GraphQLError } from 'graphql'
 import { AnswerRoom, maxAnswerBytes, textOf } from '../../../../../src/web/graphql/operations/answer-text.js'
 
 describe('the text of an answer', () => {
-  const written = async (value: object) => textOf(value, new AnswerRoom())
+  const written = async (value: object) => textOf(value, new AnswerRoom(), nextTurn)
   /** Long enough to be written in turns. */
   const long = 'long '.repeat(60_000)
 
@@ -14,7 +15,7 @@ describe('the text of an answer', () => {
       fc.asyncProperty(plain, async (value) => {
         expect(await written({ data: value })).to.equal(JSON.stringify({ data: value }))
         const large = { data: [value, long, { value, nothing: undefined, at: new Date(0) }, value], errors: [new GraphQLError('no')] }
-        const text = textOf(large, new AnswerRoom())
+        const text = textOf(large, new AnswerRoom(), nextTurn)
         expect(text).to.be.instanceOf(Promise)
         expect(await text).to.equal(JSON.stringify(large))
       }),
@@ -34,7 +35,7 @@ describe('the text of an answer', () => {
   it('is refused as soon as there is no room for it, by its bytes', async () => {
     const refused = async (value: object, room = new AnswerRoom()) => {
       const error = await Promise.resolve()
-        .then(() => textOf(value, room))
+        .then(() => textOf(value, room, nextTurn))
         .then(
           () => null,
           (thrown: Error) => thrown,
@@ -53,9 +54,11 @@ describe('the text of an answer', () => {
 
   it('has room with others of one request', async () => {
     const room = new AnswerRoom()
-    for (let n = 0; n < 8; n++) await textOf({ data: 'x'.repeat(1_000_000) }, room)
-    expect(() => textOf({ data: 'short' }, room)).to.not.throw()
-    expect(await Promise.resolve(textOf({ data: 'x'.repeat(1_000_000) }, room)).catch((error: Error) => error.message)).to.match(/larger/)
+    for (let n = 0; n < 8; n++) await textOf({ data: 'x'.repeat(1_000_000) }, room, nextTurn)
+    expect(() => textOf({ data: 'short' }, room, nextTurn)).to.not.throw()
+    expect(await Promise.resolve(textOf({ data: 'x'.repeat(1_000_000) }, room, nextTurn)).catch((error: Error) => error.message)).to.match(
+      /larger/,
+    )
   })
 
   it('counts large values before there is a text', () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { buildSchema, execute, parse } from 'graphql'
 import { Operation } from '../../../../../src/web/graphql/operations/operation.js'
@@ -33,13 +34,13 @@ describe('an answer in turns', () => {
       maybe: [null, thing('x'), Promise.resolve(thing('y'))],
     }
     const atOnce = await execute({ schema, document, rootValue })
-    const inTurns = await execute({ schema, document, rootValue, fieldResolver: new Turns(waitedFor).fieldResolver })
+    const inTurns = await execute({ schema, document, rootValue, fieldResolver: new Turns(waitedFor, nextTurn).fieldResolver })
     expect(inTurns).to.deep.equal(atOnce)
   })
 
   it('has the error of an item where it belongs', async () => {
     const rootValue = { things: [], names: null, maybe: [thing('x'), Promise.reject(new Error('gone')), null] }
-    const { data, errors } = await execute({ schema, document, rootValue, fieldResolver: new Turns(waitedFor).fieldResolver })
+    const { data, errors } = await execute({ schema, document, rootValue, fieldResolver: new Turns(waitedFor, nextTurn).fieldResolver })
     expect(data?.maybe).to.deep.equal([{ name: 'x' }, null, null])
     expect(errors?.map(({ message, path }) => [message, path])).to.deep.equal([['gone', ['maybe', 1]]])
   })
@@ -47,7 +48,7 @@ describe('an answer in turns', () => {
   it('lets others be served meanwhile, also within one item’s lists', async () => {
     const rootValue = { things: many(1, () => many(300, () => many(100, () => []))), names: null, maybe: null }
     const served = await othersServedDuring(
-      Promise.resolve(execute({ schema, document, rootValue, fieldResolver: new Turns(waitedFor).fieldResolver })),
+      Promise.resolve(execute({ schema, document, rootValue, fieldResolver: new Turns(waitedFor, nextTurn).fieldResolver })),
     )
     expect(served).to.be.above(1)
   })
@@ -64,7 +65,7 @@ describe('an answer in turns', () => {
       things: [],
     }
     const rootValue = { things: Array.from({ length: 1_000 }, () => counted), names: null, maybe: null }
-    const { errors } = await execute({ schema, document, rootValue, fieldResolver: new Turns(operation).fieldResolver })
+    const { errors } = await execute({ schema, document, rootValue, fieldResolver: new Turns(operation, nextTurn).fieldResolver })
     expect(errors?.[0]?.message).to.equal('the client hung up')
     expect(asked).to.be.below(20)
   })

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
-import { FairTurns } from '../../../../src/web/live/fair-turns.js'
+import { FairTurns } from '../../../../src/web/access/fair-turns.js'
 
 describe('turns of environments', () => {
   const work = (ms: number) => {

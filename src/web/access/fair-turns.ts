@@ -4,19 +4,20 @@ const roundMs = 8
 const turnsPerRound = 32
 
 /**
- * Work for listeners, in turns. Each piece of work takes a turn before it begins; environments have theirs one after the other, so that what one of
- * them has waiting delays each piece of another by no more than a piece of its own. A turn ends where its work first waits for something else.
+ * The event loop, shared by all who have work of more than a few milliseconds for it. Each piece of work takes a turn before it begins; owners have theirs one
+ * after the other, so that what one of them has waiting delays each piece of another by no more than a piece of its own. A turn ends where its work first
+ * waits for something else.
  */
 export class FairTurns {
-  /** Those who wait, by environment, in the order in which the environments come next. */
+  /** Those who wait, by owner, in the order in which the owners come next. */
   readonly #waiting = new Map<string, Array<() => void>>()
   #isServing = false
 
-  take(environmentId: string): Promise<void> {
+  take(owner: string): Promise<void> {
     return new Promise((resolve) => {
-      const line = this.#waiting.get(environmentId)
+      const line = this.#waiting.get(owner)
       if (line) line.push(resolve)
-      else this.#waiting.set(environmentId, [resolve])
+      else this.#waiting.set(owner, [resolve])
       this.#serve()
     })
   }
@@ -40,10 +41,16 @@ export class FairTurns {
   #next(): void {
     const [first] = this.#waiting
     if (!first) return
-    const [environmentId, line] = first
+    const [owner, line] = first
     const begin = line.shift()
-    this.#waiting.delete(environmentId)
-    if (line.length > 0) this.#waiting.set(environmentId, line)
+    this.#waiting.delete(owner)
+    if (line.length > 0) this.#waiting.set(owner, line)
     begin?.()
   }
 }
+
+/** Those of this process. An owner is an environment, as a rule. */
+export const turns = new FairTurns()
+
+/** A piece of long work gives up its turn after this long. */
+export const turnMs = 4

@@ -1,0 +1,13 @@
+/**
+ * Vouches for what is remembered of Redis: its replication id, which every restart and every promotion of a replica changes. What was written to the
+ * server before may be missing from then on, also when all that is there is in order.
+ */
+
+/** For a script. Half of the id: there are few of them, and it is told with each change. */
+export const redisEpochLua = `
+local function redisEpoch()
+  return string.sub(string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or '', 1, 16)
+end`
+
+/** The same of an answer of INFO. */
+export const redisEpochOf = (info: string): string => (/master_replid:([\da-f]+)/.exec(info)?.[1] ?? '').slice(0, 16)

@@ -1,0 +1,108 @@
+import { Queue } from 'bullmq'
+import { expect } from 'chai'
+import { Redis } from 'ioredis'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
+import { Life } from '../../../src/platform/process.js'
+import { FeedEpochs } from '../../../src/updates/deliver/feed-epochs.js'
+import type { ReloadMessage } from '../../../src/updates/wire/queue-message.js'
+import { createApp } from '../../../src/wiring/app.js'
+import { createTestDatabase, type TestDatabase } from '../../support/database.js'
+import { failOver, OwnRedis } from '../../support/own-redis.js'
+import { testRedisPrefix } from '../../support/redis.js'
+
+describe('epochs of persistent caches', function () {
+  this.timeout(60_000)
+
+  const server = new OwnRedis()
+  const databaseEpoch = { current: '7-1' }
+  let database: TestDatabase
+  let life: Life
+  let postgres: Postgres
+  let redis: Redis
+  let queues: { redisUrl: string; prefix: string }
+  let environmentId: string
+
+  before(async () => {
+    await server.start()
+    redis = new Redis(server.url)
+    database = await createTestDatabase()
+    life = new Life('test', silentLogger())
+    postgres = openPostgres(life, database.url, { poolSize: 4 })
+    queues = { redisUrl: server.url, prefix: testRedisPrefix() }
+    const { environments } = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
+    environmentId = (await environments.create({ refId: 'cached', hasPersistentCache: true })).environment.id
+    await environments.create({ refId: 'plain' })
+  })
+  after(async () => {
+    expect(await life.stop()).to.deep.equal([])
+    await database.drop()
+    redis.disconnect()
+    await server.stop()
+  })
+
+  /** As each worker has it. */
+  const newEpochs = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch })
+  /** Takes all messages that wait, as one consumer would. */
+  async function told(): Promise<ReloadMessage[]> {
+    const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
+    const jobs = await queue.getWaiting()
+    await queue.obliterate({ force: true })
+    await queue.close()
+    return jobs.map(({ data }) => data as ReloadMessage)
+  }
+
+  it('begin with what nobody has vouched for, and last as long as both stores do', async () => {
+    const epochs = newEpochs()
+    expect(epochs.of(environmentId)).to.equal(undefined)
+    await Promise.all([epochs.look(), newEpochs().look()])
+    await epochs.look()
+    const [message, ...others] = await told()
+    expect(others).to.deep.equal([])
+    expect(message).to.deep.include({ v: 1, environmentId, kind: 'reload', epoch: epochs.of(environmentId) })
+    expect(message!.epoch).to.be.closeTo(Date.now(), 10_000)
+    await newEpochs().look()
+    expect(await told()).to.deep.equal([])
+  })
+
+  it('begin anew when the Redis of the queues fails over, or is lost with all that it had', async () => {
+    const epochs = newEpochs()
+    await epochs.look()
+    const first = epochs.of(environmentId)!
+    await failOver(redis, async () => undefined)
+    await epochs.look()
+    const second = epochs.of(environmentId)!
+    expect(second).to.be.above(first)
+    expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([second])
+    await server.lose()
+    await server.start()
+    await epochs.look().catch(() => undefined)
+    for (let n = 0; epochs.of(environmentId) === second && n < 50; n++) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      await epochs.look().catch(() => undefined)
+    }
+    const third = epochs.of(environmentId)!
+    expect(third).to.be.above(second)
+    expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([third])
+  })
+
+  it('begin anew when the database has another history', async () => {
+    const epochs = newEpochs()
+    await epochs.look()
+    const before = epochs.of(environmentId)!
+    databaseEpoch.current = '7-2'
+    await epochs.look()
+    expect(epochs.of(environmentId)).to.be.above(before)
+    expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([epochs.of(environmentId)])
+  })
+
+  it('are told again by who comes next when a process has ended in between', async () => {
+    const epochs = newEpochs()
+    await epochs.look()
+    await told()
+    await postgres.prisma.environmentFeed.updateMany({ where: { environmentId }, data: { isTold: false } })
+    await newEpochs().look()
+    expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([epochs.of(environmentId)])
+  })
+})
