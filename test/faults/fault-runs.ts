@@ -31,6 +31,7 @@ export class FaultRuns {
     const prefix = `run-${++this.#runs}`
     const load = new Load(stage, life, prefix)
     const startedAt = performance.now()
+    const starts = stage.processes.map((process) => process.starts)
     await load.provision()
     load.start()
     let undo: Undo = nothing
@@ -56,6 +57,8 @@ export class FaultRuns {
     }
     await untilTrialsEnd(load)
     needed.push(...(await untilQuiet(stage)))
+    const died = stage.processes.filter((process, index) => process.starts > starts[index]!)
+    if (!fault.endsProcesses) needed.push(...died.map(({ name }) => `${name} ended`))
     const { ledger } = load
     const facts = await readFacts(stage, ledger, { memory: this.#memory, prefix, needed })
     const promised = { stalenessMs: maxStalenessSeconds * 1_000 + slackMs, isFull: fault.isFull ?? false }

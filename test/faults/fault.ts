@@ -9,6 +9,8 @@ export interface Fault {
   about: string
   /** Among the dozen of `--quick`. */
   isQuick?: boolean
+  /** It ends processes itself; by others none may end. */
+  endsProcesses?: boolean
   /** It fills the platform up itself, so that everybody is refused. */
   isFull?: boolean
   /** The data of PostgreSQL has to be on a volume that can be filled. */

@@ -14,13 +14,14 @@ export const types = [
 
 const mostApartMs = 2_500
 const pauses = [3, 10, 60]
-const clockAhead = new URL('../stage/clock-ahead.js', import.meta.url).href
+const clockAhead = new URL('../../support/shifted-clock.js?ahead=3600000', import.meta.url).href
 
 const kills = types.flatMap((type): Fault[] => [
   {
     name: `kill-${type}`,
     about: `kill -9 of one ${type}, and at a random moment after it of the other`,
     isQuick: type === 'usage-ingestion',
+    endsProcesses: true,
     holdMs: 500,
     async inject(stage) {
       const [first, second] = stage.of(type)
@@ -33,6 +34,7 @@ const kills = types.flatMap((type): Fault[] => [
   {
     name: `kill-both-${type}`,
     about: `kill -9 of both copies of ${type} at once`,
+    endsProcesses: true,
     holdMs: 500,
     async inject(stage) {
       for (const process of stage.of(type)) process.kill()
@@ -65,6 +67,7 @@ const clocks = types.map(
     name: `clock-${type}`,
     about: `the clock of one ${type} an hour ahead`,
     isQuick: type === 'web',
+    endsProcesses: true,
     holdMs: 4_000,
     async inject(stage) {
       const process = stage.of(type)[0]!

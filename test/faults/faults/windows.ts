@@ -54,6 +54,7 @@ export const windowFaults: readonly Fault[] = windowsOf.flatMap(([type, ofType])
       name: `kill-${type}-${window}`,
       about: `kill -9 of a ${type} at the moment that it has ${window.replaceAll('-', ' ')}, twice`,
       isQuick: type === 'usage-ingestion' && window === 'answered',
+      endsProcesses: true,
       holdMs: 500,
       async inject(stage) {
         const process = stage.of(type)[0]!

@@ -8,6 +8,7 @@ import { Ports } from '../../../src/local/processes/ports.js'
 import { parseProcfile } from '../../../src/local/processes/procfile.js'
 import { runCommand } from '../../../src/local/processes/run-command.js'
 import { migrate } from '../../../src/migrate.js'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
@@ -84,7 +85,8 @@ export class Stage {
     await migrate({ databaseUrl: this.postgres.url, log: () => {} })
     const life = new Life('prepare', silentLogger())
     const postgres = openPostgres(life, this.postgres.url, { poolSize: 2 })
-    const app = createApp({ life, postgres, queues: { redisUrl: this.redis.url, prefix: queuePrefix } })
+    const clock = await DatabaseClock.open(life, postgres.pool)
+    const app = createApp({ life, postgres, clock, queues: { redisUrl: this.redis.url, prefix: queuePrefix } })
     const open = async (refId: string): Promise<Tenant> => {
       const { environment } = await app.environments.create({ refId, isTest: true, hasPersistentCache: refId === 'loaded' })
       await app.catalog.apply(environment.id, faultCatalog, { dryRun: false, archiveMissing: false })
