@@ -14,7 +14,7 @@ const kinds: readonly [kind: string, about: string, holdMs: number, begin: (link
   ['half-open', 'stay open and carry nothing, those that were there for ever and new ones for 8 s', 8_000, (link) => link.freeze()],
   ['slow', 'carry everything 2 s later', 6_000, (link) => link.delay(2_000)],
 ]
-const quick = ['cut-usage-ingestion-postgres', 'half-open-sidecar-web', 'slow-web-redis']
+const quick = ['half-open-sidecar-web', 'slow-web-redis']
 
 export const networkFaults: readonly Fault[] = types.flatMap((type) =>
   linksOf(type).flatMap((to) =>

@@ -20,7 +20,6 @@ const kills = types.flatMap((type): Fault[] => [
   {
     name: `kill-${type}`,
     about: `kill -9 of one ${type}, and at a random moment after it of the other`,
-    isQuick: type === 'usage-ingestion',
     endsProcesses: true,
     holdMs: 500,
     async inject(stage) {
