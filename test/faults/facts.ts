@@ -10,6 +10,7 @@ import { cachePrefix, queuePrefix, type Stage } from './stage/stage.js'
 const quietMs = 60_000
 const copiesMs = 25_000
 const lookEveryMs = 250
+const lastTrials = 6
 
 /** Rows that somebody has still to work on, by what they are. */
 const waitingRows = `
@@ -134,7 +135,7 @@ async function readCopies(stage: Stage, ledger: Ledger, usages: readonly Usage[]
   const agreed: Seen[] = []
   try {
     for (const [where, read] of places)
-      for (const holder of ledger.holders) {
+      for (const holder of compared(ledger.holders)) {
         const feature = holder.role === 'evented' ? 'tokens' : 'calls'
         for (;;) {
           const answer = await read(holder, feature)
@@ -153,6 +154,10 @@ async function readCopies(stage: Stage, ledger: Ledger, usages: readonly Usage[]
   }
   return agreed
 }
+
+/** All that were there from the beginning, and the last of those that came. */
+const compared = (holders: readonly Holder[]) =>
+  holders.filter(({ role }, index) => (role !== 'trial' && role !== 'converting') || index >= holders.length - lastTrials)
 
 /** Null: it is not there, which is a miss to those who read it. */
 async function readCached(stage: Stage, customerId: string, feature: string) {

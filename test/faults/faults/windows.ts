@@ -52,19 +52,20 @@ export const windowFaults: readonly Fault[] = windowsOf.flatMap(([type, ofType])
   Object.entries(ofType).map(
     ([window, passings]): Fault => ({
       name: `kill-${type}-${window}`,
-      about: `kill -9 of a ${type} at the moment that it has ${window.replaceAll('-', ' ')}, twice`,
+      about: `kill -9 of a ${type} at the moment that it has ${window.replaceAll('-', ' ')}; twice where that happens so often`,
       isQuick: type === 'usage-ingestion' && window === 'answered',
       endsProcesses: true,
       holdMs: 500,
       async inject(stage) {
-        const process = stage.of(type)[0]!
         for (let time = 0; time < times; time++) {
           const end = performance.now() + mostMs
-          const isKilled = killAfter(process, passings)
-          while (!isKilled() && performance.now() < end) await stage.wait(50)
-          stopWatching(process)
-          if (!isKilled()) return async () => [`${window} did not come about`]
-          while (!(await process.isReady()) && performance.now() < end) await stage.wait(100)
+          const first = { isKilled: false }
+          for (const process of stage.of(type)) killAfter(process, passings, first)
+          while (!first.isKilled && performance.now() < end) await stage.wait(50)
+          for (const process of stage.of(type)) stopWatching(process)
+          if (!first.isKilled && time === 0) return async () => [`${window} did not come about`]
+          const isBack = async () => (await Promise.all(stage.of(type).map((process) => process.isReady()))).every(Boolean)
+          while (!(await isBack()) && performance.now() < end) await stage.wait(100)
         }
         return nothing
       },
@@ -72,21 +73,21 @@ export const windowFaults: readonly Fault[] = windowsOf.flatMap(([type, ofType])
   ),
 )
 
-/** Answers whether it was. */
-function killAfter(process: StagedProcess, passings: readonly Passing[]): () => boolean {
+/** Of the copies the first that comes to it. */
+function killAfter(process: StagedProcess, passings: readonly Passing[], first: { isKilled: boolean }): void {
   let passed = 0
-  const { pid } = process
   const watch = (link: Passing['link']): Watch => {
     return (from, data) => {
       const next = passings[passed]
       if (!next || next.link !== link || next.from !== from) return
       if (next.holds && !data.toString('latin1').toLowerCase().includes(next.holds)) return
       passed += 1
-      if (passed === passings.length && process.pid === pid) process.kill()
+      if (passed < passings.length || first.isKilled) return
+      first.isKilled = true
+      process.kill()
     }
   }
   for (const link of ['postgres', 'redis'] as const) if (process.links[link]) process.links[link].watch = watch(link)
-  return () => passed === passings.length
 }
 
 function stopWatching(process: StagedProcess): void {

@@ -14,8 +14,6 @@ const casts: readonly [role: Role, count: number, plan: string][] = [
   ['evented', 5, 'basic'],
   ['limited', 3, 'small'],
   ['changing', 3, 'basic'],
-  ['trial', 5, 'pro'],
-  ['converting', 2, 'pro'],
 ]
 /** Together some forty calls a second: two processors that others use too keep up with it beside sixteen processes. */
 const everyMs = { report: 80, events: 300, graphqlCheck: 150, sidecarCheck: 100 }
@@ -31,12 +29,13 @@ const lateEvery = 5
 const lateMs = 1_500
 const pauseMs = 120
 const changeEveryMs = 900
-/** The first trial ends so long after the load begins, the others one after the other. */
-const firstTrialMs = 3_000
-const betweenTrialsMs = 500
+const trialEveryMs = 700
+const trialMs = 3_000
 const mostRetryMs = 3_000
 /** The instant of a transition by time as this machine and the database's have it. */
 const instantMs = 25
+/** Among so many customers the trial is looked for that is asked about. */
+const lastTrials = 4
 
 const provisionCustomer = 'mutation ($input: ProvisionCustomerInput!) { provisionCustomer(input: $input) { customer { customerId } } }'
 const provisionPlan =
@@ -69,37 +68,35 @@ export class Load {
   /** Makes the customers; the platform must be well. */
   async provision(): Promise<void> {
     await this.#neighbours.provision()
-    let trials = 0
-    for (const [role, count, plan] of casts)
+    for (const [role, count, planId] of casts)
       for (let index = 0; index < count; index++) {
-        const isTrial = role === 'trial' || role === 'converting'
-        const endsAt = Date.now() + firstTrialMs + betweenTrialsMs * (isTrial ? trials++ : 0)
-        const customer = `${this.prefix}-${role}-${index}`
-        const steps: Holder['steps'] = [{ plan, begunAt: 0, doneAt: Date.now() }]
-        const after = role === 'trial' ? 'free' : plan
-        if (isTrial) steps.push({ plan: after, begunAt: endsAt - instantMs, doneAt: endsAt + instantMs, isByTime: true })
-        this.ledger.holders.push({ customer, role, steps })
-        const trialEndBehavior = role === 'trial' ? 'CANCEL_SUBSCRIPTION' : 'CONVERT_TO_PAID'
-        const trial = isTrial ? { isTrial, trialEndDate: new Date(endsAt).toISOString(), trialEndBehavior } : { isTrial }
-        await untilDone(() =>
-          this.#web[0]!.call(provisionCustomer, {
-            input: { customerId: customer, subscriptionParams: { planId: plan, trialOverrideConfiguration: trial } },
-          }),
-        )
-        steps[0]!.doneAt = Date.now()
+        const holder: Holder = { customer: `${this.prefix}-${role}-${index}`, role, steps: [{ plan: planId, begunAt: 0, doneAt: null }] }
+        this.ledger.holders.push(holder)
+        await untilDone(() => this.#provision(this.#web[0]!, holder.customer, { planId, trialOverrideConfiguration: { isTrial: false } }))
+        holder.steps[0]!.doneAt = Date.now()
       }
+  }
+
+  #provision(door: WebDoor, customerId: string, subscriptionParams: object): Promise<Outcome<unknown>> {
+    return door.call(provisionCustomer, { input: { customerId, subscriptionParams } })
   }
 
   start(): void {
     this.#neighbours.start()
     this.#pacer.every(everyMs.report, async () => this.#isBehind || this.#report(this.#nextOf('counted'), this.#nextDoor()))
     this.#pacer.every(everyMs.events, async () => this.#isBehind || this.#reportEvents())
-    const checked = this.ledger.holders.filter(({ role }) => role !== 'evented')
-    const one = () => checked[this.#next() % checked.length]!
+    const { holders } = this.ledger
+    const checked = holders.filter(({ role }) => role !== 'evented')
+    // Of the trials those that began last: they end now.
+    const one = () => {
+      const turn = this.#next()
+      return (turn % 4 === 0 && holders.slice(-lastTrials).find(({ role }) => role === 'trial')) || checked[turn % checked.length]!
+    }
     this.#pacer.every(everyMs.graphqlCheck, () => this.#check(one(), this.#web[this.#next() % this.#web.length]!))
     this.#pacer.every(everyMs.sidecarCheck, () => this.#check(one(), this.#sidecars[this.#next() % this.#sidecars.length]!))
     for (const holder of this.ledger.of('limited')) this.#actors.push(this.#keepToTheLimit(holder))
     for (const holder of this.ledger.of('changing')) this.#actors.push(this.#changePlans(holder))
+    this.#actors.push(this.#beginTrials())
   }
 
   /** Begins nothing new, and repeats what is unknown until it is known, for so long at most. */
@@ -229,6 +226,27 @@ export class Load {
         }
       }
       await sleep(pauseMs)
+    }
+  }
+
+  /** One after the other. Every third is to be paid when it ends; the others end with it. */
+  async #beginTrials(): Promise<void> {
+    for (let turn = 0; !this.#isOver; turn++) {
+      await sleep(trialEveryMs)
+      const role = turn % 3 === 0 ? 'converting' : 'trial'
+      const customer = `${this.prefix}-${role}-${turn}`
+      const endsAt = Date.now() + trialMs
+      const trialOverrideConfiguration = {
+        isTrial: true,
+        trialEndDate: new Date(endsAt).toISOString(),
+        trialEndBehavior: role === 'trial' ? 'CANCEL_SUBSCRIPTION' : 'CONVERT_TO_PAID',
+      }
+      const { kind } = await this.#provision(this.#web[turn % this.#web.length]!, customer, { planId: 'pro', trialOverrideConfiguration })
+      this.ledger.answers[kind] += 1
+      // One of which nobody knows whether it began is nobody's.
+      if (kind !== 'acknowledged') continue
+      const end = { plan: role === 'trial' ? 'free' : 'pro', begunAt: endsAt - instantMs, doneAt: endsAt + instantMs, isByTime: true }
+      this.ledger.holders.push({ customer, role, steps: [{ plan: 'pro', begunAt: 0, doneAt: Date.now() }, end] })
     }
   }
 
