@@ -18,12 +18,18 @@ export type RedisRole = 'request' | 'queue' | 'subscriber' | 'worker'
  */
 export type RedisUser = 'platform' | 'limited'
 
+/**
+ * `socketTimeout`: a connection is given up over which nothing comes for so long while something is asked. The far side may be gone without a word, and
+ * TCP would notice that after hours. BullMQ asks for jobs for ten seconds at a time.
+ */
 const optionsOf: Record<RedisRole, RedisOptions> = {
-  request: { maxRetriesPerRequest: 1, commandTimeout: 2_000 },
-  queue: { maxRetriesPerRequest: 1, commandTimeout: 2_000, enableOfflineQueue: false },
-  subscriber: { maxRetriesPerRequest: null },
-  worker: { maxRetriesPerRequest: null },
+  request: { maxRetriesPerRequest: 1, commandTimeout: 2_000, socketTimeout: 5_000 },
+  queue: { maxRetriesPerRequest: 1, commandTimeout: 2_000, socketTimeout: 5_000, enableOfflineQueue: false },
+  subscriber: { maxRetriesPerRequest: null, socketTimeout: 5_000 },
+  worker: { maxRetriesPerRequest: null, socketTimeout: 15_000 },
 }
+/** Who only listens asks so often whether there is still something to be heard. */
+const heartbeatMs = 5_000
 
 /** A Redis client of the process. Closed with it. */
 export function openRedis(life: Life, url: string, role: RedisRole, user: RedisUser = 'platform'): Redis {
@@ -46,6 +52,10 @@ export function openRedis(life: Life, url: string, role: RedisRole, user: RedisU
     if (isReported) life.log.info({ role }, 'redis connection is back')
     isReported = false
   })
+  if (role === 'subscriber') {
+    const ask = () => void (client.status === 'ready' && client.ping().catch(() => undefined))
+    life.open('heartbeat of a subscriber', setInterval(ask, heartbeatMs), clearInterval)
+  }
   return life.open(`redis ${role}`, client, (c) => c.disconnect())
 }
 

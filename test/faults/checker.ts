@@ -81,10 +81,11 @@ function findReports({ reports }: Ledger, { measurements }: Facts): Finding[] {
   const lost = acknowledged.filter(({ measurementIds }) => [...measurementIds].every((id) => !stored.has(id))).length
   const twice = acknowledged.filter(({ measurementIds }) => [...measurementIds].filter((id) => stored.has(id)).length > 1).length
   const open = reports.filter(({ fate }) => fate === 'open')
-  const refusals = JSON.stringify([...new Set(reports.flatMap(({ refusal }) => refusal || []))])
   // What nobody knows of yet may be stored, once.
-  const unnamed = measurements.filter(({ id }) => !named.has(id)).length
-  const unexplained = Math.max(0, unnamed - open.length)
+  const unnamed = measurements.filter(({ id }) => !named.has(id))
+  const unexplained = Math.max(0, unnamed.length - open.length)
+  const candidates = reports.filter(({ customer, value }) => unnamed.some((one) => one.customer === customer && one.value === value))
+  const refusals = JSON.stringify([...new Set(candidates.flatMap(({ refusal }) => refusal || []))])
   return [
     ...(lost > 0 ? [found('lost', 'reports acknowledged and not stored', lost)] : []),
     ...(twice > 0 ? [found('doubled', 'reports stored twice', twice)] : []),

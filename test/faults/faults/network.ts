@@ -11,9 +11,15 @@ const linksOf = (type: string): readonly Link[] => {
 
 const kinds: readonly [kind: string, about: string, holdMs: number, begin: (link: TcpProxy) => void][] = [
   ['cut', 'are cut, and cannot be made for 3 s', 3_000, (link) => link.cut()],
-  ['half-open', 'stay open and carry nothing, those that were there for ever and new ones for 8 s', 8_000, (link) => link.freeze()],
+  ['half-open', 'stay open and carry nothing: for ever those that were there, and those that are made then', 8_000, (link) => strand(link)],
   ['slow', 'carry everything 2 s later', 6_000, (link) => link.delay(2_000)],
 ]
+/** Neither way. */
+function strand(link: TcpProxy): void {
+  link.freeze()
+  link.deafen()
+}
+
 const quick = ['half-open-sidecar-web', 'slow-web-redis']
 
 export const networkFaults: readonly Fault[] = types.flatMap((type) =>

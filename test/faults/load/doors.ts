@@ -18,7 +18,8 @@ const mostTries = 20
 const nothingDone = ['RateLimitExceeded', 'ServiceUnavailable']
 /** Where a sidecar says why in its own words: a status without them is that of a connection that broke. */
 const detailsKey = 'grpc-status-details-bin'
-const [deadlineExceeded, unknownStatus, cancelled] = [4, 2, 1]
+/** INVALID_ARGUMENT, NOT_FOUND, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, UNAVAILABLE: of these a sidecar says that nothing was counted. */
+const notCounted = [3, 5, 8, 9, 14]
 
 const reportMutation = 'mutation ($input: ReportUsageInput!) { reportUsage(input: $input) { id } }'
 const eventMutation = 'mutation ($events: UsageEventsReportInput!) { reportEvent(events: $events) }'
@@ -93,8 +94,7 @@ export class SidecarDoor {
     } catch (error) {
       const { code, metadata, message } = error as { code: number; metadata?: Metadata; message: string }
       const isSaid = (metadata?.get(detailsKey).length ?? 0) > 0
-      const isUnknown = !isSaid || code === deadlineExceeded || code === unknownStatus || code === cancelled
-      return { kind: isUnknown ? 'unknown' : 'refused', why: message }
+      return { kind: isSaid && notCounted.includes(code) ? 'refused' : 'unknown', why: message }
     }
   }
 
