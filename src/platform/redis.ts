@@ -33,7 +33,7 @@ const heartbeatMs = 5_000
 
 /** A Redis client of the process. Closed with it. */
 export function openRedis(life: Life, url: string, role: RedisRole, user: RedisUser = 'platform'): Redis {
-  const client = new (user === 'limited' ? LimitedRedis : Redis)(url, {
+  const client = new (user === 'limited' ? LimitedRedis : PlatformRedis)(url, {
     ...optionsOf[role],
     // With a command that a limited user may not send.
     disableClientInfo: user === 'limited',
@@ -59,11 +59,27 @@ export function openRedis(life: Life, url: string, role: RedisRole, user: RedisU
   return life.open(`redis ${role}`, client, (c) => c.disconnect())
 }
 
+/** Ends the wait of `socketTimeout` with its connection: ioredis has it go on, and end the next one. */
+class PlatformRedis extends Redis {
+  constructor(...given: [url: string, options: RedisOptions] | [options: RedisOptions]) {
+    super(...(given as [string, RedisOptions]))
+    this.on('close', () => {
+      const waiting = this as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined }
+      clearTimeout(waiting.socketTimeoutTimer)
+      waiting.socketTimeoutTimer = undefined
+    })
+  }
+
+  override duplicate(override?: Partial<RedisOptions>): Redis {
+    return new PlatformRedis({ ...this.options, ...override })
+  }
+}
+
 /**
  * Sends no Lua but where it is allowed to: ioredis sends each script as a text when a connection needs it first. (Nor are such scripts for pipelines, which
  * cannot fall back.)
  */
-class LimitedRedis extends Redis {
+class LimitedRedis extends PlatformRedis {
   /** The one question that ioredis asks with it is whether the connection is ready: not when the user was refused. */
   override readonly info = ((answered: (error: unknown, text?: string) => void) =>
     this.select(this.options.db ?? 0).then(
