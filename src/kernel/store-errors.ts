@@ -45,6 +45,7 @@ const ofCode: Readonly<Record<string, StoreError>> = {
   P1017: 'away',
   P2024: 'busy',
   P2028: 'busy',
+  P2037: 'busy',
   P2034: 'lost race',
   P2002: 'taken',
   EAI_AGAIN: 'away',

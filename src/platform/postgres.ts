@@ -122,8 +122,34 @@ function isEndOfTransaction(query: unknown): boolean {
 class Pool extends pg.Pool {
   // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks and promises
   override connect(callback?: any): any {
-    return callback ? super.connect(AsyncResource.bind(callback)) : super.connect()
+    return callback ? super.connect(AsyncResource.bind(callback)) : super.connect().then(lend)
   }
+}
+
+/**
+ * The connection for one transaction, after whose end nothing is sent over it. When a transaction expires, or one of several queries in it fails, Prisma
+ * rolls back and goes on with the steps of the others all the same: they would be done outside of it, or in that of whoever has the connection next.
+ */
+function lend(client: pg.PoolClient): pg.PoolClient {
+  let isOver = false
+  const { release } = client
+  const own: Partial<pg.PoolClient> = {
+    release: (error) => {
+      isOver = true
+      release.call(client, error)
+    },
+    query: ((...args: [unknown]) => {
+      if (isOver) return Promise.reject(new Error('The transaction has ended.'))
+      isOver = isEndOfTransaction(args[0])
+      return client.query(...(args as unknown as [string]))
+    }) as unknown as pg.PoolClient['query'],
+  }
+  return new Proxy(client, {
+    get(_, name) {
+      const value = Reflect.get(name in own ? own : client, name) as unknown
+      return typeof value === 'function' ? value.bind(client) : value
+    },
+  })
 }
 
 /**

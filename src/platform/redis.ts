@@ -18,16 +18,22 @@ export type RedisRole = 'request' | 'queue' | 'subscriber' | 'worker'
  */
 export type RedisUser = 'platform' | 'limited'
 
+/**
+ * `socketTimeout`: a connection is given up over which nothing comes for so long while something is asked. The far side may be gone without a word, and
+ * TCP would notice that after hours. BullMQ asks for jobs for ten seconds at a time.
+ */
 const optionsOf: Record<RedisRole, RedisOptions> = {
-  request: { maxRetriesPerRequest: 1, commandTimeout: 2_000 },
-  queue: { maxRetriesPerRequest: 1, commandTimeout: 2_000, enableOfflineQueue: false },
-  subscriber: { maxRetriesPerRequest: null },
-  worker: { maxRetriesPerRequest: null },
+  request: { maxRetriesPerRequest: 1, commandTimeout: 2_000, socketTimeout: 5_000 },
+  queue: { maxRetriesPerRequest: 1, commandTimeout: 2_000, socketTimeout: 5_000, enableOfflineQueue: false },
+  subscriber: { maxRetriesPerRequest: null, socketTimeout: 5_000 },
+  worker: { maxRetriesPerRequest: null, socketTimeout: 15_000 },
 }
+/** Who only listens asks so often whether there is still something to be heard. */
+const heartbeatMs = 5_000
 
 /** A Redis client of the process. Closed with it. */
 export function openRedis(life: Life, url: string, role: RedisRole, user: RedisUser = 'platform'): Redis {
-  const client = new (user === 'limited' ? LimitedRedis : Redis)(url, {
+  const client = new (user === 'limited' ? LimitedRedis : PlatformRedis)(url, {
     ...optionsOf[role],
     // With a command that a limited user may not send.
     disableClientInfo: user === 'limited',
@@ -46,14 +52,34 @@ export function openRedis(life: Life, url: string, role: RedisRole, user: RedisU
     if (isReported) life.log.info({ role }, 'redis connection is back')
     isReported = false
   })
+  if (role === 'subscriber') {
+    const ask = () => void (client.status === 'ready' && client.ping().catch(() => undefined))
+    life.open('heartbeat of a subscriber', setInterval(ask, heartbeatMs), clearInterval)
+  }
   return life.open(`redis ${role}`, client, (c) => c.disconnect())
+}
+
+/** Ends the wait of `socketTimeout` with its connection: ioredis has it go on, and end the next one. */
+class PlatformRedis extends Redis {
+  constructor(...given: [url: string, options: RedisOptions] | [options: RedisOptions]) {
+    super(...(given as [string, RedisOptions]))
+    this.on('close', () => {
+      const waiting = this as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined }
+      clearTimeout(waiting.socketTimeoutTimer)
+      waiting.socketTimeoutTimer = undefined
+    })
+  }
+
+  override duplicate(override?: Partial<RedisOptions>): Redis {
+    return new PlatformRedis({ ...this.options, ...override })
+  }
 }
 
 /**
  * Sends no Lua but where it is allowed to: ioredis sends each script as a text when a connection needs it first. (Nor are such scripts for pipelines, which
  * cannot fall back.)
  */
-class LimitedRedis extends Redis {
+class LimitedRedis extends PlatformRedis {
   /** The one question that ioredis asks with it is whether the connection is ready: not when the user was refused. */
   override readonly info = ((answered: (error: unknown, text?: string) => void) =>
     this.select(this.options.db ?? 0).then(

@@ -1,3 +1,5 @@
+import { type Column, headingsOf, lineOf } from '../support/table.js'
+
 /** What an attack came to. */
 export interface Row {
   attack: string
@@ -70,7 +72,7 @@ export function toJson(row: Row): string {
   })
 }
 
-const columns: readonly [heading: string, width: number, value: (row: Row) => string | number][] = [
+const columns: readonly Column<Row>[] = [
   ['attack', -23, ({ attack }) => attack],
   ['tried', 8, ({ tried }) => tried],
   ['refused', 8, ({ refused }) => refused],
@@ -85,8 +87,5 @@ const columns: readonly [heading: string, width: number, value: (row: Row) => st
   ['  ', -2, (row) => `  ${failuresOf(row).join(', ') || 'ok'}`],
 ]
 
-const padded = (value: string | number, width: number) => (width < 0 ? String(value).padEnd(-width) : String(value).padStart(width))
-
-export const headings = (): string => columns.map(([heading, width]) => padded(heading, width)).join('')
-/** Widths are known beforehand, so that each row is printed when it is there. */
-export const toLine = (row: Row): string => columns.map(([, width, value]) => padded(value(row), width)).join('')
+export const headings = (): string => headingsOf(columns)
+export const toLine = (row: Row): string => lineOf(columns, row)

@@ -1,17 +1,19 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
 
 /** Who is told of everything that passes, before it is passed on. */
 export type Watch = (from: 'client' | 'server', data: Buffer) => void
 
-/** A way to a server that can be cut, or made to hang. */
+/** A way to a server that can be cut, made to hang or to take long, or led elsewhere. */
 export class TcpProxy {
   #state: 'open' | 'cut' | 'frozen' | 'deaf' = 'open'
+  #delayMs = 0
   readonly #pairs = new Set<[Socket, Socket]>()
 
   private constructor(
     private readonly server: Server,
-    private readonly target: URL,
-    private readonly watch: Watch | null,
+    private target: URL,
+    public watch: Watch | null,
   ) {}
 
   /** Leads to host and port of the URL. */
@@ -39,6 +41,11 @@ export class TcpProxy {
     for (const [client] of this.#pairs) client.unpipe()
   }
 
+  /** What is sent from now on arrives so much later. */
+  delay(ms: number): void {
+    this.#delayMs = ms
+  }
+
   /** Keeps every connection, and lets nothing come from the server any more: not on those that are open, nor on new ones. */
   deafen(): void {
     this.#state = 'deaf'
@@ -47,6 +54,12 @@ export class TcpProxy {
 
   mend(): void {
     this.#state = 'open'
+    this.#delayMs = 0
+  }
+
+  /** Where the connections lead that are made from now on. */
+  leadTo(url: string): void {
+    this.target = new URL(url)
   }
 
   async stop(): Promise<void> {
@@ -70,11 +83,33 @@ export class TcpProxy {
         for (const other of pair) other.destroy()
       })
     }
-    if (this.watch) {
-      client.on('data', (data) => this.watch!('client', data))
-      server.on('data', (data) => this.watch!('server', data))
+    client.on('data', (data) => this.watch?.('client', data))
+    server.on('data', (data) => this.watch?.('server', data))
+    if (this.#state !== 'deaf') server.pipe(this.#line()).pipe(client)
+    if (this.#state !== 'frozen') client.pipe(this.#line()).pipe(server)
+  }
+
+  /** Passes on what it is given in its order, when its time has come. */
+  #line(): Transform {
+    const waiting: { due: number; data: Buffer }[] = []
+    let passedAll = () => {}
+    const passOn = () => {
+      while (waiting[0] && waiting[0].due <= performance.now()) line.push(waiting.shift()!.data)
+      if (waiting[0]) setTimeout(passOn, Math.ceil(waiting[0].due - performance.now()))
+      else passedAll()
     }
-    if (this.#state !== 'deaf') server.pipe(client)
-    if (this.#state !== 'frozen') client.pipe(server)
+    const line = new Transform({
+      transform: (data: Buffer, _, done) => {
+        if (this.#delayMs === 0 && waiting.length === 0) return done(null, data)
+        waiting.push({ due: performance.now() + this.#delayMs, data })
+        if (waiting.length === 1) setTimeout(passOn, this.#delayMs)
+        done()
+      },
+      flush: (done) => {
+        if (waiting.length === 0) done()
+        else passedAll = done
+      },
+    })
+    return line
   }
 }

@@ -22,10 +22,21 @@ export function packReply({ batchId, answers }: Omit<IngestionReply, 'listeners'
   return JSON.stringify({ v: replyVersion, batchId, answers })
 }
 
-/** Null: it is of another version. One that does not say it is of the first. */
+/** Null: it is of another version, or no reply at all. One that does not say its version is of the first. */
 export function unpackReply(text: string): IngestionReply | null {
-  const { v = 1, ...reply } = JSON.parse(text) as IngestionReply & { v?: number }
-  return v === replyVersion ? reply : null
+  const { v = 1, ...reply } = (parsed(text) ?? {}) as Partial<IngestionReply> & { v?: number }
+  const { batchId, answers, listeners } = reply
+  const isReply = typeof batchId === 'string' && Array.isArray(answers) && (listeners === undefined || Array.isArray(listeners?.holders))
+  return isReply && v === replyVersion ? (reply as IngestionReply) : null
+}
+
+/** Whoever reaches Redis may say anything on a channel: what cannot be read must not end who hears it. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 /**

@@ -52,5 +52,5 @@ export class FairTurns {
 /** Those of this process. An owner is an environment, as a rule. */
 export const turns = new FairTurns()
 
-/** A piece of long work gives up its turn after this long. */
-export const turnMs = 4
+/** A piece of long work gives up its turn after this long. What one turn of an answer asks the database for is loaded together, so shorter ones cost statements. */
+export const turnMs = 8

@@ -13,6 +13,8 @@ import { residentMegabytesOf } from './process-figures.js'
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const probe = new URL('./process-probe.js', import.meta.url).href
 const startMs = 30_000
+/** Of an answer about readiness: who stands still gives none. */
+const readyMs = 5_000
 /** A loop that stands still answers when it goes on. */
 const answerMs = 60_000
 
@@ -24,16 +26,32 @@ export interface StartOptions {
 
 /** One process of ours under load. It ends with this process, however this one ends. */
 export class StackProcess {
+  /** When it has ended, however. */
+  readonly exited: Promise<void>
+
   private constructor(
     readonly name: string,
     private readonly child: ChildProcess,
     readonly url: string,
     /** Base of /readyz and /metrics. */
     readonly healthUrl: string,
-  ) {}
+  ) {
+    this.exited = new Promise((resolve) => child.once('exit', () => resolve()))
+  }
 
   /** Starts a process of the Procfile on a free port, and waits until it is ready. */
-  static async start(name: string, env: Record<string, string>, { nodeArgs = [], onLine }: StartOptions = {}): Promise<StackProcess> {
+  static async start(name: string, env: Record<string, string>, options: StartOptions = {}): Promise<StackProcess> {
+    const started = await StackProcess.launch(name, env, options)
+    const end = performance.now() + startMs
+    while (!(await started.isReady())) {
+      if (!started.isRunning || performance.now() > end) throw new Problem('UNAVAILABLE', 'SERVER_NOT_STARTED', `${name} did not start`)
+      await sleep(50)
+    }
+    return started
+  }
+
+  /** The same without waiting. */
+  static async launch(name: string, env: Record<string, string>, { nodeArgs = [], onLine }: StartOptions = {}): Promise<StackProcess> {
     const port = await freePort()
     // Sidecar and web process answer health and metrics on a port beside their own.
     const beside = { sidecar: 'SIDECAR_HTTP_PORT', web: 'METRICS_PORT' }[name]
@@ -54,18 +72,11 @@ export class StackProcess {
       stdio: ['ignore', onLine ? 'pipe' : 'ignore', 'inherit', 'ipc'],
     })
     if (onLine) createInterface({ input: child.stdout! }).on('line', onLine)
-    const started = new StackProcess(name, child, `http://127.0.0.1:${port}`, `http://127.0.0.1:${healthPort}`)
-    const end = performance.now() + startMs
-    while (!(await started.isReady())) {
-      if (child.exitCode !== null || performance.now() > end)
-        throw new Problem('UNAVAILABLE', 'SERVER_NOT_STARTED', `${name} did not start`)
-      await sleep(50)
-    }
-    return started
+    return new StackProcess(name, child, `http://127.0.0.1:${port}`, `http://127.0.0.1:${healthPort}`)
   }
 
   async isReady(): Promise<boolean> {
-    const answer = await fetch(`${this.healthUrl}/readyz`).catch(() => null)
+    const answer = await fetch(`${this.healthUrl}/readyz`, { signal: AbortSignal.timeout(readyMs) }).catch(() => null)
     await answer?.arrayBuffer()
     return answer?.status === 200
   }
@@ -100,6 +111,11 @@ export class StackProcess {
     return ((await answer) as [number])[0]
   }
 
+  /** Of its heap after its garbage was collected; needs `--expose-gc` among its node arguments. */
+  async heapMegabytes(): Promise<number> {
+    return Math.round((await this.#ask('heap')) / 104_857.6) / 10
+  }
+
   /** What it keeps in memory now. Linux only. */
   residentMegabytes(): number {
     return residentMegabytesOf(this.pid)
@@ -109,13 +125,22 @@ export class StackProcess {
     this.child.kill('SIGKILL')
   }
 
-  /** Has it stand still, its connections open, for as long as `work` takes. */
-  async whileFrozen<T>(work: () => Promise<T>): Promise<T> {
+  /** Has it stand still, its connections open. */
+  pause(): void {
     this.child.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.child.kill('SIGCONT')
+  }
+
+  /** Has it stand still for as long as `work` takes. */
+  async whileFrozen<T>(work: () => Promise<T>): Promise<T> {
+    this.pause()
     try {
       return await work()
     } finally {
-      this.child.kill('SIGCONT')
+      this.resume()
     }
   }
 

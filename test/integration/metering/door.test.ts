@@ -28,7 +28,7 @@ describe('the door of usage', () => {
   const send = (value = 1) => bench.usage.report(environmentId, [report('customer', value)])
   const usage = () => usageOf(bench, environmentId, 'customer', 'calls')
 
-  it('does not know when no worker is there, refuses when too much waits, and neither is counted any more', async function () {
+  it('does not know of what it handed over when no worker is there, refuses when too much waits, and neither is counted any more', async function () {
     this.timeout(20_000)
     const startedAt = performance.now()
     const waiting = Array.from({ length: 20 }, () =>
@@ -40,9 +40,10 @@ describe('the door of usage', () => {
     const outcomes = Promise.allSettled(waiting)
     expect(await problemOf(send())).to.include({ code: 'RESOURCE_EXHAUSTED', isRetryable: true })
     const results = await outcomes
-    expect(results.map((result) => (result.status === 'rejected' ? result.reason.details.outcome : 'counted'))).to.deep.equal(
-      Array(20).fill('unknown'),
-    )
+    const said = results.map((result) => (result.status === 'rejected' ? result.reason.details.outcome : 'counted'))
+    // Those that a slow machine never handed over were certainly not counted.
+    expect(said.every((outcome) => outcome === 'unknown' || outcome === 'notCounted')).to.equal(true)
+    expect(said).to.include('unknown')
     expect(performance.now() - startedAt).to.be.within(4_900, 8_000)
     // when a worker comes, it finds the jobs that nobody waits for
     bench.startIngestion()

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Problem } from '../../../src/kernel/problem.js'
@@ -62,6 +63,71 @@ describe('a query that is given up', () => {
       }
       expect(failures).to.deep.equal([])
       expect(givenUp).to.be.above(0)
+    } finally {
+      expect(await life.stop()).to.deep.equal([])
+    }
+  })
+})
+
+describe('a transaction that has ended', () => {
+  let database: TestDatabase
+  before(async () => {
+    database = await createTestDatabase()
+  })
+  after(() => database.drop())
+
+  it('has nothing sent that Prisma goes on with', async () => {
+    const life = new Life('postgres', silentLogger())
+    try {
+      const { pool, prisma } = openPostgres(life, database.url, { poolSize: 2 })
+      await prisma.environment.create({
+        data: { id: randomUUID(), refId: 'one', displayName: 'one', signingSecret: Buffer.from('secret') },
+      })
+      const sent: string[] = []
+      pool.on('connect', (client) => {
+        const query = client.query.bind(client) as (...args: unknown[]) => unknown
+        client.query = ((...args: unknown[]) => {
+          sent.push(typeof args[0] === 'string' ? args[0] : (args[0] as { text: string }).text)
+          return query(...args)
+        }) as typeof client.query
+      })
+      // given an operation of two steps, the first of which has to wait until its transaction has expired
+      const locker = await pool.connect()
+      await locker.query('BEGIN')
+      await locker.query('LOCK TABLE environment')
+      const read = (db: Pick<typeof prisma, 'environment'>) => db.environment.findMany({ include: { features: true } })
+      const expired = prisma.$transaction((db) => read(db as typeof prisma), { timeout: 200 }).catch((error: Error) => error.message)
+      await setTimeout(500)
+      await locker.query('COMMIT')
+      locker.release()
+
+      // then the second step fails, and is not done outside of it
+      expect(await expired).to.match(/ended|expired|closed/)
+      await eventually('it to be rolled back', () => sent.includes('ROLLBACK'))
+      await setTimeout(200)
+      expect(sent.slice(sent.indexOf('ROLLBACK') + 1)).to.deep.equal([])
+      expect(await read(prisma)).to.have.length(1)
+      expect(sent.filter((text) => /"feature"/.test(text))).to.have.length(1)
+    } finally {
+      expect(await life.stop()).to.deep.equal([])
+    }
+  })
+
+  it('gives a connection back over which nothing can be sent any more', async () => {
+    const life = new Life('postgres', silentLogger())
+    try {
+      const { pool } = openPostgres(life, database.url, { poolSize: 1 })
+      for (const end of ['COMMIT', 'ROLLBACK', null]) {
+        const client = await pool.connect()
+        await client.query('BEGIN')
+        if (end) await client.query(end)
+        else client.release()
+        const late = await client.query('SELECT 1').catch((error: Error) => error.message)
+        expect(late, String(end)).to.equal('The transaction has ended.')
+        if (end) client.release()
+        else await pool.query('ROLLBACK')
+        expect((await pool.query('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }])
+      }
     } finally {
       expect(await life.stop()).to.deep.equal([])
     }

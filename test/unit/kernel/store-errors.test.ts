@@ -46,6 +46,11 @@ const cases: [what: string, thrown: Error, kind: StoreError | null][] = [
   ],
   ['a raw query of Prisma that is wrong', ofPrisma('P2010', '42601'), null],
   ['Prisma without a server', failure('no server', { code: 'P1001' }), 'away'],
+  [
+    'Prisma at a server without a connection left',
+    failure('Too many database connections opened: sorry, too many clients already', { code: 'P2037' }),
+    'busy',
+  ],
   ['Prisma without a connection left', failure('none left', { code: 'P2024' }), 'busy'],
   ['a record that Prisma does not find', failure('not found', { code: 'P2025' }), null],
   ['a refused connection', failure('connect', { code: 'ECONNREFUSED' }), 'away'],

@@ -37,6 +37,24 @@ describe('reply to a door', () => {
     })
   })
 
+  it('is none when it is something else, or cannot be read', () => {
+    const listeners = { epoch: 'epoch', holders: [] }
+    const reply = { v: 1, batchId: 'batch', answers: [], listeners }
+    expect(unpackReply(JSON.stringify(reply))).to.deep.equal({ batchId: 'batch', answers: [], listeners })
+    const others = [
+      {},
+      [],
+      7,
+      { ...reply, batchId: 1 },
+      { ...reply, answers: {} },
+      { ...reply, listeners: null },
+      { ...reply, listeners: { holders: 1 } },
+    ]
+    for (const text of ['', '{', 'null', '\0', ...others.map((other) => JSON.stringify(other))])
+      expect(unpackReply(text), text).to.equal(null)
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => unpackReply(text) === null))
+  })
+
   it('is none when it is of another version', () => {
     expect(unpackReply('{"v":2,"batchId":"batch","answers":[]}')).to.equal(null)
     expect(unpackReply('{"batchId":"batch","answers":[]}')).to.deep.equal({ batchId: 'batch', answers: [] })

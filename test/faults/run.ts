@@ -1,0 +1,92 @@
+// `npm run faults [-- NAME …] [--quick] [--json] [--markdown FILE]`: see .github/CONTRIBUTING.md.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { Problem } from '../../src/kernel/problem.js'
+import { silentLogger } from '../../src/platform/logger.js'
+import { Life } from '../../src/platform/process.js'
+import { describeMachine } from '../bench/figures/machine.js'
+import { FaultRuns } from './fault-runs.js'
+import { faults, noFault } from './faults.js'
+import { headings, isClean, type Row, toJson, toLine, toMarkdown, withTable } from './row.js'
+import { Stage } from './stage/stage.js'
+
+const usage = `Usage: npm run faults [-- NAME …] [--quick] [--json] [--markdown FILE]
+
+${faults.map(({ name, about }) => `  ${name.padEnd(48)}${about}`).join('\n')}
+
+  All of them unless some are named; the beginning of a name stands for all that begin so. PostgreSQL and Redis are own ones. Linux only.
+
+  --quick          about a dozen, of each kind
+  --json           prints one JSON object per fault and line on standard output, and nothing else there
+  --markdown FILE  writes the table as the documentation has it, into the place that the page has for it
+`
+
+/** What takes longer is told the reason of. */
+const longRecoverySeconds = 10
+
+const note = (line: string) => process.stderr.write(`${line}\n`)
+
+/** @throws TypeError for names and options that are none */
+function readArguments() {
+  const options = {
+    json: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    markdown: { type: 'string' },
+    help: { type: 'boolean' },
+  } as const
+  const { values, positionals } = parseArgs({ options, allowPositionals: true })
+  if (values.help) return null
+  const unknown = positionals.filter((name) => !faults.some((fault) => fault.name.startsWith(name)))
+  if (unknown.length > 0) throw new TypeError(`No fault ${unknown.join(', ')}`)
+  const isNamed = (name: string) => positionals.length === 0 || positionals.some((some) => name.startsWith(some))
+  const chosen = faults.filter(({ name, isQuick }) => isNamed(name) && (!values.quick || isQuick))
+  return { chosen, isJson: values.json, markdown: values.markdown }
+}
+
+async function run({ chosen, isJson, markdown }: NonNullable<ReturnType<typeof readArguments>>): Promise<number> {
+  const life = new Life('faults', silentLogger())
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void life.stop().finally(() => process.exit(130)))
+  const machine = describeMachine()
+  note(machine)
+  const rows: Row[] = []
+  try {
+    const hasSmallVolume = chosen.some(({ needsSmallVolume }) => needsSmallVolume)
+    const stage = await Stage.open(life, { hasSmallVolume, note })
+    const runs = new FaultRuns(stage, life)
+    if (!isJson) process.stdout.write(`${headings()}\n`)
+    for (const fault of [noFault, ...chosen]) {
+      if (fault.needsSmallVolume && stage.volume === null) {
+        note(`${fault.name} is left out: it needs the right to mount a volume`)
+        continue
+      }
+      const row = await runs.run(fault)
+      rows.push(row)
+      process.stdout.write(`${isJson ? toJson(row) : toLine(row)}\n`)
+      if (row.recoverSeconds > longRecoverySeconds) note(`  recovered last: ${row.recoveredLast}`)
+      for (const { kind, what, count } of row.findings) note(`  ${kind} ${count}: ${what}`)
+      const { errorLines, firstError } = stage.logs.lap()
+      if (!isClean(row) && firstError) note(`  ${errorLines} error lines, the first: ${firstError.slice(0, 1_000)}`)
+    }
+    const clean = rows.filter(isClean).length
+    note(`${clean} of ${rows.length} runs are clean`)
+    return clean === rows.length ? 0 : 1
+  } catch (error) {
+    if (!life.signal.aborted) note(error instanceof Problem ? error.message : String(error instanceof Error ? error.stack : error))
+    return 1
+  } finally {
+    if (markdown !== undefined && rows.length > 0) {
+      const page = existsSync(markdown) ? readFileSync(markdown, 'utf8') : ''
+      writeFileSync(markdown, withTable(page, `${toMarkdown(rows)}\n\nOn ${machine}.`))
+    }
+    for (const failure of await life.stop()) note(`${failure.message}: ${String(failure.cause)}`)
+  }
+}
+
+try {
+  const args = readArguments()
+  if (args === null) process.stdout.write(usage)
+  else process.exitCode = await run(args)
+} catch (error) {
+  note(`${(error as Error).message}\n\n${usage}`)
+  process.exitCode = 1
+}
