@@ -16,6 +16,7 @@ export class Hearing {
   #beats = 0
   /** In a row. */
   #misses = 0
+  #isSubscribed = false
   readonly #waiting = new Map<string, (isHeard: boolean) => void>()
 
   constructor({ subscriber, publisher, prefix }: { subscriber: Redis; publisher: Redis; prefix: string }) {
@@ -25,8 +26,7 @@ export class Hearing {
     subscriber.on('message', (channel: string, beat: string) => {
       if (channel === this.#channel) this.#waiting.get(beat)?.(true)
     })
-    // Comes again by itself with each connection.
-    subscriber.subscribe(this.#channel).catch(() => undefined)
+    this.#subscribe()
   }
 
   /**
@@ -34,6 +34,7 @@ export class Hearing {
    * not be sent.
    */
   async prove(withinMs: number): Promise<number | null> {
+    if (!this.#isSubscribed) this.#subscribe()
     const sentAt = performance.now()
     this.#beats += 1
     const beat = String(this.#beats)
@@ -53,11 +54,22 @@ export class Hearing {
     }
   }
 
+  /** Comes again by itself with each connection, once it has been there: one that breaks before it is ready forgets it. */
+  #subscribe(): void {
+    this.#subscriber.subscribe(this.#channel).then(
+      () => {
+        this.#isSubscribed = true
+      },
+      () => undefined,
+    )
+  }
+
   /** A connection that looks open and is deaf is made anew. */
   #note(isHeard: boolean): void {
     this.#misses = isHeard ? 0 : this.#misses + 1
     if (this.#misses < mostMisses || this.#subscriber.status !== 'ready') return
     this.#misses = 0
+    this.#isSubscribed = false
     this.#subscriber.disconnect(true)
   }
 }

@@ -78,7 +78,7 @@ describe('epochs of persistent caches', function () {
     await server.lose()
     await server.start()
     await epochs.look().catch(() => undefined)
-    for (let n = 0; epochs.of(environmentId) === second && n < 50; n++) {
+    for (let n = 0; epochs.of(environmentId) === second && n < 300; n++) {
       await new Promise((resolve) => setTimeout(resolve, 100))
       await epochs.look().catch(() => undefined)
     }
