@@ -1,5 +1,5 @@
 import { newId } from '../kernel/id.js'
-import type { Redis } from '../platform/redis.js'
+import { keepSubscribed, type Redis } from '../platform/redis.js'
 
 /** In a row: a process that was busy for a moment, or has just connected, is not deaf. */
 const mostMisses = 3
@@ -16,7 +16,6 @@ export class Hearing {
   #beats = 0
   /** In a row. */
   #misses = 0
-  #isSubscribed = false
   readonly #waiting = new Map<string, (isHeard: boolean) => void>()
 
   constructor({ subscriber, publisher, prefix }: { subscriber: Redis; publisher: Redis; prefix: string }) {
@@ -26,7 +25,7 @@ export class Hearing {
     subscriber.on('message', (channel: string, beat: string) => {
       if (channel === this.#channel) this.#waiting.get(beat)?.(true)
     })
-    this.#subscribe()
+    keepSubscribed(subscriber, this.#channel)
   }
 
   /**
@@ -34,7 +33,6 @@ export class Hearing {
    * not be sent.
    */
   async prove(withinMs: number): Promise<number | null> {
-    if (!this.#isSubscribed) this.#subscribe()
     const sentAt = performance.now()
     this.#beats += 1
     const beat = String(this.#beats)
@@ -54,22 +52,11 @@ export class Hearing {
     }
   }
 
-  /** Comes again by itself with each connection, once it has been there: one that breaks before it is ready forgets it. */
-  #subscribe(): void {
-    this.#subscriber.subscribe(this.#channel).then(
-      () => {
-        this.#isSubscribed = true
-      },
-      () => undefined,
-    )
-  }
-
   /** A connection that looks open and is deaf is made anew. */
   #note(isHeard: boolean): void {
     this.#misses = isHeard ? 0 : this.#misses + 1
     if (this.#misses < mostMisses || this.#subscriber.status !== 'ready') return
     this.#misses = 0
-    this.#isSubscribed = false
     this.#subscriber.disconnect(true)
   }
 }

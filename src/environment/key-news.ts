@@ -1,6 +1,6 @@
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
-import { openRedis, sharedRedis } from '../platform/redis.js'
+import { keepSubscribed, openRedis, sharedRedis } from '../platform/redis.js'
 import type { KeyLookups } from './key-lookups.js'
 
 const channelOf = ({ prefix }: QueueConnection): string => `${prefix}:keys-created`
@@ -20,7 +20,5 @@ export function keyNewsTeller(life: Life, queues: QueueConnection): (keyHash: Bu
 export function hearKeyNews(life: Life, queues: QueueConnection, keys: Pick<KeyLookups, 'created' | 'forgetUnknown'>): void {
   const subscriber = openRedis(life, queues.redisUrl, 'subscriber')
   subscriber.on('message', (_channel: string, hash: string) => keys.created(Buffer.from(hash, 'base64')))
-  // Subscribed again by the client itself, before this is called for another connection.
-  subscriber.on('ready', () => keys.forgetUnknown())
-  subscriber.subscribe(channelOf(queues)).catch((error: unknown) => life.log.debug({ err: error }, 'new keys cannot be heard of'))
+  keepSubscribed(subscriber, channelOf(queues), () => keys.forgetUnknown())
 }

@@ -132,3 +132,13 @@ export function sharedRedis(life: Life, url: string, role: 'request' | 'queue', 
   ofLife.set(key, client)
   return client
 }
+
+/**
+ * Hears a channel for as long as the client lives. ioredis subscribes again by itself only to what it was subscribed to: a subscription that is refused with a
+ * connection that breaks before it is ready is gone, and one that is sent before then breaks it. `subscribed`: called with each connection that hears.
+ */
+export function keepSubscribed(subscriber: Redis, channel: string, subscribed: () => void = () => {}): void {
+  const subscribe = () => subscriber.subscribe(channel).then(subscribed, () => undefined)
+  subscriber.on('ready', subscribe)
+  if (subscriber.status === 'ready') void subscribe()
+}

@@ -25,7 +25,7 @@ export function openDirectQueue(
   const limits = { maxWaitingJobs: defaultMaxWaitingJobs, maxRedisBytes: null }
   const intake = new UsageIntake({
     queues,
-    replies: new Replies(subscriber, prefix, life.log, `${directDoorPrefix(environmentId)}${newId()}`),
+    replies: new Replies(subscriber, prefix, `${directDoorPrefix(environmentId)}${newId()}`),
     clock,
     backlog: new Backlog({ redis: null, queues, limits, log: life.log, metrics: life.metrics }),
     answerWithinMs,

@@ -86,7 +86,7 @@ export class UsageIntake {
     const isDated = items.some(({ timestamp }) => timestamp !== null)
     try {
       const testClock = isDated ? await this.#findTestClock?.(environmentId) : null
-      return testClock?.now ?? (await this.#clock.now())
+      return testClock?.now ?? this.#clock.now()
     } catch (error) {
       throw beforeCounting(error)
     }

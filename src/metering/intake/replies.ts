@@ -1,6 +1,5 @@
-import type { Redis } from 'ioredis'
 import { newId } from '../../kernel/id.js'
-import type { Logger } from '../../platform/logger.js'
+import { keepSubscribed, type Redis } from '../../platform/redis.js'
 import { type IngestionReply, replyChannel, unpackReply } from '../wire/replies.js'
 
 /** Hears the replies to the batches of this process, over one Redis channel. A reply that is lost with a connection is asked for again. */
@@ -11,7 +10,6 @@ export class Replies {
   constructor(
     subscriber: Redis,
     prefix: string,
-    log: Logger,
     readonly door: string = newId(),
   ) {
     subscriber.on('message', (_channel, message) => {
@@ -19,8 +17,7 @@ export class Replies {
       // One of another version is none: the batch is asked for again, and another worker may answer.
       if (reply) this.#expected.get(reply.batchId)?.(reply)
     })
-    // ioredis subscribes again by itself after a reconnect.
-    subscriber.subscribe(replyChannel(prefix, this.door)).catch((error: unknown) => log.warn({ err: error }, 'replies cannot be heard yet'))
+    keepSubscribed(subscriber, replyChannel(prefix, this.door))
   }
 
   expect(batchId: string, heard: (reply: IngestionReply) => void): void {

@@ -62,7 +62,7 @@ function openIntake({
   const redis = openRedis(life, queues.redisUrl, 'request')
   return {
     queues: shardQueues,
-    replies: new Replies(openRedis(life, queues.redisUrl, 'subscriber'), queues.prefix, life.log),
+    replies: new Replies(openRedis(life, queues.redisUrl, 'subscriber'), queues.prefix),
     clock,
     backlog: new Backlog({ redis, queues: [...shardQueues, aggregation], limits, log: life.log, metrics: life.metrics }),
     expectAnnouncement,

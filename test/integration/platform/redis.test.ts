@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
-import { openRedis } from '../../../src/platform/redis.js'
+import { keepSubscribed, openRedis } from '../../../src/platform/redis.js'
 import { eventually } from '../../support/eventually.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 import { TcpProxy } from '../../support/tcp-proxy.js'
@@ -67,5 +67,29 @@ describe('a connection to Redis that stays open and carries nothing', function (
       return heard.length > 0
     }
     await eventually('a message to be heard', isHeard, noticeMs)
+  })
+})
+
+describe('a subscription', () => {
+  const life = new Life('redis', silentLogger())
+  after(async () => expect(await life.stop()).to.deep.equal([]))
+
+  it('is there in the end also when its first connection broke before it was ready', async () => {
+    const [kept, other] = ['kept', 'other'].map((name) => `${testRedisPrefix()}:${name}`)
+    const subscriber = openRedis(life, testRedisUrl(), 'subscriber')
+    const publisher = openRedis(life, testRedisUrl(), 'request')
+    // given: what is sent in that moment is in the way of the questions that ioredis asks a new connection
+    let connections = 0
+    subscriber.on('connect', () => {
+      connections += 1
+      if (connections === 1) subscriber.subscribe(other!).catch(() => undefined)
+    })
+    let times = 0
+    keepSubscribed(subscriber, kept!, () => {
+      times += 1
+    })
+    await eventually('it to be heard', async () => (await publisher.publish(kept!, '')) === 1)
+    expect(connections).to.equal(2)
+    expect(times).to.equal(1)
   })
 })

@@ -144,7 +144,7 @@ export class EventIngestion {
       if (!isTooLate(error)) throw error
       return null
     })
-    if (!stored) return Math.max(deadline, await this.#clock.now())
+    if (!stored) return Math.max(deadline, this.#clock.now())
     const { now, time, times, isNew } = stored
     this.#carefulFor = isNew ? carefulBatches : Math.max(0, this.#carefulFor - 1)
     if (time === null) return now
