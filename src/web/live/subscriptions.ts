@@ -63,12 +63,8 @@ export class Subscriptions {
       if (subscriptions > maxSubscriptions) throw invalidInput(`A socket takes at most ${maxSubscriptions} subscriptions`)
       if (variables && JSON.stringify(variables).length > maxVariablesCharacters)
         throw invalidInput(`Variables of a subscription have at most ${maxVariablesCharacters} characters`)
-      const { environmentId } = identity
-      const pay = (cost: number) => rateLimits.takeCost(identity, client.address, cost)
-      // A short one too: many of them arrive at once.
-      const prepared = this.#documents.isKnown(query)
-        ? this.#documents.prepare(query)
-        : await this.#documents.prepareInTurns(query, environmentId, pay)
+      // At once: what is told while it waited for a turn would be missed.
+      const prepared = this.#documents.prepare(query)
       if (!('document' in prepared)) return prepared.map((error) => toWireError(toProblem(error), newId(), error))
       const { document } = prepared
       const operation = getOperationAST(document, operationName)
