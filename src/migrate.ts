@@ -23,7 +23,7 @@ import {
   explainDatabaseError,
   interrupted,
   isPassing,
-  type Patience,
+  type LockPatience,
   targetOf,
   withBriefLocks,
 } from './platform/database.js'
@@ -152,7 +152,7 @@ async function lock(client: pg.Client, waitSeconds: number, log: MigrationLog): 
   }
 }
 
-async function applyPending(client: pg.Client, { migrations, functions }: WantedSchema, patience: Patience): Promise<Released> {
+async function applyPending(client: pg.Client, { migrations, functions }: WantedSchema, patience: LockPatience): Promise<Released> {
   // Read again: another host may have worked while we waited for the lock.
   const schema = await readSchema(client)
   refuseUnusable(schema, migrations)
@@ -224,7 +224,7 @@ async function recordFinish(client: pg.Client, id: string, { name, breakingReaso
 }
 
 /** In one transaction with its ledger row: a crash leaves neither, and the next run simply begins again. */
-async function applyWhole(client: pg.Client, migration: Migration, patience: Patience): Promise<void> {
+async function applyWhole(client: pg.Client, migration: Migration, patience: LockPatience): Promise<void> {
   const id = randomUUID()
   try {
     await withBriefLocks(client, `migration ${migration.name}`, patience, () =>
@@ -243,7 +243,7 @@ async function applyWhole(client: pg.Client, migration: Migration, patience: Pat
 }
 
 /** Statement by statement, each committed at once: the ledger row comes first, because a crash may leave half of the work behind. */
-async function applyStepwise(client: pg.Client, migration: Migration, patience: Patience): Promise<void> {
+async function applyStepwise(client: pg.Client, migration: Migration, patience: LockPatience): Promise<void> {
   const id = randomUUID()
   await recordStart(client, id, migration)
   for (const { text, start } of splitStatements(migration.script)) {

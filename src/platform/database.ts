@@ -160,7 +160,7 @@ const lockTimeoutMs = 1_000
 /** They have their turn in between. */
 const pauseMs = 2_000
 
-export interface Patience {
+export interface LockPatience {
   /** `level: 'warn'` among the fields makes it a warning. */
   log: (message: string, fields: { level?: 'warn'; [field: string]: unknown }) => void
   /** How long locks may be asked for. */
@@ -175,7 +175,7 @@ export interface Patience {
 export async function withBriefLocks<T>(
   client: pg.Client,
   what: string,
-  { log, waitSeconds }: Patience,
+  { log, waitSeconds }: LockPatience,
   work: () => Promise<T>,
 ): Promise<T> {
   const deadline = performance.now() + waitSeconds * 1_000

@@ -1,9 +1,8 @@
 // `npm run attack [-- NAME …] [--json] [--seconds N]`: see .github/CONTRIBUTING.md.
 import { parseArgs } from 'node:util'
-import { Problem } from '../../src/kernel/problem.js'
-import { silentLogger } from '../../src/platform/logger.js'
-import { Life } from '../../src/platform/process.js'
+import type { Life } from '../../src/platform/process.js'
 import { describeMachine } from '../bench/figures/machine.js'
+import { note, runProgram } from '../support/program.js'
 import { attacks, together } from './attacks.js'
 import { failuresOf, headings, toJson, toLine } from './row.js'
 import { Stage } from './stage/stage.js'
@@ -24,8 +23,6 @@ ${Object.entries(together)
 /** Of what a process logged. */
 const longestLine = 1_000
 
-const note = (line: string) => process.stderr.write(`${line}\n`)
-
 /** @throws TypeError for names and options that are none */
 function readArguments() {
   const options = {
@@ -43,37 +40,21 @@ function readArguments() {
   return { chosen: [...all].filter(([name]) => positionals.length === 0 || positionals.includes(name)), seconds, isJson: values.json }
 }
 
-async function run({ chosen, seconds, isJson }: NonNullable<ReturnType<typeof readArguments>>): Promise<number> {
-  const life = new Life('attack', silentLogger())
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void life.stop().finally(() => process.exit(130)))
+async function work({ chosen, seconds, isJson }: NonNullable<ReturnType<typeof readArguments>>, life: Life): Promise<number> {
   note(describeMachine())
   let failed = 0
-  try {
-    const stage = await Stage.open(life)
-    if (!isJson) process.stdout.write(`${headings()}\n`)
-    for (const [name, names] of chosen) {
-      const row = await stage.face(name, names, seconds)
-      const failures = failuresOf(row)
-      if (failures.length > 0) failed += 1
-      process.stdout.write(`${isJson ? toJson(row) : toLine(row)}\n`)
-      if (isJson && failures.length > 0) note(`${name}: ${failures.join(', ')}`)
-      if (row.firstError) note(row.firstError.slice(0, longestLine))
-    }
-    note(`${chosen.length - failed} of ${chosen.length} attacks came to nothing`)
-    return failed === 0 ? 0 : 1
-  } catch (error) {
-    if (!life.signal.aborted) note(error instanceof Problem ? error.message : String(error instanceof Error ? error.stack : error))
-    return 1
-  } finally {
-    for (const failure of await life.stop()) note(`${failure.message}: ${String(failure.cause)}`)
+  const stage = await Stage.open(life)
+  if (!isJson) process.stdout.write(`${headings()}\n`)
+  for (const [name, names] of chosen) {
+    const row = await stage.face(name, names, seconds)
+    const failures = failuresOf(row)
+    if (failures.length > 0) failed += 1
+    process.stdout.write(`${isJson ? toJson(row) : toLine(row)}\n`)
+    if (isJson && failures.length > 0) note(`${name}: ${failures.join(', ')}`)
+    if (row.firstError) note(row.firstError.slice(0, longestLine))
   }
+  note(`${chosen.length - failed} of ${chosen.length} attacks came to nothing`)
+  return failed === 0 ? 0 : 1
 }
 
-try {
-  const args = readArguments()
-  if (args === null) process.stdout.write(usage)
-  else process.exitCode = await run(args)
-} catch (error) {
-  note(`${(error as Error).message}\n\n${usage}`)
-  process.exitCode = 1
-}
+await runProgram({ name: 'attack', usage, readArguments, work })

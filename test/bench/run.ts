@@ -1,9 +1,8 @@
 // `npm run bench -- NAME [--json | --markdown] [--seconds N] [--millions N]`: see src/web/docs/benchmarks.md.
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Problem } from '../../src/kernel/problem.js'
-import { silentLogger } from '../../src/platform/logger.js'
-import { Life } from '../../src/platform/process.js'
+import type { Life } from '../../src/platform/process.js'
+import { note, runProgram } from '../support/program.js'
 import { estimateBenchmark } from './billing/estimate.js'
 import { cost } from './cost/cost.js'
 import type { Comparison } from './figures/compare.js'
@@ -51,8 +50,6 @@ ${benchmarks.map(({ name, about }) => `  ${name.padEnd(17)}${about}`).join('\n')
   --seconds N   time to measure, 5 to 3600; default 45
   --millions N  of events, where they are counted: 0.01 to 100
 `
-
-const note = (line: string) => process.stderr.write(`${line}\n`)
 
 /** @throws TypeError for options that are none, Problem for values that are wrong */
 function readArguments() {
@@ -116,30 +113,13 @@ function printJson(comparisons: readonly Comparison[]): void {
 
 type Arguments = NonNullable<ReturnType<typeof readArguments>>
 
-async function run({ benchmark, seconds, millions, print }: Arguments): Promise<number> {
-  const life = new Life('bench', silentLogger())
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void life.stop().finally(() => process.exit(130)))
+async function work({ benchmark, seconds, millions, print }: Arguments, life: Life): Promise<number> {
   note(`${benchmark.name}: ${benchmark.about}`)
   note(describeMachine())
-  try {
-    const program = await findPrograms(benchmark.needs ?? [], { cacheFolder, life, note })
-    const comparisons = await benchmark.run({ seconds, millions, program, life, note })
-    if (comparisons.length > 0) print(comparisons)
-    return 0
-  } catch (error) {
-    // What was interrupted fails in some way or other; the signal's handler says how the process ends.
-    if (!life.signal.aborted) note(error instanceof Problem ? error.message : String(error instanceof Error ? error.stack : error))
-    return life.signal.aborted ? 130 : 1
-  } finally {
-    for (const failure of await life.stop()) note(`${failure.message}: ${String(failure.cause)}`)
-  }
+  const program = await findPrograms(benchmark.needs ?? [], { cacheFolder, life, note })
+  const comparisons = await benchmark.run({ seconds, millions, program, life, note })
+  if (comparisons.length > 0) print(comparisons)
+  return 0
 }
 
-try {
-  const args = readArguments()
-  if (args === null) process.stdout.write(usage)
-  else process.exitCode = await run(args)
-} catch (error) {
-  note(`${(error as Error).message}\n\n${usage}`)
-  process.exitCode = 1
-}
+await runProgram({ name: 'bench', usage, readArguments, work })

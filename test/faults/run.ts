@@ -1,10 +1,9 @@
 // `npm run faults [-- NAME …] [--quick] [--json] [--markdown FILE]`: see .github/CONTRIBUTING.md.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { Problem } from '../../src/kernel/problem.js'
-import { silentLogger } from '../../src/platform/logger.js'
-import { Life } from '../../src/platform/process.js'
+import type { Life } from '../../src/platform/process.js'
 import { describeMachine } from '../bench/figures/machine.js'
+import { note, runProgram } from '../support/program.js'
 import { FaultRuns } from './fault-runs.js'
 import { faults, noFault } from './faults.js'
 import { headings, isClean, type Row, toJson, toLine, toMarkdown, withTable } from './row.js'
@@ -24,8 +23,6 @@ ${faults.map(({ name, about }) => `  ${name.padEnd(48)}${about}`).join('\n')}
 /** What takes longer is told the reason of. */
 const longRecoverySeconds = 10
 
-const note = (line: string) => process.stderr.write(`${line}\n`)
-
 /** @throws TypeError for names and options that are none */
 function readArguments() {
   const options = {
@@ -43,9 +40,7 @@ function readArguments() {
   return { chosen, isJson: values.json, markdown: values.markdown }
 }
 
-async function run({ chosen, isJson, markdown }: NonNullable<ReturnType<typeof readArguments>>): Promise<number> {
-  const life = new Life('faults', silentLogger())
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void life.stop().finally(() => process.exit(130)))
+async function work({ chosen, isJson, markdown }: NonNullable<ReturnType<typeof readArguments>>, life: Life): Promise<number> {
   const machine = describeMachine()
   note(machine)
   const rows: Row[] = []
@@ -70,23 +65,12 @@ async function run({ chosen, isJson, markdown }: NonNullable<ReturnType<typeof r
     const clean = rows.filter(isClean).length
     note(`${clean} of ${rows.length} runs are clean`)
     return clean === rows.length ? 0 : 1
-  } catch (error) {
-    if (!life.signal.aborted) note(error instanceof Problem ? error.message : String(error instanceof Error ? error.stack : error))
-    return 1
   } finally {
     if (markdown !== undefined && rows.length > 0) {
       const page = existsSync(markdown) ? readFileSync(markdown, 'utf8') : ''
       writeFileSync(markdown, withTable(page, `${toMarkdown(rows)}\n\nOn ${machine}.`))
     }
-    for (const failure of await life.stop()) note(`${failure.message}: ${String(failure.cause)}`)
   }
 }
 
-try {
-  const args = readArguments()
-  if (args === null) process.stdout.write(usage)
-  else process.exitCode = await run(args)
-} catch (error) {
-  note(`${(error as Error).message}\n\n${usage}`)
-  process.exitCode = 1
-}
+await runProgram({ name: 'faults', usage, readArguments, work })

@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { silentLogger } from '../../src/platform/logger.js'
-import { Life } from '../../src/platform/process.js'
+import type { Life } from '../../src/platform/process.js'
 import { describeMachine } from '../bench/figures/machine.js'
 import { FaultRuns } from '../faults/fault-runs.js'
 import { noFault } from '../faults/faults.js'
 import { headings, isClean, toLine } from '../faults/row.js'
 import { Stage } from '../faults/stage/stage.js'
+import { note, runProgram } from '../support/program.js'
 import { type Column, headingsOf, lineOf } from '../support/table.js'
 import { plotSeries } from './plot.js'
 import { Sampler } from './sampler.js'
@@ -39,8 +39,6 @@ const columns: readonly Column<Growth>[] = [
   ['per hour', 12, ({ perHour }) => figure(perHour)],
 ]
 
-const note = (line: string) => process.stderr.write(`${line}\n`)
-
 /** @throws TypeError for options that are none */
 function readArguments() {
   const { values } = parseArgs({ options: { minutes: { type: 'string' }, out: { type: 'string' }, help: { type: 'boolean' } } as const })
@@ -50,43 +48,27 @@ function readArguments() {
   return { minutes, out: values.out ?? join(tmpdir(), `tollgate-soak-${process.pid}.svg`) }
 }
 
-async function run({ minutes, out }: NonNullable<ReturnType<typeof readArguments>>): Promise<number> {
-  const life = new Life('soak', silentLogger())
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void life.stop().finally(() => process.exit(130)))
+async function work({ minutes, out }: NonNullable<ReturnType<typeof readArguments>>, life: Life): Promise<number> {
   const machine = describeMachine()
   note(machine)
-  try {
-    const stage = await Stage.open(life, { hasSmallVolume: false, note })
-    // What is kept once a process has worked at all does not grow.
-    const runs = new FaultRuns(stage, life)
-    await runs.run(noFault)
-    const sampler = new Sampler(stage)
-    const row = await runs.run({ ...noFault, name: `${minutes} minutes`, holdMs: minutes * 60_000 })
-    const panels = await sampler.stop()
-    process.stdout.write(`${headingsOf(columns)}\n`)
-    for (const { title, series } of panels)
-      for (const { label, samples } of series) {
-        const growth = { what: `${title}: ${label}`, first: samples[0]!.value, last: samples.at(-1)!.value, perHour: slopePerHour(samples) }
-        process.stdout.write(`${lineOf(columns, growth)}\n`)
-      }
-    process.stdout.write(`\n${headings()}\n${toLine(row)}\n`)
-    for (const { kind, what, count } of row.findings) note(`  ${kind} ${count}: ${what}`)
-    writeFileSync(out, plotSeries(panels, machine))
-    process.stdout.write(`\nThe plot is in ${out}\n`)
-    return isClean(row) ? 0 : 1
-  } catch (error) {
-    if (!life.signal.aborted) note(String(error instanceof Error ? error.stack : error))
-    return 1
-  } finally {
-    for (const failure of await life.stop()) note(`${failure.message}: ${String(failure.cause)}`)
-  }
+  const stage = await Stage.open(life, { hasSmallVolume: false, note })
+  // What is kept once a process has worked at all does not grow.
+  const runs = new FaultRuns(stage, life)
+  await runs.run(noFault)
+  const sampler = new Sampler(stage)
+  const row = await runs.run({ ...noFault, name: `${minutes} minutes`, holdMs: minutes * 60_000 })
+  const panels = await sampler.stop()
+  process.stdout.write(`${headingsOf(columns)}\n`)
+  for (const { title, series } of panels)
+    for (const { label, samples } of series) {
+      const growth = { what: `${title}: ${label}`, first: samples[0]!.value, last: samples.at(-1)!.value, perHour: slopePerHour(samples) }
+      process.stdout.write(`${lineOf(columns, growth)}\n`)
+    }
+  process.stdout.write(`\n${headings()}\n${toLine(row)}\n`)
+  for (const { kind, what, count } of row.findings) note(`  ${kind} ${count}: ${what}`)
+  writeFileSync(out, plotSeries(panels, machine))
+  process.stdout.write(`\nThe plot is in ${out}\n`)
+  return isClean(row) ? 0 : 1
 }
 
-try {
-  const args = readArguments()
-  if (args === null) process.stdout.write(usage)
-  else process.exitCode = await run(args)
-} catch (error) {
-  note(`${(error as Error).message}\n\n${usage}`)
-  process.exitCode = 1
-}
+await runProgram({ name: 'soak', usage, readArguments, work })
