@@ -50,7 +50,7 @@ export class FeedEpochs {
   }
 
   /**
-   * Of what is enqueued now, as of the last look. What is taken for older than it is does no harm: it was committed before the consumer reads everything.
+   * Of what is enqueued now, as of the last look. Another process may have begun a later one since: the consumer takes what is later than that all the same.
    */
   of(environmentId: string): EpochMs | undefined {
     return this.#epochs.get(environmentId)

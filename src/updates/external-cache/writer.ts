@@ -19,11 +19,12 @@ import { toEntry, toMetadata, toUsage, type WritableState } from './value.js'
 
 // KEYS: the epoch, guards, then what to write; each of these is followed by the key of its timestamp. ARGV: number of guards, ttl in seconds (negative: no
 // expiry), epoch, the version from which on stored ones count, then a version and a value (empty: delete it) for each key to write. Answers how many were
-// written: none when a later epoch has begun.
+// written. When a later epoch has begun, only what is later than its beginning: who told it may not have heard of the epoch yet, and what is earlier is read anew.
 // A guard is an entity. A timestamp without a value says that it was purged, and that nothing older may come back.
 const writeScript = `
 local guards, ttl, epoch, floor = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-if epoch < (tonumber(redis.call('GET', KEYS[1]) or '') or -1) then return 0 end
+local latest = tonumber(redis.call('GET', KEYS[1]) or '') or -1
+local since = epoch < latest and latest or -1
 local function stored(key)
   local version = tonumber(redis.call('GET', key) or '') or -1
   return version < floor and -1 or version
@@ -39,7 +40,7 @@ local written, arg = 0, 5
 for i = guards * 2 + 2, #KEYS, 2 do
   local version, value = ARGV[arg], ARGV[arg + 1]
   arg = arg + 2
-  if tonumber(version) >= math.max(purged, stored(KEYS[i + 1])) then
+  if tonumber(version) > since and tonumber(version) >= math.max(purged, stored(KEYS[i + 1])) then
     if value == '' then redis.call('DEL', KEYS[i]) else put(KEYS[i], value) end
     put(KEYS[i + 1], version)
     written = written + 1
@@ -69,7 +70,7 @@ const deleted = ''
 
 /** What a write is part of; absent: of no message. */
 export interface Writing {
-  /** Of the message: nothing is written once a later one has begun. */
+  /** Of the message: once a later one has begun, only what is later than its beginning is written. */
   epoch?: EpochMs
   /** Everything is read anew: stored versions of before this count for nothing. */
   replacesBefore?: EpochMs
@@ -144,7 +145,7 @@ export class ExternalCacheWriter {
     return isApplied
   }
 
-  /** From now on nothing of an older epoch is written. False: a later one has begun. */
+  /** From now on nothing is written that was told in an older epoch and is earlier than this one. False: a later one has begun. */
   async beginEpoch(epoch: EpochMs): Promise<boolean> {
     return (await this.#redis.beginEpoch(epochKey(this.#prefix), epoch).catch(refuse)) === 1
   }

@@ -391,7 +391,7 @@ describe('queue-consumption', function () {
       await reading((seen) => seen?.features.calls?.usage?.currentUsage === 3)
     })
 
-    it('takes nothing more of an older epoch', async () => {
+    it('takes nothing earlier than that of an older epoch, but what a worker told that had not looked yet', async () => {
       const api = await fakeApi(0, () => ({ body: { data: { entitlementsState: apiState } } }))
       apis.push(api)
       await start({ API_URL: api.url })
@@ -400,7 +400,8 @@ describe('queue-consumption', function () {
         () => redis.get(`${prefix}:epoch`),
         (value) => value === String(epoch),
       )
-      await queue.add(told(epoch + 5, 'acme', epoch - 1))
+      await queue.add(told(epoch - 5, 'acme', epoch - 1))
+      await queue.add(told(epoch + 5, 'late', epoch - 1))
       await queue.add(told(epoch + 5, 'other', epoch))
       await eventually(
         () => featuresOf('other'),
@@ -411,6 +412,7 @@ describe('queue-consumption', function () {
         (counts) => Object.values(counts).every((n) => n === 0),
       )
       expect(await featuresOf('acme')).to.deep.equal([])
+      expect(await featuresOf('late')).to.deep.equal(['lost'])
       // An earlier reload that comes late changes nothing.
       await queue.add(reload(epoch - 1))
       await queue.add(told(epoch + 6, 'third', epoch))
