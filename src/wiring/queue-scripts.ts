@@ -27,7 +27,10 @@ export function keepQueueScriptsLoaded(life: Life, { redisUrl }: { redisUrl: str
   const client = openRedis(life, redisUrl, 'request')
   const scripts = scriptsOf(client)
   const load = () =>
-    loadScripts(client, scripts).catch((error: unknown) => life.log.warn({ err: error }, 'scripts of queues not loaded yet'))
+    loadScripts(client, scripts).catch((error: unknown) => {
+      // A process that has just started may be stopped while it loads them.
+      if (!life.signal.aborted) life.log.warn({ err: error }, 'scripts of queues not loaded yet')
+    })
   client.on('ready', load)
   every(life, 'scripts of queues', lookAgainMs, load)
 }
