@@ -91,6 +91,7 @@ const documentsOf =
   () => {
     const documents = new Documents(buildSchema('type Query { a(x: [Int], y: String): Query b: String }'))
     for (let n = 0; documents.bytes < 20 * 2 ** 20; n++) {
+      documents.prepare(textOf(n))
       const prepared = documents.prepare(fresh(textOf(n)))
       if (!('document' in prepared)) throw prepared[0]!
     }

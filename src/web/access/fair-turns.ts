@@ -12,6 +12,19 @@ export class FairTurns {
   /** Those who wait, by owner, in the order in which the owners come next. */
   readonly #waiting = new Map<string, Array<() => void>>()
   #isServing = false
+  /** When each owner first worked in this round without waiting for a turn. */
+  readonly #beganAt = new Map<string, number>()
+
+  /** A turn without waiting, as an owner has it that works little: for what is usually short. False: it has had its part of this round. */
+  takeNow(owner: string): boolean {
+    if (this.#waiting.has(owner)) return false
+    const now = performance.now()
+    const beganAt = this.#beganAt.get(owner)
+    if (beganAt !== undefined) return now - beganAt < roundMs
+    if (this.#beganAt.size === 0) setImmediate(() => this.#beganAt.clear())
+    this.#beganAt.set(owner, now)
+    return true
+  }
 
   take(owner: string): Promise<void> {
     return new Promise((resolve) => {

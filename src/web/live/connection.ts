@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
+import { turns } from '../access/fair-turns.js'
 import type { UnreadBytes } from './unread-bytes.js'
 
 /** Why a socket was cut off or refused, in the metrics. */
@@ -41,6 +42,8 @@ export class Connection {
   #earlyBytes = 0
   #secondBegan = 0
   #points = 0
+  /** Messages that wait for their turns. No more than the points allow. */
+  readonly #waiting: string[] = []
 
   constructor({ socket, stream, unread, onDrop }: ConnectionParts) {
     this.#socket = socket
@@ -58,11 +61,30 @@ export class Connection {
     return this.#socket.readyState === this.#socket.OPEN
   }
 
-  /** Messages as long as the socket is open and they come no more often than they may. */
+  /**
+   * Messages in their order, as long as the socket is open and they come no more often than they may: at once (what is told while a subscription waits is
+   * missed), unless the environment's have kept everybody waiting already.
+   */
   onMessage(handle: (text: string) => void): void {
     this.#socket.on('message', (data: RawData) => {
-      if (this.#takePoints((data as Buffer).length)) handle(String(data))
+      if (!this.#takePoints((data as Buffer).length)) return
+      if (this.#waiting.length > 0) this.#waiting.push(String(data))
+      else if (turns.takeNow(this.#environmentId)) handle(String(data))
+      else {
+        this.#waiting.push(String(data))
+        void this.#handleInTurns(handle)
+      }
     })
+  }
+
+  async #handleInTurns(handle: (text: string) => void): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await turns.take(this.#environmentId)
+      const [text] = this.#waiting
+      if (this.isOpen) handle(text!)
+      // Those that come meanwhile go behind it.
+      this.#waiting.shift()
+    }
   }
 
   /** The key is accepted. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   type DocumentNode,
   GraphQLError,
@@ -24,6 +25,8 @@ import { type DirectReport, directReportOf } from './reports.js'
 const maxKeptBytes = 32 * 2 ** 20
 /** A larger document is not kept, so that none of the others goes for it. As large as one of the most tokens. */
 const maxDocumentBytes = maxKeptBytes / 16
+/** Documents that were sent once are remembered by a digest. */
+const maxSeenOnce = 5_000
 /** After these many errors a client knows enough. */
 const maxErrors = 20
 
@@ -51,7 +54,10 @@ export function operationOf({ operations }: PreparedDocument, name: string | nul
   return operations.length === 1 ? operations[0] : undefined
 }
 
-/** Parses and validates documents once. Clients send the same few over and over: doing it each time costs more than most answers. */
+/**
+ * Parses and validates documents once. Clients send the same few over and over: doing it each time costs more than most answers. A document is kept when it
+ * comes for the second time: so those that somebody makes up anew for each request take no memory, and nobody's place.
+ */
 export class Documents {
   readonly #schema: GraphQLSchema
   readonly #kept = new LRUCache<string, PreparedDocument>({
@@ -59,6 +65,8 @@ export class Documents {
     maxEntrySize: maxDocumentBytes,
     sizeCalculation: ({ document }, text) => weighDocument(document, text),
   })
+
+  readonly #seenOnce = new LRUCache<string, true>({ max: maxSeenOnce })
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema
@@ -74,8 +82,15 @@ export class Documents {
     const known = this.#kept.get(text)
     if (known) return known
     const prepared = prepareDocument(this.#schema, text)
-    if ('document' in prepared) this.#kept.set(text, prepared)
+    if ('document' in prepared && this.#wasSeen(text)) this.#kept.set(text, prepared)
     return prepared
+  }
+
+  #wasSeen(text: string): boolean {
+    const digest = hash('sha256', text, 'base64')
+    if (this.#seenOnce.delete(digest)) return true
+    this.#seenOnce.set(digest, true)
+    return false
   }
 
   isKnown(text: string): boolean {

@@ -59,4 +59,25 @@ describe('turns of environments', () => {
     await finished
     expect(rounds).to.be.below(100)
   })
+
+  it('are had at once by an environment that has worked for less than some milliseconds in the round, whatever others did', async () => {
+    const turns = new FairTurns()
+    expect(turns.takeNow('noisy')).to.equal(true)
+    work(4)
+    expect(turns.takeNow('noisy')).to.equal(true)
+    work(5)
+    expect(turns.takeNow('noisy')).to.equal(false)
+    expect(turns.takeNow('quiet')).to.equal(true)
+    await setImmediate()
+    expect(turns.takeNow('noisy')).to.equal(true)
+  })
+
+  it('are not had at once by an environment that has something waiting', async () => {
+    const turns = new FairTurns()
+    const waiting = turns.take('noisy')
+    expect(turns.takeNow('noisy')).to.equal(false)
+    expect(turns.takeNow('quiet')).to.equal(true)
+    await waiting
+    expect(turns.takeNow('noisy')).to.equal(true)
+  })
 })

@@ -10,9 +10,20 @@ describe('documents', () => {
   const isPrepared = (text: string) => 'document' in prepare(text)
   const nested = (levels: number) => `${'{ node '.repeat(levels)}{ text }${' }'.repeat(levels)}`
 
-  it('are prepared once', () => {
+  it('are kept when they come for the second time', () => {
     const documents = new Documents(schema)
-    expect(documents.prepare('{ text }')).to.equal(documents.prepare('{ text }'))
+    const first = documents.prepare('{ text }')
+    expect(documents.bytes).to.equal(0)
+    const second = documents.prepare('{ text }')
+    expect(second).to.not.equal(first)
+    expect(documents.bytes).to.be.above(0)
+    expect(documents.prepare('{ text }')).to.equal(second)
+  })
+
+  it('that come once take no memory', () => {
+    const documents = new Documents(schema)
+    for (let n = 0; n < 100; n++) documents.prepare(`query Q${n} { text }`)
+    expect(documents.bytes).to.equal(0)
   })
 
   it('have the operation that is asked for, and none that is called nothing', () => {
@@ -28,7 +39,8 @@ describe('documents', () => {
 
   it('that were refused are not kept', () => {
     const documents = new Documents(schema)
-    expect(documents.prepare('{ nope }')).to.not.equal(documents.prepare('{ nope }'))
+    const prepared = Array.from({ length: 3 }, () => documents.prepare('{ nope }'))
+    expect(new Set(prepared)).to.have.property('size', 3)
   })
 
   it('have a bounded number of tokens', () => {
