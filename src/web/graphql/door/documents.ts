@@ -81,7 +81,13 @@ export class Documents {
   prepare(text: string): PreparedDocument | readonly GraphQLError[] {
     const known = this.#kept.get(text)
     if (known) return known
-    const prepared = prepareDocument(this.#schema, text)
+    const steps = prepareDocument(this.#schema, text)
+    let step = steps.next()
+    while (!step.done) step = steps.next()
+    return this.#keep(text, step.value)
+  }
+
+  #keep(text: string, prepared: PreparedDocument | readonly GraphQLError[]): PreparedDocument | readonly GraphQLError[] {
     if ('document' in prepared && this.#wasSeen(text)) this.#kept.set(text, prepared)
     return prepared
   }
@@ -97,18 +103,29 @@ export class Documents {
     return this.#kept.has(text)
   }
 
-  /** Prepares what is new: one turn for that, and one for what follows. `pay` is told what it costs, in fields of an answer, and may refuse it. */
+  /** Prepares what is new: a turn for each step of that, and one for what follows. `pay` is told what it costs, in fields of an answer, and may refuse it. */
   async prepareInTurns(text: string, owner: string, pay: (cost: number) => void): Promise<PreparedDocument | readonly GraphQLError[]> {
     // A character takes about as long as a field of an answer: a microsecond.
     pay(text.length)
-    await turns.take(owner)
-    const prepared = this.prepare(text)
-    await turns.take(owner)
-    return prepared
+    const steps = prepareDocument(this.#schema, text)
+    for (;;) {
+      await turns.take(owner)
+      const step = steps.next()
+      if (step.done) return turns.take(owner).then(() => this.#keep(text, step.value))
+    }
   }
 }
 
-function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument | readonly GraphQLError[] {
+/** Validation in parts that take about as long as each other: a document of the most tokens takes some milliseconds for each. */
+const rulesInParts = partsOf([...specifiedRules], 3)
+
+function partsOf<Item>(items: readonly Item[], count: number): Item[][] {
+  const size = Math.ceil(items.length / count)
+  return Array.from({ length: count }, (_, part) => items.slice(part * size, (part + 1) * size))
+}
+
+/** Between its steps others may be served. */
+function* prepareDocument(schema: GraphQLSchema, text: string): Generator<void, PreparedDocument | readonly GraphQLError[]> {
   const tooLong = checkText(text)
   if (tooLong) return [tooLong]
   let document: DocumentNode
@@ -119,10 +136,16 @@ function prepareDocument(schema: GraphQLSchema, text: string): PreparedDocument 
   }
   const tooMuch = checkCounts(document)
   if (tooMuch) return [tooMuch]
-  const errors = validate(schema, document, specifiedRules, { maxErrors })
+  const errors: GraphQLError[] = []
+  for (const rules of rulesInParts) {
+    yield
+    if (errors.length < maxErrors) errors.push(...validate(schema, document, rules, { maxErrors: maxErrors - errors.length }))
+  }
   if (errors.length > 0) return errors
+  yield
   const bounds = documentBounds(schema, document)
   if (bounds.breach) return [toGraphqlError(refusalOf(bounds.breach))]
+  yield
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)
   const fields = rootFieldsOf(document)
   return {

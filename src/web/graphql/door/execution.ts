@@ -3,6 +3,7 @@ import type { EnvironmentChange, HeldChange } from '../../../changes/model/chang
 import { collectChanges } from '../../../changes/note.js'
 import { Problem } from '../../../kernel/problem.js'
 import { withinSignal } from '../../../platform/within-signal.js'
+import { FairPlaces } from '../../access/fair-places.js'
 import { toGraphqlError } from '../operations/errors.js'
 import type { Asked } from './preparation.js'
 
@@ -14,6 +15,9 @@ export interface ExecutionOptions {
   /** Told of what a mutation changed before it is answered; answers when no process reads from before the changes any more. */
   announce: (environmentId: string, changes: HeldChange[]) => Promise<void>
 }
+
+/** Large answers that are made at a time. Each keeps the event loop for some milliseconds when its rows arrive. */
+const largeAnswers = new FairPlaces({ inAll: 4, ofOwner: 2 })
 
 const hungUp = () => new Problem('CANCELLED', 'CLIENT_HUNG_UP', 'The client hung up before it was answered.')
 
@@ -27,7 +31,8 @@ export class Execution {
 
   /** A mutation that is answered is seen by every later read, whichever process answers it. */
   execute(asked: Asked): Result {
-    return this.within(asked, asked.kind !== 'query' && asked.usesDatabase ? this.#announced(asked) : run(asked))
+    const begin = () => (asked.kind !== 'query' && asked.usesDatabase ? this.#announced(asked) : run(asked))
+    return this.within(asked, asked.isLarge ? inItsPlace(asked, begin) : begin())
   }
 
   /**
@@ -75,6 +80,12 @@ export class Execution {
     await Promise.all([...byEnvironment].map(([environmentId, ofEnvironment]) => this.#options.announce(environmentId, ofEnvironment)))
   }
 }
+
+/** Environments have their places one after the other. Nothing is begun for whom nobody waits any more. */
+const inItsPlace = ({ operation }: Asked, begin: () => Result): Promise<ExecutionResult> =>
+  largeAnswers.run(operation.environmentId ?? '', () =>
+    operation.givenUp ? { errors: [toGraphqlError(operation.givenUp.reason)] } : begin(),
+  )
 
 /** Its statements are given up with the operation. */
 const run = ({ args, operation, usesDatabase }: Asked): Result =>

@@ -26,6 +26,8 @@ export interface Asked {
   args: ExecutionArgs & { contextValue: RequestContext }
   /** It may send statements, which are given up with it, and change what others must hear of before it is answered. */
   usesDatabase: boolean
+  /** Its answer takes long to make. */
+  isLarge: boolean
   /** The one state that the answer depends on, as it is held; null: it is not at hand, or there is more to the answer. */
   state: EntitlementState | null
   /** What is reported, when that is all and it could be read; else null. */
@@ -95,6 +97,8 @@ export class Preparation {
     const { query, operationName, variables } = params
     const { identity: asker, isOperator } = request.asker ?? (await this.admit(request))
     if (asker !== operator) operation.environmentId = asker.environmentId
+    // Hundreds of requests may come in one round, also on one connection.
+    if (!turns.takeNow(asker.environmentId)) await turns.take(asker.environmentId)
     const prepared =
       query.length > shortDocumentLength && !this.#documents.isKnown(query)
         ? await this.#documents.prepareInTurns(query, asker.environmentId, (cost) => rateLimits.takeCost(asker, address, cost))
@@ -116,13 +120,14 @@ export class Preparation {
     prepared.bounds.check(definition, variables)
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
     const cost = await this.#costOf(prepared.costOf, variables ?? {}, identity)
-    if (cost > maxCostAtOnce) rateLimits.takeCost(identity, address, cost)
-    const inTurns = cost > maxCostAtOnce ? new Turns(operation, () => turns.take(identity.environmentId)) : null
+    const isLarge = cost > maxCostAtOnce
+    if (isLarge) rateLimits.takeCost(identity, address, cost)
+    const inTurns = isLarge ? new Turns(operation, () => turns.take(identity.environmentId)) : null
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
     const contextValue = createContext({ app, identity, isOperator, operation, turns: inTurns })
     const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
-    return { request, operation, kind: definition?.operation, args, usesDatabase, state, report }
+    return { request, operation, kind: definition?.operation, args, usesDatabase, isLarge, state, report }
   }
 
   /** What is over the limit is refused. The catalog is looked at for what may be a large answer. */

@@ -1,5 +1,6 @@
 import {
   defaultFieldResolver,
+  GraphQLError,
   type GraphQLFieldResolver,
   type GraphQLOutputType,
   getNamedType,
@@ -8,6 +9,7 @@ import {
   isListType,
 } from 'graphql'
 import { turnMs } from '../../access/fair-turns.js'
+import { toGraphqlError } from './errors.js'
 import type { Operation } from './operation.js'
 
 /**
@@ -19,6 +21,7 @@ export class Turns {
   readonly #nextTurn: () => Promise<void>
   #startedAt = performance.now()
   #last: Promise<void> = Promise.resolve()
+  #refusal: GraphQLError | undefined
 
   /** What is left is not done any more when the operation is given up. `nextTurn` resolves when others have been served. */
   constructor(operation: Pick<Operation, 'givenUp'>, nextTurn: () => Promise<void>) {
@@ -42,7 +45,7 @@ export class Turns {
     this.#last = this.#last.then(() => (performance.now() - this.#startedAt < turnMs ? undefined : this.#next()))
     return this.#last.then(() => {
       const { givenUp } = this.#operation
-      if (givenUp) throw givenUp.reason
+      if (givenUp) throw (this.#refusal ??= refusalOf(givenUp.reason))
       return item
     })
   }
@@ -51,6 +54,12 @@ export class Turns {
     await this.#nextTurn()
     this.#startedAt = performance.now()
   }
+}
+
+/** One for all that is left, with a place: of an error without one graphql-js makes another for each item, which takes longer than the answer had. */
+function refusalOf(reason: unknown): GraphQLError {
+  const { message, originalError } = toGraphqlError(reason)
+  return new GraphQLError(message, { originalError, path: [] })
 }
 
 export const isListOfObjects = (type: GraphQLOutputType): boolean =>

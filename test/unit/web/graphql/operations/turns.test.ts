@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { buildSchema, execute, parse } from 'graphql'
+import { Problem } from '../../../../../src/kernel/problem.js'
 import { Operation } from '../../../../../src/web/graphql/operations/operation.js'
 import { isListOfObjects, Turns } from '../../../../../src/web/graphql/operations/turns.js'
 
@@ -59,7 +60,7 @@ describe('an answer in turns', () => {
     const counted = {
       get name() {
         asked += 1
-        if (asked === 10) operation.giveUp(new Error('the client hung up'))
+        if (asked === 10) operation.giveUp(new Problem('CANCELLED', 'CLIENT_HUNG_UP', 'the client hung up'))
         return 'x'
       },
       things: [],
@@ -68,6 +69,14 @@ describe('an answer in turns', () => {
     const { errors } = await execute({ schema, document, rootValue, fieldResolver: new Turns(operation, nextTurn).fieldResolver })
     expect(errors?.[0]?.message).to.equal('the client hung up')
     expect(asked).to.be.below(20)
+  })
+
+  it('has one error for all that is left when it is given up: thousands of them would take longer than the answer had', async () => {
+    const operation = new Operation()
+    const rootValue = { things: [], names: null, maybe: Array.from({ length: 1_000 }, () => thing('x')) }
+    operation.giveUp(new Problem('CANCELLED', 'CLIENT_HUNG_UP', 'the client hung up'))
+    const { errors } = await execute({ schema, document, rootValue, fieldResolver: new Turns(operation, nextTurn).fieldResolver })
+    expect(new Set(errors)).to.have.property('size', 1)
   })
 
   it('concerns lists of objects', () => {
