@@ -443,6 +443,7 @@ CREATE TABLE "subscription" (
     "status" "subscription_status" NOT NULL,
     "pricing_type" "pricing_type" NOT NULL,
     "has_paid" BOOLEAN NOT NULL DEFAULT false,
+    "ended_unpaid" BOOLEAN NOT NULL DEFAULT false,
     "billing_period" "billing_period",
     "billing_currency" TEXT,
     "billing_country_code" TEXT,

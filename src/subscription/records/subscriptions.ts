@@ -4,7 +4,7 @@ import * as decimal from '../../kernel/decimal.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { insertRows, oncePerGroup, toRow, updateRows } from '../../platform/transaction-group.js'
 import { nextDue, type Renewal } from '../rules/advance.js'
-import type { OwnEntitlement, Subscription } from '../rules/subscription.js'
+import { isFinal, type OwnEntitlement, type Subscription } from '../rules/subscription.js'
 import { type LoadedVersions, loadScheduledVersions, saveScheduled, toScheduledChange } from './scheduled.js'
 
 const related = {
@@ -234,6 +234,9 @@ export async function saveSubscription(db: Db, before: Subscription, after: Subs
   const wasPaid = before.pricingType !== 'FREE' && before.status !== 'PAYMENT_PENDING' && after.status !== 'NOT_STARTED'
   if (wasPaid && after.pricingType === 'FREE')
     await db.subscription.update({ where: { environmentId_id: { environmentId, id } }, data: { hasPaid: true } })
+  const waitedForPayment = before.status === 'PAYMENT_PENDING' || (before.status === 'NOT_STARTED' && before.awaitsPayment)
+  if (waitedForPayment && isFinal(after.status))
+    await db.subscription.update({ where: { environmentId_id: { environmentId, id } }, data: { endedUnpaid: true } })
   // Lists are replaced by other lists where they change, never changed themselves.
   if (after.addons !== before.addons) {
     await db.subscriptionAddon.deleteMany({ where: ofSubscription })

@@ -39,7 +39,7 @@ export async function findEligibility(db: Db, environmentId: string, customerIds
  * began, and what was never paid, does not. What has started counts also where that is not recorded yet.
  */
 const isTrialUsed = Prisma.sql`(s.effective_end_date IS NULL OR s.effective_end_date > s.start_date)
-  AND s.status <> 'PAYMENT_PENDING' AND s.cancel_reason IS DISTINCT FROM 'PendingPaymentExpired'
+  AND s.status <> 'PAYMENT_PENDING' AND NOT s.ended_unpaid
   AND (t.subscription_id IS NOT NULL OR s.has_paid OR (s.pricing_type <> 'FREE' AND (s.status <> 'NOT_STARTED'
     OR (NOT s.awaits_payment AND s.start_date <= to_timestamp(environment_clock(s.environment_id) / 1000.0)))))`
 

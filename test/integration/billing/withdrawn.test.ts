@@ -160,6 +160,25 @@ describe('what is not wanted any more before it was paid', () => {
     expect(await acme.statusOfBuiltin()).to.deep.equal(['CANCELED'])
   })
 
+  it('uses up no trial, however it ends', async () => {
+    const customerId = (await bench.customers.get(environmentId, 'acme'))!.id
+    const mayTry = async () => (await bench.subscriptionReads.eligibility(environmentId, [customerId]))[0]!.map(({ eligible }) => eligible)
+    const inAnHour = async () => {
+      const { now } = (await bench.testClocks.find(environmentId))!
+      await bench.testClocks.advance(environmentId, now + 3_600_000)
+      await acme.again()
+    }
+    await acme.buy('team')
+    await inAnHour()
+    await replace()
+    expect(await mayTry(), 'replaced').to.deep.equal([true])
+    await inAnHour()
+    await bench.cancellations.cancel(environmentId, { subscriptionRefId: 'business' })
+    expect(await mayTry(), 'canceled').to.deep.equal([true])
+    await acme.tell(await acme.buy('team', { subscriptionRefId: 'paid' }), { status: 'PAID' })
+    expect(await mayTry(), 'paid').to.deep.equal([false])
+  })
+
   it('is replaced as a running one, when it turns out to be paid', async () => {
     const id = await acme.buy('team')
     await payUnheard(id)

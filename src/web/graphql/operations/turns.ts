@@ -45,21 +45,24 @@ export class Turns {
     this.#last = this.#last.then(() => (performance.now() - this.#startedAt < turnMs ? undefined : this.#next()))
     return this.#last.then(() => {
       const { givenUp } = this.#operation
-      if (givenUp) throw (this.#refusal ??= refusalOf(givenUp.reason))
+      if (givenUp) throw this.#refuse(givenUp.reason)
       return item
     })
+  }
+
+  /** One for all that is left, with a place: of an error without one graphql-js makes another for each item, which takes longer than the answer had. */
+  #refuse(reason: unknown): GraphQLError {
+    if (!this.#refusal) {
+      const { message, originalError } = toGraphqlError(reason)
+      this.#refusal = new GraphQLError(message, { originalError, path: [] })
+    }
+    return this.#refusal
   }
 
   async #next(): Promise<void> {
     await this.#nextTurn()
     this.#startedAt = performance.now()
   }
-}
-
-/** One for all that is left, with a place: of an error without one graphql-js makes another for each item, which takes longer than the answer had. */
-function refusalOf(reason: unknown): GraphQLError {
-  const { message, originalError } = toGraphqlError(reason)
-  return new GraphQLError(message, { originalError, path: [] })
 }
 
 export const isListOfObjects = (type: GraphQLOutputType): boolean =>
