@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect, constants } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as tlsConnect } from 'node:tls'
@@ -99,6 +100,27 @@ describe('sidecar transport', () => {
     sidecar = await runSidecar({ ...offline, UNIX_SOCKET_PATH: path })
     expect((await call(plain(`unix:${path}`))).has_access).to.equal(true)
     expect((await call(plain(`127.0.0.1:${sidecar.grpcPort}`))).has_access).to.equal(true)
+  })
+
+  it('closes a connection whose calls are taken back as fast as they are made, and none that takes back what it has open', async function () {
+    // `node:http2` before has bounds of its own, which nothing sets.
+    if (Number(process.versions.node.split('.')[0]) < 24) return this.skip()
+    sidecar = await runSidecar(offline)
+    const path = check.GetBooleanEntitlement!.path
+    const takeBack = async (calls: number) => {
+      const session = connect(`http://127.0.0.1:${sidecar!.port}`)
+      const isClosed = new Promise<boolean>((resolve) => session.once('goaway', () => resolve(true)).once('close', () => resolve(true)))
+      session.on('error', () => undefined)
+      for (let n = 0; n < calls && !session.destroyed; n++) {
+        const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' })
+        stream.on('error', () => undefined)
+        stream.close(constants.NGHTTP2_CANCEL)
+      }
+      const isAlive = new Promise<boolean>((resolve) => session.ping((error) => error === null && resolve(false)))
+      return Promise.race([isClosed, isAlive]).finally(() => session.destroy())
+    }
+    expect(await takeBack(200)).to.equal(false)
+    expect(await takeBack(2_000)).to.equal(true)
   })
 
   it('does not take over a socket that another process serves', async () => {
