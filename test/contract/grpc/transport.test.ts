@@ -108,7 +108,7 @@ describe('sidecar transport', () => {
     sidecar = await runSidecar(offline)
     const path = check.GetBooleanEntitlement!.path
     const takeBack = async (calls: number) => {
-      const session = connect(`http://127.0.0.1:${sidecar!.port}`)
+      const session = connect(`http://127.0.0.1:${sidecar!.grpcPort}`)
       const isClosed = new Promise<boolean>((resolve) => session.once('goaway', () => resolve(true)).once('close', () => resolve(true)))
       session.on('error', () => undefined)
       for (let n = 0; n < calls && !session.destroyed; n++) {
