@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, constants } from 'node:http2'
 import { tmpdir } from 'node:os'
@@ -111,6 +112,7 @@ describe('sidecar transport', () => {
       const session = connect(`http://127.0.0.1:${sidecar!.grpcPort}`)
       const isClosed = new Promise<boolean>((resolve) => session.once('goaway', () => resolve(true)).once('close', () => resolve(true)))
       session.on('error', () => undefined)
+      await once(session, 'connect')
       for (let n = 0; n < calls && !session.destroyed; n++) {
         const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' })
         stream.on('error', () => undefined)
