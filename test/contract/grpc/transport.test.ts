@@ -122,7 +122,7 @@ describe('sidecar transport', () => {
       return Promise.race([isClosed, isAlive]).finally(() => session.destroy())
     }
     expect(await takeBack(200)).to.equal(false)
-    expect(await takeBack(2_000)).to.equal(true)
+    expect(await takeBack(700)).to.equal(true)
   })
 
   it('does not take over a socket that another process serves', async () => {
