@@ -4,6 +4,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, constants } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { connect as tlsConnect } from 'node:tls'
 import { promisify } from 'node:util'
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
@@ -113,10 +114,15 @@ describe('sidecar transport', () => {
       const isClosed = new Promise<boolean>((resolve) => session.once('goaway', () => resolve(true)).once('close', () => resolve(true)))
       session.on('error', () => undefined)
       await once(session, 'connect')
-      for (let n = 0; n < calls && !session.destroyed; n++) {
-        const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' })
-        stream.on('error', () => undefined)
-        stream.close(constants.NGHTTP2_CANCEL)
+      for (let n = 0; n < calls && !session.destroyed; n += 50) {
+        const streams = Array.from({ length: 50 }, () =>
+          session
+            .request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' })
+            .on('error', () => undefined),
+        )
+        // What is taken back before it was sent is not sent.
+        await setImmediate()
+        for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL)
       }
       const isAlive = new Promise<boolean>((resolve) => session.ping((error) => error === null && resolve(false)))
       return Promise.race([isClosed, isAlive]).finally(() => session.destroy())
