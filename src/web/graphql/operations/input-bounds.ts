@@ -5,6 +5,7 @@
 import { type GraphQLInputObjectType, type GraphQLInputType, isInputObjectType, isListType, isNonNullType } from 'graphql'
 import { identifierFault, maxIdentifierLength } from '../../../kernel/id.js'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
+import { isStorableText } from '../../../kernel/storable.js'
 import { type Bound, boundOf, maxJsonDepth, maxListItems, maxStrayBytes, maxValues } from '../schema/bounds.js'
 import { itemLists } from '../schema/item-lists.js'
 
@@ -139,7 +140,7 @@ function leafFault(bound: Bound): FaultOf {
 
 function textFault(value: string, characters: number): string | null {
   if (value.length > characters) return `has ${value.length} characters: at most ${characters} are taken`
-  return isBroken(value) ? broken : null
+  return isStorableText(value) ? null : broken
 }
 
 /** Of what is no text where there should be one. */
@@ -147,9 +148,6 @@ function strayFault(value: unknown): string | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : 'is not a finite number'
   return isLarge(value) ? 'is of another type' : null
 }
-
-/** No database can hold U+0000, nor halves of characters. */
-const isBroken = (text: string): boolean => text.includes('\0') || !text.isWellFormed()
 
 const broken = 'holds a character that is none (U+0000, or half of one): leave it out'
 const tooMany = `is more than a request may hold: at most ${maxValues} values are taken, send several smaller requests`
@@ -165,7 +163,7 @@ function jsonFault(value: unknown, { bytes, depth }: { bytes: number; depth: num
   const ofText = (text: string): string | null => {
     left -= 2 + (text.length > left ? text.length : Buffer.byteLength(text))
     if (left < 0) return tooLarge
-    return isBroken(text) ? broken : null
+    return isStorableText(text) ? null : broken
   }
   const look = (inner: unknown, levels: number): string | null => {
     left -= 1
