@@ -6,7 +6,7 @@ import { type GraphQLInputObjectType, type GraphQLInputType, isInputObjectType, 
 import { identifierFault, maxIdentifierLength } from '../../../kernel/id.js'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import { isStorableText } from '../../../kernel/storable.js'
-import { type Bound, boundOf, maxJsonDepth, maxListItems, maxStrayBytes, maxValues } from '../schema/bounds.js'
+import { type Bound, boundOf, maxJsonDepth, maxListItems, maxObjects, maxStrayBytes, maxValues } from '../schema/bounds.js'
 import { itemLists } from '../schema/item-lists.js'
 
 /** What is beyond its bound, and where: `input.customerId`. */
@@ -19,10 +19,20 @@ export interface Breach {
 /** How many values may still come, of all that a request has. */
 export class Allowance {
   #left = maxValues
+  #objectsLeft: number
+
+  constructor(kind: keyof typeof maxObjects = 'mutation') {
+    this.#objectsLeft = maxObjects[kind]
+  }
 
   /** False: there were too many. */
   take(): boolean {
     return --this.#left >= 0
+  }
+
+  /** One that graphql-js makes something of. */
+  takeObject(): boolean {
+    return this.take() && --this.#objectsLeft >= 0
   }
 }
 
@@ -101,7 +111,7 @@ function checkedObject(type: GraphQLInputObjectType, isOfItems: boolean): Checke
   const check: Checked['check'] = (value, allowance) => {
     if (value === null || value === undefined) return null
     if (typeof value !== 'object' || Array.isArray(value)) return breachOf(strayFault(value))
-    if (!allowance.take()) return breachOf(tooMany)
+    if (!(isOfItems ? allowance.take() : allowance.takeObject())) return breachOf(tooMany)
     let isKnown = true
     for (const name in value) {
       const field = fields.get(name)
@@ -150,7 +160,7 @@ function strayFault(value: unknown): string | null {
 }
 
 const broken = 'holds a character that is none (U+0000, or half of one): leave it out'
-const tooMany = `is more than a request may hold: at most ${maxValues} values are taken, send several smaller requests`
+const tooMany = `is more than a request may hold: at most ${maxValues} values are taken (and ${maxObjects.query} objects of a query), send several smaller requests`
 const tooLong = ({ length }: readonly unknown[]) => `has ${length} items: at most ${maxListItems} are taken, send several smaller requests`
 
 /** Whether it would fill an error that quotes it. */
