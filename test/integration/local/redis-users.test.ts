@@ -4,8 +4,9 @@ import { Redis } from 'ioredis'
 import { runAdmin } from '../../../src/local/admin/command-line.js'
 import { DirectIngestion } from '../../../src/metering/ingestion/direct-ingestion.js'
 import { ingestDirectUsage, ingestUsage } from '../../../src/metering/wire/jobs.js'
-import { consume, openQueue } from '../../../src/platform/queue.js'
+import { consume, type JobQueue, openQueue } from '../../../src/platform/queue.js'
 import { environmentQueue } from '../../../src/updates/deliver/jobs.js'
+import type { QueueMessage } from '../../../src/updates/wire/queue-message.js'
 import { keepQueueScriptsLoaded } from '../../../src/wiring/queue-scripts.js'
 import { metered as heldMetered, message, state, stateMessage, usage, usageMessage } from '../../contract/cache/held.js'
 import { read } from '../../contract/cache/reader.js'
@@ -278,9 +279,7 @@ describe('the Redis users that environment redis-acl makes', function () {
       expect(await admin.exists(`${cachePrefix}:c_c0`)).to.equal(0)
       // when: the service has written
       const worker = await serve(service)
-      await openQueue(bench.life, bench.queues, environmentQueue(environmentId)).add(
-        stateMessage(state(5, [heldMetered('calls', usage(1, 5))])),
-      )
+      await changesOf(environmentId).add(stateMessage(state(5, [heldMetered('calls', usage(1, 5))])))
       await until(async () => (await admin.exists(`${cachePrefix}:c_acme`)) === 1, 'the service has written', 10_000)
       await worker.stop()
       // then
@@ -295,12 +294,17 @@ describe('the Redis users that environment redis-acl makes', function () {
     })
   })
 
+  function changesOf(ofEnvironment: string): Pick<JobQueue<QueueMessage>, 'add'> {
+    const queue = openQueue(bench.life, bench.queues, environmentQueue(ofEnvironment))
+    return { add: (told) => queue.add({ ...told, environmentId: ofEnvironment }) }
+  }
+
   async function serve({ queue, cache }: { queue: MadeUser; cache: MadeUser }): Promise<Worker> {
     const url = new URL(testRedisUrl())
     const worker = await Worker.start({
       QUEUE_URL: urlOf(queue, { queue: environmentQueue(environmentId).queue, prefix: bench.queues.prefix }),
       SERVER_API_KEY: serverKey,
-      API_URL: 'http://127.0.0.1:1',
+      EDGE_API_URL: 'http://127.0.0.1:1',
       ENVIRONMENT_PREFIX: cachePrefix,
       REDIS_HOST: url.hostname,
       REDIS_PORT: url.port,
@@ -317,7 +321,7 @@ describe('the Redis users that environment redis-acl makes', function () {
     it('takes changes, puts back and sets aside what it cannot apply, purges, and reaches nothing else', async () => {
       const { queue, cache } = await make('persistent-cache-service')
       const worker = await serve({ queue, cache })
-      const changes = openQueue(bench.life, bench.queues, environmentQueue(environmentId))
+      const changes = changesOf(environmentId)
       const board = new Queue(environmentQueue(environmentId).queue, { connection: admin, prefix: bench.queues.prefix })
       await changes.add(stateMessage(state(5, [heldMetered('calls', usage(1, 5))])))
       await changes.add(usageMessage('calls', usage(2, 6)))
