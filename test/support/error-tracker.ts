@@ -27,7 +27,7 @@ export async function startErrorTracker(): Promise<ErrorTracker> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    dsn: `http://public-key@127.0.0.1:${(server.address() as AddressInfo).port}/42`,
+    dsn: `http://publickey@127.0.0.1:${(server.address() as AddressInfo).port}/42`,
     requests,
     // An envelope: a line about it, then of each item a line about it and the item.
     events: () => requests.map(({ body }) => JSON.parse(body.split('\n')[2]!)),

@@ -65,7 +65,8 @@ const isOfSqs = ({ QUEUE_URL }: { QUEUE_URL?: unknown }) => (QUEUE_URL as QueueA
 /** `https://key@host/project`, as error trackers tell it. */
 const errorTracker = makeValidator<Secret>((input) => {
   const url = URL.canParse(input) ? new URL(input) : null
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username === '' || !/\/\d+$/.test(url.pathname) || url.search !== '')
+  // The client takes no others, and says so to nobody.
+  if (url === null || !/^https?:$/.test(url.protocol) || !/^\w+$/.test(url.username) || !/\/\d+$/.test(url.pathname) || url.search !== '')
     throw new Error('must be an address such as https://<key>@host/<project number>')
   return new Secret(input)
 })

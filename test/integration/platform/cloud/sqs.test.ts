@@ -6,6 +6,7 @@ import { silentLogger } from '../../../../src/platform/logger.js'
 import { Life } from '../../../../src/platform/process.js'
 import type { JobDefinition } from '../../../../src/platform/queue.js'
 import { eventually } from '../../../support/eventually.js'
+import { TcpProxy } from '../../../support/tcp-proxy.js'
 import { SqsServer } from '../../../support/sqs-server.js'
 
 interface Note {
@@ -24,6 +25,13 @@ const notes: JobDefinition<Note> = {
 }
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret/of+the+test', region: 'eu-west-1' }
+interface Settings {
+  batchSize?: number
+  timing?: Partial<SqsTiming>
+  secret?: string
+  endpoint?: string
+}
+
 /** Seconds of SQS are whole ones. */
 const quick: SqsTiming = { waitSeconds: 1, hiddenSeconds: 1, brokenSeconds: 0, otherVersionSeconds: [1, 2], retryMs: 20 }
 
@@ -45,12 +53,12 @@ describe('a queue of SQS', function () {
 
   async function work(
     handler: SqsConsumeOptions<Note>['handler'],
-    { batchSize = 1, timing = {}, secret = credentials.secretAccessKey }: { batchSize?: number; timing?: Partial<SqsTiming>; secret?: string } = {},
+    { batchSize = 1, timing = {}, secret = credentials.secretAccessKey, endpoint = server.endpoint }: Settings = {},
   ): Promise<Life> {
     const life = new Life('test', silentLogger())
     lives.push(life)
     const { accessKeyId, region } = credentials
-    const queue = { url: server.urlOf('notes'), region, accessKeyId, secretAccessKey: new Secret(secret), endpoint: server.endpoint }
+    const queue = { url: server.urlOf('notes'), region, accessKeyId, secretAccessKey: new Secret(secret), endpoint }
     await consumeSqs(life, queue, notes, { batchSize, handler, timing: { ...quick, ...timing } })
     return life
   }
@@ -108,12 +116,11 @@ describe('a queue of SQS', function () {
     const gate = new Promise<void>((resolve) => {
       release = resolve
     })
-    await work(() => gate)
+    const line = await TcpProxy.start(server.endpoint)
+    await work(() => gate, { endpoint: `http://127.0.0.1:${line.port}` })
     send('orphan')
     await eventually('it is in work', () => server.receipts('notes')[0] === 1)
-    server.failure = { status: 503, type: 'ServiceUnavailable', message: 'cut off' }
-    await new Promise((resolve) => setTimeout(resolve, 1_200))
-    server.failure = null
+    await line.stop()
     await work(async ({ text }) => void done.push(text))
     await eventually('another takes it', () => done.length > 0)
     release()

@@ -90,6 +90,7 @@ describe('configuration of queue-consumption', () => {
     ['a queue of SQS in another region', { ...sqs, CLOUD_REGION: 'us-east-1' }, 'is us-east-1, and the queue of QUEUE_URL is in eu-west-1'],
     ['a place of SQS that is none', { ...sqs, AWS_ENDPOINT_URL_SQS: 'localhost:4566' }, 'must be a URL that begins with http'],
     ['an error tracker without key', { ERRTRACK_DSN: 'https://errors.example.com/1' }, 'must be an address such as https://<key>@host'],
+    ['a key of an error tracker that is none', { ERRTRACK_DSN: 'https://a-b@errors.example.com/1' }, 'must be an address such as https://<key>@host'],
     ['an error tracker without project', { ERRTRACK_DSN: 'https://k@errors.example.com/' }, 'must be an address such as https://<key>@host'],
     ['a half switch of error tracking', { DISABLE_ERRTRACK: 'perhaps' }, 'must be TRUE or FALSE'],
     ['an address of something else', { QUEUE_URL: 'amqp://queue' }, 'must be an address such as redis://'],
@@ -126,9 +127,9 @@ describe('configuration of queue-consumption', () => {
   it('tells errors to nobody unless asked to', () => {
     const { ERRTRACK_DSN, DISABLE_ERRTRACK } = read(valid)
     expect([ERRTRACK_DSN, DISABLE_ERRTRACK]).to.deep.equal([undefined, false])
-    const config = read({ ...valid, ERRTRACK_DSN: 'https://public-key@errors.example.com/42', DISABLE_ERRTRACK: '1' })
+    const config = read({ ...valid, ERRTRACK_DSN: 'https://publickey@errors.example.com/42', DISABLE_ERRTRACK: '1' })
     expect(config.DISABLE_ERRTRACK).to.equal(true)
-    expect(JSON.stringify(config)).not.to.include('public-key')
+    expect(JSON.stringify(config)).not.to.include('publickey')
   })
 
   it('has no use for a region with a queue in Redis, and takes it', () => {
