@@ -182,7 +182,8 @@ export class SqsServer {
     const queue = this.#queueAt(input.QueueUrl)
     const { MaxNumberOfMessages: most = 1, WaitTimeSeconds = 0, VisibilityTimeout = queue.visibilitySeconds } = input
     if (most < 1 || most > 10) throw new SqsError('InvalidParameterValue', 'MaxNumberOfMessages must be between 1 and 10.')
-    if (WaitTimeSeconds < 0 || WaitTimeSeconds > 20) throw new SqsError('InvalidParameterValue', 'WaitTimeSeconds must be between 0 and 20.')
+    if (WaitTimeSeconds < 0 || WaitTimeSeconds > 20)
+      throw new SqsError('InvalidParameterValue', 'WaitTimeSeconds must be between 0 and 20.')
     checkSeconds(VisibilityTimeout)
     const until = performance.now() + WaitTimeSeconds * 1_000
     for (;;) {

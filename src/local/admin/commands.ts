@@ -22,7 +22,7 @@ import type { EnvironmentService } from '../../environment/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { DeadLetter } from '../../platform/dead-letters.js'
 import { type AdminContext, findEnvironment } from './context.js'
-import { redisAcl } from './redis-users.js'
+import { queueAccess } from './redis-users.js'
 
 export const commands: readonly Command<AdminContext>[] = [
   {
@@ -40,7 +40,7 @@ export const commands: readonly Command<AdminContext>[] = [
       return { text: describeEnvironments(all), json: all }
     },
   },
-  redisAcl,
+  queueAccess,
   {
     ...entries.keyCreate,
     async run({ environments, clock }, values) {

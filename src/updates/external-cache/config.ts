@@ -174,7 +174,10 @@ export function queueRedisUrl(
 }
 
 /** The queue of SQS. What is required with one is there. */
-export function sqsQueue({ url }: SqsQueueAddress, config: CloudVariables & Pick<QueueConsumptionConfig, 'AWS_ENDPOINT_URL_SQS'>): SqsQueue {
+export function sqsQueue(
+  { url }: SqsQueueAddress,
+  config: CloudVariables & Pick<QueueConsumptionConfig, 'AWS_ENDPOINT_URL_SQS'>,
+): SqsQueue {
   const { CLOUD_REGION = '', CLOUD_ACCESS_KEY_ID = '', CLOUD_SECRET_ACCESS_KEY = new Secret(''), AWS_ENDPOINT_URL_SQS: endpoint } = config
   return { url, region: CLOUD_REGION, accessKeyId: CLOUD_ACCESS_KEY_ID, secretAccessKey: CLOUD_SECRET_ACCESS_KEY, endpoint }
 }

@@ -33,8 +33,7 @@ export function queueKeyCheck(api: StateApi, { kind, queue }: QueueAddress): (si
 }
 
 /** Null: the name says none. */
-const environmentOf = (queue: string): string | null =>
-  /^environment-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(queue)?.[1] ?? null
+const environmentOf = (queue: string): string | null => /^environment-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(queue)?.[1] ?? null
 
 const longestDelayMs = 30_000
 /** About an hour. */

@@ -23,7 +23,7 @@ interface MadeUser {
 }
 
 /** Each user of the command does the whole work of the process that it is for, against the real server, and is refused all else. */
-describe('the Redis users that environment redis-acl makes', function () {
+describe('the Redis users that environment queue-access makes', function () {
   this.timeout(60_000)
 
   let bench: MeteringBench
@@ -68,9 +68,13 @@ describe('the Redis users that environment redis-acl makes', function () {
   })
 
   async function run(...args: string[]) {
+    return runAs('queue-access', ...args)
+  }
+
+  async function runAs(command: string, ...args: string[]) {
     const [output, errors]: [string[], string[]] = [[], []]
     const code = await runAdmin({
-      args: ['environment', 'redis-acl', '--environment', refId, ...args],
+      args: ['environment', command, '--environment', refId, ...args],
       databaseUrl: bench.databaseUrl,
       redisUrl: testRedisUrl(),
       queuePrefix: bench.queues.prefix,
@@ -348,12 +352,20 @@ describe('the Redis users that environment redis-acl makes', function () {
     })
   })
 
-  it('is told by a line that another may run, and asks whom it is for', async () => {
+  it('is told by a line that another may run, that of a persistent-cache-service unless another is asked for', async () => {
     const { output } = await run('--for', 'sidecar')
     expect(output).to.match(new RegExp(`^# In the platform's Redis:\nACL SETUSER sidecar-${refId} reset on '?>[\\w-]{32}'? '~`))
     expect(output).not.to.include('external cache')
     expect(await admin.acl('USERS')).not.to.include(`sidecar-${refId}`)
-    for (const args of [[], ['--for', 'everybody'], ['--for', 'sidecar', '--cache-prefix', 'a b']])
+    const usual = await run()
+    expect(usual.output).to.match(
+      new RegExp(`\\nACL SETUSER persistent-cache-service-${refId} reset on [^\n]*environment-${environmentId}:`),
+    )
+    expect((await runAs('redis-acl')).output.replace(/>\S+/g, '')).to.equal(usual.output.replace(/>\S+/g, ''))
+    for (const args of [
+      ['--for', 'everybody'],
+      ['--for', 'sidecar', '--cache-prefix', 'a b'],
+    ])
       expect((await run(...args)).code).to.equal(2)
   })
 })

@@ -6,8 +6,8 @@ import { silentLogger } from '../../../../src/platform/logger.js'
 import { Life } from '../../../../src/platform/process.js'
 import type { JobDefinition } from '../../../../src/platform/queue.js'
 import { eventually } from '../../../support/eventually.js'
-import { TcpProxy } from '../../../support/tcp-proxy.js'
 import { SqsServer } from '../../../support/sqs-server.js'
+import { TcpProxy } from '../../../support/tcp-proxy.js'
 
 interface Note {
   v: number
@@ -131,10 +131,13 @@ describe('a queue of SQS', function () {
   it('holds a message while what it needs is away, without letting SQS take it for a broken one', async () => {
     send('patient')
     let tries = 0
-    await work(async () => {
-      tries += 1
-      if (tries < 6) throw unavailable('away')
-    }, { timing: { retryMs: 150 } })
+    await work(
+      async () => {
+        tries += 1
+        if (tries < 6) throw unavailable('away')
+      },
+      { timing: { retryMs: 150 } },
+    )
     await eventually('it is deleted', () => server.bodies('notes').length === 0, 15_000)
     expect(tries).to.equal(6)
     expect(server.bodies('dead')).to.deep.equal([])
@@ -148,11 +151,14 @@ describe('a queue of SQS', function () {
     send('refused')
     const done: string[] = []
     const told: unknown[] = []
-    const life = await work(async ({ text }) => {
-      if (text === 'broken') throw new TypeError('of ours')
-      if (text === 'refused') throw new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', 'never')
-      done.push(text)
-    }, { batchSize: 4 })
+    const life = await work(
+      async ({ text }) => {
+        if (text === 'broken') throw new TypeError('of ours')
+        if (text === 'refused') throw new Problem('INVALID_ARGUMENT', 'BAD_USER_INPUT', 'never')
+        done.push(text)
+      },
+      { batchSize: 4 },
+    )
     life.onUnexpected((error) => told.push(error))
     await eventually('they are moved', () => server.bodies('dead').length === bodies.length + 2, 15_000)
     expect(server.receipts('dead')).to.deep.equal(Array(bodies.length + 2).fill(3))
@@ -168,7 +174,9 @@ describe('a queue of SQS', function () {
     await work(async (note) => void done.push(note))
     const hidden = () =>
       server.calls.flatMap(({ name, input }) =>
-        name === 'ChangeMessageVisibilityBatch' ? (input.Entries as { VisibilityTimeout: number }[]).map((entry) => entry.VisibilityTimeout) : [],
+        name === 'ChangeMessageVisibilityBatch'
+          ? (input.Entries as { VisibilityTimeout: number }[]).map((entry) => entry.VisibilityTimeout)
+          : [],
       )
     await eventually('it came twice', () => hidden().length === 2)
     expect(hidden()).to.deep.equal([1, 2])
@@ -193,9 +201,12 @@ describe('a queue of SQS', function () {
 
   it('stops within moments: deletes what is done, and gives back what is held', async () => {
     send('held')
-    const life = await work(async () => {
-      throw unavailable('away')
-    }, { timing: { hiddenSeconds: 30, waitSeconds: 20 } })
+    const life = await work(
+      async () => {
+        throw unavailable('away')
+      },
+      { timing: { hiddenSeconds: 30, waitSeconds: 20 } },
+    )
     await eventually('it is held', () => server.receipts('notes')[0] === 1)
     const begun = performance.now()
     expect(await life.stop()).to.deep.equal([])

@@ -196,7 +196,10 @@ describe('queue-consumption from SQS', function () {
     })
 
     it('tells it nothing of what is away or cannot be read, and nothing at all when that is disabled', async () => {
-      const [worker, silent] = [await start({ ERRTRACK_DSN: tracker.dsn }), await start({ ERRTRACK_DSN: tracker.dsn, DISABLE_ERRTRACK: '1' })]
+      const [worker, silent] = [
+        await start({ ERRTRACK_DSN: tracker.dsn }),
+        await start({ ERRTRACK_DSN: tracker.dsn, DISABLE_ERRTRACK: '1' }),
+      ]
       await readiness(worker, (answer) => answer?.status === 'UP')
       await worker.stop()
       await fails(silent)

@@ -1,6 +1,13 @@
 import { expect } from 'chai'
 import { ConfigError, readConfig } from '../../../../src/platform/config.js'
-import { cacheRedisUrl, queueConsumptionDefinition, queueRedisUrl, type RedisQueueAddress, sqsQueue, type SqsQueueAddress } from '../../../../src/updates/external-cache/config.js'
+import {
+  cacheRedisUrl,
+  queueConsumptionDefinition,
+  queueRedisUrl,
+  type RedisQueueAddress,
+  type SqsQueueAddress,
+  sqsQueue,
+} from '../../../../src/updates/external-cache/config.js'
 
 const { spec, check } = queueConsumptionDefinition
 const valid = { QUEUE_URL: 'redis://queue:6379/2?queue=environment-1', SERVER_API_KEY: 'server-key', REDIS_HOST: 'cache' }
@@ -90,8 +97,16 @@ describe('configuration of queue-consumption', () => {
     ['a queue of SQS in another region', { ...sqs, CLOUD_REGION: 'us-east-1' }, 'is us-east-1, and the queue of QUEUE_URL is in eu-west-1'],
     ['a place of SQS that is none', { ...sqs, AWS_ENDPOINT_URL_SQS: 'localhost:4566' }, 'must be a URL that begins with http'],
     ['an error tracker without key', { ERRTRACK_DSN: 'https://errors.example.com/1' }, 'must be an address such as https://<key>@host'],
-    ['a key of an error tracker that is none', { ERRTRACK_DSN: 'https://a-b@errors.example.com/1' }, 'must be an address such as https://<key>@host'],
-    ['an error tracker without project', { ERRTRACK_DSN: 'https://k@errors.example.com/' }, 'must be an address such as https://<key>@host'],
+    [
+      'a key of an error tracker that is none',
+      { ERRTRACK_DSN: 'https://a-b@errors.example.com/1' },
+      'must be an address such as https://<key>@host',
+    ],
+    [
+      'an error tracker without project',
+      { ERRTRACK_DSN: 'https://k@errors.example.com/' },
+      'must be an address such as https://<key>@host',
+    ],
     ['a half switch of error tracking', { DISABLE_ERRTRACK: 'perhaps' }, 'must be TRUE or FALSE'],
     ['an address of something else', { QUEUE_URL: 'amqp://queue' }, 'must be an address such as redis://'],
     ['no address', { QUEUE_URL: 'queue' }, 'must be an address such as redis://'],
@@ -120,7 +135,12 @@ describe('configuration of queue-consumption', () => {
     expect(queue).to.deep.include({ url: sqs.QUEUE_URL, region: 'eu-west-1', accessKeyId: 'AKIA', endpoint: undefined })
     expect(queue.secretAccessKey.reveal()).to.equal('secret-of-sqs')
     expect(config.QUEUE_URL.queue).to.equal('changes')
-    const elsewhere = read({ ...valid, ...sqs, QUEUE_URL: 'https://queues.internal/1/q.fifo', AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:4566' })
+    const elsewhere = read({
+      ...valid,
+      ...sqs,
+      QUEUE_URL: 'https://queues.internal/1/q.fifo',
+      AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:4566',
+    })
     expect(sqsQueue(elsewhere.QUEUE_URL as SqsQueueAddress, elsewhere).endpoint).to.equal('http://127.0.0.1:4566')
   })
 
