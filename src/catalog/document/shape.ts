@@ -8,6 +8,7 @@ import * as decimal from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
 import { suggestion } from '../../kernel/nearest.js'
 import { Problem } from '../../kernel/problem.js'
+import { isStorableText } from '../../kernel/storable.js'
 import { aggregations, comparisons, type FilterCondition } from '../../metering/model/meter.js'
 import { type ResetPeriod, type ResetRule, resetRules } from '../../metering/model/usage-period.js'
 import { countryCode, nearestCountry } from '../model/country.js'
@@ -29,9 +30,6 @@ import { normaliseMetaData } from './normalise.js'
 
 const maxAmount = maxLimit
 
-/** Text that PostgreSQL can keep and UTF-8 can carry. */
-const unstorable = /[\0\p{Surrogate}]/u
-
 const required = (message: string) => ({ error: (issue: { input?: unknown }) => (issue.input === undefined ? 'is required' : message) })
 
 const oneOf = <const V extends readonly [string, ...string[]]>(values: V) =>
@@ -50,12 +48,12 @@ const withDefault = <S extends z.ZodType>(schema: S, value: z.output<S>) => sche
 const text = z
   .string(required('must be text'))
   .refine((value) => value.trim() !== '', { error: 'must not be empty; leave the key out instead' })
-  .refine((value) => !unstorable.test(value), { error: 'contains a character that cannot be stored' })
+  .refine((value) => isStorableText(value), { error: 'contains a character that cannot be stored' })
 
 const refId = z.string(required('must be text; put numbers in quotes')).superRefine((value, context) => {
   try {
     checkRefId(value, 'the identifier')
-    if (unstorable.test(value)) context.addIssue({ code: 'custom', message: 'contains a character that cannot be stored' })
+    if (!isStorableText(value)) context.addIssue({ code: 'custom', message: 'contains a character that cannot be stored' })
   } catch (error) {
     context.addIssue({ code: 'custom', message: Problem.from(error).message })
   }
@@ -103,9 +101,9 @@ const metaData = z
   .transform((value) => normaliseMetaData(value ?? null))
 
 function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return !unstorable.test(value)
+  if (typeof value === 'string') return isStorableText(value)
   if (typeof value !== 'object' || value === null) return true
-  return Object.entries(value).every(([key, inner]) => !unstorable.test(key) && isStorable(inner))
+  return Object.entries(value).every(([key, inner]) => isStorableText(key) && isStorable(inner))
 }
 
 const named = { refId, displayName: optional(text), description: optional(text), additionalMetaData: metaData }
@@ -124,7 +122,7 @@ const packageHeadOf = <T extends { entitlements?: unknown; prices?: unknown; pub
 const names = withDefault(list(refId), [])
 
 const dimensionValue = z.union(
-  [z.string().refine((value) => !unstorable.test(value), { error: 'contains a character that cannot be stored' }), z.number(), z.boolean()],
+  [z.string().refine((value) => isStorableText(value), { error: 'contains a character that cannot be stored' }), z.number(), z.boolean()],
   required('must be text, a number, true or false'),
 )
 

@@ -30,6 +30,8 @@ const maxUnanswered = 6
 const callBytes = 900
 /** Of the calls of a batch; a larger call is a batch of its own. Writing and reading so much takes a worker and a door some milliseconds. */
 const maxBatchBytes = 2 ** 20
+/** The event loop stands still for milliseconds while a larger batch is written: everybody else is served between two of them. */
+const largeBatchBytes = maxBatchBytes / 4
 /** Lanes that have nothing to do are given up when there are so many. */
 const maxLanes = 1_000
 
@@ -96,6 +98,8 @@ export class Door {
   readonly #waits: ReturnType<typeof waitsWithin>
   /** Since a call was refused for those before it, until most of them are answered. */
   #isFull = false
+  /** In this round of the event loop. */
+  #hasSentLarge = false
 
   constructor(parts: DoorParts) {
     this.#parts = parts
@@ -202,7 +206,8 @@ export class Door {
     lane.isScheduled = true
     setImmediate(() => {
       lane.isScheduled = false
-      while (maySend(lane)) this.#flush(lane)
+      while (maySend(lane) && !this.#hasSentLarge) this.#flush(lane)
+      if (maySend(lane)) this.#schedule(lane)
     })
   }
 
@@ -230,6 +235,12 @@ export class Door {
     lane.inFlight += 1
     lane.unanswered += 1
     this.#parts.backlog?.noteJob(bytes)
+    if (bytes > largeBatchBytes) {
+      this.#hasSentLarge = true
+      setImmediate(() => {
+        this.#hasSentLarge = false
+      })
+    }
     lane.usualItems = Math.max(size, lane.usualItems * forgetting)
     lane.sentAt = performance.now()
     let hasSlot = true

@@ -9,6 +9,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
+import { isStorableText } from '../../kernel/storable.js'
 import type { DimensionValue } from './meter.js'
 import { checkTimestamp } from './timestamp.js'
 import { maxMagnitude } from './usage-value.js'
@@ -109,9 +110,6 @@ export function checkEvent(event: UsageEvent, now: EpochMs): EventItem {
   return { ...event, timestamp: event.timestamp === null ? null : checkTimestamp(event.timestamp, now) }
 }
 
-/** What PostgreSQL's jsonb cannot hold: U+0000 and halves of surrogate pairs. */
-const unstorable = /\0|\p{Surrogate}/u
-
 function checkDimensions(dimensions: Dimensions): void {
   if (typeof dimensions !== 'object' || dimensions === null || Array.isArray(dimensions))
     throw invalidInput('dimensions must be an object', { path: 'dimensions' })
@@ -121,7 +119,7 @@ function checkDimensions(dimensions: Dimensions): void {
     const type = typeof value
     if (value !== null && type !== 'string' && type !== 'boolean' && !(type === 'number' && Number.isFinite(value)))
       throw invalidInput(`${path} must be text, a number, true, false or null`, { path })
-    if (unstorable.test(name) || (type === 'string' && unstorable.test(value as string)))
+    if (!isStorableText(name) || (type === 'string' && !isStorableText(value as string)))
       throw invalidInput(`${path} contains a character that is not text`, { path })
     bytes += Buffer.byteLength(name) + (type === 'string' ? Buffer.byteLength(value as string) : 8)
   }

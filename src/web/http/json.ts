@@ -145,10 +145,8 @@ class PiecewiseParser {
   #scalar(): unknown {
     const { text } = this
     let end = this.#at
-    if (this.#code() === quote) {
-      for (end += 1; end < text.length && text.charCodeAt(end) !== quote; end++) if (text.charCodeAt(end) === backslash) end += 1
-      end += 1
-    } else while (end < text.length && !endsScalar(text.charCodeAt(end))) end += 1
+    if (this.#code() === quote) end = endOfText(text, this.#at)
+    else while (end < text.length && !endsScalar(text.charCodeAt(end))) end += 1
     const value = parsePiece(text.slice(this.#at, end))
     this.#at = end
     return value
@@ -164,6 +162,16 @@ class PiecewiseParser {
   #code(): number {
     return this.text.charCodeAt(this.#at)
   }
+}
+
+/** Behind the quote that ends the text which begins at `start`; behind all of it when none does. A long one has few quotes, and finding them is fast. */
+function endOfText(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0
+    while (text.charCodeAt(at - 1 - backslashes) === backslash) backslashes += 1
+    if (backslashes % 2 === 0) return at + 1
+  }
+  return text.length
 }
 
 const endsScalar = (code: number) => code === comma || code === colon || code === closeList || code === closeRecord || isSpace(code)
