@@ -9,6 +9,7 @@ import type { JobQueue, QueueConnection } from '../../platform/queue.js'
 import { type Redis, sharedRedis } from '../../platform/redis.js'
 import type { QueueMessage } from '../wire/queue-message.js'
 import { openEnvironmentQueues } from './jobs.js'
+import { QueueBound } from './queue-bound.js'
 
 interface Feed {
   environmentId: string
@@ -20,7 +21,7 @@ interface Feed {
 /**
  * The epochs of the queues that lead to persistent caches. A change is deleted from the outbox once it is in the queue. A Redis that was lost or promoted may
  * have lost it there, and a database that was promoted may never have heard of it; then another epoch begins, and the consumer is told to read everything
- * anew. May run in several processes: whoever comes second finds it done, and what is told twice is read twice.
+ * anew; so it does when too much waits in a queue that nobody works off, and what waits is dropped. May run in several processes: whoever comes second finds it done, and what is told twice is read twice.
  */
 export class FeedEpochs {
   readonly #pool: pg.Pool
@@ -29,6 +30,7 @@ export class FeedEpochs {
   /** That of the queues: who adds to them and who is asked for its epoch must be the same server. */
   readonly #redis: Redis
   readonly #queueOf: (environmentId: string) => JobQueue<QueueMessage>
+  readonly #bound: QueueBound
   #epochs = new Map<string, EpochMs>()
 
   constructor({
@@ -36,17 +38,20 @@ export class FeedEpochs {
     queues,
     pool,
     databaseEpoch,
+    mostWaitingBytes,
   }: {
     life: Life
     queues: QueueConnection
     pool: pg.Pool
     databaseEpoch: Pick<DatabaseEpoch, 'current'>
+    mostWaitingBytes?: number
   }) {
     this.#pool = pool
     this.#databaseEpoch = databaseEpoch
     this.#log = life.log
     this.#redis = sharedRedis(life, queues.redisUrl, 'queue')
     this.#queueOf = openEnvironmentQueues(life, queues)
+    this.#bound = new QueueBound({ redis: this.#redis, prefix: queues.prefix, mostBytes: mostWaitingBytes })
   }
 
   /**
@@ -56,12 +61,13 @@ export class FeedEpochs {
     return this.#epochs.get(environmentId)
   }
 
-  /** Begins an epoch wherever nobody vouches for the last one any more. */
+  /** Begins an epoch wherever nobody vouches for the last one any more, and where too much waits. */
   async look(): Promise<void> {
     const vouchedBy = await this.#vouchedBy()
     const epochs = new Map<string, EpochMs>()
     for (const { environmentId, epoch, isVouched, isTold } of await this.#feeds(vouchedBy)) {
-      const current = epoch !== null && isVouched ? epoch : await this.#begin(environmentId, vouchedBy)
+      const current =
+        epoch !== null && isVouched ? await this.#withinBound(environmentId, epoch) : await this.#begin(environmentId, vouchedBy)
       if (current === null) continue
       epochs.set(environmentId, current)
       if (current === epoch && isTold) continue
@@ -102,6 +108,23 @@ export class FeedEpochs {
       values: [environmentId, vouchedBy],
     })
     return rows[0]?.epoch ?? null
+  }
+
+  /** The epoch that goes on, or the one that begins in its place. One that another process has begun meanwhile is found at the next look. */
+  async #withinBound(environmentId: string, epoch: EpochMs): Promise<EpochMs> {
+    if (!(await this.#bound.isExceeded(environmentId))) return epoch
+    const { rows } = await this.#pool.query<{ epoch: EpochMs }>({
+      text: `
+        UPDATE environment_feed SET epoch = greatest(environment_clock($1::uuid), epoch + 1), is_told = false
+        WHERE environment_id = $1::uuid AND epoch = $2::bigint
+        RETURNING epoch::float8 AS epoch`,
+      values: [environmentId, epoch],
+    })
+    if (!rows[0]) return epoch
+    // What is enqueued meanwhile may go with it: it is read anew after this.
+    const dropped = await this.#bound.discard(environmentId)
+    this.#log.warn({ environmentId, dropped }, 'too much waits for the persistent cache of an environment: is its service running?')
+    return rows[0].epoch
   }
 
   /** A crash before the last step has it told again. */
