@@ -12,7 +12,6 @@ interface Stored {
   receivedTimes: number
   /** By the clock that only goes on. */
   visibleAt: number
-  firstHiddenAt: number
   receipt: string | null
 }
 
@@ -41,7 +40,6 @@ interface Credentials {
 
 type Input = Record<string, never> & {
   QueueUrl: string
-  QueueName: string
   MessageBody: string
   ReceiptHandle: string
   VisibilityTimeout?: number
@@ -114,15 +112,17 @@ export class SqsServer {
     return this.urlOf(queue)
   }
 
-  send(queue: string, body: string): void {
-    this.#queue(queue).messages.push({
-      id: randomUUID(),
-      body,
-      receivedTimes: 0,
-      visibleAt: 0,
-      firstHiddenAt: 0,
-      receipt: null,
-    })
+  send(queue: string, body: string): { MessageId: string; MD5OfMessageBody: string } {
+    const id = randomUUID()
+    this.#queue(queue).messages.push({ id, body, receivedTimes: 0, visibleAt: 0, receipt: null })
+    return { MessageId: id, MD5OfMessageBody: md5(body) }
+  }
+
+  /** What it holds, once. */
+  take(queue: string): string[] {
+    return this.#queue(queue)
+      .messages.splice(0)
+      .map(({ body }) => body)
   }
 
   /** What it holds, hidden or not. */
@@ -168,11 +168,15 @@ export class SqsServer {
         return {}
       case 'ChangeMessageVisibilityBatch':
         return batch(input, (entry) => this.#hide(this.#queueAt(input.QueueUrl), entry))
-      case 'GetQueueUrl':
-        this.#queue(input.QueueName)
-        return { QueueUrl: this.urlOf(input.QueueName) }
-      case 'GetQueueAttributes':
-        return { Attributes: attributesOf(this.#queueAt(input.QueueUrl)) }
+      case 'SendMessageBatch': {
+        const bytes = input.Entries.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0)
+        if (bytes > 262_144)
+          throw new SqsError('BatchRequestTooLong', `Batch requests cannot be longer than 262144 bytes. You have sent ${bytes}.`)
+        const sent = input.QueueUrl.slice(this.urlOf('').length)
+        this.#queueAt(input.QueueUrl)
+        const told = new Map(input.Entries.map(({ Id, MessageBody }) => [Id, this.send(sent, MessageBody)]))
+        return batch(input, ({ Id }) => told.get(Id)!)
+      }
       default:
         throw new SqsError('UnsupportedOperation', `There is no ${name}.`)
     }
@@ -209,7 +213,6 @@ export class SqsServer {
       Object.assign(message, {
         receivedTimes: message.receivedTimes + 1,
         receipt: randomUUID(),
-        firstHiddenAt: now,
         visibleAt: now + hiddenSeconds * 1_000,
       })
     return taken
@@ -235,15 +238,15 @@ function checkSeconds(seconds: number): void {
     throw new SqsError('InvalidParameterValue', `VisibilityTimeout ${seconds} is not between 0 and ${longestHiddenSeconds}.`)
 }
 
-function batch({ Entries }: Input, work: (entry: Input['Entries'][number]) => void): object {
+/** What `work` answers of an entry is told of it. */
+function batch({ Entries }: Input, work: (entry: Input['Entries'][number]) => object | void): object {
   if (Entries.length === 0) throw new SqsError('EmptyBatchRequest', 'There are no entries.')
   if (Entries.length > 10) throw new SqsError('TooManyEntriesInBatchRequest', 'There are more than 10 entries.')
   if (new Set(Entries.map(({ Id }) => Id)).size < Entries.length) throw new SqsError('BatchEntryIdsNotDistinct', 'Two entries share an id.')
   const [successful, failed]: [object[], object[]] = [[], []]
   for (const entry of Entries)
     try {
-      work(entry)
-      successful.push({ Id: entry.Id })
+      successful.push({ Id: entry.Id, ...work(entry) })
     } catch (error) {
       failed.push({ Id: entry.Id, SenderFault: true, Code: (error as SqsError).type, Message: (error as Error).message })
     }
@@ -256,22 +259,12 @@ function told({ id, body, receipt, receivedTimes }: Stored, attributes: readonly
     MessageId: id,
     ReceiptHandle: receipt,
     Body: body,
-    MD5OfBody: createHash('md5').update(body).digest('hex'),
+    MD5OfBody: md5(body),
     ...(isAsked && { Attributes: { ApproximateReceiveCount: String(receivedTimes) } }),
   }
 }
 
-function attributesOf({ messages, visibilitySeconds, redrive }: FakeQueue): Record<string, string> {
-  const now = performance.now()
-  const visible = messages.filter(({ visibleAt }) => visibleAt <= now).length
-  return {
-    ApproximateNumberOfMessages: String(visible),
-    ApproximateNumberOfMessagesNotVisible: String(messages.length - visible),
-    VisibilityTimeout: String(visibilitySeconds),
-    ...(redrive && { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: redrive.to, maxReceiveCount: redrive.maxReceiveCount }) }),
-  }
-}
-
+const md5 = (text: string) => createHash('md5').update(text).digest('hex')
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex')
 const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest()
 

@@ -17,6 +17,7 @@ describe('epochs of persistent caches', function () {
 
   const server = new OwnRedis()
   const databaseEpoch = { current: '7-1' }
+  const sqs = { tell: async () => Promise.reject(new Error('there is no queue of SQS')) }
   let database: TestDatabase
   let life: Life
   let postgres: Postgres
@@ -43,7 +44,7 @@ describe('epochs of persistent caches', function () {
   })
 
   /** As each worker has it. */
-  const newEpochs = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch })
+  const newEpochs = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs })
   /** Takes all messages that wait, as one consumer would. */
   async function told(): Promise<ReloadMessage[]> {
     const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
@@ -98,7 +99,7 @@ describe('epochs of persistent caches', function () {
   })
 
   it('begin anew when too much waits that nobody works off: it is dropped, and a consumer that comes back reads everything', async () => {
-    const bounded = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, mostWaitingBytes: 1_000_000 })
+    const bounded = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs, mostWaitingBytes: 1_000_000 })
     const waiting = new Queue<object>(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
     const add = (count: number, bytes: number, delay = 0) =>
       waiting.addBulk(Array.from({ length: count }, () => ({ name: 'change', data: { text: 'x'.repeat(bytes) }, opts: { delay } })))
