@@ -159,13 +159,11 @@ export class SqsServer {
       case 'ReceiveMessage':
         return this.#receive(input, request)
       case 'DeleteMessage':
-        this.#delete(this.#queueAt(input.QueueUrl), input.ReceiptHandle)
-        return {}
+        return this.#delete(this.#queueAt(input.QueueUrl), input.ReceiptHandle)
       case 'DeleteMessageBatch':
         return batch(input, ({ ReceiptHandle }) => this.#delete(this.#queueAt(input.QueueUrl), ReceiptHandle))
       case 'ChangeMessageVisibility':
-        this.#hide(this.#queueAt(input.QueueUrl), input)
-        return {}
+        return this.#hide(this.#queueAt(input.QueueUrl), input)
       case 'ChangeMessageVisibilityBatch':
         return batch(input, (entry) => this.#hide(this.#queueAt(input.QueueUrl), entry))
       case 'SendMessageBatch': {
@@ -219,17 +217,19 @@ export class SqsServer {
   }
 
   /** Of a receipt that is not the latest, nothing is deleted, and nobody is told so. */
-  #delete(queue: FakeQueue, receipt: string): void {
+  #delete(queue: FakeQueue, receipt: string): object {
     queue.messages = queue.messages.filter((message) => message.receipt !== receipt)
+    return {}
   }
 
-  #hide(queue: FakeQueue, { ReceiptHandle, VisibilityTimeout = -1 }: Pick<Input, 'ReceiptHandle' | 'VisibilityTimeout'>): void {
+  #hide(queue: FakeQueue, { ReceiptHandle, VisibilityTimeout = -1 }: Pick<Input, 'ReceiptHandle' | 'VisibilityTimeout'>): object {
     checkSeconds(VisibilityTimeout)
     const now = performance.now()
     const message = queue.messages.find(({ receipt }) => receipt === ReceiptHandle)
     if (!message) throw new SqsError('ReceiptHandleIsInvalid', 'The receipt handle is not valid.')
     if (message.visibleAt <= now) throw new SqsError('MessageNotInflight', 'The message is not in flight.')
     message.visibleAt = now + VisibilityTimeout * 1_000
+    return {}
   }
 }
 
@@ -239,7 +239,7 @@ function checkSeconds(seconds: number): void {
 }
 
 /** What `work` answers of an entry is told of it. */
-function batch({ Entries }: Input, work: (entry: Input['Entries'][number]) => object | void): object {
+function batch({ Entries }: Input, work: (entry: Input['Entries'][number]) => object): object {
   if (Entries.length === 0) throw new SqsError('EmptyBatchRequest', 'There are no entries.')
   if (Entries.length > 10) throw new SqsError('TooManyEntriesInBatchRequest', 'There are more than 10 entries.')
   if (new Set(Entries.map(({ Id }) => Id)).size < Entries.length) throw new SqsError('BatchEntryIdsNotDistinct', 'Two entries share an id.')

@@ -6,13 +6,14 @@ import { exportCatalog } from '../../catalog/document/export.js'
 import { UnreadableChanges } from '../../changes/unreadable.js'
 import type { Command } from '../../cli/command-line.js'
 import { entries, environmentOption, newEnvironmentOf } from '../../cli/entries.js'
-import { expiryOf, kindOf, overlapHelp, overlapOf, requiredName, UsageError, type Values } from '../../cli/input.js'
+import { expiryOf, kindOf, overlapHelp, overlapOf, requiredName, text, UsageError, type Values } from '../../cli/input.js'
 import {
   describeChange,
   describeEnvironments,
   describeKeys,
   describeNewEnvironment,
   describeNewKey,
+  describePersistentCache,
   describeReplaced,
   describeRevoked,
   table,
@@ -31,6 +32,20 @@ export const commands: readonly Command<AdminContext>[] = [
       const { environment: created, signingSecret } = await environments.create(newEnvironmentOf(refId, values))
       const json = { ...shownEnvironment(created), signingSecret }
       return { text: describeNewEnvironment(json, signingSecret), json }
+    },
+  },
+  {
+    ...entries.environmentEnableCache,
+    async run({ environments }, values, refId) {
+      const json = shownEnvironment(await environments.enablePersistentCache(refId, { queueUrl: text(values['queue-url']) ?? null }))
+      return { text: describePersistentCache(json), json }
+    },
+  },
+  {
+    ...entries.environmentDisableCache,
+    async run({ environments }, _values, refId) {
+      const json = shownEnvironment(await environments.disablePersistentCache(refId))
+      return { text: describePersistentCache(json), json }
     },
   },
   {

@@ -32,7 +32,8 @@ export class SqsSender {
 
   /** Fails with UNAVAILABLE when the queue has not taken all of them; some it may have. Each is at most `mostBytesPerCall` long. */
   async send(url: string, bodies: readonly string[]): Promise<void> {
-    const { sqs, client } = await (this.#opened ??= this.#open())
+    this.#opened ??= this.#open()
+    const { sqs, client } = await this.#opened
     const lots = lotsOf(bodies)
     const sendNext = async (): Promise<void> => {
       for (let lot = lots.shift(); lot; lot = lots.shift()) {

@@ -58,6 +58,8 @@ const additions = [
   'Mutation.createApiKey',
   'Mutation.createEnvironment',
   'Mutation.createTestClock',
+  'Mutation.disablePersistentCache',
+  'Mutation.enablePersistentCache',
   'Mutation.markInvoiceFailed',
   'Mutation.markInvoicePaid',
   'Mutation.recomputeUsage',
