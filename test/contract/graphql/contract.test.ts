@@ -40,6 +40,8 @@ const additions = [
   'CreateApiKeyInput',
   'CreatedApiKey',
   'CreatedEnvironment',
+  'DisablePersistentCacheInput',
+  'EnablePersistentCacheInput',
   'EntitlementsState.next',
   'EntitlementsState.validUntil',
   'EntitlementsStateAccessDeniedReason.CustomerResourceNotFound',
