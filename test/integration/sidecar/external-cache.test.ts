@@ -174,7 +174,7 @@ describe('sidecar with an external cache', () => {
       await write(holding(version(7, 7)))
       proxy.mend()
       await until(async () => (await usageOf(sidecar)) === 7, 'the cache answers again', 6_000)
-    }).timeout(10_000)
+    }).timeout(20_000)
 
     it('waits a moment for one that hangs, then not at all', async () => {
       const sidecar = await start()

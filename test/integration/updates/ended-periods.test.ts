@@ -190,7 +190,7 @@ describe('ends of usage periods', () => {
     await worker({ states }).tell()
     expect(built).to.have.length(2_300)
     expect(new Set(built)).to.deep.equal(new Set(names))
-  }).timeout(10_000)
+  }).timeout(20_000)
 
   it('are spread over the customers, each with its own turn within a minute', async () => {
     await listen()
@@ -207,7 +207,7 @@ describe('ends of usage periods', () => {
     }
     await worker({ states }).tell()
     expect(built.length).to.be.within(5, 35)
-  }).timeout(10_000)
+  }).timeout(20_000)
 
   it('of an environment with a test clock are told when it has been moved', async () => {
     await listen()

@@ -7,7 +7,7 @@ import { type FrontDoor, openFrontDoor } from '../../web/front-door.js'
 
 /** Against the real front door. */
 describe('states that messages do not carry', function () {
-  this.timeout(10_000)
+  this.timeout(20_000)
 
   let door: FrontDoor
   const apis: StateApi[] = []

@@ -13,7 +13,7 @@ describe('the front door over HTTP', () => {
   let headers: { 'x-api-key': string }
 
   before(async function () {
-    this.timeout(10_000)
+    this.timeout(20_000)
     door = await openFrontDoor()
     headers = { 'x-api-key': door.serverKey }
   })

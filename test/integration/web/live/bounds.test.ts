@@ -138,7 +138,7 @@ describe('the bounds of sockets', () => {
     const ended = once(stream, 'end')
     await socketsAre(1)
     await ended
-  }).timeout(10_000)
+  }).timeout(20_000)
 
   it('live on when a peer is gone before its upgrade is refused', async () => {
     for (let count = 0; count < 20; count++) {
