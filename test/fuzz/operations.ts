@@ -3,7 +3,6 @@ import {
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLNamedType,
-  type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   isEnumType,
@@ -63,11 +62,15 @@ class Choices {
 }
 
 /** Operations that are valid by the schema, but that some of the values are anything. */
-export function operations(schema: GraphQLSchema, kind: 'query' | 'mutation' | 'subscription'): fc.Arbitrary<Operation> {
+export function operations(
+  schema: GraphQLSchema,
+  kind: 'query' | 'mutation' | 'subscription',
+  isWanted: (field: string) => boolean = () => true,
+): fc.Arbitrary<Operation> {
   const roots = { query: schema.getQueryType()!, mutation: schema.getMutationType()!, subscription: schema.getSubscriptionType()! }
   return fc
     .tuple(fc.array(fc.nat({ max: 0xffff }), { minLength: 20, maxLength: 200 }), fc.array(json, { minLength: 1, maxLength: 6 }))
-    .map(([numbers, values]) => new Writer(new Choices(numbers, values)).operation(kind, roots[kind]))
+    .map(([numbers, values]) => new Writer(new Choices(numbers, values)).operation(kind, Object.values(roots[kind].getFields()).filter(({ name }) => isWanted(name))))
 }
 
 class Writer {
@@ -80,8 +83,8 @@ class Writer {
     this.#choices = choices
   }
 
-  operation(kind: string, root: GraphQLObjectType): Operation {
-    const fields = this.#choices.some(Object.values(root.getFields()), kind === 'subscription' ? 1 : 2)
+  operation(kind: string, roots: GraphQLField<unknown, unknown>[]): Operation {
+    const fields = this.#choices.some(roots, kind === 'subscription' ? 1 : 2)
     const body = fields.map((field) => this.#field(field, 4)).join(' ')
     const declared = this.#declared.length === 0 ? '' : ` Q(${this.#declared.join(', ')})`
     return { query: `${kind}${declared} { ${body} }`, variables: written(this.#values) }

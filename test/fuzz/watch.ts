@@ -4,7 +4,7 @@ import type { Logger } from '../../src/platform/logger.js'
 
 /** What tells of the inside of a process or of its stores. The values that are sent have nothing of it. */
 const internal =
-  /\bat \S+ \(|node_modules|\/(?:src|dist)\/|\.[jt]s:\d|Cannot read prop|Cannot (?:set|convert|destructure|mix)|Converting circular|is not a (?:function|constructor)|is not iterable|is not defined|(?:Type|Range|Reference)Error|Maximum call stack|Invalid (?:time value|array length|string length|Date)|[Pp]risma|[Pp]ostgres|\bSQL\b|relation "|violates|at or near|invalid input syntax|byte sequence|out of range for type|duplicate key|WRONGTYPE|NOSCRIPT|ECONN|E[A-Z]{4,}:|undefined/
+  /\bat \S+ \(|node_modules|\/(?:src|dist)\/|\.[jt]s:\d|Cannot read prop|Cannot (?:set|convert|destructure|mix)|Converting circular|is not a (?:function|constructor)|is not iterable|is not defined(?! by)|(?:Type|Range|Reference)Error|Maximum call stack|Invalid (?:time value|array length|string length|Date)|[Pp]risma|[Pp]ostgres|\bSQL\b|relation "|violates|at or near|invalid input syntax|byte sequence|out of range for type|duplicate key|WRONGTYPE|NOSCRIPT|ECONN|E[A-Z]{4,}:|undefined/
 
 /** No answer may say so. */
 export function expectNothingInternal(said: string, about: string): void {

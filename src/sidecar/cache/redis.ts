@@ -2,9 +2,10 @@ import * as decimal from '../../kernel/decimal.js'
 import type { Redis } from '../../platform/redis.js'
 import { entityKey, metadataKey, timestampKey, usageKey } from '../../updates/external-cache/keys.js'
 import { stateReasons, toDenialReason } from '../../updates/external-cache/state-json.js'
-import type { CachedFeature, CachedUsage } from '../../updates/external-cache/value.js'
+import type { CachedFeature } from '../../updates/external-cache/value.js'
 import type { CachedState, Owner } from '../states/entry.js'
 import { type HeldUsage, packUsages, type Right, type RightsPool, toEntitledFeature } from '../states/rights.js'
+import { asEntry, asUsage } from './shape.js'
 
 /**
  * Reads the external cache that the persistent-cache-service keeps current: two steps, the entry and then the usages of what it holds.
@@ -88,7 +89,7 @@ function readable<T>(read: () => T): T | null {
 }
 
 function toFeatures(body: string): Features {
-  const features = Object.values(JSON.parse(body) as Record<string, CachedFeature>)
+  const features = Object.values(asEntry(JSON.parse(body)))
   const metered = features.filter(
     ({ calculatedEntitlement: { feature } }) => feature.featureType === 'NUMBER' && feature.meterType !== 'None',
   )
@@ -101,7 +102,7 @@ function toUsages(metered: readonly CachedFeature[], texts: readonly (string | n
   for (const [index, { featureUsage }] of metered.entries()) {
     const [body, version] = [texts[index * 2], texts[index * 2 + 1]]
     if (!body || !version) return null
-    const { currentUsage, usagePeriodStart, usagePeriodEnd } = JSON.parse(body) as CachedUsage
+    const { currentUsage, usagePeriodStart, usagePeriodEnd } = asUsage(JSON.parse(body))
     usages.push({
       currentUsage: decimal.fromNumber(currentUsage),
       periodStart: usagePeriodStart,
