@@ -15,3 +15,9 @@ export async function holds<Value>(few: number, values: fc.Arbitrary<Value>, che
   const numRuns = runs ?? few
   await fc.assert(fc.asyncProperty(values, check), { numRuns, ...(seed === undefined ? {} : { seed }) })
 }
+
+/** So many values of the kind, to be given all at once; `seed` makes them again. */
+export function some<Value>(few: number, values: fc.Arbitrary<Value>): { values: Value[]; seed: number } {
+  const chosen = seed ?? Math.trunc(Math.random() * 2 ** 31)
+  return { values: fc.sample(values, { numRuns: runs ?? few, seed: chosen }), seed: chosen }
+}

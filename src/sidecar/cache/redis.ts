@@ -1,6 +1,6 @@
 import * as decimal from '../../kernel/decimal.js'
 import type { Redis } from '../../platform/redis.js'
-import { entityKey, metadataKey, timestampKey, usageKey } from '../../updates/external-cache/keys.js'
+import { entityKey, latestVersion, metadataKey, timestampKey, usageKey } from '../../updates/external-cache/keys.js'
 import { stateReasons, toDenialReason } from '../../updates/external-cache/state-json.js'
 import type { CachedFeature } from '../../updates/external-cache/value.js'
 import type { CachedState, Owner } from '../states/entry.js'
@@ -34,7 +34,7 @@ export class ExternalCacheReader {
     )
     if (!body || !version) return null
     // What the customer holds itself counts for its resources too, so an entry from before it changed is not right any more.
-    if (Number(version) < Number(customerVersion ?? 0)) return null
+    if (Number(version) < (versionOf(customerVersion) ?? 0)) return null
     const entry = readable(() => toFeatures(body))
     const texts = entry && (await this.#usageTexts(entity, entry))
     return texts && readable(() => this.#toState({ customerId, resourceId }, entry, { texts, version, metadata: metadata ?? null }))
@@ -115,9 +115,15 @@ function toUsages(metered: readonly CachedFeature[], texts: readonly (string | n
 }
 
 function toVersion(text: string): number {
-  const version = Number(text)
-  if (!Number.isFinite(version)) throw new Error('a version that is no number')
+  const version = versionOf(text)
+  if (version === null) throw new Error('a version that is none')
   return version
+}
+
+/** Null: it is none, as for the writer. */
+function versionOf(text: string | null | undefined): number | null {
+  const version = Number(text ?? Number.NaN)
+  return version >= 0 && version <= latestVersion ? version : null
 }
 
 function toRight({ calculatedEntitlement, featureUsage }: CachedFeature): Omit<Right, 'encoded'> {

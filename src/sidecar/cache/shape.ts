@@ -1,3 +1,4 @@
+import { latestVersion } from '../../updates/external-cache/keys.js'
 import type { CachedFeature, CachedUsage } from '../../updates/external-cache/value.js'
 
 /**
@@ -5,12 +6,10 @@ import type { CachedFeature, CachedUsage } from '../../updates/external-cache/va
  * neither where a check is decided nor where its answer is made.
  */
 
-const latestTime = 8.64e15
-
 const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isTextOrNothing = (value: unknown) => isNothing(value) || typeof value === 'string'
-const isTimeOrNothing = (value: unknown) => isNothing(value) || (Number.isInteger(value) && Math.abs(value as number) <= latestTime)
+const isTimeOrNothing = (value: unknown) => isNothing(value) || (Number.isInteger(value) && Math.abs(value as number) <= latestVersion)
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === 'string')
 
 const featureTypes: ReadonlySet<unknown> = new Set<CachedFeature['calculatedEntitlement']['feature']['featureType']>(['BOOLEAN', 'ENUM', 'NUMBER'])
