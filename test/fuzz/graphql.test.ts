@@ -49,12 +49,12 @@ describe('GraphQL that nobody should send', () => {
   }
 
   it('as a query is answered or refused', async () => {
-    await holds(120, queries, (query) => send(bodyOf(query)))
-  }).timeout(timeoutOf(120))
+    await holds(60, queries, (query) => send(bodyOf(query)))
+  }).timeout(timeoutOf(60))
 
   it('as a mutation is done or refused', async () => {
-    await holds(120, mutations, (mutation) => send(bodyOf(mutation)))
-  }).timeout(timeoutOf(120))
+    await holds(60, mutations, (mutation) => send(bodyOf(mutation)))
+  }).timeout(timeoutOf(60))
 
   it('with a document that is nearly one is refused', async () => {
     const texts = nearlyText(fc.oneof(queries, mutations).map(({ query }) => query))
@@ -80,6 +80,6 @@ describe('GraphQL that nobody should send', () => {
       ),
       accept: fc.constantFrom('*/*', 'application/json', 'application/graphql-response+json', 'text/event-stream', 'q=;'),
     })
-    await holds(120, fc.tuple(bodies, headers), ([body, sent]) => send(body, sent))
-  }).timeout(timeoutOf(120))
+    await holds(60, fc.tuple(bodies, headers), ([body, sent]) => send(body, sent))
+  }).timeout(timeoutOf(60))
 })

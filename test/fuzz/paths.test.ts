@@ -8,7 +8,7 @@ import { json, nearlyText, text, written } from './values.js'
 import { expectNothingInternal, expectQuiet, soon, watchedLog } from './watch.js'
 
 const customer = '/v1/c/acme/entitlements.json'
-const written1 = fc.oneof(
+const part = fc.oneof(
   text.map((part) => encodeURIComponent(part.toWellFormed())),
   text.map((part) => Buffer.from(part).toString('latin1').replaceAll(/[\r\n ]/g, '')),
   fc.constantFrom('%', '%0', '%00', '%c0%af', '%ed%a0%80', '%2e%2e', '..', '.', '//', '%2F', '%5c', '\\', ';', '#', '?', '&', '=', '%25', '+', 'x'.repeat(9_000)),
@@ -34,15 +34,15 @@ const known = [
   '/metrics',
   '/',
 ]
-const queryOf = fc.array(fc.tuple(fc.oneof(fc.constantFrom('context', 'status', 'page', 'query', 'variables', 'operationName', 'para', '__proto__', 'a[b]'), written1), fc.oneof(written1, json.map((value) => encodeURIComponent(written(value).toWellFormed())))), { maxLength: 4 }).map((pairs) => (pairs.length === 0 ? '' : `?${pairs.map((pair) => pair.join('=')).join('&')}`))
+const queryOf = fc.array(fc.tuple(fc.oneof(fc.constantFrom('context', 'status', 'page', 'query', 'variables', 'operationName', 'para', '__proto__', 'a[b]'), part), fc.oneof(part, json.map((value) => encodeURIComponent(written(value).toWellFormed())))), { maxLength: 4 }).map((pairs) => (pairs.length === 0 ? '' : `?${pairs.map((pair) => pair.join('=')).join('&')}`))
 const path = fc.oneof(
   fc.tuple(fc.constantFrom(...known), queryOf).map(([head, tail]) => head + tail),
-  fc.tuple(fc.constantFrom(...known), fc.nat(), written1, queryOf).map(([head, at, part, tail]) => {
+  fc.tuple(fc.constantFrom(...known), fc.nat(), part, queryOf).map(([head, at, part, tail]) => {
     const parts = head.split('/')
     parts[1 + (at % (parts.length - 1))] = part
     return parts.join('/') + tail
   }),
-  fc.array(written1, { maxLength: 6 }).map((parts) => `/${parts.join('/')}`),
+  fc.array(part, { maxLength: 6 }).map((parts) => `/${parts.join('/')}`),
   nearlyText(fc.constantFrom(...known)).map((given) => `/${given.replaceAll(/[\r\n ]/g, '')}`),
   fc.constantFrom(...known).map((given) => given.toUpperCase()),
   fc.constantFrom('*', 'http://elsewhere/v1/c/acme/entitlements.json', 'http://', '//', '///', '/v1/', '/v1/c//entitlements.json', '//v1/c/acme/entitlements.json'),

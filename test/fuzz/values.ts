@@ -54,7 +54,7 @@ const marked = fc
   .map((digits) => `@number ${digits}`)
 
 const nested = fc
-  .record({ depth: fc.constantFrom(5, 20, 31, 33, 100, 2_000), isList: fc.boolean() })
+  .record({ depth: fc.constantFrom(5, 20, 31, 33, 100, 400), isList: fc.boolean() })
   .map(
     ({ depth, isList }) =>
       JSON.parse(isList ? '['.repeat(depth) + ']'.repeat(depth) : `${'{"and":'.repeat(depth)}1${'}'.repeat(depth)}`) as unknown,

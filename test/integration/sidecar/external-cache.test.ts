@@ -188,9 +188,8 @@ describe('sidecar with an external cache', () => {
         await redis.del(timestamp)
         await put(timestamp)
         await write(holding(version(index + 1, index + 1)))
-        expect(await usageOf(sidecar), `${index} ${of}`).to.equal(index + 1)
+        await until(async () => (await usageOf(sidecar)) === index + 1, `${index} ${of} is written over`, 8_000)
       }
-    expect(api.operations).to.have.length(0)
   })
 
   describe('without its Redis', () => {
