@@ -52,9 +52,34 @@ describe('catalog documents that nobody should write', () => {
   }).timeout(timeoutOf(25))
 
   it('as YAML or JSON text are refused with what is wrong', async () => {
-    const anchors = fc.constantFrom('a: &a [*a]', 'a: &a [1]\nb: [*a, *a]', '<<: {a: 1}', '? {a: 1}\n: 2', '!!binary x', '!!set {a, b}', '--- a\n--- b', '%YAML 9.9\n---', '- - - - -', '{'.repeat(2_000), '[a: '.repeat(500), '"\\ud800"', 'plans: !!float .nan', 'plans: [0x7fffffffffffffffffff, .inf, 1_000, 0o7]', '? [a]\n: b')
+    const anchors = fc.constantFrom(
+      'a: &a [*a]',
+      'a: &a [1]\nb: [*a, *a]',
+      '<<: {a: 1}',
+      '? {a: 1}\n: 2',
+      '!!binary x',
+      '!!set {a, b}',
+      '--- a\n--- b',
+      '%YAML 9.9\n---',
+      '- - - - -',
+      '{'.repeat(2_000),
+      '[a: '.repeat(500),
+      '"\\ud800"',
+      'plans: !!float .nan',
+      'plans: [0x7fffffffffffffffffff, .inf, 1_000, 0o7]',
+      '? [a]\n: b',
+    )
     const texts = fc.oneof(
-      { arbitrary: nearlyText(fc.oneof(fc.constant(exampleText), documents.map((document) => stringify(document)), values.map(written))), weight: 6 },
+      {
+        arbitrary: nearlyText(
+          fc.oneof(
+            fc.constant(exampleText),
+            documents.map((document) => stringify(document)),
+            values.map(written),
+          ),
+        ),
+        weight: 6,
+      },
       { arbitrary: fc.tuple(anchors, fc.constantFrom('', exampleText)).map((parts) => parts.join('\n')), weight: 1 },
       { arbitrary: fc.oneof(anchors, text), weight: 1 },
     )

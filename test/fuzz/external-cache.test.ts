@@ -80,7 +80,9 @@ describe('an external cache that anybody writes to', () => {
     const kept = await samples()
     const suffixes = [...kept.keys()].sort()
     expect(suffixes.length).to.be.at.least(6)
-    const changed = fc.constantFrom(...suffixes, '', '').chain((suffix) => anything(kept.get(suffix)!).map((content) => ({ suffix, content })))
+    const changed = fc
+      .constantFrom(...suffixes, '', '')
+      .chain((suffix) => anything(kept.get(suffix)!).map((content) => ({ suffix, content })))
     await writer().writeState(toWritableState({ customerId: 'bystander', resourceId: null }, 1, held))
     api.states.set('bystander', held)
     await holds(25, fc.array(changed, { minLength: 1, maxLength: 2 }), async (changes) => {

@@ -70,7 +70,12 @@ export function operations(
   const roots = { query: schema.getQueryType()!, mutation: schema.getMutationType()!, subscription: schema.getSubscriptionType()! }
   return fc
     .tuple(fc.array(fc.nat({ max: 0xffff }), { minLength: 20, maxLength: 200 }), fc.array(json, { minLength: 1, maxLength: 6 }))
-    .map(([numbers, values]) => new Writer(new Choices(numbers, values)).operation(kind, Object.values(roots[kind].getFields()).filter(({ name }) => isWanted(name))))
+    .map(([numbers, values]) =>
+      new Writer(new Choices(numbers, values)).operation(
+        kind,
+        Object.values(roots[kind].getFields()).filter(({ name }) => isWanted(name)),
+      ),
+    )
 }
 
 class Writer {

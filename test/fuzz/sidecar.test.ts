@@ -27,7 +27,10 @@ function varint(value: number): Buffer {
 /** A field of whatever number and kind with whatever in it. */
 const field: fc.Arbitrary<Buffer> = fc
   .record({
-    number: fc.oneof({ arbitrary: fc.integer({ min: 1, max: 12 }), weight: 8 }, { arbitrary: fc.constantFrom(0, 15, 16, 2_047, 536_870_911), weight: 1 }),
+    number: fc.oneof(
+      { arbitrary: fc.integer({ min: 1, max: 12 }), weight: 8 },
+      { arbitrary: fc.constantFrom(0, 15, 16, 2_047, 536_870_911), weight: 1 },
+    ),
     wire: fc.constantFrom(0, 0, 1, 2, 2, 2, 2, 3, 4, 5, 6, 7),
     value: fc.oneof(fc.nat(), fc.constantFrom(0, 1, 2 ** 31, 2 ** 32, 2 ** 53)),
     bytes: fc.oneof(
@@ -56,7 +59,9 @@ const seeds: Record<string, object> = {
 }
 const good = fc
   .constantFrom(...methods)
-  .map(({ path, requestSerialize }) => Buffer.from(requestSerialize(seeds[path.split('/').at(-1)!] ?? { customer_id: 'c', feature_id: 'api-calls' })))
+  .map(({ path, requestSerialize }) =>
+    Buffer.from(requestSerialize(seeds[path.split('/').at(-1)!] ?? { customer_id: 'c', feature_id: 'api-calls' })),
+  )
 
 const message = fc.oneof(fields, nestedFields, nearlyBytes(good), fc.uint8Array({ maxLength: 200 }).map(Buffer.from))
 
@@ -65,7 +70,10 @@ const frame = fc
   .record({
     message,
     flag: fc.oneof({ arbitrary: fc.constant(0), weight: 6 }, { arbitrary: fc.nat({ max: 255 }), weight: 1 }),
-    length: fc.oneof({ arbitrary: fc.constant(null), weight: 6 }, { arbitrary: fc.constantFrom(0, 1, 7, 5_000_000, 2 ** 32 - 1), weight: 1 }),
+    length: fc.oneof(
+      { arbitrary: fc.constant(null), weight: 6 },
+      { arbitrary: fc.constantFrom(0, 1, 7, 5_000_000, 2 ** 32 - 1), weight: 1 },
+    ),
   })
   .map((it) => {
     const head = Buffer.alloc(5)
@@ -74,7 +82,13 @@ const frame = fc
     return Buffer.concat([head, it.message])
   })
 const sent = fc.record({
-  path: fc.oneof({ arbitrary: fc.constantFrom(...methods.map(({ path }) => path)), weight: 12 }, { arbitrary: fc.constantFrom('/', '/x', '/grpc.health.v1.Health/Check', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'), weight: 2 }),
+  path: fc.oneof(
+    { arbitrary: fc.constantFrom(...methods.map(({ path }) => path)), weight: 12 },
+    {
+      arbitrary: fc.constantFrom('/', '/x', '/grpc.health.v1.Health/Check', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'),
+      weight: 2,
+    },
+  ),
   frames: fc.oneof(
     { arbitrary: fc.array(frame, { minLength: 1, maxLength: 1 }), weight: 6 },
     { arbitrary: fc.array(frame, { maxLength: 3 }), weight: 1 },
@@ -132,7 +146,11 @@ describe('calls of a sidecar that nobody should make', () => {
         })
         const said: Record<string, unknown> = {}
         const hear = (heard: object) => void Object.assign(said, heard)
-        stream.on('response', hear).on('trailers', hear).on('error', () => undefined).resume()
+        stream
+          .on('response', hear)
+          .on('trailers', hear)
+          .on('error', () => undefined)
+          .resume()
         const bytes = Buffer.concat(frames)
         stream.end(bytes.subarray(0, bytes.length - Math.min(cut, bytes.length)))
         const about = `${path} ${bytes.toString('base64')} cut ${cut} ${JSON.stringify(headers)}`
@@ -152,7 +170,15 @@ describe('calls of a sidecar that nobody should make', () => {
     const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
     const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
     const frames = fc
-      .array(fc.record({ type: fc.nat({ max: 12 }), flags: fc.nat({ max: 255 }), stream: fc.constantFrom(0, 1, 2, 3, 2 ** 31 - 1), payload: fc.uint8Array({ maxLength: 30 }) }), { maxLength: 5 })
+      .array(
+        fc.record({
+          type: fc.nat({ max: 12 }),
+          flags: fc.nat({ max: 255 }),
+          stream: fc.constantFrom(0, 1, 2, 3, 2 ** 31 - 1),
+          payload: fc.uint8Array({ maxLength: 30 }),
+        }),
+        { maxLength: 5 },
+      )
       .map((all) =>
         Buffer.concat(
           all.map(({ type, flags, stream, payload }) => {

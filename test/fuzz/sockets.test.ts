@@ -15,14 +15,25 @@ const schema = createSchema()
 /** What is sent in place of the key. */
 const ownKey = '@key'
 
-const subscription = operations(schema, 'subscription').map(({ query, variables }) => `{"id": "1", "type": "subscribe", "payload": {"query": ${JSON.stringify(query)}, "variables": ${variables}}}`)
+const subscription = operations(schema, 'subscription').map(
+  ({ query, variables }) => `{"id": "1", "type": "subscribe", "payload": {"query": ${JSON.stringify(query)}, "variables": ${variables}}}`,
+)
 const messages: Record<string, unknown>[] = [
   { type: 'connection_init', payload: { headers: { 'X-API-KEY': ownKey } } },
   { type: 'connection_init' },
   { type: 'ping', payload: { a: 1 } },
   { type: 'pong' },
   { id: '1', type: 'subscribe', payload: { query: 'subscription { usageUpdated { customerId } }' } },
-  { id: '2', type: 'subscribe', payload: { operationName: 'A', query: 'subscription A($x: Boolean) { __typename @skip(if: $x) }', variables: { x: true }, extensions: {} } },
+  {
+    id: '2',
+    type: 'subscribe',
+    payload: {
+      operationName: 'A',
+      query: 'subscription A($x: Boolean) { __typename @skip(if: $x) }',
+      variables: { x: true },
+      extensions: {},
+    },
+  },
   { id: '3', type: 'subscribe', payload: { query: '{ __typename }' } },
   { id: '1', type: 'complete' },
   { id: '1', type: 'next', payload: {} },
@@ -35,7 +46,10 @@ const message = fc.oneof(
   { arbitrary: nearlyText(fc.oneof(subscription, nearly(messages).map(written))), weight: 2 },
   { arbitrary: fc.oneof(json.map(written), text), weight: 1 },
 )
-const frame = fc.oneof({ arbitrary: message, weight: 8 }, { arbitrary: fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)), weight: 1 })
+const frame = fc.oneof(
+  { arbitrary: message, weight: 8 },
+  { arbitrary: fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)), weight: 1 },
+)
 
 describe('socket messages that nobody should send', () => {
   const { log, lines } = watchedLog()
@@ -71,7 +85,8 @@ describe('socket messages that nobody should send', () => {
     const closed = once(socket, 'close') as Promise<[number, Buffer]>
     await once(socket, 'open')
     if (isKnown) socket.send(written({ type: 'connection_init', payload: { headers: { 'X-API-KEY': door.serverKey } } }))
-    for (const one of frames) socket.send(typeof one === 'string' ? Buffer.from(one.replaceAll(ownKey, door.serverKey)) : one, { binary: typeof one !== 'string' })
+    for (const one of frames)
+      socket.send(typeof one === 'string' ? Buffer.from(one.replaceAll(ownKey, door.serverKey)) : one, { binary: typeof one !== 'string' })
     // Answered when it stays open, else closed; without a key the door does that itself after a moment.
     const ended = Promise.race([closed, pinged(socket)])
     await soon(about, ended)
@@ -82,7 +97,8 @@ describe('socket messages that nobody should send', () => {
     const errors = said.split('\n').filter((line) => line.includes('"type":"error"'))
     for (const line of errors) {
       expect(line, about).to.not.include('InternalServerError')
-      for (const { message: told } of (JSON.parse(line) as { payload: { message: string }[] }).payload) expectNothingInternal(told.replaceAll(/"(?:[^"\\]|\\.)*"/g, ''), about)
+      for (const { message: told } of (JSON.parse(line) as { payload: { message: string }[] }).payload)
+        expectNothingInternal(told.replaceAll(/"(?:[^"\\]|\\.)*"/g, ''), about)
     }
     expect(answers, about).to.be.below(100)
     expectQuiet(lines, about)

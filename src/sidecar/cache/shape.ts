@@ -12,7 +12,11 @@ const isTextOrNothing = (value: unknown) => isNothing(value) || typeof value ===
 const isTimeOrNothing = (value: unknown) => isNothing(value) || (Number.isInteger(value) && Math.abs(value as number) <= latestVersion)
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === 'string')
 
-const featureTypes: ReadonlySet<unknown> = new Set<CachedFeature['calculatedEntitlement']['feature']['featureType']>(['BOOLEAN', 'ENUM', 'NUMBER'])
+const featureTypes: ReadonlySet<unknown> = new Set<CachedFeature['calculatedEntitlement']['feature']['featureType']>([
+  'BOOLEAN',
+  'ENUM',
+  'NUMBER',
+])
 const meterTypes: ReadonlySet<unknown> = new Set<CachedFeature['calculatedEntitlement']['feature']['meterType']>([
   'None',
   'Fluctuating',
@@ -49,6 +53,7 @@ export function asEntry(value: unknown): Record<string, CachedFeature> {
 export function asUsage(value: unknown): CachedUsage {
   if (!isObject(value)) throw new TypeError('no usage')
   const { currentUsage, usagePeriodStart, usagePeriodEnd } = value as Partial<CachedUsage>
-  if (!Number.isFinite(currentUsage) || !isTimeOrNothing(usagePeriodStart) || !isTimeOrNothing(usagePeriodEnd)) throw new TypeError('no usage')
+  if (!Number.isFinite(currentUsage) || !isTimeOrNothing(usagePeriodStart) || !isTimeOrNothing(usagePeriodEnd))
+    throw new TypeError('no usage')
   return value as CachedUsage
 }

@@ -33,7 +33,17 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
     if (isOfClient(error)) log.info({ path, reason: error.message }, 'request refused')
     else log.error({ err: error, path }, 'request failed')
   })
-  for (const middleware of [refusePathless, edge, editor, serveGraphql(graphql), serveHealth(life), limitPages(graphql), home, docs, queueBoard])
+  for (const middleware of [
+    refusePathless,
+    edge,
+    editor,
+    serveGraphql(graphql),
+    serveHealth(life),
+    limitPages(graphql),
+    home,
+    docs,
+    queueBoard,
+  ])
     if (middleware) koa.use(middleware)
 
   const answerOthers = koa.callback()

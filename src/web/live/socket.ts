@@ -257,7 +257,8 @@ const serverOptions: WebSocketServerOptions & { closeTimeout: number } = {
 }
 
 /** A client says what only a server says (`next`, `error`, `connection_ack`): the library fails with no error of its own for it. */
-const isServersMessage = (error: unknown): boolean => error instanceof Error && /^Unexpected message of type \w+ received$/.test(error.message)
+const isServersMessage = (error: unknown): boolean =>
+  error instanceof Error && /^Unexpected message of type \w+ received$/.test(error.message)
 
 /** Older clients reconnect in a hot loop unless a refused key is told by just this code and reason. */
 function refuse(connection: Connection, problem: Problem, { log }: Life): void {
