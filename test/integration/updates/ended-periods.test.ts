@@ -57,8 +57,9 @@ describe('ends of usage periods', () => {
         redis,
         queues: bench.queues,
         databaseEpoch: bench.epoch,
-        hasPersistentCache: async () => false,
-        epochs: { of: () => undefined },
+        persistentCacheOf: async () => null,
+        sqs: { tell: async () => true },
+        epochs: { of: () => undefined, lose: async () => undefined },
       }),
       log: bench.life.log,
     })
