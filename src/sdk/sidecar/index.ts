@@ -7,12 +7,12 @@
  *   await sidecar.close()
  */
 import { credentials } from '@grpc/grpc-js'
+import type { Fallback } from '../types.js'
 import { SidecarChild } from './child.js'
 import { type ClientOptions, SidecarClient } from './client.js'
 import { type ReportedOutcome, SidecarError } from './error.js'
-import type { Fallback } from './types.js'
 
-export type * from './types.js'
+export type * from '../types.js'
 export { type ReportedOutcome, SidecarError }
 
 export interface ApiConfig {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
-import { StateReader } from '../../../../src/sidecar/api/messages.js'
-import { entryAt, isWhole, stateWithUsage, toEntry } from '../../../../src/sidecar/states/cached-state.js'
-import { heldAt, RightsPool } from '../../../../src/sidecar/states/rights.js'
+import { StateReader } from '../../../../src/reader/api/messages.js'
+import { entryAt, isWhole, stateWithUsage, toEntry } from '../../../../src/reader/states/cached-state.js'
+import { heldAt, RightsPool } from '../../../../src/reader/states/rights.js'
 import { held, state, usagesOf } from '../states.js'
 
 const [readAt, changesAt, endsAt] = [50, 200, 300]

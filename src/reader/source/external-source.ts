@@ -7,9 +7,9 @@ import type { ExternalCacheWriter } from '../../updates/external-cache/writer.js
 import type { SentEvent, SentReport } from '../api/client.js'
 import { fromReportUsage, fromTime, type ReportUsageJson, type StateJson } from '../api/messages.js'
 import type { ExternalCacheReader } from '../cache/redis.js'
-import type { SidecarMetrics } from '../metrics/metrics.js'
 import { toEntry } from '../states/cached-state.js'
 import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
+import type { ReaderMetrics } from '../states/figures.js'
 import type { ApiSource } from './api-source.js'
 import type { EntitlementSource } from './source.js'
 
@@ -31,7 +31,7 @@ interface ExternalSourceParts {
   /** Reads the API; keeps in memory what it read, for when Redis is away. */
   apiSource: ApiSource
   clock: Clock
-  metrics: SidecarMetrics
+  metrics: ReaderMetrics
   log: Logger
 }
 

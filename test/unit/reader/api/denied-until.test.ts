@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { StateReader } from '../../../../src/sidecar/api/messages.js'
-import { toEntry } from '../../../../src/sidecar/states/cached-state.js'
-import { RightsPool } from '../../../../src/sidecar/states/rights.js'
+import { StateReader } from '../../../../src/reader/api/messages.js'
+import { toEntry } from '../../../../src/reader/states/cached-state.js'
+import { RightsPool } from '../../../../src/reader/states/rights.js'
 
 describe('a state that is denied as a whole', () => {
   const owner = { customerId: 'acme', resourceId: null }

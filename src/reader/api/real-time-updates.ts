@@ -2,11 +2,11 @@ import { type Client, createClient } from 'graphql-ws/client'
 import { WebSocket } from 'ws'
 import type { ToldUsage } from '../../changes/model/change.js'
 import type { Clock } from '../../kernel/clock.js'
-import type { Secret } from '../../platform/config.js'
+import type { Secret } from '../../kernel/secret.js'
 import type { Logger } from '../../platform/logger.js'
 import { epochOf } from '../../updates/wire/position.js'
-import type { SidecarMetrics } from '../metrics/metrics.js'
 import type { CachedState } from '../states/entry.js'
+import type { ReaderMetrics } from '../states/figures.js'
 import type { FreshnessJudge } from '../states/freshness.js'
 import { documents, fromStateChange, type StateChangeJson, type StateReader } from './messages.js'
 
@@ -24,7 +24,7 @@ interface UpdatesOptions {
   /** The API has refused the key. */
   hearKey: (isTaken: boolean) => void
   clock: Clock
-  metrics: SidecarMetrics
+  metrics: ReaderMetrics
   log: Logger
   /** Tests shorten them. */
   timing?: Partial<UpdatesTiming>

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { chooseFallback, type Fallback, parseGlobalFallbacks } from '../../../../src/sidecar/config/fallback.js'
+import { chooseFallback, type Fallback, parseGlobalFallbacks } from '../../../../src/reader/states/fallback.js'
 
 const granting: Fallback = { hasAccess: true, usageLimit: 5, isUnlimited: false, enumValues: [] }
 const denying: Fallback = { hasAccess: false, usageLimit: null, isUnlimited: false, enumValues: [] }

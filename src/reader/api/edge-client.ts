@@ -1,5 +1,5 @@
 import { Problem } from '../../kernel/problem.js'
-import type { Secret } from '../../platform/config.js'
+import type { Secret } from '../../kernel/secret.js'
 import type { Owner } from '../states/entry.js'
 import type { ApiClock } from './clock.js'
 import { fromApiError } from './errors.js'

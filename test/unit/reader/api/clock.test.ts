@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ApiClock } from '../../../../src/sidecar/api/clock.js'
+import { ApiClock } from '../../../../src/reader/api/clock.js'
 
 const told = (aheadMs: number) => String(Date.now() + aheadMs)
 

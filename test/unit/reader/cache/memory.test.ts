@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
-import { entryKey } from '../../../../src/sidecar/cache/cache.js'
-import { MemoryCache } from '../../../../src/sidecar/cache/memory.js'
-import { toEntry } from '../../../../src/sidecar/states/cached-state.js'
+import { entryKey } from '../../../../src/reader/cache/cache.js'
+import { MemoryCache } from '../../../../src/reader/cache/memory.js'
+import { toEntry } from '../../../../src/reader/states/cached-state.js'
 import { held, state } from '../states.js'
 
 function put(cache: MemoryCache, customerId: string, resourceId: string | null, entitlements = 1) {

@@ -1,10 +1,10 @@
 import { Problem, timedOut, unavailable } from '../../kernel/problem.js'
+import type { Secret } from '../../kernel/secret.js'
 import { notCounted } from '../../metering/model/problems.js'
 import type { Dimensions } from '../../metering/model/report.js'
-import type { Secret } from '../../platform/config.js'
 import { keyQuestion } from '../../updates/external-cache/key-question.js'
-import type { SidecarMetrics } from '../metrics/metrics.js'
 import type { Owner } from '../states/entry.js'
+import type { ReaderMetrics } from '../states/figures.js'
 import type { ApiClock } from './clock.js'
 import { EdgeClient } from './edge-client.js'
 import { fromApiError, isKeyRefused } from './errors.js'
@@ -39,7 +39,7 @@ interface ApiClientOptions {
   apiKey: Secret
   /** Longest that one call may take. */
   timeoutMs: number
-  metrics: SidecarMetrics
+  metrics: ReaderMetrics
   /** Corrected by what the API's answers tell. */
   clock: ApiClock
   /** Told by each answer whether the key was taken. */

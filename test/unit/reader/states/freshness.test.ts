@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { toEntry } from '../../../../src/sidecar/states/cached-state.js'
-import { FreshnessJudge } from '../../../../src/sidecar/states/freshness.js'
+import { toEntry } from '../../../../src/reader/states/cached-state.js'
+import { FreshnessJudge } from '../../../../src/reader/states/freshness.js'
 import { held, state } from '../states.js'
 
 const limits = { refreshAfterMs: 30, maxStalenessMs: 100 }

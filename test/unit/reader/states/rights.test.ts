@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import * as decimal from '../../../../src/kernel/decimal.js'
-import { heldAt, numbersPerUsage, packUsages, RightsPool } from '../../../../src/sidecar/states/rights.js'
+import { heldAt, numbersPerUsage, packUsages, RightsPool } from '../../../../src/reader/states/rights.js'
 import { held, state } from '../states.js'
 
 describe('shared rights', () => {

@@ -1,6 +1,6 @@
 import * as decimal from '../../../src/kernel/decimal.js'
-import type { CachedState } from '../../../src/sidecar/states/entry.js'
-import { type HeldUsage, heldAt, packUsages, type Right, RightsPool } from '../../../src/sidecar/states/rights.js'
+import type { CachedState } from '../../../src/reader/states/entry.js'
+import { type HeldUsage, heldAt, packUsages, type Right, RightsPool } from '../../../src/reader/states/rights.js'
 
 const pool = new RightsPool()
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Problem, unavailable } from '../../../../src/kernel/problem.js'
-import { Outage } from '../../../../src/sidecar/api/outage.js'
+import { Outage } from '../../../../src/reader/api/outage.js'
 
 describe('outage', () => {
   const fail = (outage: Outage, problem: Error) => outage.guard(() => Promise.reject(problem)).catch((error: unknown) => error)

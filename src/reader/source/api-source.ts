@@ -6,9 +6,9 @@ import type { ApiClient, SentEvent, SentReport } from '../api/client.js'
 import { isKeyRefused } from '../api/errors.js'
 import { fromReportUsage, type ReportUsageJson, type StateJson, type StateReader } from '../api/messages.js'
 import { type EntitlementCache, entryKey } from '../cache/cache.js'
-import type { SidecarMetrics } from '../metrics/metrics.js'
 import { entryAt, isOlder, newerState, stateWithUsage, toEntry } from '../states/cached-state.js'
 import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
+import type { ReaderMetrics } from '../states/figures.js'
 import type { FreshnessJudge } from '../states/freshness.js'
 import { usageVersion } from '../states/rights.js'
 import type { EntitlementSource, UsageSource } from './source.js'
@@ -40,7 +40,7 @@ export interface ApiSourceParts {
   states: StateReader
   judge: FreshnessJudge
   clock: Clock
-  metrics: SidecarMetrics
+  metrics: ReaderMetrics
   log: Logger
   /** Told what the API answered about a customer or resource. */
   onRead?: (owner: Owner, json: StateJson) => void

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
-import { newerState, stateWithUsage, toEntry } from '../../../../src/sidecar/states/cached-state.js'
-import { heldAt, noRights } from '../../../../src/sidecar/states/rights.js'
+import { newerState, stateWithUsage, toEntry } from '../../../../src/reader/states/cached-state.js'
+import { heldAt, noRights } from '../../../../src/reader/states/rights.js'
 import { held, state, usagesOf as usages } from '../states.js'
 
 describe('cached state', () => {
