@@ -1,4 +1,4 @@
-/** What a sidecar is asked and answers, as in `proto/service/sidecar/v1/sidecar.proto`. Times are Dates; what is absent is null. */
+/** What the SDKs are asked and answer, whichever way the answer comes. Times are Dates; what is absent is null. */
 
 export type AccessDeniedReason =
   | 'UNKNOWN'
@@ -130,6 +130,14 @@ export interface ReportedUsage {
   usagePeriodEnd: Date | null
 }
 
+/** What became of usage that was not acknowledged. */
+export interface ReportedOutcome {
+  /** unknown: it may have been counted, and sending it again under the same keys counts it once. */
+  outcome: 'notCounted' | 'unknown'
+  /** Of the reports or events of the call, in their order. */
+  idempotencyKeys: readonly string[]
+}
+
 export interface UsageEvent extends Owner {
   eventName: string
   /** An event that is sent again under the same key is counted once. */
@@ -143,4 +151,18 @@ export interface Entitlements {
   entitlements: Entitlement[]
   /** Why there are none. */
   accessDeniedReason: AccessDeniedReason | null
+}
+
+/** The external cache that sidecars and SDKs share. */
+export interface RedisOptions {
+  environmentPrefix: string
+  host?: string
+  port?: number
+  db?: number
+  username?: string
+  password?: string
+  /** Encrypts the connection. */
+  tls?: boolean
+  /** Seconds. */
+  ttl?: number
 }

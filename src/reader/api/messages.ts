@@ -10,7 +10,7 @@ import {
   toDenialReason,
 } from '../../updates/external-cache/state-json.js'
 import type { CachedState, Owner } from '../states/entry.js'
-import { type HeldUsage, packUsages, type Right, type RightsPool, toEntitledFeature } from '../states/rights.js'
+import { type HeldUsage, packUsages, type RightsPool, type ToldRight, toEntitledFeature } from '../states/rights.js'
 import type { ApiError } from './errors.js'
 
 /** The GraphQL documents that the sidecar sends, the JSON that comes back, and its translation into cached states. */
@@ -86,7 +86,7 @@ export class StateReader {
     let accessVersion = 0
     let version = 0
     let validUntil: number | null = json.validUntil ?? null
-    const rights: Omit<Right, 'encoded'>[] = []
+    const rights: ToldRight[] = []
     const usages: HeldUsage[] = []
     for (const entitlement of json.entitlements ?? []) {
       // Credits are no feature.
@@ -124,7 +124,7 @@ export class StateReader {
   }
 }
 
-function toRight(json: EntitlementJson, feature: NonNullable<EntitlementJson['feature']>): Omit<Right, 'encoded'> {
+function toRight(json: EntitlementJson, feature: NonNullable<EntitlementJson['feature']>): ToldRight {
   const { refId, featureType, meterType, featureUnits, featureUnitsPlural } = feature
   return {
     feature: toEntitledFeature({

@@ -2,8 +2,8 @@ import { type Client, createClient } from 'graphql-ws/client'
 import { WebSocket } from 'ws'
 import type { ToldUsage } from '../../changes/model/change.js'
 import type { Clock } from '../../kernel/clock.js'
+import type { Log } from '../../kernel/log.js'
 import type { Secret } from '../../kernel/secret.js'
-import type { Logger } from '../../platform/logger.js'
 import { epochOf } from '../../updates/wire/position.js'
 import type { CachedState } from '../states/entry.js'
 import type { ReaderMetrics } from '../states/figures.js'
@@ -25,7 +25,7 @@ interface UpdatesOptions {
   hearKey: (isTaken: boolean) => void
   clock: Clock
   metrics: ReaderMetrics
-  log: Logger
+  log: Log
   /** Tests shorten them. */
   timing?: Partial<UpdatesTiming>
 }

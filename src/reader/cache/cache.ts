@@ -11,7 +11,9 @@ export interface EntitlementCache {
   readonly sizeBytes: number
 }
 
-/** One key per (customer, resource or none). The length keeps `a/b` + none apart from `a` + `b`, whatever characters identifiers have. */
-export function entryKey(customerId: string, resourceId: string | null): string {
-  return resourceId === null ? `${customerId.length}:${customerId}` : `${customerId.length}:${customerId}/${resourceId}`
-}
+/** One key per customer and per resource. Identifiers have no control characters; who asks with one finds an entry that is not of that owner (`isOf`). */
+export const entryKey = (customerId: string, resourceId: string | null): string =>
+  resourceId === null ? customerId : `${customerId}\0${resourceId}`
+
+/** Whether what is kept under the key of an owner is of that owner. */
+export const isOf = ({ state }: CacheEntry, resourceId: string | null): boolean => state.resourceId === resourceId

@@ -4,7 +4,7 @@ import { entityKey, metadataKey, timestampKey, usageKey } from '../../updates/ex
 import { stateReasons, toDenialReason } from '../../updates/external-cache/state-json.js'
 import type { CachedFeature, CachedUsage } from '../../updates/external-cache/value.js'
 import type { CachedState, Owner } from '../states/entry.js'
-import { type HeldUsage, packUsages, type Right, type RightsPool, toEntitledFeature } from '../states/rights.js'
+import { type HeldUsage, packUsages, type RightsPool, type ToldRight, toEntitledFeature } from '../states/rights.js'
 
 /**
  * Reads the external cache that the persistent-cache-service keeps current: two steps, the entry and then the usages of what it holds.
@@ -119,7 +119,7 @@ function toVersion(text: string): number {
   return version
 }
 
-function toRight({ calculatedEntitlement, featureUsage }: CachedFeature): Omit<Right, 'encoded'> {
+function toRight({ calculatedEntitlement, featureUsage }: CachedFeature): ToldRight {
   const { feature, usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues, accessDeniedReason } = calculatedEntitlement
   const { id, featureType, meterType, units, unitsPlural } = feature
   return {

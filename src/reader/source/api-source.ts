@@ -1,15 +1,15 @@
 import type { ToldUsage } from '../../changes/model/change.js'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
+import type { Log } from '../../kernel/log.js'
 import { Problem, timedOut } from '../../kernel/problem.js'
-import type { Logger } from '../../platform/logger.js'
 import type { ApiClient, SentEvent, SentReport } from '../api/client.js'
 import { isKeyRefused } from '../api/errors.js'
 import { fromReportUsage, type ReportUsageJson, type StateJson, type StateReader } from '../api/messages.js'
-import { type EntitlementCache, entryKey } from '../cache/cache.js'
+import { type EntitlementCache, entryKey, isOf } from '../cache/cache.js'
 import { entryAt, isOlder, newerState, stateWithUsage, toEntry } from '../states/cached-state.js'
 import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
 import type { ReaderMetrics } from '../states/figures.js'
-import type { FreshnessJudge } from '../states/freshness.js'
+import { type FreshnessJudge, outdatedEpoch } from '../states/freshness.js'
 import { usageVersion } from '../states/rights.js'
 import type { EntitlementSource, UsageSource } from './source.js'
 
@@ -41,7 +41,7 @@ export interface ApiSourceParts {
   judge: FreshnessJudge
   clock: Clock
   metrics: ReaderMetrics
-  log: Logger
+  log: Log
   /** Told what the API answered about a customer or resource. */
   onRead?: (owner: Owner, json: StateJson) => void
 }
@@ -59,11 +59,11 @@ export class ApiSource implements EntitlementSource {
     this.#parts = parts
   }
 
-  peek(customerId: string, resourceId: string | null): CacheEntry | undefined {
+  peek(customerId: string, resourceId: string | null, maxAgeMs = Number.POSITIVE_INFINITY): CacheEntry | undefined {
     const key = entryKey(customerId, resourceId)
     const now = this.#parts.clock.now()
     const entry = this.#entryAt(key, now)
-    if (entry === undefined) return undefined
+    if (entry === undefined || !isOf(entry, resourceId) || this.#isTooOld(entry, now, maxAgeMs)) return undefined
     const freshness = this.#parts.judge.judge(entry, now)
     if (freshness === 'fresh') {
       this.#parts.metrics.lookups.hit++
@@ -74,11 +74,11 @@ export class ApiSource implements EntitlementSource {
     return this.#stale(entry, now)
   }
 
-  async resolve(owner: Owner, waitMs: number): Promise<CacheEntry> {
+  async resolve(owner: Owner, waitMs: number, maxAgeMs = Number.POSITIVE_INFINITY): Promise<CacheEntry> {
     const key = entryKey(owner.customerId, owner.resourceId)
     const now = this.#parts.clock.now()
     const cached = this.#entryAt(key, now)
-    if (cached === undefined || this.#parts.judge.judge(cached, now) === 'miss') {
+    if (cached === undefined || this.#parts.judge.judge(cached, now) === 'miss' || this.#isTooOld(cached, now, maxAgeMs)) {
       this.#parts.metrics.lookups.miss++
       return within(this.#read(key, owner), waitMs)
     }
@@ -90,9 +90,23 @@ export class ApiSource implements EntitlementSource {
     }
   }
 
-  async reload(owner: Owner, waitMs: number): Promise<CachedState> {
+  reload(owner: Owner, waitMs: number): Promise<CacheEntry> {
     // A read that began before this call may not know what the caller wants to see: it is overtaken.
-    return (await within(this.#beginRead(entryKey(owner.customerId, owner.resourceId), owner), waitMs)).state
+    return within(this.#beginRead(entryKey(owner.customerId, owner.resourceId), owner), waitMs)
+  }
+
+  outdate(customerId: string): void {
+    for (const [key, { owner }] of this.#reads) if (owner.customerId === customerId) this.#reads.delete(key)
+    const { cache, judge, clock } = this.#parts
+    const now = clock.now()
+    for (const entry of cache.entriesOf(customerId)) {
+      const fetchedAt = now - judge.ageMs(entry, now)
+      cache.set(entryKey(customerId, entry.state.resourceId), { ...entry, fetchedAt, epoch: outdatedEpoch, refreshNotBefore: 0 })
+    }
+  }
+
+  #isTooOld(entry: CacheEntry, now: EpochMs, maxAgeMs: number): boolean {
+    return maxAgeMs !== Number.POSITIVE_INFINITY && this.#parts.judge.ageMs(entry, now) > maxAgeMs
   }
 
   /** The entry if it was read so lately that asking again would tell nothing new. */
@@ -147,7 +161,9 @@ export class ApiSource implements EntitlementSource {
       const merged = newerState(cached.state, state)
       this.#parts.cache.set(
         key,
-        isOlder(state, cached.state) ? replaceState(cached, merged) : toEntry(merged, this.#parts.judge.epoch, this.#parts.clock.now()),
+        isOlder(state, cached.state) || cached.epoch === outdatedEpoch
+          ? replaceState(cached, merged)
+          : toEntry(merged, this.#parts.judge.epoch, this.#parts.clock.now()),
       )
     }
     // What the customer holds itself counts for its resources too.

@@ -1,6 +1,6 @@
 import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel'
-import type { Clock } from '../../kernel/clock.js'
-import type { Logger } from '../../platform/logger.js'
+import type { Clock, EpochMs } from '../../kernel/clock.js'
+import type { Log } from '../../kernel/log.js'
 import { isReply, type Redis } from '../../platform/redis.js'
 import { toWritableState } from '../../updates/external-cache/state-json.js'
 import type { ExternalCacheWriter } from '../../updates/external-cache/writer.js'
@@ -21,6 +21,9 @@ const outageRetryMs = 1_000
 /** What the external cache does not hold (unknown customers) was read from the API so lately that asking again would tell nothing new. */
 const missTrustMs = 5_000
 
+/** A persistent-cache-service that is not behind has written a change by then. */
+const consumerLagMs = 5_000
+
 /** Answers of Redis that are about one write and not about Redis. */
 const refusals = ['NOPERM', 'NOSCRIPT', 'WRONGTYPE', 'ERR']
 
@@ -32,7 +35,7 @@ interface ExternalSourceParts {
   apiSource: ApiSource
   clock: Clock
   metrics: ReaderMetrics
-  log: Logger
+  log: Log
 }
 
 /**
@@ -46,6 +49,8 @@ export class ExternalSource implements EntitlementSource {
     timeout(patienceMs, TimeoutStrategy.Aggressive),
   )
 
+  /** Customers that this process has changed, the last one last, and until when the API answers about them. */
+  readonly #outdated = new Map<string, EpochMs>()
   #isRefusalReported = false
 
   constructor(parts: ExternalSourceParts) {
@@ -56,7 +61,7 @@ export class ExternalSource implements EntitlementSource {
       isReported = true
     })
     this.#cache.onSuccess(() => {
-      if (isReported) parts.log.info('external cache answers again')
+      if (isReported) parts.log.info({}, 'external cache answers again')
       isReported = false
     })
   }
@@ -65,8 +70,11 @@ export class ExternalSource implements EntitlementSource {
     return undefined
   }
 
-  async resolve(owner: Owner, waitMs: number): Promise<CacheEntry> {
+  async resolve(owner: Owner, waitMs: number, maxAgeMs?: number): Promise<CacheEntry> {
     const { apiSource, clock, metrics } = this.#parts
+    // How old what the cache holds is it does not tell.
+    if (maxAgeMs !== undefined) return apiSource.recent(owner, maxAgeMs) ?? apiSource.resolve(owner, waitMs, maxAgeMs)
+    if (this.#isOutdated(owner.customerId)) return apiSource.peek(owner.customerId, owner.resourceId) ?? apiSource.resolve(owner, waitMs)
     const read = await this.#read(owner)
     // Without the external cache this is a sidecar with a cache in memory that nobody vouches for.
     if (read === 'away') return apiSource.peek(owner.customerId, owner.resourceId) ?? apiSource.resolve(owner, waitMs)
@@ -80,8 +88,24 @@ export class ExternalSource implements EntitlementSource {
     return entry
   }
 
-  reload(owner: Owner, waitMs: number): Promise<CachedState> {
+  reload(owner: Owner, waitMs: number): Promise<CacheEntry> {
     return this.#parts.apiSource.reload(owner, waitMs)
+  }
+
+  outdate(customerId: string): void {
+    this.#parts.apiSource.outdate(customerId)
+    const now = this.#parts.clock.now()
+    this.#outdated.delete(customerId)
+    this.#outdated.set(customerId, now + consumerLagMs)
+    for (const [id, until] of this.#outdated) {
+      if (now < until) break
+      this.#outdated.delete(id)
+    }
+  }
+
+  #isOutdated(customerId: string): boolean {
+    const until = this.#outdated.size === 0 ? undefined : this.#outdated.get(customerId)
+    return until !== undefined && this.#parts.clock.now() < until
   }
 
   async reportUsage(report: SentReport, waitMs: number): Promise<ReportUsageJson> {

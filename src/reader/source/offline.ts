@@ -8,9 +8,10 @@ export const offlineReason = 'OFFLINE'
 export const offlineSource: EntitlementSource = {
   peek: () => undefined,
   resolve: async () => {
-    throw new Problem('UNAVAILABLE', offlineReason, 'The sidecar runs in offline mode')
+    throw new Problem('UNAVAILABLE', offlineReason, 'Offline mode: nobody is asked')
   },
   reload: async () => null,
+  outdate: () => {},
   reportUsage: async () => null,
   reportUsageBulk: async () => null,
   reportEvents: async () => {},

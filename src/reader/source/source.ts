@@ -1,15 +1,17 @@
 import type { ApiClient, SentEvent, SentReport } from '../api/client.js'
 import type { ReportUsageJson } from '../api/messages.js'
-import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
+import type { CacheEntry, Owner } from '../states/entry.js'
 
 /** Where the service gets its answers: the platform through cache and API, or nowhere (offline). */
 export interface EntitlementSource {
-  /** The entry to answer from now. Undefined: ask `resolve`. */
-  peek(customerId: string, resourceId: string | null): CacheEntry | undefined
+  /** The entry to answer from now. Undefined: ask `resolve`. `maxAgeMs`: none that was last known to be right longer ago. */
+  peek(customerId: string, resourceId: string | null, maxAgeMs?: number): CacheEntry | undefined
   /** The entry to answer from, within `waitMs`. Fails with a Problem when the question can't be answered: a fallback has to. */
-  resolve(owner: Owner, waitMs: number): Promise<CacheEntry>
+  resolve(owner: Owner, waitMs: number, maxAgeMs?: number): Promise<CacheEntry>
   /** Reads anew, whatever is cached. Null: nothing is known about anybody (offline). */
-  reload(owner: Owner, waitMs: number): Promise<CachedState | null>
+  reload(owner: Owner, waitMs: number): Promise<CacheEntry | null>
+  /** This process has changed what the customer holds: whoever asks next is answered what is read after this. */
+  outdate(customerId: string): void
   /** Within `waitMs`. Null: not sent (offline). Fails with a Problem that refuses it or says what became of it (`UsageOutcome`). */
   reportUsage(report: SentReport, waitMs: number): Promise<ReportUsageJson | null>
   /** The same; all or none, answered in their order. */

@@ -11,6 +11,9 @@ import type { CacheEntry } from './entry.js'
  */
 type Freshness = 'fresh' | 'suspect' | 'old' | 'miss'
 
+/** Of an entry that somebody here has made out of date: whatever is told, it is old until it is read anew. */
+export const outdatedEpoch = -1
+
 interface FreshnessLimits {
   /** Age from which an entry is old when no real-time connection vouches for it. */
   refreshAfterMs: number
@@ -57,6 +60,7 @@ export class FreshnessJudge {
 
   judge(entry: CacheEntry, now: EpochMs): Freshness {
     if (now >= entry.expiresAt) return 'miss'
+    if (entry.epoch === outdatedEpoch) return this.ageMs(entry, now) >= this.limits.maxStalenessMs ? 'miss' : 'old'
     if (entry.epoch !== this.#latestEpoch || !this.#isVouching) {
       const age = this.ageMs(entry, now)
       if (age >= this.limits.maxStalenessMs) return 'miss'

@@ -21,7 +21,12 @@ export interface Right extends Omit<Entitlement, 'reset' | 'usage' | 'usageResta
   resetPeriod: ResetPeriod | null
   /** Of the wire message, built at the first use: what it says but for usage, or all of it when there is no usage. */
   encoded: { before: Uint8Array; after: Uint8Array } | undefined
+  /** What the door of this process answers of it but for usage, built at the first use. */
+  shown: object | undefined
 }
+
+/** A right as it is told. */
+export type ToldRight = Omit<Right, 'encoded' | 'shown'>
 
 export interface Rights {
   readonly list: readonly Right[]
@@ -72,7 +77,7 @@ export class RightsPool {
   readonly #lists = new LRUCache<string, Rights>({ max: mostSharedLists })
   #lastId = 0
 
-  list(wanted: readonly Omit<Right, 'encoded'>[]): Rights {
+  list(wanted: readonly ToldRight[]): Rights {
     if (wanted.length === 0) return noRights
     const shared = wanted.map((right) => this.#share(right))
     const key = shared.map(({ id }) => id).join()
@@ -87,11 +92,11 @@ export class RightsPool {
     return rights
   }
 
-  #share(right: Omit<Right, 'encoded'>): { id: number; right: Right } {
+  #share(right: ToldRight): { id: number; right: Right } {
     const key = JSON.stringify(right)
     const known = this.#rights.get(key)
     if (known) return known
-    const shared = { id: ++this.#lastId, right: { ...right, encoded: undefined } }
+    const shared = { id: ++this.#lastId, right: { ...right, encoded: undefined, shown: undefined } }
     this.#rights.set(key, shared)
     return shared
   }

@@ -170,8 +170,8 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     }),
 
     ...unary<OwnerRequest>('ReloadEntitlements', async (request, call) => {
-      const state = await source.reload(toOwner(request), waitMs(call))
-      return { entitled_entity_exists: state !== null && isKnown(state) }
+      const entry = await source.reload(toOwner(request), waitMs(call))
+      return { entitled_entity_exists: entry !== null && isKnown(entry.state) }
     }),
   }
 }

@@ -1,10 +1,10 @@
 import * as decimal from '../../../src/kernel/decimal.js'
 import type { CachedState } from '../../../src/reader/states/entry.js'
-import { type HeldUsage, heldAt, packUsages, type Right, RightsPool } from '../../../src/reader/states/rights.js'
+import { type HeldUsage, heldAt, packUsages, RightsPool, type ToldRight } from '../../../src/reader/states/rights.js'
 
 const pool = new RightsPool()
 
-export interface Held extends Omit<Right, 'encoded'> {
+export interface Held extends ToldRight {
   usage: HeldUsage
 }
 
