@@ -105,7 +105,7 @@ export interface EnumQuestion extends CheckQuestion {
   requestedValues?: string[]
 }
 
-export type Dimensions = Record<string, string | number | boolean>
+export type Dimensions = Readonly<Record<string, string | number | boolean>>
 
 export interface UsageReport extends Owner {
   featureId: string

@@ -101,11 +101,13 @@ export function fitsLimit({
   const room = limit - used - requested
   // Each of the five roundings is off by at most 2^-53 of a number no larger than this sum.
   if (Math.abs(room) > (used + requested + Math.abs(limit)) * 2 ** -50) return room > 0
-  // Whole numbers are not rounded at all.
-  if (Number.isSafeInteger(limit) && Number.isSafeInteger(used + requested) && Number.isInteger(used)) return room >= 0
+  if (isWhole(currentUsage) && isWhole(requestedUsage) && isWhole(usageLimit ?? 0) && Number.isSafeInteger(used + requested)) return room >= 0
   const usedExactly = decimal.max(exact(currentUsage), decimal.zero)
   return decimal.compare(decimal.add(usedExactly, exact(requestedUsage)), exact(usageLimit ?? 0)) <= 0
 }
+
+/** Whether it is a whole number, and as a double too: nothing is rounded then. */
+const isWhole = (amount: Amount): boolean => (typeof amount === 'number' || amount.length <= 15) && Number.isSafeInteger(Number(amount))
 
 const exact = (amount: Amount): decimal.Decimal => (typeof amount === 'number' ? decimal.fromNumber(amount) : amount)
 

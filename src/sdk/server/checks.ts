@@ -132,10 +132,13 @@ export const toFallback = ({ hasAccess, usageLimit, isUnlimited = false, enumVal
   enumValues,
 })
 
-/** @throws INVALID_ARGUMENT when an identifier is none */
-export const toOwner = ({ customerId, resourceId }: sdk.Owner) => ({
-  customerId: checkRefId(customerId, 'customerId'),
-  resourceId: resourceId === undefined ? null : checkRefId(resourceId, 'resourceId'),
+/**
+ * `path`: what the names of the fields go on from, as in `events[3].`.
+ * @throws INVALID_ARGUMENT when an identifier is none
+ */
+export const toOwner = ({ customerId, resourceId }: sdk.Owner, path = '') => ({
+  customerId: checkRefId(customerId, `${path}customerId`),
+  resourceId: resourceId === undefined ? null : checkRefId(resourceId, `${path}resourceId`),
 })
 
 /** Whether the feature is held with a usage that is not known here. */

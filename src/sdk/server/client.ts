@@ -1,9 +1,9 @@
-import type { Clock } from '../../kernel/clock.js'
 import { isKnown } from '../../reader/states/cached-state.js'
 import type { ReaderFigures } from '../../reader/states/figures.js'
 import type * as sdk from '../types.js'
 import { type CheckQuestion, Checks, type EnumQuestion, type Freshness, type MeteredQuestion, toFallback, toOwner } from './checks.js'
 import { toTollgateError } from './error.js'
+import { EventBuffer } from './event-buffer.js'
 import { ClientMetrics } from './figures.js'
 import { type Opened, open } from './open.js'
 import { type ClientOptions, defaults } from './options.js'
@@ -13,6 +13,8 @@ import { type NewEvent, Reports } from './reports.js'
 /** What a client has counted since it was made. */
 export interface Figures extends Pick<ReaderFigures, 'lookups' | 'fallbacks' | 'isRealTime' | 'externalCacheFailures'> {
   cacheEntries: number
+  /** Tracked and not acknowledged yet. */
+  bufferedEvents: number
   /** Estimated. */
   cacheBytes: number
 }
@@ -26,6 +28,7 @@ export class TollgateClient {
   readonly #metrics: ClientMetrics
   readonly #checks: Checks
   readonly #reports: Reports
+  readonly #events: EventBuffer
   readonly #timeoutMs: number
 
   constructor(options: ClientOptions, opened: Opened, metrics: ClientMetrics) {
@@ -36,8 +39,14 @@ export class TollgateClient {
     this.#opened = opened
     this.#metrics = metrics
     this.#timeoutMs = timeoutMs
-    this.#checks = new Checks({ source, fallbacks, clock: clock as Clock, metrics, timeoutMs, pending, hooks })
-    this.#reports = new Reports({ source, timeoutMs, pending, isOptimistic: options.optimisticUsage === true })
+    this.#checks = new Checks({ source, fallbacks, clock, metrics, timeoutMs, pending, hooks })
+    const reports = new Reports({ source, timeoutMs, pending, isOptimistic: options.optimisticUsage === true })
+    this.#reports = reports
+    this.#events = new EventBuffer({
+      options: { ...defaults.eventBuffer, ...options.eventBuffer },
+      send: (events, waitMs) => reports.sendEvents(events, waitMs),
+      hooks,
+    })
   }
 
   getBooleanEntitlement(question: CheckQuestion): Promise<sdk.Check<sdk.BooleanEntitlement>> {
@@ -86,6 +95,19 @@ export class TollgateClient {
     return this.#reports.reportEvents(events, options)
   }
 
+  /**
+   * Takes events to be sent some at a time, in the background, and answers how many were taken: the others found the buffer full, and the hook `eventsDropped` is
+   * told of them. Fails with a TollgateError on an event that is none; none is taken then. Checks see them as soon as the platform has counted them.
+   */
+  trackEvents(events: readonly NewEvent[]): number {
+    return this.#events.take(events)
+  }
+
+  /** Resolves when all tracked events are acknowledged, or refused. Fails when the API takes none now: they stay in the buffer. */
+  flush({ timeoutMs }: sdk.CallOptions = {}): Promise<void> {
+    return this.#events.flush(timeoutMs)
+  }
+
   /** Fetches the entitlements anew; false when the customer, or its resource, is unknown. */
   async reloadEntitlements({ timeoutMs = this.#timeoutMs, ...owner }: sdk.Owner & sdk.CallOptions): Promise<boolean> {
     try {
@@ -104,13 +126,15 @@ export class TollgateClient {
       fallbacks: { ...fallbacks },
       isRealTime,
       externalCacheFailures,
+      bufferedEvents: this.#events.size,
       cacheEntries: cache?.entryCount ?? 0,
       cacheBytes: cache?.sizeBytes ?? 0,
     }
   }
 
-  /** Closes all connections. */
-  async close(): Promise<void> {
+  /** Sends the tracked events that wait, as far as the API takes them in the time (default: that of a call), and closes all connections. */
+  async close({ timeoutMs = this.#timeoutMs }: sdk.CallOptions = {}): Promise<void> {
+    await this.#events.close(timeoutMs)
     await this.#opened.close()
   }
 }

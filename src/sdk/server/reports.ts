@@ -115,7 +115,7 @@ function toSentReport(report: UsageReport, path: string): SentReport {
   return checked(() => {
     if (!Number.isFinite(report.value)) throw invalidInput(`${path}.value is not a finite number`, { path: `${path}.value` })
     return {
-      ...toOwner(report),
+      ...toOwner(report, `${path}.`),
       featureId: checkRefId(report.featureId, `${path}.featureId`),
       idempotencyKey: report.idempotencyKey === undefined ? newId() : checkRefId(report.idempotencyKey, `${path}.idempotencyKey`),
       value: report.value,
@@ -135,7 +135,7 @@ export function toSentEvent(event: NewEvent, path: string): SentEvent {
         throw invalidInput(`${path}.dimensions.${name} is not a finite number`, { path: `${path}.dimensions.${name}` })
     }
     return {
-      ...toOwner(event),
+      ...toOwner(event, `${path}.`),
       eventName: checkRefId(event.eventName, `${path}.eventName`),
       idempotencyKey: event.idempotencyKey === undefined ? newId() : checkRefId(event.idempotencyKey, `${path}.idempotencyKey`),
       dimensions: event.dimensions ?? {},
