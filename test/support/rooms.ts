@@ -23,7 +23,7 @@ export const rooms = `
   src/estimates src/provisioning
   src/updates/wire src/updates/held src/updates/stream src/updates/deliver src/updates/external-cache
   src/reader/states src/reader/cache src/reader/api src/reader/source
-  src/sdk src/sdk/sidecar src/sdk/server
+  src/sdk src/sdk/sidecar src/sdk/server/operations/types src/sdk/server/operations src/sdk/server
   src/web/access src/web/graphql/schema src/web/graphql/lists src/web/graphql/operations src/web/edge src/web/pages
   src/web/graphql/catalog src/web/graphql/environment src/web/graphql/entitlement src/web/graphql/customer src/web/graphql/updates
   src/web/graphql/usage src/web/graphql/billing src/web/graphql/door src/web/graphql/subscription src/web/live src/web/graphql/estimates

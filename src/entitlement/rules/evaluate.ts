@@ -101,7 +101,8 @@ export function fitsLimit({
   const room = limit - used - requested
   // Each of the five roundings is off by at most 2^-53 of a number no larger than this sum.
   if (Math.abs(room) > (used + requested + Math.abs(limit)) * 2 ** -50) return room > 0
-  if (isWhole(currentUsage) && isWhole(requestedUsage) && isWhole(usageLimit ?? 0) && Number.isSafeInteger(used + requested)) return room >= 0
+  if (isWhole(currentUsage) && isWhole(requestedUsage) && isWhole(usageLimit ?? 0) && Number.isSafeInteger(used + requested))
+    return room >= 0
   const usedExactly = decimal.max(exact(currentUsage), decimal.zero)
   return decimal.compare(decimal.add(usedExactly, exact(requestedUsage)), exact(usageLimit ?? 0)) <= 0
 }

@@ -31,6 +31,12 @@ export interface SentEvent extends Owner {
   timestamp: string | null
 }
 
+export interface Operation {
+  name: string
+  text: string
+  isRead: boolean
+}
+
 interface ApiClientOptions {
   /** Base address; `/graphql` is appended. */
   url: string
@@ -77,7 +83,9 @@ export class ApiClient {
       const state = await this.#timed('edge', this.#edge.fetchState(owner, signal, this.options.timeoutMs / 2))
       if (state !== null) return state
     }
-    return (await this.#read<{ entitlementsState: StateJson }>('entitlementsState', { query: owner }, signal)).entitlementsState
+    const { entitlementsState: text } = documents
+    const read = await this.#read<{ entitlementsState: StateJson }>('entitlementsState', text, { query: owner }, signal)
+    return read.entitlementsState
   }
 
   /** Answers when the report is stored. */
@@ -96,6 +104,11 @@ export class ApiClient {
     await this.#report('reportEvent', { events: { usageEvents: events.map(withoutNulls) } }, signal)
   }
 
+  /** Any operation, once; a read that a dying connection swallowed is sent once more. */
+  execute<Data>({ name, text, isRead }: Operation, variables: object, signal: AbortSignal): Promise<Data> {
+    return isRead ? this.#read(name, text, variables, signal) : this.#timed(name, this.#post<Data>(bodyOf(text, variables), signal))
+  }
+
   /** Passes when the API takes the key, for the environment if one is named. Fails with UNAUTHENTICATED or PERMISSION_DENIED when it does not. */
   async checkKey(environmentId: string | null, signal: AbortSignal): Promise<void> {
     await this.#post(JSON.stringify(keyQuestion(environmentId)), signal).catch((error: unknown) => {
@@ -109,8 +122,8 @@ export class ApiClient {
   }
 
   /** One that a dying connection swallowed is sent once more. */
-  #read<Data>(operation: keyof typeof documents, variables: object, signal: AbortSignal): Promise<Data> {
-    const body = JSON.stringify({ query: documents[operation], variables })
+  #read<Data>(operation: string, text: string, variables: object, signal: AbortSignal): Promise<Data> {
+    const body = bodyOf(text, variables)
     const sent = this.#post<Data>(body, signal).catch((error: unknown) => {
       if (isBrokenConnection(error) && !signal.aborted) return this.#post<Data>(body, signal)
       throw error
@@ -119,7 +132,7 @@ export class ApiClient {
   }
 
   #report<Data>(operation: keyof typeof documents, variables: object, signal: AbortSignal): Promise<Data> {
-    const sent = this.#post<Data>(JSON.stringify({ query: documents[operation], variables }), signal).catch((error: unknown) => {
+    const sent = this.#post<Data>(bodyOf(documents[operation], variables), signal).catch((error: unknown) => {
       throw error instanceof Unsent ? notCounted(toProblem(error)) : error
     })
     return this.#timed(operation, sent)
@@ -163,6 +176,8 @@ export class ApiClient {
     return answer.data
   }
 }
+
+const bodyOf = (query: string, variables: object) => JSON.stringify({ query, variables })
 
 /** The GraphQL inputs take an absent field for "not said"; null is not always the same to them. */
 const withoutNulls = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))

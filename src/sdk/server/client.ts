@@ -1,11 +1,12 @@
 import { isKnown } from '../../reader/states/cached-state.js'
 import type { ReaderFigures } from '../../reader/states/figures.js'
+import { toTollgateError } from '../error.js'
 import type * as sdk from '../types.js'
 import { type CheckQuestion, Checks, type EnumQuestion, type Freshness, type MeteredQuestion, toFallback, toOwner } from './checks.js'
-import { toTollgateError } from './error.js'
 import { EventBuffer } from './event-buffer.js'
 import { ClientMetrics } from './figures.js'
 import { type Opened, open } from './open.js'
+import { Operations } from './operations/operations.js'
 import { type ClientOptions, defaults } from './options.js'
 import { PendingUsage } from './pending-usage.js'
 import { type NewEvent, Reports } from './reports.js'
@@ -23,7 +24,7 @@ export interface Figures extends Pick<ReaderFigures, 'lookups' | 'fallbacks' | '
  * Answers checks in this process. Checks always answer: when nothing is known, the fallback of the call does, else that of the client, else access is denied.
  * All other methods fail with a TollgateError. Made by `createClient`.
  */
-export class TollgateClient {
+export class TollgateClient extends Operations {
   readonly #opened: Opened
   readonly #metrics: ClientMetrics
   readonly #checks: Checks
@@ -33,6 +34,7 @@ export class TollgateClient {
 
   constructor(options: ClientOptions, opened: Opened, metrics: ClientMetrics) {
     const { hooks = {}, timeoutMs = defaults.timeoutMs, entitlementsFallback = {} } = options
+    super(opened)
     const { source, clock } = opened
     const pending = new PendingUsage()
     const fallbacks = new Map(Object.entries(entitlementsFallback).map(([featureId, fallback]) => [featureId, toFallback(fallback)]))

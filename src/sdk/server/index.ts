@@ -6,9 +6,16 @@
  *   await tollgate.reportUsage({ customerId: 'acme', featureId: 'api-calls', value: 1 })
  *   await tollgate.close()
  */
+
+export { TollgateError } from '../error.js'
 export type * from '../types.js'
 export type { CheckQuestion, EnumQuestion, Freshness, MeteredQuestion } from './checks.js'
 export { createClient, type Figures, type TollgateClient } from './client.js'
-export { TollgateError } from './error.js'
+export type * from './operations/types/coupons.js'
+export type * from './operations/types/customers.js'
+export type * from './operations/types/enums.js'
+export type * from './operations/types/estimates.js'
+export type * from './operations/types/paywall.js'
+export type * from './operations/types/subscriptions.js'
 export type { ClientOptions, EventBufferOptions, Hooks } from './options.js'
 export type { NewEvent } from './reports.js'

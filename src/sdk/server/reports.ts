@@ -4,9 +4,9 @@ import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { SentEvent, SentReport } from '../../reader/api/client.js'
 import { fromTime, type ReportUsageJson } from '../../reader/api/messages.js'
 import type { EntitlementSource } from '../../reader/source/source.js'
+import { toTollgateError } from '../error.js'
 import type { CallOptions, ReportedUsage, UsageEvent, UsageReport } from '../types.js'
 import { toOwner } from './checks.js'
-import { toTollgateError } from './error.js'
 import type { PendingUsage } from './pending-usage.js'
 
 /** An event as the caller has it: without a key it is given one. */

@@ -30,7 +30,9 @@ describe('tracked events of the server SDK', () => {
   const event = (idempotencyKey: string) => ({ customerId: 'acme', eventName: 'call', idempotencyKey })
   const events = (count: number) => Array.from({ length: count }, (_, index) => event(`e${index}`))
   const batches = () =>
-    api.operations.flatMap(({ variables }) => (variables.events ? [variables.events.usageEvents.map(({ idempotencyKey }) => idempotencyKey)] : []))
+    api.operations.flatMap(({ variables }) =>
+      variables.events ? [variables.events.usageEvents.map(({ idempotencyKey }) => idempotencyKey)] : [],
+    )
 
   it('are sent in batches, in their order', async () => {
     await start({ batchSize: 3 })

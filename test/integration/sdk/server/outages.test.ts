@@ -66,7 +66,10 @@ describe('server SDK', () => {
 
     it('offline, and sends nothing', async () => {
       await start({ apiKey: '', offline: true, entitlementsFallback: { sso: { hasAccess: true } } })
-      expect(await client!.getBooleanEntitlement({ customerId: 'acme', featureId: 'sso' })).to.deep.include({ hasAccess: true, isFallback: true })
+      expect(await client!.getBooleanEntitlement({ customerId: 'acme', featureId: 'sso' })).to.deep.include({
+        hasAccess: true,
+        isFallback: true,
+      })
       expect(await check({ consistency: 'strong' })).to.deep.equal(unanswered)
       expect(await client!.getEntitlements({ customerId: 'acme' })).to.deep.equal({ entitlements: [], accessDeniedReason: null })
       expect(await client!.reportUsage(usage)).to.deep.include({ measurementId: '', currentUsage: null })
@@ -131,7 +134,13 @@ describe('server SDK', () => {
 
   it('refuses what is no question', async () => {
     await start()
-    for (const question of [{ customerId: '' }, { featureId: ' ' }, { resourceId: 'a\n' }, { requestedUsage: -1 }, { customerId: 'acme\0r' }]) {
+    for (const question of [
+      { customerId: '' },
+      { featureId: ' ' },
+      { resourceId: 'a\n' },
+      { requestedUsage: -1 },
+      { customerId: 'acme\0r' },
+    ]) {
       const failure = await failureOf(check(question))
       expect(failure, JSON.stringify(question)).to.be.instanceOf(TollgateError).and.to.include({ code: 'INVALID_ARGUMENT' })
     }
@@ -191,7 +200,10 @@ describe('server SDK', () => {
       api.next.push({ code: 'FeatureNotFound' })
       const refused = failureOf(client!.reportUsage({ ...usage, value: 6 }))
       expect(await used()).to.equal(10)
-      expect(await check({ requestedUsage: 1 })).to.deep.include({ hasAccess: false, accessDeniedReason: 'REQUESTED_USAGE_EXCEEDING_LIMIT' })
+      expect(await check({ requestedUsage: 1 })).to.deep.include({
+        hasAccess: false,
+        accessDeniedReason: 'REQUESTED_USAGE_EXCEEDING_LIMIT',
+      })
       open()
       await refused
       expect(await used()).to.equal(4)

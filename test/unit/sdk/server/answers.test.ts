@@ -35,25 +35,39 @@ describe('answers of the server SDK', () => {
   it('are what the platform decides, whatever is held and asked', () => {
     const types = fc.constantFrom('boolean' as const, 'numeric' as const, 'metered' as const, 'enum' as const)
     fc.assert(
-      fc.property(entitlement, types, fc.option(amount, { nil: undefined }), fc.subarray(['a', 'b', 'd']), (right, type, requestedUsage, values) => {
-        // The usages of a state are of those with a meter.
-        const of = state(1, [right])
-        const decided = decide(heldAt(of, 0), {
-          requestedUsage: checkRequestedUsage(requestedUsage),
-          requestedValues: values,
-          expectedType: type,
-          now,
-        })
-        const answer = answerHeld(type, { featureId: 'f', requestedValues: values, ...(requestedUsage === undefined ? {} : { requestedUsage }) }, of, 0, now)
-        if (!decided.granted && decided.reason === 'FeatureTypeMismatch') return void expect(answer).to.equal(null)
-        expect(answer).to.deep.include({
-          hasAccess: decided.granted,
-          isFallback: false,
-          accessDeniedReason: decided.granted ? null : toReason(decided.reason),
-        })
-        if (type === 'metered')
-          expect((answer!.entitlement as { currentUsage: number }).currentUsage).to.equal(Number(decided.entitlement!.usage!.currentUsage))
-      }),
+      fc.property(
+        entitlement,
+        types,
+        fc.option(amount, { nil: undefined }),
+        fc.subarray(['a', 'b', 'd']),
+        (right, type, requestedUsage, values) => {
+          // The usages of a state are of those with a meter.
+          const of = state(1, [right])
+          const decided = decide(heldAt(of, 0), {
+            requestedUsage: checkRequestedUsage(requestedUsage),
+            requestedValues: values,
+            expectedType: type,
+            now,
+          })
+          const answer = answerHeld(
+            type,
+            { featureId: 'f', requestedValues: values, ...(requestedUsage === undefined ? {} : { requestedUsage }) },
+            of,
+            0,
+            now,
+          )
+          if (!decided.granted && decided.reason === 'FeatureTypeMismatch') return void expect(answer).to.equal(null)
+          expect(answer).to.deep.include({
+            hasAccess: decided.granted,
+            isFallback: false,
+            accessDeniedReason: decided.granted ? null : toReason(decided.reason),
+          })
+          if (type === 'metered')
+            expect((answer!.entitlement as { currentUsage: number }).currentUsage).to.equal(
+              Number(decided.entitlement!.usage!.currentUsage),
+            )
+        },
+      ),
       { numRuns: 2_000 },
     )
   })

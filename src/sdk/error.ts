@@ -1,5 +1,5 @@
-import { Problem } from '../../kernel/problem.js'
-import type { ReportedOutcome } from '../types.js'
+import { Problem } from '../kernel/problem.js'
+import type { ReportedOutcome } from './types.js'
 
 /** A call that could not be answered. */
 export class TollgateError extends Error {
