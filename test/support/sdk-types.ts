@@ -193,7 +193,7 @@ export function sdkTypes(schema: GraphQLSchema): Map<string, string> {
 }
 
 /** Of one word or one object; anything else takes parentheses. */
-const listed = (item: string): string => (/^(\w+|\{[^]*\})$/.test(item) ? item : `(${item})`)
+const listed = (item: string): string => (/^(\w+|\{.*\})$/s.test(item) ? item : `(${item})`)
 
 function objectOf(schema: GraphQLSchema, name: string) {
   const type = schema.getType(name)

@@ -59,9 +59,8 @@ export class ApiSource implements EntitlementSource {
     this.#parts = parts
   }
 
-  peek(customerId: string, resourceId: string | null, maxAgeMs = Number.POSITIVE_INFINITY): CacheEntry | undefined {
+  peek(customerId: string, resourceId: string | null, now: EpochMs, maxAgeMs = Number.POSITIVE_INFINITY): CacheEntry | undefined {
     const key = entryKey(customerId, resourceId)
-    const now = this.#parts.clock.now()
     const entry = this.#entryAt(key, now)
     if (entry === undefined || !isOf(entry, resourceId) || this.#isTooOld(entry, now, maxAgeMs)) return undefined
     const freshness = this.#parts.judge.judge(entry, now)

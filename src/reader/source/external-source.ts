@@ -74,10 +74,11 @@ export class ExternalSource implements EntitlementSource {
     const { apiSource, clock, metrics } = this.#parts
     // How old what the cache holds is it does not tell.
     if (maxAgeMs !== undefined) return apiSource.recent(owner, maxAgeMs) ?? apiSource.resolve(owner, waitMs, maxAgeMs)
-    if (this.#isOutdated(owner.customerId)) return apiSource.peek(owner.customerId, owner.resourceId) ?? apiSource.resolve(owner, waitMs)
+    if (this.#isOutdated(owner.customerId))
+      return apiSource.peek(owner.customerId, owner.resourceId, clock.now()) ?? apiSource.resolve(owner, waitMs)
     const read = await this.#read(owner)
     // Without the external cache this is a sidecar with a cache in memory that nobody vouches for.
-    if (read === 'away') return apiSource.peek(owner.customerId, owner.resourceId) ?? apiSource.resolve(owner, waitMs)
+    if (read === 'away') return apiSource.peek(owner.customerId, owner.resourceId, clock.now()) ?? apiSource.resolve(owner, waitMs)
     const now = clock.now()
     if (read === null || (read.validUntil !== null && now >= read.validUntil))
       return apiSource.recent(owner, missTrustMs) ?? apiSource.resolve(owner, waitMs)

@@ -1,11 +1,12 @@
+import type { EpochMs } from '../../kernel/clock.js'
 import type { ApiClient, SentEvent, SentReport } from '../api/client.js'
 import type { ReportUsageJson } from '../api/messages.js'
 import type { CacheEntry, Owner } from '../states/entry.js'
 
 /** Where the service gets its answers: the platform through cache and API, or nowhere (offline). */
 export interface EntitlementSource {
-  /** The entry to answer from now. Undefined: ask `resolve`. `maxAgeMs`: none that was last known to be right longer ago. */
-  peek(customerId: string, resourceId: string | null, maxAgeMs?: number): CacheEntry | undefined
+  /** The entry to answer from at `now`. Undefined: ask `resolve`. `maxAgeMs`: none that was last known to be right longer ago. */
+  peek(customerId: string, resourceId: string | null, now: EpochMs, maxAgeMs?: number): CacheEntry | undefined
   /** The entry to answer from, within `waitMs`. Fails with a Problem when the question can't be answered: a fallback has to. */
   resolve(owner: Owner, waitMs: number, maxAgeMs?: number): Promise<CacheEntry>
   /** Reads anew, whatever is cached. Null: nothing is known about anybody (offline). */

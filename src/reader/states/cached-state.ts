@@ -15,7 +15,16 @@ export function toEntry(state: CachedState, epoch: number, now: EpochMs): CacheE
     isKnown(state) ? Number.POSITIVE_INFINITY : now + unknownCustomerMs,
     state.validUntil ?? Number.POSITIVE_INFINITY,
   )
-  return { state, fetchedAt: now, epoch, expiresAt, usagePeriodEnd: earliestPeriodEnd(state), isSuspect: false, refreshNotBefore: 0 }
+  return {
+    state,
+    fetchedAt: now,
+    epoch,
+    expiresAt,
+    usagePeriodEnd: earliestPeriodEnd(state),
+    isSuspect: false,
+    refreshNotBefore: 0,
+    usedIn: 0,
+  }
 }
 
 /** Whether the customer (and the resource, when one was asked for) exists. */

@@ -41,4 +41,6 @@ export interface CacheEntry {
   isSuspect: boolean
   /** No refresh in the background before this: set when one is begun, so that a failing or lagging API is not asked at every check. */
   refreshNotBefore: EpochMs
+  /** For the cache: what it counted to when the entry was used last. */
+  usedIn: number
 }

@@ -1,5 +1,5 @@
 import type { EntitlementType } from '../../entitlement/rules/evaluate.js'
-import type { Clock } from '../../kernel/clock.js'
+import type { Clock, EpochMs } from '../../kernel/clock.js'
 import { checkRefId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
 import { offlineReason } from '../../reader/source/offline.js'
@@ -50,13 +50,14 @@ export class Checks {
 
   ask(type: EntitlementType | undefined, question: AnyQuestion): Promise<sdk.Check<object>> {
     try {
-      const { source } = this.#parts
+      const { source, clock } = this.#parts
+      const now = clock.now()
       const entry =
         question.consistency === 'strong'
           ? undefined
-          : source.peek(question.customerId, question.resourceId ?? null, question.maxStalenessMs)
+          : source.peek(question.customerId, question.resourceId ?? null, now, question.maxStalenessMs)
       if (entry === undefined || isUnknown(entry, question.featureId)) return this.#askLater(type, question)
-      return Promise.resolve(this.#answer(type, question, entry))
+      return Promise.resolve(this.#answer(type, question, entry, now))
     } catch (error) {
       return Promise.reject(toTollgateError(error))
     }
@@ -69,7 +70,8 @@ export class Checks {
       const entry =
         consistency === 'strong'
           ? await source.reload(owner, timeoutMs)
-          : (source.peek(owner.customerId, owner.resourceId, maxStalenessMs) ?? (await source.resolve(owner, timeoutMs, maxStalenessMs)))
+          : (source.peek(owner.customerId, owner.resourceId, clock.now(), maxStalenessMs) ??
+            (await source.resolve(owner, timeoutMs, maxStalenessMs)))
       if (entry === null) return { entitlements: [], accessDeniedReason: null }
       const { state } = entry
       const entitlements = listHeld(state, (featureId) => pending.of(asked, featureId), clock.now())
@@ -81,7 +83,7 @@ export class Checks {
   }
 
   async #askLater(type: EntitlementType | undefined, question: AnyQuestion): Promise<sdk.Check<object>> {
-    const { source, timeoutMs } = this.#parts
+    const { source, timeoutMs, clock } = this.#parts
     const waitMs = question.timeoutMs ?? timeoutMs
     try {
       const owner = toOwner(question)
@@ -96,17 +98,17 @@ export class Checks {
       }
       if (entry === null) return this.#fallBack(type, question, 'offline')
       if (isUnknown(entry, question.featureId)) return this.#fallBack(type, question, 'unavailable')
-      return this.#answer(type, question, entry)
+      return this.#answer(type, question, entry, clock.now())
     } catch (error) {
       throw toTollgateError(error)
     }
   }
 
-  #answer(expected: EntitlementType | undefined, question: AnyQuestion, { state }: CacheEntry): sdk.Check<object> {
-    const { pending, clock } = this.#parts
+  #answer(expected: EntitlementType | undefined, question: AnyQuestion, { state }: CacheEntry, now: EpochMs): sdk.Check<object> {
+    const { pending } = this.#parts
     const pendingUsage = pending.isEmpty ? 0 : pending.of(question, question.featureId)
     const type = expected ?? heldType(state, question.featureId) ?? 'boolean'
-    const answer = answerHeld(type, question, state, pendingUsage, clock.now())
+    const answer = answerHeld(type, question, state, pendingUsage, now)
     if (answer === null) return this.#fallBack(expected, question, 'type_mismatch')
     return expected === undefined && answer.entitlement ? { ...answer, entitlement: { type, ...answer.entitlement } } : answer
   }

@@ -60,13 +60,14 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
   function answerCheck(kind: CheckKind, call: Call<CheckRequest>, answer: Answer): void {
     try {
       const check = toCheck(kind, call.request)
-      const entry = source.peek(call.request.customer_id, call.request.resource_id ?? null)
+      const now = clock.now()
+      const entry = source.peek(call.request.customer_id, call.request.resource_id ?? null, now)
       if (entry === undefined || isUnknown(entry, call.request))
         void answerLater(check, call).then(
           (bytes) => answer(null, bytes),
           (error) => answer(toServiceError(error)),
         )
-      else answer(null, answerFromEntry(check, entry, clock.now()) ?? fallBack(check, 'type_mismatch'))
+      else answer(null, answerFromEntry(check, entry, now) ?? fallBack(check, 'type_mismatch'))
     } catch (error) {
       answer(toServiceError(error))
     }
@@ -130,7 +131,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     ...unary<OwnerRequest>('GetEntitlements', async (request, call) => {
       const owner = toOwner(request)
       try {
-        const cached = source.peek(owner.customerId, owner.resourceId)
+        const cached = source.peek(owner.customerId, owner.resourceId, clock.now())
         const entry = cached && isWhole(cached) ? cached : await source.resolve(owner, waitMs(call))
         if (!isWhole(entry)) throw unavailable('The usage of some of what is held is not known here, and the API does not answer.')
         return answerAll(entry, clock.now())
