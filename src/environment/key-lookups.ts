@@ -6,6 +6,8 @@ import type { StoredIdentity } from './records/environments.js'
 
 /** How long a revoked key can go unnoticed by a process. */
 const knownMs = 5_000
+/** A key in use is looked up again from then on, while what is known of it is good: nobody waits for a database that is busy with others' work. */
+const refreshAfterMs = knownMs / 2
 /** Who creates a key says so, so that absence can be remembered for longer. It is for when nobody hears it. */
 const unknownMs = 60_000
 const maxKnown = 10_000
@@ -55,8 +57,13 @@ export class KeyLookups {
     const now = this.#clock.now()
     const known = this.#known.get(name)
     // A clock that was set back must not lengthen an answer's life.
-    if (known && Math.abs(now - known.askedAt) < knownMs) return known.stored
-    return this.#underWay.get(name) ?? this.#lookUp({ name, hash }, known ? null : from, now)
+    const age = known ? Math.abs(now - known.askedAt) : Number.POSITIVE_INFINITY
+    if (known && age < refreshAfterMs) return known.stored
+    const found = this.#underWay.get(name) ?? this.#lookUp({ name, hash }, known ? null : from, now)
+    if (!known || age >= knownMs) return found
+    // Whoever asks when it is not good any more hears of it.
+    found.catch(() => {})
+    return known.stored
   }
 
   /** It may be one that is remembered as unknown. */

@@ -18,6 +18,8 @@ export interface Row {
   died: number
   /** Of the process that was attacked. */
   longestDelayMs: number
+  /** The most CPU time that it took without a pause: other than the delay it does not depend on what else the machine does. */
+  longestStepMs: number
   /** Of the process that was attacked: what it holds in memory after its garbage was collected, and the most that it held in between. */
   memoryBeforeMb: number
   memoryMostMb: number
@@ -57,13 +59,26 @@ export function failuresOf(row: Row): string[] {
 
 /** One line, with the figures that others may read. */
 export function toJson(row: Row): string {
-  const { attack, tried, refused, died, longestDelayMs, memoryBeforeMb, memoryMostMb, memoryAfterMb, otherP50Ms, otherP99Ms } = row
+  const {
+    attack,
+    tried,
+    refused,
+    died,
+    longestDelayMs,
+    longestStepMs,
+    memoryBeforeMb,
+    memoryMostMb,
+    memoryAfterMb,
+    otherP50Ms,
+    otherP99Ms,
+  } = row
   return JSON.stringify({
     attack,
     tried,
     refused,
     died,
     longestDelayMs,
+    longestStepMs,
     memoryBeforeMb,
     memoryMostMb,
     memoryAfterMb,
@@ -78,6 +93,7 @@ const columns: readonly Column<Row>[] = [
   ['refused', 8, ({ refused }) => refused],
   ['died', 5, ({ died }) => died],
   ['delay ms', 9, ({ longestDelayMs }) => longestDelayMs],
+  ['step ms', 8, ({ longestStepMs }) => longestStepMs],
   ['MB before', 10, ({ memoryBeforeMb }) => memoryBeforeMb],
   ['most', 6, ({ memoryMostMb }) => memoryMostMb],
   ['after', 6, ({ memoryAfterMb }) => memoryAfterMb],

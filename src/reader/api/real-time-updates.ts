@@ -68,6 +68,11 @@ export class RealTimeUpdates {
     this.#running = this.#run()
   }
 
+  /** From one question to the latest answer to the next one. */
+  get #provenMs(): number {
+    return this.#timing.pingAfterMs + 2 * this.#timing.pongWithinMs
+  }
+
   async close(): Promise<void> {
     this.#stopping.abort()
     await this.#running
@@ -95,7 +100,7 @@ export class RealTimeUpdates {
     const { url, apiKey, judge, clock, metrics, log } = this.options
     let client: Client | undefined
     let socket: WebSocket | undefined
-    let heardAt = clock.now()
+    let askedAt = clock.now()
     let hasVouched = false
     let pongTimer: NodeJS.Timeout | undefined
 
@@ -106,7 +111,7 @@ export class RealTimeUpdates {
         isOver = true
         clearTimeout(pongTimer)
         this.#stopping.signal.removeEventListener('abort', stop)
-        judge.endEpoch(heardAt)
+        judge.endEpoch()
         metrics.isRealTime = false
         client?.terminate()
         // A closing handshake would wait for a peer that may be gone.
@@ -116,6 +121,7 @@ export class RealTimeUpdates {
       const stop = () => end('stopping')
       this.#stopping.signal.addEventListener('abort', stop)
       const expectPong = () => {
+        askedAt = clock.now()
         clearTimeout(pongTimer)
         pongTimer = setTimeout(() => end('no sign of life'), this.#timing.pongWithinMs)
       }
@@ -139,10 +145,9 @@ export class RealTimeUpdates {
             if (!isReceived) expectPong()
           },
           pong: (isReceived) => {
-            if (isReceived && hasVouched) clearTimeout(pongTimer)
-          },
-          message: () => {
-            heardAt = clock.now()
+            if (!isReceived || !hasVouched) return
+            clearTimeout(pongTimer)
+            judge.prove(askedAt, askedAt + this.#provenMs)
           },
           // Comes before the close, and says more.
           error: (error) => end(describe(error)),
@@ -198,6 +203,7 @@ export class RealTimeUpdates {
           if (latest !== '' && isOfAnother(latest, change.id)) return this.#startAfresh(otherEpoch)
           hasVouched = true
           clearTimeout(pongTimer)
+          judge.prove(askedAt, askedAt + this.#provenMs)
           if (change.kind === 'GAP') judge.beginEpoch()
           else {
             // In one step: what has changed is suspect as soon as everything else is trusted again, and is read in this epoch.

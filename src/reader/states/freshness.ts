@@ -24,20 +24,28 @@ interface FreshnessLimits {
 /**
  * Knows whether the real-time connection vouches for an entry: it does when every message since the read of the entry began has
  * arrived here, so when the same epoch lasts. An epoch ends with the connection, or when a message could not be read; it is resumed when the
- * next connection tells all that was missed meanwhile.
+ * next connection tells all that was missed meanwhile. What proves the connection is good for a while only: a process that was stopped answers before it
+ * finds out what became of its connection.
  */
 export class FreshnessJudge {
   /** Grows with each epoch. */
   #latestEpoch = 0
   #isVouching = false
-  /** When the latest epoch ended; entries read in it were right until then. */
-  #endedAt: EpochMs = 0
+  /** When what has proved the connection last was asked for: entries read in the latest epoch were right then. */
+  #provenAt: EpochMs = 0
+  #provenUntil: EpochMs = 0
 
   constructor(private readonly limits: FreshnessLimits) {}
 
   /** The epoch that an entry read now belongs to; 0 while none lasts. */
   get epoch(): number {
     return this.#isVouching ? this.#latestEpoch : 0
+  }
+
+  /** All messages from before the first instant have arrived; the next proof is due before the second one. */
+  prove(at: EpochMs, until: EpochMs): void {
+    this.#provenAt = at
+    this.#provenUntil = until
   }
 
   /** From now on no message gets lost. */
@@ -51,22 +59,21 @@ export class FreshnessJudge {
     this.#isVouching = this.#latestEpoch > 0
   }
 
-  /** Messages after `heardAt` may be lost. */
-  endEpoch(heardAt: EpochMs): void {
-    if (!this.#isVouching) return
+  /** Messages since the last proof may be lost. */
+  endEpoch(): void {
     this.#isVouching = false
-    this.#endedAt = heardAt
   }
 
   judge(entry: CacheEntry, now: EpochMs): Freshness {
     if (now >= entry.expiresAt) return 'miss'
     if (entry.epoch === outdatedEpoch) return this.ageMs(entry, now) >= this.limits.maxStalenessMs ? 'miss' : 'old'
-    if (entry.epoch !== this.#latestEpoch || !this.#isVouching) {
+    const isVouching = this.#isVouching && now < this.#provenUntil
+    if (entry.epoch !== this.#latestEpoch || !isVouching) {
       const age = this.ageMs(entry, now)
       if (age >= this.limits.maxStalenessMs) return 'miss'
       if (age >= this.limits.refreshAfterMs) return 'old'
       // With a connection again, there was a gap that nobody vouches for; without one, this is as good as it gets.
-      if (this.#isVouching) return 'suspect'
+      if (isVouching) return 'suspect'
     }
     return entry.isSuspect || now >= entry.usagePeriodEnd ? 'suspect' : 'fresh'
   }
@@ -74,7 +81,7 @@ export class FreshnessJudge {
   /** Time since the entry was last known to be right; 0 while it is vouched for. */
   ageMs(entry: CacheEntry, now: EpochMs): number {
     const isOfLatestEpoch = entry.epoch !== 0 && entry.epoch === this.#latestEpoch
-    if (isOfLatestEpoch && this.#isVouching) return 0
-    return now - (isOfLatestEpoch ? Math.max(entry.fetchedAt, this.#endedAt) : entry.fetchedAt)
+    if (isOfLatestEpoch && this.#isVouching && now < this.#provenUntil) return 0
+    return now - (isOfLatestEpoch ? Math.max(entry.fetchedAt, this.#provenAt) : entry.fetchedAt)
   }
 }

@@ -117,6 +117,7 @@ export class Stage {
     const memoryBeforeMb = subject.residentMegabytes()
     let memoryMostMb = memoryBeforeMb
     await subject.longestDelayMs()
+    await subject.longestStepMs()
     this.#logs.lap()
     const sampling = setInterval(() => {
       if (subject.isRunning) memoryMostMb = Math.max(memoryMostMb, subject.residentMegabytes())
@@ -124,6 +125,7 @@ export class Stage {
     const urls = { web: this.#process('web').url, sidecar: this.#process('sidecar').url }
     const { counts, other } = await this.#attack(chosen, urls, attacked, seconds)
     const longestDelayMs = await subject.longestDelayMs().catch(() => Number.NaN)
+    const longestStepMs = await subject.longestStepMs().catch(() => Number.NaN)
     const memoryAfterMb = await this.#memoryAfter(subject, memoryBeforeMb)
     clearInterval(sampling)
     const logs = this.#logs.lap()
@@ -137,6 +139,7 @@ export class Stage {
       ...logs,
       died,
       longestDelayMs: Math.round(longestDelayMs),
+      longestStepMs: Math.round(longestStepMs),
       memoryBeforeMb: Math.round(memoryBeforeMb),
       memoryMostMb: Math.round(memoryMostMb),
       memoryAfterMb: Math.round(memoryAfterMb),

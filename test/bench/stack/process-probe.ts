@@ -3,6 +3,8 @@
 //   heap     the bytes of its heap after a garbage collection; needs --expose-gc
 //   collect  0, when garbage is collected and the memory of it given back; needs --expose-gc
 //   delay    the longest time that its event loop stood still since the question before, in milliseconds
+//   step     the most CPU time that its main thread took in a round of its event loop since the question before, in milliseconds: as long as its longest
+//            synchronous step and a little more, however busy the machine is; needs Node 24
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 
 const resolutionMs = 2
@@ -14,6 +16,26 @@ function longestDelayMs(): number {
   delays.reset()
   delays.enable()
   return Math.max(longest, 0)
+}
+
+const lookMs = 1
+/** The types are those of an older Node. */
+const { threadCpuUsage } = process as unknown as { threadCpuUsage: () => NodeJS.CpuUsage }
+let looking: NodeJS.Timeout | undefined
+let mostMicroseconds = 0
+
+function longestStepMs(): number {
+  const longest = mostMicroseconds
+  mostMicroseconds = 0
+  if (!looking) {
+    let before = threadCpuUsage.call(process)
+    looking = setInterval(() => {
+      const now = threadCpuUsage.call(process)
+      mostMicroseconds = Math.max(mostMicroseconds, now.user + now.system - before.user - before.system)
+      before = now
+    }, lookMs).unref()
+  }
+  return longest / 1_000
 }
 
 const answers: Record<string, () => number> = {
@@ -31,6 +53,7 @@ const answers: Record<string, () => number> = {
     return 0
   },
   delay: longestDelayMs,
+  step: longestStepMs,
 }
 
 process.on('message', (question: string) => process.send?.(answers[question]!()))

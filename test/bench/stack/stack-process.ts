@@ -99,6 +99,11 @@ export class StackProcess {
     return this.#ask('delay')
   }
 
+  /** The most CPU time that its main thread took without a pause since this was asked before; the first answer is 0. */
+  longestStepMs(): Promise<number> {
+    return this.#ask('step')
+  }
+
   /** Has it collect its garbage, and give back what it needs no more; needs `--expose-gc` among its node arguments. */
   async collectGarbage(): Promise<void> {
     await this.#ask('collect')

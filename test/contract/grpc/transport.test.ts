@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect, constants } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { connect as tlsConnect } from 'node:tls'
 import { promisify } from 'node:util'
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
@@ -99,6 +102,33 @@ describe('sidecar transport', () => {
     sidecar = await runSidecar({ ...offline, UNIX_SOCKET_PATH: path })
     expect((await call(plain(`unix:${path}`))).has_access).to.equal(true)
     expect((await call(plain(`127.0.0.1:${sidecar.grpcPort}`))).has_access).to.equal(true)
+  })
+
+  it('closes a connection whose calls are taken back as fast as they are made, and none that takes back what it has open', async function () {
+    // `node:http2` before has bounds of its own, which nothing sets.
+    if (Number(process.versions.node.split('.')[0]) < 24) return this.skip()
+    sidecar = await runSidecar(offline)
+    const path = check.GetBooleanEntitlement!.path
+    const takeBack = async (calls: number) => {
+      const session = connect(`http://127.0.0.1:${sidecar!.grpcPort}`)
+      const isClosed = new Promise<boolean>((resolve) => session.once('goaway', () => resolve(true)).once('close', () => resolve(true)))
+      session.on('error', () => undefined)
+      await once(session, 'connect')
+      for (let n = 0; n < calls && !session.destroyed; n += 50) {
+        const streams = Array.from({ length: 50 }, () =>
+          session
+            .request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' })
+            .on('error', () => undefined),
+        )
+        // What is taken back before it was sent is not sent.
+        await setImmediate()
+        for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL)
+      }
+      const isAlive = new Promise<boolean>((resolve) => session.ping((error) => error === null && resolve(false)))
+      return Promise.race([isClosed, isAlive]).finally(() => session.destroy())
+    }
+    expect(await takeBack(200)).to.equal(false)
+    expect(await takeBack(700)).to.equal(true)
   })
 
   it('does not take over a socket that another process serves', async () => {

@@ -97,4 +97,42 @@ describe('look-ups of keys', () => {
     expect(await Promise.all([outcome('valid', 'a'), outcome('valid', 'b')])).to.deep.equal(['found', 'found'])
     expect(looked).to.deep.equal(['valid'])
   })
+
+  it('are made again for a key in use while it is known, so that nobody waits for them', async () => {
+    let answer: (found: StoredIdentity | null) => void = () => {}
+    const slow = new KeyLookups({
+      clock,
+      load: (hash) => {
+        looked.push(String(hash))
+        return looked.length === 1 ? Promise.resolve(stored('first')) : new Promise((resolve) => (answer = resolve))
+      },
+    })
+    const keyId = async () => (await slow.get(keyOf('valid'), 'somewhere'))?.identity.keyId
+    expect(await keyId()).to.equal('first')
+    clock.set(3_000)
+    expect([await keyId(), await keyId()]).to.deep.equal(['first', 'first'])
+    expect(looked).to.have.length(2)
+    clock.set(5_000)
+    const waiting = keyId()
+    answer(stored('second'))
+    expect(await waiting).to.equal('second')
+    clock.set(7_900)
+    expect(await keyId()).to.equal('second')
+  })
+
+  it('that fail while a key is known are heard of when it is not any more', async () => {
+    let isAway = false
+    const failing = new KeyLookups({ clock, load: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(stored('valid'))) })
+    const get = () =>
+      failing.get(keyOf('valid'), 'somewhere').then(
+        (found) => found?.identity.keyId,
+        ({ message }: Error) => message,
+      )
+    expect(await get()).to.equal('valid')
+    isAway = true
+    clock.set(4_000)
+    expect(await get()).to.equal('valid')
+    clock.set(5_000)
+    expect(await get()).to.equal('away')
+  })
 })

@@ -86,7 +86,7 @@ export function documentBounds(schema: GraphQLSchema, document: DocumentNode): D
     check(operation, variables) {
       const uses = operation && ofOperation.get(operation)
       if (!uses || !variables) return
-      const allowance = new Allowance()
+      const allowance = new Allowance(operation.operation)
       for (const { path, place, value } of uses) {
         const given = value.kind === Kind.VARIABLE ? variables[value.name.value] : valueFromASTUntyped(value, variables)
         const found = place.check(given, allowance)

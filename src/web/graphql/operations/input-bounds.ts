@@ -5,7 +5,8 @@
 import { type GraphQLInputObjectType, type GraphQLInputType, isInputObjectType, isListType, isNonNullType } from 'graphql'
 import { identifierFault, maxIdentifierLength } from '../../../kernel/id.js'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
-import { type Bound, boundOf, maxJsonDepth, maxListItems, maxStrayBytes, maxValues } from '../schema/bounds.js'
+import { isStorableText } from '../../../kernel/storable.js'
+import { type Bound, boundOf, maxJsonDepth, maxListItems, maxObjects, maxStrayBytes, maxValues } from '../schema/bounds.js'
 import { itemLists } from '../schema/item-lists.js'
 
 /** What is beyond its bound, and where: `input.customerId`. */
@@ -18,10 +19,20 @@ export interface Breach {
 /** How many values may still come, of all that a request has. */
 export class Allowance {
   #left = maxValues
+  #objectsLeft: number
+
+  constructor(kind: keyof typeof maxObjects = 'mutation') {
+    this.#objectsLeft = maxObjects[kind]
+  }
 
   /** False: there were too many. */
   take(): boolean {
     return --this.#left >= 0
+  }
+
+  /** One that graphql-js makes something of. */
+  takeObject(): boolean {
+    return this.take() && --this.#objectsLeft >= 0
   }
 }
 
@@ -100,7 +111,7 @@ function checkedObject(type: GraphQLInputObjectType, isOfItems: boolean): Checke
   const check: Checked['check'] = (value, allowance) => {
     if (value === null || value === undefined) return null
     if (typeof value !== 'object' || Array.isArray(value)) return breachOf(strayFault(value))
-    if (!allowance.take()) return breachOf(tooMany)
+    if (!(isOfItems ? allowance.take() : allowance.takeObject())) return breachOf(tooMany)
     let isKnown = true
     for (const name in value) {
       const field = fields.get(name)
@@ -139,7 +150,7 @@ function leafFault(bound: Bound): FaultOf {
 
 function textFault(value: string, characters: number): string | null {
   if (value.length > characters) return `has ${value.length} characters: at most ${characters} are taken`
-  return isBroken(value) ? broken : null
+  return isStorableText(value) ? null : broken
 }
 
 /** Of what is no text where there should be one. */
@@ -148,11 +159,8 @@ function strayFault(value: unknown): string | null {
   return isLarge(value) ? 'is of another type' : null
 }
 
-/** No database can hold U+0000, nor halves of characters. */
-const isBroken = (text: string): boolean => text.includes('\0') || !text.isWellFormed()
-
 const broken = 'holds a character that is none (U+0000, or half of one): leave it out'
-const tooMany = `is more than a request may hold: at most ${maxValues} values are taken, send several smaller requests`
+const tooMany = `is more than a request may hold: at most ${maxValues} values are taken (and ${maxObjects.query} objects of a query), send several smaller requests`
 const tooLong = ({ length }: readonly unknown[]) => `has ${length} items: at most ${maxListItems} are taken, send several smaller requests`
 
 /** Whether it would fill an error that quotes it. */
@@ -165,7 +173,7 @@ function jsonFault(value: unknown, { bytes, depth }: { bytes: number; depth: num
   const ofText = (text: string): string | null => {
     left -= 2 + (text.length > left ? text.length : Buffer.byteLength(text))
     if (left < 0) return tooLarge
-    return isBroken(text) ? broken : null
+    return isStorableText(text) ? null : broken
   }
   const look = (inner: unknown, levels: number): string | null => {
     left -= 1

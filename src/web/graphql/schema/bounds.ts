@@ -22,6 +22,11 @@ export type Bound =
 export const maxListItems = 1_000
 /** All that is in the variables of a request: a thousand events have some tens of thousands. */
 export const maxValues = 100_000
+/**
+ * Objects of the schema's types among the variables, items of calls that report many aside: graphql-js and type-graphql take some 20 microseconds for each, in
+ * one go. A filter has two for each comparison, and no more comparisons than a statement takes; an import has some for each of its customers.
+ */
+export const maxObjects = { query: 600, mutation: 10_000, subscription: 600 }
 /** Of what was no text, or is in no field: the longest that an error shall quote. */
 export const maxStrayBytes = 4_000
 

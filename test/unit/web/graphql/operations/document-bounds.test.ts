@@ -158,6 +158,15 @@ describe('the bounds of inputs', () => {
     }
   })
 
+  it('hold of how many objects graphql-js is to make something of, wherever they are', () => {
+    const query = 'query ($filter: CustomerFilter) { customers(filter: $filter) { edges { node { id } } } }'
+    const comparisons = (count: number) => Array.from({ length: count }, (_, n) => ({ customerId: { eq: `c${n}` } }))
+    expect(problemOf(query, { filter: { or: comparisons(200) } })).to.equal(null)
+    expect(problemOf(query, { filter: { or: comparisons(300) } })?.message).to.include('600 objects of a query')
+    const nested = { and: Array.from({ length: 100 }, () => ({ or: comparisons(5) })) }
+    expect(problemOf(query, { filter: nested })?.message).to.include('600 objects of a query')
+  })
+
   it('hold of every JSON, in bytes, depth and what stands in it', () => {
     for (const { document, path, variables, bound, isOfItem } of json) {
       if (bound.is !== 'json') throw new Error(path)
