@@ -21,7 +21,7 @@ export { fromTime }
 const reportedFields = 'id customerId resourceId featureId currentUsage timestamp usagePeriodStart usagePeriodEnd'
 const heldFields = `accessDeniedReason validUntil entitlements { ${entitlementFields} }
     next { accessDeniedReason validFrom validUntil unknownFeatureIds entitlements { ${entitlementFields} } }`
-const changeFields = `id kind customerId resourceId ${heldFields}
+const changeFields = `id kind customerId resourceId version ${heldFields}
     usage { featureId currentUsage usagePeriodStart usagePeriodEnd updatedAt }`
 
 export const documents = {
@@ -42,6 +42,8 @@ export interface StateChangeJson {
   kind: 'STATE' | 'USAGE' | 'PURGE' | 'PACKAGE' | 'CAUGHT_UP' | 'GAP'
   customerId: string | null
   resourceId: string | null
+  /** Of the state that the change made. */
+  version?: number | null
   accessDeniedReason: string | null
   validUntil?: number | null
   next?: NextStateJson | null
@@ -82,9 +84,10 @@ export function parseAnswer<Data>(text: string): { data?: Data | null; errors?: 
 export class StateReader {
   constructor(private readonly pool: RightsPool) {}
 
-  state({ customerId, resourceId }: Owner, json: StateJson): CachedState {
-    let accessVersion = 0
-    let version = 0
+  /** `toldVersion`: of the change that told it, for a state without entitlements, which tell theirs; 0: not told. */
+  state({ customerId, resourceId }: Owner, json: StateJson, toldVersion = 0): CachedState {
+    let accessVersion = json.entitlements?.length ? 0 : toldVersion
+    let version = accessVersion
     let validUntil: number | null = json.validUntil ?? null
     const rights: ToldRight[] = []
     const usages: HeldUsage[] = []

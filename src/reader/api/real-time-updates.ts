@@ -223,12 +223,14 @@ export class RealTimeUpdates {
   }
 
   #applyChange(change: StateChangeJson): void {
-    const { kind, customerId, resourceId, accessDeniedReason, entitlements, validUntil, next } = change
+    const { kind, customerId, resourceId, version, accessDeniedReason, entitlements, validUntil, next } = change
     // A change of the catalog: whom it concerns is told by changes of their own.
     if (customerId === null) return
     const usage = kind === 'USAGE' ? fromStateChange(change) : null
     if ((kind === 'STATE' || kind === 'PURGE') && entitlements !== null)
-      this.options.onState(this.options.states.state({ customerId, resourceId }, { accessDeniedReason, entitlements, validUntil, next }))
+      this.options.onState(
+        this.options.states.state({ customerId, resourceId }, { accessDeniedReason, entitlements, validUntil, next }, version ?? 0),
+      )
     else if (usage) this.options.onUsage(usage)
     else this.options.onUnknown(customerId)
   }

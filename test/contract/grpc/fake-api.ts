@@ -92,6 +92,7 @@ interface Change {
   kind: string
   customerId: string
   resourceId: string | null
+  version?: number
   accessDeniedReason?: string | null
   entitlements?: EntitlementJson[] | null
   usage?: object | null

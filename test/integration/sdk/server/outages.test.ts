@@ -125,6 +125,18 @@ describe('server SDK', () => {
     expect(reads()).to.equal(1)
   })
 
+  it('is not told to forget what it has by a change that came late', async () => {
+    await start({ wsEnabled: true })
+    await until(() => client!.figures().isRealTime, 'changes are pushed')
+    await check()
+    const nothing = { kind: 'STATE', customerId: 'acme', resourceId: null, accessDeniedReason: 'NoActiveSubscription', entitlements: [] }
+    api.push({ ...nothing, version: Date.parse(at(0)) })
+    api.pushUsage('acme', 'api-calls', 5, 5)
+    await until(async () => (await check()).entitlement?.currentUsage === 5, 'both have come')
+    api.push({ ...nothing, version: Date.parse(at(9)) })
+    await until(async () => (await check()).accessDeniedReason === 'NO_ACTIVE_SUBSCRIPTION', 'a later one counts')
+  })
+
   it('tells once that the key is refused', async () => {
     let told = 0
     await start({ apiKey: 'another', hooks: { keyRefused: () => void told++ } })
