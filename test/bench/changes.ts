@@ -4,8 +4,8 @@ import { Problem } from '../../src/kernel/problem.js'
 import type { Comparison } from './figures/compare.js'
 import { quantile, significant } from './figures/statistics.js'
 import type { BenchmarkContext } from './harness/benchmark.js'
-import type { StackProcess } from './stack/stack-process.js'
 import { addCustomers, type Stack, startStack } from './stack/stack.js'
+import type { StackProcess } from './stack/stack-process.js'
 
 export const changesPerSecond = 200
 const customers = 400

@@ -30,7 +30,9 @@ export const cases: Readonly<Record<string, (world: World) => Promise<void>>> = 
     })
     const { entitlement } = await door.getNumericEntitlement({ customerId, featureId: 'projects' })
     expect(entitlement).to.deep.include({ value: null, isUnlimited: true })
-    expect(await door.getMeteredEntitlement({ customerId, featureId: 'calls', requestedUsage: 1_000_000 })).to.deep.include({ hasAccess: true })
+    expect(await door.getMeteredEntitlement({ customerId, featureId: 'calls', requestedUsage: 1_000_000 })).to.deep.include({
+      hasAccess: true,
+    })
   },
 
   'denies what is not held, and says why': async ({ door, customerId, subscribe }) => {
@@ -43,7 +45,12 @@ export const cases: Readonly<Record<string, (world: World) => Promise<void>>> = 
     })
   },
 
-  'tells a feature that nobody knows from one that is not held, where the catalog is known': async ({ door, kind, customerId, subscribe }) => {
+  'tells a feature that nobody knows from one that is not held, where the catalog is known': async ({
+    door,
+    kind,
+    customerId,
+    subscribe,
+  }) => {
     await subscribe('basic')
     const { accessDeniedReason } = await door.getBooleanEntitlement({ customerId, featureId: 'no-such-feature' })
     expect(accessDeniedReason).to.equal(kind.knowsCatalog ? 'FEATURE_NOT_FOUND' : 'NO_FEATURE_ENTITLEMENT_IN_SUBSCRIPTION')
@@ -72,7 +79,13 @@ export const cases: Readonly<Record<string, (world: World) => Promise<void>>> = 
     expect(await ask(10)).to.deep.include({ hasAccess: true })
     const over = await ask(10.5)
     expect(over).to.deep.include({ hasAccess: false, isFallback: false, accessDeniedReason: 'REQUESTED_USAGE_EXCEEDING_LIMIT' })
-    expect(over.entitlement).to.deep.include({ usageLimit: 10, currentUsage: 0, hasSoftLimit: false, isUnlimited: false, resetPeriod: 'MONTH' })
+    expect(over.entitlement).to.deep.include({
+      usageLimit: 10,
+      currentUsage: 0,
+      hasSoftLimit: false,
+      isUnlimited: false,
+      resetPeriod: 'MONTH',
+    })
     await door.reportUsage({ customerId, featureId: 'calls', value: 10 })
     expect(await ask()).to.deep.include({ hasAccess: true })
     expect(await ask(0.000_000_001)).to.deep.include({ hasAccess: false })
@@ -108,7 +121,11 @@ export const cases: Readonly<Record<string, (world: World) => Promise<void>>> = 
     if (!kind.hasFallbacks) return
     await subscribe('basic')
     const asked = { customerId, featureId: 'calls', fallback: { hasAccess: true } }
-    expect(await door.getBooleanEntitlement(asked)).to.deep.include({ hasAccess: true, isFallback: true, accessDeniedReason: 'FEATURE_TYPE_MISMATCH' })
+    expect(await door.getBooleanEntitlement(asked)).to.deep.include({
+      hasAccess: true,
+      isFallback: true,
+      accessDeniedReason: 'FEATURE_TYPE_MISMATCH',
+    })
     expect(await door.getEnumEntitlement({ customerId, featureId: 'calls' })).to.deep.include({ hasAccess: false, isFallback: true })
   },
 
@@ -156,7 +173,12 @@ export const cases: Readonly<Record<string, (world: World) => Promise<void>>> = 
 
   'counts events by their meter, each once': async ({ door, customerId, subscribe }) => {
     await subscribe('basic')
-    const event = (idempotencyKey: string, tokens: number) => ({ customerId, eventName: 'completion', idempotencyKey, dimensions: { tokens } })
+    const event = (idempotencyKey: string, tokens: number) => ({
+      customerId,
+      eventName: 'completion',
+      idempotencyKey,
+      dimensions: { tokens },
+    })
     await door.reportEvents([event('a', 30), event('b', 12)])
     await door.reportEvents([event('b', 12), { ...event('c', 99), eventName: 'other' }])
     const used = async () => {

@@ -38,7 +38,13 @@ describe('contract of checks and usage', () => {
       for (const [index, [title, hold]] of Object.entries(cases).entries()) {
         it(title, async () => {
           const customerId = `customer-${number}-${index}`
-          const world: World = { door, kind, customerId, subscribe: (planId, resourceId) => subscribe(customerId, planId, resourceId), mutate }
+          const world: World = {
+            door,
+            kind,
+            customerId,
+            subscribe: (planId, resourceId) => subscribe(customerId, planId, resourceId),
+            mutate,
+          }
           await hold(world)
         }).timeout(30_000)
       }

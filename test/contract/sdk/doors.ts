@@ -89,7 +89,13 @@ interface EntitlementAnswer {
   usagePeriodAnchor: string | null
   usagePeriodStart: string | null
   usagePeriodEnd: string | null
-  feature: { refId: string; featureType: sdk.Feature['featureType']; meterType: string | null; featureUnits: string | null; featureUnitsPlural: string | null } | null
+  feature: {
+    refId: string
+    featureType: sdk.Feature['featureType']
+    meterType: string | null
+    featureUnits: string | null
+    featureUnitsPlural: string | null
+  } | null
 }
 
 function graphqlDoor({ ask }: TestEnvironment): Door {
@@ -100,7 +106,10 @@ function graphqlDoor({ ask }: TestEnvironment): Door {
     return Object.values(data!)[0]!
   }
   const check = async ({ requestedUsage, requestedValues, ...question }: sdk.MeteredQuestion & sdk.EnumQuestion) => {
-    const options = { ...(requestedUsage === undefined ? {} : { requestedUsage }), ...(requestedValues === undefined ? {} : { requestedValues }) }
+    const options = {
+      ...(requestedUsage === undefined ? {} : { requestedUsage }),
+      ...(requestedValues === undefined ? {} : { requestedValues }),
+    }
     const query = `query ($query: FetchEntitlementQuery!) { entitlement(query: $query) { ${fields} } }`
     const answer = await call<EntitlementAnswer>(query, { query: { ...question, options } })
     const reason = reasonOf(answer.accessDeniedReason)
@@ -118,7 +127,9 @@ function graphqlDoor({ ask }: TestEnvironment): Door {
         `query ($query: FetchEntitlementsQuery!) { entitlementsState(query: $query) { accessDeniedReason entitlements { ${fields} } } }`,
         { query },
       )
-      const entitlements = state.entitlements.filter(({ isGranted }) => isGranted).map((one) => ({ type: typeOf(one), ...shown(one) }) as sdk.Entitlement)
+      const entitlements = state.entitlements
+        .filter(({ isGranted }) => isGranted)
+        .map((one) => ({ type: typeOf(one), ...shown(one) }) as sdk.Entitlement)
       return { entitlements, accessDeniedReason: reasonOf(state.accessDeniedReason) }
     },
     async reportUsage({ timestamp, ...report }) {
@@ -149,9 +160,16 @@ const codes: Readonly<Record<string, string>> = {
   MeteringNotAvailableForFeatureType: 'FAILED_PRECONDITION',
 }
 
-const ofNobody = new Set<sdk.AccessDeniedReason>(['CUSTOMER_NOT_FOUND', 'CUSTOMER_IS_ARCHIVED', 'CUSTOMER_RESOURCE_NOT_FOUND', 'NO_ACTIVE_SUBSCRIPTION', 'FEATURE_NOT_FOUND'])
+const ofNobody = new Set<sdk.AccessDeniedReason>([
+  'CUSTOMER_NOT_FOUND',
+  'CUSTOMER_IS_ARCHIVED',
+  'CUSTOMER_RESOURCE_NOT_FOUND',
+  'NO_ACTIVE_SUBSCRIPTION',
+  'FEATURE_NOT_FOUND',
+])
 
-const reasonOf = (name: string | null) => (name?.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase() ?? null) as sdk.AccessDeniedReason | null
+const reasonOf = (name: string | null) =>
+  (name?.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase() ?? null) as sdk.AccessDeniedReason | null
 
 const toDate = (text: string | null) => (text === null ? null : new Date(text))
 
@@ -172,8 +190,22 @@ function shown(answer: EntitlementAnswer): object {
   if (type === 'enum') return { ...told, enumValues: answer.enumValues }
   if (type === 'numeric') return { ...told, value: limit, isUnlimited }
   const { hasSoftLimit, currentUsage, resetPeriod } = answer
-  const [usagePeriodAnchor, usagePeriodStart, usagePeriodEnd] = [answer.usagePeriodAnchor, answer.usagePeriodStart, answer.usagePeriodEnd].map(toDate)
-  return { ...told, usageLimit: limit, isUnlimited, hasSoftLimit: hasSoftLimit ?? false, currentUsage, resetPeriod, usagePeriodAnchor, usagePeriodStart, usagePeriodEnd }
+  const [usagePeriodAnchor, usagePeriodStart, usagePeriodEnd] = [
+    answer.usagePeriodAnchor,
+    answer.usagePeriodStart,
+    answer.usagePeriodEnd,
+  ].map(toDate)
+  return {
+    ...told,
+    usageLimit: limit,
+    isUnlimited,
+    hasSoftLimit: hasSoftLimit ?? false,
+    currentUsage,
+    resetPeriod,
+    usagePeriodAnchor,
+    usagePeriodStart,
+    usagePeriodEnd,
+  }
 }
 
 const reported = 'id customerId resourceId featureId currentUsage usagePeriodStart usagePeriodEnd'
