@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../kernel/problem.js'
 import { isRefusal, type RefusedItem } from '../../metering/model/problems.js'
 import type { SentEvent } from '../../reader/api/client.js'
@@ -79,10 +80,15 @@ export class EventBuffer {
     this.#isClosed = true
     clearTimeout(this.#timer)
     const until = performance.now() + timeoutMs
-    await this.#draining?.catch(() => {})
     let failure: unknown
-    // Each attempt has the rest of the time, and sends again by itself as long as that may help.
-    if (this.#waiting.length > 0) await this.#drain(Math.max(1, until - performance.now())).catch((error: unknown) => (failure = error))
+    const sent = async () => {
+      await this.#draining?.catch(() => {})
+      // It has the rest of the time, and sends again by itself as long as that may help.
+      if (this.#waiting.length > 0) await this.#drain(Math.max(1, until - performance.now())).catch((error: unknown) => (failure = error))
+    }
+    const waiting = new AbortController()
+    await Promise.race([sent(), sleep(timeoutMs, undefined, { signal: waiting.signal }).catch(() => {})])
+    waiting.abort()
     const left = this.#waiting.splice(0).map(({ event }) => event)
     this.#bytes = 0
     clearTimeout(this.#timer)

@@ -13,10 +13,9 @@ import { PersistentUsage } from '../../reader/source/persistent-usage.js'
 import type { EntitlementSource } from '../../reader/source/source.js'
 import { FreshnessJudge } from '../../reader/states/freshness.js'
 import { RightsPool } from '../../reader/states/rights.js'
-import { TollgateError } from '../error.js'
 import type { RedisOptions } from '../types.js'
 import { type ClientMetrics, tell } from './figures.js'
-import { type ClientOptions, defaultCacheBytes, defaults, type Hooks, silentLog } from './options.js'
+import { type ClientOptions, checkOptions, defaultCacheBytes, defaults, type Hooks, silentLog } from './options.js'
 
 /** Puts a client together. What one mode needs is loaded in that mode only. */
 export interface Opened {
@@ -29,12 +28,11 @@ export interface Opened {
 }
 
 export async function open(options: ClientOptions, metrics: ClientMetrics): Promise<Opened> {
+  checkOptions(options)
   const clock = new ApiClock()
   if (options.offline) return { source: offlineSource, api: null, cache: null, clock, close: async () => {} }
-  if (!options.apiKey)
-    throw new TollgateError('INVALID_ARGUMENT', 'INVALID_ARGUMENT', 'apiKey is missing: only offline it is not needed', {})
   const { apiUrl: url = defaults.apiUrl, timeoutMs = defaults.timeoutMs, hooks = {} } = options
-  const apiKey = new Secret(options.apiKey)
+  const apiKey = new Secret(options.apiKey!)
   const log = options.logger ?? silentLog
   const closers = new Closers(log)
   const hearKey = keyListener(hooks, log)
@@ -125,6 +123,6 @@ class Closers {
   }
 
   async close(): Promise<void> {
-    for (const close of this.#closers.reverse()) await close()
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) await close()
   }
 }

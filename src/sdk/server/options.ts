@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import type { Log } from '../../kernel/log.js'
 import type { FallbackCause } from '../../reader/states/figures.js'
+import { TollgateError } from '../error.js'
 import type { Fallback, RedisOptions, UsageEvent } from '../types.js'
 
 export interface ClientOptions {
@@ -77,3 +78,27 @@ export const defaultCacheBytes = (): number => Math.floor(getHeapStatistics().he
 
 const silent = () => {}
 export const silentLog: Log = { debug: silent, info: silent, warn: silent, error: silent }
+
+const largestBatch = 1_000
+
+/** @throws TollgateError that names all problems */
+export function checkOptions(options: ClientOptions): void {
+  const { apiKey, offline, apiUrl, edgeApiUrl, wsUrl, redis, eventBuffer = {} } = options
+  const problems: string[] = []
+  if (!offline && !apiKey) problems.push('apiKey is missing: only offline it is not needed')
+  for (const [name, url, schemes] of [
+    ['apiUrl', apiUrl, ['http:', 'https:']],
+    ['edgeApiUrl', edgeApiUrl, ['http:', 'https:']],
+    ['wsUrl', wsUrl, ['ws:', 'wss:']],
+  ] as const) {
+    if (url !== undefined && !schemes.some((scheme) => URL.canParse(url) && new URL(url).protocol === scheme))
+      problems.push(`${name} must be a URL that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`)
+  }
+  const { cacheMaxSizeBytes, timeoutMs, refreshAfterMs, maxStalenessMs } = options
+  const { maxEvents, maxBytes, flushIntervalMs, batchSize } = eventBuffer
+  const sizes = { cacheMaxSizeBytes, timeoutMs, refreshAfterMs, maxStalenessMs, maxEvents, maxBytes, flushIntervalMs, batchSize }
+  for (const [name, size] of Object.entries(sizes)) if (size !== undefined && !(size > 0)) problems.push(`${name} must be a number above 0`)
+  if (batchSize !== undefined && batchSize > largestBatch) problems.push(`batchSize must be ${largestBatch} at most`)
+  if (redis !== undefined && !redis.environmentPrefix) problems.push('redis.environmentPrefix is missing')
+  if (problems.length > 0) throw new TollgateError('INVALID_ARGUMENT', 'INVALID_ARGUMENT', problems.join('; '), {})
+}

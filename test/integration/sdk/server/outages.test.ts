@@ -144,6 +144,13 @@ describe('server SDK', () => {
     expect(told).to.equal(1)
   })
 
+  it('refuses options that are none, and names all of them', async () => {
+    const wrong = { apiKey: '', apiUrl: 'localhost', wsUrl: 'http://localhost', timeoutMs: 0, eventBuffer: { batchSize: 2_000 } }
+    const failure = await failureOf(start(wrong))
+    expect(failure).to.be.instanceOf(TollgateError)
+    for (const name of ['apiKey', 'apiUrl', 'wsUrl', 'timeoutMs', 'batchSize']) expect(failure!.message).to.include(`${name} `)
+  })
+
   it('refuses what is no question', async () => {
     await start()
     for (const question of [
