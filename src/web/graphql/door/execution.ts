@@ -4,7 +4,7 @@ import { collectChanges } from '../../../changes/note.js'
 import { Problem } from '../../../kernel/problem.js'
 import { withinSignal } from '../../../platform/within-signal.js'
 import { FairPlaces } from '../../access/fair-places.js'
-import { toGraphqlError } from '../operations/errors.js'
+import { toGraphqlError, toProblem } from '../operations/errors.js'
 import type { Asked } from './preparation.js'
 
 type Result = ExecutionResult | Promise<ExecutionResult>
@@ -59,7 +59,10 @@ export class Execution {
           clearTimeout(timer)
           settle(value)
         }
-      result.then(settled(resolve), settled(reject))
+      result.then(
+        settled((answer: ExecutionResult) => resolve(operation.givenUp ? withoutItsFaults(answer, operation.givenUp.reason) : answer)),
+        settled((error: unknown) => (operation.givenUp ? resolve({ errors: [toGraphqlError(operation.givenUp.reason)] }) : reject(error))),
+      )
     })
   }
 
@@ -86,6 +89,12 @@ const inItsPlace = ({ operation }: Asked, begin: () => Result): Promise<Executio
   largeAnswers.run(operation.environmentId ?? '', () =>
     operation.givenUp ? { errors: [toGraphqlError(operation.givenUp.reason)] } : begin(),
   )
+
+/** What was cut off fails in ways of its own, which are nobody's fault: the libraries do not hand on why they were stopped. */
+const withoutItsFaults = (answer: ExecutionResult, reason: unknown): ExecutionResult => ({
+  ...answer,
+  errors: answer.errors?.map((error) => (toProblem(error).code === 'INTERNAL' ? toGraphqlError(reason) : error)),
+})
 
 /** Its statements are given up with the operation. */
 const run = ({ args, operation, usesDatabase }: Asked): Result =>
