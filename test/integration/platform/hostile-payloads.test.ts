@@ -191,7 +191,7 @@ describe('a worker that is given jobs of any shape', function () {
             const { wait, active, delayed } = await queue.getJobCounts('wait', 'active', 'delayed')
             return wait! + active! + delayed! === 0
           },
-          30_000,
+          120_000,
         )
         expect(await bench.app.customers.get(environmentId, 'acme')).to.include({ refId: 'acme' })
       } finally {

@@ -281,7 +281,9 @@ describe('the defence of the front door', () => {
       const codes = outcomes.map(({ errors }: { errors: { extensions: { code: string } }[] }) => errors[0]!.extensions.code)
       expect(new Set(codes)).to.deep.equal(new Set(['Unauthenticated', 'RateLimitExceeded']))
       const { address } = lookupsPerSecond
-      expect(counted.texts.length).to.be.below(address * (5 + 1 + (performance.now() - startedAt) / 1_000) + 10)
+      // Others may still be answered what was asked before.
+      const lookups = counted.texts.filter((text) => text.includes('api_key'))
+      expect(lookups.length).to.be.below(address * (5 + 1 + (performance.now() - startedAt) / 1_000) + 10)
       const answer = await new Promise<number | undefined>((resolve, reject) => {
         const sent = request(
           {
