@@ -45,7 +45,7 @@ class MochaRunner implements TestRunner {
 
   async init(): Promise<void> {
     this.#mocha.cleanReferencesAfterRun(false)
-    for (const file of process.env[filesVariable]!.split(',')) this.#mocha.addFile(file)
+    for (const file of process.env[filesVariable]!.split(',').filter(Boolean)) this.#mocha.addFile(file)
     this.#mocha.rootHooks({
       beforeEach(this: Mocha.Context) {
         instrumented.currentTestId = this.currentTest!.fullTitle()

@@ -47,8 +47,12 @@ export function nameOf({ location: { start, end }, mutatorName, replacement }: C
 /** Of Stryker's words for what became of a mutant. The others (ignored, cannot be run) say nothing about tests. */
 const noticed: Readonly<Record<string, boolean>> = { Killed: true, Timeout: true, Survived: false, NoCoverage: false }
 
-/** Whether a test noticed it, null when it was not tried. */
-export const isNoticed = ({ status }: Pick<MutantResult, 'status'>): boolean | null => noticed[status] ?? null
+/** Words for people, which may be said otherwise: no code of an error, no name and no key has a blank. */
+const isProse = (name: string) => /^StringLiteral: ['"`][^→]*\S \S[^→]*→/.test(name)
+
+/** Whether a test noticed it, null when it was not tried or no test needs to. */
+export const isNoticed = ({ status }: Pick<MutantResult, 'status'>, name: string): boolean | null =>
+  isProse(name) ? null : (noticed[status] ?? null)
 
 /** @param files those that were mutated: of others in the list nothing is known */
 export function resultOf(room: string, files: readonly string[], mutants: readonly Mutant[], expected: Expected): RoomResult {

@@ -62,13 +62,12 @@ async function mutate(room: Room, isStatic: boolean): Promise<RoomResult> {
     const lineAt = sourceLines(path)
     return found
       .filter(({ fileName }) => fileName === path)
-      .filter((mutant) => isNoticed(mutant) !== null)
-      .map((mutant) => ({
-        file,
-        line: lineAt(mutant.location.start.line, mutant.location.start.column),
-        name: nameOf(mutant, code),
-        isNoticed: isNoticed(mutant)!,
-      }))
+      .flatMap((mutant): Mutant[] => {
+        const { line, column } = mutant.location.start
+        const name = nameOf(mutant, code)
+        const isSeen = isNoticed(mutant, name)
+        return isSeen === null ? [] : [{ file, line: lineAt(line, column), name, isNoticed: isSeen }]
+      })
   })
   return resultOf(room.name, sources, mutants, expected)
 }
