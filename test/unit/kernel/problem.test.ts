@@ -44,14 +44,15 @@ describe('a problem made of what was thrown', () => {
 
 describe('a problem', () => {
   const cause = failure('a secret')
-  const cases: [problem: Problem, code: string, reason: string, isRetryable: boolean][] = [
-    [invalidInput('no'), 'INVALID_ARGUMENT', 'BAD_USER_INPUT', false],
-    [unavailable('not now', cause), 'UNAVAILABLE', 'UNAVAILABLE', true],
-    [timedOut('not in time', cause), 'DEADLINE_EXCEEDED', 'TIMEOUT', true],
-    [Problem.from(cause), 'INTERNAL', 'INTERNAL', false],
+  const cases: [make: () => Problem, code: string, reason: string, isRetryable: boolean][] = [
+    [() => invalidInput('no'), 'INVALID_ARGUMENT', 'BAD_USER_INPUT', false],
+    [() => unavailable('not now', cause), 'UNAVAILABLE', 'UNAVAILABLE', true],
+    [() => timedOut('not in time', cause), 'DEADLINE_EXCEEDED', 'TIMEOUT', true],
+    [() => Problem.from(cause), 'INTERNAL', 'INTERNAL', false],
   ]
-  for (const [problem, code, reason, isRetryable] of cases) {
+  for (const [make, code, reason, isRetryable] of cases) {
     it(`${reason} is told apart by programs`, () => {
+      const problem = make()
       expect(problem).to.include({ name: 'Problem', code, reason, isRetryable })
       expect(problem.details).to.deep.equal({})
       expect(problem.cause).to.equal(code === 'INVALID_ARGUMENT' ? undefined : cause)
