@@ -95,7 +95,7 @@ async function main(): Promise<number> {
   }
   console.log(`\n${headingsOf(columns)}`)
   for (const result of results) console.log(lineOf(columns, result))
-  return results.some((result) => scoreOf(result) < leastScore || result.outdated.length > 0) ? 1 : 0
+  return results.some((result) => scoreOf(result) < leastScore || result.unexpected.length > 0) ? 1 : 0
 }
 
 process.chdir(root)
