@@ -2,10 +2,10 @@
 import type { MutantCoverage } from '@stryker-mutator/api/core'
 import { declareClassPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin'
 import {
-  determineHitLimitReached,
   type DryRunOptions,
   type DryRunResult,
   DryRunStatus,
+  determineHitLimitReached,
   type MutantRunOptions,
   type MutantRunResult,
   type TestResult,
@@ -24,7 +24,9 @@ interface Instrumented {
   mutantCoverage?: MutantCoverage
 }
 
-const instrumented: Instrumented = ((globalThis as { __stryker__?: Instrumented }).__stryker__ ??= {})
+const shared = globalThis as { __stryker__?: Instrumented }
+shared.__stryker__ ??= {}
+const instrumented = shared.__stryker__
 
 /** Set by the command: the compiled tests, relative to the sandbox, which is the working directory. */
 export const filesVariable = 'MUTATE_TEST_FILES'

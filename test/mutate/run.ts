@@ -73,7 +73,10 @@ async function mutate(room: Room, isStatic: boolean): Promise<RoomResult> {
 }
 
 function readArguments() {
-  const { values, positionals } = parseArgs({ options: { static: { type: 'boolean', default: false }, help: { type: 'boolean' } }, allowPositionals: true })
+  const { values, positionals } = parseArgs({
+    options: { static: { type: 'boolean', default: false }, help: { type: 'boolean' } },
+    allowPositionals: true,
+  })
   if (values.help) return null
   const rooms = selectRooms(positionals.map((path) => path.replace(/\/+$/, '')))
   if (rooms.length === 0) throw new TypeError(`Nothing under ${positionals.join(', ')} only computes`)

@@ -1,5 +1,14 @@
 import { expect } from 'chai'
-import { didYouMean, maxNameLength, maxNames, nearest, nearestName, Suggestions, shortened, suggestion } from '../../../src/kernel/nearest.js'
+import {
+  didYouMean,
+  maxNameLength,
+  maxNames,
+  nearest,
+  nearestName,
+  Suggestions,
+  shortened,
+  suggestion,
+} from '../../../src/kernel/nearest.js'
 
 describe('the nearest known word', () => {
   const cases: [word: string, candidates: string[], found: string | null][] = [

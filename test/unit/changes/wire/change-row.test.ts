@@ -22,7 +22,9 @@ describe('a row of the outbox', () => {
     ])
   })
 
-  const ofMany = [{ ...common, kind: 'usage', customerId: 'other', resourceId: 'site', version: 30, payload: { featureId: 'calls', usage } }]
+  const ofMany = [
+    { ...common, kind: 'usage', customerId: 'other', resourceId: 'site', version: 30, payload: { featureId: 'calls', usage } },
+  ]
 
   it('tells of the usage of many, each with the version of its own', () => {
     const payload = { usages: [{ customerId: 'other', resourceId: 'site', featureId: 'calls', usage }] }

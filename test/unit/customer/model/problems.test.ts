@@ -6,7 +6,12 @@ describe('problems with a customer', () => {
   const [customerId, resourceId, couponId] = ['acme', 'site', 'spring']
   const cases: [make: () => Problem, code: string, reason: string, details: Record<string, string>][] = [
     [() => problems.customerNotFound(customerId), 'NOT_FOUND', 'CUSTOMER_NOT_FOUND', { customerId }],
-    [() => problems.customerResourceNotFound(customerId, resourceId), 'NOT_FOUND', 'CUSTOMER_RESOURCE_NOT_FOUND', { customerId, resourceId }],
+    [
+      () => problems.customerResourceNotFound(customerId, resourceId),
+      'NOT_FOUND',
+      'CUSTOMER_RESOURCE_NOT_FOUND',
+      { customerId, resourceId },
+    ],
     [() => problems.customerArchived(customerId), 'FAILED_PRECONDITION', 'ENTITY_IS_ARCHIVED', { customerId }],
     [() => problems.customerExists(customerId), 'ALREADY_EXISTS', 'DUPLICATED_ENTITY_NOT_ALLOWED', { customerId }],
     [() => problems.couponNotFound(couponId), 'NOT_FOUND', 'COUPON_NOT_FOUND', { couponId }],

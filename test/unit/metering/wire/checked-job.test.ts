@@ -123,7 +123,9 @@ describe('a job of a door outside the platform', () => {
     expect(checked(reports(call(most), call(most)))).to.not.be.instanceOf(Problem)
     expect(checked(reports(call(most), call(most - 1), call(2)))).to.be.instanceOf(Problem)
     const keys = Array.from({ length: 2 * most + 1 }, (_, index) => `k${index}`)
-    expect(checked(events({ keys }))).to.have.property('message').that.includes(`${2 * most} items`)
+    expect(checked(events({ keys })))
+      .to.have.property('message')
+      .that.includes(`${2 * most} items`)
   })
 
   it('that is late by a clock of its own keeps its time, as far as clocks differ', () => {

@@ -4,6 +4,7 @@ import type { EventItem, ReportItem } from '../../../../src/metering/model/repor
 import {
   type AggregationJob,
   aggregateEvents,
+  deadlineMs,
   directDoorPrefix,
   type FillingJob,
   fillUsage,
@@ -122,6 +123,14 @@ describe('jobs of usage', () => {
       'usage-ingestion-7',
     ])
     expect(ingestDirectUsage(environmentId)).to.include({ queue: `usage-ingestion-${environmentId}`, name: 'ingest', version: 1 })
+    // As long as somebody waits for the answer; then the payload goes.
+    for (const { name, version, options } of [ingestionShard(0), ingestionShard(1)]) {
+      expect({ name, version }).to.deep.equal({ name: 'ingest', version: 1 })
+      const { attempts, backoff, ...kept } = options as { attempts: number; backoff: { type: string; delay: number } }
+      expect(backoff.type).to.equal('fixed')
+      expect(attempts * backoff.delay).to.equal(deadlineMs)
+      expect(kept).to.deep.equal({ removeOnComplete: true, removeOnFail: { count: 100, age: 3_600 } })
+    }
     expect(directDoorPrefix(environmentId)).to.equal(`${environmentId}:`)
   })
 

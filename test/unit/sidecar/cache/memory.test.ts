@@ -103,6 +103,14 @@ describe('memory cache', () => {
       expect(cache.sizeBytes).to.equal(alone + sizeOf(entryKey('b', null), b, 2))
     })
 
+    it('without one that was too large to be kept', () => {
+      const cache = new MemoryCache(5_000)
+      cache.set(entryKey('x'.repeat(5_000), null), entryOf('x'.repeat(5_000)))
+      const [key, one] = [entryKey('a', null), entryOf('a')]
+      cache.set(key, one)
+      expect(cache.sizeBytes).to.equal(sizeOf(key, one, 1))
+    })
+
     it('alone again when the others are gone', () => {
       const one = entryOf('a')
       const key = entryKey('a', null)
