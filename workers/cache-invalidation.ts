@@ -1,4 +1,5 @@
 import { environmentsWithUndelivered } from '../src/changes/outbox.js'
+import { SqsSender } from '../src/platform/cloud/sqs-sender.js'
 import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { watchEpoch } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
@@ -10,6 +11,8 @@ import { EndedPeriods } from '../src/updates/deliver/ended-periods.js'
 import { FeedEpochs } from '../src/updates/deliver/feed-epochs.js'
 import { deliverChanges } from '../src/updates/deliver/jobs.js'
 import { changeSinks } from '../src/updates/deliver/sinks.js'
+import { sqsAccess, sqsAccessProblems, sqsVariables } from '../src/updates/deliver/sqs-config.js'
+import { SqsFeeds } from '../src/updates/deliver/sqs-feeds.js'
 import { StateCache } from '../src/updates/held/state-cache.js'
 import { createApp } from '../src/wiring/app.js'
 import { keepQueueScriptsLoaded } from '../src/wiring/queue-scripts.js'
@@ -19,6 +22,7 @@ const cacheInvalidationConfig = {
   ...processVariables,
   ...databaseVariables,
   ...redisVariables,
+  ...sqsVariables,
   PORT: port({ default: 4104, desc: 'Port of health and metrics' }),
   CONCURRENCY: positive({ default: 4, desc: 'Environments whose changes are delivered at the same time' }),
   SWEEP_INTERVAL_MS: positive({ default: 2_000, desc: 'How often undelivered changes without a job are looked for' }),
@@ -33,7 +37,7 @@ const epochIntervalMs = 2_000
  * Turns committed changes into fresh entitlement states, and tells the web processes and environment queues; tells those who listen of usage periods that
  * have ended. Several copies may run: a message is leased before it is delivered, and delivering it twice is harmless because versions decide.
  */
-await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, async (config, life) => {
+await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig, check: sqsAccessProblems }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config, {
     // Statements on the outbox are planned once, and that while it is empty would be to read all of it, also when it is long.
     session: { enable_seqscan: 'off' },
@@ -41,9 +45,10 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig }, 
   const redis = openRedis(life, queues.redisUrl, 'request')
   watchEpoch(life, postgres)
   const { entitlements, environments, databaseEpoch } = createApp({ life, postgres, queues, clock })
-  const epochs = new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch })
-  const hasPersistentCache = (id: string) => environments.hasPersistentCache(id)
-  const sinks = changeSinks({ life, redis, queues, databaseEpoch, hasPersistentCache, epochs })
+  const sqs = new SqsFeeds({ sender: new SqsSender(life, sqsAccess(config)), log: life.log })
+  const epochs = new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs })
+  const persistentCacheOf = (id: string) => environments.persistentCacheOf(id)
+  const sinks = changeSinks({ life, redis, queues, databaseEpoch, persistentCacheOf, sqs, epochs })
   const delivery = new ChangeDelivery({
     pool: postgres.pool,
     clock,

@@ -1,25 +1,29 @@
 import { Problem } from '../src/kernel/problem.js'
+import { trackErrors } from '../src/platform/cloud/error-tracking.js'
+import { consumeSqs } from '../src/platform/cloud/sqs.js'
 import { KeyWatch } from '../src/platform/key-watch.js'
 import { Counter } from '../src/platform/metrics.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
 import { applyChange, type FetchState } from '../src/updates/external-cache/apply.js'
-import { cacheRedisUrl, queueConsumptionDefinition, queueRedisUrl } from '../src/updates/external-cache/config.js'
-import { changesIn, tryLater } from '../src/updates/external-cache/jobs.js'
+import { cacheRedisUrl, queueConsumptionDefinition, queueRedisUrl, sqsQueue } from '../src/updates/external-cache/config.js'
+import { changesIn, letGoOrHold, queueKeyCheck, tryLater } from '../src/updates/external-cache/jobs.js'
 import { reload } from '../src/updates/external-cache/reload.js'
 import { keyRefused, StateApi } from '../src/updates/external-cache/state-api.js'
 import { ExternalCacheWriter } from '../src/updates/external-cache/writer.js'
+import type { QueueMessage } from '../src/updates/wire/queue-message.js'
 
 /**
  * Keeps an environment's external cache current (the persistent-cache-service). Several copies may run: an older version never overwrites a newer
  * one, so a message may be applied twice and in any order. When the platform may have lost messages it tells so, and everything is read anew.
  */
 await runProcess(queueConsumptionDefinition, async (config, life) => {
+  if (config.ERRTRACK_DSN !== undefined && !config.DISABLE_ERRTRACK) await trackErrors(life, { dsn: config.ERRTRACK_DSN })
   const redis = openRedis(life, cacheRedisUrl(config), 'request', 'limited')
   const cache = new ExternalCacheWriter({ redis, prefix: config.ENVIRONMENT_PREFIX, ttlSeconds: config.KEYS_TTL_IN_SECS })
-  const api = life.open('api', new StateApi({ url: config.API_URL, apiKey: config.SERVER_API_KEY }), (a) => a.close())
-  const key = new KeyWatch(life, { key: config.SERVER_API_KEY, ask: (signal) => api.checkKey(config.QUEUE_URL.queue, signal) })
+  const api = life.open('api', new StateApi({ url: config.EDGE_API_URL, apiKey: config.SERVER_API_KEY }), (a) => a.close())
+  const key = new KeyWatch(life, { key: config.SERVER_API_KEY, ask: queueKeyCheck(api, config.QUEUE_URL) })
   const applied = new Counter({
     name: 'tollgate_external_cache_messages_total',
     help: 'Messages by kind and outcome: written, or nothing to write (older than what is there)',
@@ -35,24 +39,35 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
       throw error
     }
   }
-  const connection = { redisUrl: queueRedisUrl(config), prefix: config.QUEUE_URL.prefix, user: 'limited' } as const
+  /** `ofAway` says what is thrown of a message that something was away for. */
+  const apply = async (message: QueueMessage, signal: AbortSignal, ofAway: (problem: Problem) => Problem | Promise<never>) => {
+    try {
+      const parts = { cache, fetchState, signal }
+      const isNews = await (message.kind === 'reload' ? reload(message, parts) : applyChange(message, parts))
+      applied.inc({ kind: message.kind, outcome: isNews ? 'written' : 'nothing' })
+    } catch (error) {
+      throw error instanceof Problem && error.isRetryable ? await ofAway(error) : error
+    }
+  }
   const changes = changesIn(config.QUEUE_URL.queue)
-  consume(life, connection, changes, {
-    // One more, as reading everything anew takes minutes in a large cache.
-    concurrency: config.BATCH_SIZE + 1,
-    handler: async (message, { signal, job }) => {
-      try {
-        const parts = { cache, fetchState, signal }
-        const isNews = await (message.kind === 'reload' ? reload(message, parts) : applyChange(message, parts))
-        applied.inc({ kind: message.kind, outcome: isNews ? 'written' : 'nothing' })
-      } catch (error) {
-        if (!(error instanceof Problem && error.isRetryable)) throw error
-        const about = message.kind === 'reload' ? { epoch: message.epoch } : { customerId: message.customerId }
-        life.log.warn({ err: error, jobId: job.id, ...about }, 'change could not be applied, trying again later')
-        await tryLater(job, error)
-      }
-    },
-  })
+  if (config.QUEUE_URL.kind === 'sqs')
+    await consumeSqs(life, sqsQueue(config.QUEUE_URL, config), changes, {
+      batchSize: config.BATCH_SIZE,
+      handler: (message, { signal }) => apply(message, signal, letGoOrHold),
+    })
+  else {
+    const connection = { redisUrl: queueRedisUrl(config.QUEUE_URL, config), prefix: config.QUEUE_URL.prefix, user: 'limited' } as const
+    consume(life, connection, changes, {
+      // One more, as reading everything anew takes minutes in a large cache.
+      concurrency: config.BATCH_SIZE + 1,
+      handler: (message, { signal, job }) =>
+        apply(message, signal, (problem) => {
+          const about = message.kind === 'reload' ? { epoch: message.epoch } : { customerId: message.customerId }
+          life.log.warn({ err: problem, jobId: job.id, ...about }, 'change could not be applied, trying again later')
+          return tryLater(job, problem)
+        }),
+    })
+  }
 
   life.readyWhen(async () => {
     const isCacheThere = redis.status === 'ready' && (await isAnswered(redis.ping()))
@@ -61,8 +76,8 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
   await life.serveHealth(
     { port: config.PORT, host: config.BIND_ADDRESS },
     {
-      // Deployed probes know these three fields and no other. `redis` is what the consumer says of the one with the queue.
-      toldAs: ({ status, redis: queueRedis, isCacheThere }) => {
+      // Deployed probes know these three fields and no other. `redis` and `queue` are what the consumer says of the one with the messages.
+      toldAs: ({ status, redis: queueRedis = 'UP', isCacheThere }) => {
         const isConnected = queueRedis === 'UP' && isCacheThere === true
         return { status, consumers: status === 'UP' ? 1 : 0, redis: isConnected ? 'CONNECTED' : 'DISCONNECTED' }
       },

@@ -15,7 +15,7 @@ const maxWaiting = 20
 const maxReadMs = 20_000
 const maxHeapMb = 384
 /** Its heap is that of the largest document. */
-const maxIdleMs = 5_000
+const maxIdleMs = 2_000
 
 /** Reads the documents of catalogs; long ones on threads of their own, so that nobody else waits for them. */
 export class CatalogReading {

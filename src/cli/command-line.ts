@@ -5,6 +5,8 @@ import { UsageError, type Values } from './input.js'
 export interface Command<Context> {
   /** Two words, as in `key create`. */
   name: string
+  /** Another name of the same. */
+  alias?: string
   /** The one argument that is not an option, or null. */
   argument: string | null
   /** Instead of the argument when there is none; absent: it must be there. */
@@ -35,7 +37,8 @@ type Typed<Context> = { help: string } | { command: Command<Context>; values: Va
 /** Fails with a UsageError that says what is wrong. */
 export function readCommand<Context>(program: Program<Context>, args: readonly string[]): Typed<Context> {
   const words = args.filter((arg) => !arg.startsWith('-'))
-  const command = program.commands.find(({ name }) => args.slice(0, 2).join(' ') === name)
+  const called = args.slice(0, 2).join(' ')
+  const command = program.commands.find(({ name, alias }) => called === name || called === alias)
   if (!command) {
     if (words.length === 0 || words[0] === 'help' || args.includes('--help') || args.includes('-h')) return { help: overview(program) }
     throw new UsageError(`there is no command "${words.slice(0, 2).join(' ')}"; --help lists them`)

@@ -28,6 +28,18 @@ export const entries = {
       'unsigned-client-reads': { type: 'boolean', help: 'client keys may read customers without a signed X-CUSTOMER-KEY' },
     },
   },
+  environmentEnableCache: {
+    name: 'environment enable-persistent-cache',
+    argument: 'refId',
+    summary: "Sends changes to the environment's queue too, for its persistent cache, which reads everything anew first",
+    options: { 'queue-url': { type: 'string', help: 'a queue of SQS instead: https://sqs.<region>.amazonaws.com/<account>/<queue>' } },
+  },
+  environmentDisableCache: {
+    name: 'environment disable-persistent-cache',
+    argument: 'refId',
+    summary: 'Sends changes to no queue any more',
+    options: {},
+  },
   keyCreate: {
     name: 'key create',
     argument: null,

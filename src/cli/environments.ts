@@ -9,13 +9,14 @@ import {
   describeKeys,
   describeNewEnvironment,
   describeNewKey,
+  describePersistentCache,
   describeReplaced,
   describeRevoked,
   type ShownEnvironment,
   type ShownKey,
 } from './output.js'
 
-const environmentFields = 'id refId displayName isTest hasPersistentCache allowsUnsignedClientReads createdAt'
+const environmentFields = 'id refId displayName isTest hasPersistentCache persistentCacheQueueUrl allowsUnsignedClientReads createdAt'
 const keyFields = 'id kind name hint status createdAt expiresAt revokedAt'
 
 export const environmentCommands: readonly Command<CliContext>[] = [
@@ -40,6 +41,27 @@ export const environmentCommands: readonly Command<CliContext>[] = [
         text: describeNewEnvironment(created.environment, created.signingSecret),
         json: { ...created.environment, signingSecret: created.signingSecret },
       }
+    },
+  },
+  {
+    ...entries.environmentEnableCache,
+    async run({ operator }, values, environmentRefId) {
+      const input = { environmentRefId, queueUrl: text(values['queue-url']) ?? null }
+      const { enablePersistentCache: set } = await operator().ask<{ enablePersistentCache: ShownEnvironment }>(
+        `mutation ($input: EnablePersistentCacheInput!) { enablePersistentCache(input: $input) { ${environmentFields} } }`,
+        { input },
+      )
+      return { text: describePersistentCache(set), json: set }
+    },
+  },
+  {
+    ...entries.environmentDisableCache,
+    async run({ operator }, _values, environmentRefId) {
+      const { disablePersistentCache: set } = await operator().ask<{ disablePersistentCache: ShownEnvironment }>(
+        `mutation ($input: DisablePersistentCacheInput!) { disablePersistentCache(input: $input) { ${environmentFields} } }`,
+        { input: { environmentRefId } },
+      )
+      return { text: describePersistentCache(set), json: set }
     },
   },
   {

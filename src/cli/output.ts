@@ -43,21 +43,27 @@ export interface ShownEnvironment {
   displayName: string
   isTest: boolean
   hasPersistentCache: boolean
+  persistentCacheQueueUrl: string | null
   allowsUnsignedClientReads: boolean
   createdAt: string
 }
 
 export function describeEnvironments(environments: readonly ShownEnvironment[]): string {
   const rows = environments.map((one) => [one.id, one.refId, one.displayName, kindsOf(one).join(', '), one.createdAt])
-  return table(['ID', 'REFID', 'NAME', 'MADE AS', 'CREATED'], rows)
+  return table(['ID', 'REFID', 'NAME', 'SET TO', 'CREATED'], rows)
 }
 
-/** What an environment was made with, in words. */
-const kindsOf = ({ isTest, hasPersistentCache, allowsUnsignedClientReads }: ShownEnvironment) => [
+/** What an environment is set to, in words. */
+const kindsOf = ({ isTest, hasPersistentCache, persistentCacheQueueUrl, allowsUnsignedClientReads }: ShownEnvironment) => [
   ...(isTest ? ['test'] : []),
-  ...(hasPersistentCache ? ['persistent cache'] : []),
+  ...(hasPersistentCache ? [persistentCacheQueueUrl === null ? 'persistent cache' : 'persistent cache through SQS'] : []),
   ...(allowsUnsignedClientReads ? ['unsigned client reads'] : []),
 ]
+
+export function describePersistentCache({ refId, id, hasPersistentCache, persistentCacheQueueUrl }: ShownEnvironment): string {
+  if (!hasPersistentCache) return `Changes of environment "${refId}" go to no queue any more`
+  return `Changes of environment "${refId}" go to the queue ${persistentCacheQueueUrl ?? `environment-${id}`}`
+}
 
 /** A key as both doors show it. */
 export interface ShownKey {

@@ -15,6 +15,7 @@ import {
   isValidKey,
   type KeyIdentity,
   type KeyKind,
+  type PersistentCacheTarget,
   type TestClock,
 } from './model/environment.js'
 import { hashKey, hintOf, isWellFormedKey, makeKey, randomText } from './model/key.js'
@@ -96,7 +97,7 @@ export class EnvironmentService implements EnvironmentTime {
     const refId = checkRefId(input.refId, 'refId')
     const { displayName = refId, isTest = false, hasPersistentCache = false, allowsUnsignedClientReads = false } = input
     const signingSecret = randomText()
-    const settings = { isTest, hasPersistentCache, allowsUnsignedClientReads }
+    const settings = { isTest, hasPersistentCache, persistentCacheQueueUrl: null, allowsUnsignedClientReads }
     const wanted = { id: newId(), refId, displayName: checkRefId(displayName, 'displayName'), ...settings, createdAt: this.#clock.now() }
     const environment = await repository.insertEnvironment(this.#prisma, wanted, Buffer.from(signingSecret))
     if (!environment) throw environmentExists(refId)
@@ -148,9 +149,24 @@ export class EnvironmentService implements EnvironmentTime {
     return repository.findEnvironment(this.#prisma, refId)
   }
 
-  /** Whether the environment's changes also go to its queue. Unknown environments: no. */
-  async hasPersistentCache(environmentId: string): Promise<boolean> {
-    return (await repository.findEnvironmentById(this.#prisma, environmentId))?.hasPersistentCache ?? false
+  /** Where the environment's changes go besides; null: nowhere, or there is no such environment. */
+  async persistentCacheOf(environmentId: string): Promise<PersistentCacheTarget | null> {
+    const environment = await repository.findEnvironmentById(this.#prisma, environmentId)
+    return environment?.hasPersistentCache ? { queueUrl: environment.persistentCacheQueueUrl } : null
+  }
+
+  /**
+   * Has the environment's changes go to a queue too, from a few seconds later on; the first that the queue is told is to read everything anew. Safe to repeat,
+   * also with another queue. Fails with INVALID_ARGUMENT when `queueUrl` is no address of a queue of SQS.
+   */
+  async enablePersistentCache(refId: string, target: PersistentCacheTarget): Promise<Environment> {
+    checkQueueUrl(target.queueUrl)
+    return (await repository.setPersistentCache(this.#prisma, refId, target)) ?? Promise.reject(environmentNotFound(refId))
+  }
+
+  /** Ends that, within seconds. What the queue has been told stays in it. Safe to repeat. */
+  async disablePersistentCache(refId: string): Promise<Environment> {
+    return (await repository.setPersistentCache(this.#prisma, refId, null)) ?? Promise.reject(environmentNotFound(refId))
   }
 
   async createKey({ environment, kind, name, expiresAt }: CreateKey): Promise<CreatedKey> {
@@ -274,6 +290,21 @@ async function findKey(db: Db, keyId: string): Promise<ApiKey> {
   const key = isUuid(keyId) ? await repository.findKey(db, keyId) : null
   if (!key) throw keyNotFound(keyId)
   return key
+}
+
+/** Messages of a FIFO queue would need groups; they can be applied in any order. */
+function checkQueueUrl(queueUrl: string | null): void {
+  if (queueUrl === null) return
+  const url = URL.canParse(queueUrl) ? new URL(queueUrl) : null
+  const isQueue =
+    url?.protocol === 'https:' && url.username + url.password + url.search + url.hash === '' && /^\/[^/]+\/[^/]+$/.test(url.pathname)
+  if (!isQueue || url.pathname.endsWith('.fifo'))
+    throw invalidInput(
+      'The queue must be the https:// address of a standard queue of SQS, such as https://sqs.<region>.amazonaws.com/<account>/<queue>.',
+      {
+        path: 'queueUrl',
+      },
+    )
 }
 
 function checkOverlap(overlapMs: number): void {

@@ -104,7 +104,7 @@ function variables(name: string, wiring: Wiring, queuePrefix: string): Variables
         wires: {
           SERVER_API_KEY: serverApiKey,
           QUEUE_URL: environmentQueueUrl(redisUrl, wiring.environmentId, queuePrefix),
-          API_URL: webUrl(wiring),
+          EDGE_API_URL: webUrl(wiring),
           REDIS_HOST: redis.hostname,
           REDIS_PORT: redis.port || '6379',
           ...(redis.username && { REDIS_USER: decodeURIComponent(redis.username) }),

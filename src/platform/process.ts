@@ -15,6 +15,7 @@ export class Life {
   readonly #stoppers: Registered[] = []
   readonly #closers: Registered[] = []
   readonly #checks: Array<() => Readiness | Promise<Readiness>> = []
+  readonly #listeners: Array<(error: unknown) => void> = []
   readonly #stopping = new AbortController()
   #stopped: Promise<Error[]> | undefined
 
@@ -40,6 +41,16 @@ export class Life {
   /** Registers "take no more work and finish what is in flight": runs before anything is closed. */
   onStop(label: string, run: () => unknown): void {
     this.#stoppers.push({ label, run: async () => run() })
+  }
+
+  /** Registers who is told of unexpected errors, besides the log. */
+  onUnexpected(listener: (error: unknown) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Tells of an error that no caller, and nothing that is away, is the cause of. */
+  unexpected(error: unknown): void {
+    for (const listener of this.#listeners) listener(error)
   }
 
   /** Registers a condition of readiness. Its facts are merged into the answer of `/readyz`. */
@@ -134,6 +145,7 @@ export async function runProcess<Spec extends ConfigSpec>(
   }
   const crash = (error: unknown) => {
     log.fatal({ err: error }, 'unexpected error, stopping')
+    life.unexpected(error)
     void stop(1)
   }
   process.on('uncaughtException', crash)
@@ -145,7 +157,10 @@ export async function runProcess<Spec extends ConfigSpec>(
   } catch (error) {
     if (life.signal.aborted) return
     if (error instanceof StartError) log.fatal(error.message)
-    else log.fatal({ err: error }, 'could not start')
+    else {
+      log.fatal({ err: error }, 'could not start')
+      life.unexpected(error)
+    }
     await stop(1)
   }
 }

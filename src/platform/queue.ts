@@ -195,6 +195,7 @@ export function consume<T extends { v: number }>(
   worker.on('completed', () => metrics.jobs.inc({ queue: name, result: 'finished' }))
   worker.on('failed', (job, error) => {
     const isFinal = job?.finishedOn !== undefined
+    if (isFinal && isUnexpected(error)) life.unexpected(error)
     metrics.jobs.inc({ queue: name, result: isFinal ? 'failed' : 'retried' })
     life.log[isFinal && !(error instanceof UnreadableJob) ? 'error' : 'warn'](
       { err: error, queue: name, jobId: job?.id, attempt: job?.attemptsMade },
@@ -231,6 +232,12 @@ function parsed<T extends { v: number }>(definition: JobDefinition<T>, data: unk
 
 /** The job is none of ours: nothing has failed here. */
 class UnreadableJob extends UnrecoverableError {}
+
+/** Whether it is a fault of ours, and not of the job or of what is away. */
+function isUnexpected(error: Error): boolean {
+  if (error instanceof UnreadableJob) return false
+  return Problem.from(error.cause instanceof Problem ? error.cause : error).code === 'INTERNAL'
+}
 
 function unrecoverable(cause: unknown): UnrecoverableError {
   const error = new UnrecoverableError((cause as Error).message)
@@ -285,7 +292,7 @@ async function readiness(queue: Queue, progress: Progress, stalledAfterSeconds: 
   }
 }
 
-interface JobMetrics {
+export interface JobMetrics {
   jobs: Counter
   duration: Histogram
   watch(queue: string, waiting: () => Promise<number>): void
@@ -294,7 +301,7 @@ interface JobMetrics {
 const metricsOf = new WeakMap<Registry, JobMetrics>()
 
 /** One set of metrics for all queues of a process. */
-function jobMetrics(registry: Registry): JobMetrics {
+export function jobMetrics(registry: Registry): JobMetrics {
   const existing = metricsOf.get(registry)
   if (existing) return existing
   const watched = new Map<string, () => Promise<number>>()

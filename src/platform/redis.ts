@@ -14,7 +14,7 @@ export type RedisRole = 'request' | 'queue' | 'subscriber' | 'worker'
 
 /**
  * platform  may do everything
- * limited   what `environment redis-acl` allows: no INFO, and scripts by digest, which the platform has loaded (`wiring/queue-scripts.ts`)
+ * limited   what `environment queue-access` allows: no INFO, and scripts by digest, which the platform has loaded (`wiring/queue-scripts.ts`)
  */
 export type RedisUser = 'platform' | 'limited'
 

@@ -25,6 +25,8 @@ const invalid = {
   DATABASE_URL: `mysql://user:${secret}@host/database`,
   REDIS_URL: `memcached://user:${secret}@host`,
   API_URL: `ftp://host`,
+  EDGE_API_URL: `ftp://host`,
+  ERRTRACK_DSN: `https://${secret}@host`,
   QUEUE_URL: `https://user:${secret}@host/queue`,
 }
 const common = ['LOG_LEVEL', 'SHUTDOWN_TIMEOUT_MS']
@@ -32,14 +34,14 @@ const stores = ['DATABASE_URL', 'REDIS_URL']
 const wrongIn: Record<string, string[]> = {
   release: ['LOG_LEVEL', 'DATABASE_URL'],
   web: [...common, 'PORT', ...stores],
-  sidecar: [...common, 'PORT', 'API_URL'],
+  sidecar: [...common, 'PORT', 'API_URL', 'EDGE_API_URL'],
   'usage-ingestion': [...common, 'PORT', ...stores],
   'event-aggregation': [...common, 'PORT', ...stores],
   'subscription-transitions': [...common, 'PORT', ...stores],
   'cache-invalidation': [...common, 'PORT', ...stores],
   'billing-sync': [...common, 'PORT', ...stores],
   // Two are missing.
-  'queue-consumption': [...common, 'PORT', 'API_URL', 'QUEUE_URL', 'SERVER_API_KEY', 'REDIS_HOST'],
+  'queue-consumption': [...common, 'PORT', 'EDGE_API_URL', 'ERRTRACK_DSN', 'QUEUE_URL', 'SERVER_API_KEY', 'REDIS_HOST'],
 }
 
 interface Ended {

@@ -119,6 +119,8 @@ CREATE TABLE "environment" (
     "display_name" TEXT NOT NULL,
     "is_test" BOOLEAN NOT NULL DEFAULT false,
     "has_persistent_cache" BOOLEAN NOT NULL DEFAULT false,
+    "persistent_cache_queue_url" TEXT,
+    "persistent_cache_since" TIMESTAMPTZ(3),
     "allows_unsigned_client_reads" BOOLEAN NOT NULL DEFAULT false,
     "test_clock" TIMESTAMPTZ(3),
     "catalog_version" BIGINT NOT NULL DEFAULT 0,

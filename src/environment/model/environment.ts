@@ -23,8 +23,10 @@ export interface Environment {
   displayName: string
   /** Only a test environment may have a clock of its own. */
   isTest: boolean
-  /** Changes also go to the environment's queue, for its persistent cache. */
+  /** Changes also go to a queue, for its persistent cache. */
   hasPersistentCache: boolean
+  /** That queue, where it is one of SQS; null: the environment's own. */
+  persistentCacheQueueUrl: string | null
   /** Client keys may read without a customer token. */
   allowsUnsignedClientReads: boolean
   createdAt: EpochMs
@@ -32,6 +34,12 @@ export interface Environment {
 
 export const keyKinds = ['SERVER', 'CLIENT'] as const
 export type KeyKind = (typeof keyKinds)[number]
+
+/** Where the changes of an environment go besides, for its persistent cache. */
+export interface PersistentCacheTarget {
+  /** A queue of SQS; null: the environment's own, in the Redis of the platform. */
+  queueUrl: string | null
+}
 
 /** A key without what makes it one. */
 export interface ApiKey {

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import type { ApiKey, Environment, KeyIdentity, KeyKind } from '../model/environment.js'
+import type { ApiKey, Environment, KeyIdentity, KeyKind, PersistentCacheTarget } from '../model/environment.js'
 
 const environmentFields = {
   id: true,
@@ -8,6 +8,7 @@ const environmentFields = {
   displayName: true,
   isTest: true,
   hasPersistentCache: true,
+  persistentCacheQueueUrl: true,
   allowsUnsignedClientReads: true,
   createdAt: true,
 } as const
@@ -47,6 +48,16 @@ export async function findEnvironment(db: Db, refId: string): Promise<Environmen
 export async function findEnvironmentById(db: Db, id: string): Promise<Environment | null> {
   const row = await db.environment.findUnique({ where: { id }, select: environmentFields })
   return row && { ...row, createdAt: row.createdAt.getTime() }
+}
+
+/** Null: there is no such environment. */
+export async function setPersistentCache(db: Db, refId: string, target: PersistentCacheTarget | null): Promise<Environment | null> {
+  // By the clock of the database, as who sends changes compares it with that.
+  await db.$executeRaw(Prisma.sql`
+    UPDATE environment SET has_persistent_cache = ${target !== null}, persistent_cache_queue_url = ${target?.queueUrl ?? null},
+      persistent_cache_since = CASE WHEN ${target !== null} THEN greatest(clock_timestamp(), persistent_cache_since + interval '1 ms') ELSE persistent_cache_since END
+    WHERE ref_id = ${refId}`)
+  return findEnvironment(db, refId)
 }
 
 export async function findTestClock(db: Db, id: string): Promise<{ isTest: boolean; testClock: Date | null } | null> {

@@ -6,13 +6,14 @@ import { exportCatalog } from '../../catalog/document/export.js'
 import { UnreadableChanges } from '../../changes/unreadable.js'
 import type { Command } from '../../cli/command-line.js'
 import { entries, environmentOption, newEnvironmentOf } from '../../cli/entries.js'
-import { expiryOf, kindOf, overlapHelp, overlapOf, requiredName, UsageError, type Values } from '../../cli/input.js'
+import { expiryOf, kindOf, overlapHelp, overlapOf, requiredName, text, UsageError, type Values } from '../../cli/input.js'
 import {
   describeChange,
   describeEnvironments,
   describeKeys,
   describeNewEnvironment,
   describeNewKey,
+  describePersistentCache,
   describeReplaced,
   describeRevoked,
   table,
@@ -22,7 +23,7 @@ import type { EnvironmentService } from '../../environment/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { DeadLetter } from '../../platform/dead-letters.js'
 import { type AdminContext, findEnvironment } from './context.js'
-import { redisAcl } from './redis-users.js'
+import { queueAccess } from './redis-users.js'
 
 export const commands: readonly Command<AdminContext>[] = [
   {
@@ -34,13 +35,27 @@ export const commands: readonly Command<AdminContext>[] = [
     },
   },
   {
+    ...entries.environmentEnableCache,
+    async run({ environments }, values, refId) {
+      const json = shownEnvironment(await environments.enablePersistentCache(refId, { queueUrl: text(values['queue-url']) ?? null }))
+      return { text: describePersistentCache(json), json }
+    },
+  },
+  {
+    ...entries.environmentDisableCache,
+    async run({ environments }, _values, refId) {
+      const json = shownEnvironment(await environments.disablePersistentCache(refId))
+      return { text: describePersistentCache(json), json }
+    },
+  },
+  {
     ...entries.environmentList,
     async run({ environments }) {
       const all = (await environments.list()).map(shownEnvironment)
       return { text: describeEnvironments(all), json: all }
     },
   },
-  redisAcl,
+  queueAccess,
   {
     ...entries.keyCreate,
     async run({ environments, clock }, values) {

@@ -1,4 +1,4 @@
-/** `environment redis-acl`: the Redis users of who is outside the platform. */
+/** `environment queue-access`: the Redis users of who is outside the platform. */
 import { randomBytes } from 'node:crypto'
 import type { Command } from '../../cli/command-line.js'
 import { environmentOption } from '../../cli/entries.js'
@@ -14,16 +14,19 @@ interface MadeUser {
 }
 
 const kinds: readonly QueueUser[] = ['sidecar', 'persistent-cache-service']
+/** It always has a queue; a sidecar needs one only where it adds usage to it. */
+const usualKind: QueueUser = 'persistent-cache-service'
 /** What its processes call it, too. */
 const defaultCachePrefix = 'production'
 
-export const redisAcl: Command<AdminContext> = {
-  name: 'environment redis-acl',
+export const queueAccess: Command<AdminContext> = {
+  name: 'environment queue-access',
+  alias: 'environment redis-acl',
   argument: null,
   summary: 'Prints a Redis user, with a new password, who reaches what one sidecar or persistent-cache-service needs and nothing else',
   options: {
     environment: environmentOption,
-    for: { type: 'string', help: `${kinds.join(' or ')} (required)` },
+    for: { type: 'string', help: `${kinds.join(' or ')}; ${usualKind} unless given` },
     'cache-prefix': {
       type: 'string',
       help: `prefix of the external cache's keys: ${defaultCachePrefix} unless given; a sidecar without it has no such cache`,
@@ -80,9 +83,9 @@ async function apply(redis: ReturnType<AdminContext['redis']>, user: MadeUser): 
 }
 
 function kindOf(values: Values): QueueUser {
-  const given = text(values.for)
+  const given = text(values.for) ?? usualKind
   const kind = kinds.find((known) => known === given)
-  if (!kind) throw new UsageError(`--for must be ${kinds.join(' or ')}${given === undefined ? '' : `, not "${given}"`}`)
+  if (!kind) throw new UsageError(`--for must be ${kinds.join(' or ')}, not "${given}"`)
   return kind
 }
 

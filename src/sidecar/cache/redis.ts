@@ -1,10 +1,11 @@
 import * as decimal from '../../kernel/decimal.js'
 import type { Redis } from '../../platform/redis.js'
-import { entityKey, metadataKey, timestampKey, usageKey } from '../../updates/external-cache/keys.js'
+import { entityKey, latestVersion, metadataKey, timestampKey, usageKey } from '../../updates/external-cache/keys.js'
 import { stateReasons, toDenialReason } from '../../updates/external-cache/state-json.js'
-import type { CachedFeature, CachedUsage } from '../../updates/external-cache/value.js'
+import type { CachedFeature } from '../../updates/external-cache/value.js'
 import type { CachedState, Owner } from '../states/entry.js'
 import { type HeldUsage, packUsages, type Right, type RightsPool, toEntitledFeature } from '../states/rights.js'
+import { asEntry, asUsage } from './shape.js'
 
 /**
  * Reads the external cache that the persistent-cache-service keeps current: two steps, the entry and then the usages of what it holds.
@@ -33,7 +34,7 @@ export class ExternalCacheReader {
     )
     if (!body || !version) return null
     // What the customer holds itself counts for its resources too, so an entry from before it changed is not right any more.
-    if (Number(version) < Number(customerVersion ?? 0)) return null
+    if (Number(version) < (versionOf(customerVersion) ?? 0)) return null
     const entry = readable(() => toFeatures(body))
     const texts = entry && (await this.#usageTexts(entity, entry))
     return texts && readable(() => this.#toState({ customerId, resourceId }, entry, { texts, version, metadata: metadata ?? null }))
@@ -88,7 +89,7 @@ function readable<T>(read: () => T): T | null {
 }
 
 function toFeatures(body: string): Features {
-  const features = Object.values(JSON.parse(body) as Record<string, CachedFeature>)
+  const features = Object.values(asEntry(JSON.parse(body)))
   const metered = features.filter(
     ({ calculatedEntitlement: { feature } }) => feature.featureType === 'NUMBER' && feature.meterType !== 'None',
   )
@@ -101,7 +102,7 @@ function toUsages(metered: readonly CachedFeature[], texts: readonly (string | n
   for (const [index, { featureUsage }] of metered.entries()) {
     const [body, version] = [texts[index * 2], texts[index * 2 + 1]]
     if (!body || !version) return null
-    const { currentUsage, usagePeriodStart, usagePeriodEnd } = JSON.parse(body) as CachedUsage
+    const { currentUsage, usagePeriodStart, usagePeriodEnd } = asUsage(JSON.parse(body))
     usages.push({
       currentUsage: decimal.fromNumber(currentUsage),
       periodStart: usagePeriodStart,
@@ -114,9 +115,15 @@ function toUsages(metered: readonly CachedFeature[], texts: readonly (string | n
 }
 
 function toVersion(text: string): number {
-  const version = Number(text)
-  if (!Number.isFinite(version)) throw new Error('a version that is no number')
+  const version = versionOf(text)
+  if (version === null) throw new Error('a version that is none')
   return version
+}
+
+/** Null: it is none, as for the writer. */
+function versionOf(text: string | null | undefined): number | null {
+  const version = Number(text ?? Number.NaN)
+  return version >= 0 && version <= latestVersion ? version : null
 }
 
 function toRight({ calculatedEntitlement, featureUsage }: CachedFeature): Omit<Right, 'encoded'> {

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { redisEpochOf } from '../../changes/wire/redis-epoch.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
+import { unavailable } from '../../kernel/problem.js'
 import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Life } from '../../platform/process.js'
@@ -9,18 +10,29 @@ import type { JobQueue, QueueConnection } from '../../platform/queue.js'
 import { type Redis, sharedRedis } from '../../platform/redis.js'
 import type { QueueMessage } from '../wire/queue-message.js'
 import { openEnvironmentQueues } from './jobs.js'
+import { QueueBound } from './queue-bound.js'
+import type { SqsFeeds } from './sqs-feeds.js'
 
 interface Feed {
   environmentId: string
+  /** Of SQS; null: the environment's own queue, in Redis. */
+  queueUrl: string | null
+  /** Another one each time that it is switched on. */
+  since: string
+  /** Every process that delivers has heard of it. */
+  isSettled: boolean
   epoch: EpochMs | null
-  isVouched: boolean | null
+  vouchedBy: string | null
   isTold: boolean | null
 }
+
+/** Longer than any process takes to notice how an environment is set: what changes before that is in what is read anew. */
+const settledSeconds = 5
 
 /**
  * The epochs of the queues that lead to persistent caches. A change is deleted from the outbox once it is in the queue. A Redis that was lost or promoted may
  * have lost it there, and a database that was promoted may never have heard of it; then another epoch begins, and the consumer is told to read everything
- * anew. May run in several processes: whoever comes second finds it done, and what is told twice is read twice.
+ * anew; so it does when too much waits in a queue that nobody works off, and what waits is dropped. May run in several processes: whoever comes second finds it done, and what is told twice is read twice.
  */
 export class FeedEpochs {
   readonly #pool: pg.Pool
@@ -29,6 +41,8 @@ export class FeedEpochs {
   /** That of the queues: who adds to them and who is asked for its epoch must be the same server. */
   readonly #redis: Redis
   readonly #queueOf: (environmentId: string) => JobQueue<QueueMessage>
+  readonly #bound: QueueBound
+  readonly #sqs: Pick<SqsFeeds, 'tell'>
   #epochs = new Map<string, EpochMs>()
 
   constructor({
@@ -36,17 +50,23 @@ export class FeedEpochs {
     queues,
     pool,
     databaseEpoch,
+    sqs,
+    mostWaitingBytes,
   }: {
     life: Life
     queues: QueueConnection
     pool: pg.Pool
     databaseEpoch: Pick<DatabaseEpoch, 'current'>
+    sqs: Pick<SqsFeeds, 'tell'>
+    mostWaitingBytes?: number
   }) {
     this.#pool = pool
     this.#databaseEpoch = databaseEpoch
     this.#log = life.log
+    this.#sqs = sqs
     this.#redis = sharedRedis(life, queues.redisUrl, 'queue')
     this.#queueOf = openEnvironmentQueues(life, queues)
+    this.#bound = new QueueBound({ redis: this.#redis, prefix: queues.prefix, mostBytes: mostWaitingBytes })
   }
 
   /**
@@ -56,35 +76,56 @@ export class FeedEpochs {
     return this.#epochs.get(environmentId)
   }
 
-  /** Begins an epoch wherever nobody vouches for the last one any more. */
+  /** Something was not told, and nobody will tell it: the consumer is to read everything anew. */
+  async lose(environmentId: string): Promise<void> {
+    await this.#pool.query({
+      text: `
+        UPDATE environment_feed SET epoch = greatest(environment_clock($1::uuid), epoch + 1), is_told = false
+        WHERE environment_id = $1::uuid`,
+      values: [environmentId],
+    })
+  }
+
+  /** Begins an epoch wherever nobody vouches for the last one any more, and where too much waits. */
   async look(): Promise<void> {
-    const vouchedBy = await this.#vouchedBy()
+    const redis = await this.#redisEpoch()
     const epochs = new Map<string, EpochMs>()
-    for (const { environmentId, epoch, isVouched, isTold } of await this.#feeds(vouchedBy)) {
-      const current = epoch !== null && isVouched ? epoch : await this.#begin(environmentId, vouchedBy)
+    for (const feed of await this.#feeds()) {
+      const { environmentId, epoch, isTold } = feed
+      const vouchedBy = this.#vouchedBy(feed, redis)
+      const isVouched = epoch !== null && feed.vouchedBy === vouchedBy
+      const current = isVouched ? await this.#withinBound(feed, epoch) : await this.#begin(environmentId, vouchedBy)
       if (current === null) continue
       epochs.set(environmentId, current)
-      if (current === epoch && isTold) continue
+      if ((current === epoch && isTold) || !feed.isSettled) continue
       // One environment in trouble does not hold up the others; it is told at the next look.
-      await this.#tell(environmentId, current, vouchedBy).catch((error: unknown) =>
+      await this.#tell(feed, current, vouchedBy).catch((error: unknown) =>
         this.#log.warn({ err: error, environmentId }, 'a persistent cache could not be told to read everything anew yet'),
       )
     }
     this.#epochs = epochs
   }
 
-  async #vouchedBy(): Promise<string> {
-    return `${redisEpochOf(await this.#redis.info('replication'))}.${this.#databaseEpoch.current}`
+  async #redisEpoch(): Promise<string> {
+    return redisEpochOf(await this.#redis.info('replication'))
   }
 
-  async #feeds(vouchedBy: string): Promise<Feed[]> {
+  /** What SQS has taken it does not lose with the platform's Redis. */
+  #vouchedBy({ queueUrl, since }: Feed, redis: string): string {
+    return [queueUrl === null ? redis : 'sqs', this.#databaseEpoch.current, since].join('.')
+  }
+
+  async #feeds(): Promise<Feed[]> {
     const { rows } = await this.#pool.query<Feed>({
       name: 'updates_find_feeds',
       text: `
-        SELECT environment.id AS "environmentId", feed.epoch::float8 AS epoch, feed.vouched_by = $1 AS "isVouched", feed.is_told AS "isTold"
+        SELECT environment.id AS "environmentId", persistent_cache_queue_url AS "queueUrl",
+          coalesce((extract(epoch FROM persistent_cache_since) * 1000)::bigint, 0)::text AS since,
+          coalesce(persistent_cache_since < clock_timestamp() - make_interval(secs => $1), true) AS "isSettled",
+          feed.epoch::float8 AS epoch, feed.vouched_by AS "vouchedBy", feed.is_told AS "isTold"
         FROM environment LEFT JOIN environment_feed AS feed ON feed.environment_id = environment.id
         WHERE environment.has_persistent_cache`,
-      values: [vouchedBy],
+      values: [settledSeconds],
     })
     return rows
   }
@@ -104,11 +145,31 @@ export class FeedEpochs {
     return rows[0]?.epoch ?? null
   }
 
+  /** The epoch that goes on, or the one that begins in its place. One that another process has begun meanwhile is found at the next look. */
+  async #withinBound({ environmentId, queueUrl }: Feed, epoch: EpochMs): Promise<EpochMs> {
+    if (queueUrl !== null || !(await this.#bound.isExceeded(environmentId))) return epoch
+    const { rows } = await this.#pool.query<{ epoch: EpochMs }>({
+      text: `
+        UPDATE environment_feed SET epoch = greatest(environment_clock($1::uuid), epoch + 1), is_told = false
+        WHERE environment_id = $1::uuid AND epoch = $2::bigint
+        RETURNING epoch::float8 AS epoch`,
+      values: [environmentId, epoch],
+    })
+    if (!rows[0]) return epoch
+    // What is enqueued meanwhile may go with it: it is read anew after this.
+    const dropped = await this.#bound.discard(environmentId)
+    this.#log.warn({ environmentId, dropped }, 'too much waits for the persistent cache of an environment: is its service running?')
+    return rows[0].epoch
+  }
+
   /** A crash before the last step has it told again. */
-  async #tell(environmentId: string, epoch: EpochMs, vouchedBy: string): Promise<void> {
+  async #tell(feed: Feed, epoch: EpochMs, vouchedBy: string): Promise<void> {
+    const { environmentId, queueUrl } = feed
     const message: QueueMessage = { v: 1, id: newId(), environmentId, kind: 'reload', epoch, timestamp: Date.now() }
-    await this.#queueOf(environmentId).add(message, { onceAtATime: `reload-${epoch}` })
-    if ((await this.#vouchedBy()) !== vouchedBy) return
+    if (queueUrl === null) {
+      await this.#queueOf(environmentId).add(message, { onceAtATime: `reload-${epoch}` })
+      if (this.#vouchedBy(feed, await this.#redisEpoch()) !== vouchedBy) return
+    } else if (!(await this.#sqs.tell(queueUrl, [message]))) throw unavailable('The queue of SQS is away')
     await this.#pool.query({
       text: 'UPDATE environment_feed SET is_told = true WHERE environment_id = $1::uuid AND epoch = $2::bigint',
       values: [environmentId, epoch],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { changeKinds } from '../../changes/model/change.js'
+import * as decimal from '../../kernel/decimal.js'
+import { identifierFault } from '../../kernel/id.js'
 import type { Life } from '../../platform/process.js'
 import { type JobDefinition, type JobQueue, openQueue, type QueueConnection } from '../../platform/queue.js'
 import type { QueueMessage } from '../wire/queue-message.js'
@@ -14,34 +15,48 @@ export const deliverChanges: JobDefinition<z.infer<typeof deliverSchema>> = {
   parse: (data) => deliverSchema.parse(data),
 }
 
+// Only what every reader needs is checked: a newer writer may add fields. Of that, identifiers become keys and versions decide for ever, so that nothing else
+// may come in their place: others than the platform may write to a queue.
+const version = z.int().nonnegative()
+const identifier = z.string().refine((id) => id !== '' && identifierFault(id) === null, 'is no identifier')
+
 const usageSchema = z.looseObject({
-  currentUsage: z.string(),
+  currentUsage: z.string().refine((text) => decimal.fromText(text) === text, 'is no decimal'),
   periodStart: z.number().nullable(),
   periodEnd: z.number().nullable(),
-  updatedAt: z.number(),
+  updatedAt: version,
 })
 
 const stateSchema = z.looseObject({
-  customerId: z.string(),
-  resourceId: z.string().nullable(),
-  version: z.number(),
-  accessVersion: z.number(),
-  entitlements: z.array(z.looseObject({ feature: z.looseObject({ refId: z.string() }), usage: usageSchema.nullable() })),
+  customerId: identifier,
+  resourceId: identifier.nullable(),
+  version,
+  accessVersion: version,
+  entitlements: z.array(z.looseObject({ feature: z.looseObject({ refId: identifier }), usage: usageSchema.nullable() })),
 })
 
-// Only what every reader needs is checked: a newer writer may add fields. What is no text or number there could not even be sent to Redis.
 const of = { v: z.literal(1), environmentId: z.string() }
-const changeSchema = z.looseObject({
-  ...of,
-  customerId: z.string(),
-  resourceId: z.string().optional(),
-  kind: z.enum(changeKinds),
-  version: z.number(),
-  epoch: z.number().optional(),
-  state: stateSchema.optional(),
-  usage: z.looseObject({ featureId: z.string(), usage: usageSchema }).optional(),
-})
-const messageSchema = z.union([changeSchema, z.looseObject({ ...of, kind: z.literal('reload'), epoch: z.number() })])
+const changeSchema = z
+  .looseObject({
+    ...of,
+    customerId: identifier,
+    resourceId: identifier.optional(),
+    kind: z.enum(['entitlements', 'usage', 'purge']),
+    version,
+    epoch: version.optional(),
+    state: stateSchema.optional(),
+    usage: z.looseObject({ featureId: identifier, usage: usageSchema }).optional(),
+  })
+  .refine(
+    ({ customerId, resourceId = null, state }) =>
+      state === undefined || (state.customerId === customerId && state.resourceId === resourceId),
+    'its state is of another customer or resource',
+  )
+const messageSchema = z.union([
+  changeSchema,
+  z.looseObject({ ...of, kind: z.literal('package'), version }),
+  z.looseObject({ ...of, kind: z.literal('reload'), epoch: version }),
+])
 
 /** The queue that carries an environment's changes to its persistent cache. The message is the payload. */
 export const environmentQueue = (environmentId: string): JobDefinition<QueueMessage> => ({

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { HeldChange } from '../../changes/model/change.js'
 import { announcementOf } from '../../changes/wire/announcements.js'
+import type { PersistentCacheTarget } from '../../environment/model/environment.js'
 import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import type { Life } from '../../platform/process.js'
 import type { QueueConnection } from '../../platform/queue.js'
@@ -11,6 +12,10 @@ import type { QueueMessage } from '../wire/queue-message.js'
 import type { ChangeSinks } from './delivery.js'
 import type { FeedEpochs } from './feed-epochs.js'
 import { openEnvironmentQueues } from './jobs.js'
+import type { SqsFeeds } from './sqs-feeds.js'
+
+/** What environments are set to is asked so often, of those that change. */
+const settingsMs = 2_000
 
 /**
  * The push channel of the web processes with the change stream behind it (a reader that was away asks it for what it missed), and a queue per
@@ -21,13 +26,17 @@ export function changeSinks(parts: {
   redis: Redis
   queues: QueueConnection
   databaseEpoch: Pick<DatabaseEpoch, 'current'>
-  hasPersistentCache: (environmentId: string) => Promise<boolean>
-  epochs: Pick<FeedEpochs, 'of'>
+  persistentCacheOf: (environmentId: string) => Promise<PersistentCacheTarget | null>
+  sqs: Pick<SqsFeeds, 'tell'>
+  epochs: Pick<FeedEpochs, 'of' | 'lose'>
 }): ChangeSinks {
-  const { life, redis, queues, databaseEpoch, hasPersistentCache, epochs } = parts
+  const { life, redis, queues, databaseEpoch, persistentCacheOf, sqs, epochs } = parts
   const stream = new ChangeStream({ redis, prefix: queues.prefix, databaseEpoch })
-  // Chosen when the environment is made, and nothing changes it; the minute is for who does so by hand.
-  const settings = new LRUCache<string, boolean>({ max: 10_000, ttl: 60_000, fetchMethod: hasPersistentCache })
+  const settings = new LRUCache<string, { target: PersistentCacheTarget | null }>({
+    max: 10_000,
+    ttl: settingsMs,
+    fetchMethod: async (environmentId) => ({ target: await persistentCacheOf(environmentId) }),
+  })
   const queueOf = openEnvironmentQueues(life, queues)
   return {
     async publish(messages) {
@@ -39,9 +48,14 @@ export function changeSinks(parts: {
     },
     async enqueue(messages) {
       for (const [environmentId, ofEnvironment] of byEnvironment(messages)) {
-        if (!(await settings.fetch(environmentId))) continue
+        const { target = null } = (await settings.fetch(environmentId)) ?? {}
+        if (target === null) continue
         const epoch = epochs.of(environmentId)
         const told: QueueMessage[] = ofEnvironment.map((message) => ({ ...message, epoch }))
+        if (target.queueUrl !== null) {
+          if (!(await sqs.tell(target.queueUrl, told))) await epochs.lose(environmentId)
+          continue
+        }
         for (let start = 0; start < told.length; start += messagesPerStep)
           await queueOf(environmentId).addAll(told.slice(start, start + messagesPerStep))
       }

@@ -1,4 +1,5 @@
 import { makeValidator } from 'envalid'
+import type { SqsQueue } from '../../platform/cloud/sqs.js'
 import {
   type Config,
   type ConfigSpec,
@@ -12,8 +13,9 @@ import {
   str,
 } from '../../platform/config.js'
 
-/** Where an environment's changes are taken from: a queue in the platform's Redis. */
-export interface QueueAddress {
+/** A queue in the platform's Redis. */
+export interface RedisQueueAddress {
+  kind: 'redis'
   /** With what the URL itself says of user and password. */
   redisUrl: Secret
   queue: string
@@ -21,20 +23,52 @@ export interface QueueAddress {
   prefix: string
 }
 
+/** A queue of SQS. */
+export interface SqsQueueAddress {
+  kind: 'sqs'
+  url: string
+  queue: string
+}
+
+/** Where an environment's changes are taken from. */
+export type QueueAddress = RedisQueueAddress | SqsQueueAddress
+
 const queueAddress = makeValidator<QueueAddress>((input) => {
   // The messages never repeat the value: it may carry a password.
   const url = URL.canParse(input) ? new URL(input) : null
-  if (url?.protocol === 'https:')
-    throw new Error('is an https:// address: queues of SQS are not supported yet, use the redis:// address of the queue')
+  if (url?.protocol === 'https:') return sqsAddress(url)
   if (url === null || !/^rediss?:$/.test(url.protocol))
-    throw new Error('must be an address such as redis://host:port/db?queue=name&prefix={tollgate}')
+    throw new Error(
+      'must be an address such as redis://host:port/db?queue=name&prefix={tollgate}, or https://sqs.<region>.amazonaws.com/<account>/<queue>',
+    )
   const queue = url.searchParams.get('queue')
   const unknown = [...url.searchParams.keys()].filter((name) => name !== 'queue' && name !== 'prefix')
   if (!queue) throw new Error('must name the queue, as in redis://host:port/db?queue=name')
   if (unknown.length > 0) throw new Error(`has an unknown parameter ${unknown.join(', ')}: only queue and prefix are known`)
   const prefix = url.searchParams.get('prefix') || '{tollgate}'
   url.search = ''
-  return { redisUrl: new Secret(url.href), queue, prefix }
+  return { kind: 'redis', redisUrl: new Secret(url.href), queue, prefix }
+})
+
+function sqsAddress(url: URL): SqsQueueAddress {
+  if (url.username !== '' || url.password !== '')
+    throw new Error('must not carry a user or password: they are CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY')
+  const queue = /^\/[^/]+\/([^/]+)$/.exec(url.pathname)?.[1]
+  if (queue === undefined || url.search !== '' || url.hash !== '')
+    throw new Error('must be the address of a queue as SQS tells it, such as https://sqs.<region>.amazonaws.com/<account>/<queue>')
+  return { kind: 'sqs', url: url.href, queue }
+}
+
+/** What is read before it is known to be right. */
+const isOfSqs = ({ QUEUE_URL }: { QUEUE_URL?: unknown }) => (QUEUE_URL as QueueAddress | undefined)?.kind === 'sqs'
+
+/** `https://key@host/project`, as error trackers tell it. */
+const errorTracker = makeValidator<Secret>((input) => {
+  const url = URL.canParse(input) ? new URL(input) : null
+  // The client takes no others, and says so to nobody.
+  if (url === null || !/^https?:$/.test(url.protocol) || !/^\w+$/.test(url.username) || !/\/\d+$/.test(url.pathname) || url.search !== '')
+    throw new Error('must be an address such as https://<key>@host/<project number>')
+  return new Secret(input)
 })
 
 const httpUrl = makeValidator<string>((input) => {
@@ -59,11 +93,20 @@ export const databaseIndex = makeValidator<number>((input) => {
 })
 
 const spec = {
-  QUEUE_URL: queueAddress({ desc: "The environment's queue", example: 'redis://host:6379/0?queue=environment-<id>&prefix={tollgate}' }),
-  CLOUD_ACCESS_KEY_ID: str({ default: undefined, desc: 'User of the queue' }),
-  CLOUD_SECRET_ACCESS_KEY: secret({ default: undefined, desc: 'Password of the queue' }),
+  QUEUE_URL: queueAddress({
+    desc: "The environment's queue, or the https:// address of a queue of SQS",
+    example: 'redis://host:6379/0?queue=environment-<id>&prefix={tollgate}',
+  }),
+  CLOUD_REGION: str({ default: undefined, requiredWhen: isOfSqs, desc: 'Region of the queue; required with a queue of SQS' }),
+  CLOUD_ACCESS_KEY_ID: str({ default: undefined, requiredWhen: isOfSqs, desc: 'User of the queue; required with a queue of SQS' }),
+  CLOUD_SECRET_ACCESS_KEY: secret({
+    default: undefined,
+    requiredWhen: isOfSqs,
+    desc: 'Password of the queue; required with a queue of SQS',
+  }),
+  AWS_ENDPOINT_URL_SQS: httpUrl({ default: undefined, desc: 'Where SQS is called instead of at the address of the queue' }),
   SERVER_API_KEY: secret({ desc: "The environment's Server API key" }),
-  API_URL: httpUrl({ default: 'http://localhost:4000', desc: 'API address, without /graphql' }),
+  EDGE_API_URL: httpUrl({ default: 'http://localhost:4000', desc: 'Edge API address, without /v1: for states that messages do not carry' }),
   ENVIRONMENT_PREFIX: str({
     default: 'production',
     desc: 'Prefix of all keys, the same as in SDKs and sidecars; on a Redis Cluster in braces',
@@ -74,8 +117,16 @@ const spec = {
   REDIS_USER: str({ default: undefined, desc: 'User of the external cache' }),
   REDIS_PASSWORD: secret({ default: undefined, desc: 'Password of the external cache' }),
   REDIS_TLS: flag({ default: false, desc: 'Encrypts the connection to the external cache, whose certificate is checked' }),
-  BATCH_SIZE: positive({ default: 1, desc: 'Messages in work at the same time; their writes share a connection' }),
+  BATCH_SIZE: positive({
+    default: 1,
+    desc: 'Messages that are received at once, from SQS in calls of at most 10, and that are in work at the same time',
+  }),
   KEYS_TTL_IN_SECS: integer({ default: 604_800, desc: 'Life of a key that is not written again, in seconds; negative: for ever' }),
+  ERRTRACK_DSN: errorTracker({
+    default: undefined,
+    desc: 'Where unexpected errors are told, by kind and place in the code alone: the address of a project of Sentry or a compatible server',
+  }),
+  DISABLE_ERRTRACK: flag({ default: false, desc: 'Tells no errors, also with ERRTRACK_DSN' }),
   PORT: port({ default: 4000, desc: 'Port of health and metrics' }),
   ...processVariables,
 } as const satisfies ConfigSpec
@@ -84,13 +135,8 @@ export type QueueConsumptionConfig = Config<typeof spec>
 
 export const queueConsumptionDefinition = { name: 'queue-consumption', spec, check: contradictions }
 
-function contradictions({ QUEUE_URL, CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY, ...config }: QueueConsumptionConfig): string[] {
-  const problems: string[] = []
-  if (CLOUD_ACCESS_KEY_ID !== undefined && CLOUD_SECRET_ACCESS_KEY === undefined)
-    problems.push('CLOUD_ACCESS_KEY_ID is set without CLOUD_SECRET_ACCESS_KEY: set both or none')
-  const { username, password } = new URL(QUEUE_URL.redisUrl.reveal())
-  if (CLOUD_SECRET_ACCESS_KEY !== undefined && (username !== '' || password !== ''))
-    problems.push('QUEUE_URL has a user or password, and CLOUD_SECRET_ACCESS_KEY is set: choose one')
+function contradictions({ QUEUE_URL, ...config }: QueueConsumptionConfig): string[] {
+  const problems: string[] = QUEUE_URL.kind === 'redis' ? redisContradictions(QUEUE_URL, config) : sqsContradictions(QUEUE_URL, config)
   if (config.REDIS_USER !== undefined && config.REDIS_PASSWORD === undefined)
     problems.push('REDIS_USER is set without REDIS_PASSWORD: set both or none')
   if (config.KEYS_TTL_IN_SECS === 0)
@@ -98,11 +144,42 @@ function contradictions({ QUEUE_URL, CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KE
   return problems
 }
 
+type CloudVariables = Pick<QueueConsumptionConfig, 'CLOUD_REGION' | 'CLOUD_ACCESS_KEY_ID' | 'CLOUD_SECRET_ACCESS_KEY'>
+
+function redisContradictions({ redisUrl }: RedisQueueAddress, { CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY }: CloudVariables): string[] {
+  const problems: string[] = []
+  if (CLOUD_ACCESS_KEY_ID !== undefined && CLOUD_SECRET_ACCESS_KEY === undefined)
+    problems.push('CLOUD_ACCESS_KEY_ID is set without CLOUD_SECRET_ACCESS_KEY: set both or none')
+  const { username, password } = new URL(redisUrl.reveal())
+  if (CLOUD_SECRET_ACCESS_KEY !== undefined && (username !== '' || password !== ''))
+    problems.push('QUEUE_URL has a user or password, and CLOUD_SECRET_ACCESS_KEY is set: choose one')
+  return problems
+}
+
+/** A signature for another region is refused by SQS, with words that do not say so. */
+function sqsContradictions({ url }: SqsQueueAddress, { CLOUD_REGION }: CloudVariables): string[] {
+  const named = /^sqs\.([a-z\d-]+)\.amazonaws\.com(?:\.cn)?$/.exec(new URL(url).hostname)?.[1]
+  if (named === undefined || named === CLOUD_REGION) return []
+  return [`CLOUD_REGION is ${CLOUD_REGION}, and the queue of QUEUE_URL is in ${named}`]
+}
+
 /** The Redis of the queue. */
-export function queueRedisUrl({ QUEUE_URL, CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY }: QueueConsumptionConfig): string {
-  const url = new URL(QUEUE_URL.redisUrl.reveal())
+export function queueRedisUrl(
+  { redisUrl }: RedisQueueAddress,
+  { CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY }: Pick<CloudVariables, 'CLOUD_ACCESS_KEY_ID' | 'CLOUD_SECRET_ACCESS_KEY'>,
+): string {
+  const url = new URL(redisUrl.reveal())
   if (CLOUD_SECRET_ACCESS_KEY === undefined) return url.href
   return withCredentials(url, CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY)
+}
+
+/** The queue of SQS. What is required with one is there. */
+export function sqsQueue(
+  { url }: SqsQueueAddress,
+  config: CloudVariables & Pick<QueueConsumptionConfig, 'AWS_ENDPOINT_URL_SQS'>,
+): SqsQueue {
+  const { CLOUD_REGION = '', CLOUD_ACCESS_KEY_ID = '', CLOUD_SECRET_ACCESS_KEY = new Secret(''), AWS_ENDPOINT_URL_SQS: endpoint } = config
+  return { url, region: CLOUD_REGION, accessKeyId: CLOUD_ACCESS_KEY_ID, secretAccessKey: CLOUD_SECRET_ACCESS_KEY, endpoint }
 }
 
 /** The Redis of the external cache. */

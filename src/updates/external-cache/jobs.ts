@@ -3,10 +3,37 @@ import { Problem } from '../../kernel/problem.js'
 import type { JobDefinition } from '../../platform/queue.js'
 import { environmentQueue } from '../deliver/jobs.js'
 import type { QueueMessage } from '../wire/queue-message.js'
-import { questionFailed } from './state-api.js'
+import type { QueueAddress } from './config.js'
+import { keyRefused, questionFailed, type StateApi } from './state-api.js'
 
-/** The changes of an environment, by the name of its queue instead of its identifier. */
-export const changesIn = (queue: string): JobDefinition<QueueMessage> => ({ ...environmentQueue(''), queue })
+/**
+ * The changes of an environment, by the name of its queue instead of its identifier. A message of another environment is none: whoever may write to a queue is
+ * not trusted with more.
+ */
+export const changesIn = (queue: string): JobDefinition<QueueMessage> => {
+  const definition = environmentQueue('')
+  const own = environmentOf(queue)
+  return {
+    ...definition,
+    queue,
+    parse(data) {
+      const message = definition.parse(data)
+      if (own !== null && message.environmentId !== own) throw new Error('The message is of another environment than its queue')
+      return message
+    },
+  }
+}
+
+/** Asks whether the API takes the key: for the environment of the queue, where its name says that. In SQS queues are called as their owner likes. */
+export function queueKeyCheck(api: StateApi, { kind, queue }: QueueAddress): (signal: AbortSignal) => Promise<void> {
+  const environmentId = environmentOf(queue)
+  if (kind === 'sqs' || environmentId !== null) return (signal) => api.checkKey(environmentId, signal)
+  const message = `The queue "${queue}" is that of no environment: it is called environment-<id> (npm run admin -- environment list)`
+  return () => Promise.reject(new Problem('PERMISSION_DENIED', keyRefused, message))
+}
+
+/** Null: the name says none. */
+const environmentOf = (queue: string): string | null => /^environment-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(queue)?.[1] ?? null
 
 const longestDelayMs = 30_000
 /** About an hour. */
@@ -18,8 +45,12 @@ const mostFailedQuestions = 120
  * message. Never resolves: what it throws tells the worker.
  */
 export async function tryLater(job: Job, cause: Problem): Promise<never> {
-  if (cause.reason === questionFailed && !(job.attemptsStarted < mostFailedQuestions))
-    throw new Problem('FAILED_PRECONDITION', questionFailed, cause.message, { cause })
+  if (cause.reason === questionFailed && !(job.attemptsStarted < mostFailedQuestions)) throw setAside(cause)
   await job.moveToDelayed(Date.now() + Math.min(500 * 2 ** (job.attemptsStarted - 1), longestDelayMs), job.token)
   throw new DelayedError()
 }
+
+/** What is thrown of a message in a queue of SQS: one that the API fails on while it answers is let go at once, as SQS counts how often it came. */
+export const letGoOrHold = (cause: Problem): Problem => (cause.reason === questionFailed ? setAside(cause) : cause)
+
+const setAside = (cause: Problem) => new Problem('FAILED_PRECONDITION', questionFailed, cause.message, { cause })

@@ -33,6 +33,9 @@ const timestampSuffix = '#timestamp'
 /** Beside each of the others: the version that its value reflects. */
 export const timestampKey = (key: string): string => key + timestampSuffix
 
+/** The greatest that a version, which is an instant, can be: that of JavaScript. */
+export const latestVersion = 8_640_000_000_000_000
+
 /** The key that a timestamp belongs to; any other key unchanged. */
 export const withoutTimestamp = (key: string): string => (key.endsWith(timestampSuffix) ? key.slice(0, -timestampSuffix.length) : key)
 

@@ -1,15 +1,11 @@
 import { Pool } from 'undici'
 import type { EpochMs } from '../../kernel/clock.js'
+import { checkRefId } from '../../kernel/id.js'
 import { Problem, unavailable } from '../../kernel/problem.js'
 import type { Secret } from '../../platform/config.js'
-import { keyQuestion } from './key-question.js'
 import type { EntityId } from './keys.js'
-import { entitlementFields, type StateJson, toWritableState } from './state-json.js'
+import { type StateJson, toWritableState } from './state-json.js'
 import type { WritableState } from './value.js'
-
-const query = `query EntitlementsState($query: FetchEntitlementsQuery!) {
-  entitlementsState(query: $query) { accessDeniedReason entitlements { ${entitlementFields} } }
-}`
 
 interface Answer {
   data?: { entitlementsState?: StateJson | null } | null
@@ -21,16 +17,16 @@ const timeoutMs = 10_000
 /** Messages that miss their state are few; one slow answer must not hold up the others. */
 const mostConnections = 4
 
-/** Reads states from the platform's GraphQL API. */
+/** Reads states from the platform's edge API. */
 export class StateApi {
   readonly #pool: Pool
-  readonly #path: string
+  readonly #base: string
   readonly #apiKey: Secret
 
-  /** `url`: without `/graphql`. */
+  /** `url`: without `/v1`. */
   constructor({ url, apiKey }: { url: string; apiKey: Secret }) {
     const { origin, pathname } = new URL(url)
-    this.#path = `${pathname.replace(/\/$/, '')}/graphql`
+    this.#base = pathname.replace(/\/$/, '')
     this.#apiKey = apiKey
     this.#pool = new Pool(origin, {
       connections: mostConnections,
@@ -46,10 +42,9 @@ export class StateApi {
    * the question.
    */
   async fetch(id: EntityId, version: EpochMs, signal: AbortSignal): Promise<WritableState> {
-    const { statusCode, text } = await this.#post(JSON.stringify({ query, variables: { query: id } }), signal)
-    const { data, errors } = parseAnswer(text)
-    if (data?.entitlementsState) return toWritableState(id, version, data.entitlementsState)
-    const [error] = errors ?? []
+    const { statusCode, answer } = await this.#ask(id, {}, signal)
+    if (answer.data?.entitlementsState) return toWritableState(id, version, answer.data.entitlementsState)
+    const [error] = answer.errors ?? []
     const { code } = error?.extensions ?? {}
     const message = `The API did not answer with a state: ${error?.message ?? `HTTP ${statusCode}`}`
     if (isRefusal(code)) throw new Problem('UNAVAILABLE', keyRefused, message)
@@ -59,34 +54,41 @@ export class StateApi {
   }
 
   /**
-   * Passes when the API takes the key for the environment whose changes the queue carries. Fails with PERMISSION_DENIED when it does not, and with another
-   * problem when that is not known.
+   * Passes when the API takes the key, for the environment if one is named. Fails with PERMISSION_DENIED when it does not, and with another problem when that
+   * is not known.
    */
-  async checkKey(queue: string, signal: AbortSignal): Promise<void> {
-    const environmentId = environmentOf(queue)
-    if (environmentId === null)
-      throw refused(`The queue "${queue}" is that of no environment: it is called environment-<id> (npm run admin -- environment list)`)
-    const { statusCode, text } = await this.#post(JSON.stringify(keyQuestion(environmentId)), signal)
-    const { data, errors } = parseAnswer(text)
-    const [error] = errors ?? []
-    if (isRefusal(error?.extensions?.code)) throw refused(error!.message)
-    if (error || !data) throw unavailable(`The API did not say whether it takes the key: ${error?.message ?? `HTTP ${statusCode}`}`)
+  async checkKey(environmentId: string | null, signal: AbortSignal): Promise<void> {
+    const { statusCode, answer } = await this.#ask(keyQuestion, environmentId === null ? {} : { environmentId }, signal)
+    const [error] = answer.errors ?? []
+    if (isRefusal(error?.extensions?.code)) throw new Problem('PERMISSION_DENIED', keyRefused, error!.message)
+    if (error || !answer.data) throw unavailable(`The API did not say whether it takes the key: ${error?.message ?? `HTTP ${statusCode}`}`)
   }
 
   close(): Promise<void> {
     return this.#pool.destroy()
   }
 
-  async #post(body: string, signal: AbortSignal): Promise<{ statusCode: number; text: string }> {
+  async #ask(id: EntityId, also: Record<string, string>, signal: AbortSignal): Promise<{ statusCode: number; answer: Answer }> {
+    const path = this.#base + statePath(id, also)
     try {
-      const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-api-key': this.#apiKey.reveal() }
-      const response = await this.#pool.request({ method: 'POST', path: this.#path, headers, body, signal })
-      return { statusCode: response.statusCode, text: await response.body.text() }
+      const headers = { accept: 'application/json', 'x-api-key': this.#apiKey.reveal() }
+      const response = await this.#pool.request({ method: 'GET', path, headers, signal })
+      return { statusCode: response.statusCode, answer: parseAnswer(await response.body.text()) }
     } catch (error) {
       throw unavailable('The API cannot be reached', error)
     }
   }
 }
+
+function statePath({ customerId, resourceId }: EntityId, also: Record<string, string>): string {
+  checkRefId(customerId, 'customerId')
+  if (resourceId !== null) checkRefId(resourceId, 'resourceId')
+  const query = new URLSearchParams({ ...(resourceId !== null && { resourceId }), ...also }).toString()
+  return `/v1/c/${encodeURIComponent(customerId)}/entitlements-state.json${query && `?${query}`}`
+}
+
+/** A customer of nobody: whether the question is answered tells whether the key may ask what messages need. */
+const keyQuestion: EntityId = { customerId: 'key-check', resourceId: null }
 
 /** The reason of a problem: it goes on until the key is put right. */
 export const keyRefused = 'KEY_REFUSED'
@@ -97,13 +99,9 @@ export const questionFailed = 'QUESTION_FAILED'
 /** HTTP statuses of what will not be taken next time either: the request, its address, its size. */
 const unfit = [400, 411, 413, 414, 431]
 
-const refused = (message: string) => new Problem('PERMISSION_DENIED', keyRefused, message)
 const isRefusal = (code: string | undefined) => code === 'Unauthenticated' || code === 'IdentityForbidden'
 
-/** Null: no environment has a queue of that name. */
-const environmentOf = (queue: string): string | null => /^environment-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(queue)?.[1] ?? null
-
-/** Empty when it is not a GraphQL answer, such as a proxy's error page. */
+/** Empty when it is no answer of the API, such as a proxy's error page. */
 function parseAnswer(text: string): Answer {
   try {
     return (JSON.parse(text) as Answer | null) ?? {}

@@ -10,6 +10,7 @@ import {
   epochKey,
   escaped,
   keysBelow,
+  latestVersion,
   metadataKey,
   timestampKey,
   usageKey,
@@ -17,16 +18,24 @@ import {
 } from './keys.js'
 import { toEntry, toMetadata, toUsage, type WritableState } from './value.js'
 
+// What is no time (others may write here: a list, text, infinity) is none, and is written over: nothing would ever be later.
+const numberAt = `
+local function numberAt(key)
+  local text = redis.pcall('GET', key)
+  local number = type(text) == 'string' and tonumber(text)
+  return number and number >= 0 and number <= ${latestVersion} and number or -1
+end`
+
 // KEYS: the epoch, guards, then what to write; each of these is followed by the key of its timestamp. ARGV: number of guards, ttl in seconds (negative: no
 // expiry), epoch, the version from which on stored ones count, then a version and a value (empty: delete it) for each key to write. Answers how many were
 // written. When a later epoch has begun, only what is later than its beginning: who told it may not have heard of the epoch yet, and what is earlier is read anew.
 // A guard is an entity. A timestamp without a value says that it was purged, and that nothing older may come back.
-const writeScript = `
+const writeScript = `${numberAt}
 local guards, ttl, epoch, floor = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local latest = tonumber(redis.call('GET', KEYS[1]) or '') or -1
+local latest = numberAt(KEYS[1])
 local since = epoch < latest and latest or -1
 local function stored(key)
-  local version = tonumber(redis.call('GET', key) or '') or -1
+  local version = numberAt(key)
   return version < floor and -1 or version
 end
 local function put(key, value)
@@ -49,8 +58,8 @@ end
 return written`
 
 // KEYS: the epoch. ARGV: epoch. Answers whether it is the latest.
-const epochScript = `
-if tonumber(ARGV[1]) < (tonumber(redis.call('GET', KEYS[1]) or '') or -1) then return 0 end
+const epochScript = `${numberAt}
+if tonumber(ARGV[1]) < numberAt(KEYS[1]) then return 0 end
 redis.call('SET', KEYS[1], ARGV[1])
 return 1`
 

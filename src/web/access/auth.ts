@@ -98,6 +98,8 @@ export const operatorFields: ReadonlySet<string> = new Set([
   'apiKeys',
   'createApiKey',
   'createEnvironment',
+  'disablePersistentCache',
+  'enablePersistentCache',
   'environments',
   'revokeApiKey',
   'rotateApiKey',

@@ -14,11 +14,16 @@ export class FairTurns {
   #isServing = false
   /** When each owner first worked in this round without waiting for a turn. */
   readonly #beganAt = new Map<string, number>()
+  readonly #now: () => number
+
+  constructor(now = () => performance.now()) {
+    this.#now = now
+  }
 
   /** A turn without waiting, as an owner has it that works little: for what is usually short. False: it has had its part of this round. */
   takeNow(owner: string): boolean {
     if (this.#waiting.has(owner)) return false
-    const now = performance.now()
+    const now = this.#now()
     const beganAt = this.#beganAt.get(owner)
     if (beganAt !== undefined) return now - beganAt < roundMs
     if (this.#beganAt.size === 0) setImmediate(() => this.#beganAt.clear())
@@ -42,8 +47,8 @@ export class FairTurns {
     let startedAt: number | null = null
     for (let turn = 1; turn <= turnsPerRound; turn++) {
       setImmediate(() => {
-        startedAt ??= performance.now()
-        if (performance.now() - startedAt < roundMs) this.#next()
+        startedAt ??= this.#now()
+        if (this.#now() - startedAt < roundMs) this.#next()
         if (turn < turnsPerRound) return
         this.#isServing = false
         this.#serve()

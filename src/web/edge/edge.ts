@@ -152,14 +152,14 @@ class Pages {
     this.#options = options
   }
 
-  async get({ document, input, resourceIds }: EdgeRoute, identity: Identity): Promise<Page> {
+  async get({ document, input, resourceIds, environmentId }: EdgeRoute, identity: Identity): Promise<Page> {
     if (document !== 'entitlements' && document !== 'entitlementsState') {
       const variables = variablesOf(document, input, resourceIds)
       this.#check(document, variables)
       return this.#execute(document, identity, variables)
     }
     const { customerId = '' } = input
-    const variables = { query: { customerId, resourceId: resourceIds[0] ?? null } }
+    const variables = { query: { customerId, resourceId: resourceIds[0] ?? null, ...(environmentId !== undefined && { environmentId }) } }
     authorize(identity, { operation: 'Query', field: 'entitlementsState', args: variables })
     this.#check(document, variables)
     const { entitlements } = this.#options.app

@@ -12,6 +12,8 @@ export interface EdgeRoute {
   input: { customerId?: string; productId?: string; billingCountryCode?: string; resourceId?: string; context?: string }
   /** `resourceId` and `resourceIds` of the query, in order. */
   resourceIds: string[]
+  /** Of a customer's page: the environment that the caller takes the key to be of. */
+  environmentId?: string
 }
 
 const customerPrefix = '/v1/c/'
@@ -35,7 +37,10 @@ export function readRoute(raw: string): EdgeRoute {
   if (path.startsWith(customerPrefix)) {
     for (const [suffix, document] of customerPages) {
       const id = between(path, customerPrefix, suffix)
-      if (id !== null) return { document, input: { customerId: checkRefId(id, 'customerId') }, resourceIds }
+      if (id !== null) {
+        const input = { customerId: checkRefId(id, 'customerId') }
+        return { document, input, resourceIds, ...(split < 0 ? {} : namedEnvironment(query)) }
+      }
     }
   }
   const productId = between(path, productPrefix, paywallSuffix)
@@ -49,6 +54,11 @@ export function readRoute(raw: string): EdgeRoute {
   }
   if (configurationPaths.includes(path)) return { document: 'sdkConfiguration', input: {}, resourceIds }
   throw new Problem('NOT_FOUND', 'PAGE_NOT_FOUND', 'There is no such page in the edge API.')
+}
+
+function namedEnvironment(query: URLSearchParams): { environmentId?: string } {
+  const environmentId = query.get('environmentId')
+  return environmentId === null ? {} : { environmentId }
 }
 
 const noQuery = new URLSearchParams()

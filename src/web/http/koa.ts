@@ -33,7 +33,17 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
     if (isOfClient(error)) log.info({ path, reason: error.message }, 'request refused')
     else log.error({ err: error, path }, 'request failed')
   })
-  for (const middleware of [edge, editor, serveGraphql(graphql), serveHealth(life), limitPages(graphql), home, docs, queueBoard])
+  for (const middleware of [
+    refusePathless,
+    edge,
+    editor,
+    serveGraphql(graphql),
+    serveHealth(life),
+    limitPages(graphql),
+    home,
+    docs,
+    queueBoard,
+  ])
     if (middleware) koa.use(middleware)
 
   const answerOthers = koa.callback()
@@ -53,6 +63,13 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
 
 function isOfClient({ status, code = '' }: Error & { status?: number; code?: string }): boolean {
   return (status !== undefined && status < 500) || /^(?:ECONNRESET|ECONNABORTED|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/.test(code)
+}
+
+/** `*`, or an address without a path: Koa has none for it, and whoever looks at the path would fail. */
+const refusePathless: Middleware = (ctx, next) => {
+  if (typeof ctx.path === 'string') return next()
+  ctx.status = 400
+  ctx.body = 'A request names a path.'
 }
 
 /** Pages need no key, and the board's is looked at before its forms: whoever tries keys or reads on has the rate of an address. */

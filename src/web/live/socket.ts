@@ -151,6 +151,7 @@ export class SocketDoor {
         onMessage: (handle) => {
           connection.onMessage((text) => {
             handle(text).catch((error: unknown) => {
+              if (isServersMessage(error)) return connection.close(4400, 'Invalid message received')
               log.error({ err: error }, 'socket message could not be handled')
               connection.close(1011, 'Internal error')
             })
@@ -254,6 +255,10 @@ const serverOptions: WebSocketServerOptions & { closeTimeout: number } = {
   handleProtocols,
   closeTimeout: closeTimeoutMs,
 }
+
+/** A client says what only a server says (`next`, `error`, `connection_ack`): the library fails with no error of its own for it. */
+const isServersMessage = (error: unknown): boolean =>
+  error instanceof Error && /^Unexpected message of type \w+ received$/.test(error.message)
 
 /** Older clients reconnect in a hot loop unless a refused key is told by just this code and reason. */
 function refuse(connection: Connection, problem: Problem, { log }: Life): void {

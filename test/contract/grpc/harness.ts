@@ -1,7 +1,7 @@
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { loadSync, type MessageTypeDefinition, type ServiceDefinition } from '@grpc/proto-loader'
 import { readConfig } from '../../../src/platform/config.js'
-import { silentLogger } from '../../../src/platform/logger.js'
+import { type Logger, silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
 import { sidecarDefinition } from '../../../src/sidecar/config/config.js'
 import { serviceName, sidecarPackage } from '../../../src/sidecar/grpc/proto.js'
@@ -21,7 +21,7 @@ export interface RunningSidecar {
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever message was answered
 export type Answer = Record<string, any>
 
-export async function runSidecar(env: Record<string, string>): Promise<RunningSidecar> {
+export async function runSidecar(env: Record<string, string>, log: Logger = silentLogger()): Promise<RunningSidecar> {
   // Reads over GraphQL only, so that each is one operation; tests of the edge turn it on.
   const quiet = {
     EDGE_ENABLED: 'FALSE',
@@ -31,7 +31,7 @@ export async function runSidecar(env: Record<string, string>): Promise<RunningSi
     SHUTDOWN_TIMEOUT_MS: '1000',
   }
   const config = readConfig(sidecarDefinition.spec, { ...quiet, ...env }, sidecarDefinition.check)
-  const life = new Life('sidecar', silentLogger())
+  const life = new Life('sidecar', log)
   const { grpcPort, httpPort } = await startSidecar(config, life).catch(async (error: unknown) => {
     await life.stop()
     throw error

@@ -145,7 +145,7 @@ export class Stage {
     if (type === 'queue-consumption')
       return {
         SERVER_API_KEY: serverKey,
-        API_URL: `http://127.0.0.1:${web!.port}`,
+        EDGE_API_URL: `http://127.0.0.1:${web!.port}`,
         QUEUE_URL: `${redisUrl}/0?queue=environment-${environmentId}&prefix=${queuePrefix}`,
         ENVIRONMENT_PREFIX: cachePrefix,
         REDIS_HOST: '127.0.0.1',

@@ -209,6 +209,8 @@ export const unchanging: Record<string, string> = {
   createEnvironment: operators,
   createOneCoupon: money,
   delegateSubscriptionToCustomer: money,
+  disablePersistentCache: operators,
+  enablePersistentCache: operators,
   estimateSubscription: asks,
   estimateSubscriptionUpdate: asks,
   importCustomersBulk: later,

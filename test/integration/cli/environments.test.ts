@@ -35,6 +35,22 @@ describe('tollgate environment and key', function () {
     expect(await tollgate('environment', 'create', 'berlin')).to.include({ code: 1, errors: 'Environment "berlin" exists already.' })
   })
 
+  it('switch the persistent cache of an environment on and off, through Redis or SQS', async () => {
+    const queueUrl = 'https://sqs.eu-west-1.amazonaws.com/123456789012/porto'
+    await tollgate('environment', 'create', 'porto')
+    const { id } = (await door.app.environments.find('porto'))!
+    expect((await tollgate('environment', 'enable-persistent-cache', 'porto')).output).to.include(`the queue environment-${id}`)
+    const set = await json('environment', 'enable-persistent-cache', 'porto', '--queue-url', queueUrl)
+    expect(set).to.include({ hasPersistentCache: true, persistentCacheQueueUrl: queueUrl })
+    expect((await tollgate('environment', 'list')).output).to.include('persistent cache through SQS')
+    const off = await json('environment', 'disable-persistent-cache', 'porto')
+    expect(off).to.include({ hasPersistentCache: false, persistentCacheQueueUrl: null })
+    expect((await tollgate('environment', 'enable-persistent-cache', 'porto', '--queue-url', 'http://q')).errors).to.include(
+      'standard queue of SQS',
+    )
+    expect(await tollgate('environment', 'disable-persistent-cache', 'nowhere')).to.include({ code: 1 })
+  })
+
   it('create, list, rotate and revoke keys, and print a key once only', async () => {
     await tollgate('environment', 'create', 'paris')
     const of = ['--environment', 'paris']

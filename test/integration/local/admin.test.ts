@@ -54,6 +54,16 @@ describe('the admin commands', () => {
     expect(signingSecret).not.to.equal(environment.signingSecret)
   })
 
+  it('switch the persistent cache of an environment on and off', async () => {
+    const queueUrl = 'https://sqs.eu-west-1.amazonaws.com/123456789012/porto'
+    await adminJson('environment', 'create', 'porto')
+    const set = await adminJson('environment', 'enable-persistent-cache', 'porto', '--queue-url', queueUrl)
+    expect(set).to.include({ hasPersistentCache: true, persistentCacheQueueUrl: queueUrl })
+    expect((await admin(['environment', 'enable-persistent-cache', 'porto'])).output).to.include(`the queue environment-${set.id}`)
+    expect((await admin(['environment', 'disable-persistent-cache', 'porto'])).output).to.include('no queue any more')
+    expect((await adminJson('environment', 'list'))[0]).to.include({ hasPersistentCache: false, persistentCacheQueueUrl: null })
+  })
+
   it('tell the id of an environment where it is made and where all are listed, and what an environment is made with', async () => {
     const { output: made } = await admin(['environment', 'create', 'staging', '--test', '--unsigned-client-reads'])
     await admin(['environment', 'create', 'production', '--name', 'Production', '--persistent-cache'])

@@ -4,8 +4,9 @@ import { Redis } from 'ioredis'
 import { runAdmin } from '../../../src/local/admin/command-line.js'
 import { DirectIngestion } from '../../../src/metering/ingestion/direct-ingestion.js'
 import { ingestDirectUsage, ingestUsage } from '../../../src/metering/wire/jobs.js'
-import { consume, openQueue } from '../../../src/platform/queue.js'
+import { consume, type JobQueue, openQueue } from '../../../src/platform/queue.js'
 import { environmentQueue } from '../../../src/updates/deliver/jobs.js'
+import type { QueueMessage } from '../../../src/updates/wire/queue-message.js'
 import { keepQueueScriptsLoaded } from '../../../src/wiring/queue-scripts.js'
 import { metered as heldMetered, message, state, stateMessage, usage, usageMessage } from '../../contract/cache/held.js'
 import { read } from '../../contract/cache/reader.js'
@@ -22,7 +23,7 @@ interface MadeUser {
 }
 
 /** Each user of the command does the whole work of the process that it is for, against the real server, and is refused all else. */
-describe('the Redis users that environment redis-acl makes', function () {
+describe('the Redis users that environment queue-access makes', function () {
   this.timeout(60_000)
 
   let bench: MeteringBench
@@ -67,9 +68,13 @@ describe('the Redis users that environment redis-acl makes', function () {
   })
 
   async function run(...args: string[]) {
+    return runAs('queue-access', ...args)
+  }
+
+  async function runAs(command: string, ...args: string[]) {
     const [output, errors]: [string[], string[]] = [[], []]
     const code = await runAdmin({
-      args: ['environment', 'redis-acl', '--environment', refId, ...args],
+      args: ['environment', command, '--environment', refId, ...args],
       databaseUrl: bench.databaseUrl,
       redisUrl: testRedisUrl(),
       queuePrefix: bench.queues.prefix,
@@ -278,9 +283,7 @@ describe('the Redis users that environment redis-acl makes', function () {
       expect(await admin.exists(`${cachePrefix}:c_c0`)).to.equal(0)
       // when: the service has written
       const worker = await serve(service)
-      await openQueue(bench.life, bench.queues, environmentQueue(environmentId)).add(
-        stateMessage(state(5, [heldMetered('calls', usage(1, 5))])),
-      )
+      await changesOf(environmentId).add(stateMessage(state(5, [heldMetered('calls', usage(1, 5))])))
       await until(async () => (await admin.exists(`${cachePrefix}:c_acme`)) === 1, 'the service has written', 10_000)
       await worker.stop()
       // then
@@ -295,12 +298,17 @@ describe('the Redis users that environment redis-acl makes', function () {
     })
   })
 
+  function changesOf(ofEnvironment: string): Pick<JobQueue<QueueMessage>, 'add'> {
+    const queue = openQueue(bench.life, bench.queues, environmentQueue(ofEnvironment))
+    return { add: (told) => queue.add({ ...told, environmentId: ofEnvironment }) }
+  }
+
   async function serve({ queue, cache }: { queue: MadeUser; cache: MadeUser }): Promise<Worker> {
     const url = new URL(testRedisUrl())
     const worker = await Worker.start({
       QUEUE_URL: urlOf(queue, { queue: environmentQueue(environmentId).queue, prefix: bench.queues.prefix }),
       SERVER_API_KEY: serverKey,
-      API_URL: 'http://127.0.0.1:1',
+      EDGE_API_URL: 'http://127.0.0.1:1',
       ENVIRONMENT_PREFIX: cachePrefix,
       REDIS_HOST: url.hostname,
       REDIS_PORT: url.port,
@@ -317,7 +325,7 @@ describe('the Redis users that environment redis-acl makes', function () {
     it('takes changes, puts back and sets aside what it cannot apply, purges, and reaches nothing else', async () => {
       const { queue, cache } = await make('persistent-cache-service')
       const worker = await serve({ queue, cache })
-      const changes = openQueue(bench.life, bench.queues, environmentQueue(environmentId))
+      const changes = changesOf(environmentId)
       const board = new Queue(environmentQueue(environmentId).queue, { connection: admin, prefix: bench.queues.prefix })
       await changes.add(stateMessage(state(5, [heldMetered('calls', usage(1, 5))])))
       await changes.add(usageMessage('calls', usage(2, 6)))
@@ -344,12 +352,20 @@ describe('the Redis users that environment redis-acl makes', function () {
     })
   })
 
-  it('is told by a line that another may run, and asks whom it is for', async () => {
+  it('is told by a line that another may run, that of a persistent-cache-service unless another is asked for', async () => {
     const { output } = await run('--for', 'sidecar')
     expect(output).to.match(new RegExp(`^# In the platform's Redis:\nACL SETUSER sidecar-${refId} reset on '?>[\\w-]{32}'? '~`))
     expect(output).not.to.include('external cache')
     expect(await admin.acl('USERS')).not.to.include(`sidecar-${refId}`)
-    for (const args of [[], ['--for', 'everybody'], ['--for', 'sidecar', '--cache-prefix', 'a b']])
+    const usual = await run()
+    expect(usual.output).to.match(
+      new RegExp(`\\nACL SETUSER persistent-cache-service-${refId} reset on [^\n]*environment-${environmentId}:`),
+    )
+    expect((await runAs('redis-acl')).output.replace(/>\S+/g, '')).to.equal(usual.output.replace(/>\S+/g, ''))
+    for (const args of [
+      ['--for', 'everybody'],
+      ['--for', 'sidecar', '--cache-prefix', 'a b'],
+    ])
       expect((await run(...args)).code).to.equal(2)
   })
 })

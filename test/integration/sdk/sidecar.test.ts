@@ -132,7 +132,7 @@ describe('Sidecar SDK', () => {
         remote = await runSidecar({ SERVER_API_KEY: api.acceptedKey, API_URL: api.url, PORT: String(grpcPort) })
         await sent
         expect(new Set(sentKeys()).size).to.equal(3)
-      }).timeout(10_000)
+      }).timeout(20_000)
 
       it('and says that nothing was counted when nobody was there', async () => {
         const client = await connect({ timeoutMs: 300 })
@@ -191,7 +191,7 @@ describe('Sidecar SDK', () => {
       remote = await runSidecar({ SERVER_API_KEY: api.acceptedKey, API_URL: api.url, PORT: String(remote.grpcPort) })
       const isBack = async () => !(await client.getBooleanEntitlement({ customerId: 'acme', featureId: 'sso' })).isFallback
       await until(isBack, 'the sidecar is found again', 5_000)
-    }).timeout(10_000)
+    }).timeout(20_000)
 
     it('answers the fallback at its deadline when the sidecar hangs', async () => {
       const client = await connect({ timeoutMs: 150 })
@@ -234,7 +234,7 @@ describe('Sidecar SDK', () => {
       const error = await start({ apiConfig: { apiKey: 'k', apiUrl: 'ftp://nowhere' } }).catch((problem: unknown) => problem)
       expect(error).to.be.instanceOf(SidecarError).and.to.include({ code: 'FAILED_PRECONDITION' })
       expect(Date.now() - began).to.be.below(5_000)
-    }).timeout(10_000)
+    }).timeout(20_000)
 
     for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
       it(`leaves no sidecar behind when its application ends by ${signal}`, async () => {

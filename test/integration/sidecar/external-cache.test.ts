@@ -137,10 +137,24 @@ describe('sidecar with an external cache', () => {
     const sidecar = await start()
     await write(holding(version(1, 1)))
     const entity = (await redis.get(`${prefix}:c_c`))!
+    const put = (key: string, right: string | RegExp, wrong: string) => {
+      expect(entity).to.match(new RegExp(right))
+      return redis.mset(key, entity.replace(right, wrong), `${key}#timestamp`, '5')
+    }
     const unreadable: Record<string, (key: string) => Promise<unknown>> = {
       'no JSON': (key) => redis.mset(key, '{', `${key}#timestamp`, '5'),
       nothing: (key) => redis.mset(key, 'null', `${key}#timestamp`, '5'),
       'an entry of another shape': (key) => redis.mset(key, '{"api-calls":7}', `${key}#timestamp`, '5'),
+      'a name that is no text': (key) => put(key, '"id":"api-calls"', '"id":{}'),
+      'a limit that is no number': (key) => put(key, '"usageLimit":10', '"usageLimit":"10"'),
+      'values that are no list': (key) => put(key, '"enumValues":null', '"enumValues":7'),
+      'units that are no text': (key) => put(key, '"units":"call"', '"units":{}'),
+      'an anchor beyond all time': (key) => put(key, /"usagePeriodAnchor":\d+/, '"usagePeriodAnchor":1e300'),
+      'a period beyond all time': async (key) => [
+        await redis.mset(key, entity, `${key}#timestamp`, '1', `${key}:f_api-calls#timestamp`, '1'),
+        await redis.set(`${key}:f_api-calls`, '{"currentUsage":1,"usagePeriodStart":0,"usagePeriodEnd":1e300}'),
+      ],
+      'a version beyond all time': (key) => redis.mset(key, entity, `${key}#timestamp`, '1e300'),
       'a list': (key) => redis.rpush(key, 'x'),
       'a list for a timestamp': async (key) => [await redis.set(key, entity), await redis.rpush(`${key}#timestamp`, 'x')],
       'a version that is none': (key) =>
@@ -159,6 +173,25 @@ describe('sidecar with an external cache', () => {
     expect(await sidecar.metric('sidecar_external_cache_failures_total')).to.equal(0)
   })
 
+  it('is written over where a version is none, so that it is right again with the next change', async () => {
+    const sidecar = await start()
+    const key = `${prefix}:c_c`
+    const wrong: ((of: string) => Promise<unknown>)[] = [
+      (of) => redis.set(of, 'inf'),
+      (of) => redis.set(of, 'nan'),
+      (of) => redis.set(of, '1e300'),
+      (of) => redis.rpush(of, 'x'),
+    ]
+    for (const [index, put] of wrong.entries())
+      for (const of of [key, `${key}:f_api-calls`, `${prefix}:epoch`]) {
+        const timestamp = of.endsWith('epoch') ? of : `${of}#timestamp`
+        await redis.del(timestamp)
+        await put(timestamp)
+        await write(holding(version(index + 1, index + 1)))
+        await until(async () => (await usageOf(sidecar)) === index + 1, `${index} ${of} is written over`, 8_000)
+      }
+  })
+
   describe('without its Redis', () => {
     it('asks the API, remembers its answers, and comes back by itself', async () => {
       const sidecar = await start()
@@ -174,7 +207,7 @@ describe('sidecar with an external cache', () => {
       await write(holding(version(7, 7)))
       proxy.mend()
       await until(async () => (await usageOf(sidecar)) === 7, 'the cache answers again', 6_000)
-    }).timeout(10_000)
+    }).timeout(20_000)
 
     it('waits a moment for one that hangs, then not at all', async () => {
       const sidecar = await start()

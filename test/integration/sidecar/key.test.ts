@@ -85,7 +85,7 @@ describe('the key of a sidecar', () => {
       await until(async () => (await sidecar.metric('tollgate_api_key_refused')) === 1, 'the refusal is told', 5_000)
       expect(await readiness(sidecar)).to.deep.equal(isUp)
       expect(await check(sidecar)).to.include({ has_access: true, is_fallback: false })
-    }).timeout(10_000)
+    }).timeout(20_000)
 
   it('is not asked about offline, and an API that is away does not keep the sidecar from being ready', async () => {
     expect(await readiness(await start({ OFFLINE: 'TRUE' }))).to.deep.equal(isUp)
@@ -99,7 +99,7 @@ describe('the key of a sidecar', () => {
 describe('the key of a sidecar, as the front door takes it', () => {
   let door: FrontDoor
   before(async function () {
-    this.timeout(10_000)
+    this.timeout(20_000)
     door = await openFrontDoor()
   })
   after(async () => expect(await door.close()).to.deep.equal([]))

@@ -174,7 +174,7 @@ describe('outages, as the documentation tells them', () => {
         if (!doors) await sidecar.stop()
         await api.stop().catch(() => undefined)
       }
-    }).timeout(10_000)
+    }).timeout(20_000)
   }
 
   after(async () => {

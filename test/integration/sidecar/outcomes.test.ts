@@ -97,7 +97,7 @@ describe('reports through a sidecar while something breaks', () => {
     expect(await report(9_000)).to.include({ current_usage: 1 })
     expect(cuts).to.be.above(1)
     expect(await stored()).to.equal(1)
-  }).timeout(10_000)
+  }).timeout(20_000)
 
   it('does not know what became of it when the connection stays away, and a repeat under its key counts it once', async () => {
     bench.startIngestion()
@@ -114,7 +114,7 @@ describe('reports through a sidecar while something breaks', () => {
     await proxy.stop()
     expect((await errorOf(report(1_000))).code).to.equal(14)
     expect(await stored()).to.equal(1)
-  }).timeout(10_000)
+  }).timeout(20_000)
 
   it('does not know what became of it while commits stall, and a repeat under its key counts it once', async () => {
     bench.startIngestion()

@@ -38,7 +38,7 @@ describe('delivering changes', () => {
       heard.push(message)
     })
     cache = new StateCache(redis, bench.queues.prefix, bench.epoch)
-    sinks = openSinks({ redis, hasPersistentCache: async () => true })
+    sinks = openSinks({ redis, persistentCacheOf: async () => ({ queueUrl: null }) })
   })
   after(async () => expect(await bench.close()).to.deep.equal([]))
   beforeEach(async () => {
@@ -47,8 +47,15 @@ describe('delivering changes', () => {
     await subscriber.subscribe(changeChannel(bench.queues.prefix, environmentId))
   })
 
-  const openSinks = (parts: Pick<Parameters<typeof changeSinks>[0], 'redis' | 'hasPersistentCache'>) =>
-    changeSinks({ life: bench.life, queues: bench.queues, databaseEpoch: bench.epoch, epochs: { of: () => undefined }, ...parts })
+  const openSinks = (parts: Pick<Parameters<typeof changeSinks>[0], 'redis' | 'persistentCacheOf'>) =>
+    changeSinks({
+      life: bench.life,
+      queues: bench.queues,
+      databaseEpoch: bench.epoch,
+      sqs: { tell: async () => true },
+      epochs: { of: () => undefined, lose: async () => undefined },
+      ...parts,
+    })
 
   /** As one process of the worker has it. */
   const worker = (override: Partial<ChangeSinks> = {}, entitlements = bench.entitlements) =>
@@ -488,7 +495,7 @@ describe('delivering changes', () => {
       await provision()
       const gone = openRedis(bench.life, bench.queues.redisUrl, 'request')
       gone.disconnect()
-      const { publish } = openSinks({ redis: gone, hasPersistentCache: async () => false })
+      const { publish } = openSinks({ redis: gone, persistentCacheOf: async () => null })
       const outcome = await worker({ publish })
         .deliver(environmentId)
         .catch((error: Error) => error.message)

@@ -57,8 +57,9 @@ describe('ends of usage periods', () => {
         redis,
         queues: bench.queues,
         databaseEpoch: bench.epoch,
-        hasPersistentCache: async () => false,
-        epochs: { of: () => undefined },
+        persistentCacheOf: async () => null,
+        sqs: { tell: async () => true },
+        epochs: { of: () => undefined, lose: async () => undefined },
       }),
       log: bench.life.log,
     })
@@ -189,7 +190,7 @@ describe('ends of usage periods', () => {
     await worker({ states }).tell()
     expect(built).to.have.length(2_300)
     expect(new Set(built)).to.deep.equal(new Set(names))
-  }).timeout(10_000)
+  }).timeout(20_000)
 
   it('are spread over the customers, each with its own turn within a minute', async () => {
     await listen()
@@ -206,7 +207,7 @@ describe('ends of usage periods', () => {
     }
     await worker({ states }).tell()
     expect(built.length).to.be.within(5, 35)
-  }).timeout(10_000)
+  }).timeout(20_000)
 
   it('of an environment with a test clock are told when it has been moved', async () => {
     await listen()

@@ -17,6 +17,7 @@ describe('epochs of persistent caches', function () {
 
   const server = new OwnRedis()
   const databaseEpoch = { current: '7-1' }
+  const sqs = { tell: async () => Promise.reject(new Error('there is no queue of SQS')) }
   let database: TestDatabase
   let life: Life
   let postgres: Postgres
@@ -43,7 +44,7 @@ describe('epochs of persistent caches', function () {
   })
 
   /** As each worker has it. */
-  const newEpochs = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch })
+  const newEpochs = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs })
   /** Takes all messages that wait, as one consumer would. */
   async function told(): Promise<ReloadMessage[]> {
     const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
@@ -95,6 +96,38 @@ describe('epochs of persistent caches', function () {
     await epochs.look()
     expect(epochs.of(environmentId)).to.be.above(before)
     expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([epochs.of(environmentId)])
+  })
+
+  it('begin anew when too much waits that nobody works off: it is dropped, and a consumer that comes back reads everything', async () => {
+    const bounded = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs, mostWaitingBytes: 1_000_000 })
+    const waiting = new Queue<object>(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
+    const add = (count: number, bytes: number, delay = 0) =>
+      waiting.addBulk(Array.from({ length: count }, () => ({ name: 'change', data: { text: 'x'.repeat(bytes) }, opts: { delay } })))
+    try {
+      const epochs = bounded()
+      await epochs.look()
+      const first = epochs.of(environmentId)!
+      await told()
+      // given: less than it may be
+      await add(600, 100)
+      await epochs.look()
+      expect([await waiting.getWaitingCount(), epochs.of(environmentId)]).to.deep.equal([600, first])
+      // when
+      await add(1_200, 2_000)
+      await add(100, 2_000, 60_000)
+      await Promise.all([epochs.look(), bounded().look()])
+      await epochs.look()
+      // then
+      const second = epochs.of(environmentId)!
+      expect(second).to.be.above(first)
+      expect(await waiting.getDelayedCount()).to.equal(0)
+      expect((await told()).map(({ kind, epoch }) => ({ kind, epoch }))).to.deep.equal([{ kind: 'reload', epoch: second }])
+      expect(await redis.keys(`${queues.prefix}:environment-${environmentId}:[0-9]*`)).to.deep.equal([])
+      await epochs.look()
+      expect(epochs.of(environmentId)).to.equal(second)
+    } finally {
+      await waiting.close()
+    }
   })
 
   it('are told again by who comes next when a process has ended in between', async () => {

@@ -5,7 +5,7 @@ import { unavailable } from '../../../src/kernel/problem.js'
 import { Secret } from '../../../src/platform/config.js'
 import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { listen } from '../../../src/platform/health.js'
-import { silentLogger } from '../../../src/platform/logger.js'
+import { type Logger, silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import type { Services } from '../../../src/web/graphql/operations/context.js'
@@ -42,9 +42,15 @@ export interface GraphqlBody<Data = Record<string, unknown>> {
 export const operatorKey = 'operator-key-of-the-tests'
 export const graphiqlKey = 'server-key-"of"-GraphiQL'
 
-export async function openFrontDoor({ limits }: { limits?: Partial<FrontDoorLimits> } = {}): Promise<FrontDoor> {
+export async function openFrontDoor({
+  limits,
+  log = silentLogger(),
+}: {
+  limits?: Partial<FrontDoorLimits>
+  log?: Logger
+} = {}): Promise<FrontDoor> {
   const database = await createTestDatabase()
-  const life = new Life('web', silentLogger())
+  const life = new Life('web', log)
   const { app, queues, url } = await serve(life, { databaseUrl: database.url, queuePrefix: testRedisPrefix(), limits })
   const { environment, signingSecret } = await app.environments.create({ refId: 'test' })
   const createKey = async (kind: 'SERVER' | 'CLIENT') =>

@@ -43,6 +43,7 @@ describe('local/process-wiring', () => {
   it('leads queue consumption to the queue of the environment and to an external cache apart from it', () => {
     expect(processEnvironment('queue-consumption', wiring, {})).to.include({
       QUEUE_URL: 'redis://127.0.0.1:5002/0?queue=environment-e1&prefix={tollgate}',
+      EDGE_API_URL: 'http://127.0.0.1:4000',
       REDIS_HOST: '127.0.0.1',
       REDIS_PORT: '5002',
       REDIS_DB: '1',

@@ -13,7 +13,7 @@ export class Environment {
   @Field(() => String)
   displayName!: string
 
-  @Field(() => Boolean, { description: 'Changes also go to the environment’s queue, for its persistent cache.' })
+  @Field(() => Boolean, { description: 'Changes also go to a queue, for its persistent cache.' })
   hasPersistentCache!: boolean
 
   @Field(() => String, { description: 'Our identifier: what variables such as DIRECT_ENVIRONMENTS and the names of queues have.' })
@@ -22,8 +22,30 @@ export class Environment {
   @Field(() => Boolean, { description: 'It may have a clock of its own.' })
   isTest!: boolean
 
+  @Field(() => String, { nullable: true, description: 'That queue, where it is one of SQS; null: the environment’s own, in Redis.' })
+  persistentCacheQueueUrl!: string | null
+
   @Field(() => String)
   refId!: string
+}
+
+@InputType({ description: 'A persistent cache to be told of changes.' })
+export class EnablePersistentCacheInput {
+  @Field(() => String, { description: 'The refId of the environment.' })
+  environmentRefId!: string
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'The https:// address of a standard queue of SQS, which cache-invalidation may send to. Default: the environment’s own queue, in Redis.',
+  })
+  queueUrl?: string | null
+}
+
+@InputType({ description: 'A persistent cache to be told no more.' })
+export class DisablePersistentCacheInput {
+  @Field(() => String, { description: 'The refId of the environment.' })
+  environmentRefId!: string
 }
 
 @InputType({ description: 'An environment to be made.' })

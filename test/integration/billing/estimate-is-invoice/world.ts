@@ -361,7 +361,10 @@ export class EstimateWorld {
     const { held } = traveller
     const usage = documents.flatMap((one) => one.lines).find((line) => line.description === 'business: calls')
     if (!usage || held?.planRefId !== 'business' || current.startDate > period.start || usage.period.end !== period.end) return
-    const used = traveller.calls.filter((call) => call.at >= period.start && call.at < period.end)
+    // What was used in the instant of the change that began the period was charged with what was before it.
+    const sinceChange = usage.period.start - period.start
+    expect(sinceChange, 'usage counts from the beginning of its period').to.be.within(0, 5)
+    const used = traveller.calls.filter((call) => call.at >= usage.period.start && call.at < period.end)
     const { unitTransformation } = this.#spec
     const price = usagePrice(traveller.spec, held, { calls: used.reduce((sum, { count }) => sum + count, 0), unitTransformation })
     expect(Number(usage.amount), 'the price list of usage').to.equal(inUnits(price, held.currency))

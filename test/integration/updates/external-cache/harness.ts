@@ -113,26 +113,26 @@ export class Line {
 
 export interface FakeApi {
   url: string
-  /** What it was asked beside whether it takes the key: key and variables. */
-  asked: { key: unknown; query: string; variables: unknown }[]
+  /** What it was asked beside whether it takes the key. */
+  asked: { key: unknown; path: string; query: { customerId: string; resourceId: string | null } }[]
   close(): Promise<unknown>
 }
 
-/** The platform's GraphQL door as far as the wire shows it. */
+/** The platform's edge API as far as the wire shows it. `keyCheck` is given the environment that the key should be of. */
 export async function fakeApi(
   port: number,
   answer: () => { status?: number; body: unknown },
-  keyCheck: (query: string) => { status?: number; body: unknown } = () => ({ body: { data: { testClock: null } } }),
+  keyCheck: (environmentId: string | null) => { status?: number; body: unknown } = () => ({ body: { data: { entitlementsState: {} } } }),
 ): Promise<FakeApi> {
   const asked: FakeApi['asked'] = []
-  const server = createHttpServer(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const { query, variables } = JSON.parse(text)
-    const isKeyCheck = query.includes('KeyCheck')
-    if (!isKeyCheck) asked.push({ key: request.headers['x-api-key'], query, variables })
-    const { status = 200, body } = isKeyCheck ? keyCheck(query) : answer()
-    response.writeHead(request.url === '/graphql' ? status : 404, { 'content-type': 'application/json' })
+  const server = createHttpServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url!, 'http://edge')
+    const customerId = decodeURIComponent(/^\/v1\/c\/(.+)\/entitlements-state\.json$/.exec(pathname)?.[1] ?? '')
+    const isKeyCheck = customerId === 'key-check'
+    const query = { customerId, resourceId: searchParams.get('resourceId') }
+    if (!isKeyCheck) asked.push({ key: request.headers['x-api-key'], path: request.url!, query })
+    const { status = 200, body } = isKeyCheck ? keyCheck(searchParams.get('environmentId')) : answer()
+    response.writeHead(request.method === 'GET' && customerId ? status : 404, { 'content-type': 'application/json' })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   })
   return {

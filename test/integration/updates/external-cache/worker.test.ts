@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
-import { parse, validate } from 'graphql'
 import { Redis } from 'ioredis'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Life } from '../../../../src/platform/process.js'
@@ -9,7 +8,7 @@ import { type JobQueue, openQueue } from '../../../../src/platform/queue.js'
 import { environmentQueue } from '../../../../src/updates/deliver/jobs.js'
 import type { ChangeMessage } from '../../../../src/updates/wire/change-message.js'
 import type { QueueMessage } from '../../../../src/updates/wire/queue-message.js'
-import { createSchema } from '../../../../src/web/graphql/schema.js'
+import { readRoute } from '../../../../src/web/edge/route.js'
 import { boolean, message, metered, state, stateMessage, usage, usageMessage } from '../../../contract/cache/held.js'
 import { type Reading, read } from '../../../contract/cache/reader.js'
 import { testRedisPrefix, testRedisUrl } from '../../../support/redis.js'
@@ -44,7 +43,8 @@ describe('queue-consumption', function () {
     queuePrefix = testRedisPrefix()
     life = new Life('test', silentLogger())
     const connection = { redisUrl: testRedisUrl(), prefix: queuePrefix }
-    queue = openQueue(life, connection, environmentQueue(environmentId))
+    const opened = openQueue(life, connection, environmentQueue(environmentId))
+    queue = { ...opened, add: (told) => opened.add({ ...told, environmentId }) }
     board = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queuePrefix })
   })
 
@@ -67,7 +67,7 @@ describe('queue-consumption', function () {
     return {
       QUEUE_URL: `${testRedisUrl()}?queue=environment-${environmentId}&prefix=${queuePrefix}`,
       SERVER_API_KEY: 'server-key-of-the-test',
-      API_URL: 'http://127.0.0.1:1',
+      EDGE_API_URL: 'http://127.0.0.1:1',
       ENVIRONMENT_PREFIX: prefix,
       REDIS_HOST: url.hostname,
       REDIS_PORT: url.port || '6379',
@@ -127,18 +127,16 @@ describe('queue-consumption', function () {
   it('fetches the state that a message does not carry', async () => {
     const api = await fakeApi(0, () => ({ body: { data: { entitlementsState: apiState } } }))
     apis.push(api)
-    await start({ API_URL: api.url })
+    await start({ EDGE_API_URL: api.url })
     await queue.add(message('entitlements', 5, { resourceId: 'site-1' }))
     const seen = await eventually(
       () => read(redis, prefix, 'acme', 'site-1'),
       (answer) => answer !== null,
     )
     expect(api.asked).to.have.length(1)
-    expect(api.asked[0]).to.deep.include({
-      key: 'server-key-of-the-test',
-      variables: { query: { customerId: 'acme', resourceId: 'site-1' } },
-    })
-    expect(validate(createSchema(), parse(api.asked[0]!.query)), 'the question to the real door').to.deep.equal([])
+    const { key, path, query } = api.asked[0]!
+    expect({ key, query }).to.deep.equal({ key: 'server-key-of-the-test', query: { customerId: 'acme', resourceId: 'site-1' } })
+    expect(readRoute(path), 'the question to the real door').to.deep.include({ document: 'entitlementsState', resourceIds: ['site-1'] })
     expect(seen).to.deep.equal({
       accessDeniedReason: null,
       features: {
@@ -181,7 +179,7 @@ describe('queue-consumption', function () {
     const body = { data: { entitlementsState: { accessDeniedReason: 'CustomerIsArchived', entitlements: [] } } }
     const api = await fakeApi(0, () => ({ body }))
     apis.push(api)
-    await start({ API_URL: api.url })
+    await start({ EDGE_API_URL: api.url })
     await queue.add(message('entitlements', 5))
     expect((await reading((answer) => answer !== null))?.accessDeniedReason).to.equal('CustomerIsArchived')
     expect(await redis.get(`${prefix}:c_acme#timestamp`)).to.equal('5')
@@ -195,7 +193,7 @@ describe('queue-consumption', function () {
     const last = { body: { data: { entitlementsState: apiState } } }
     const away = await fakeApi(0, () => last)
     await away.close()
-    const worker = await start({ API_URL: away.url })
+    const worker = await start({ EDGE_API_URL: away.url })
     await queue.add(message('entitlements', 5))
     await eventually(
       async () => worker.output,
@@ -216,7 +214,7 @@ describe('queue-consumption', function () {
     const answers: { status?: number; body: unknown }[] = [{ status: 413, body: '<html>too large</html>' }, failing]
     const api = await fakeApi(0, () => answers.shift() ?? failing)
     apis.push(api)
-    const worker = await start({ API_URL: api.url })
+    const worker = await start({ EDGE_API_URL: api.url })
     await queue.add(message('entitlements', 5))
     await eventually(
       () => board.getFailedCount(),
@@ -306,7 +304,7 @@ describe('queue-consumption', function () {
       () => (isTaken ? taken : refusal('Unauthenticated', 'The key is not known')),
     )
     apis.push(api)
-    const worker = await start({ API_URL: api.url })
+    const worker = await start({ EDGE_API_URL: api.url })
     expect(await readinessOnceConnected(worker)).to.deep.equal(isRefused)
     expect(worker.output.split('the API refuses SERVER_API_KEY')).to.have.length(2)
     expect(worker.output).to.include('The key is not known').and.not.include('server-key-of-the-test')
@@ -323,8 +321,8 @@ describe('queue-consumption', function () {
     const api = await fakeApi(
       0,
       () => ({ body: {} }),
-      (query) =>
-        query.includes(environmentId)
+      (asked) =>
+        asked === environmentId
           ? { body: { data: { testClock: null, entitlementsState: {} } } }
           : refusal('IdentityForbidden', 'The key belongs to another environment'),
     )
@@ -334,11 +332,11 @@ describe('queue-consumption', function () {
       [`environment-${randomUUID()}`, 'The key belongs to another environment'],
       ['made-up', 'is that of no environment'],
     ] as const) {
-      const worker = await start({ API_URL: api.url, QUEUE_URL: url(queue) })
+      const worker = await start({ EDGE_API_URL: api.url, QUEUE_URL: url(queue) })
       expect(await readinessOnceConnected(worker), queue).to.deep.equal(isRefused)
       expect(worker.output).to.include(reason)
     }
-    expect(await readinessOnceConnected(await start({ API_URL: api.url }))).to.deep.equal(isUp)
+    expect(await readinessOnceConnected(await start({ EDGE_API_URL: api.url }))).to.deep.equal(isUp)
   })
 
   it('puts a message of a version that it does not know back, for a newer worker', async () => {
@@ -361,14 +359,14 @@ describe('queue-consumption', function () {
       ...stateMessage(state(version, [boolean('lost')], { customerId, resourceId })),
       epoch: of,
     })
-    const asked = (api: FakeApi) => api.asked.map(({ variables }) => (variables as { query: object }).query)
+    const asked = (api: FakeApi) => api.asked.map(({ query }) => query)
     const featuresOf = async (customerId: string, resourceId?: string) =>
       Object.keys((await read(redis, prefix, customerId, resourceId))?.features ?? {})
 
     it('replaces what is not true any more, also by what has a lower version, and what is of a resource', async () => {
       const api = await fakeApi(0, () => ({ body: { data: { entitlementsState: apiState } } }))
       apis.push(api)
-      await start({ API_URL: api.url })
+      await start({ EDGE_API_URL: api.url })
       // given: states that were never committed in the history that goes on, of versions above all that come
       await queue.add(told(epoch - 1, 'acme', epoch - 10))
       await queue.add(told(epoch - 1, 'acme', epoch - 10, 'site-1'))
@@ -394,7 +392,7 @@ describe('queue-consumption', function () {
     it('takes nothing earlier than that of an older epoch, but what a worker told that had not looked yet', async () => {
       const api = await fakeApi(0, () => ({ body: { data: { entitlementsState: apiState } } }))
       apis.push(api)
-      await start({ API_URL: api.url })
+      await start({ EDGE_API_URL: api.url })
       await queue.add(reload())
       await eventually(
         () => redis.get(`${prefix}:epoch`),
@@ -428,7 +426,7 @@ describe('queue-consumption', function () {
       const answers: { status?: number; body: unknown }[] = [{ status: 502, body: 'bad gateway' }]
       const api = await fakeApi(0, () => answers.shift() ?? { body: { data: { entitlementsState: apiState } } })
       apis.push(api)
-      await start({ API_URL: api.url })
+      await start({ EDGE_API_URL: api.url })
       await queue.add(told(epoch - 1, 'acme'))
       await queue.add(told(epoch + 1, 'newer', epoch))
       await eventually(

@@ -15,7 +15,7 @@ describe('the edge API', () => {
   let count = 0
 
   before(async function () {
-    this.timeout(10_000)
+    this.timeout(20_000)
     door = await openFrontDoor({ limits: { perCustomer: 3 } })
   })
   after(async () => expect(await door.close()).to.deep.equal([]))

@@ -9,7 +9,7 @@ import { type FrontDoor, openFrontDoor } from '../front-door.js'
 describe('GraphQL over HTTP', () => {
   let door: FrontDoor
   before(async function () {
-    this.timeout(10_000)
+    this.timeout(20_000)
     door = await openFrontDoor()
   })
   after(async () => expect(await door.close()).to.deep.equal([]))

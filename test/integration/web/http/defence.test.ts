@@ -112,7 +112,7 @@ describe('the defence of the front door', () => {
       expect(await heard(send('one'))).to.match(/^HTTP\/1\.1 429 /)
       send('two')
       await eventually('that of another customer to arrive', async () => (await metric('tollgate_held_body_bytes')) > 7_900_000)
-    }).timeout(10_000)
+    }).timeout(20_000)
 
     it('weighs the pieces that a body comes in, not only its bytes', async () => {
       const socket = open(
@@ -121,7 +121,7 @@ describe('the defence of the front door', () => {
       const said = heard(socket, 5_000)
       for (let n = 0; n < 100; n++) socket.write('1\r\n \r\n'.repeat(1_000))
       expect(await said).to.match(/^HTTP\/1\.1 429 /)
-    }).timeout(10_000)
+    }).timeout(20_000)
 
     it('counts a body until it is answered', async () => {
       const original = door.app.customers.get
@@ -177,7 +177,7 @@ describe('the defence of the front door', () => {
       const { errors } = await door.ask(query, { input: { usageEvents } })
       // It has come as far as the worker that does not run here.
       expect(errors?.map(({ extensions, message }) => [extensions.code, message])).to.deep.equal([['ServiceUnavailable', 'no worker']])
-    }).timeout(10_000)
+    }).timeout(20_000)
 
     it('gives up what arrives too slowly, and says so', async () => {
       const bodies = new Bodies({ metrics: new Registry(), timeoutMs: 100 })

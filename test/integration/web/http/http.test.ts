@@ -1,4 +1,5 @@
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { expect } from 'chai'
 import { getIntrospectionQuery } from 'graphql'
 import { newId } from '../../../../src/kernel/id.js'
@@ -13,7 +14,7 @@ describe('the front door over HTTP', () => {
   let headers: { 'x-api-key': string }
 
   before(async function () {
-    this.timeout(10_000)
+    this.timeout(20_000)
     door = await openFrontDoor()
     headers = { 'x-api-key': door.serverKey }
   })
@@ -315,6 +316,16 @@ describe('the front door over HTTP', () => {
     expect([answer.status, await answer.json()]).to.deep.equal([404, { error: 'Metrics have a port of their own: METRICS_PORT' }])
     const port = await door.life.serveHealth({ port: 0, host: '127.0.0.1' })
     expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).to.include('tollgate_graphql_operation_seconds')
+  })
+
+  it('refuses a request that names no path', async () => {
+    for (const target of ['*', '*?a=b', 'x', '?']) {
+      const asked = request(door.url, { path: target, method: 'OPTIONS', agent: false })
+      asked.end()
+      const [response] = (await once(asked, 'response')) as [IncomingMessage]
+      response.resume()
+      expect(response.statusCode, target).to.be.oneOf([400, 404])
+    }
   })
 
   it('knows no other path', async () => {

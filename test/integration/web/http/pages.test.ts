@@ -9,7 +9,7 @@ import { type FrontDoor, type GraphqlBody, graphiqlKey, openFrontDoor } from '..
 describe('what the front door shows to people', () => {
   let door: FrontDoor
   before(async function () {
-    this.timeout(10_000)
+    this.timeout(20_000)
     door = await openFrontDoor()
   })
   after(async () => expect(await door.close()).to.deep.equal([]))

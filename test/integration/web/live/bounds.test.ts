@@ -92,6 +92,27 @@ describe('the bounds of sockets', () => {
     return highest - before
   }
 
+  it('close a socket whose client says what only a server says, which is no error of ours', async () => {
+    const errors: unknown[] = []
+    const { error } = door.life.log
+    door.life.log.error = ((...line: unknown[]) => void errors.push(line)) as never
+    try {
+      for (const message of [
+        { type: 'connection_ack' },
+        { id: '1', type: 'next', payload: {} },
+        { id: '1', type: 'error', payload: [{ message: 'm' }] },
+      ]) {
+        const client = await connect()
+        const closed = closedWith(client)
+        client.send(message)
+        expect(await closed).to.deep.equal([4400, 'Invalid message received'])
+      }
+    } finally {
+      door.life.log.error = error
+    }
+    expect(errors).to.deep.equal([])
+  })
+
   it('cut off who sends more than a key before it shows one', async () => {
     const before = await dropped('early')
     const client = await open()
@@ -138,7 +159,7 @@ describe('the bounds of sockets', () => {
     const ended = once(stream, 'end')
     await socketsAre(1)
     await ended
-  }).timeout(10_000)
+  }).timeout(20_000)
 
   it('live on when a peer is gone before its upgrade is refused', async () => {
     for (let count = 0; count < 20; count++) {

@@ -22,7 +22,7 @@ describe('live updates', () => {
   const sockets: WebSocket[] = []
 
   before(async function () {
-    this.timeout(10_000)
+    this.timeout(20_000)
     door = await openFrontDoor()
     redis = new Redis(testRedisUrl())
   })
@@ -333,7 +333,7 @@ describe('live updates', () => {
     }
     client.socket.resume()
     await closed
-  }).timeout(10_000)
+  }).timeout(20_000)
 
   it('ask clients to come back when changes may have been missed', async () => {
     const client = await connect()

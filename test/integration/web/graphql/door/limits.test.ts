@@ -16,7 +16,7 @@ describe('limits of the front door', () => {
   let observer: pg.Client
 
   before(async function () {
-    this.timeout(10_000)
+    this.timeout(20_000)
     door = await openFrontDoor({ limits: { perKey: 200, perCustomer: 5, operationTimeoutMs: 400 } })
     database = new pg.Client({ connectionString: door.databaseUrl })
     observer = new pg.Client({ connectionString: door.databaseUrl })
@@ -108,7 +108,7 @@ describe('limits of the front door', () => {
   describe('of rate by address', () => {
     let small: FrontDoor
     before(async function () {
-      this.timeout(10_000)
+      this.timeout(20_000)
       small = await openFrontDoor({ limits: { perAddress: 20 } })
     })
     after(async () => expect(await small.close()).to.deep.equal([]))

@@ -10,7 +10,7 @@ describe('reads through one web process after a mutation through another', () =>
   let second: FrontDoor
 
   before(async function () {
-    this.timeout(10_000)
+    this.timeout(20_000)
     first = await openFrontDoor()
     second = await openTwin(first)
   })

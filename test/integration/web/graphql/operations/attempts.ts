@@ -105,6 +105,8 @@ export const attempts: Record<string, [Outcome, (known: Pick<TwoEnvironments, 'i
     ['refused', ({ ids }) => ({ input: { subscriptionRefId: ids.subscription } })],
   ],
   'Mutation.createApiKey': [['refused', () => ({ input: { environmentRefId: 'theirs', kind: 'SERVER', name: 'Ours' } })]],
+  'Mutation.enablePersistentCache': [['refused', () => ({ input: { environmentRefId: 'theirs' } })]],
+  'Mutation.disablePersistentCache': [['refused', () => ({ input: { environmentRefId: 'theirs' } })]],
   'Mutation.createEnvironment': [['refused', () => ({ input: { refId: 'third' } })]],
   'Mutation.revokeApiKey': [['refused', ({ ids }) => ({ input: { id: ids.key } })]],
   'Mutation.rotateApiKey': [['refused', ({ ids }) => ({ input: { id: ids.key, overlapSeconds: 0 } })]],

@@ -11,7 +11,7 @@ describe('operations of the front door', () => {
   let count = 0
 
   before(async function () {
-    this.timeout(10_000)
+    this.timeout(20_000)
     door = await openFrontDoor()
   })
   after(async () => expect(await door.close()).to.deep.equal([]))

@@ -11,7 +11,7 @@ describe('round trips to PostgreSQL', () => {
   let door: FrontDoor
 
   before(async function () {
-    this.timeout(10_000)
+    this.timeout(20_000)
     door = await openFrontDoor()
   })
   after(async () => expect(await door.close()).to.deep.equal([]))

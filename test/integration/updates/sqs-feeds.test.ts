@@ -1,0 +1,209 @@
+import { Queue } from 'bullmq'
+import { expect } from 'chai'
+import { Redis } from 'ioredis'
+import { SqsSender } from '../../../src/platform/cloud/sqs-sender.js'
+import { Secret } from '../../../src/platform/config.js'
+import { DatabaseClock } from '../../../src/platform/database-clock.js'
+import { silentLogger } from '../../../src/platform/logger.js'
+import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
+import { Life } from '../../../src/platform/process.js'
+import type { ChangeSinks } from '../../../src/updates/deliver/delivery.js'
+import { FeedEpochs } from '../../../src/updates/deliver/feed-epochs.js'
+import { changeSinks } from '../../../src/updates/deliver/sinks.js'
+import { SqsFeeds } from '../../../src/updates/deliver/sqs-feeds.js'
+import type { ChangeMessage } from '../../../src/updates/wire/change-message.js'
+import type { QueueMessage } from '../../../src/updates/wire/queue-message.js'
+import { type App, createApp } from '../../../src/wiring/app.js'
+import { boolean, state, stateMessage } from '../../contract/cache/held.js'
+import { createTestDatabase, type TestDatabase } from '../../support/database.js'
+import { eventually } from '../../support/eventually.js'
+import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
+import { SqsServer } from '../../support/sqs-server.js'
+
+const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret-of-the-platform', region: 'eu-west-1' }
+
+describe('persistent caches that are told through SQS', function () {
+  this.timeout(60_000)
+
+  const databaseEpoch = { current: '7-1' }
+  let server: SqsServer
+  let database: TestDatabase
+  let life: Life
+  let postgres: Postgres
+  let redis: Redis
+  let queues: { redisUrl: string; prefix: string }
+  let app: App
+  let refId: string
+  let environmentId: string
+  let sinks: ChangeSinks
+  let epochs: FeedEpochs
+  let count = 0
+
+  before(async () => {
+    server = await SqsServer.start(credentials)
+    redis = new Redis(testRedisUrl())
+    database = await createTestDatabase()
+    life = new Life('test', silentLogger())
+    postgres = openPostgres(life, database.url, { poolSize: 4 })
+    queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
+    app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
+  })
+  after(async () => {
+    expect(await life.stop()).to.deep.equal([])
+    await database.drop()
+    const keys = await redis.keys(`${queues.prefix}*`)
+    if (keys.length > 0) await redis.del(keys)
+    redis.disconnect()
+    await server.close()
+  })
+  beforeEach(async () => {
+    refId = `cached-${++count}`
+    environmentId = (await app.environments.create({ refId })).environment.id
+    server.create(refId)
+    ;({ sinks, epochs } = worker())
+  })
+
+  /** As each process that delivers has it. */
+  function worker() {
+    const access = { ...credentials, secretAccessKey: new Secret(credentials.secretAccessKey), endpoint: server.endpoint }
+    const sqs = new SqsFeeds({ sender: new SqsSender(life, access), log: life.log })
+    const epochs = new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs })
+    const persistentCacheOf = (id: string) => app.environments.persistentCacheOf(id)
+    return { epochs, sinks: changeSinks({ life, redis, queues, databaseEpoch, persistentCacheOf, sqs, epochs }) }
+  }
+  const change = (version: number, customerId = 'acme', bytes = 0): ChangeMessage => ({
+    ...stateMessage(state(version, [boolean('sso', { enumValues: ['x'.repeat(bytes)] })], { customerId, environmentId })),
+    environmentId,
+  })
+  const told = () => server.take(refId).map((body) => JSON.parse(body) as QueueMessage)
+  const kinds = () => told().map(({ kind }) => kind)
+  /** As if it had been switched on a while ago. */
+  const settle = () =>
+    postgres.pool.query(`UPDATE environment SET persistent_cache_since = persistent_cache_since - interval '1 minute' WHERE id = $1`, [
+      environmentId,
+    ])
+  async function enabled(): Promise<void> {
+    await app.environments.enablePersistentCache(refId, { queueUrl: server.urlOf(refId) })
+    await settle()
+    await epochs.look()
+    expect(kinds()).to.deep.equal(['reload'])
+  }
+  const waitingInRedis = async () => {
+    const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
+    const waiting = await queue.getWaitingCount()
+    await queue.close()
+    return waiting
+  }
+
+  it('are told of each change, with its epoch, in calls that SQS takes', async () => {
+    await enabled()
+    const changes = Array.from({ length: 37 }, (_, n) => change(n + 1, `customer-${n}`, n * 3_000))
+    await sinks.enqueue(changes)
+    const messages = told()
+    expect(messages.map((message) => (message as ChangeMessage).customerId)).to.have.members(changes.map(({ customerId }) => customerId))
+    expect(messages.every((message) => 'epoch' in message && message.epoch === epochs.of(environmentId))).to.equal(true)
+    expect(await waitingInRedis()).to.equal(0)
+  })
+
+  it('are told of a state that is too large for SQS without it', async () => {
+    await enabled()
+    await sinks.enqueue([change(1, 'large', 300_000), change(2, 'small')])
+    const states = told().map((message) => [(message as ChangeMessage).customerId, 'state' in message])
+    expect(states).to.have.deep.members([
+      ['large', false],
+      ['small', true],
+    ])
+  })
+
+  it('lose nothing while SQS is away, for which nothing waits anywhere: they are told to read everything anew when it is back', async () => {
+    await enabled()
+    const first = epochs.of(environmentId)!
+    await server.close()
+    for (let n = 0; n < 50; n++) await sinks.enqueue([change(n + 1)])
+    await epochs.look()
+    expect(await waitingInRedis()).to.equal(0)
+    expect(kinds()).to.deep.equal([])
+    await server.listen()
+    await eventually('it is told', async () => {
+      await epochs.look()
+      return server.bodies(refId).length > 0
+    })
+    await epochs.look()
+    const [message, ...others] = told()
+    expect(others).to.deep.equal([])
+    expect(message).to.include({ kind: 'reload', epoch: epochs.of(environmentId) })
+    expect(epochs.of(environmentId)).to.be.above(first)
+    await sinks.enqueue([change(100)])
+    expect(kinds()).to.deep.equal(['entitlements'])
+  })
+
+  it('hear of a change that one worker could not tell from whichever looks next', async () => {
+    await enabled()
+    const other = worker()
+    server.failure = { status: 503, type: 'ServiceUnavailable', message: 'away' }
+    await sinks.enqueue([change(1)])
+    server.failure = null
+    await other.epochs.look()
+    expect(kinds()).to.deep.equal(['reload'])
+  })
+
+  it('begin with reading everything anew, once every process has noticed that they are there', async () => {
+    await sinks.enqueue([change(1)])
+    await app.environments.enablePersistentCache(refId, { queueUrl: server.urlOf(refId) })
+    await epochs.look()
+    expect(kinds()).to.deep.equal([])
+    await eventually('the sinks have noticed', async () => {
+      await sinks.enqueue([change(2)])
+      return server.bodies(refId).length > 0
+    })
+    told()
+    await settle()
+    await epochs.look()
+    expect(kinds()).to.deep.equal(['reload'])
+    await epochs.look()
+    expect(kinds()).to.deep.equal([])
+  })
+
+  it('are left alone when they are switched off, and begin anew when they are switched on again, or told through another queue', async () => {
+    await enabled()
+    await app.environments.disablePersistentCache(refId)
+    const after = worker()
+    await after.sinks.enqueue([change(1)])
+    await after.epochs.look()
+    expect(kinds()).to.deep.equal([])
+    await enabled()
+    // through Redis
+    await app.environments.enablePersistentCache(refId, { queueUrl: null })
+    await settle()
+    await epochs.look()
+    await worker().sinks.enqueue([change(2)])
+    expect([kinds(), await waitingInRedis()]).to.deep.equal([[], 2])
+    expect(await app.environments.find(refId)).to.include({ hasPersistentCache: true, persistentCacheQueueUrl: null })
+  })
+
+  it('are not led to what is no standard queue of SQS, nor of an environment that there is not', async () => {
+    const refusal = (asked: Promise<unknown>) =>
+      asked.then(
+        () => 'none',
+        ({ reason }: { reason: string }) => reason,
+      )
+    for (const queueUrl of [
+      '',
+      'http://sqs.eu-west-1.amazonaws.com/1/q',
+      'https://host',
+      'https://u:p@host/1/q',
+      'https://host/1/q.fifo',
+      'https://host/1/q?x=1',
+      'redis://host/0?queue=q',
+    ])
+      expect(await refusal(app.environments.enablePersistentCache(refId, { queueUrl })), queueUrl).to.equal('BAD_USER_INPUT')
+    expect(await refusal(app.environments.enablePersistentCache('nobody', { queueUrl: null }))).to.equal('ENVIRONMENT_NOT_FOUND')
+    expect(await refusal(app.environments.disablePersistentCache('nobody'))).to.equal('ENVIRONMENT_NOT_FOUND')
+  })
+
+  it('that a worker has no key for are told by one that has', async () => {
+    await enabled()
+    const sqs = new SqsFeeds({ sender: new SqsSender(life, null), log: life.log })
+    expect(await sqs.tell(server.urlOf(refId), [])).to.equal(false)
+  })
+})
