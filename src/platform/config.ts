@@ -1,4 +1,7 @@
 import { type CleanedEnv, cleanEnv, makeValidator, num, str, type ValidatorSpec } from 'envalid'
+import { Secret } from '../kernel/secret.js'
+
+export { Secret }
 
 /**
  * A process's configuration: environment variables only, read once, all problems reported together.
@@ -16,26 +19,6 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   constructor(readonly problems: string[]) {
     super(problems.join('\n'))
-  }
-}
-
-/** A value that must not appear in logs: prints and serialises as `****` and its last four characters. */
-export class Secret {
-  readonly #value: string
-  constructor(value: string) {
-    this.#value = value
-  }
-  reveal(): string {
-    return this.#value
-  }
-  toString(): string {
-    return this.#value.length > 8 ? `****${this.#value.slice(-4)}` : '****'
-  }
-  toJSON(): string {
-    return this.toString()
-  }
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return this.toString()
   }
 }
 

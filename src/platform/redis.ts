@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Redis, type RedisOptions } from 'ioredis'
+import type { Log } from '../kernel/log.js'
 import type { Life } from './process.js'
 
 export type { Redis }
@@ -31,8 +32,13 @@ const optionsOf: Record<RedisRole, RedisOptions> = {
 /** Who only listens asks so often whether there is still something to be heard. */
 const heartbeatMs = 5_000
 
+/** What a client is opened in: a process, or whatever else logs and closes. */
+export interface RedisOwner extends Pick<Life, 'open'> {
+  log: Log
+}
+
 /** A Redis client of the process. Closed with it. */
-export function openRedis(life: Life, url: string, role: RedisRole, user: RedisUser = 'platform'): Redis {
+export function openRedis(life: RedisOwner, url: string, role: RedisRole, user: RedisUser = 'platform'): Redis {
   const client = new (user === 'limited' ? LimitedRedis : PlatformRedis)(url, {
     ...optionsOf[role],
     // With a command that a limited user may not send.

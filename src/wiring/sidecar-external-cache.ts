@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Life } from '../platform/process.js'
 import { openRedis } from '../platform/redis.js'
-import { ExternalCacheReader } from '../sidecar/cache/redis.js'
+import { ExternalCacheReader } from '../reader/cache/redis.js'
+import { ApiSource, type ApiSourceParts } from '../reader/source/api-source.js'
+import { ExternalSource } from '../reader/source/external-source.js'
+import type { RightsPool } from '../reader/states/rights.js'
 import { externalCacheUrl, type SidecarConfig } from '../sidecar/config/config.js'
-import { ApiSource, type ApiSourceParts } from '../sidecar/source/api-source.js'
-import { ExternalSource } from '../sidecar/source/external-source.js'
-import type { RightsPool } from '../sidecar/states/rights.js'
 import { ExternalCacheWriter } from '../updates/external-cache/writer.js'
 
 /** A cache that is there answers the first check already; one that is not must not keep the sidecar from starting. */

@@ -3,20 +3,20 @@ import { getHeapStatistics } from 'node:v8'
 import { ServerCredentials } from '@grpc/grpc-js'
 import { KeyWatch } from '../platform/key-watch.js'
 import type { Life } from '../platform/process.js'
-import { ApiClient } from '../sidecar/api/client.js'
-import { ApiClock } from '../sidecar/api/clock.js'
-import { StateReader } from '../sidecar/api/messages.js'
-import { MemoryCache } from '../sidecar/cache/memory.js'
+import { ApiClient } from '../reader/api/client.js'
+import { ApiClock } from '../reader/api/clock.js'
+import { StateReader } from '../reader/api/messages.js'
+import { MemoryCache } from '../reader/cache/memory.js'
+import { ApiSource } from '../reader/source/api-source.js'
+import { offlineSource } from '../reader/source/offline.js'
+import { PersistentUsage } from '../reader/source/persistent-usage.js'
+import type { EntitlementSource } from '../reader/source/source.js'
+import { FreshnessJudge } from '../reader/states/freshness.js'
+import { RightsPool } from '../reader/states/rights.js'
 import type { SidecarConfig } from '../sidecar/config/config.js'
 import { serveGrpc } from '../sidecar/grpc/server.js'
 import { sidecarHandlers } from '../sidecar/grpc/service.js'
 import { SidecarMetrics } from '../sidecar/metrics/metrics.js'
-import { ApiSource } from '../sidecar/source/api-source.js'
-import { offlineSource } from '../sidecar/source/offline.js'
-import { PersistentUsage } from '../sidecar/source/persistent-usage.js'
-import type { EntitlementSource } from '../sidecar/source/source.js'
-import { FreshnessJudge } from '../sidecar/states/freshness.js'
-import { RightsPool } from '../sidecar/states/rights.js'
 
 /** How long what is cached is answered while the API is away, when nothing else is configured: 7 days. */
 const defaultStalenessSecs = 7 * 24 * 3600
@@ -113,7 +113,7 @@ async function connectedSource(
   }
   const apiSource = new ApiSource(parts)
   if (config.WS_ENABLED) {
-    const { RealTimeUpdates } = await import('../sidecar/api/real-time-updates.js')
+    const { RealTimeUpdates } = await import('../reader/api/real-time-updates.js')
     const updates = new RealTimeUpdates({
       url: config.WS_URL ?? webSocketUrl(url),
       apiKey,

@@ -12,6 +12,7 @@ import { findPrograms } from './harness/programs.js'
 import { ingest } from './metering/ingest.js'
 import { ingestLong } from './metering/ingest-long.js'
 import { report } from './metering/report.js'
+import { sdk } from './sdk.js'
 import { sidecar } from './sidecar.js'
 import { sidecarChanges } from './sidecar-changes.js'
 import { sidecarMany } from './sidecar-many.js'
@@ -29,6 +30,7 @@ const benchmarks: readonly Benchmark[] = [
   graphql,
   graphqlMemory,
   report,
+  sdk,
   sidecar,
   sidecarMany,
   sidecarChanges,

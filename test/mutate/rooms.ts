@@ -7,15 +7,14 @@ export interface Room {
   files?: readonly string[]
 }
 
-/** What a sidecar decides, without what it talks to. */
-const sidecar: readonly Room[] = [
-  { name: 'src/sidecar/states' },
-  { name: 'src/sidecar/api', files: ['clock.ts', 'outage.ts'] },
-  { name: 'src/sidecar/cache', files: ['memory.ts'] },
-  { name: 'src/sidecar/config', files: ['fallback.ts'] },
+/** What a reader of states decides, without what it talks to. */
+const reader: readonly Room[] = [
+  { name: 'src/reader/states' },
+  { name: 'src/reader/api', files: ['clock.ts', 'outage.ts'] },
+  { name: 'src/reader/cache', files: ['memory.ts'] },
 ]
 
-export const mutatedRooms: readonly Room[] = [...rooms.filter(isPure).map((name) => ({ name })), ...sidecar]
+export const mutatedRooms: readonly Room[] = [...rooms.filter(isPure).map((name) => ({ name })), ...reader]
 
 const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
 

@@ -83,6 +83,23 @@ describe('architecture', () => {
     expect(heavy).to.deep.equal([])
   })
 
+  it('keeps all but a few packages out of the processes that have the server SDK', () => {
+    // With what it loads in one mode only.
+    const parts = [
+      'sdk/server/index',
+      'reader/api/real-time-updates',
+      'reader/cache/redis',
+      'reader/source/external-source',
+      'updates/external-cache/writer',
+    ]
+    const loaded = [...new Set(parts.flatMap((file) => [...loadedBy(`src/${file}`, imports)]))]
+    const packages = loaded.filter((file) => !/^(src\/|node:)/.test(file))
+    expect(packages.sort()).to.deep.equal(['cockatiel', 'graphql-ws', 'ioredis', 'lru-cache', 'uuid', 'ws'])
+    const rooms =
+      /^src\/(kernel|reader|sdk|updates\/(wire|external-cache)|entitlement\/rules|(metering|catalog|changes)\/model)\/|^src\/platform\/redis$/
+    expect(loaded.filter((file) => file.startsWith('src/') && !rooms.test(file))).to.deep.equal([])
+  })
+
   it('keeps the command that works from outside by itself', () => {
     const others = [...loadedBy('src/cli/main', imports)].filter((file) => !/^(src\/(cli|kernel)\/|node:|yaml$)/.test(file))
     expect(others).to.deep.equal([])

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 
 /**
  * Files that read the clock of their process, and why nothing that the platform decides depends on it. What is due, in force or too late is decided by the
- * clock of the database (`src/platform/database-clock.ts`), by a sidecar as the platform's answers tell it (`src/sidecar/api/clock.ts`); how long something
+ * clock of the database (`src/platform/database-clock.ts`), by a sidecar as the platform's answers tell it (`src/reader/api/clock.ts`); how long something
  * takes or is left alone, by `performance.now()`.
  */
 const readers: Record<string, string> = {
@@ -14,7 +14,7 @@ const readers: Record<string, string> = {
   'src/local/demo/story.ts': 'the demo is a caller, on the machine of its platform',
   'src/sdk/sidecar/client.ts': 'gRPC takes the deadline of a call as an instant of this process’s clock',
   'src/sidecar/grpc/service.ts': 'gRPC tells the deadline of a call as an instant of this process’s clock',
-  'src/sidecar/api/clock.ts': 'all that a sidecar has until the platform has answered',
+  'src/reader/api/clock.ts': 'all that a sidecar has until the platform has answered',
   'src/platform/queue.ts': 'BullMQ delays jobs by the clocks of its processes; what is late by it is found by a sweep',
   'src/updates/external-cache/jobs.ts': 'BullMQ delays jobs by the clocks of its processes',
   'src/updates/deliver/feed-epochs.ts': 'when a message was made is told, and decides nothing',

@@ -20,9 +20,12 @@ export type Decision<E extends Entitlement = Entitlement> = (
   isStale: boolean
 }
 
+/** An exact amount, or a double that stands for the shortest decimal that reads back as it. */
+export type Amount = decimal.Decimal | number
+
 interface Question {
   /** What the caller wants to consume of a metered feature; default 0. See `checkRequestedUsage`. */
-  requestedUsage?: decimal.Decimal
+  requestedUsage?: Amount
   /** What the caller wants of an ENUM; default none. */
   requestedValues?: readonly string[]
   /** Denied with FeatureTypeMismatch when the feature is of another type; default: any type will do. */
@@ -65,7 +68,7 @@ export function decide<E extends Entitlement>(held: E, question: Question): Deci
   checkNotNegative(question.requestedUsage)
   const entitlement = entitlementAt(held, question.now)
   const isStale = isPeriodOver(held, question.now)
-  const reason = denialReason(entitlement, question)
+  const reason = denialOf(entitlement, entitlement.usage?.currentUsage ?? 0, question)
   return reason === null ? { granted: true, entitlement, isStale } : { granted: false, reason, entitlement, isStale }
 }
 
@@ -90,16 +93,24 @@ export function fitsLimit({
   requestedUsage,
   usageLimit,
 }: {
-  currentUsage: decimal.Decimal
-  requestedUsage: decimal.Decimal
-  usageLimit: decimal.Decimal | null
+  currentUsage: Amount
+  requestedUsage: Amount
+  usageLimit: Amount | null
 }): boolean {
   const [used, requested, limit] = [Math.max(0, Number(currentUsage)), Number(requestedUsage), Number(usageLimit ?? 0)]
   const room = limit - used - requested
   // Each of the five roundings is off by at most 2^-53 of a number no larger than this sum.
   if (Math.abs(room) > (used + requested + Math.abs(limit)) * 2 ** -50) return room > 0
-  return decimal.compare(decimal.add(decimal.max(currentUsage, decimal.zero), requestedUsage), usageLimit ?? decimal.zero) <= 0
+  if (isWhole(currentUsage) && isWhole(requestedUsage) && isWhole(usageLimit ?? 0) && Number.isSafeInteger(used + requested))
+    return room >= 0
+  const usedExactly = decimal.max(exact(currentUsage), decimal.zero)
+  return decimal.compare(decimal.add(usedExactly, exact(requestedUsage)), exact(usageLimit ?? 0)) <= 0
 }
+
+/** Whether it is a whole number, and as a double too: nothing is rounded then. */
+const isWhole = (amount: Amount): boolean => (typeof amount === 'number' || amount.length <= 15) && Number.isSafeInteger(Number(amount))
+
+const exact = (amount: Amount): decimal.Decimal => (typeof amount === 'number' ? decimal.fromNumber(amount) : amount)
 
 function inNewPeriod<E extends Entitlement>(entitlement: E, usage: Usage, now: EpochMs): E {
   const { reset, usageRestartsAt } = entitlement
@@ -116,31 +127,46 @@ function inNewPeriod<E extends Entitlement>(entitlement: E, usage: Usage, now: E
   }
 }
 
-function denialReason(
-  entitlement: Entitlement,
-  { requestedUsage = decimal.zero, requestedValues = [], expectedType }: Question,
-): DenialReason | null {
-  const type = entitlementTypeOf(entitlement.feature)
-  // The question does not fit, whatever is held: this comes before any reason to deny it.
-  if (expectedType !== undefined && expectedType !== type) return 'FeatureTypeMismatch'
-  if (entitlement.deniedReason !== null) return entitlement.deniedReason
-  if (type === 'enum') return requestedValues.every((value) => entitlement.enumValues.includes(value)) ? null : 'RequestedValuesMismatch'
-  if (type !== 'metered' || entitlement.hasUnlimitedUsage || entitlement.hasSoftLimit) return null
-  const currentUsage = entitlement.usage?.currentUsage ?? decimal.zero
-  return fitsLimit({ currentUsage, requestedUsage, usageLimit: entitlement.usageLimit }) ? null : 'RequestedUsageExceedingLimit'
+/** What of an entitlement decides, besides its usage. */
+export interface Right extends Pick<Entitlement, 'feature' | 'hasUnlimitedUsage' | 'hasSoftLimit' | 'enumValues' | 'deniedReason'> {
+  usageLimit: Amount | null
 }
 
-function entitlementTypeOf({ featureType, meterType }: Feature): EntitlementType {
+/**
+ * The decision itself, for readers that keep usage apart: why not; null: granted. `currentUsage` is that of the period that contains the instant that is asked
+ * about (see `isOver`); 0 of a feature without a meter.
+ */
+export function denialOf(
+  right: Right,
+  currentUsage: Amount,
+  { requestedUsage = 0, requestedValues, expectedType }: Omit<Question, 'now'>,
+): DenialReason | null {
+  const type = entitlementTypeOf(right.feature)
+  // The question does not fit, whatever is held: this comes before any reason to deny it.
+  if (expectedType !== undefined && expectedType !== type) return 'FeatureTypeMismatch'
+  if (right.deniedReason !== null) return right.deniedReason
+  if (type === 'enum')
+    return requestedValues?.every((value) => right.enumValues.includes(value)) === false ? 'RequestedValuesMismatch' : null
+  if (type !== 'metered' || right.hasUnlimitedUsage || right.hasSoftLimit) return null
+  return fitsLimit({ currentUsage, requestedUsage, usageLimit: right.usageLimit }) ? null : 'RequestedUsageExceedingLimit'
+}
+
+/** Which of the four questions a feature takes. */
+export function entitlementTypeOf({ featureType, meterType }: Feature): EntitlementType {
   if (featureType === 'BOOLEAN') return 'boolean'
   if (featureType === 'ENUM') return 'enum'
   return meterType === 'None' ? 'numeric' : 'metered'
 }
 
-/** Seats are never reset by time, whatever period an entry carries. */
 function isPeriodOver({ feature, usage }: Entitlement, now: EpochMs): boolean {
-  return feature.meterType === 'Incremental' && usage !== null && usage.periodEnd !== null && now >= usage.periodEnd
+  return usage !== null && usage.periodEnd !== null && isOver(feature, usage.periodEnd, now)
 }
 
-function checkNotNegative(requestedUsage: decimal.Decimal | undefined): void {
-  if (requestedUsage?.startsWith('-')) throw invalidInput('requestedUsage must be 0 or a positive number', { path: 'requestedUsage' })
+/** Whether usage has started again at the end of its period. Seats are never reset by time, whatever period an entry carries. NaN: there is no end. */
+export const isOver = ({ meterType }: Pick<Feature, 'meterType'>, periodEnd: EpochMs, now: EpochMs): boolean =>
+  meterType === 'Incremental' && now >= periodEnd
+
+function checkNotNegative(requestedUsage: Amount = 0): void {
+  if (typeof requestedUsage === 'number' ? requestedUsage < 0 : requestedUsage.startsWith('-'))
+    throw invalidInput('requestedUsage must be 0 or a positive number', { path: 'requestedUsage' })
 }

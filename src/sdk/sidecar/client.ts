@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChannelCredentials, Client, Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { SidecarError } from './error.js'
 import type {
   BooleanEntitlement,
   CallOptions,
@@ -19,7 +18,8 @@ import type {
   ReportedUsage,
   UsageEvent,
   UsageReport,
-} from './types.js'
+} from '../types.js'
+import { SidecarError } from './error.js'
 import * as wire from './wire.js'
 
 export interface ClientOptions {

@@ -1,3 +1,5 @@
+import type { ReportedOutcome } from '../types.js'
+
 /** A call that could not be answered. */
 export class SidecarError extends Error {
   override readonly name = 'SidecarError'
@@ -12,12 +14,4 @@ export class SidecarError extends Error {
   ) {
     super(message, cause === undefined ? undefined : { cause })
   }
-}
-
-/** What became of usage that was not acknowledged. */
-export interface ReportedOutcome {
-  /** unknown: it may have been counted, and sending it again under the same keys counts it once. */
-  outcome: 'notCounted' | 'unknown'
-  /** Of the reports or events of the call, in their order. */
-  idempotencyKeys: readonly string[]
 }

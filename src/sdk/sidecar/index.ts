@@ -7,13 +7,13 @@
  *   await sidecar.close()
  */
 import { credentials } from '@grpc/grpc-js'
+import type { Fallback, RedisOptions } from '../types.js'
 import { SidecarChild } from './child.js'
 import { type ClientOptions, SidecarClient } from './client.js'
-import { type ReportedOutcome, SidecarError } from './error.js'
-import type { Fallback } from './types.js'
+import { SidecarError } from './error.js'
 
-export type * from './types.js'
-export { type ReportedOutcome, SidecarError }
+export type * from '../types.js'
+export { SidecarError }
 
 export interface ApiConfig {
   /** The environment's Server API key. */
@@ -21,20 +21,6 @@ export interface ApiConfig {
   apiUrl?: string
   edgeEnabled?: boolean
   edgeApiUrl?: string
-}
-
-/** The external cache that sidecars share. */
-export interface RedisOptions {
-  environmentPrefix: string
-  host?: string
-  port?: number
-  db?: number
-  username?: string
-  password?: string
-  /** Encrypts the connection. */
-  tls?: boolean
-  /** Seconds. */
-  ttl?: number
 }
 
 /** How a sidecar of one's own runs; without effect on a remote one. */

@@ -13,7 +13,7 @@ import type {
   ReportedUsage,
   UsageEvent,
   UsageReport,
-} from './types.js'
+} from '../types.js'
 
 /** Between the SDK's words and the messages as proto-loader has them: camel case, enums by name, absent fields undefined. */
 

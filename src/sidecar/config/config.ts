@@ -13,8 +13,8 @@ import {
   secret,
   str,
 } from '../../platform/config.js'
+import { type GlobalFallbacks, parseGlobalFallbacks } from '../../reader/states/fallback.js'
 import { databaseIndex, externalCacheAddress, host, withCredentials } from '../../updates/external-cache/config.js'
-import { type GlobalFallbacks, parseGlobalFallbacks } from './fallback.js'
 
 const globalFallbacks = makeValidator<GlobalFallbacks>(parseGlobalFallbacks)
 

@@ -1,14 +1,14 @@
 import type { DenialReason } from '../../entitlement/rules/denial.js'
-import { checkRequestedUsage, decide, type EntitlementType } from '../../entitlement/rules/evaluate.js'
+import { checkRequestedUsage, decide, type EntitlementType, entitlementTypeOf } from '../../entitlement/rules/evaluate.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type * as decimal from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
-import { chooseFallback, type GlobalFallbacks } from '../config/fallback.js'
-import type { CachedState, CacheEntry } from '../states/entry.js'
-import { type HeldEntitlement, heldAt } from '../states/rights.js'
+import type { CachedState, CacheEntry } from '../../reader/states/entry.js'
+import { chooseFallback, type GlobalFallbacks } from '../../reader/states/fallback.js'
+import { type HeldEntitlement, heldAt } from '../../reader/states/rights.js'
 import { type EncodedField, encodeCheckAnswer, encodeFields } from './encoding.js'
-import { encodeFallback, encodeHeld, fromFallback, reasonNumber, typeOf } from './mapping.js'
+import { encodeFallback, encodeHeld, fromFallback, reasonNumber } from './mapping.js'
 import type { CheckRequest } from './messages.js'
 
 /** The five Get…Entitlement calls: one question, five shapes of answer. Pure. */
@@ -93,7 +93,7 @@ export function answerFromEntry({ kind, request, requestedUsage }: Check, { stat
   return encode(kind, request, {
     hasAccess: decision.granted,
     reason: decision.granted ? null : decision.reason,
-    entitlement: { field: kind.entitlementField[typeOf(held.feature)], bytes: encodeHeld(decision.entitlement ?? held) },
+    entitlement: { field: kind.entitlementField[entitlementTypeOf(held.feature)], bytes: encodeHeld(decision.entitlement ?? held) },
   })
 }
 
@@ -150,7 +150,7 @@ export function answerAll({ state }: CacheEntry, now: EpochMs): Buffer {
 }
 
 function listedEntitlement(held: HeldEntitlement, now: EpochMs): EncodedField {
-  return { field: listedField[typeOf(held.feature)], bytes: encodeHeld(decide(held, { now }).entitlement ?? held) }
+  return { field: listedField[entitlementTypeOf(held.feature)], bytes: encodeHeld(decide(held, { now }).entitlement ?? held) }
 }
 
 function heldEntitlement(state: CachedState, featureId: string): HeldEntitlement | undefined {

@@ -1,14 +1,14 @@
 import type { Feature, FeatureType } from '../../catalog/model/feature.js'
 import type { DenialReason } from '../../entitlement/rules/denial.js'
-import type { EntitlementType } from '../../entitlement/rules/evaluate.js'
+import { type EntitlementType, entitlementTypeOf } from '../../entitlement/rules/evaluate.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type { MeterType } from '../../metering/model/meter.js'
 import type { Dimensions } from '../../metering/model/report.js'
 import type { ResetPeriod } from '../../metering/model/usage-period.js'
-import type { Fallback } from '../config/fallback.js'
-import type { HeldEntitlement, Right } from '../states/rights.js'
+import type { Fallback } from '../../reader/states/fallback.js'
+import type { HeldEntitlement, Right } from '../../reader/states/rights.js'
 import { encodeMeteredEntitlement } from './encoding.js'
 import type { DimensionMessage, FallbackMessage, Timestamp } from './messages.js'
 import { encodeEntitlement } from './proto.js'
@@ -54,13 +54,6 @@ export function encodeHeld({ right, usage, usagePeriodAnchor }: HeldEntitlement)
   })
 }
 
-/** Which of the four entitlement messages a feature takes. */
-export function typeOf({ featureType, meterType }: Feature): EntitlementType {
-  if (featureType === 'BOOLEAN') return 'boolean'
-  if (featureType === 'ENUM') return 'enum'
-  return meterType === 'None' ? 'numeric' : 'metered'
-}
-
 const nothing = new Uint8Array()
 
 /** The message without usage; of a metered entitlement in two parts, between which the usage goes. */
@@ -69,7 +62,7 @@ function encodeRight(right: Right): { before: Uint8Array; after: Uint8Array } {
   // What is left out is as good as zero, and shorter.
   const is_unlimited = right.hasUnlimitedUsage || undefined
   const limit = right.hasUnlimitedUsage || right.usageLimit === null ? undefined : decimal.toNumber(right.usageLimit)
-  switch (typeOf(right.feature)) {
+  switch (entitlementTypeOf(right.feature)) {
     case 'boolean':
       return { before: encodeEntitlement.boolean({ feature }), after: nothing }
     case 'enum':

@@ -4,14 +4,15 @@ import { checkRefId, newId } from '../../kernel/id.js'
 import { invalidInput, Problem, unavailable } from '../../kernel/problem.js'
 import { outcomeUnknownReason, type RefusedItem } from '../../metering/model/problems.js'
 import { maxItemsPerCall } from '../../metering/model/report.js'
-import type { SentEvent, SentReport } from '../api/client.js'
-import { fromTime, type ReportUsageJson } from '../api/messages.js'
-import type { GlobalFallbacks } from '../config/fallback.js'
-import type { FallbackCause, SidecarMetrics } from '../metrics/metrics.js'
-import { offlineReason } from '../source/offline.js'
-import type { EntitlementSource } from '../source/source.js'
-import { isKnown, isWhole } from '../states/cached-state.js'
-import type { CacheEntry, Owner } from '../states/entry.js'
+import type { SentEvent, SentReport } from '../../reader/api/client.js'
+import { fromTime, type ReportUsageJson } from '../../reader/api/messages.js'
+import { offlineReason } from '../../reader/source/offline.js'
+import type { EntitlementSource } from '../../reader/source/source.js'
+import { isKnown, isWhole } from '../../reader/states/cached-state.js'
+import type { CacheEntry, Owner } from '../../reader/states/entry.js'
+import type { GlobalFallbacks } from '../../reader/states/fallback.js'
+import type { FallbackCause } from '../../reader/states/figures.js'
+import type { SidecarMetrics } from '../metrics/metrics.js'
 import { answerAll, answerFromEntry, answerFromFallback, type Check, type CheckKind, checkKinds, toCheck } from './checks.js'
 import { toServiceError } from './errors.js'
 import { fromDimensions, fromTimestamp, fromUpdateBehavior, toTimestamp } from './mapping.js'
@@ -59,13 +60,14 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
   function answerCheck(kind: CheckKind, call: Call<CheckRequest>, answer: Answer): void {
     try {
       const check = toCheck(kind, call.request)
-      const entry = source.peek(call.request.customer_id, call.request.resource_id ?? null)
+      const now = clock.now()
+      const entry = source.peek(call.request.customer_id, call.request.resource_id ?? null, now)
       if (entry === undefined || isUnknown(entry, call.request))
         void answerLater(check, call).then(
           (bytes) => answer(null, bytes),
           (error) => answer(toServiceError(error)),
         )
-      else answer(null, answerFromEntry(check, entry, clock.now()) ?? fallBack(check, 'type_mismatch'))
+      else answer(null, answerFromEntry(check, entry, now) ?? fallBack(check, 'type_mismatch'))
     } catch (error) {
       answer(toServiceError(error))
     }
@@ -129,7 +131,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     ...unary<OwnerRequest>('GetEntitlements', async (request, call) => {
       const owner = toOwner(request)
       try {
-        const cached = source.peek(owner.customerId, owner.resourceId)
+        const cached = source.peek(owner.customerId, owner.resourceId, clock.now())
         const entry = cached && isWhole(cached) ? cached : await source.resolve(owner, waitMs(call))
         if (!isWhole(entry)) throw unavailable('The usage of some of what is held is not known here, and the API does not answer.')
         return answerAll(entry, clock.now())
@@ -169,8 +171,8 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     }),
 
     ...unary<OwnerRequest>('ReloadEntitlements', async (request, call) => {
-      const state = await source.reload(toOwner(request), waitMs(call))
-      return { entitled_entity_exists: state !== null && isKnown(state) }
+      const entry = await source.reload(toOwner(request), waitMs(call))
+      return { entitled_entity_exists: entry !== null && isKnown(entry.state) }
     }),
   }
 }

@@ -1,30 +1,16 @@
 import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
-import type { EntitlementCache } from '../cache/cache.js'
+import type { EntitlementCache } from '../../reader/cache/cache.js'
+import { ReaderFigures, type ReaderMetrics } from '../../reader/states/figures.js'
 import { LatencyHistogram } from './latency.js'
 
-type CacheOutcome = 'hit' | 'stale' | 'miss'
-
-/** `error`: the API answered an error. */
-export type FallbackCause = 'offline' | 'unavailable' | 'timeout' | 'error' | 'type_mismatch'
-
-/**
- * The sidecar's figures. What a warm check touches are plain numbers, read when Prometheus scrapes: a labelled counter would
- * cost as much as the cache look-up that it counts.
- */
-export class SidecarMetrics {
-  readonly lookups: Record<CacheOutcome, number> = { hit: 0, stale: 0, miss: 0 }
-  readonly fallbacks: Record<FallbackCause, number> = { offline: 0, unavailable: 0, timeout: 0, error: 0, type_mismatch: 0 }
-  /** Age of the oldest entry answered since the last scrape that no connection vouched for. */
-  oldestAnswerSeconds = 0
-  isRealTime = false
-  readonly reconnections = { gap: 0, caught_up: 0 }
+/** The sidecar's figures, read when Prometheus scrapes. `oldestAnswerSeconds` begins anew with each scrape. */
+export class SidecarMetrics extends ReaderFigures implements ReaderMetrics {
   readonly rpcSeconds: LatencyHistogram
   readonly rpcErrors: Counter<'method' | 'code'>
-  /** With an external cache: reads and writes that it did not answer. */
-  externalCacheFailures = 0
   readonly apiSeconds: Histogram<'operation' | 'outcome'>
 
   constructor(registry: Registry) {
+    super()
     const registers = [registry]
     const { lookups, fallbacks, reconnections } = this
     this.rpcSeconds = new LatencyHistogram('sidecar_rpc_seconds', 'Time from a request to its answer, by method', registry)

@@ -2,9 +2,9 @@ import { readAll, type UsageIntake } from '../../metering/intake/intake.js'
 import { patienceOf } from '../../metering/intake/patience.js'
 import type { ReportedUsage } from '../../metering/model/report.js'
 import { checkUsageValue } from '../../metering/model/usage-value.js'
-import type { SentEvent, SentReport } from '../api/client.js'
-import type { ReportUsageJson } from '../api/messages.js'
-import type { UsageDoor } from './source.js'
+import type { SentEvent, SentReport } from '../../reader/api/client.js'
+import type { ReportUsageJson } from '../../reader/api/messages.js'
+import type { UsageDoor } from '../../reader/source/source.js'
 
 /** Usage goes to the environment's own queue and the results are read back, as the API's door does it: two hops less, and the API may be away. */
 export class DirectQueue implements UsageDoor {

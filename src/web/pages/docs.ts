@@ -36,7 +36,7 @@ const firstPage = 'index'
 /** The pages in the order of who begins. What is not named is reference. */
 const sections: readonly (readonly [title: string, names: readonly string[]])[] = [
   ['Start', [firstPage]],
-  ['Clients', ['clients', 'sidecar', 'edge', 'persistent-cache']],
+  ['Clients', ['clients', 'server-sdk', 'sidecar', 'edge', 'persistent-cache']],
   ['Recipes', ['recipes', 'subscription-year']],
   ['How it works', ['catalog', 'subscriptions', 'events', 'billing']],
   ['Reference', ['graphql-api', 'reference', 'errors', 'unsupported-fields']],

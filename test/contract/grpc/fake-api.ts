@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { EntitlementJson, StateJson } from '../../../src/sidecar/api/messages.js'
+import type { EntitlementJson, StateJson } from '../../../src/reader/api/messages.js'
 
 /** A metered entitlement as the API answers it, with whatever the test cares about changed. */
 export function metered(featureId: string, changes: Partial<EntitlementJson> = {}): EntitlementJson {
@@ -92,6 +92,7 @@ interface Change {
   kind: string
   customerId: string
   resourceId: string | null
+  version?: number
   accessDeniedReason?: string | null
   entitlements?: EntitlementJson[] | null
   usage?: object | null

@@ -166,7 +166,9 @@ describe('a worker that is given jobs of any shape', function () {
       try {
         const random = some(60, fc.oneof({ arbitrary: nearly([good]), weight: 6 }, { arbitrary: json, weight: 1 }))
         seed = random.seed
-        const anyhow = random.values.map((value) => JSON.parse(written(value)) as unknown)
+        // What may be of a release to come waits for it.
+        const isOfLaterRelease = (value: unknown) => ((value as { v?: unknown } | null)?.v as number) > (job as { v: number }).v
+        const anyhow = random.values.map((value) => JSON.parse(written(value)) as unknown).filter((value) => !isOfLaterRelease(value))
         const jobs = [...mutations(good), ...Object.values(replacements), ...anyhow]
         const opts = { attempts: 1, removeOnComplete: true }
         for (let first = 0; first < jobs.length; first += 200)

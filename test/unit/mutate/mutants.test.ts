@@ -72,14 +72,14 @@ describe('the rooms that are named', () => {
   const named = (...paths: string[]) => selectRooms(paths).map(({ name, files }) => (files ? [name, ...files] : name))
 
   it('are all, those in a folder, one, or a file of one', () => {
-    expect(named()).to.include.members(['src/kernel', 'src/billing/rules', 'src/sidecar/states'])
+    expect(named()).to.include.members(['src/kernel', 'src/billing/rules', 'src/reader/states'])
     expect(named('src/catalog')).to.deep.equal(['src/catalog/model', 'src/catalog/document'])
     expect(named('src/billing/rules')).to.deep.equal(['src/billing/rules'])
     expect(named('src/kernel/id.ts', 'src/kernel/money.ts')).to.deep.equal([['src/kernel', 'id.ts', 'money.ts']])
   })
 
   it('are none of what does more than compute', () => {
-    expect(named('src/billing/records', 'src/web', 'src/sidecar/api/client.ts', 'src/kern')).to.deep.equal([])
-    expect(named('src/sidecar/api')).to.deep.equal([['src/sidecar/api', 'clock.ts', 'outage.ts']])
+    expect(named('src/billing/records', 'src/web', 'src/reader/api/client.ts', 'src/kern')).to.deep.equal([])
+    expect(named('src/reader/api')).to.deep.equal([['src/reader/api', 'clock.ts', 'outage.ts']])
   })
 })

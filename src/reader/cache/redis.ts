@@ -1,0 +1,147 @@
+import * as decimal from '../../kernel/decimal.js'
+import type { Redis } from '../../platform/redis.js'
+import { entityKey, latestVersion, metadataKey, timestampKey, usageKey } from '../../updates/external-cache/keys.js'
+import { stateReasons, toDenialReason } from '../../updates/external-cache/state-json.js'
+import type { CachedFeature } from '../../updates/external-cache/value.js'
+import type { CachedState, Owner } from '../states/entry.js'
+import { type HeldUsage, packUsages, type RightsPool, type ToldRight, toEntitledFeature } from '../states/rights.js'
+import { asEntry, asUsage } from './shape.js'
+
+/**
+ * Reads the external cache that the persistent-cache-service keeps current: two steps, the entry and then the usages of what it holds.
+ * Layout: `src/updates/external-cache/keys.ts` and `value.ts`.
+ */
+export class ExternalCacheReader {
+  readonly #redis: Redis
+  readonly #prefix: string
+  readonly #pool: RightsPool
+
+  constructor({ redis, prefix, pool }: { redis: Redis; prefix: string; pool: RightsPool }) {
+    this.#redis = redis
+    this.#prefix = prefix
+    this.#pool = pool
+  }
+
+  /** Null: nothing that can be used is there. Fails when Redis does. */
+  async read({ customerId, resourceId }: Owner): Promise<CachedState | null> {
+    const entity = entityKey(this.#prefix, { customerId, resourceId })
+    const customer = entityKey(this.#prefix, { customerId, resourceId: null })
+    const [body, version, customerVersion, metadata] = await this.#redis.mget(
+      entity,
+      timestampKey(entity),
+      timestampKey(customer),
+      metadataKey(entity),
+    )
+    if (!body || !version) return null
+    // What the customer holds itself counts for its resources too, so an entry from before it changed is not right any more.
+    if (Number(version) < (versionOf(customerVersion) ?? 0)) return null
+    const entry = readable(() => toFeatures(body))
+    const texts = entry && (await this.#usageTexts(entity, entry))
+    return texts && readable(() => this.#toState({ customerId, resourceId }, entry, { texts, version, metadata: metadata ?? null }))
+  }
+
+  #toState(
+    { customerId, resourceId }: Owner,
+    { features, metered }: Features,
+    { texts, version, metadata }: { texts: (string | null)[]; version: string; metadata: string | null },
+  ): CachedState | null {
+    const usages = toUsages(metered, texts)
+    if (usages === null) return null
+    const accessVersion = toVersion(version)
+    const validUntil = features.map(({ calculatedEntitlement }) => calculatedEntitlement.validUntil ?? Number.POSITIVE_INFINITY)
+    const earliest = Math.min(...validUntil)
+    return {
+      customerId,
+      resourceId,
+      version: Math.max(accessVersion, ...usages.map(({ updatedAt }) => updatedAt)),
+      accessVersion,
+      deniedReason: toStateReason(metadata),
+      rights: this.#pool.list(features.map(toRight)),
+      usages: packUsages(usages),
+      validUntil: Number.isFinite(earliest) ? earliest : null,
+    }
+  }
+
+  /** Value and version of each metered feature's usage, one after the other. */
+  async #usageTexts(entity: string, { metered }: Features): Promise<(string | null)[]> {
+    if (metered.length === 0) return []
+    const keys = metered.flatMap(({ calculatedEntitlement: { feature } }) => {
+      const key = usageKey(entity, feature.id)
+      return [key, timestampKey(key)]
+    })
+    return this.#redis.mget(keys)
+  }
+}
+
+/** Of an entry. */
+interface Features {
+  features: CachedFeature[]
+  metered: CachedFeature[]
+}
+
+/** Null: what is written there is none of ours. It is a miss then, of this key and no other. */
+function readable<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}
+
+function toFeatures(body: string): Features {
+  const features = Object.values(asEntry(JSON.parse(body)))
+  const metered = features.filter(
+    ({ calculatedEntitlement: { feature } }) => feature.featureType === 'NUMBER' && feature.meterType !== 'None',
+  )
+  return { features, metered }
+}
+
+/** Null when one is missing. */
+function toUsages(metered: readonly CachedFeature[], texts: readonly (string | null)[]): HeldUsage[] | null {
+  const usages: HeldUsage[] = []
+  for (const [index, { featureUsage }] of metered.entries()) {
+    const [body, version] = [texts[index * 2], texts[index * 2 + 1]]
+    if (!body || !version) return null
+    const { currentUsage, usagePeriodStart, usagePeriodEnd } = asUsage(JSON.parse(body))
+    usages.push({
+      currentUsage: decimal.fromNumber(currentUsage),
+      periodStart: usagePeriodStart,
+      periodEnd: usagePeriodEnd,
+      updatedAt: toVersion(version),
+      anchor: featureUsage.usagePeriodAnchor,
+    })
+  }
+  return usages
+}
+
+function toVersion(text: string): number {
+  const version = versionOf(text)
+  if (version === null) throw new Error('a version that is none')
+  return version
+}
+
+/** Null: it is none, as for the writer. */
+function versionOf(text: string | null | undefined): number | null {
+  const version = Number(text ?? Number.NaN)
+  return version >= 0 && version <= latestVersion ? version : null
+}
+
+function toRight({ calculatedEntitlement, featureUsage }: CachedFeature): ToldRight {
+  const { feature, usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues, accessDeniedReason } = calculatedEntitlement
+  const { id, featureType, meterType, units, unitsPlural } = feature
+  return {
+    feature: toEntitledFeature({ refId: id, featureType, meterType, units, unitsPlural }),
+    usageLimit: usageLimit === null ? null : decimal.fromNumber(usageLimit),
+    hasUnlimitedUsage,
+    hasSoftLimit,
+    enumValues: enumValues ?? [],
+    deniedReason: accessDeniedReason === undefined ? null : toDenialReason(accessDeniedReason),
+    resetPeriod: featureUsage.resetPeriod,
+  }
+}
+
+function toStateReason(metadata: string | null): CachedState['deniedReason'] {
+  const { accessDeniedReason = null } = (JSON.parse(metadata ?? 'null') as { accessDeniedReason?: string } | null) ?? {}
+  if (accessDeniedReason === null) return null
+  return stateReasons.find((known) => known === accessDeniedReason) ?? 'NoActiveSubscription'
+}

@@ -1,0 +1,170 @@
+import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel'
+import type { Clock, EpochMs } from '../../kernel/clock.js'
+import type { Log } from '../../kernel/log.js'
+import { isReply, type Redis } from '../../platform/redis.js'
+import { toWritableState } from '../../updates/external-cache/state-json.js'
+import type { ExternalCacheWriter } from '../../updates/external-cache/writer.js'
+import type { SentEvent, SentReport } from '../api/client.js'
+import { fromReportUsage, fromTime, type ReportUsageJson, type StateJson } from '../api/messages.js'
+import type { ExternalCacheReader } from '../cache/redis.js'
+import { toEntry } from '../states/cached-state.js'
+import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
+import type { ReaderMetrics } from '../states/figures.js'
+import type { ApiSource } from './api-source.js'
+import type { EntitlementSource } from './source.js'
+
+/** A local Redis answers in less than 1 ms. Slower than this it is as good as away: the API, or what is in memory, answers. */
+const patienceMs = 150
+/** After that many reads in a row without an answer Redis is left alone for a moment, so that checks do not wait for it. */
+const outageAfterFailures = 3
+const outageRetryMs = 1_000
+/** What the external cache does not hold (unknown customers) was read from the API so lately that asking again would tell nothing new. */
+const missTrustMs = 5_000
+
+/** A persistent-cache-service that is not behind has written a change by then. */
+const consumerLagMs = 5_000
+
+/** Answers of Redis that are about one write and not about Redis. */
+const refusals = ['NOPERM', 'NOSCRIPT', 'WRONGTYPE', 'ERR']
+
+interface ExternalSourceParts {
+  redis: Redis
+  reader: ExternalCacheReader
+  writer: ExternalCacheWriter
+  /** Reads the API; keeps in memory what it read, for when Redis is away. */
+  apiSource: ApiSource
+  clock: Clock
+  metrics: ReaderMetrics
+  log: Log
+}
+
+/**
+ * External cache, then API. The cache is kept current by the persistent-cache-service, so what it holds is answered as it is; what it does not hold
+ * is read from the API and written there, where an older state never replaces a newer one. A cache that is slow or away is a miss.
+ */
+export class ExternalSource implements EntitlementSource {
+  readonly #parts: ExternalSourceParts
+  readonly #cache = wrap(
+    circuitBreaker(handleAll, { halfOpenAfter: outageRetryMs, breaker: new ConsecutiveBreaker(outageAfterFailures) }),
+    timeout(patienceMs, TimeoutStrategy.Aggressive),
+  )
+
+  /** Customers that this process has changed, the last one last, and until when the API answers about them. */
+  readonly #outdated = new Map<string, EpochMs>()
+  #isRefusalReported = false
+
+  constructor(parts: ExternalSourceParts) {
+    this.#parts = parts
+    let isReported = false
+    this.#cache.onFailure(({ reason }) => {
+      if (!isReported) parts.log.warn({ err: 'error' in reason ? reason.error : undefined }, 'external cache does not answer, the API does')
+      isReported = true
+    })
+    this.#cache.onSuccess(() => {
+      if (isReported) parts.log.info({}, 'external cache answers again')
+      isReported = false
+    })
+  }
+
+  peek(): undefined {
+    return undefined
+  }
+
+  async resolve(owner: Owner, waitMs: number, maxAgeMs?: number): Promise<CacheEntry> {
+    const { apiSource, clock, metrics } = this.#parts
+    // How old what the cache holds is it does not tell.
+    if (maxAgeMs !== undefined) return apiSource.recent(owner, maxAgeMs) ?? apiSource.resolve(owner, waitMs, maxAgeMs)
+    if (this.#isOutdated(owner.customerId))
+      return apiSource.peek(owner.customerId, owner.resourceId, clock.now()) ?? apiSource.resolve(owner, waitMs)
+    const read = await this.#read(owner)
+    // Without the external cache this is a sidecar with a cache in memory that nobody vouches for.
+    if (read === 'away') return apiSource.peek(owner.customerId, owner.resourceId, clock.now()) ?? apiSource.resolve(owner, waitMs)
+    const now = clock.now()
+    if (read === null || (read.validUntil !== null && now >= read.validUntil))
+      return apiSource.recent(owner, missTrustMs) ?? apiSource.resolve(owner, waitMs)
+    metrics.lookups.hit++
+    const entry = toEntry(read, 0, now)
+    // Its period is over: usage is 0, and the API is asked for the new one.
+    if (now >= entry.usagePeriodEnd && apiSource.recent(owner, missTrustMs) === undefined) apiSource.refresh(owner)
+    return entry
+  }
+
+  reload(owner: Owner, waitMs: number): Promise<CacheEntry> {
+    return this.#parts.apiSource.reload(owner, waitMs)
+  }
+
+  outdate(customerId: string): void {
+    this.#parts.apiSource.outdate(customerId)
+    const now = this.#parts.clock.now()
+    this.#outdated.delete(customerId)
+    this.#outdated.set(customerId, now + consumerLagMs)
+    for (const [id, until] of this.#outdated) {
+      if (now < until) break
+      this.#outdated.delete(id)
+    }
+  }
+
+  #isOutdated(customerId: string): boolean {
+    const until = this.#outdated.size === 0 ? undefined : this.#outdated.get(customerId)
+    return until !== undefined && this.#parts.clock.now() < until
+  }
+
+  async reportUsage(report: SentReport, waitMs: number): Promise<ReportUsageJson> {
+    const reported = await this.#parts.apiSource.reportUsage(report, waitMs)
+    await this.#writeUsage(reported)
+    return reported
+  }
+
+  async reportUsageBulk(reports: readonly SentReport[], waitMs: number): Promise<ReportUsageJson[]> {
+    const reported = await this.#parts.apiSource.reportUsageBulk(reports, waitMs)
+    await Promise.all(reported.map((one) => this.#writeUsage(one)))
+    return reported
+  }
+
+  reportEvents(events: readonly SentEvent[], waitMs: number): Promise<void> {
+    return this.#parts.apiSource.reportEvents(events, waitMs)
+  }
+
+  /** Keeps what the API answered. A cache that does not take it takes nothing away from the answer. */
+  keep(owner: Owner, json: StateJson): void {
+    // Without entitlements the answer tells no version, and nothing may be written that could be older than what is there.
+    const isVersioned = json.entitlements?.some(({ entitlementUpdatedAt }) => fromTime(entitlementUpdatedAt) !== null) ?? false
+    if (!isVersioned) return
+    void this.#write(this.#parts.writer.writeState(toWritableState(owner, 0, json)))
+  }
+
+  async #read(owner: Owner): Promise<CachedState | null | 'away'> {
+    const { redis, reader, metrics } = this.#parts
+    try {
+      return await this.#cache.execute(() => (redis.status === 'ready' ? reader.read(owner) : Promise.reject(new Error('not connected'))))
+    } catch {
+      metrics.externalCacheFailures++
+      return 'away'
+    }
+  }
+
+  /** Waits for it, so that who has reported sees it in the next check. */
+  #writeUsage(reported: ReportUsageJson): Promise<unknown> {
+    const { customerId, resourceId, featureId, usage } = fromReportUsage(reported)
+    // Who is not entitled has no usage that a reader would look for.
+    if (reported.currentUsage === null) return Promise.resolve()
+    return this.#write(this.#parts.writer.writeUsage({ customerId, resourceId }, { featureId, usage }))
+  }
+
+  #write(written: Promise<boolean>): Promise<unknown> {
+    const { metrics, log } = this.#parts
+    return this.#cache
+      .execute(() => written.catch((error: unknown) => this.#hearRefusal(error)))
+      .catch((error: unknown) => {
+        metrics.externalCacheFailures++
+        log.debug({ err: error }, 'external cache did not take a write')
+      })
+  }
+
+  /** A cache that refuses a write is there: the user may not write, or something else is kept under the key. Fails with what is no refusal. */
+  #hearRefusal(error: unknown): void {
+    if (!isReply(error, ...refusals)) throw error
+    if (!this.#isRefusalReported) this.#parts.log.warn({ err: error }, 'external cache refuses what the API answered')
+    this.#isRefusalReported = true
+  }
+}

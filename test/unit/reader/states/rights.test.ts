@@ -1,0 +1,56 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import * as decimal from '../../../../src/kernel/decimal.js'
+import { heldAt, numbersPerUsage, packUsages, RightsPool } from '../../../../src/reader/states/rights.js'
+import { held, state } from '../states.js'
+
+describe('shared rights', () => {
+  it('are one object for customers that hold the same, whatever their usage', () => {
+    const pool = new RightsPool()
+    const rightsOf = (used: number) => [held('a', used, 1), held('b', used, 1)].map(({ usage: _, ...right }) => right)
+    expect(pool.list(rightsOf(1))).to.equal(pool.list(rightsOf(2)))
+  })
+
+  it('are not shared when anything differs, the order included', () => {
+    const pool = new RightsPool()
+    const of = (...changes: object[]) =>
+      pool.list(changes.map((change) => ({ ...held('a', 0, 1), ...change })).map(({ usage: _, ...right }) => right))
+    const base = of({})
+    for (const change of [
+      { usageLimit: decimal.fromNumber(11) },
+      { hasSoftLimit: true },
+      { deniedReason: 'Revoked' },
+      { resetPeriod: 'DAY' },
+    ])
+      expect(of(change)).to.not.equal(base)
+    expect(of({}, { hasSoftLimit: true })).to.not.equal(of({ hasSoftLimit: true }, {}))
+  })
+
+  it('give back what was put in', () => {
+    const instant = fc.option(fc.integer({ min: 0, max: 8_640_000_000_000 }))
+    const usage = fc.record({
+      currentUsage: fc.double({ min: -1e15, max: 1e15, noNaN: true }).map((value) => decimal.fromNumber(value)),
+      periodStart: instant,
+      periodEnd: instant,
+      updatedAt: fc.integer({ min: 0, max: 8_640_000_000_000 }),
+      anchor: instant,
+    })
+    fc.assert(
+      fc.property(usage, usage, (one, other) => {
+        const of = state(1, [held('a', 0, 0, { usage: one }), held('b', 0, 0, { usage: other })])
+        for (const [position, expected] of [one, other].entries()) {
+          const { anchor, ...rest } = expected
+          const { usage: got, usagePeriodAnchor } = heldAt(of, position)
+          expect({ ...got, currentUsage: Number(got?.currentUsage) }).to.deep.equal({ ...rest, currentUsage: Number(rest.currentUsage) })
+          expect(usagePeriodAnchor).to.equal(anchor)
+        }
+      }),
+    )
+  })
+
+  it('keep a usage in five numbers', () => {
+    const { usage } = held('a', 1, 1)
+    expect(packUsages([usage, usage, usage])).to.have.length(3 * numbersPerUsage)
+    expect(packUsages([])).to.equal(packUsages([]))
+  })
+})
