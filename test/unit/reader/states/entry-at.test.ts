@@ -2,14 +2,7 @@ import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { entryAt, isWhole, newerState, stateWithUsage, toEntry } from '../../../../src/reader/states/cached-state.js'
 import type { CachedState } from '../../../../src/reader/states/entry.js'
-import {
-  earliestPeriodEnd,
-  heldAt,
-  packUsages,
-  RightsPool,
-  toEntitledFeature,
-  usageVersion,
-} from '../../../../src/reader/states/rights.js'
+import { earliestPeriodEnd, heldAt, packUsages, RightsPool, toEntitledFeature, usageVersion } from '../../../../src/reader/states/rights.js'
 import { type Held, held, state } from '../states.js'
 
 const flagged = (featureId: string) =>
