@@ -17,7 +17,6 @@ const driftPerMs = 500e-6
  */
 export class ClockOffset {
   #least = Number.NEGATIVE_INFINITY
-  #most = Number.POSITIVE_INFINITY
   #learnedAt = Number.NEGATIVE_INFINITY
 
   /** Added to the steady clock it makes the other's time, or a little less: nothing is to be thought over, or begun, before it is. */
@@ -27,9 +26,8 @@ export class ClockOffset {
 
   learn({ time, askedAt, answeredAt }: Told): void {
     const [least, most] = [time - answeredAt, time + 1 - askedAt]
-    const drift = this.#learnedAt === Number.NEGATIVE_INFINITY ? 0 : Math.max(0, answeredAt - this.#learnedAt) * driftPerMs
-    const [lower, upper] = [Math.max(least, this.#least - drift), Math.min(most, this.#most + drift)]
-    ;[this.#least, this.#most] = lower <= upper ? [lower, upper] : [least, most]
+    const known = this.#least - Math.max(0, answeredAt - this.#learnedAt) * driftPerMs
+    this.#least = most < known ? least : Math.max(least, known)
     this.#learnedAt = answeredAt
   }
 }

@@ -65,7 +65,7 @@ function editDistance(a: string, b: string, limit: number): number {
     let least = i
     for (let j = 1; j <= b.length; j++) {
       const exchange = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
       const distance = Math.min(exchange, isSwap ? beforePrevious[j - 2]! + 1 : exchange, previous[j]! + 1, current[j - 1]! + 1)
       current[j] = distance
       if (distance < least) least = distance

@@ -23,6 +23,6 @@ export function isReached(position: Position, other: Position): boolean {
 }
 
 function numbersOf(position: Position): [number, number] {
-  const [ms = '0', sequence = '0'] = (idOf(position) ?? '').split('-')
+  const [ms, sequence] = (idOf(position) ?? '0-0').split('-')
   return [Number(ms), Number(sequence)]
 }

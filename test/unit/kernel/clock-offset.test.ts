@@ -70,4 +70,28 @@ describe('the offset to another clock', () => {
       expect(offset.value).to.be.within(difference - 3, difference + tiny)
     }
   })
+
+  const afterTenSeconds: [what: string, told: { time: number; askedAt: number }, value: number][] = [
+    // It can have lost 5 ms since.
+    ['that was long under way', { time: 10_990, askedAt: 9_000 }, 995],
+    ['that is the last to agree with what was known', { time: 10_994, askedAt: 10_000 }, 995],
+    ['that contradicts it', { time: 10_993, askedAt: 10_000 }, 993],
+    ['that tells more', { time: 11_003, askedAt: 10_000 }, 1_003],
+  ]
+  for (const [what, told, value] of afterTenSeconds) {
+    it(`is ${value} after an answer ${what}`, () => {
+      const offset = new ClockOffset()
+      offset.learn({ time: 1_000, askedAt: 0, answeredAt: 0 })
+      expect(offset.value).to.equal(1_000)
+      offset.learn({ ...told, answeredAt: 10_000 })
+      expect(offset.value).to.equal(value)
+    })
+  }
+
+  it('does not take an answer that was overtaken for one of the future', () => {
+    const offset = new ClockOffset()
+    offset.learn({ time: 11_000, askedAt: 10_000, answeredAt: 10_000 })
+    offset.learn({ time: 6_000, askedAt: 4_990, answeredAt: 5_010 })
+    expect(offset.value).to.equal(1_000)
+  })
 })

@@ -37,6 +37,10 @@ describe('decimal', () => {
     ['123456789012345678901234567890.123456789', '123456789012345678901234567890.123456789'],
     ['1e-999999', '0'],
     ['0e400', '0'],
+    ['1e-9', '0.000000001'],
+    [`0.${'0'.repeat(997)}1`, '0'],
+    [`${'0'.repeat(998)}12`, '12'],
+    [`0.${'5'.repeat(998)}`, '0.555555556'],
   ]
   for (const [text, canonical] of texts) {
     it(`reads ${text} as ${canonical}`, () => expect(decimal.fromText(text)).to.equal(canonical))
@@ -151,5 +155,47 @@ describe('decimal', () => {
         expect(Math.abs(back - number)).to.be.at.most(5e-10 + Math.abs(number) * 2 ** -52)
       }),
     )
+  })
+
+  it('says no more than the beginning of a text that it refuses', () => {
+    expect(() => decimal.fromText(`${'1'.repeat(40)}x${'1'.repeat(100)}`)).to.throw(Problem, `'${'1'.repeat(40)}'`)
+  })
+
+  const quotients: [a: string, b: string, quotient: string, up: string, down: string][] = [
+    ['1', '3', '0.333333333', '1', '0'],
+    ['2', '3', '0.666666667', '1', '0'],
+    ['-2', '3', '-0.666666667', '0', '-1'],
+    ['2', '-3', '-0.666666667', '0', '-1'],
+    ['-2', '-3', '0.666666667', '1', '0'],
+    ['7', '2', '3.5', '4', '3'],
+    ['-7', '2', '-3.5', '-3', '-4'],
+    ['6', '2', '3', '3', '3'],
+    ['-6', '2', '-3', '-3', '-3'],
+    ['0', '-5', '0', '0', '0'],
+    ['0.3', '0.1', '3', '3', '3'],
+  ]
+  for (const [a, b, quotient, up, down] of quotients) {
+    it(`divides ${a} by ${b}`, () => {
+      const [x, y] = [decimal.fromText(a), decimal.fromText(b)]
+      expect(decimal.divide(x, y)).to.equal(quotient)
+      expect(decimal.divideToWhole(x, y, 'UP')).to.equal(up)
+      expect(decimal.divideToWhole(x, y, 'DOWN')).to.equal(down)
+    })
+  }
+
+  it('refuses to divide by 0', () => {
+    const one = decimal.fromNumber(1)
+    for (const dividing of [decimal.divide, (a: decimal.Decimal, b: decimal.Decimal) => decimal.divideToWhole(a, b, 'UP')])
+      expect(() => dividing(one, decimal.zero))
+        .to.throw(Problem, 'divided by 0')
+        .with.property('code', 'INVALID_ARGUMENT')
+  })
+
+  it('subtracts short numbers, and compares those that doubles cannot tell apart', () => {
+    expect(decimal.subtract(decimal.fromText('5'), decimal.fromText('7'))).to.equal('-2')
+    const [a, b] = [decimal.fromText('9007199254740992'), decimal.fromText('9007199254740993')]
+    expect([decimal.compare(a, b), decimal.compare(b, a), decimal.compare(a, a)]).to.deep.equal([-1, 1, 0])
+    const [huge, huger] = [decimal.fromText('1e399'), decimal.fromText('1e400')]
+    expect([decimal.compare(huge, huger), decimal.compare(huger, huge)]).to.deep.equal([-1, 1])
   })
 })

@@ -31,4 +31,25 @@ describe('id', () => {
     const ids = Array.from({ length: 100 }, newId)
     expect([...ids].sort()).to.deep.equal(ids)
   })
+
+  it('makes each identifier of its own chance, and of the time', () => {
+    const before = Date.now()
+    const ids = Array.from({ length: 1_000 }, newId)
+    expect(new Set(ids.map((id) => id.slice(-12))).size).to.equal(1_000)
+    for (const id of ids) expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    const madeAt = Number.parseInt(ids.at(-1)!.replace('-', '').slice(0, 12), 16)
+    expect(madeAt).to.be.within(before, Date.now())
+  })
+
+  it('names the field to programs, and says what is wrong with a blank one by its length', () => {
+    for (const [value, fault] of [
+      [' '.repeat(255), 'must not be empty'],
+      [' '.repeat(256), 'has 256 characters'],
+      ['\u0007', 'control character'],
+    ] as const)
+      expect(() => checkRefId(value, 'customerId'))
+        .to.throw(Problem, fault)
+        .with.property('details')
+        .that.deep.equals({ field: 'customerId' })
+  })
 })

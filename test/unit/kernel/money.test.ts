@@ -60,4 +60,14 @@ describe('money', () => {
   it('gives nothing to a weight of 0', () => {
     expect(allocate(d('1'), [d('0'), d('1'), d('2')], 'USD')).to.deep.equal(['0', '0.33', '0.67'])
   })
+
+  it('takes a share of more than one part', () => {
+    expect(share(d('10'), 2n, 3n, 'USD')).to.equal('6.67')
+    expect(share(d('0'), 2n, 3n, 'USD')).to.equal('0')
+  })
+
+  it('gives all to the first when no weight is above 0, and divides nothing among none', () => {
+    expect(allocate(d('5'), [d('0'), d('0')], 'USD')).to.deep.equal(['5', '0'])
+    expect(allocate(d('0'), [], 'USD')).to.deep.equal([])
+  })
 })

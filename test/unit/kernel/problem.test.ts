@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { invalidInput, Problem } from '../../../src/kernel/problem.js'
+import { invalidInput, Problem, timedOut, unavailable } from '../../../src/kernel/problem.js'
 
 const failure = (message: string, code?: string) => Object.assign(new Error(message), code === undefined ? {} : { code })
 
@@ -40,4 +40,35 @@ describe('a problem made of what was thrown', () => {
       expect(problem.message).to.not.include(thrown.message)
     })
   }
+})
+
+describe('a problem', () => {
+  const cause = failure('a secret')
+  const cases: [make: () => Problem, code: string, reason: string, isRetryable: boolean][] = [
+    [() => invalidInput('no'), 'INVALID_ARGUMENT', 'BAD_USER_INPUT', false],
+    [() => unavailable('not now', cause), 'UNAVAILABLE', 'UNAVAILABLE', true],
+    [() => timedOut('not in time', cause), 'DEADLINE_EXCEEDED', 'TIMEOUT', true],
+    [() => Problem.from(cause), 'INTERNAL', 'INTERNAL', false],
+  ]
+  for (const [make, code, reason, isRetryable] of cases) {
+    it(`${reason} is told apart by programs`, () => {
+      const problem = make()
+      expect(problem).to.include({ name: 'Problem', code, reason, isRetryable })
+      expect(problem.details).to.deep.equal({})
+      expect(problem.cause).to.equal(code === 'INVALID_ARGUMENT' ? undefined : cause)
+    })
+  }
+
+  it('has the details that it is given', () => {
+    expect(invalidInput('no', { field: 'limit' }).details).to.deep.equal({ field: 'limit' })
+  })
+
+  it('without a cause has none to be logged', () => {
+    expect(invalidInput('no')).to.not.have.property('cause')
+  })
+
+  it('tells a store that is away from one that is there and busy', () => {
+    expect(Problem.from(failure('gone', 'ECONNREFUSED')).message).to.include('cannot reach')
+    expect(Problem.from(failure('full', '53100')).message).to.include('cannot do this')
+  })
 })

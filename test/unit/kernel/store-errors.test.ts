@@ -30,6 +30,8 @@ const cases: [what: string, thrown: Error, kind: StoreError | null][] = [
   ['a deadlock', ofPostgres('40P01'), 'lost race'],
   ['a key that is taken', ofPostgres('23505'), 'taken'],
   ['a foreign key', ofPostgres('23503'), null],
+  ['a code of another kind that begins like one', ofPostgres('08006-1'), null],
+  ['a code of another kind that ends like one', ofPostgres('08-12345'), null],
   ['a number out of range', ofPostgres('22003'), null],
   ['a transaction that has failed before', ofPostgres('25P02'), null],
   ['a mistake in a statement', ofPostgres('42601'), null],

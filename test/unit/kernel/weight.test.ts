@@ -37,4 +37,43 @@ describe('weights', () => {
     expect(heapBytes([])).to.be.below(heapBytes(b))
     for (const none of [null, undefined, true, 5]) expect(heapBytes(none)).to.equal(0)
   })
+
+  it('of texts look for wide characters where that is worth it', () => {
+    expect(textBytes('я'.repeat(63))).to.equal(80)
+    expect(textBytes('я'.repeat(64))).to.equal(144)
+  })
+
+  const inMemory: [value: unknown, bytes: number][] = [
+    ['x'.repeat(10), 4],
+    ['x'.repeat(11), 32],
+    [2 ** 31 - 1, 0],
+    [2 ** 31, 16],
+    [-(2 ** 31), 16],
+    [1.5, 16],
+    [[], 48],
+    [[1, 'x'.repeat(11)], 48 + 8 + 8 + 32],
+    [{}, 24],
+    [{ a: 1.5 }, 24 + 8 + 16],
+  ]
+  for (const [value, bytes] of inMemory) {
+    it(`of ${JSON.stringify(value)} in memory are ${bytes}`, () => expect(heapBytes(value)).to.equal(bytes))
+  }
+
+  const asJson: [value: unknown, enough: number, length: number][] = [
+    [1, 100, 8],
+    [null, 100, 5],
+    [true, 100, 5],
+    [undefined, 100, 0],
+    [[1, 1], 100, 20],
+    [{ ab: 1 }, 100, 16],
+    [[1, 1, 1], 11, 20],
+    [[1, [1, 1, 1]], 12, 14],
+    [{ a: 1, b: 1, c: 1 }, 15, 28],
+    [{ a: 1, b: { c: 1 } }, 16, 22],
+  ]
+  for (const [value, enough, length] of asJson) {
+    it(`of ${JSON.stringify(value)} as JSON are ${length} when ${enough} are enough`, () => {
+      expect(jsonLength(value, enough)).to.equal(length)
+    })
+  }
 })

@@ -201,4 +201,60 @@ describe('combine', () => {
       )
     })
   })
+
+  describe('of a feature that is sold by the unit', () => {
+    const d = decimal.fromNumber
+    const ofPlan = (offer: Offer) => [{ grant: grantOf(offer), behavior: 'Override' as const }]
+    const ofAddon = (offer: Offer, bought: number | null, quantity = 1): AddonGrant<Grant> => {
+      return { grant: grantOf(offer), behavior: 'Increment', quantity, bought: bought === null ? null : d(bought) }
+    }
+    const limitOf = (input: Parameters<typeof combineWithinSubscription<Grant>>[0]) => combineWithinSubscription(input)?.usageLimit
+
+    it('gives no less than is bought', () => {
+      expect(limitOf({ plans: ofPlan({ limit: 5 }), subscription: null, addons: [], bought: d(8) })).to.equal('8')
+      expect(limitOf({ plans: ofPlan({ limit: 5 }), subscription: null, addons: [], bought: d(3) })).to.equal('5')
+      expect(limitOf({ plans: ofPlan({}), subscription: null, addons: [], bought: d(3) })).to.equal('3')
+      expect(limitOf({ plans: ofPlan({ limit: 5 }), subscription: null, addons: [ofAddon({ limit: 1 }, 4)] })).to.equal('9')
+    })
+
+    it('has no limit where there was none', () => {
+      const grant = combineWithinSubscription({ plans: ofPlan({ unlimited: true }), subscription: null, addons: [], bought: d(3) })
+      expect(grant).to.deep.equal(grantOf({ unlimited: true }))
+    })
+
+    it('is what was agreed for the subscription, whatever is bought of the plan or of an add-on', () => {
+      const subscription = grantOf({ limit: 2 })
+      const plans = ofPlan({ limit: 5 })
+      expect(limitOf({ plans, subscription, addons: [], bought: d(8) })).to.equal('2')
+      expect(limitOf({ plans, subscription, addons: [ofAddon({ limit: 1 }, null), ofAddon({ limit: 1 }, 4)] })).to.equal('2')
+      // Not sold: add-ons add to what was agreed.
+      expect(limitOf({ plans, subscription, addons: [ofAddon({ limit: 1 }, null)] })).to.equal('3')
+    })
+
+    it('is the plan’s where nothing was agreed', () => {
+      expect(limitOf({ plans: ofPlan({ limit: 5 }), subscription: null, addons: [ofAddon({ limit: 1 }, 1)], bought: d(8) })).to.equal('9')
+    })
+
+    it('is nobody’s where no source has the feature', () => {
+      expect(combineWithinSubscription({ plans: [], subscription: null, addons: [], bought: d(8) })).to.equal(null)
+    })
+  })
+
+  it('adds limits where there is one at least', () => {
+    const combined = (base: Offer, increment: Offer) =>
+      combineWithinSubscription({
+        plans: [{ grant: grantOf(base), behavior: 'Override' }],
+        subscription: null,
+        addons: [{ grant: grantOf(increment), behavior: 'Increment', quantity: 1 }],
+      })?.usageLimit
+    expect(combined({}, {})).to.equal(null)
+    expect(combined({ limit: 5 }, {})).to.equal('5')
+    expect(combined({}, { limit: 5 })).to.equal('5')
+  })
+
+  it('prefers a limit of 0 to none, in either order', () => {
+    const [zero, none] = [grantOf({ limit: 0 }), grantOf({})]
+    expect(mostGenerous([zero, none])?.usageLimit).to.equal('0')
+    expect(mostGenerous([none, zero])?.usageLimit).to.equal('0')
+  })
 })

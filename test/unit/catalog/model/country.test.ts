@@ -27,4 +27,8 @@ describe('countries', () => {
     ]
     for (const [text, code] of meant) expect(nearestCountry(text), text).to.equal(code)
   })
+
+  it('is no longer text that has a code in it', () => {
+    for (const text of ['xDE', 'DEx', 'D', '', 'ZZ']) expect(countryCode(text), text).to.equal(null)
+  })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { unitsGiven, withImplied } from '../../../../src/catalog/model/units.js'
+import { sellsUnits, unitsGiven, withImplied } from '../../../../src/catalog/model/units.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { entitled, feature, price } from '../../subscription/support.js'
 
@@ -40,5 +40,22 @@ describe('the entitlements that prices imply', () => {
   it('are none of what is entitled to, of a flat fee and of usage', () => {
     expect(withImplied([written], [perSeat])).to.deep.equal([written])
     expect(withImplied([], [price(), { ...perSeat, billingModel: 'USAGE_BASED' }])).to.deep.equal([])
+  })
+})
+
+describe('a version that sells units', () => {
+  const perSeat = price({ billingModel: 'PER_UNIT', featureId: 'seats' })
+  it('has a price per unit, whatever others it has', () => {
+    expect(sellsUnits({ prices: [price(), perSeat] })).to.equal(true)
+    expect(sellsUnits({ prices: [price()] })).to.equal(false)
+    expect(sellsUnits({ prices: [] })).to.equal(false)
+  })
+
+  it('implies entitlements to features only, and beside those to others', () => {
+    const { feature: _, ...toCalls } = entitled(feature('calls'))
+    expect(withImplied([], [{ ...perSeat, featureId: null }])).to.deep.equal([])
+    const all = withImplied([toCalls], [perSeat])
+    expect(all.map(({ featureId }) => featureId)).to.deep.equal([toCalls.featureId, 'seats'])
+    expect(all[1]).to.deep.include({ enumValues: [], order: 1 })
   })
 })

@@ -4,6 +4,7 @@ import type { HeldChange } from '../../../../src/changes/model/change.js'
 import {
   announcementOf,
   announcementVersion,
+  heardChannel,
   packHeard,
   unpackAnnouncement,
   unpackHeard,
@@ -64,5 +65,19 @@ describe('announcements', () => {
       }),
     )
     expect(packHeard(7, 'web')).to.equal('7 web')
+  })
+
+  it('without a whole ticket are waited for by nobody', () => {
+    for (const text of ['{"changes":[],"sender":"web"}', '{"changes":[],"number":7}'])
+      expect(unpackAnnouncement(text).ticket, text).to.equal(null)
+  })
+
+  it('that are acknowledged without a name are by nobody', () => {
+    expect(unpackHeard('7')).to.deep.equal({ number: 7, by: '' })
+  })
+
+  it('have channels that old and new processes agree on', () => {
+    expect(announcementOf('tollgate', 'environment', [])[0]).to.equal('tollgate:held-changes:environment')
+    expect(heardChannel('tollgate', 'web')).to.equal('tollgate:held-changes-heard:web')
   })
 })

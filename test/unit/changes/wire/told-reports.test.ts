@@ -46,4 +46,14 @@ describe('told reports', () => {
   it('are not read when they are of another version', () => {
     expect(() => unpackTold('[2,[],[]]')).to.throw('version 2')
   })
+
+  const refused: [what: string, told: string][] = [
+    ['nothing', ''],
+    ['no usage', '[1,[[1,2]],[[0,"acme","calls",0]]]\n\n5'],
+    ['no version', '[1,[[1,2]],[[0,"acme","calls",0]]]\n7'],
+    ['a version of 0', '[1,[[1,2]],[[0,"acme","calls",0]]]\n7\n0'],
+    ['a customer that is no text', '[1,[[1,2]],[[0,3,"calls",0]]]\n7\n5'],
+    ['a feature that is no text', '[1,[[1,2]],[[0,"acme",null,0]]]\n7\n5'],
+  ]
+  for (const [what, told] of refused) it(`are not read with ${what}`, () => expect(() => unpackTold(told)).to.throw())
 })

@@ -42,4 +42,24 @@ describe('customer fields', () => {
     expect(reason({ email: 'x'.repeat(1_001) })).to.equal('email')
     expect(reason({ name: 'x'.repeat(1_000) })).to.equal(null)
   })
+
+  it('take an e-mail address as it is, and refuse what is none', () => {
+    for (const email of ['ada@example.com', 'ada.l+news@example.com', '', null, undefined]) expect(reason({ email })).to.equal(null)
+    for (const email of ['ada', '@example.com', 'ada@', 'ada l@example.com', ' ada@example.com', 'ada@example.com ', 'ada@example com'])
+      expect(reason({ email }), email).to.equal('email')
+  })
+
+  it('take a zone that has a fixed offset by its name, and no offset', () => {
+    expect(reason({ timeZone: 'Etc/GMT+5' })).to.equal(null)
+    for (const timeZone of ['+05:00', '-05:00']) expect(reason({ timeZone })).to.equal('billingInformation.timezone')
+  })
+
+  it('are written with the zone under its one name', () => {
+    expect(toWritten(null, { timeZone: 'europe/berlin', name: 'Acme' })).to.deep.equal({ timeZone: 'Europe/Berlin', name: 'Acme' })
+    expect(toWritten(null, { timeZone: null })).to.deep.equal({ timeZone: null })
+  })
+
+  it('of a new customer have its first metadata', () => {
+    expect(toWritten(null, { additionalMetaData: { a: 1 } })).to.deep.equal({ additionalMetaData: { a: 1 } })
+  })
 })

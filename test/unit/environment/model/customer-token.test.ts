@@ -50,4 +50,13 @@ describe('customer token', () => {
     expect(verifyToken(sentAsLatin1, secrets)).to.equal('Jürgen')
     expect(verifyToken(makeToken('顧客', secret), secrets)).to.equal('顧客')
   })
+
+  it('reads what was sent as bytes in either way, and what cannot be bytes in one', () => {
+    // Every character of it stands for a byte, the last one too.
+    const token = makeToken('ÿ', secret)
+    expect(verifyToken(Buffer.from(token, 'utf8').toString('latin1'), secrets)).to.equal('ÿ')
+    // Cut to bytes it would read as another customer.
+    const name = 'a\u0162'
+    expect(verifyToken(`HMAC-SHA256 ${name}:${signatureOf('ab')}`, secrets)).to.equal(null)
+  })
 })

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { newId } from '../../../../src/kernel/id.js'
 import { Problem } from '../../../../src/kernel/problem.js'
+import { maxItemsPerCall } from '../../../../src/metering/model/report.js'
 import { checkedJob } from '../../../../src/metering/wire/checked-job.js'
 import { deadlineMs, type IngestionJob } from '../../../../src/metering/wire/jobs.js'
 
@@ -114,5 +115,29 @@ describe('a job of a door outside the platform', () => {
         }
       }),
     )
+  })
+
+  it('may be as many items as a door gathers, and one call more', () => {
+    const call = (count: number) => [now, ...Array.from({ length: count }, () => [id, 'c', 'calls', '1'])]
+    const most = maxItemsPerCall
+    expect(checked(reports(call(most), call(most)))).to.not.be.instanceOf(Problem)
+    expect(checked(reports(call(most), call(most - 1), call(2)))).to.be.instanceOf(Problem)
+    const keys = Array.from({ length: 2 * most + 1 }, (_, index) => `k${index}`)
+    expect(checked(events({ keys })))
+      .to.have.property('message')
+      .that.includes(`${2 * most} items`)
+  })
+
+  it('that is late by a clock of its own keeps its time, as far as clocks differ', () => {
+    const at = (deadline: number) => (checked(reports([deadline, [id, 'c', 'calls', '1']])) as IngestionJob).batch.calls[0]
+    expect(at(now + deadlineMs + 2_000)).to.have.property('0', now + deadlineMs + 2_000)
+    expect(at(now + deadlineMs + 2_001)).to.have.property('0', now + deadlineMs + 2_000)
+  })
+
+  it('is told what is wrong with an item, and no more of what no sidecar sends', () => {
+    expect(checked(reports([now, [id, 'c', 'calls', '1', 'DELTA', null, now * 2, null, null]])))
+      .to.have.property('message')
+      .that.does.not.include('none that a sidecar sends')
+    expect(checked(reports([now, null]))).to.have.property('message', 'The job is none that a sidecar sends')
   })
 })

@@ -4,10 +4,15 @@ import type { EventItem, ReportItem } from '../../../../src/metering/model/repor
 import {
   type AggregationJob,
   aggregateEvents,
+  deadlineMs,
+  directDoorPrefix,
   type FillingJob,
   fillUsage,
   type IngestionJob,
+  ingestDirectUsage,
+  ingestionShard,
   ingestUsage,
+  shardOf,
 } from '../../../../src/metering/wire/jobs.js'
 import { packEvents } from '../../../../src/metering/wire/packed-events.js'
 import { packCall } from '../../../../src/metering/wire/packed-reports.js'
@@ -98,5 +103,45 @@ describe('jobs of usage', () => {
     expect(fillUsage.version).to.equal(1)
     expect(JSON.stringify(job)).to.equal(`{"v":1,"environmentId":"${environmentId}","customerId":"${batchId}","resourceId":null}`)
     expect(read(fillUsage, job)).to.deep.equal(job)
+  })
+
+  it('are refused when what they carry is none of it', () => {
+    const call = packCall({ deadline: 9, items: [plain] })
+    const reports = [null, 'calls', ['call'], [call, ['9']], [call, null]]
+    for (const calls of reports)
+      expect(() => read(ingestUsage, { ...asked, batch: { kind: 'reports', calls } }), JSON.stringify(calls)).to.throw()
+    for (const packed of [undefined, null, {}, { keys: 'k' }])
+      expect(() => read(ingestUsage, { ...asked, batch: { kind: 'events', calls: [{ deadline: 9, packed }] } })).to.throw()
+    for (const stored of [undefined, {}, { placed: 0 }])
+      expect(() => read(aggregateEvents, { v: 1, environmentId, batchId, stored })).to.throw()
+  })
+
+  it('wait in queues that every release knows', () => {
+    expect([0, 1, 7].map((index) => ingestionShard(index).queue)).to.deep.equal([
+      'usage-ingestion',
+      'usage-ingestion-1',
+      'usage-ingestion-7',
+    ])
+    expect(ingestDirectUsage(environmentId)).to.include({ queue: `usage-ingestion-${environmentId}`, name: 'ingest', version: 1 })
+    // As long as somebody waits for the answer; then the payload goes.
+    for (const { name, version, options } of [ingestionShard(0), ingestionShard(1)]) {
+      expect({ name, version }).to.deep.equal({ name: 'ingest', version: 1 })
+      const { attempts, backoff, ...kept } = options as { attempts: number; backoff: { type: string; delay: number } }
+      expect(backoff.type).to.equal('fixed')
+      expect(attempts * backoff.delay).to.equal(deadlineMs)
+      expect(kept).to.deep.equal({ removeOnComplete: true, removeOnFail: { count: 100, age: 3_600 } })
+    }
+    expect(directDoorPrefix(environmentId)).to.equal(`${environmentId}:`)
+  })
+
+  it('of a customer are in one shard, the same for every release', () => {
+    const cases: [customerRefId: string, shards: number, shard: number][] = [
+      ['acme', 1, 0],
+      ['acme', 4, 2],
+      ['acme', 7, 3],
+      ['globex', 4, 0],
+      ['initech', 7, 6],
+    ]
+    for (const [customerRefId, shards, shard] of cases) expect(shardOf(environmentId, customerRefId, shards)).to.equal(shard)
   })
 })

@@ -65,4 +65,28 @@ describe('packed reports', () => {
     const report: ReportItem = { id: 'id', customerId: 'acme', featureId: 'calls', value: fromText('1'), ...plain }
     expect(packCall({ deadline: 1, items: [report] })).to.deep.equal([1, ['id', 'acme', 'calls', '1']])
   })
+
+  it('keep each thing that a report says beyond the usual', () => {
+    const usual: ReportItem = {
+      id: 'id',
+      customerId: 'acme',
+      featureId: 'calls',
+      value: fromText('1'),
+      behavior: 'DELTA',
+      resourceId: null,
+      timestamp: null,
+      idempotencyKey: null,
+      dimensions: null,
+    }
+    const more: Partial<ReportItem>[] = [
+      {},
+      { behavior: 'SET' },
+      { resourceId: 'site' },
+      { timestamp: 2 },
+      { idempotencyKey: 'key' },
+      { dimensions: { region: 'eu' } },
+    ]
+    for (const one of more)
+      expect(unpackCall(packCall({ deadline: 9, items: [{ ...usual, ...one }] })).items).to.deep.equal([{ ...usual, ...one }])
+  })
 })

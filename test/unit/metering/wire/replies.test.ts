@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { fromText } from '../../../../src/kernel/decimal.js'
 import { packAnswer } from '../../../../src/metering/wire/packed-reports.js'
-import { packReply, replyVersion, unpackReply } from '../../../../src/metering/wire/replies.js'
+import { packReply, replyChannel, replyVersion, unpackReply } from '../../../../src/metering/wire/replies.js'
 
 const usage = { id: 'id', customerId: 'acme', resourceId: null, featureId: 'calls', currentUsage: fromText('5'), timestamp: 3 }
 const problem = { code: 'NOT_FOUND', reason: 'CUSTOMER_NOT_FOUND', message: 'none', details: {} } as const
@@ -58,5 +58,9 @@ describe('reply to a door', () => {
   it('is none when it is of another version', () => {
     expect(unpackReply('{"v":2,"batchId":"batch","answers":[]}')).to.equal(null)
     expect(unpackReply('{"batchId":"batch","answers":[]}')).to.deep.equal({ batchId: 'batch', answers: [] })
+  })
+
+  it('comes on a channel that old and new processes agree on', () => {
+    expect(replyChannel('tollgate', 'door')).to.equal('tollgate:replies:door')
   })
 })

@@ -39,4 +39,26 @@ describe('stored events', () => {
       }),
     )
   })
+
+  it('say once where they belong and what they are called', () => {
+    const ofCustomer = { customerId: 'c', resourceId: null, holder: { customerId: 'acme', resourceId: null } }
+    const ofResource = { customerId: 'c', resourceId: 'r', holder: { customerId: 'acme', resourceId: 'site' } }
+    const event = { eventName: 'login', occurredAt: null, dimensions: {} }
+    const packed = packStored(
+      5,
+      [ofCustomer, ofResource, ofCustomer, ofResource].map((of) => ({ ...of, ...event })),
+    )
+    expect(packed).to.deep.equal({
+      places: [
+        ['c', 'acme'],
+        ['c', 'acme', 'r', 'site'],
+      ],
+      names: ['login'],
+      time: 5,
+      placed: [0, 1, 0, 1],
+      named: null,
+      times: null,
+      dimensions: [{}, {}, {}, {}],
+    })
+  })
 })

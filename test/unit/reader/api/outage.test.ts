@@ -24,4 +24,54 @@ describe('outage', () => {
     for (let n = 0; n < 4; n++) await fail(outage, away)
     expect(await outage.guard(async () => 'answer')).to.equal('answer')
   })
+
+  describe('by the clock', () => {
+    const { now } = performance
+    let at = 0
+    beforeEach(() => {
+      at = 10_000
+      performance.now = () => at
+    })
+    afterEach(() => {
+      performance.now = now
+    })
+
+    const late = new Problem('DEADLINE_EXCEEDED', 'TIMEOUT', 'late')
+    /** Answers whether the API was asked. */
+    const isAsked = async (outage: Outage, read: () => Promise<unknown> = () => Promise.reject(away)) => {
+      let asked = false
+      await outage
+        .guard(() => {
+          asked = true
+          return read()
+        })
+        .catch(() => {})
+      return asked
+    }
+
+    it('tries again with one read a second, and no sooner', async () => {
+      const outage = new Outage()
+      for (let n = 0; n < 5; n++) expect(await isAsked(outage, () => Promise.reject(late))).to.equal(true)
+      at = 10_999
+      expect(await isAsked(outage)).to.equal(false)
+      at = 11_000
+      // Others come while it is under way.
+      let end = () => {}
+      const first = isAsked(outage, () => new Promise((_, reject) => (end = () => reject(away))))
+      expect(await isAsked(outage)).to.equal(false)
+      end()
+      expect(await first).to.equal(true)
+      at = 11_999
+      expect(await isAsked(outage)).to.equal(false)
+      at = 12_000
+      expect(await isAsked(outage, async () => 'answer')).to.equal(true)
+      expect(await isAsked(outage)).to.equal(true)
+    })
+
+    it('lets all reads through that come together before it is known', async () => {
+      const outage = new Outage()
+      await isAsked(outage)
+      expect(await Promise.all([isAsked(outage, async () => 1), isAsked(outage, async () => 2)])).to.deep.equal([true, true])
+    })
+  })
 })

@@ -78,4 +78,52 @@ describe('memory cache', () => {
     expect(resourcesOf(cache, 'c')).to.deep.equal([])
     expect(cache.sizeBytes).to.equal(0)
   })
+
+  it('answers the entry of a key', () => {
+    const cache = new MemoryCache(5_000)
+    put(cache, 'c', null)
+    expect(cache.get(entryKey('c', null))?.state.customerId).to.equal('c')
+    expect(cache.get(entryKey('d', null))).to.equal(undefined)
+  })
+
+  describe('counts an entry', () => {
+    const entryOf = (customerId: string, resourceId: string | null = null) =>
+      toEntry(state(1, [held('shared', 1, 1), held(`only-${'x'.repeat(40)}`, 1, 1)], { customerId, resourceId }), 0, 0)
+    const sizeOf = (key: string, { state }: ReturnType<typeof entryOf>, sharers: number) =>
+      Math.ceil(560 + 2 * key.length + 8 * state.usages.length + state.rights.bytes / sharers)
+
+    it('with its key, its usages, and its part of what others hold too', () => {
+      const cache = new MemoryCache(100_000)
+      const [a, b] = [entryOf('a'), entryOf('b')]
+      expect(a.state.rights).to.equal(b.state.rights)
+      cache.set(entryKey('a', null), a)
+      const alone = sizeOf(entryKey('a', null), a, 1)
+      expect(cache.sizeBytes).to.equal(alone)
+      cache.set(entryKey('b', null), b)
+      expect(cache.sizeBytes).to.equal(alone + sizeOf(entryKey('b', null), b, 2))
+    })
+
+    it('without one that was too large to be kept', () => {
+      const cache = new MemoryCache(5_000)
+      cache.set(entryKey('x'.repeat(5_000), null), entryOf('x'.repeat(5_000)))
+      const [key, one] = [entryKey('a', null), entryOf('a')]
+      cache.set(key, one)
+      expect(cache.sizeBytes).to.equal(sizeOf(key, one, 1))
+    })
+
+    it('alone again when the others are gone', () => {
+      const one = entryOf('a')
+      const key = entryKey('a', null)
+      const whole = sizeOf(key, one, 1)
+      const cache = new MemoryCache(Math.ceil(whole * 1.2))
+      // Each drives out the one before.
+      for (const customerId of ['a', 'b', 'c', 'd', 'e', 'f']) cache.set(entryKey(customerId, null), entryOf(customerId))
+      expect(cache.entryCount).to.equal(1)
+      // With its predecessor, which it then drove out.
+      expect(cache.sizeBytes).to.equal(sizeOf(key, one, 2))
+      const replaced = new MemoryCache(100_000)
+      for (let n = 0; n < 3; n++) replaced.set(key, entryOf('a'))
+      expect(replaced.sizeBytes).to.equal(sizeOf(key, one, 2))
+    })
+  })
 })

@@ -24,11 +24,17 @@ describe('fallback', () => {
     expect(fallbacks.get('c')).to.include({ isUnlimited: true, usageLimit: null })
   })
 
+  it('takes a limit of 0, and null for what is not said', () => {
+    const fallbacks = parseGlobalFallbacks('{"a": {"hasAccess": true, "usageLimit": 0, "isUnlimited": null}}')
+    expect(fallbacks.get('a')).to.deep.equal({ ...granting, usageLimit: 0 })
+  })
+
   const broken: Array<[text: string, ...problems: RegExp[]]> = [
     ['{', /not JSON/],
     ['[]', /must be a JSON object/],
     ['"text"', /must be a JSON object/],
     ['{"a": true}', /"a" must be an object/],
+    ['{"a": null}', /"a" must be an object/],
     ['{"a": {}, "b": {"hasAccess": "yes"}}', /"a" needs hasAccess/, /"b" needs hasAccess/],
     ['{"a": {"hasAccess": true, "usageLimit": "5"}}', /"a" has a usageLimit/],
     ['{"a": {"hasAccess": true, "usageLimit": -1}}', /"a" has a usageLimit/],

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { fromText } from '../../../../src/kernel/decimal.js'
-import type { ChangeMessage } from '../../../../src/updates/wire/change-message.js'
+import { type ChangeMessage, changeChannel } from '../../../../src/updates/wire/change-message.js'
 
 describe('change message', () => {
   it('has its version’s form', () => {
@@ -21,5 +21,9 @@ describe('change message', () => {
       '{"v":1,"id":"id","environmentId":"environment","customerId":"acme","resourceId":"r","kind":"usage","version":3,"timestamp":4,' +
         '"usage":{"featureId":"calls","usage":{"currentUsage":"5","periodStart":1,"periodEnd":2,"updatedAt":3},"accessVersion":2}}',
     )
+  })
+
+  it('goes to the channel of its environment', () => {
+    expect(changeChannel('tollgate', 'environment')).to.equal('tollgate:changes:environment')
   })
 })

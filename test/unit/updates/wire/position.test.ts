@@ -30,4 +30,18 @@ describe('position in a change stream', () => {
     )
     expect(isReached('9-9@e', '10-1@e')).to.equal(true)
   })
+
+  it('is reached by itself, and by what was written later in its millisecond', () => {
+    const cases: [position: string, other: string, isReachedBy: boolean][] = [
+      ['5-1@e', '5-1@e', true],
+      ['5-1@e', '5-2@e', true],
+      ['5-2@e', '5-1@e', false],
+      // What is none was before all.
+      ['nonsense', '0-1@e', true],
+      ['nonsense', '0-0@e', true],
+      ['0-1@e', 'nonsense', false],
+      ['1-0@e', 'nonsense', false],
+    ]
+    for (const [position, other, isReachedBy] of cases) expect(isReached(position, other), `${position} ${other}`).to.equal(isReachedBy)
+  })
 })

@@ -1,0 +1,101 @@
+// Stryker's way to run unit tests, given to it as a plugin. Its own runner for mocha is for versions that are CommonJS inside.
+import type { MutantCoverage } from '@stryker-mutator/api/core'
+import { declareClassPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin'
+import {
+  type DryRunOptions,
+  type DryRunResult,
+  DryRunStatus,
+  determineHitLimitReached,
+  type MutantRunOptions,
+  type MutantRunResult,
+  type TestResult,
+  type TestRunner,
+  TestStatus,
+  toMutantRunResult,
+} from '@stryker-mutator/api/test-runner'
+import Mocha from 'mocha'
+
+/** What instrumented code reads and writes, by the names that Stryker's instrumenter has for it. */
+interface Instrumented {
+  activeMutant?: string
+  currentTestId?: string
+  hitCount?: number
+  hitLimit?: number
+  mutantCoverage?: MutantCoverage
+}
+
+const shared = globalThis as { __stryker__?: Instrumented }
+shared.__stryker__ ??= {}
+const instrumented = shared.__stryker__
+
+/** Set by the command: the compiled tests, relative to the sandbox, which is the working directory. */
+export const filesVariable = 'MUTATE_TEST_FILES'
+
+/** Results are read from the events. */
+class Silent extends Mocha.reporters.Base {}
+
+class MochaRunner implements TestRunner {
+  static readonly inject = tokens()
+  // No limit of its own: Stryker's is for the whole run. A test that a mutant keeps waiting is one that has noticed it.
+  readonly #mocha = new Mocha({ reporter: Silent, timeout: 0 })
+  #isLoaded = false
+
+  capabilities() {
+    // What is imported once stays: mutants of what runs at that time get a process of their own.
+    return { reloadEnvironment: false }
+  }
+
+  async init(): Promise<void> {
+    this.#mocha.cleanReferencesAfterRun(false)
+    for (const file of process.env[filesVariable]!.split(',').filter(Boolean)) this.#mocha.addFile(file)
+    this.#mocha.rootHooks({
+      beforeEach(this: Mocha.Context) {
+        instrumented.currentTestId = this.currentTest!.fullTitle()
+      },
+    })
+  }
+
+  async dryRun({ disableBail }: DryRunOptions): Promise<DryRunResult> {
+    const result = await this.#run(disableBail)
+    return result.status === DryRunStatus.Complete ? { ...result, mutantCoverage: instrumented.mutantCoverage } : result
+  }
+
+  async mutantRun({ activeMutant, disableBail, hitLimit, mutantActivation, testFilter }: MutantRunOptions): Promise<MutantRunResult> {
+    if (mutantActivation === 'static') instrumented.activeMutant = activeMutant.id
+    await this.#load()
+    instrumented.activeMutant = activeMutant.id
+    instrumented.hitLimit = hitLimit
+    instrumented.hitCount = hitLimit === undefined ? undefined : 0
+    return toMutantRunResult(await this.#run(disableBail, testFilter))
+  }
+
+  async #load(): Promise<void> {
+    if (!this.#isLoaded) await this.#mocha.loadFilesAsync()
+    this.#isLoaded = true
+  }
+
+  async #run(isWhole: boolean, only?: readonly string[]): Promise<DryRunResult> {
+    try {
+      await this.#load()
+    } catch (error) {
+      return { status: DryRunStatus.Error, errorMessage: String(error) }
+    }
+    const titles = only && new Set(only)
+    // Mocha asks no more of it than this.
+    const chosen = { test: (title: string) => titles?.has(title) ?? true } as RegExp
+    this.#mocha.options.grep = chosen
+    const tests: TestResult[] = []
+    await new Promise<void>((resolve) => {
+      const runner = this.#mocha.run(() => resolve())
+      const resultOf = (test: Mocha.Test) => ({ id: test.fullTitle(), name: test.fullTitle(), timeSpentMs: test.duration ?? 0 })
+      runner.on('pass', (test) => tests.push({ ...resultOf(test), status: TestStatus.Success }))
+      runner.on('fail', (test, error: unknown) => {
+        tests.push({ ...resultOf(test), status: TestStatus.Failed, failureMessage: String(error) })
+        if (!isWhole) runner.abort()
+      })
+    })
+    return determineHitLimitReached(instrumented.hitCount, instrumented.hitLimit) ?? { status: DryRunStatus.Complete, tests }
+  }
+}
+
+export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, 'unit', MochaRunner)]
