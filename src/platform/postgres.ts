@@ -183,9 +183,7 @@ export function watchEpoch(life: Life, { epoch, pool }: Pick<Postgres, 'epoch' |
 async function learnEpoch(epoch: DatabaseEpoch, client: pg.ClientBase): Promise<Error | undefined> {
   const before = epoch.current
   await epoch.ask(client)
-  return before === '' || before === epoch.current
-    ? undefined
-    : unavailable('The database has failed over. Nothing was changed: try again.')
+  return before === '' || before === epoch.current ? undefined : unavailable('The database has failed over. Try again.')
 }
 
 /** The same without asking the database anything: for tests and tools. */

@@ -1,3 +1,4 @@
+import { Problem } from '../../../kernel/problem.js'
 import { isTransient } from '../../../kernel/store-errors.js'
 import { beforeCounting, type PlainProblem, toPlainProblem } from '../../model/problems.js'
 import type { Call } from '../../wire/call.js'
@@ -16,7 +17,8 @@ export async function ingestOrHalve<Item, Answer>(
   try {
     return await ingest(calls)
   } catch (error) {
-    if (isTransient(error)) throw error
+    // An attempt before may have been committed: only who asks again finds out.
+    if (isTransient(error) || (error instanceof Problem && error.code === 'UNAVAILABLE')) throw error
     const [call] = calls
     if (calls.length === 1 && call) {
       refused(call, error)
