@@ -60,7 +60,7 @@ describe('what an attack came to', () => {
   })
 
   it('is told in a line under the headings', () => {
-    expect(toLine(nothing)).to.match(/^brackets +40 +40 +0 +12 +200 +320 +201 +2 +18\.5 +9 {2}ok$/)
+    expect(toLine(nothing)).to.match(/^brackets +40 +40 +0 +12 +9 +200 +320 +201 +2 +18\.5 +9 {2}ok$/)
     expect(headings().indexOf('after') + 'after'.length).to.equal(toLine(nothing).indexOf('201') + '201'.length)
   })
 })
