@@ -25,16 +25,26 @@ export interface Postgres {
 // A statement that runs longer than this holds locks that others wait for.
 const statementTimeoutMs = 30_000
 
+/** The answer to a statement that the server has ended for taking too long, or that was canceled, is here by then. */
+const answerMs = 5_000
+
 /**
  * Sends one query at a time: Prisma asks for related records of a transaction at once, on its one connection; pg 8 queues such queries itself but
  * warns that pg 9 will refuse them. Gives a query up when the signal that it was sent within aborts (`withinSignal`). No query is sent while a
- * cancellation is under way, whoever has the connection by then and however it is sent: it would be hit by what is meant for the one before it.
+ * cancellation is under way, whoever has the connection by then and however it is sent: it would be hit by what is meant for the one before it. A
+ * connection that carries nothing any more looks like a slow statement: `cutIfDead` finds out.
  */
 class Connection extends pg.Client {
   readonly #config: pg.ClientConfig
   #last: Promise<unknown> = Promise.resolve()
   /** Null: none is under way. Never rejects. */
   #cancellation: Promise<void> | null = null
+  /** Queries without an answer. */
+  #unanswered = 0
+  /** When the first of them was sent, or the one before it answered. */
+  #waitingSince = 0
+  /** When one of them was canceled that is not answered yet. */
+  #canceledAt: number | null = null
 
   constructor(config: pg.ClientConfig = {}) {
     super(config)
@@ -61,13 +71,15 @@ class Connection extends pg.Client {
 
   // biome-ignore lint/suspicious/noExplicitAny: as above
   #sendAtOnce(args: any[]): any {
-    const signal = currentSignal()
     const callback: unknown = args.at(-1)
-    if (typeof callback !== 'function' || !signal || isEndOfTransaction(args[0])) return super.query.apply(this, args as never)
-    if (signal.aborted) return process.nextTick(callback, signal.reason)
-    const stop = this.#cancelOn(signal)
+    if (typeof callback !== 'function') return super.query.apply(this, args as never)
+    const signal = isEndOfTransaction(args[0]) ? undefined : currentSignal()
+    if (signal?.aborted) return process.nextTick(callback, signal.reason)
+    const answered = this.#await()
+    const stop = signal && this.#cancelOn(signal)
     const settled = (...outcome: unknown[]) => {
-      stop()
+      answered()
+      stop?.()
       callback(...outcome)
     }
     return super.query.apply(this, [...args.slice(0, -1), settled] as never)
@@ -76,12 +88,35 @@ class Connection extends pg.Client {
   async #send(args: unknown[], signal: AbortSignal | undefined): Promise<unknown> {
     if (this.#cancellation) await this.#cancellation
     signal?.throwIfAborted()
+    const answered = this.#await()
     const stop = signal && this.#cancelOn(signal)
     try {
       return await super.query.apply(this, args as never)
     } finally {
+      answered()
       stop?.()
     }
+  }
+
+  /** Answers what is to be called when the query is answered. */
+  #await(): () => void {
+    if (this.#unanswered === 0) this.#waitingSince = performance.now()
+    this.#unanswered += 1
+    return () => {
+      this.#unanswered -= 1
+      this.#waitingSince = performance.now()
+      this.#canceledAt = null
+    }
+  }
+
+  /** The server ends a statement after `limitMs`, or when it is canceled. Whoever waits for its answer hears that the connection is lost. */
+  cutIfDead(limitMs: number): boolean {
+    const now = performance.now()
+    const isDead =
+      this.#unanswered > 0 &&
+      (now > this.#waitingSince + limitMs + answerMs || (this.#canceledAt !== null && now > this.#canceledAt + answerMs))
+    if (isDead) cut(this)
+    return isDead
   }
 
   /** Answers what ends the watching. */
@@ -89,6 +124,7 @@ class Connection extends pg.Client {
     const cancel = () => {
       const cancellation = this.#cancelRunning().then(() => {
         if (this.#cancellation === cancellation) this.#cancellation = null
+        this.#canceledAt = performance.now()
       })
       this.#cancellation = cancellation
     }
@@ -101,6 +137,7 @@ class Connection extends pg.Client {
     const { processID } = this as unknown as { processID: number }
     const canceler = new pg.Client({ ...this.#config, connectionTimeoutMillis: 2_000 })
     canceler.on('error', () => undefined)
+    const patience = setTimeout(() => cut(canceler), answerMs)
     try {
       await canceler.connect()
       await canceler.query('SELECT pg_cancel_backend($1)', [processID])
@@ -108,8 +145,14 @@ class Connection extends pg.Client {
       // Then the statement's own time limit ends it.
     } finally {
       await canceler.end().catch(() => undefined)
+      clearTimeout(patience)
     }
   }
+}
+
+/** What is under way fails as when the server is gone. */
+function cut(client: pg.Client): void {
+  ;(client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
 }
 
 /** What is aborted must still be able to leave its transaction. */
@@ -208,6 +251,14 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {} }
       .join(' '),
   })
   pool.on('error', (error) => life.log.warn({ err: error }, 'idle database connection lost'))
+  const connections = new Set<Connection>()
+  pool.on('connect', (client) => connections.add(client as unknown as Connection))
+  pool.on('remove', (client) => connections.delete(client as unknown as Connection))
+  const limitMs = Number(settings.statement_timeout) || Number.POSITIVE_INFINITY
+  every(life, 'database connections', 1_000, async () => {
+    for (const connection of connections)
+      if (connection.cutIfDead(limitMs)) life.log.warn('a database connection carried nothing any more, and was cut')
+  })
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { onPoolError: () => undefined }),
     transactionOptions: { maxWait: 5_000, timeout: 15_000 },

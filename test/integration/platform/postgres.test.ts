@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { Pool } from 'pg'
 import { Problem } from '../../../src/kernel/problem.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
@@ -8,6 +9,7 @@ import { Life } from '../../../src/platform/process.js'
 import { withinSignal } from '../../../src/platform/within-signal.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
 import { eventually } from '../../support/eventually.js'
+import { TcpProxy } from '../../support/tcp-proxy.js'
 
 describe('a connection that PostgreSQL cuts', () => {
   let database: TestDatabase
@@ -30,6 +32,59 @@ describe('a connection that PostgreSQL cuts', () => {
       client.release(failure as Error)
       expect(Problem.from(failure)).to.include({ code: 'UNAVAILABLE', isRetryable: true })
       await eventually('the pool to serve', async () => (await pool.query('SELECT 1')).rowCount === 1)
+    } finally {
+      expect(await life.stop()).to.deep.equal([])
+    }
+  })
+})
+
+describe('a connection that carries nothing any more', () => {
+  let database: TestDatabase
+  let link: TcpProxy
+  before(async () => {
+    database = await createTestDatabase()
+  })
+  after(() => database.drop())
+  beforeEach(async () => {
+    link = await TcpProxy.start(database.url)
+  })
+  afterEach(() => link.stop())
+
+  const urlOver = ({ port }: TcpProxy) => Object.assign(new URL(database.url), { hostname: '127.0.0.1', port: String(port) }).href
+
+  /** Both of its connections are stranded for ever; others are not. */
+  async function strand(pool: Pool, ask: () => Promise<unknown>): Promise<unknown[]> {
+    await Promise.all([pool.query('SELECT pg_sleep(0.1)'), pool.query('SELECT pg_sleep(0.1)')])
+    link.freeze()
+    link.deafen()
+    const asked = [ask(), ask()].map((one) => one.catch((error: unknown) => error))
+    await setTimeout(100)
+    link.mend()
+    return Promise.all(asked)
+  }
+
+  it('is cut when the server has long ended whatever was asked, which fails as an outage, and the pool serves again', async () => {
+    const life = new Life('postgres', silentLogger())
+    try {
+      const { pool } = openPostgres(life, urlOver(link), { poolSize: 2, session: { statement_timeout: '500' } })
+      const failures = await strand(pool, () => pool.query('SELECT 1'))
+      for (const failure of failures) expect(Problem.from(failure)).to.include({ code: 'UNAVAILABLE', isRetryable: true })
+      expect((await pool.query('SELECT 1')).rowCount).to.equal(1)
+    } finally {
+      expect(await life.stop()).to.deep.equal([])
+    }
+  })
+
+  it('is cut soon when its statement was canceled, and says nothing', async () => {
+    const life = new Life('postgres', silentLogger())
+    try {
+      const { pool } = openPostgres(life, urlOver(link), { poolSize: 2 })
+      const operation = new AbortController()
+      const failed = strand(pool, () => withinSignal(operation, () => pool.query('SELECT 1')))
+      await setTimeout(300)
+      operation.abort(new Error('the client hung up'))
+      expect(await failed).to.have.length(2)
+      expect((await pool.query('SELECT 1')).rowCount).to.equal(1)
     } finally {
       expect(await life.stop()).to.deep.equal([])
     }
