@@ -32,6 +32,8 @@ const inTransactions: Readonly<Record<string, readonly Passing[]>> = {
   committed: [asks, commits, committed],
   'told-after-commit': [asks, commits, committed, tells],
 }
+/** A worker that seldom has something to tell right after a commit. */
+const { 'told-after-commit': _, ...untold } = inTransactions
 const both = { ...windows, ...inTransactions }
 
 const windowsOf: readonly [type: string, windows: Readonly<Record<string, readonly Passing[]>>][] = [
@@ -39,7 +41,7 @@ const windowsOf: readonly [type: string, windows: Readonly<Record<string, readon
   ['event-aggregation', both],
   ['cache-invalidation', both],
   ['subscription-transitions', both],
-  ['billing-sync', { asked: [asks], answered: [asks, hears], ...inTransactions }],
+  ['billing-sync', { asked: [asks], answered: [asks, hears], ...untold }],
   ['queue-consumption', { taken: [job], written: [job, tells], heard: [job, tells, heard] }],
   ['web', { asked: [asks], answered: [asks, hears], told: [tells], ...inTransactions }],
 ]
