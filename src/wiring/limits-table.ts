@@ -4,8 +4,9 @@ import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import { maxItemsPerCall } from '../metering/model/report.js'
 import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions } from '../web/access/rate-limits.js'
 import { maxBatch } from '../web/graphql/door/door.js'
+import { largeAnswersAtATime } from '../web/graphql/door/execution.js'
 import { maxAliases, maxCost, maxDepth, maxFragments, maxRepeats, maxTokens } from '../web/graphql/door/limits.js'
-import { maxListItems } from '../web/graphql/schema/bounds.js'
+import { maxListItems, maxObjects } from '../web/graphql/schema/bounds.js'
 import { bodyTimeoutMs, maxBodyBytes, maxHeldBytes, maxHeldBytesPerCustomer, maxHeldBytesPerKey } from '../web/http/body.js'
 import { type ConnectionLimits, writeTimeoutMs } from '../web/http/connections.js'
 import { maxJsonDepth, maxJsonTextBytes, maxJsonValues } from '../web/http/json-shape.js'
@@ -31,6 +32,7 @@ const door = 'unit/web/graphql/door'
 const http = 'integration/web/http/http.test.ts'
 const defence = 'integration/web/http/defence.test.ts'
 const live = 'integration/web/live/bounds.test.ts'
+const operations = 'unit/web/graphql/operations'
 const doorLimits = 'integration/web/graphql/door/limits.test.ts'
 
 /** A place for each limit: those of one kind stand together. */
@@ -118,6 +120,18 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       'grows with each list inside a list, beyond what is answered',
     ]),
     row('items of a list among variables', count(maxListItems), refused, [doorLimits, 'bound the lists of variables']),
+    row(
+      'objects among variables, usage aside',
+      `${count(maxObjects.query)} of a query, ${count(maxObjects.mutation)} of a mutation`,
+      refused,
+      [`${operations}/document-bounds.test.ts`, 'hold of how many objects graphql-js is to make something of, wherever they are'],
+    ),
+    row(
+      'large answers that are made at a time',
+      `${count(largeAnswersAtATime.ofOwner)} of an environment, ${count(largeAnswersAtATime.inAll)} of all`,
+      'wait for their turn',
+      ['unit/web/access/fair-places.test.ts', 'are taken at once as long as there are some, in all and of the environment'],
+    ),
     row(
       'time of an operation',
       `${count(operationTimeoutMs)} ms`,

@@ -17,7 +17,8 @@ export interface ExecutionOptions {
 }
 
 /** Large answers that are made at a time. Each keeps the event loop for some milliseconds when its rows arrive. */
-const largeAnswers = new FairPlaces({ inAll: 4, ofOwner: 2 })
+export const largeAnswersAtATime = { inAll: 4, ofOwner: 2 }
+const largeAnswers = new FairPlaces(largeAnswersAtATime)
 
 const hungUp = () => new Problem('CANCELLED', 'CLIENT_HUNG_UP', 'The client hung up before it was answered.')
 
