@@ -47,8 +47,10 @@ describe('look-ups of keys', () => {
   })
 
   it('are bounded for all addresses together', async () => {
+    const startedAt = performance.now()
     await Promise.all(Array.from({ length: 50 }, (_, n) => flood(`place ${n}`, 100)))
-    expect(looked.length).to.be.below(lookupsPerSecond.all * 4)
+    const seconds = (performance.now() - startedAt) / 1_000
+    expect(looked.length).to.be.below(lookupsPerSecond.all * (4 + 2 * seconds))
   })
 
   it('are never refused for a key that was seen, from the same address and after what was known of it is outdated', async () => {
