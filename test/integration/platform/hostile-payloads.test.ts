@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
-import fc from 'fast-check'
 import { runImport } from '../../../src/customer/jobs.js'
 import { newId } from '../../../src/kernel/id.js'
 import { UsageFilling } from '../../../src/metering/counting/usage-filling.js'
@@ -17,8 +16,6 @@ import { applyChange } from '../../../src/updates/external-cache/apply.js'
 import { reload } from '../../../src/updates/external-cache/reload.js'
 import { ExternalCacheWriter } from '../../../src/updates/external-cache/writer.js'
 import { StateCache } from '../../../src/updates/held/state-cache.js'
-import { some } from '../../fuzz/fuzz.js'
-import { json, nearly, written } from '../../fuzz/values.js'
 import { eventually } from '../../support/eventually.js'
 import { jobSamples } from '../../support/job-samples.js'
 import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/fixture.js'
@@ -161,15 +158,9 @@ describe('a worker that is given jobs of any shape', function () {
       if ('keyHash' in good) Object.assign(good, { keyHash, door: `${directDoorPrefix(environmentId)}door` })
       const own = { ...definition, queue: `${definition.queue}-${newId()}` }
       let isGoodDone = false
-      let seed = 0
       const queue = new Queue(own.queue, { connection: bench.redis, prefix: bench.queues.prefix })
       try {
-        const random = some(60, fc.oneof({ arbitrary: nearly([good]), weight: 6 }, { arbitrary: json, weight: 1 }))
-        seed = random.seed
-        // What may be of a release to come waits for it.
-        const isOfLaterRelease = (value: unknown) => ((value as { v?: unknown } | null)?.v as number) > (job as { v: number }).v
-        const anyhow = random.values.map((value) => JSON.parse(written(value)) as unknown).filter((value) => !isOfLaterRelease(value))
-        const jobs = [...mutations(good), ...Object.values(replacements), ...anyhow]
+        const jobs = [...mutations(good), ...Object.values(replacements)]
         const opts = { attempts: 1, removeOnComplete: true }
         for (let first = 0; first < jobs.length; first += 200)
           await queue.addBulk(jobs.slice(first, first + 200).map((data) => ({ name: own.name, data, opts })))
@@ -184,14 +175,14 @@ describe('a worker that is given jobs of any shape', function () {
             }
           },
         })
-        await eventually(`the good job (FUZZ_SEED=${seed})`, () => isGoodDone, 120_000)
+        await eventually('the good job', () => isGoodDone, 120_000)
         await eventually(
-          `the others to be out of the way (FUZZ_SEED=${seed})`,
+          'the others to be out of the way',
           async () => {
             const { wait, active, delayed } = await queue.getJobCounts('wait', 'active', 'delayed')
             return wait! + active! + delayed! === 0
           },
-          120_000,
+          30_000,
         )
         expect(await bench.app.customers.get(environmentId, 'acme')).to.include({ refId: 'acme' })
       } finally {
