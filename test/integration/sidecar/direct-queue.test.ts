@@ -119,7 +119,7 @@ describe('sidecar with a queue of its own', () => {
     const within = (sidecar: RunningSidecar, deadlineMs: number, changes: object = {}) =>
       sidecar.call('ReportUsage', { customer_id: 'customer', feature_id: 'calls', value: 1, ...changes }, deadlineMs)
 
-    for (const deadlineMs of [150, 900]) {
+    for (const deadlineMs of [400, 900]) {
       it(`does not know what became of a report after ${deadlineMs} ms, and counts it once under the key that it names`, async () => {
         const sidecar = await start()
         await report(sidecar)

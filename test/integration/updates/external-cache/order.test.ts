@@ -130,6 +130,6 @@ describe('order of messages to the external cache', () => {
         }),
         { numRuns: 200 },
       )
-    }).timeout(20_000)
+    }).timeout(60_000)
   }
 })
