@@ -18,7 +18,10 @@ describe('the front door over HTTP', () => {
     door = await openFrontDoor()
     headers = { 'x-api-key': door.serverKey }
   })
-  after(async () => expect(await door.close()).to.deep.equal([]))
+  after(async function () {
+    this.timeout(60_000)
+    expect(await door.close()).to.deep.equal([])
+  })
 
   const codes = ({ errors }: GraphqlBody) => errors?.map(({ extensions }) => extensions.code)
   const read = async (response: Response) => (await response.json()) as GraphqlBody
@@ -329,6 +332,8 @@ describe('the front door over HTTP', () => {
   })
 
   it('knows no other path', async () => {
-    expect((await fetch(`${door.url}/nope`)).status).to.equal(404)
+    const response = await fetch(`${door.url}/nope`)
+    await response.text()
+    expect(response.status).to.equal(404)
   })
 })
