@@ -1,8 +1,6 @@
 import { type CleanedEnv, cleanEnv, makeValidator, num, str, type ValidatorSpec } from 'envalid'
 import { Secret } from '../kernel/secret.js'
 
-export { Secret }
-
 /**
  * A process's configuration: environment variables only, read once, all problems reported together.
  * A spec entry's `desc` and `default` are the README's table of variables (a test compares them).

@@ -1,5 +1,5 @@
 import { Problem } from '../kernel/problem.js'
-import type { Secret } from './config.js'
+import type { Secret } from '../kernel/secret.js'
 import { Gauge } from './metrics.js'
 import type { Life } from './process.js'
 

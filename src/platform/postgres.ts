@@ -124,7 +124,8 @@ class Connection extends pg.Client {
     const cancel = () => {
       const cancellation = this.#cancelRunning().then(() => {
         if (this.#cancellation === cancellation) this.#cancellation = null
-        this.#canceledAt = performance.now()
+        // Nothing was sent meanwhile: what is not answered is what was canceled.
+        if (this.#unanswered > 0) this.#canceledAt = performance.now()
       })
       this.#cancellation = cancellation
     }

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { Hearing } from '../changes/hearing.js'
 import { hearKeyNews } from '../environment/key-news.js'
-import type { Secret } from '../platform/config.js'
+import type { Secret } from '../kernel/secret.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import { openRedis, sharedRedis } from '../platform/redis.js'

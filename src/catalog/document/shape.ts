@@ -48,7 +48,7 @@ const withDefault = <S extends z.ZodType>(schema: S, value: z.output<S>) => sche
 const text = z
   .string(required('must be text'))
   .refine((value) => value.trim() !== '', { error: 'must not be empty; leave the key out instead' })
-  .refine((value) => isStorableText(value), { error: 'contains a character that cannot be stored' })
+  .refine(isStorableText, { error: 'contains a character that cannot be stored' })
 
 const refId = z.string(required('must be text; put numbers in quotes')).superRefine((value, context) => {
   try {
@@ -122,7 +122,7 @@ const packageHeadOf = <T extends { entitlements?: unknown; prices?: unknown; pub
 const names = withDefault(list(refId), [])
 
 const dimensionValue = z.union(
-  [z.string().refine((value) => isStorableText(value), { error: 'contains a character that cannot be stored' }), z.number(), z.boolean()],
+  [z.string().refine(isStorableText, { error: 'contains a character that cannot be stored' }), z.number(), z.boolean()],
   required('must be text, a number, true or false'),
 )
 

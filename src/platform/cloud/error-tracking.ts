@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { BaseTransportOptions, Event, Exception, StackFrame, StackParser } from '@sentry/core'
 import { LRUCache } from 'lru-cache'
 import { Problem } from '../../kernel/problem.js'
-import type { Secret } from '../config.js'
+import type { Secret } from '../../kernel/secret.js'
 import type { Life } from '../process.js'
 
 /** An error that comes with every message is told once in so long. */

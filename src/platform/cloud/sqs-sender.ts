@@ -1,6 +1,6 @@
 import type { SQSClient } from '@aws-sdk/client-sqs'
 import { unavailable } from '../../kernel/problem.js'
-import type { Secret } from '../config.js'
+import type { Secret } from '../../kernel/secret.js'
 import type { Life } from '../process.js'
 
 /** Whom a process sends as. */

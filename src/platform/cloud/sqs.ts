@@ -10,7 +10,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Message, SQSClient } from '@aws-sdk/client-sqs'
 import { Problem } from '../../kernel/problem.js'
-import type { Secret } from '../config.js'
+import type { Secret } from '../../kernel/secret.js'
 import type { Life } from '../process.js'
 import { type JobDefinition, type JobMetrics, jobMetrics } from '../queue.js'
 

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
 import { makeValidator } from 'envalid'
+import { Secret } from '../../kernel/secret.js'
 import {
   type Config,
   type ConfigSpec,
@@ -9,7 +10,6 @@ import {
   port,
   positive,
   processVariables,
-  Secret,
   secret,
   str,
 } from '../../platform/config.js'

@@ -1,17 +1,7 @@
 import { makeValidator } from 'envalid'
+import { Secret } from '../../kernel/secret.js'
 import type { SqsQueue } from '../../platform/cloud/sqs.js'
-import {
-  type Config,
-  type ConfigSpec,
-  flag,
-  integer,
-  port,
-  positive,
-  processVariables,
-  Secret,
-  secret,
-  str,
-} from '../../platform/config.js'
+import { type Config, type ConfigSpec, flag, integer, port, positive, processVariables, secret, str } from '../../platform/config.js'
 
 /** A queue in the platform's Redis. */
 export interface RedisQueueAddress {

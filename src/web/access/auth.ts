@@ -10,7 +10,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { KeyIdentity, KeyKind } from '../../environment/model/environment.js'
 import type { EnvironmentService } from '../../environment/service.js'
 import { Problem } from '../../kernel/problem.js'
-import type { Secret } from '../../platform/config.js'
+import type { Secret } from '../../kernel/secret.js'
 
 export type Identity = Omit<KeyIdentity, 'kind'> & {
   kind: KeyKind | 'OPERATOR'

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import type { Context, Middleware } from 'koa'
-import type { Secret } from '../../platform/config.js'
+import type { Secret } from '../../kernel/secret.js'
 import { StartError } from '../../platform/health.js'
 import { isFromThisMachine } from '../access/loopback.js'
 import { escapeHtml } from './escape-html.js'

@@ -104,9 +104,9 @@ describe('sidecar transport', () => {
     expect((await call(plain(`127.0.0.1:${sidecar.grpcPort}`))).has_access).to.equal(true)
   })
 
-  it('closes a connection whose calls are taken back as fast as they are made, and none that takes back what it has open', async function () {
-    // `node:http2` before has bounds of its own, which nothing sets.
-    if (Number(process.versions.node.split('.')[0]) < 24) return this.skip()
+  it('closes a connection whose calls are taken back as fast as they are made, and none that takes back what it has open', async () => {
+    // `node:http2` before has a bound of its own, which nothing sets.
+    const tooMany = Number(process.versions.node.split('.')[0]) < 24 ? 2_000 : 700
     sidecar = await runSidecar(offline)
     const path = check.GetBooleanEntitlement!.path
     const takeBack = async (calls: number) => {
@@ -128,7 +128,7 @@ describe('sidecar transport', () => {
       return Promise.race([isClosed, isAlive]).finally(() => session.destroy())
     }
     expect(await takeBack(200)).to.equal(false)
-    expect(await takeBack(700)).to.equal(true)
+    expect(await takeBack(tooMany)).to.equal(true)
   })
 
   it('does not take over a socket that another process serves', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate as nextRound, setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Pool } from 'pg'
 import { Problem } from '../../../src/kernel/problem.js'
@@ -91,6 +91,31 @@ describe('a connection that carries nothing any more', () => {
   })
 })
 
+describe('a connection whose query was canceled too late', () => {
+  let database: TestDatabase
+  before(async () => {
+    database = await createTestDatabase()
+  })
+  after(() => database.drop())
+
+  it('is not cut for what is asked next, however long that takes', async () => {
+    const life = new Life('postgres', silentLogger())
+    try {
+      const { pool } = openPostgres(life, database.url, { poolSize: 1 })
+      const operation = new AbortController()
+      await pool.query('SELECT 1')
+      // It is answered before the connection is there that the cancellation needs.
+      const first = withinSignal(operation, () => pool.query('SELECT 1'))
+      await nextRound()
+      operation.abort(new Error('the client hung up'))
+      await first.catch(() => undefined)
+      expect((await pool.query('SELECT pg_sleep(7)')).rowCount).to.equal(1)
+    } finally {
+      expect(await life.stop()).to.deep.equal([])
+    }
+  })
+})
+
 describe('a query that is given up', () => {
   let database: TestDatabase
   before(async () => {
@@ -135,9 +160,6 @@ describe('a transaction that has ended', () => {
     const life = new Life('postgres', silentLogger())
     try {
       const { pool, prisma } = openPostgres(life, database.url, { poolSize: 2 })
-      await prisma.environment.create({
-        data: { id: randomUUID(), refId: 'one', displayName: 'one', signingSecret: Buffer.from('secret') },
-      })
       const sent: string[] = []
       pool.on('connect', (client) => {
         const query = client.query.bind(client) as (...args: unknown[]) => unknown
@@ -145,6 +167,9 @@ describe('a transaction that has ended', () => {
           sent.push(typeof args[0] === 'string' ? args[0] : (args[0] as { text: string }).text)
           return query(...args)
         }) as typeof client.query
+      })
+      await prisma.environment.create({
+        data: { id: randomUUID(), refId: 'one', displayName: 'one', signingSecret: Buffer.from('secret') },
       })
       // given an operation of two steps, the first of which has to wait until its transaction has expired
       const locker = await pool.connect()

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { systemClock } from '../../../src/kernel/clock.js'
-import { Secret } from '../../../src/platform/config.js'
+import { Secret } from '../../../src/kernel/secret.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Registry } from '../../../src/platform/metrics.js'
 import { StateReader } from '../../../src/reader/api/messages.js'

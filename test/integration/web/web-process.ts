@@ -1,4 +1,4 @@
-import { Secret } from '../../../src/platform/config.js'
+import { Secret } from '../../../src/kernel/secret.js'
 import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { listen } from '../../../src/platform/health.js'
 import { silentLogger } from '../../../src/platform/logger.js'

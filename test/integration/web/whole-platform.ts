@@ -1,5 +1,5 @@
 import { runImport } from '../../../src/customer/jobs.js'
-import { Secret } from '../../../src/platform/config.js'
+import { Secret } from '../../../src/kernel/secret.js'
 import { listen } from '../../../src/platform/health.js'
 import { consume } from '../../../src/platform/queue.js'
 import { openRedis } from '../../../src/platform/redis.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Problem, unavailable } from '../../../src/kernel/problem.js'
-import { Secret } from '../../../src/platform/config.js'
+import { Secret } from '../../../src/kernel/secret.js'
 import { KeyWatch, type KeyWatchTiming } from '../../../src/platform/key-watch.js'
 import type { Logger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'

@@ -2,7 +2,7 @@ import type { ExecutionArgs, GraphQLError, GraphQLSchema, OperationDefinitionNod
 import { LRUCache } from 'lru-cache'
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
-import type { Secret } from '../../../platform/config.js'
+import type { Secret } from '../../../kernel/secret.js'
 import { credentialsOf, type Identity, identify, isOperatorKey, nobody, operator } from '../../access/auth.js'
 import { turns } from '../../access/fair-turns.js'
 import type { RateLimits } from '../../access/rate-limits.js'

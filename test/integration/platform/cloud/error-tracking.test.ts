@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Problem } from '../../../../src/kernel/problem.js'
+import { Secret } from '../../../../src/kernel/secret.js'
 import { trackErrors } from '../../../../src/platform/cloud/error-tracking.js'
-import { Secret } from '../../../../src/platform/config.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Life } from '../../../../src/platform/process.js'
 import { type ErrorTracker, startErrorTracker } from '../../../support/error-tracker.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Problem, unavailable } from '../../../../src/kernel/problem.js'
+import { Secret } from '../../../../src/kernel/secret.js'
 import { consumeSqs, type SqsConsumeOptions, type SqsTiming } from '../../../../src/platform/cloud/sqs.js'
-import { Secret } from '../../../../src/platform/config.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Life } from '../../../../src/platform/process.js'
 import type { JobDefinition } from '../../../../src/platform/queue.js'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import type { Problem } from '../../../../src/kernel/problem.js'
-import { Secret } from '../../../../src/platform/config.js'
+import { Secret } from '../../../../src/kernel/secret.js'
 import { StateApi } from '../../../../src/updates/external-cache/state-api.js'
 import { type FrontDoor, openFrontDoor } from '../../web/front-door.js'
 
