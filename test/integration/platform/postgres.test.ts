@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextRound, setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Pool } from 'pg'
+import { Client, type Pool } from 'pg'
 import { Problem } from '../../../src/kernel/problem.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
@@ -159,7 +159,7 @@ describe('a transaction that has ended', () => {
   it('has nothing sent that Prisma goes on with', async () => {
     const life = new Life('postgres', silentLogger())
     try {
-      const { pool, prisma } = openPostgres(life, database.url, { poolSize: 2 })
+      const { pool, prisma } = openPostgres(life, database.url, { poolSize: 1 })
       const sent: string[] = []
       pool.on('connect', (client) => {
         const query = client.query.bind(client) as (...args: unknown[]) => unknown
@@ -172,14 +172,15 @@ describe('a transaction that has ended', () => {
         data: { id: randomUUID(), refId: 'one', displayName: 'one', signingSecret: Buffer.from('secret') },
       })
       // given an operation of two steps, the first of which has to wait until its transaction has expired
-      const locker = await pool.connect()
+      const locker = new Client({ connectionString: database.url })
+      await locker.connect()
       await locker.query('BEGIN')
       await locker.query('LOCK TABLE environment')
       const read = (db: Pick<typeof prisma, 'environment'>) => db.environment.findMany({ include: { features: true } })
       const expired = prisma.$transaction((db) => read(db as typeof prisma), { timeout: 200 }).catch((error: Error) => error.message)
       await setTimeout(500)
       await locker.query('COMMIT')
-      locker.release()
+      await locker.end()
 
       // then the second step fails, and is not done outside of it
       expect(await expired).to.match(/ended|expired|closed/)
