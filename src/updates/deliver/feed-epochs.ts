@@ -78,12 +78,19 @@ export class FeedEpochs {
 
   /** Something was not told, and nobody will tell it: the consumer is to read everything anew. */
   async lose(environmentId: string): Promise<void> {
-    await this.#pool.query({
+    await this.#replace(environmentId, null)
+  }
+
+  /** The epoch that begins in the place of `epoch` (null: of whichever there is); null: another process was first. It is vouched for as that was. */
+  async #replace(environmentId: string, epoch: EpochMs | null): Promise<EpochMs | null> {
+    const { rows } = await this.#pool.query<{ epoch: EpochMs }>({
       text: `
         UPDATE environment_feed SET epoch = greatest(environment_clock($1::uuid), epoch + 1), is_told = false
-        WHERE environment_id = $1::uuid`,
-      values: [environmentId],
+        WHERE environment_id = $1::uuid AND epoch = coalesce($2::bigint, epoch)
+        RETURNING epoch::float8 AS epoch`,
+      values: [environmentId, epoch],
     })
+    return rows[0]?.epoch ?? null
   }
 
   /** Begins an epoch wherever nobody vouches for the last one any more, and where too much waits. */
@@ -148,18 +155,12 @@ export class FeedEpochs {
   /** The epoch that goes on, or the one that begins in its place. One that another process has begun meanwhile is found at the next look. */
   async #withinBound({ environmentId, queueUrl }: Feed, epoch: EpochMs): Promise<EpochMs> {
     if (queueUrl !== null || !(await this.#bound.isExceeded(environmentId))) return epoch
-    const { rows } = await this.#pool.query<{ epoch: EpochMs }>({
-      text: `
-        UPDATE environment_feed SET epoch = greatest(environment_clock($1::uuid), epoch + 1), is_told = false
-        WHERE environment_id = $1::uuid AND epoch = $2::bigint
-        RETURNING epoch::float8 AS epoch`,
-      values: [environmentId, epoch],
-    })
-    if (!rows[0]) return epoch
+    const next = await this.#replace(environmentId, epoch)
+    if (next === null) return epoch
     // What is enqueued meanwhile may go with it: it is read anew after this.
     const dropped = await this.#bound.discard(environmentId)
     this.#log.warn({ environmentId, dropped }, 'too much waits for the persistent cache of an environment: is its service running?')
-    return rows[0].epoch
+    return next
   }
 
   /** A crash before the last step has it told again. */
