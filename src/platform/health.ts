@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Server as NetServer } from 'node:net'
 import type { Registry } from './metrics.js'
 
 /** `UP` only when the process does its work: a worker with waiting jobs that finishes none is DOWN. Further fields are facts for operators. */
@@ -64,7 +65,7 @@ export function createHealthServer(source: HealthSource): Server {
 }
 
 /** Listens, or says in a sentence why it can't. Answers the port. */
-export async function listen(server: Server, { port, host }: { port: number; host: string }): Promise<number> {
+export async function listen(server: NetServer, { port, host }: { port: number; host: string }): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)))
     server.listen(port, host, resolve)

@@ -1,7 +1,6 @@
 import { makeValidator } from 'envalid'
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
 import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret, str } from '../platform/config.js'
-import { listen } from '../platform/health.js'
 import { watchEpoch } from '../platform/postgres.js'
 import { runProcess } from '../platform/process.js'
 import { createApp } from '../wiring/app.js'
@@ -9,6 +8,7 @@ import { createFrontDoor, defaultLimits, openHeldStates } from '../wiring/front-
 import { openStores } from '../wiring/stores.js'
 import { createUsage } from '../wiring/usage.js'
 import { TrustedProxies } from './access/address.js'
+import { listenWidely } from './http/listeners.js'
 
 const proxies = makeValidator<string[]>((input) => {
   const listed = input.split(',').map((proxy) => proxy.trim())
@@ -128,7 +128,7 @@ await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
     },
     trustedProxies: config.TRUSTED_PROXIES,
   })
-  const portTaken = await listen(server, { port: config.PORT, host: config.BIND_ADDRESS })
+  const portTaken = await listenWidely(server, life, { port: config.PORT, host: config.BIND_ADDRESS })
   // Second, so that who is told there that the process is ready finds the API.
   const metricsPort = await life.serveHealth({ port: config.METRICS_PORT, host: config.METRICS_ADDRESS ?? config.BIND_ADDRESS })
   life.log.info({ port: portTaken, metricsPort }, 'listening')

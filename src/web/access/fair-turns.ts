@@ -3,17 +3,28 @@ const roundMs = 8
 /** The clock is looked at before each turn; a round of more turns than this is shorter than `roundMs` all the same. */
 const turnsPerRound = 32
 
+interface Line {
+  /** Those who wait, first come first. */
+  readonly waiting: (() => void)[]
+  /** The time that its owner has had since it waits, beginning with what the one who was served then had had. */
+  hadMs: number
+}
+
 /**
- * The event loop, shared by all who have work of more than a few milliseconds for it. Each piece of work takes a turn before it begins; owners have theirs one
- * after the other, so that what one of them has waiting delays each piece of another by no more than a piece of its own. A turn ends where its work first
- * waits for something else.
+ * The event loop, shared by all who have work of more than a few milliseconds for it. Each piece of work takes a turn before it begins; the next one is that
+ * of the owner who has had the least time while it waited. So what one of them has waiting delays the pieces of another, however many small ones those are,
+ * by no more than a piece of its own until both have had as much. A turn ends where its work first waits for something else.
  */
 export class FairTurns {
-  /** Those who wait, by owner, in the order in which the owners come next. */
-  readonly #waiting = new Map<string, Array<() => void>>()
+  readonly #lines = new Map<string, Line>()
+  #floorMs = 0
+  /** Whose piece is under way, and since when. */
+  #current: { line: Line; since: number } | null = null
   #isServing = false
-  /** When each owner first worked in this round without waiting for a turn. */
-  readonly #beganAt = new Map<string, number>()
+  /** How long each owner has worked in this round without waiting for a turn. */
+  readonly #workedMs = new Map<string, number>()
+  /** Who worked last without waiting, and since when: whatever is done until the next one comes is taken for its work. */
+  #last: { owner: string; since: number } | null = null
   readonly #now: () => number
 
   constructor(now = () => performance.now()) {
@@ -22,48 +33,64 @@ export class FairTurns {
 
   /** A turn without waiting, as an owner has it that works little: for what is usually short. False: it has had its part of this round. */
   takeNow(owner: string): boolean {
-    if (this.#waiting.has(owner)) return false
+    if (this.#lines.get(owner)?.waiting.length) return false
     const now = this.#now()
-    const beganAt = this.#beganAt.get(owner)
-    if (beganAt !== undefined) return now - beganAt < roundMs
-    if (this.#beganAt.size === 0) setImmediate(() => this.#beganAt.clear())
-    this.#beganAt.set(owner, now)
-    return true
+    if (this.#last) this.#workedMs.set(this.#last.owner, (this.#workedMs.get(this.#last.owner) ?? 0) + now - this.#last.since)
+    else setImmediate(() => this.#endOfRound())
+    this.#last = { owner, since: now }
+    return (this.#workedMs.get(owner) ?? 0) < roundMs
+  }
+
+  #endOfRound(): void {
+    this.#last = null
+    this.#workedMs.clear()
   }
 
   take(owner: string): Promise<void> {
     return new Promise((resolve) => {
-      const line = this.#waiting.get(owner)
-      if (line) line.push(resolve)
-      else this.#waiting.set(owner, [resolve])
+      const line = this.#lines.get(owner)
+      if (line) line.waiting.push(resolve)
+      else this.#lines.set(owner, { waiting: [resolve], hadMs: this.#floorMs })
       this.#serve()
     })
   }
 
-  /** All that a turn begins without waiting is done before the next immediate is called: so each of them sees how long the round has lasted. */
+  /** All that a turn begins without waiting is done before the next immediate is called: so each of them sees how long it took, and the round. */
   #serve(): void {
-    if (this.#isServing || this.#waiting.size === 0) return
+    if (this.#isServing || this.#lines.size === 0) return
     this.#isServing = true
     let startedAt: number | null = null
     for (let turn = 1; turn <= turnsPerRound; turn++) {
       setImmediate(() => {
+        this.#account()
         startedAt ??= this.#now()
-        if (this.#now() - startedAt < roundMs) this.#next()
-        if (turn < turnsPerRound) return
+        if (turn < turnsPerRound) {
+          if (this.#now() - startedAt < roundMs) this.#next()
+          return
+        }
         this.#isServing = false
         this.#serve()
       })
     }
   }
 
+  #account(): void {
+    if (!this.#current) return
+    const { line, since } = this.#current
+    line.hadMs += this.#now() - since
+    this.#current = null
+  }
+
   #next(): void {
-    const [first] = this.#waiting
-    if (!first) return
-    const [owner, line] = first
-    const begin = line.shift()
-    this.#waiting.delete(owner)
-    if (line.length > 0) this.#waiting.set(owner, line)
-    begin?.()
+    let next: Line | undefined
+    for (const [owner, line] of this.#lines) {
+      if (line.waiting.length === 0) this.#lines.delete(owner)
+      else if (!next || line.hadMs < next.hadMs) next = line
+    }
+    if (!next) return
+    this.#floorMs = next.hadMs
+    this.#current = { line: next, since: this.#now() }
+    next.waiting.shift()!()
   }
 }
 

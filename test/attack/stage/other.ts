@@ -27,7 +27,8 @@ const everyMs = 10
 /** How late a call may be made, which counts as waiting. */
 const lookMs = 1
 const timeoutMs = 10_000
-const connections = 8
+/** So many that no call waits for another of its own. */
+const connections = 64
 /** One of so many calls comes over a connection of its own, as those of newcomers do. */
 const freshEvery = 10
 
