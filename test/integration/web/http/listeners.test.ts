@@ -14,7 +14,11 @@ describe('the listeners of a web process', () => {
     const life = new Life('web', silentLogger())
     const server = createServer((_, response) => response.end('answered'))
     life.onStop('http server', () => new Promise<void>((resolve) => server.close(() => resolve())))
-    return { life, server, port: await listenWidely(server, life, { port, host }) }
+    const taken = await listenWidely(server, life, { port, host }).catch(async (error: unknown) => {
+      await life.stop()
+      throw error
+    })
+    return { life, server, port: taken }
   }
 
   it('take many connections in a round of the event loop, and hand all of them to one server', async () => {
