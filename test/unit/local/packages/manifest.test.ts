@@ -1,0 +1,51 @@
+import { expect } from 'chai'
+import { manifestOf } from '../../../../src/local/packages/manifest.js'
+import type { PackageDefinition } from '../../../../src/local/packages/packages.js'
+
+const root = { version: '3.2.1', license: 'Apache-2.0', engines: { node: '>=20.19' } }
+const lock = {
+  packages: {
+    'node_modules/one': { version: '1.0.0' },
+    'node_modules/two': {
+      version: '2.5.0',
+      peerDependencies: { three: '^3', four: '^4' },
+      peerDependenciesMeta: { four: { optional: true } },
+    },
+    'node_modules/three': { version: '3.3.0' },
+    'node_modules/pretty': { version: '9.1.0' },
+  },
+}
+const definition: PackageDefinition = {
+  name: 'thing',
+  description: 'A thing',
+  library: 'src/thing/index',
+  commands: { thing: 'src/thing/main' },
+  processes: [],
+  optional: ['pretty'],
+}
+
+describe('the package.json of a package', () => {
+  it('has the version of the platform, and each dependency in that of the lock file', () => {
+    expect(manifestOf(definition, { root, lock, imported: ['one', 'two', 'pretty'] })).to.deep.equal({
+      name: 'thing',
+      version: '3.2.1',
+      description: 'A thing',
+      license: 'Apache-2.0',
+      type: 'module',
+      engines: { node: '>=20.19' },
+      exports: {
+        '.': { types: './dist/src/thing/index.d.ts', default: './dist/src/thing/index.js' },
+        './package.json': './package.json',
+      },
+      bin: { thing: 'dist/src/thing/main.js' },
+      // `three` because `two` wants it beside itself.
+      dependencies: { one: '1.0.0', three: '3.3.0', two: '2.5.0' },
+      peerDependencies: { pretty: '^9.1.0' },
+      peerDependenciesMeta: { pretty: { optional: true } },
+    })
+  })
+
+  it('is refused when the lock file does not have what is imported', () => {
+    expect(() => manifestOf(definition, { root, lock, imported: ['five'] })).to.throw('thing imports five')
+  })
+})
