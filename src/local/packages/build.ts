@@ -1,7 +1,7 @@
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { runCommand } from '../processes/run-command.js'
-import { contentsOf } from './contents.js'
+import { contentsOf, writeContents } from './contents.js'
 import { type Lock, manifestOf, type RootManifest } from './manifest.js'
 import { type PackageDefinition, packages } from './packages.js'
 
@@ -62,11 +62,7 @@ async function compile(root: string, out: string, entries: readonly string[]): P
 
 function writePackage(root: string, folder: string, compiled: string, definition: PackageDefinition): string {
   const contents = contentsOf(compiled, entriesOf(definition), definition.library)
-  for (const file of contents.compiled) {
-    mkdirSync(dirname(join(folder, file)), { recursive: true })
-    copyFileSync(join(compiled, file), join(folder, file))
-  }
-  for (const name of contents.folders) cpSync(join(root, name), join(folder, name), { recursive: true })
+  writeContents(contents, { compiledRoot: compiled, root, folder })
   for (const file of Object.values(definition.commands)) chmodSync(join(folder, 'dist', `${file}.js`), 0o755)
   const manifest = manifestOf(definition, {
     root: readJson<RootManifest>(join(root, 'package.json')),

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { referencesOf } from './references.js'
 
@@ -26,10 +26,23 @@ export function contentsOf(compiledRoot: string, entries: readonly string[], lib
     for (const address of references.addresses) {
       const path = join(dirname(file), address)
       if (path.endsWith('.js')) visit(path)
-      else folders.add(path)
+      // The root itself only shortens the paths that it shows.
+      else if (path !== './') folders.add(path)
     }
   }
   for (const entry of entries) visit(`dist/${entry}.js`)
   if (library !== null) visit(`dist/${library}.d.ts`)
   return { compiled: [...compiled].sort(), folders: [...folders].sort(), packages: [...packages].sort() }
+}
+
+/** Copies it to where it is to be found in the same way. */
+export function writeContents(
+  { compiled, folders }: Contents,
+  { compiledRoot, root, folder }: { compiledRoot: string; root: string; folder: string },
+): void {
+  for (const file of compiled) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    copyFileSync(join(compiledRoot, file), join(folder, file))
+  }
+  for (const name of folders) cpSync(join(root, name), join(folder, name), { recursive: true })
 }
