@@ -18,6 +18,9 @@ export interface RootManifest {
   engines: { node: string }
 }
 
+/** Where `require` loads modules too, as `import` does. */
+const requiringNode = '^20.19.0 || >=22.12.0'
+
 /** The `package.json` of a package that imports these packages: each in the version that the platform is tested with. */
 export function manifestOf(
   { name, description, library, commands, optional }: PackageDefinition,
@@ -40,8 +43,9 @@ export function manifestOf(
     description,
     license: root.license,
     type: 'module',
-    // From this version on `require` loads modules too.
-    engines: root.engines,
+    engines: library === null ? root.engines : { node: requiringNode },
+    // For tools that do not read `exports`, such as TypeScript's older way to find modules.
+    ...(library === null ? {} : { main: `./dist/${library}.js`, types: `./dist/${library}.d.ts` }),
     exports: {
       ...(library === null ? {} : { '.': { types: `./dist/${library}.d.ts`, default: `./dist/${library}.js` } }),
       './package.json': './package.json',

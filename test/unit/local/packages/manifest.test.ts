@@ -32,7 +32,9 @@ describe('the package.json of a package', () => {
       description: 'A thing',
       license: 'Apache-2.0',
       type: 'module',
-      engines: { node: '>=20.19' },
+      engines: { node: '^20.19.0 || >=22.12.0' },
+      main: './dist/src/thing/index.js',
+      types: './dist/src/thing/index.d.ts',
       exports: {
         '.': { types: './dist/src/thing/index.d.ts', default: './dist/src/thing/index.js' },
         './package.json': './package.json',
@@ -43,6 +45,12 @@ describe('the package.json of a package', () => {
       peerDependencies: { pretty: '^9.1.0' },
       peerDependenciesMeta: { pretty: { optional: true } },
     })
+  })
+
+  it('has nothing to import when there is only a command, and runs on every Node that the platform runs on', () => {
+    const manifest = manifestOf({ ...definition, library: null, optional: [] }, { root, lock, imported: ['one'] })
+    expect(manifest).to.deep.include({ engines: { node: '>=20.19' }, exports: { './package.json': './package.json' } })
+    expect(manifest).to.not.have.any.keys('main', 'types', 'peerDependencies', 'peerDependenciesMeta')
   })
 
   it('is refused when the lock file does not have what is imported', () => {
