@@ -25,7 +25,7 @@ export interface Answer {
 }
 
 export interface Program<Context> {
-  /** How it is called: `npm run -s admin --`. */
+  /** How it is called: `tollgate`, `npm run -s admin --`. */
   call: string
   commands: readonly Command<Context>[]
   /** After the list of commands. */

@@ -12,7 +12,7 @@ import { describeProblems } from './output.js'
 const localUrl = 'http://127.0.0.1:4000'
 
 interface CliOptions {
-  /** What was typed after `npm run tollgate --`. */
+  /** What was typed after `tollgate`. */
   args: readonly string[]
   /** The variables of the process. */
   variables: Readonly<Record<string, string | undefined>>
@@ -23,7 +23,7 @@ interface CliOptions {
 }
 
 const program: Program<CliContext> = {
-  call: 'npm run -s tollgate --',
+  call: 'tollgate',
   commands: [...catalogCommands, ...environmentCommands],
   about: `It talks to the web process at TOLLGATE_URL (default: ${localUrl}).
 catalog takes the server key of its environment from TOLLGATE_API_KEY, environment and key take the operator key from OPERATOR_KEY.

@@ -38,9 +38,18 @@ export function createLogger({ process: name, level }: LoggerOptions): Logger {
     formatters: { level: (label: string) => ({ level: label }) },
   }
   if (!isatty(1)) return pino(options)
-  // Only a terminal pays for the formatter.
-  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
-  return pino(options, pretty({ sync: true, ignore: 'pid' }))
+  const pretty = loadFormatter()
+  return pretty ? pino(options, pretty({ sync: true, ignore: 'pid' })) : pino(options)
+}
+
+/** Only a terminal pays for it. The sidecar in somebody's application has it when the application has. */
+function loadFormatter(): typeof import('pino-pretty') | null {
+  try {
+    return createRequire(import.meta.url)('pino-pretty')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return null
+    throw error
+  }
 }
 
 /** Tests and tools that want silence. */

@@ -8,7 +8,5 @@ for (const flag of v8Flags) setFlagsFromString(flag)
 
 /** Answers entitlement checks over gRPC next to an application. Copies share nothing; any number may run. */
 await runProcess(sidecarDefinition, async (config, life) => {
-  // Started by the SDK it ends with the application, however that ends: the channel between the two closes.
-  if (process.connected) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-  await startSidecar(config, life)
+  await startSidecar(config, life, () => import('../wiring/sidecar-direct-queue.js'))
 })

@@ -1,6 +1,7 @@
 import { freemem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { ServerCredentials } from '@grpc/grpc-js'
+import { StartError } from '../platform/health.js'
 import { KeyWatch } from '../platform/key-watch.js'
 import type { Life } from '../platform/process.js'
 import { ApiClient } from '../reader/api/client.js'
@@ -30,14 +31,19 @@ export interface SidecarPorts {
   httpPort: number
 }
 
+/** Loads the way of usage straight to the queue (QUEUE_REDIS_URL); null: this sidecar has none. */
+export type LoadDirectQueue = (() => Promise<Pick<typeof import('./sidecar-direct-queue.js'), 'openDirectQueue'>>) | null
+
 /**
  * Wires a sidecar: cache, then API, then fallback; or, offline, nothing but fallbacks. An API or an external cache that can't be reached does not keep
  * it from starting.
  */
-export async function startSidecar(config: SidecarConfig, life: Life): Promise<SidecarPorts> {
+export async function startSidecar(config: SidecarConfig, life: Life, loadDirectQueue: LoadDirectQueue): Promise<SidecarPorts> {
   const metrics = new SidecarMetrics(life.metrics)
   const clock = new ApiClock()
-  const { source, key } = config.OFFLINE ? { source: offlineSource, key: null } : await connectedSource(config, life, metrics, clock)
+  const { source, key } = config.OFFLINE
+    ? { source: offlineSource, key: null }
+    : await connectedSource(config, life, metrics, clock, loadDirectQueue)
   const handlers = sidecarHandlers({
     source,
     fallbacks: config.ENTITLEMENTS_FALLBACK ?? new Map(),
@@ -77,6 +83,7 @@ async function connectedSource(
   life: Life,
   metrics: SidecarMetrics,
   clock: ApiClock,
+  loadDirectQueue: LoadDirectQueue,
 ): Promise<{ source: EntitlementSource; key: KeyWatch }> {
   const { API_URL: url, SERVER_API_KEY: apiKey } = config
   if (apiKey === undefined) throw new Error('a connected sidecar needs SERVER_API_KEY')
@@ -97,15 +104,11 @@ async function connectedSource(
   )
   const environmentId = config.QUEUE_REDIS_URL?.environmentId ?? null
   const key: KeyWatch = new KeyWatch(life, { key: apiKey, ask: (signal) => api.checkKey(environmentId, signal) })
-  const door =
-    config.QUEUE_REDIS_URL === undefined
-      ? api
-      : (await import('./sidecar-direct-queue.js')).openDirectQueue(life, config.QUEUE_REDIS_URL, {
-          apiKey,
-          clock,
-          answerWithinMs: config.REQUEST_TIMEOUT_MS,
-        })
-  const usage = new PersistentUsage(door, config.REQUEST_TIMEOUT_MS)
+  const answerWithinMs = config.REQUEST_TIMEOUT_MS
+  const door = config.QUEUE_REDIS_URL
+    ? (await loadedQueue(loadDirectQueue)).openDirectQueue(life, config.QUEUE_REDIS_URL, { apiKey, clock, answerWithinMs })
+    : api
+  const usage = new PersistentUsage(door, answerWithinMs)
   const parts = { cache, api, usage, states, judge, clock, metrics, log }
   if (config.REDIS_ENVIRONMENT_PREFIX !== undefined) {
     const { openExternalSource } = await import('./sidecar-external-cache.js')
@@ -130,6 +133,11 @@ async function connectedSource(
     life.open('real-time updates', updates, (u) => u.close())
   }
   return { source: apiSource, key }
+}
+
+function loadedQueue(load: LoadDirectQueue) {
+  if (load === null) throw new StartError('QUEUE_REDIS_URL is for sidecars of the platform, and not for one that the SDK runs')
+  return load()
 }
 
 const webSocketUrl = (apiUrl: string) => `${apiUrl.replace(/^http/, 'ws').replace(/\/$/, '')}/graphql`

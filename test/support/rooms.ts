@@ -32,7 +32,7 @@ export const rooms = `
   src/wiring
   src/sidecar
   src/web
-  src/local/processes src/local/programs src/local/postgres src/local/redis src/local src/local/admin src/local/demo
+  src/local/processes src/local/programs src/local/postgres src/local/redis src/local src/local/admin src/local/demo src/local/packages
   workers
   src
 `

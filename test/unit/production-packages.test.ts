@@ -15,6 +15,7 @@ const programs = [
   'src/migrate',
   'src/web/main',
   'src/sidecar/main',
+  'src/sidecar/child-main',
   'src/sdk/sidecar/index',
   'src/local/admin/main',
   'src/cli/main',

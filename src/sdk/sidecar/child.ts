@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SidecarError } from './error.js'
 
-const main = fileURLToPath(new URL('../../sidecar/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../../sidecar/child-main.js', import.meta.url))
 
 /** What of the host's environment a sidecar may see: it has variables of its own that the host may use for something else. */
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'HTTPS_PROXY', 'TZ']

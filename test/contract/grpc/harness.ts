@@ -32,10 +32,12 @@ export async function runSidecar(env: Record<string, string>, log: Logger = sile
   }
   const config = readConfig(sidecarDefinition.spec, { ...quiet, ...env }, sidecarDefinition.check)
   const life = new Life('sidecar', log)
-  const { grpcPort, httpPort } = await startSidecar(config, life).catch(async (error: unknown) => {
-    await life.stop()
-    throw error
-  })
+  const { grpcPort, httpPort } = await startSidecar(config, life, () => import('../../../src/wiring/sidecar-direct-queue.js')).catch(
+    async (error: unknown) => {
+      await life.stop()
+      throw error
+    },
+  )
   const client = new Client(`127.0.0.1:${grpcPort}`, credentials.createInsecure())
   const definition = sidecarPackage[serviceName] as ServiceDefinition
   return {

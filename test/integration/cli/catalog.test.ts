@@ -301,8 +301,8 @@ plans:
     const main = join(packageRoot, 'dist/src/cli/main.js')
     const start = (variables: Record<string, string>) =>
       new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-        const env = { PATH: process.env.PATH, INIT_CWD: folder, ...variables }
-        execFile(process.execPath, [main, 'catalog', 'pull', '-'], { env }, (error, stdout, stderr) =>
+        const env = { PATH: process.env.PATH, ...variables }
+        execFile(process.execPath, [main, 'catalog', 'pull', '-'], { cwd: folder, env }, (error, stdout, stderr) =>
           resolve({ code: (error?.code as number | undefined) ?? 0, stdout, stderr }),
         )
       })
