@@ -40,7 +40,7 @@ describe('since when a feature is held', () => {
   })
   it('does not look at what entitles to something else, or not now', () => {
     expect(since({ subscriptions: [older, flag], promotional: [promotional({ feature: sso, startDate: t0 - day })] })).to.equal(t0 + day)
-    const both = subscription({ startDate: t0 + 2 * day, plan: plan('both', { entitlements: [entitled(sso), entitled(calls)] }) })
+    const both = subscription({ startDate: t0 + 2 * day, plan: plan('both', { entitlements: [entitled(sso), entitled(calls, { limit: 1 })] }) })
     expect(since({ subscriptions: [both] }, 'sso')).to.equal(t0 + 2 * day)
     expect(since({ subscriptions: [flag], promotional: [promotional({ endDate: now })] })).to.equal(null)
     expect(since({})).to.equal(null)
