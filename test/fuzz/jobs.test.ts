@@ -71,6 +71,8 @@ describe('jobs that nobody should add', () => {
       // One at a time, so that the good one has all the others before it.
       consume(bench.life, bench.queues, own, {
         concurrency: 1,
+        // What the library itself cannot read is looked at once its lock is over.
+        lockMs: 400,
         handler: async (data, context) => {
           try {
             await handler(data, context)
