@@ -297,5 +297,5 @@ describe('evaluate', () => {
       { numRuns: 1000 },
     )
     expect(fitsLimit({ currentUsage: decimal.zero, requestedUsage: decimal.zero, usageLimit: null })).to.equal(true)
-  })
+  }).timeout(20_000)
 })

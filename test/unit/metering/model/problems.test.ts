@@ -29,7 +29,9 @@ describe('problems of usage', () => {
     })
 
   it('name the feature that was probably meant', () => {
-    expect(problems.featureNotFound('cals', 'calls').message).to.include('calls')
+    const found = problems.featureNotFound('cals', 'calls')
+    expect(found.message).to.include('calls')
+    expect(found).to.deep.include({ code: 'NOT_FOUND', reason: 'FEATURE_NOT_FOUND', details: { featureId: 'cals' } })
   })
 
   it('say of usage whether it was counted, and under which keys it can be sent again', () => {

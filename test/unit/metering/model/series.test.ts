@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { seriesPeriodAt, startOfRange, type UsageSeries, unentitledSeries } from '../../../../src/metering/model/series.js'
+import { seriesKey, seriesPeriodAt, startOfRange, type UsageSeries, unentitledSeries } from '../../../../src/metering/model/series.js'
 
 const at = (text: string) => Date.parse(text)
 
@@ -32,5 +32,19 @@ describe('a usage series', () => {
   it('counts from the beginning of a period, or from its anchor where that is later', () => {
     const from = (anchor: number | null, start: number | null) => startOfRange({ anchor }, { start, end: null })
     expect([from(null, null), from(null, 5), from(7, null), from(7, 5), from(7, 7), from(7, 9)]).to.deep.equal([null, 5, 7, 7, 7, 9])
+  })
+
+  it('has a key of its own for each of its parts', () => {
+    const others: Partial<UsageSeries>[] = [
+      { customerId: 'd' },
+      { resourceId: 'r' },
+      { featureId: 'g' },
+      { resetPeriod: 'DAY' },
+      { resetRule: 'StartOfTheMonth' },
+      { anchor: 0 },
+      { timeZone: 'Asia/Tokyo' },
+    ]
+    expect(new Set([monthly, ...others.map((change) => ({ ...monthly, ...change }))].map(seriesKey)).size).to.equal(others.length + 1)
+    expect(seriesKey({ ...monthly })).to.equal(seriesKey(monthly))
   })
 })
