@@ -109,7 +109,8 @@ describe('usage at the door', () => {
       try {
         check()
       } catch (error) {
-        return Problem.from(error).details.path
+        const { path, field } = Problem.from(error).details
+        return path ?? field
       }
       return undefined
     }
