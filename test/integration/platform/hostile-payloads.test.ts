@@ -4,8 +4,8 @@ import { newId } from '../../../src/kernel/id.js'
 import { consume } from '../../../src/platform/queue.js'
 import { eventually } from '../../support/eventually.js'
 import { jobSamples } from '../../support/job-samples.js'
-import { jobHandlers, workableJobs } from './job-handlers.js'
 import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/fixture.js'
+import { jobHandlers, workableJobs } from './job-handlers.js'
 
 /** What stands in the place of whatever is in a job. */
 const replacements: Record<string, unknown> = {

@@ -265,6 +265,11 @@ describe('combine', () => {
 describe('a limit of 0 and a missing one', () => {
   it('give the same, and the limit is what is shown, in whatever order they come', () => {
     const [zero, missing] = [grantOf({ limit: 0 }), grantOf({ limit: null })]
-    expect([[zero, missing], [missing, zero]].map((grants) => mostGenerous(grants)?.usageLimit)).to.deep.equal(['0', '0'])
+    expect(
+      [
+        [zero, missing],
+        [missing, zero],
+      ].map((grants) => mostGenerous(grants)?.usageLimit),
+    ).to.deep.equal(['0', '0'])
   })
 })

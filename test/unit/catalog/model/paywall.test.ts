@@ -145,7 +145,12 @@ describe('the least of what is bought', () => {
   })
 
   it('is of several things where there is no fee, and of none of them alone', () => {
-    const two = ['seats', 'rooms'].map((refId) => ({ billingModel: 'PER_UNIT' as const, featureId: refId, featureRefId: refId, amount: d(2) }))
+    const two = ['seats', 'rooms'].map((refId) => ({
+      billingModel: 'PER_UNIT' as const,
+      featureId: refId,
+      featureRefId: refId,
+      amount: d(2),
+    }))
     expect(pointOf(...two)).to.include({ amount: '4', featureRefId: null })
   })
 

@@ -220,7 +220,9 @@ describe('what is bought by the unit', () => {
 
 describe('whether something is ever sold by the unit', () => {
   const content = { billingPeriod: 'MONTHLY' as const, addons: [], quantities: [] }
-  const later = (change: ScheduledChange['change']): Partial<Subscription> => ({ scheduled: [{ id: 'later', executeAt: now + day, change }] })
+  const later = (change: ScheduledChange['change']): Partial<Subscription> => ({
+    scheduled: [{ id: 'later', executeAt: now + day, change }],
+  })
   const flat = plan('flat')
   const selling = bag([], [perUnit()])
   const cases: [string, Partial<Subscription>, boolean][] = [

@@ -6,7 +6,6 @@ import type { EntitlementState } from '../../../../src/entitlement/rules/state.j
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { seriesKey } from '../../../../src/metering/model/series.js'
 import type { Usage } from '../../../../src/metering/model/usage.js'
-import { calls, holding, monthly, now, promotional, seats, sso, version } from '../support.js'
 import {
   addon,
   day,
@@ -21,6 +20,7 @@ import {
   t0,
   trial,
 } from '../../subscription/support.js'
+import { calls, holding, monthly, now, promotional, seats, sso, version } from '../support.js'
 
 const withCalls = (refId: string, limit: number): PackageVersion => plan(refId, { entitlements: [entitled(calls, { limit, ...monthly })] })
 

@@ -1,10 +1,5 @@
 import { expect } from 'chai'
-import {
-  askedOfBudgets,
-  type BudgetFacts,
-  runningBudgets,
-  usageOfBudgets,
-} from '../../../../src/entitlement/rules/budget.js'
+import { askedOfBudgets, type BudgetFacts, runningBudgets, usageOfBudgets } from '../../../../src/entitlement/rules/budget.js'
 import {
   boundaryAfter,
   budgetsAt,
@@ -40,7 +35,10 @@ describe('since when a feature is held', () => {
   })
   it('does not look at what entitles to something else, or not now', () => {
     expect(since({ subscriptions: [older, flag], promotional: [promotional({ feature: sso, startDate: t0 - day })] })).to.equal(t0 + day)
-    const both = subscription({ startDate: t0 + 2 * day, plan: plan('both', { entitlements: [entitled(sso), entitled(calls, { limit: 1 })] }) })
+    const both = subscription({
+      startDate: t0 + 2 * day,
+      plan: plan('both', { entitlements: [entitled(sso), entitled(calls, { limit: 1 })] }),
+    })
     expect(since({ subscriptions: [both] }, 'sso')).to.equal(t0 + 2 * day)
     expect(since({ subscriptions: [flag], promotional: [promotional({ endDate: now })] })).to.equal(null)
     expect(since({})).to.equal(null)
@@ -115,12 +113,16 @@ describe('a winner', () => {
     const [a, b] = ['a', 'b'].map((id, index) => withCalls({ id, product: product({ id }), usageAnchor: t0 + index * day }))
     const [late, early] = [withCalls({ id: 'a', startDate: t0 + day }), withCalls({ id: 'b', product: product({ id: 'b' }) })]
     const anchors = (one: Subscription, other: Subscription) =>
-      [[one, other], [other, one]].map((subscriptions) => winnerOf({ subscriptions }).series!.anchor)
+      [
+        [one, other],
+        [other, one],
+      ].map((subscriptions) => winnerOf({ subscriptions }).series!.anchor)
     expect(anchors(a!, b!)).to.deep.equal([t0, t0])
     expect(anchors(late!, early!)).to.deep.equal([t0, t0])
   })
   it('is revoked from an instant on, and not before', () => {
-    const revoked = (entitlementsRevokedAt: number) => winnerOf({ subscriptions: [withCalls({ entitlementsRevokedAt })] }).entitlement.deniedReason
+    const revoked = (entitlementsRevokedAt: number) =>
+      winnerOf({ subscriptions: [withCalls({ entitlementsRevokedAt })] }).entitlement.deniedReason
     expect([now - 1, now, now + 1].map(revoked)).to.deep.equal(['Revoked', 'Revoked', null])
   })
   it('is promotional from the start on until the end, and what comes next is after now', () => {
@@ -164,7 +166,8 @@ describe('budgets of what is held', () => {
     const usage = usageOfBudgets(runningBudgets(subscriptions, { prices }), new Map(read))
     return holding({ subscriptions, budgets: { prices, usage } })
   }
-  const deniedOf = (holdings: Holdings) => decideWinners(holdings, now).map(({ entitlement: { deniedReason, validUntil } }) => [deniedReason, validUntil])
+  const deniedOf = (holdings: Holdings) =>
+    decideWinners(holdings, now).map(({ entitlement: { deniedReason, validUntil } }) => [deniedReason, validUntil])
 
   it('deny what their subscription gives when they are used up, until the next period', () => {
     expect(deniedOf(of('10', limited('a')))).to.deep.equal([['BudgetExceeded', period.end]])
@@ -208,13 +211,19 @@ describe('budgets of what is held', () => {
     }
     expect(usageOfBudgets(runningBudgets(budgets, { prices }), new Map())).to.deep.equal(new Map())
     const unrelated = seriesKey(unentitledSeries('customer', null, 'other'))
-    expect(usageOfBudgets(runningBudgets(budgets, { prices }), new Map([[unrelated, { currentUsage: decimal.zero }]]))).to.deep.equal(new Map())
+    expect(usageOfBudgets(runningBudgets(budgets, { prices }), new Map([[unrelated, { currentUsage: decimal.zero }]]))).to.deep.equal(
+      new Map(),
+    )
   })
 })
 
 describe('a state that may be kept', () => {
   it('tells that it follows the real time', () => {
     const kept = (basis?: { catalogVersion: number; clock: 'real' | 'test' }) => mayBeKept({ basis })
-    expect([kept(), kept({ catalogVersion: 1, clock: 'test' }), kept({ catalogVersion: 1, clock: 'real' })]).to.deep.equal([false, false, true])
+    expect([kept(), kept({ catalogVersion: 1, clock: 'test' }), kept({ catalogVersion: 1, clock: 'real' })]).to.deep.equal([
+      false,
+      false,
+      true,
+    ])
   })
 })

@@ -10,7 +10,14 @@ const d = decimal.fromNumber
 describe('the values of a group', () => {
   it('are those of its dimensions as text, and "" for what is not there', () => {
     const dimensions = { model: 'large', size: 0, cached: false, none: null }
-    expect(groupValues(dimensions, ['size', 'model', 'cached', 'none', 'gone', 'toString'])).to.deep.equal(['0', 'large', 'false', '', '', ''])
+    expect(groupValues(dimensions, ['size', 'model', 'cached', 'none', 'gone', 'toString'])).to.deep.equal([
+      '0',
+      'large',
+      'false',
+      '',
+      '',
+      '',
+    ])
     expect(groupValues(dimensions, [])).to.deep.equal([])
   })
 })
@@ -71,7 +78,13 @@ describe('the lines of groups', () => {
 
   it('tell where each stood at the end of a slice since usage last started again', () => {
     expect(
-      linesOf('SUM', ['p', 0, [share('a', 1), share('b', 10)]], ['q', 50, [share('a', 2)]], ['p', 100, [share('a', 4)]], ['p', 300, [share('a', 8)]]),
+      linesOf(
+        'SUM',
+        ['p', 0, [share('a', 1), share('b', 10)]],
+        ['q', 50, [share('a', 2)]],
+        ['p', 100, [share('a', 4)]],
+        ['p', 300, [share('a', 8)]],
+      ),
     ).to.deep.equal({ a: [3, 7, 0, 8], b: [10, 10, 0, 0] })
   })
   it('begin with what was before the first slice, and go on where nothing happens', () => {

@@ -49,7 +49,8 @@ describe('a page of lines', () => {
     const many = sortLines(Array.from({ length: 120 }, (_, index) => ({ tags: [{ key: 'n', value: String(index).padStart(3, '0') }] })))
     const shown = (paging: object) => {
       const page = pageOfLines(many, { first: null, last: null, after: null, before: null, ...paging }, ['n'])
-      return [page.length, page[0]?.tags[0]!.value, page.at(-1)?.tags[0]!.value]
+      const names = page.map(({ tags }) => tags[0]!.value)
+      return [names.length, names[0], names.at(-1)]
     }
     const at = (index: number) => lineCursor(many[index]!)
     const cases: [object, unknown[]][] = [
@@ -107,6 +108,13 @@ describe('a page of lines', () => {
     expect(() => page({ first: 101 }))
       .to.throw(Problem)
       .with.nested.property('details.limit', 100)
-    expect(page({ after: cursorOf([['model', 'b'], ['region', 'us']]) })).to.deep.equal(['c/', 'c/eu', 'c/us'])
+    expect(
+      page({
+        after: cursorOf([
+          ['model', 'b'],
+          ['region', 'us'],
+        ]),
+      }),
+    ).to.deep.equal(['c/', 'c/eu', 'c/us'])
   })
 })

@@ -42,15 +42,28 @@ describe('the steps of a line', () => {
     const table: [string, Record<ResetPeriod, string>][] = [
       [
         'America/New_York',
-        { HOUR: '2025-12-31T22:00', DAY: '2025-12-31T05:00', WEEK: '2025-12-29T05:00', MONTH: '2025-12-01T05:00', YEAR: '2025-01-01T05:00' },
+        {
+          HOUR: '2025-12-31T22:00',
+          DAY: '2025-12-31T05:00',
+          WEEK: '2025-12-29T05:00',
+          MONTH: '2025-12-01T05:00',
+          YEAR: '2025-01-01T05:00',
+        },
       ],
       [
         'Asia/Kathmandu',
-        { HOUR: '2025-12-31T21:15', DAY: '2025-12-31T18:15', WEEK: '2025-12-28T18:15', MONTH: '2025-12-31T18:15', YEAR: '2025-12-31T18:15' },
+        {
+          HOUR: '2025-12-31T21:15',
+          DAY: '2025-12-31T18:15',
+          WEEK: '2025-12-28T18:15',
+          MONTH: '2025-12-31T18:15',
+          YEAR: '2025-12-31T18:15',
+        },
       ],
     ]
     for (const [timeZone, starts] of table)
-      for (const [period, start] of Object.entries(starts)) expect(startOf(period as ResetPeriod, timeZone), `${period} ${timeZone}`).to.equal(start)
+      for (const [period, start] of Object.entries(starts))
+        expect(startOf(period as ResetPeriod, timeZone), `${period} ${timeZone}`).to.equal(start)
   })
 })
 

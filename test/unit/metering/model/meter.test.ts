@@ -77,7 +77,13 @@ describe('meter', () => {
   })
 
   it('is what it was when a period began, or what it was first', () => {
-    const versions = [10, 20, 30].map((validFrom, index) => ({ version: index + 1, validFrom, aggregation: 'COUNT' as const, field: null, filters: [] }))
+    const versions = [10, 20, 30].map((validFrom, index) => ({
+      version: index + 1,
+      validFrom,
+      aggregation: 'COUNT' as const,
+      field: null,
+      filters: [],
+    }))
     const meter = { featureId: 'f', featureRefId: 'f', versions, isGrouped: false }
     const versionOf = (start: number | null) => versionAt(meter, start).version
     expect([null, 9, 10, 19, 20, 29, 30, 99].map(versionOf)).to.deep.equal([1, 1, 1, 1, 2, 2, 3, 3])

@@ -86,6 +86,11 @@ describe('problems of usage', () => {
     expect(problems.fromPlainProblem(plain).cause).to.equal(undefined)
     const item = problems.refusedItem(3, problem)
     expect(item).to.deep.equal({ index: 3, code: 'X', message: 'x' })
-    expect(problems.withItems(problem, [item])).to.deep.include({ code: 'NOT_FOUND', reason: 'X', message: 'x', details: { a: 1, items: [item] } })
+    expect(problems.withItems(problem, [item])).to.deep.include({
+      code: 'NOT_FOUND',
+      reason: 'X',
+      message: 'x',
+      details: { a: 1, items: [item] },
+    })
   })
 })

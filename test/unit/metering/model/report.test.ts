@@ -124,7 +124,10 @@ describe('usage at the door', () => {
       [{ timestamp: 'never' }, 'timestamp'],
     ]
     for (const [change, path] of ofReports)
-      expect(refused(() => checkReport({ ...report, ...change } as UsageReport, 'id', now)), path).to.equal(path)
+      expect(
+        refused(() => checkReport({ ...report, ...change } as UsageReport, 'id', now)),
+        path,
+      ).to.equal(path)
     const ofEvents: [Partial<Record<keyof UsageEvent, unknown>>, string][] = [
       [{ customerId: '' }, 'customerId'],
       [{ eventName: '' }, 'eventName'],
@@ -139,7 +142,10 @@ describe('usage at the door', () => {
       [{ dimensions: { a: 'x'.repeat(1_000_000) } }, 'dimensions'],
     ]
     for (const [change, path] of ofEvents)
-      expect(refused(() => checkEvent({ ...event, ...change } as UsageEvent, now)), JSON.stringify(change).slice(0, 50)).to.equal(path)
+      expect(
+        refused(() => checkEvent({ ...event, ...change } as UsageEvent, now)),
+        JSON.stringify(change).slice(0, 50),
+      ).to.equal(path)
     expect(refused(() => checkEvent({ ...event, dimensions: { a: 'x'.repeat(999_999) } }, now))).to.equal(undefined)
     for (const change of [{}, { resourceId: 'r' }, { idempotencyKey: null }, { dimensions: {} }])
       expect(checkReport({ ...report, ...change }, 'id', now)).to.deep.equal({ ...report, ...change })
@@ -151,14 +157,25 @@ describe('usage at the door', () => {
     const id = newId()
     expect(keyOfMeasurement(id)).to.equal(`measurement:${id}`)
     expect(measurementOfKey(keyOfMeasurement(id))).to.equal(id)
-    for (const key of [null, '', id, 'measurement:', 'measurement:x', `x${keyOfMeasurement(id)}`, `${keyOfMeasurement(id)}x`, `${id}measurement:`, id.padStart(48, 'x')])
+    for (const key of [
+      null,
+      '',
+      id,
+      'measurement:',
+      'measurement:x',
+      `x${keyOfMeasurement(id)}`,
+      `${keyOfMeasurement(id)}x`,
+      `${id}measurement:`,
+      id.padStart(48, 'x'),
+    ])
       expect(measurementOfKey(key), String(key)).to.equal(null)
   })
 
   it('of one kind is never one of the other, and the order of dimensions is nobody’s', () => {
     const key = hex(reportIdentity('e', 'k'))
     expect(key).to.match(/^[\da-f]{64}$/)
-    const body = (dimensions: ReportItem['dimensions'], timestamp: number | null = null) => hex(reportBody({ ...report, dimensions, timestamp }))
+    const body = (dimensions: ReportItem['dimensions'], timestamp: number | null = null) =>
+      hex(reportBody({ ...report, dimensions, timestamp }))
     expect(body({ a: 1, b: 2, c: 3 })).to.equal(body({ c: 3, a: 1, b: 2 }))
     expect(new Set([body(null), body({}), body({ a: 1 }), body(null, 0), body(null, 1), body({ a: '1' })]).size).to.equal(6)
   })

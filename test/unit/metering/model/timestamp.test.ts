@@ -64,7 +64,8 @@ describe('time window', () => {
       expect(() => checkTimestamp(of(count + 1), last), of(count + 1)).to.throw(Problem, 'ISO 8601')
       expect(() => checkTimestamp(of(0), last), of(0)).to.throw(Problem, 'ISO 8601')
     }
-    for (const month of ['00', '13']) expect(() => checkTimestamp(`2027-${month}-10T00:00:00Z`, Date.UTC(2027, 0, 10))).to.throw(Problem, 'ISO 8601')
+    for (const month of ['00', '13'])
+      expect(() => checkTimestamp(`2027-${month}-10T00:00:00Z`, Date.UTC(2027, 0, 10))).to.throw(Problem, 'ISO 8601')
     expect(checkTimestamp('2000-02-29T00:00:00Z', Date.UTC(2000, 2, 1))).to.equal(Date.UTC(2000, 1, 29))
   })
 

@@ -58,7 +58,11 @@ describe('an entry as time goes by', () => {
 describe('features of two states', () => {
   /** In one of them it has a meter, in the other it is a switch. */
   const turned = 'turned'
-  const metered = [ofMeter('a', 0, 40, { periodEnd: 5 }), ofMeter('new', 2, 40, { periodStart: 1 }), ofMeter('late', 2, 40, { periodStart: null })]
+  const metered = [
+    ofMeter('a', 0, 40, { periodEnd: 5 }),
+    ofMeter('new', 2, 40, { periodStart: 1 }),
+    ofMeter('late', 2, 40, { periodStart: null }),
+  ]
   const without = state(20, [...metered, flagged(turned)], { usages: packUsages(metered.map(({ usage }) => usage)) })
   const withMeter = (...others: Held[]) => state(10, [...others, ofMeter(turned, 9, 99, { periodStart: 0 })])
 
