@@ -53,9 +53,9 @@ const marked = fc
   .constantFrom('1e400', '-1e400', '-0', '9007199254740993', '1E-400', '123456789012345678901234567890.123456789', `1${'0'.repeat(400)}`)
   .map((digits) => `@number ${digits}`)
 
-/** What is nested deeper than a program can go that calls itself for each level: likewise only `written` makes it. */
+/** What is nested deep likewise only `written` makes, as what prints a failure calls itself for each level. */
 const nested = fc
-  .record({ depth: fc.constantFrom(5, 20, 31, 33, 100, 400, 2_000, 10_000, 40_000), isList: fc.boolean() })
+  .record({ depth: fc.constantFrom(5, 20, 31, 33, 100, 400, 2_000), isList: fc.boolean() })
   .map(({ depth, isList }) => `@${isList ? 'lists' : 'objects'} ${depth}`)
 
 const key = fc.oneof(fc.constantFrom(...names, 'and', 'or', 'eq', 'in', 'id', 'refId', 'v', 'type', 'input'), text)
