@@ -5,7 +5,7 @@ import { maxDimensionBytesPerCall, maxItemsPerCall } from '../metering/model/rep
 import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions } from '../web/access/rate-limits.js'
 import { maxBatch } from '../web/graphql/door/door.js'
 import { largeAnswersAtATime } from '../web/graphql/door/execution.js'
-import { maxAliases, maxCost, maxDepth, maxFragments, maxRepeats, maxTokens } from '../web/graphql/door/limits.js'
+import { maxAliases, maxCost, maxDepth, maxFragments, maxNesting, maxRepeats, maxTokens } from '../web/graphql/door/limits.js'
 import { maxListItems, maxObjects } from '../web/graphql/schema/bounds.js'
 import { bodyTimeoutMs, maxBodyBytes, maxHeldBytes, maxHeldBytesPerCustomer, maxHeldBytesPerKey } from '../web/http/body.js'
 import { type ConnectionLimits, writeTimeoutMs } from '../web/http/connections.js'
@@ -112,6 +112,10 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       'cost little to refuse when one field is repeated as often as tokens allow',
     ]),
     row('depth of a document', count(maxDepth), refused, [`${door}/documents.test.ts`, 'have a bounded depth']),
+    row('brackets of a document within each other', count(maxNesting), refused, [
+      `${door}/documents.test.ts`,
+      'nest as deep as somebody needs, and are refused before they are read where it is more, however they nest',
+    ]),
     row('aliases of a document', count(maxAliases), refused, [`${door}/limits.test.ts`, 'are refused one above the limit']),
     row('fragments of a document', count(maxFragments), refused, [`${door}/limits.test.ts`, 'are refused one above the limit']),
     row('one field in a selection', `${count(maxRepeats)} times`, refused, [`${door}/limits.test.ts`, 'are refused one above the limit']),

@@ -65,7 +65,8 @@ const queryOf = fc
       fc.oneof(fc.constantFrom('context', 'status', 'page', 'query', 'variables', 'operationName', 'para', '__proto__', 'a[b]'), part),
       fc.oneof(
         part,
-        json.map((value) => encodeURIComponent(written(value).toWellFormed())),
+        // A longer one is cut off by Node while it still arrives.
+        json.map((value) => encodeURIComponent(written(value).toWellFormed()).slice(0, 9_000)),
       ),
     ),
     { maxLength: 4 },

@@ -1,24 +1,11 @@
-import { createHash } from 'node:crypto'
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
-import { runImport } from '../../../src/customer/jobs.js'
 import { newId } from '../../../src/kernel/id.js'
-import { UsageFilling } from '../../../src/metering/counting/usage-filling.js'
-import { DirectIngestion } from '../../../src/metering/ingestion/direct-ingestion.js'
-import { aggregateEvents, directDoorPrefix, fillUsage, ingestDirectUsage, ingestUsage } from '../../../src/metering/wire/jobs.js'
-import { consume, type JobDefinition } from '../../../src/platform/queue.js'
-import { DueWakeUps } from '../../../src/subscription/time/due-wake-ups.js'
-import { applyDueTransitions } from '../../../src/subscription/time/jobs.js'
-import { ChangeDelivery } from '../../../src/updates/deliver/delivery.js'
-import { deliverChanges, environmentQueue } from '../../../src/updates/deliver/jobs.js'
-import { changeSinks } from '../../../src/updates/deliver/sinks.js'
-import { applyChange } from '../../../src/updates/external-cache/apply.js'
-import { reload } from '../../../src/updates/external-cache/reload.js'
-import { ExternalCacheWriter } from '../../../src/updates/external-cache/writer.js'
-import { StateCache } from '../../../src/updates/held/state-cache.js'
+import { consume } from '../../../src/platform/queue.js'
 import { eventually } from '../../support/eventually.js'
 import { jobSamples } from '../../support/job-samples.js'
 import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/fixture.js'
+import { jobHandlers, workableJobs } from './job-handlers.js'
 
 /** What stands in the place of whatever is in a job. */
 const replacements: Record<string, unknown> = {
@@ -69,93 +56,22 @@ describe('a worker that is given jobs of any shape', function () {
 
   let bench: MeteringBench
   let environmentId: string
-  let keyHash: string
+  let handlers: ReturnType<typeof jobHandlers>
+  let workable: (job: object) => object
 
   before(async () => {
     bench = await openMeteringBench()
     environmentId = await createEnvironment(bench)
     await bench.app.customers.provision(environmentId, { refId: 'acme', subscription: { planRefId: 'free' } })
-    const environment = (await bench.app.environments.list()).find(({ id }) => id === environmentId)!
-    const { key } = await bench.app.environments.createKey({
-      environment: environment.refId,
-      kind: 'SERVER',
-      name: 'test',
-      expiresAt: null,
-    })
-    keyHash = createHash('sha256').update(key).digest('base64')
+    handlers = jobHandlers(bench, environmentId)
+    workable = await workableJobs(bench, environmentId)
   })
   after(async () => expect(await bench.close()).to.deep.equal([]))
-
-  type Handler = Parameters<typeof consume<never>>[3]['handler']
-  const handlers: Record<string, () => { definition: JobDefinition<never>; handler: Handler }> = {
-    'usage-ingestion-reports': () => ingestion(),
-    'usage-ingestion-events': () => ingestion(),
-    'usage-ingestion-direct': () => {
-      const direct = new DirectIngestion(bench.app.environments, bench.newIngestion())
-      return of(ingestDirectUsage(environmentId), (job) => direct.ingest(environmentId, job, false))
-    },
-    'event-aggregation': () => {
-      const aggregation = bench.newAggregation()
-      return of(aggregateEvents, (job) => aggregation.aggregate(job))
-    },
-    'usage-filling': () => {
-      const filling = new UsageFilling({ pool: bench.pool, loadHeld: bench.app.heldSeries })
-      return of(fillUsage, (job) => filling.fill(job))
-    },
-    'subscription-transitions': () => {
-      const wakeUps = new DueWakeUps(bench.app.dueTransitions, { lanes: 2 })
-      return of(applyDueTransitions, async (job) => {
-        await wakeUps.apply(job.environmentId, job.customerId)
-        await bench.app.promotional.applyDue(job.environmentId, job.customerId)
-      })
-    },
-    imports: () => of(runImport, (job, signal) => bench.app.imports.run(job.environmentId, job.importId, signal)),
-    'cache-invalidation': () => {
-      const delivery = new ChangeDelivery({
-        pool: bench.pool,
-        clock: bench.app.clock,
-        epoch: bench.app.databaseEpoch,
-        entitlements: bench.app.entitlements,
-        cache: new StateCache(bench.redis, bench.queues.prefix, bench.app.databaseEpoch),
-        sinks: changeSinks({
-          life: bench.life,
-          redis: bench.redis,
-          queues: bench.queues,
-          databaseEpoch: bench.app.databaseEpoch,
-          persistentCacheOf: async () => null,
-          sqs: { tell: async () => true },
-          epochs: { of: () => undefined, lose: async () => undefined },
-        }),
-        metrics: bench.life.metrics,
-        log: bench.life.log,
-      })
-      return of(deliverChanges, (job) => delivery.deliver(job.environmentId))
-    },
-    environment: () => ofEnvironment(),
-    'environment-reload': () => ofEnvironment(),
-  }
-  const ofEnvironment = () => {
-    const cache = new ExternalCacheWriter({ redis: bench.redis, prefix: `${bench.queues.prefix}-cache`, ttlSeconds: 60 })
-    const fetchState = () => Promise.reject(new TypeError('nobody knows it'))
-    return of(environmentQueue(environmentId), async (job, signal) => {
-      const parts = { cache, fetchState, signal }
-      await (job.kind === 'reload' ? reload(job, parts) : applyChange(job, parts))
-    })
-  }
-  const ingestion = () => {
-    const worker = bench.newIngestion()
-    return of(ingestUsage, (job) => worker.ingest(job, false))
-  }
-  function of<T extends { v: number }>(definition: JobDefinition<T>, work: (job: T, signal: AbortSignal) => Promise<void>) {
-    const handler = (job: T, { signal }: { signal: AbortSignal }) => work(job, signal)
-    return { definition: definition as unknown as JobDefinition<never>, handler: handler as unknown as Handler }
-  }
 
   for (const { name, job } of jobSamples)
     it(`of ${name} works off all of them, and the good one after them`, async () => {
       const { definition, handler } = handlers[name]!()
-      const good = JSON.parse(JSON.stringify(job).replaceAll('01900000-0000-7000-8000-000000000001', environmentId)) as object
-      if ('keyHash' in good) Object.assign(good, { keyHash, door: `${directDoorPrefix(environmentId)}door` })
+      const good = workable(job)
       const own = { ...definition, queue: `${definition.queue}-${newId()}` }
       let isGoodDone = false
       const queue = new Queue(own.queue, { connection: bench.redis, prefix: bench.queues.prefix })

@@ -18,7 +18,7 @@ import { refusalOf } from '../operations/input-bounds.js'
 import { reportOf } from '../usage/report-field.js'
 import { weighDocument } from './document-weight.js'
 import { fieldsOfOneState, questionVariableOf } from './kept-answers.js'
-import { type CostOf, checkCounts, checkText, maxTokens, prepareCost } from './limits.js'
+import { type CostOf, checkCounts, checkNesting, checkText, maxTokens, prepareCost } from './limits.js'
 import { type DirectReport, directReportOf } from './reports.js'
 
 /** Memory for documents that are kept parsed and validated: of those that clients send, some thousand. */
@@ -130,6 +130,8 @@ function* prepareDocument(schema: GraphQLSchema, text: string): Generator<void, 
   if (tooLong) return [tooLong]
   let document: DocumentNode
   try {
+    const tooDeep = checkNesting(text)
+    if (tooDeep) return [tooDeep]
     document = parse(text, { maxTokens })
   } catch (error) {
     return [error as GraphQLError]

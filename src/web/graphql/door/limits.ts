@@ -23,9 +23,13 @@ import {
   isNonNullType,
   isObjectType,
   Kind,
+  Lexer,
   type NameNode,
   type OperationDefinitionNode,
   type SelectionSetNode,
+  Source,
+  type Token,
+  TokenKind,
   valueFromASTUntyped,
   visit,
 } from 'graphql'
@@ -41,6 +45,8 @@ export const maxNameLength = 255
 export const maxTokens = 5_000
 /** Answers nest about 10 levels deep, introspection 14. */
 export const maxDepth = 20
+/** Brackets of any kind within each other. Functions that read a document call themselves for each; fields, inline fragments and a value of JSON have fewer. */
+export const maxNesting = 100
 /** Known clients send one operation at a time and hardly use aliases; a batch of 25 operations is the way to send many. */
 export const maxAliases = 100
 const maxDirectives = 50
@@ -69,6 +75,24 @@ export function checkText(text: string): GraphQLError | null {
 
 /** As the specification of GraphQL has it. */
 const lineEnd = /\r\n|[\n\r]/
+
+const isOpening = ({ kind }: Token) => kind === TokenKind.BRACE_L || kind === TokenKind.BRACKET_L || kind === TokenKind.PAREN_L
+const isClosing = ({ kind }: Token) => kind === TokenKind.BRACE_R || kind === TokenKind.BRACKET_R || kind === TokenKind.PAREN_R
+
+/** The error, or null when the text does not nest too deep to be parsed. @throws GraphQLError for what is no token */
+export function checkNesting(text: string): GraphQLError | null {
+  const lexer = new Lexer(new Source(text))
+  let depth = 0
+  // What is beyond the most tokens the parser does not reach.
+  for (let count = 0; count <= maxTokens; count++) {
+    const token = lexer.advance()
+    if (token.kind === TokenKind.EOF) return null
+    if (isOpening(token)) depth += 1
+    else if (isClosing(token)) depth -= 1
+    if (depth > maxNesting) return new GraphQLError(`The document nests deeper than ${maxNesting} brackets`)
+  }
+  return null
+}
 
 /** The error, or null when the document is within all limits but that of its cost. */
 export function checkCounts(document: DocumentNode): GraphQLError | null {

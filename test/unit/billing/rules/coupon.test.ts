@@ -128,5 +128,5 @@ describe('the discounts of a run of months', () => {
       }),
       { numRuns: 2_000 },
     )
-  })
+  }).timeout(20_000)
 })

@@ -187,5 +187,5 @@ describe('the difference of two catalogs', () => {
       }),
       { numRuns: 40 },
     )
-  })
+  }).timeout(20_000)
 })

@@ -226,6 +226,9 @@ describe('combine', () => {
       const subscription = grantOf({ limit: 2 })
       const plans = ofPlan({ limit: 5 })
       expect(limitOf({ plans, subscription, addons: [], bought: d(8) })).to.equal('2')
+      const override: AddonGrant<Grant> = { grant: grantOf({ limit: 50 }), behavior: 'Override', quantity: 1 }
+      expect(limitOf({ plans, subscription, addons: [override], bought: d(8) })).to.equal('2')
+      expect(limitOf({ plans, subscription, addons: [override], bought: null })).to.equal('50')
       expect(limitOf({ plans, subscription, addons: [ofAddon({ limit: 1 }, null), ofAddon({ limit: 1 }, 4)] })).to.equal('2')
       // Not sold: add-ons add to what was agreed.
       expect(limitOf({ plans, subscription, addons: [ofAddon({ limit: 1 }, null)] })).to.equal('3')
@@ -256,5 +259,17 @@ describe('combine', () => {
     const [zero, none] = [grantOf({ limit: 0 }), grantOf({})]
     expect(mostGenerous([zero, none])?.usageLimit).to.equal('0')
     expect(mostGenerous([none, zero])?.usageLimit).to.equal('0')
+  })
+})
+
+describe('a limit of 0 and a missing one', () => {
+  it('give the same, and the limit is what is shown, in whatever order they come', () => {
+    const [zero, missing] = [grantOf({ limit: 0 }), grantOf({ limit: null })]
+    expect(
+      [
+        [zero, missing],
+        [missing, zero],
+      ].map((grants) => mostGenerous(grants)?.usageLimit),
+    ).to.deep.equal(['0', '0'])
   })
 })

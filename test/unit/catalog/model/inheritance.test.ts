@@ -20,5 +20,7 @@ describe('what a plan inherits', () => {
 
   it('is what the base plan gives with what that one inherits: replaced, or added to', () => {
     expect(limits(business)).to.deep.equal({ calls: '100', seats: '5' })
+    const order = inheritedEntitlements(business, versions).map(({ feature: { refId } }) => refId)
+    expect(order).to.deep.equal(['calls', 'seats'])
   })
 })

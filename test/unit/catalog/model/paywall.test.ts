@@ -108,3 +108,53 @@ describe('the symbol of a currency', () => {
   ] as const)
     it(code, () => expect(currencySymbol(code)).to.equal(symbol))
 })
+
+describe('the order of an offer', () => {
+  const refIds = (...plans: PackageVersion[]) => offered(...plans).plans.map(({ refId }) => refId)
+
+  it('is that of names where prices are the same, whatever order they come in', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((refId) => plan(refId)) as [PackageVersion, PackageVersion, PackageVersion]
+    for (const order of [
+      [a, b, c],
+      [c, b, a],
+      [b, c, a],
+    ])
+      expect(refIds(...order)).to.deep.equal(['a', 'b', 'c'])
+  })
+
+  it('is by what is paid for a month, and nothing is paid for what has only prices by usage', () => {
+    const dear = plan('a', { prices: [price({ amount: d(20) })] })
+    const cheap = plan('b', { prices: [price({ amount: d(120), billingPeriod: 'ANNUALLY' })] })
+    const byUsage = plan('c', { prices: [price({ billingModel: 'USAGE_BASED', featureId: 'f', featureRefId: 'f' })] })
+    expect(refIds(dear, cheap, byUsage)).to.deep.equal(['c', 'b', 'a'])
+  })
+})
+
+describe('the least of what is bought', () => {
+  it('is of the price of that feature alone, and of one by the unit', () => {
+    const [seats, rooms] = ['seats', 'rooms'].map((refId) => feature(refId, { meterType: 'Fluctuating' }))
+    const per = (of: typeof seats, fields: Partial<Price>) =>
+      price({ billingModel: 'PER_UNIT', featureId: of!.id, featureRefId: of!.refId, ...fields })
+    const { plans } = offered(
+      plan('p', {
+        entitlements: [entitled(seats!), entitled(rooms!), entitled(feature('calls'))],
+        prices: [per(seats, { minUnitQuantity: 7 }), per(rooms, { minUnitQuantity: 3 }), per(seats, { billingModel: 'USAGE_BASED' })],
+      }),
+    )
+    expect(plans[0]!.entitlements.map(({ usageLimit }) => usageLimit)).to.deep.equal(['7', '3', null])
+  })
+
+  it('is of several things where there is no fee, and of none of them alone', () => {
+    const two = ['seats', 'rooms'].map((refId) => ({
+      billingModel: 'PER_UNIT' as const,
+      featureId: refId,
+      featureRefId: refId,
+      amount: d(2),
+    }))
+    expect(pointOf(...two)).to.include({ amount: '4', featureRefId: null })
+  })
+
+  it('is the fee, however many units its price names', () => {
+    expect(pointOf({ amount: d(10), minUnitQuantity: 5 })).to.include({ amount: '10' })
+  })
+})

@@ -43,3 +43,17 @@ describe('which prices hold for a buyer', () => {
     expect(ids([euros, german, seats], { currency: 'EUR', countryCode: 'DE' }, 'MONTHLY')).to.deep.equal(['eur-de', 'seats'])
   })
 })
+
+describe('the own price of a country', () => {
+  it('stands for the price of the same model, period and feature, and for no other', () => {
+    const own = price({ id: 'own', billingCountryCode: 'DE', billingModel: 'PER_UNIT', featureId: 'seats' })
+    const others = [
+      price({ id: 'model', billingModel: 'USAGE_BASED', featureId: 'seats' }),
+      price({ id: 'period', billingModel: 'PER_UNIT', featureId: 'seats', billingPeriod: 'ANNUALLY' }),
+      price({ id: 'feature', billingModel: 'PER_UNIT', featureId: 'rooms' }),
+      price({ id: 'same', billingModel: 'PER_UNIT', featureId: 'seats' }),
+    ]
+    const shown = pricesFor([...others, own], { currency: 'USD', countryCode: 'DE' }, null)
+    expect(shown.map(({ id }) => id)).to.deep.equal(['model', 'period', 'feature', 'own'])
+  })
+})

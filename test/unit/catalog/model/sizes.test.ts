@@ -36,4 +36,9 @@ describe('the sizes of a catalog', () => {
       tiers: 4 / 7,
     })
   })
+
+  it('has the plans of the product that has the most, however many products there are', () => {
+    const plans = ['a', 'b', 'c', 'd'].map((refId) => plan(refId, { productId: `product ${refId}` }))
+    expect(catalogSizes([...plans, plan('e', { productId: 'product a' })], new Map()).plans).to.equal(2)
+  })
 })

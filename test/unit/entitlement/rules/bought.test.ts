@@ -6,12 +6,13 @@ import { costOf } from '../../../../src/billing/rules/price.js'
 import type { Feature } from '../../../../src/catalog/model/feature.js'
 import type { PackageEntitlement, PackageVersion, Price } from '../../../../src/catalog/model/package.js'
 import { withImplied } from '../../../../src/catalog/model/units.js'
+import { sellsUnitsEver } from '../../../../src/entitlement/rules/bought.js'
 import { buildState } from '../../../../src/entitlement/rules/build-state.js'
 import { evaluate } from '../../../../src/entitlement/rules/evaluate.js'
 import { decideWinners, type Holdings } from '../../../../src/entitlement/rules/holdings.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import type { HeldAddon, ScheduledChange, Subscription } from '../../../../src/subscription/rules/subscription.js'
-import { addon, day, entitled, feature, plan, price, subscription, t0, trial } from '../../subscription/support.js'
+import { addon, day, entitled, feature, plan, price, product, subscription, t0, trial } from '../../subscription/support.js'
 
 const now = t0 + day
 const seats = feature('seats', { meterType: 'Fluctuating' })
@@ -204,7 +205,40 @@ describe('what is bought by the unit', () => {
     const change = { type: 'Plan' as const, plan: team(), billingPeriod: 'MONTHLY' as const, addons: [], quantities: [bought(8)], agreed }
     const holdings = holding(subscription({ plan: plan('flat'), scheduled: [{ id: 'later', executeAt: at, change }] }))
     expect([held(holdings), held(holdings, seats, at)]).to.deep.equal([null, '14'])
+    // Until then, and after a change that nobody agreed anything for, it is what is sold now; other subscriptions have their own terms.
+    const unrelated = subscription({ id: 'first', product: product({ id: 'first' }), plan: plan('nothing') })
+    const waiting: ScheduledChange = { id: 'fewer', executeAt: at + day, change: { type: 'UnitAmount', ...bought(6) } }
+    const current = { plan: team(), quantities: [bought(8)], scheduled: [{ id: 'later', executeAt: at, change }, waiting] }
+    const [before, after] = [now, at].map((when) =>
+      held(holding(subscription(current), { subscriptions: [unrelated, subscription(current)] }), seats, when),
+    )
+    expect([before, after]).to.deep.equal(['8', '14'])
+    const plain = { ...change, agreed: null, quantities: [bought(9)] }
+    expect(held(holding(subscription({ ...current, scheduled: [{ id: 'later', executeAt: at, change: plain }] })), seats, at)).to.equal('9')
   })
+})
+
+describe('whether something is ever sold by the unit', () => {
+  const content = { billingPeriod: 'MONTHLY' as const, addons: [], quantities: [] }
+  const later = (change: ScheduledChange['change']): Partial<Subscription> => ({
+    scheduled: [{ id: 'later', executeAt: now + day, change }],
+  })
+  const flat = plan('flat')
+  const selling = bag([], [perUnit()])
+  const cases: [string, Partial<Subscription>, boolean][] = [
+    ['a plan without', {}, false],
+    ['a plan with', { plan: team() }, true],
+    ['an add-on with', { plan: flat, addons: [times(bag(), 1), times(selling, 1)] }, true],
+    ['an add-on without', { plan: flat, addons: [times(bag(), 1)] }, false],
+    ['a plan that comes', later({ type: 'Plan', agreed: null, plan: team(), ...content }), true],
+    ['a plan that comes with an add-on', later({ type: 'MigrateToLatest', ...content, plan: flat, addons: [times(selling, 1)] }), true],
+    ['a plan that comes without', later({ type: 'Downgrade', agreed: null, plan: flat, ...content }), false],
+    ['an add-on that comes', later({ type: 'Addon', addon: times(selling, 1) }), true],
+    ['an add-on that comes without', later({ type: 'Addon', addon: times(bag(), 1) }), false],
+    ['another billing period', later({ type: 'BillingPeriod', billingPeriod: 'ANNUALLY' }), false],
+  ]
+  for (const [name, fields, expected] of cases)
+    it(`${name}: ${expected}`, () => expect(sellsUnitsEver(subscription({ plan: flat, ...fields }))).to.equal(expected))
 })
 
 describe('of any catalog', () => {
@@ -278,5 +312,5 @@ describe('of any catalog', () => {
       }),
       { numRuns: 500 },
     )
-  })
+  }).timeout(20_000)
 })

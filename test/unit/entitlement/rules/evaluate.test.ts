@@ -174,9 +174,23 @@ describe('evaluate', () => {
       it(`refuses ${requested}`, () => {
         expect(() => checkRequestedUsage(requested))
           .to.throw(Problem, 'requestedUsage')
-          .with.property('code', 'INVALID_ARGUMENT')
+          .that.deep.includes({ code: 'INVALID_ARGUMENT', details: { path: 'requestedUsage' } })
       })
     }
+
+    it('is refused below 0 as a number and as a text', () => {
+      for (const requestedUsage of [-1, -0.5, decimal.fromNumber(-1)])
+        expect(() => decide(limited('9', '0'), { requestedUsage, now }))
+          .to.throw(Problem)
+          .that.deep.includes({ details: { path: 'requestedUsage' } })
+      expect(decide(limited('9', '0'), { requestedUsage: 9, now }).granted).to.equal(true)
+    })
+
+    it('is nothing to a feature without a meter, and values that are not asked for are held', () => {
+      for (const type of ['boolean', 'numeric', 'enum'] as const)
+        expect(decide(held(type), { requestedUsage: 5, now }).granted, type).to.equal(true)
+      expect(decide(held('enum'), { requestedValues: ['eu'], now }).granted).to.equal(false)
+    })
 
     it('is 0 when absent, and may be larger than any report', () => {
       expect(checkRequestedUsage(undefined)).to.equal('0')
@@ -242,6 +256,26 @@ describe('evaluate', () => {
     })
   })
 
+  it('compares exactly where doubles are all but equal, as numbers and as texts', () => {
+    const cases: [used: number | string, requested: number | string, limit: number | string, fits: boolean][] = [
+      [0.1, 0.2, 0.3, true],
+      [0.1, 0.2, '0.299999999', false],
+      [2 ** 51, 0, 2 ** 51, true],
+      [2 ** 51, 1, 2 ** 51, false],
+      ['2251799813685248', '1', '2251799813685248', false],
+      [2 ** 52, '0.1', '4503599627370496.2', true],
+      [2 ** 52, '0.3', '4503599627370496.2', false],
+      ['4503599627370496.4', 0, 2 ** 52, false],
+      ['4503599627370496.4', 0, '4503599627370496.4', true],
+    ]
+    const amount = (value: number | string) => (typeof value === 'number' ? value : decimal.fromText(value))
+    for (const [used, requested, limit, fits] of cases)
+      expect(
+        fitsLimit({ currentUsage: amount(used), requestedUsage: amount(requested), usageLimit: amount(limit) }),
+        `${used} + ${requested} of ${limit}`,
+      ).to.equal(fits)
+  })
+
   it('compares with the limit exactly, near and far from it', () => {
     const anyBillionths = fc.oneof(fc.bigInt(0n, 10n ** 10n), fc.bigInt(0n, 10n ** 25n))
     const fromBillionths = (units: bigint) => decimal.fromText(`${units}e-9`)
@@ -263,5 +297,5 @@ describe('evaluate', () => {
       { numRuns: 1000 },
     )
     expect(fitsLimit({ currentUsage: decimal.zero, requestedUsage: decimal.zero, usageLimit: null })).to.equal(true)
-  })
+  }).timeout(20_000)
 })

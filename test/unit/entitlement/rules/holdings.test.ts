@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { PackageVersion } from '../../../../src/catalog/model/package.js'
 import { buildState } from '../../../../src/entitlement/rules/build-state.js'
-import type { HeldPromotional } from '../../../../src/entitlement/rules/grants.js'
 import { decideWinners, type Holdings, stateDenial, winnerPeriodAt } from '../../../../src/entitlement/rules/holdings.js'
 import type { EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
@@ -21,44 +20,7 @@ import {
   t0,
   trial,
 } from '../../subscription/support.js'
-
-const now = t0 + 5 * day
-const version = now - 1
-const calls = feature('calls', { meterType: 'Incremental' })
-const seats = feature('seats', { meterType: 'Fluctuating' })
-const sso = feature('sso', { featureType: 'BOOLEAN' })
-const monthly = { resetPeriod: 'MONTH', resetRule: 'SubscriptionStart' } as const
-
-function holding(fields: Partial<Holdings> = {}): Holdings {
-  return {
-    environmentId: 'environment',
-    customerRefId: 'acme',
-    resourceRefId: null,
-    customer: { id: 'customer', timeZone: 'UTC', isArchived: false },
-    resource: null,
-    version,
-    accessVersion: version,
-    subscriptions: [],
-    promotional: [],
-    features: new Map(),
-    basePlans: new Map(),
-    ...fields,
-  }
-}
-
-const promotional = (fields: Partial<HeldPromotional> = {}): HeldPromotional => ({
-  id: 'promotional',
-  feature: calls,
-  usageLimit: decimal.fromNumber(50),
-  hasUnlimitedUsage: false,
-  hasSoftLimit: false,
-  enumValues: [],
-  resetPeriod: null,
-  resetRule: null,
-  startDate: t0,
-  endDate: null,
-  ...fields,
-})
+import { calls, holding, monthly, now, promotional, seats, sso, version } from '../support.js'
 
 const withCalls = (refId: string, limit: number): PackageVersion => plan(refId, { entitlements: [entitled(calls, { limit, ...monthly })] })
 

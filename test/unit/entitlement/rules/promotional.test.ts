@@ -5,6 +5,7 @@ import {
   type PromotionalGrant,
   type PromotionalPeriod,
   promotionalEnd,
+  promotionalNotFound,
   promotionalStatusAt,
 } from '../../../../src/entitlement/rules/promotional.js'
 import { Problem } from '../../../../src/kernel/problem.js'
@@ -43,6 +44,7 @@ describe('the end of a promotional entitlement', () => {
   it('is the date that is given with CUSTOM, and only there', () => {
     const start = '2026-01-15T10:00:00Z'
     expect(end('CUSTOM', start, 'UTC', at('2026-01-15T10:00:00.001Z'))).to.equal('2026-01-15T10:00:00.001Z')
+    expect(promotionalEnd({ period: 'ONE_WEEK', startDate: at(start), timeZone: 'UTC' })).to.equal(at('2026-01-22T10:00:00Z'))
     expect(refusalOf(() => end('CUSTOM', start))).to.deep.equal(['BAD_USER_INPUT', 'customEndDate'])
     expect(refusalOf(() => end('CUSTOM', start, 'UTC', at(start)))).to.deep.equal(['BAD_USER_INPUT', 'customEndDate'])
     expect(refusalOf(() => end('ONE_WEEK', start, 'UTC', at('2027-01-01T00:00:00Z')))).to.deep.equal(['BAD_USER_INPUT', 'customEndDate'])
@@ -120,6 +122,7 @@ describe('a promotional grant', () => {
     ['a broken value', projects, { usageLimit: 1.5 }, 'usageLimit'],
     ['a value beyond int32', projects, { usageLimit: 2 ** 31 }, 'usageLimit'],
     ['a limit of a BOOLEAN', sso, { usageLimit: 1 }, 'usageLimit'],
+    ['a soft limit of a BOOLEAN', sso, { hasSoftLimit: true }, 'hasSoftLimit'],
     ['an unlimited ENUM', regions, { hasUnlimitedUsage: true, enumValues: ['eu'] }, 'hasUnlimitedUsage'],
     ['an ENUM without values', regions, {}, 'enumValues'],
     ['a value that the ENUM does not have', regions, { enumValues: ['eu', 'moon'] }, 'enumValues'],
@@ -140,5 +143,13 @@ describe('a promotional grant', () => {
   it('refuses a feature that is not in the catalog, or not any more', () => {
     expect(refusalOf(() => decide(null, { usageLimit: 1 }))?.[0]).to.equal('FEATURE_NOT_FOUND')
     expect(refusalOf(() => decide({ ...calls, isArchived: true }, { usageLimit: 1 }))?.[0]).to.equal('FEATURE_NOT_FOUND')
+  })
+
+  it('that is not there is named with its customer', () => {
+    expect(promotionalNotFound('acme', 'calls')).to.deep.include({
+      code: 'NOT_FOUND',
+      reason: 'PROMOTIONAL_ENTITLEMENT_NOT_FOUND',
+      details: { customerId: 'acme', featureId: 'calls' },
+    })
   })
 })

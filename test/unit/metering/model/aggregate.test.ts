@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import * as decimal from '../../../../src/kernel/decimal.js'
 import { measure, memberHash, Tally } from '../../../../src/metering/model/aggregate.js'
-import { aggregations, type DimensionValue, type Meter } from '../../../../src/metering/model/meter.js'
+import { type Aggregation, aggregations, type DimensionValue, type Meter } from '../../../../src/metering/model/meter.js'
 
 const meter = (aggregation: Meter['aggregation'], field: string | null = null): Meter => ({
   featureId: 'ai-tokens',
@@ -92,4 +93,26 @@ describe('aggregate', () => {
       )
     })
   }
+})
+
+describe('what was added up before', () => {
+  const d = decimal.fromNumber
+  const tallied = (aggregation: Aggregation, ...parts: { value: decimal.Decimal; events: number }[]) => {
+    const tally = new Tally(aggregation)
+    for (const part of parts) tally.addTallied(part)
+    return [tally.value, tally.events]
+  }
+  const [low, high, nothing] = [
+    { value: d(-5), events: 2 },
+    { value: d(-3), events: 1 },
+    { value: d(99), events: 0 },
+  ]
+
+  it('goes on as if all of it had been added here, and nothing of no events', () => {
+    expect(tallied('SUM', low, nothing, high)).to.deep.equal(['-8', 3])
+    expect(tallied('MAX', low, nothing, high)).to.deep.equal(['-3', 3])
+    expect(tallied('MIN', high, nothing, low)).to.deep.equal(['-5', 3])
+    expect(tallied('MAX', low)).to.deep.equal(['-5', 2])
+    expect(tallied('SUM', nothing)).to.deep.equal(['0', 0])
+  })
 })

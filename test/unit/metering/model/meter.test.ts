@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type DimensionValue, type FilterCondition, matches } from '../../../../src/metering/model/meter.js'
+import { asNumber, type DimensionValue, type FilterCondition, matches, versionAt } from '../../../../src/metering/model/meter.js'
 
 const eventWith = (value: DimensionValue | null) => ({ eventName: 'request', dimensions: { d: value } })
 const holdsFor = (condition: FilterCondition, value: DimensionValue | null): boolean =>
@@ -74,5 +74,36 @@ describe('meter', () => {
     for (const field of ['constructor', 'toString', '__proto__']) {
       expect(matches({ filters: [[{ field, operation: 'IS_NULL' }]] }, { eventName: 'a', dimensions: {} }), field).to.equal(true)
     }
+  })
+
+  it('is what it was when a period began, or what it was first', () => {
+    const versions = [10, 20, 30].map((validFrom, index) => ({
+      version: index + 1,
+      validFrom,
+      aggregation: 'COUNT' as const,
+      field: null,
+      filters: [],
+    }))
+    const meter = { featureId: 'f', featureRefId: 'f', versions, isGrouped: false }
+    const versionOf = (start: number | null) => versionAt(meter, start).version
+    expect([null, 9, 10, 19, 20, 29, 30, 99].map(versionOf)).to.deep.equal([1, 1, 1, 1, 2, 2, 3, 3])
+  })
+
+  it('reads numbers as they are written, and nothing else as one', () => {
+    const read: [DimensionValue | null, number | null][] = [
+      ['.25', 0.25],
+      ['5.', 5],
+      ['+1.5', 1.5],
+      ['1e+12', 1e12],
+      ['1e-3', 0.001],
+      ['.x', null],
+      ['1ex', null],
+      ['', null],
+      ['1e999', null],
+      [true, null],
+      [null, null],
+      [7, 7],
+    ]
+    for (const [value, number] of read) expect(asNumber(value), String(value)).to.equal(number)
   })
 })

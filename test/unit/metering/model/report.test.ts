@@ -1,14 +1,19 @@
 import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
+import { newId } from '../../../../src/kernel/id.js'
 import { Problem } from '../../../../src/kernel/problem.js'
 import {
   checkEvent,
   checkReport,
   type EventItem,
   eventIdentity,
+  keyOfMeasurement,
+  measurementOfKey,
   type ReportItem,
   reportBody,
   reportIdentity,
+  type UsageEvent,
+  type UsageReport,
 } from '../../../../src/metering/model/report.js'
 
 const now = Date.parse('2026-01-15T00:00:00.000Z')
@@ -98,6 +103,82 @@ describe('usage at the door', () => {
         .with.property('code', 'INVALID_ARGUMENT')
     })
   }
+
+  it('is refused with the place of what is wrong', () => {
+    const refused = (check: () => unknown) => {
+      try {
+        check()
+      } catch (error) {
+        const { path, field } = Problem.from(error).details
+        return path ?? field
+      }
+      return undefined
+    }
+    const ofReports: [Partial<Record<keyof UsageReport, unknown>>, string][] = [
+      [{ customerId: '' }, 'customerId'],
+      [{ featureId: '' }, 'featureId'],
+      [{ resourceId: '' }, 'resourceId'],
+      [{ idempotencyKey: '' }, 'idempotencyKey'],
+      [{ value: decimal.fromText('1e15') }, 'value'],
+      [{ dimensions: [] }, 'dimensions'],
+      [{ timestamp: 'never' }, 'timestamp'],
+    ]
+    for (const [change, path] of ofReports)
+      expect(
+        refused(() => checkReport({ ...report, ...change } as UsageReport, 'id', now)),
+        path,
+      ).to.equal(path)
+    const ofEvents: [Partial<Record<keyof UsageEvent, unknown>>, string][] = [
+      [{ customerId: '' }, 'customerId'],
+      [{ eventName: '' }, 'eventName'],
+      [{ resourceId: '' }, 'resourceId'],
+      [{ idempotencyKey: '' }, 'idempotencyKey'],
+      [{ timestamp: 'never' }, 'timestamp'],
+      ...[null, undefined, 7, 'text', []].map((dimensions): [object, string] => [{ dimensions }, 'dimensions']),
+      [{ dimensions: { a: {} } }, 'dimensions.a'],
+      [{ dimensions: { a: Number.NaN } }, 'dimensions.a'],
+      [{ dimensions: { a: () => 1 } }, 'dimensions.a'],
+      [{ dimensions: { a: '\u0000' } }, 'dimensions.a'],
+      [{ dimensions: { a: 'x'.repeat(1_000_000) } }, 'dimensions'],
+    ]
+    for (const [change, path] of ofEvents)
+      expect(
+        refused(() => checkEvent({ ...event, ...change } as UsageEvent, now)),
+        JSON.stringify(change).slice(0, 50),
+      ).to.equal(path)
+    expect(refused(() => checkEvent({ ...event, dimensions: { a: 'x'.repeat(999_999) } }, now))).to.equal(undefined)
+    for (const change of [{}, { resourceId: 'r' }, { idempotencyKey: null }, { dimensions: {} }])
+      expect(checkReport({ ...report, ...change }, 'id', now)).to.deep.equal({ ...report, ...change })
+    expect(checkReport({ ...report, timestamp: now - 1 }, 'id', now).timestamp).to.equal(now - 1)
+    expect(checkEvent(event, now)).to.deep.equal(event)
+  })
+
+  it('without a key can be sent again under its measurement’s', () => {
+    const id = newId()
+    expect(keyOfMeasurement(id)).to.equal(`measurement:${id}`)
+    expect(measurementOfKey(keyOfMeasurement(id))).to.equal(id)
+    for (const key of [
+      null,
+      '',
+      id,
+      'measurement:',
+      'measurement:x',
+      `x${keyOfMeasurement(id)}`,
+      `${keyOfMeasurement(id)}x`,
+      `${id}measurement:`,
+      id.padStart(48, 'x'),
+    ])
+      expect(measurementOfKey(key), String(key)).to.equal(null)
+  })
+
+  it('of one kind is never one of the other, and the order of dimensions is nobody’s', () => {
+    const key = hex(reportIdentity('e', 'k'))
+    expect(key).to.match(/^[\da-f]{64}$/)
+    const body = (dimensions: ReportItem['dimensions'], timestamp: number | null = null) =>
+      hex(reportBody({ ...report, dimensions, timestamp }))
+    expect(body({ a: 1, b: 2, c: 3 })).to.equal(body({ c: 3, a: 1, b: 2 }))
+    expect(new Set([body(null), body({}), body({ a: 1 }), body(null, 0), body(null, 1), body({ a: '1' })]).size).to.equal(6)
+  })
 
   it('keeps 0, false and "" as values, and null as a missing one', () => {
     const dimensions = { zero: 0, no: false, empty: '', missing: null, word: '客户 🙂' }

@@ -53,4 +53,34 @@ describe('time window', () => {
     expect(() => checkTimestamp(new Date('no date'), now)).to.throw(Problem)
     expect(() => checkTimestamp(Number.NaN, now)).to.throw(Problem)
   })
+
+  it('knows how many days each month has', () => {
+    const days = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    const two = (number: number) => String(number).padStart(2, '0')
+    for (const [index, count] of days.entries()) {
+      const of = (day: number) => `2027-${two(index + 1)}-${two(day)}T00:00:00Z`
+      const last = Date.UTC(2027, index, count)
+      expect(checkTimestamp(of(count), last)).to.equal(last)
+      expect(() => checkTimestamp(of(count + 1), last), of(count + 1)).to.throw(Problem, 'ISO 8601')
+      expect(() => checkTimestamp(of(0), last), of(0)).to.throw(Problem, 'ISO 8601')
+    }
+    for (const month of ['00', '13'])
+      expect(() => checkTimestamp(`2027-${month}-10T00:00:00Z`, Date.UTC(2027, 0, 10))).to.throw(Problem, 'ISO 8601')
+    expect(checkTimestamp('2000-02-29T00:00:00Z', Date.UTC(2000, 2, 1))).to.equal(Date.UTC(2000, 1, 29))
+  })
+
+  it('names the place of what it refuses', () => {
+    for (const timestamp of ['never', now + 3_600_000, now - 3_650 * 86_400_000]) {
+      const refused = (path?: string) => {
+        try {
+          checkTimestamp(timestamp, now, path)
+        } catch (error) {
+          return [(error as Problem).details.path, (error as Problem).message.split(' ')[0]]
+        }
+        return null
+      }
+      expect(refused()).to.deep.equal(['timestamp', 'timestamp'])
+      expect(refused('usages[2].timestamp')).to.deep.equal(['usages[2].timestamp', 'usages[2].timestamp'])
+    }
+  })
 })

@@ -66,7 +66,7 @@ describe('usage period', () => {
       }),
       { numRuns: 300 },
     )
-  })
+  }).timeout(20_000)
 
   it('starts a period exactly at the anchor, also in an hour that exists twice', () => {
     fc.assert(

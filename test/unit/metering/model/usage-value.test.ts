@@ -29,4 +29,15 @@ describe('usage value', () => {
   ] as const) {
     it(`keeps ${sent} as ${kept}`, () => expect(checkUsageValue(Number(sent))).to.equal(kept))
   }
+
+  it('names the place of what it refuses', () => {
+    for (const sent of [Number.NaN, 1e15, -1e15, 1e-12]) {
+      expect(() => checkUsageValue(sent))
+        .to.throw(Problem)
+        .with.nested.property('details.path', 'value')
+      expect(() => checkUsageValue(sent, 'a.b'))
+        .to.throw(Problem)
+        .with.deep.property('details', { path: 'a.b' })
+    }
+  })
 })

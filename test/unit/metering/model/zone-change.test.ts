@@ -67,3 +67,39 @@ describe('a new time zone', () => {
     )
   })
 })
+
+describe('a period at the border of a stretch', () => {
+  const period = { start: 100, end: 200 }
+  const cut = (from: number | null, until: number | null, at: number) => {
+    const { start, end } = cutToStretch(period, { from, until }, at)
+    return [start, end]
+  }
+
+  it('begins and ends with the stretch that the instant is in, and at most where it did', () => {
+    const cases: [from: number | null, until: number | null, at: number, expected: number[]][] = [
+      [null, null, 150, [100, 200]],
+      // Within, and beyond either end.
+      [120, null, 150, [120, 200]],
+      [120, null, 120, [120, 200]],
+      [120, null, 119, [100, 120]],
+      [50, null, 150, [100, 200]],
+      [250, null, 150, [100, 200]],
+      [null, 180, 150, [100, 180]],
+      [null, 180, 179, [100, 180]],
+      [null, 180, 180, [100, 200]],
+      [null, 180, 190, [100, 200]],
+      [null, 250, 150, [100, 200]],
+      [120, 180, 150, [120, 180]],
+    ]
+    for (const [from, until, at, expected] of cases) expect(cut(from, until, at), `${from} ${until} ${at}`).to.deep.equal(expected)
+  })
+
+  it('stays without bounds where it has none', () => {
+    for (const open of [
+      { start: null, end: null },
+      { start: 100, end: null },
+      { start: null, end: 200 },
+    ])
+      expect(cutToStretch(open, { from: 120, until: 180 }, 150)).to.deep.equal(open)
+  })
+})

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { entryKey } from '../../../../src/reader/cache/cache.js'
@@ -86,6 +88,48 @@ describe('memory cache', () => {
     expect(cache.get(entryKey('d', null))).to.equal(undefined)
   })
 
+  it('drops first what was not used for longest, and looking through all of a customer is no use', () => {
+    const cache = new MemoryCache(100_000)
+    put(cache, 'a', null, 0)
+    const bytesOfOne = cache.sizeBytes
+    const small = new MemoryCache(3.5 * bytesOfOne)
+    const left = () => ['a', 'b', 'c', 'd', 'e'].filter((customerId) => small.entriesOf(customerId).length > 0).join('')
+    for (const customerId of ['a', 'b', 'c']) put(small, customerId, null, 0)
+    small.get(entryKey('a', null))
+    small.entriesOf('b')
+    put(small, 'd', null, 0)
+    expect(left()).to.equal('acd')
+    // Once more, after something was put in since.
+    small.get(entryKey('a', null))
+    small.get(entryKey('c', null))
+    put(small, 'e', null, 0)
+    expect(left()).to.equal('ace')
+  })
+
+  it('has no memory of customers, resources and rights that are gone', () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const heapBytes = () => {
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    const entryOf = (n: number) => ({ ...toEntry(state(1, [], { customerId: `c${n}`, resourceId: 'r' }), 0, 0) })
+    const fill = (cache: MemoryCache, count: number) => {
+      for (let n = 0; n < count; n++) {
+        const entry = entryOf(n)
+        const rights = { ...entry.state.rights }
+        cache.set(entryKey(entry.state.customerId, 'r'), { ...entry, state: { ...entry.state, rights } })
+      }
+    }
+    const cache = new MemoryCache(10_000)
+    fill(cache, 1_000)
+    const before = heapBytes()
+    fill(cache, 11_000)
+    // Each of them takes some hundred bytes, and ten thousand came and went.
+    expect((heapBytes() - before) / 10_000).to.be.below(20)
+    expect(cache.entryCount).to.be.below(20)
+  })
+
   describe('counts an entry', () => {
     const entryOf = (customerId: string, resourceId: string | null = null) =>
       toEntry(state(1, [held('shared', 1, 1), held(`only-${'x'.repeat(40)}`, 1, 1)], { customerId, resourceId }), 0, 0)
@@ -101,6 +145,14 @@ describe('memory cache', () => {
       expect(cache.sizeBytes).to.equal(alone)
       cache.set(entryKey('b', null), b)
       expect(cache.sizeBytes).to.equal(alone + sizeOf(entryKey('b', null), b, 2))
+    })
+
+    it('with what comes next for it, whose rights others have', () => {
+      const cache = new MemoryCache(100_000)
+      const one = entryOf('a')
+      const next = { validFrom: 100, state: state(2, [held('x', 1, 1), held('y', 1, 1), held('z', 1, 1)]) }
+      cache.set(entryKey('a', null), { ...one, state: { ...one.state, next } })
+      expect(cache.sizeBytes).to.equal(sizeOf(entryKey('a', null), one, 1) + 560 + 8 * 15)
     })
 
     it('without one that was too large to be kept', () => {

@@ -55,7 +55,49 @@ describe('an entry as time goes by', () => {
   })
 })
 
+describe('features of two states', () => {
+  /** In one of them it has a meter, in the other it is a switch. */
+  const turned = 'turned'
+  const metered = [
+    ofMeter('a', 0, 40, { periodEnd: 5 }),
+    ofMeter('new', 2, 40, { periodStart: 1 }),
+    ofMeter('late', 2, 40, { periodStart: null }),
+  ]
+  const without = state(20, [...metered, flagged(turned)], { usages: packUsages(metered.map(({ usage }) => usage)) })
+  const withMeter = (...others: Held[]) => state(10, [...others, ofMeter(turned, 9, 99, { periodStart: 0 })])
+
+  it('have nothing to do with each other where one of them lacks it or its meter, when states meet', () => {
+    const numbers = { periodStart: 77, periodEnd: 88, anchor: 99 }
+    for (const other of [withMeter(), withMeter(ofMeter('b', 1, 66, numbers), ofMeter('c', 1, 66, numbers))]) {
+      for (const met of [newerState(other, without), newerState(without, other)]) {
+        expect(met.usages).to.deep.equal(without.usages)
+        expect(met).to.include({ version: 99, rights: without.rights })
+      }
+      const noFlag = newerState(state(5, [flagged(turned)], { usages: [] }), other)
+      expect(noFlag).to.equal(other)
+    }
+  })
+
+  it('have nothing to do with each other where one of them lacks it or its meter, as time goes by', () => {
+    for (const before of [withMeter(), withMeter(ofMeter('b', 1, 66), ofMeter('c', 1, 66))]) {
+      const entry = toEntry({ ...before, validUntil: 100, next: { validFrom: 100, state: without } }, 1, 0)
+      expect(entryAt(entry, 100)!.state.usages).to.deep.equal(without.usages)
+    }
+  })
+})
+
 describe('states that meet', () => {
+  it('keep a newer usage of the older one behind others, and of a state that is itself no newer', () => {
+    const older = mixed(10, [ofMeter('b', 1, 10), ofMeter('a', 5, 60)])
+    const newer = mixed(20, [ofMeter('a', 3, 50), ofMeter('b', 2, 100)])
+    expect(older.version).to.be.below(newer.version)
+    for (const met of [newerState(older, newer), newerState(newer, older)]) {
+      expect(usageOf(met, 'a')).to.include({ currentUsage: '5', updatedAt: 60 })
+      expect(usageOf(met, 'b')).to.deep.equal(usageOf(newer, 'b'))
+      expect(met).to.include({ version: 100, rights: newer.rights })
+    }
+  })
+
   it('keep the newer usage of each feature, wherever it stands, with its period but the anchor of the rights', () => {
     const cached = mixed(10, [ofMeter('a', 1, 30, { periodStart: 5, periodEnd: 9, anchor: 1 }), ofMeter('gone', 9, 99)])
     const incoming = mixed(20, [ofMeter('b', 2, 20), ofMeter('a', 3, 20, { anchor: 2 })])

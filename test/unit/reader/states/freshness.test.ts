@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { toEntry } from '../../../../src/reader/states/cached-state.js'
-import { FreshnessJudge } from '../../../../src/reader/states/freshness.js'
+import { FreshnessJudge, outdatedEpoch } from '../../../../src/reader/states/freshness.js'
 import { held, state } from '../states.js'
 
 const limits = { refreshAfterMs: 30, maxStalenessMs: 100 }
@@ -83,11 +83,31 @@ describe('freshness', () => {
     expect(judge.judge(between, 12)).to.equal('suspect')
   })
 
-  it('does not begin to trust when there was no connection to resume', () => {
+  it('does not begin to trust when there was no connection to resume, whatever is proved', () => {
+    for (const resume of [true, false]) {
+      const judge = judgeWithProof()
+      const entry = readAt(judge, 0)
+      judge.prove(20, 1_000)
+      if (resume) judge.resumeEpoch()
+      expect([29, 30, 100].map((now) => judge.judge(entry, now))).to.deep.equal(['fresh', 'old', 'miss'])
+      expect(judge.ageMs(entry, 60)).to.equal(60)
+      expect(judge.epoch).to.equal(0)
+    }
+  })
+
+  it('takes what somebody here has outdated for old until it is a miss, whoever vouches', () => {
+    const judge = judgeWithProof()
+    judge.beginEpoch()
+    const entry = { ...readAt(judge, 0), epoch: outdatedEpoch }
+    expect([0, 29, 99, 100].map((now) => judge.judge(entry, now))).to.deep.equal(['old', 'old', 'old', 'miss'])
+  })
+
+  it('ends to trust at the instant to which it was proved', () => {
     const judge = new FreshnessJudge(limits)
+    judge.beginEpoch()
+    judge.prove(0, 40)
     const entry = readAt(judge, 0)
-    judge.resumeEpoch()
-    expect(judge.judge(entry, 30)).to.equal('old')
+    expect([39, 40].map((now) => judge.judge(entry, now))).to.deep.equal(['fresh', 'old'])
   })
 
   it('does not give an entry of an earlier connection the age of a later one', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import * as decimal from '../../../../src/kernel/decimal.js'
-import { heldAt, numbersPerUsage, packUsages, RightsPool } from '../../../../src/reader/states/rights.js'
+import { heldAt, noRights, numbersPerUsage, packUsages, RightsPool } from '../../../../src/reader/states/rights.js'
 import { held, state } from '../states.js'
 
 describe('shared rights', () => {
@@ -46,6 +46,25 @@ describe('shared rights', () => {
         }
       }),
     )
+  })
+
+  it('have a place for the numbers of what has a meter, and know where each feature stands', () => {
+    const right = (featureId: string, featureType: 'NUMBER' | 'BOOLEAN' | 'ENUM', meterType: 'None' | 'Incremental' | 'Fluctuating') => {
+      const { usage: _, ...one } = held(featureId, 0, 0)
+      return { ...one, feature: { ...one.feature, featureType, meterType } }
+    }
+    const rights = new RightsPool().list([
+      right('flag', 'BOOLEAN', 'None'),
+      right('calls', 'NUMBER', 'Incremental'),
+      right('value', 'NUMBER', 'None'),
+      right('regions', 'ENUM', 'None'),
+      right('seats', 'NUMBER', 'Fluctuating'),
+      // What the API would not say: a meter of what is no number counts nothing.
+      right('odd', 'ENUM', 'Incremental'),
+    ])
+    expect(rights.usageAt).to.deep.equal([-1, 0, -1, -1, numbersPerUsage, -1])
+    expect(['seats', 'flag', 'odd', 'none'].map((featureId) => rights.positions.get(featureId))).to.deep.equal([4, 0, 5, undefined])
+    expect(new RightsPool().list([])).to.equal(noRights)
   })
 
   it('keep a usage in five numbers', () => {

@@ -70,7 +70,7 @@ describe('answers of the server SDK', () => {
       ),
       { numRuns: 2_000 },
     )
-  })
+  }).timeout(20_000)
 
   it('refuse a requested usage that is no amount', () => {
     const of = state(1, [held('f', 1, 1)])

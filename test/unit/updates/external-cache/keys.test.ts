@@ -112,7 +112,7 @@ describe('keys of the external cache', () => {
       }),
       { numRuns: 2_000 },
     )
-  })
+  }).timeout(20_000)
 
   it('matches what lies below an entity literally', () => {
     expect(keysBelow('p:c_a*[b]?\\')).to.equal('p:c_a\\*\\[b\\]\\?\\\\:[rf]_*')

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { buildSchema, getIntrospectionQuery } from 'graphql'
 import { Documents, operationOf, type PreparedDocument } from '../../../../../src/web/graphql/door/documents.js'
-import { maxCharacters, maxDepth, maxLines, maxNameLength, maxTokens } from '../../../../../src/web/graphql/door/limits.js'
+import { maxCharacters, maxDepth, maxLines, maxNameLength, maxNesting, maxTokens } from '../../../../../src/web/graphql/door/limits.js'
 
 const schema = buildSchema('type Query { node: Node text: String } type Node { node: Node text: String }')
 
@@ -78,6 +78,33 @@ describe('documents', () => {
   it('have a bounded depth', () => {
     expect(isPrepared(nested(maxDepth - 1))).to.equal(true)
     expect(isPrepared(nested(maxDepth))).to.equal(false)
+  })
+
+  it('nest as deep as somebody needs, and are refused before they are read where it is more, however they nest', () => {
+    const wide = buildSchema('scalar JSON type Query { node: Node text(a: JSON): String } type Node { node: Node text: String }')
+    const refusalOf = (text: string) => {
+      const prepared = new Documents(wide).prepare(text)
+      return 'document' in prepared ? '' : prepared.map(({ message }) => message).join()
+    }
+    const tooDeep = `The document nests deeper than ${maxNesting} brackets`
+    const around = (open: string, inner: string, close: string, levels: number) => open.repeat(levels) + inner + close.repeat(levels)
+    const nesting: [string, (levels: number) => string][] = [
+      ['lists', (levels) => `{ text(a: ${around('[', '1', ']', levels - 2)}) }`],
+      ['objects', (levels) => `{ text(a: ${around('{ a: ', '1', ' }', levels - 2)}) }`],
+      ['both', (levels) => `{ text(a: ${around('[{ a: ', '1', ' }]', levels / 2 - 1)}) }`],
+      ['inline fragments', (levels) => around('{ ... ', '{ text }', ' }', levels - 1)],
+      ['defaults of variables', (levels) => `query ($a: JSON = ${around('[', '', ']', levels - 1)}) { text(a: $a) }`],
+    ]
+    for (const [name, of] of nesting) {
+      // Where it is a value, that has a bound of its own.
+      expect(refusalOf(of(maxNesting)), name).to.not.include('brackets')
+      for (const levels of [maxNesting + 2, 1_000, 2_400, 20_000]) expect(refusalOf(of(levels)), `${levels} ${name}`).to.equal(tooDeep)
+    }
+    expect(refusalOf(nesting[3]![1](maxNesting))).to.equal('')
+    for (const part of ['{', '[', '(', 'query ($a: [', '{ node']) expect(refusalOf(part.repeat(3_000)), part).to.equal(tooDeep)
+    expect(refusalOf(`{ text }${')'.repeat(200)}${'{'.repeat(250)}`)).to.include('Syntax Error')
+    // In a text they are no brackets.
+    expect(refusalOf(`{ text(a: ${JSON.stringify('['.repeat(5_000))}) } # ${'{'.repeat(5_000)}`)).to.equal('')
   })
 
   it('have a bounded depth with fragments spread out', () => {

@@ -37,7 +37,7 @@ describe('the reader of inputs', () => {
         { numRuns: 500 },
       )
       expect(accepted).to.be.greaterThan(50)
-    })
+    }).timeout(20_000)
   }
 
   const event = { customerId: 'c', eventName: 'request', idempotencyKey: 'k' }
