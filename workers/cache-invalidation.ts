@@ -32,6 +32,8 @@ const cacheInvalidationConfig = {
 const endedPeriodsIntervalMs = 5_000
 /** How soon persistent caches hear that messages may have been lost. */
 const epochIntervalMs = 2_000
+/** How fresh a persistent cache can be known to be. */
+const heartbeatIntervalMs = 5_000
 
 /**
  * Turns committed changes into fresh entitlement states, and tells the web processes and environment queues; tells those who listen of usage periods that
@@ -75,6 +77,7 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig, ch
     }
   })
   every(life, 'epochs of persistent caches', epochIntervalMs, () => epochs.look())
+  every(life, 'heartbeats of persistent caches', heartbeatIntervalMs, () => epochs.beat())
   every(life, 'ended usage periods', endedPeriodsIntervalMs, () => endedPeriods.tell(life.signal))
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
 })

@@ -13,6 +13,7 @@ import { ChangeDelivery } from '../../../src/updates/deliver/delivery.js'
 import { deliverChanges, environmentQueue } from '../../../src/updates/deliver/jobs.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
 import { applyChange } from '../../../src/updates/external-cache/apply.js'
+import { Feed } from '../../../src/updates/external-cache/feed.js'
 import { reload } from '../../../src/updates/external-cache/reload.js'
 import { ExternalCacheWriter } from '../../../src/updates/external-cache/writer.js'
 import { StateCache } from '../../../src/updates/held/state-cache.js'
@@ -124,7 +125,7 @@ describe('a worker that is given jobs of any shape', function () {
           databaseEpoch: bench.app.databaseEpoch,
           persistentCacheOf: async () => null,
           sqs: { tell: async () => true },
-          epochs: { of: () => undefined, lose: async () => undefined },
+          epochs: { number: async () => null, lose: async () => undefined },
         }),
         metrics: bench.life.metrics,
         log: bench.life.log,
@@ -133,12 +134,14 @@ describe('a worker that is given jobs of any shape', function () {
     },
     environment: () => ofEnvironment(),
     'environment-reload': () => ofEnvironment(),
+    'environment-heartbeat': () => ofEnvironment(),
   }
   const ofEnvironment = () => {
     const cache = new ExternalCacheWriter({ redis: bench.redis, prefix: `${bench.queues.prefix}-cache`, ttlSeconds: 60 })
     const fetchState = () => Promise.reject(new TypeError('nobody knows it'))
     return of(environmentQueue(environmentId), async (job, signal) => {
       const parts = { cache, fetchState, signal }
+      if (job.kind === 'heartbeat') return new Feed({ redis: bench.redis, prefix: `${bench.queues.prefix}-cache` }).beat(job)
       await (job.kind === 'reload' ? reload(job, parts) : applyChange(job, parts))
     })
   }
