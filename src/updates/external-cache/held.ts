@@ -7,6 +7,7 @@ import { refuse } from './refuse.js'
 
 /** As it is written; null: nothing. */
 export interface HeldTexts {
+  /** Null, too, of a resource when its customer's own is newer: readers take it for a miss. */
   entry: string | null
   metadata: string | null
   /** By feature: of those that the entry lists. */
@@ -17,9 +18,11 @@ export interface HeldTexts {
 
 export async function readHeld(redis: Redis, prefix: string, id: EntityId): Promise<HeldTexts> {
   const entity = entityKey(prefix, id)
-  const [entry = null, metadata = null, ...ofEntry] = await redis
-    .mget(entity, metadataKey(entity), timestampKey(entity), timestampKey(metadataKey(entity)))
+  const customer = entityKey(prefix, { ...id, resourceId: null })
+  const [text = null, metadata = null, customerVersion = null, ...ofEntry] = await redis
+    .mget(entity, metadataKey(entity), timestampKey(customer), timestampKey(entity), timestampKey(metadataKey(entity)))
     .catch(refuse)
+  const entry = Number(ofEntry[0] ?? 0) < Number(customerVersion ?? 0) ? null : text
   const featureIds = Object.keys(parsed(entry) ?? {})
   const keys = featureIds.map((featureId) => usageKey(entity, featureId))
   const texts = keys.length === 0 ? [] : await redis.mget(...keys, ...keys.map(timestampKey)).catch(refuse)
