@@ -6,7 +6,7 @@ import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { FeedEpochs } from '../../../src/updates/deliver/feed-epochs.js'
-import type { ReloadMessage } from '../../../src/updates/wire/queue-message.js'
+import type { HeartbeatMessage, ReloadMessage } from '../../../src/updates/wire/queue-message.js'
 import { createApp } from '../../../src/wiring/app.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
 import { failOver, OwnRedis } from '../../support/own-redis.js'
@@ -141,5 +141,35 @@ describe('epochs of persistent caches', function () {
     await postgres.prisma.environmentFeed.updateMany({ where: { environmentId }, data: { isTold: false } })
     await newEpochs().look()
     expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([await epochOf()])
+  })
+
+  it('are vouched for by a heartbeat, one at a time, as of the oldest change that is not delivered', async () => {
+    const epochs = newEpochs()
+    await epochs.look()
+    await told()
+    const again = () => postgres.pool.query('UPDATE environment_feed SET beat_at = NULL')
+    const beats = async () => (await told()).filter(({ kind }) => (kind as string) === 'heartbeat') as unknown as HeartbeatMessage[]
+    const place = await epochs.number(environmentId, 3)
+    await again()
+    await Promise.all([epochs.beat(), newEpochs().beat()])
+    const [first, ...others] = await beats()
+    expect(others, 'of one process').to.deep.equal([])
+    expect(first).to.deep.include({ epoch: place!.epoch, sequence: place!.sequence + 2 })
+    expect(first!.asOf).to.be.closeTo(Date.now(), 5_000)
+    await epochs.beat()
+    expect(await beats(), 'too soon').to.deep.equal([])
+    // given: a change that waits
+    await postgres.pool.query(
+      `INSERT INTO outbox_message (environment_id, id, kind, version, created_at) VALUES ($1, gen_random_uuid(), 'package', 1, now() - interval '1 hour')`,
+      [environmentId],
+    )
+    for (let n = 0; n < 3; n++) {
+      await again()
+      await epochs.beat()
+    }
+    const waiting = await beats()
+    expect(waiting, 'nobody takes them').to.have.length(1)
+    expect(waiting[0]!.asOf).to.be.closeTo(Date.now() - 3_600_000, 5_000)
+    await postgres.pool.query('DELETE FROM outbox_message')
   })
 })
