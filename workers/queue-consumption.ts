@@ -10,7 +10,7 @@ import { every } from '../src/platform/timer.js'
 import { applyChange, type FetchState } from '../src/updates/external-cache/apply.js'
 import { cacheRedisUrl, queueConsumptionDefinition, queueRedisUrl, sqsQueue } from '../src/updates/external-cache/config.js'
 import { Feed } from '../src/updates/external-cache/feed.js'
-import { changesIn, letGoOrHold, queueKeyCheck, tryLater } from '../src/updates/external-cache/jobs.js'
+import { changesIn, letGoOrHold, OwnMessages, otherEnvironment, queueKeyCheck, tryLater } from '../src/updates/external-cache/jobs.js'
 import { reload } from '../src/updates/external-cache/reload.js'
 import { keyRefused, StateApi } from '../src/updates/external-cache/state-api.js'
 import { CacheUpkeep } from '../src/updates/external-cache/upkeep.js'
@@ -45,20 +45,23 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
       throw error
     }
   }
+  const own = new OwnMessages(api, config.QUEUE_URL)
   const feed = new Feed({ redis, prefix: config.ENVIRONMENT_PREFIX })
   /** `ofAway` says what is thrown of a message that something was away for. */
   const apply = async (message: QueueMessage, signal: AbortSignal, ofAway: (problem: Problem) => Problem | Promise<never>) => {
-    if (message.kind === 'heartbeat') return feed.beat(message)
     const parts = { cache, fetchState, signal }
     try {
+      await own.check(message, signal)
+      if (message.kind === 'heartbeat') return await feed.beat(message)
       const isNews = await (message.kind === 'reload' ? reload(message, parts) : applyChange(message, parts))
       applied.inc({ kind: message.kind, outcome: isNews ? 'written' : 'nothing' })
       await feed.settle(message)
     } catch (error) {
       const isAway = error instanceof Problem && error.isRetryable
+      const isOwn = !(error instanceof Problem) || error.reason !== otherEnvironment
       if (isAway) await feed.wait(message)
       const outcome: unknown = isAway ? await Promise.resolve(error).then(ofAway).catch((thrown: unknown) => thrown) : error
-      if (outcome instanceof Problem && !outcome.isRetryable) await feed.settle(message)
+      if (isOwn && outcome instanceof Problem && !outcome.isRetryable) await feed.settle(message)
       throw outcome
     }
   }
