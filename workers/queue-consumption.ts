@@ -60,7 +60,11 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
       const isAway = error instanceof Problem && error.isRetryable
       const isOwn = !(error instanceof Problem) || error.reason !== otherEnvironment
       if (isAway) await feed.wait(message)
-      const outcome: unknown = isAway ? await Promise.resolve(error).then(ofAway).catch((thrown: unknown) => thrown) : error
+      const outcome: unknown = isAway
+        ? await Promise.resolve(error)
+            .then(ofAway)
+            .catch((thrown: unknown) => thrown)
+        : error
       if (isOwn && outcome instanceof Problem && !outcome.isRetryable) await feed.settle(message)
       throw outcome
     }

@@ -63,6 +63,12 @@ export function cacheUserRules(user: QueueUser, { cachePrefix }: { cachePrefix: 
   const entries = [`~${escaped(anyEntity(cachePrefix))}*`, `~${escaped(epochKey(cachePrefix))}`]
   const owned = [...connection, '+evalsha', ...allow(['del', 'exists', 'get', 'mget', 'set'])]
   if (user === 'sidecar') return [...entries, `%R~${escaped(heartbeatKey(cachePrefix))}`, ...owned]
-  const feed = [feedKey(cachePrefix), `${feedKey(cachePrefix)}:ahead`, `${feedKey(cachePrefix)}:waiting`, heartbeatKey(cachePrefix), markerKey(cachePrefix)]
+  const feed = [
+    feedKey(cachePrefix),
+    `${feedKey(cachePrefix)}:ahead`,
+    `${feedKey(cachePrefix)}:waiting`,
+    heartbeatKey(cachePrefix),
+    markerKey(cachePrefix),
+  ]
   return [...entries, ...feed.map((key) => `~${escaped(key)}`), ...owned, ...allow(keepingFeed), '+eval', '+scan']
 }

@@ -22,7 +22,8 @@ interface Difference extends EntityId {
 export const cacheVerify: Command<AdminContext> = {
   name: 'cache verify',
   argument: null,
-  summary: 'Compares what a persistent cache holds with what is true, and prints what differs; exit code 1 when something does, and is not mended',
+  summary:
+    'Compares what a persistent cache holds with what is true, and prints what differs; exit code 1 when something does, and is not mended',
   options: {
     environment: environmentOption,
     'cache-url': { type: 'string', help: 'the Redis of the cache: redis://user:password@host:port/db (required)' },
@@ -34,7 +35,11 @@ export const cacheVerify: Command<AdminContext> = {
   async run({ environments, entitlements, redisAt }, values) {
     const { id: environmentId } = await findEnvironment(environments, values)
     const prefix = text(values['cache-prefix']) ?? defaultCachePrefix
-    const cache = new ExternalCacheWriter({ redis: redisAt(urlOf(values)), prefix, ttlSeconds: numberOf(values, 'cache-ttl') ?? usualTtlSeconds })
+    const cache = new ExternalCacheWriter({
+      redis: redisAt(urlOf(values)),
+      prefix,
+      ttlSeconds: numberOf(values, 'cache-ttl') ?? usualTtlSeconds,
+    })
     const fetchState: FetchState = ({ customerId, resourceId }) => entitlements.state(environmentId, customerId, resourceId)
     const parts = { cache, fetchState, signal: new AbortController().signal }
     const differing: Difference[] = []
@@ -74,12 +79,15 @@ async function choose(cache: ExternalCacheWriter, most = Number.POSITIVE_INFINIT
 const nameOf = ({ customerId, resourceId }: EntityId) => (resourceId === null ? customerId : `${customerId}, resource ${resourceId}`)
 
 const describe = ({ differences, isMended, ...id }: Difference) =>
-  [`${nameOf(id)}${isMended === undefined ? '' : isMended ? ' (mended)' : ' (not mended: it changes too often)'}`, ...differences.map((line) => `  ${line}`)].join(
-    '\n',
-  )
+  [
+    `${nameOf(id)}${isMended === undefined ? '' : isMended ? ' (mended)' : ' (not mended: it changes too often)'}`,
+    ...differences.map((line) => `  ${line}`),
+  ].join('\n')
 
 const summaryOf = (compared: number, differing: number, mended: number) =>
-  differing === 0 ? `${compared} entries compared: no difference` : `${compared} entries compared: ${differing} differ${mended > 0 ? `, ${mended} mended` : ''}`
+  differing === 0
+    ? `${compared} entries compared: no difference`
+    : `${compared} entries compared: ${differing} differ${mended > 0 ? `, ${mended} mended` : ''}`
 
 function urlOf(values: Values): string {
   const url = text(values['cache-url'])

@@ -77,7 +77,8 @@ export class ExternalSource implements EntitlementSource {
 
   async resolve(owner: Owner, waitMs: number, maxAgeMs?: number): Promise<CacheEntry> {
     const { apiSource, clock, metrics } = this.#parts
-    const ofApi = () => apiSource.peek(owner.customerId, owner.resourceId, clock.now(), maxAgeMs) ?? apiSource.resolve(owner, waitMs, maxAgeMs)
+    const ofApi = () =>
+      apiSource.peek(owner.customerId, owner.resourceId, clock.now(), maxAgeMs) ?? apiSource.resolve(owner, waitMs, maxAgeMs)
     if (this.#isOutdated(owner.customerId)) return ofApi()
     const read = await this.#read(owner)
     // Without the external cache this is a sidecar with a cache in memory that nobody vouches for.

@@ -48,7 +48,14 @@ export async function open(options: ClientOptions, metrics: ClientMetrics): Prom
   const usage = new PersistentUsage(api, timeoutMs)
   const parts = { cache, api, usage, states, judge, clock, metrics, log }
   const opened = { api, cache, clock, close: () => closers.close() }
-  if (options.redis) return { ...opened, source: await openExternal(options.redis, closers, pool, { ...parts, maxStalenessMs: options.maxStalenessMs ?? Number.POSITIVE_INFINITY }) }
+  if (options.redis)
+    return {
+      ...opened,
+      source: await openExternal(options.redis, closers, pool, {
+        ...parts,
+        maxStalenessMs: options.maxStalenessMs ?? Number.POSITIVE_INFINITY,
+      }),
+    }
   const source = new ApiSource(parts)
   if (options.wsEnabled !== false) {
     const { RealTimeUpdates } = await import('../../reader/api/real-time-updates.js')

@@ -51,7 +51,9 @@ export function changeSinks(parts: {
         const { target = null } = (await settings.fetch(environmentId)) ?? {}
         if (target === null) continue
         const first = await epochs.number(environmentId, ofEnvironment.length)
-        const told: QueueMessage[] = ofEnvironment.map((message, n) => (first ? { ...message, ...first, sequence: first.sequence + n } : message))
+        const told: QueueMessage[] = ofEnvironment.map((message, n) =>
+          first ? { ...message, ...first, sequence: first.sequence + n } : message,
+        )
         if (target.queueUrl !== null) {
           if (!(await sqs.tell(target.queueUrl, told))) await epochs.lose(environmentId)
           continue

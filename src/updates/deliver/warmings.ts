@@ -58,7 +58,9 @@ export class Warmings {
 
   /** The last one; null: there was none. */
   async find(environmentId: string): Promise<Warming | null> {
-    const { rows } = await this.#pool.query<Warming>(`SELECT ${columns} FROM cache_warming WHERE environment_id = $1::uuid`, [environmentId])
+    const { rows } = await this.#pool.query<Warming>(`SELECT ${columns} FROM cache_warming WHERE environment_id = $1::uuid`, [
+      environmentId,
+    ])
     return rows[0] ?? null
   }
 }

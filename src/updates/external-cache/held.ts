@@ -2,8 +2,8 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Redis } from '../../platform/redis.js'
 import { type EntityId, entityKey, latestVersion, metadataKey, timestampKey, usageKey } from './keys.js'
-import { type CachedFeature, type CachedUsage, toEntry, toMetadata, toUsage, type WritableState } from './value.js'
 import { refuse } from './refuse.js'
+import { type CachedFeature, type CachedUsage, toEntry, toMetadata, toUsage, type WritableState } from './value.js'
 
 /** As it is written; null: nothing. */
 export interface HeldTexts {
@@ -63,7 +63,10 @@ export function differencesOf(held: HeldTexts, truth: WritableState, now: EpochM
   }
   const metadata = toMetadata(truth)
   lines.push(
-    ...differing({ accessDeniedReason: parsed<typeof metadata>(held.metadata)?.accessDeniedReason ?? null }, { accessDeniedReason: metadata?.accessDeniedReason ?? null }),
+    ...differing(
+      { accessDeniedReason: parsed<typeof metadata>(held.metadata)?.accessDeniedReason ?? null },
+      { accessDeniedReason: metadata?.accessDeniedReason ?? null },
+    ),
   )
   return lines
 }

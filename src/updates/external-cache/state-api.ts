@@ -76,7 +76,13 @@ export class StateApi {
   async warm(signal: AbortSignal): Promise<string> {
     const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-api-key': this.#apiKey.reveal() }
     const body = JSON.stringify({ query: 'mutation { warmPersistentCache { id } }' })
-    const { statusCode, answer } = await this.#send<{ warmPersistentCache?: { id: string } }>({ method: 'POST', path: `${this.#base}/graphql`, headers, body, signal })
+    const { statusCode, answer } = await this.#send<{ warmPersistentCache?: { id: string } }>({
+      method: 'POST',
+      path: `${this.#base}/graphql`,
+      headers,
+      body,
+      signal,
+    })
     if (answer.data?.warmPersistentCache) return answer.data.warmPersistentCache.id
     throw unavailable(`The API does not warm the cache: ${answer.errors?.[0]?.message ?? `HTTP ${statusCode}`}`)
   }

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import type { Redis } from '../../platform/redis.js'
 import type { UsageChange } from '../wire/change-message.js'
+import { type HeldTexts, readHeld } from './held.js'
 import {
   anyEntity,
   type EntityId,
@@ -15,7 +16,6 @@ import {
   usageKey,
   withoutTimestamp,
 } from './keys.js'
-import { type HeldTexts, readHeld } from './held.js'
 import { refuse } from './refuse.js'
 import { toEntry, toMetadata, toUsage, type WritableState } from './value.js'
 

@@ -84,7 +84,11 @@ describe('the admin commands', () => {
       const mended = await verify('--mend')
       expect([mended.code, mended.output.split('\n').at(-1)]).to.deep.equal([0, '6 entries compared: 5 differ, 5 mended'])
       expect(await verify()).to.include({ code: 0, output: '6 entries compared: no difference' })
-      for (const wrong of [['--cache-url', 'nowhere'], ['--sample', 'some']]) expect((await verify(...wrong)).code, wrong.join(' ')).to.equal(2)
+      for (const wrong of [
+        ['--cache-url', 'nowhere'],
+        ['--sample', 'some'],
+      ])
+        expect((await verify(...wrong)).code, wrong.join(' ')).to.equal(2)
     } finally {
       const keys = await redis.keys(`${prefix}:*`)
       if (keys.length > 0) await redis.del(keys)

@@ -93,7 +93,9 @@ describe('warming of a persistent cache', function () {
       if (customerIds.includes('customer-3')) throw new Error('it breaks on it')
       return entitlements.states(environmentId, customerIds)
     }).work(signal)
-    expect(told.map(({ customerId }) => customerId)).to.have.members(customers.filter((each) => !['customer-3', 'customer-7'].includes(each)))
+    expect(told.map(({ customerId }) => customerId)).to.have.members(
+      customers.filter((each) => !['customer-3', 'customer-7'].includes(each)),
+    )
     expect(await progress()).to.include({ told: 119 })
   })
 })

@@ -60,7 +60,13 @@ export class Chain {
       metrics: createMetrics('test'),
       log: life.log,
     })
-    this.#warming = new WarmingDelivery({ pool: this.postgres.pool, entitlements, sinks, queueOf: openEnvironmentQueues(life, queues), log: life.log })
+    this.#warming = new WarmingDelivery({
+      pool: this.postgres.pool,
+      entitlements,
+      sinks,
+      queueOf: openEnvironmentQueues(life, queues),
+      log: life.log,
+    })
     // What they have changed is delivered before there is a queue.
     for (const id of customers) await this.provision(id)
     await this.#delivery.deliver(this.door.environmentId)
@@ -124,7 +130,9 @@ export class Chain {
   }
 
   async subscribe(customerId: string, plan: string): Promise<void> {
-    await this.ask(`mutation { provisionSubscriptionV2(input: { customerId: "${customerId}", planId: "${plan}", billingPeriod: MONTHLY }) { id } }`)
+    await this.ask(
+      `mutation { provisionSubscriptionV2(input: { customerId: "${customerId}", planId: "${plan}", billingPeriod: MONTHLY }) { id } }`,
+    )
   }
 
   /** By the platform's clock; 0: there is none. */

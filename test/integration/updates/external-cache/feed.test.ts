@@ -29,7 +29,13 @@ describe('what a persistent cache has taken of its queue', () => {
   const common = { v: 1, id: 'm', environmentId: 'e', timestamp: 0 } as const
   const reload = (of = epoch): QueueMessage => ({ ...common, kind: 'reload', epoch: of })
   const change = (sequence: number, of = epoch): QueueMessage => ({ ...message('package', 1), epoch: of, sequence })
-  const beat = (sequence: number, asOf: number, of = epoch): HeartbeatMessage => ({ ...common, kind: 'heartbeat', epoch: of, sequence, asOf })
+  const beat = (sequence: number, asOf: number, of = epoch): HeartbeatMessage => ({
+    ...common,
+    kind: 'heartbeat',
+    epoch: of,
+    sequence,
+    asOf,
+  })
   const heartbeat = async () => Number(await redis.get(`${prefix}:heartbeat`))
   const settleAll = async (messages: readonly QueueMessage[]) => {
     for (const one of messages) await feed.settle(one)
@@ -40,7 +46,12 @@ describe('what a persistent cache has taken of its queue', () => {
       fc.asyncProperty(
         fc.integer({ min: 1, max: 12 }).chain((last) => {
           const all = [reload(), ...Array.from({ length: last }, (_, n) => change(n + 1))]
-          return fc.tuple(fc.constant(last), fc.shuffledSubarray(all, { minLength: all.length }), fc.shuffledSubarray(all), fc.nat(all.length))
+          return fc.tuple(
+            fc.constant(last),
+            fc.shuffledSubarray(all, { minLength: all.length }),
+            fc.shuffledSubarray(all),
+            fc.nat(all.length),
+          )
         }),
         async ([last, order, again, heardAfter]) => {
           prefix = testRedisPrefix()

@@ -115,7 +115,8 @@ describe('what differs between a persistent cache and the truth', () => {
     const lost = async (fetch: FetchState) => {
       const feed = new Feed({ redis, prefix, missingAfterMs: 0 })
       const told = (sequence: number) => ({ ...of('package'), epoch, sequence })
-      const of = <K extends string>(kind: K) => ({ v: 1, id: 'm', environmentId: 'e', customerId: '', version: 1, timestamp: 0, kind }) as const
+      const of = <K extends string>(kind: K) =>
+        ({ v: 1, id: 'm', environmentId: 'e', customerId: '', version: 1, timestamp: 0, kind }) as const
       await feed.settle({ ...of('reload'), epoch })
       await feed.settle(told(1))
       await feed.settle(told(3))

@@ -85,9 +85,9 @@ describe('outages around a persistent cache', function () {
     await chain.startConsumer()
     await agrees()
     await isCaughtUp()
-    const { persistentCacheWarming: warming } = await chain.ask<{ persistentCacheWarming: { told: number; total: number; endedAt: string } }>(
-      '{ persistentCacheWarming { told total endedAt } }',
-    )
+    const { persistentCacheWarming: warming } = await chain.ask<{
+      persistentCacheWarming: { told: number; total: number; endedAt: string }
+    }>('{ persistentCacheWarming { told total endedAt } }')
     expect(warming).to.include({ told: 4, total: 4 })
     expect(warming.endedAt).to.be.a('string')
     chain.toApi.cut()
