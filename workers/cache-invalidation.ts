@@ -9,10 +9,11 @@ import { every } from '../src/platform/timer.js'
 import { ChangeDelivery } from '../src/updates/deliver/delivery.js'
 import { EndedPeriods } from '../src/updates/deliver/ended-periods.js'
 import { FeedEpochs } from '../src/updates/deliver/feed-epochs.js'
-import { deliverChanges } from '../src/updates/deliver/jobs.js'
+import { deliverChanges, openEnvironmentQueues } from '../src/updates/deliver/jobs.js'
 import { changeSinks } from '../src/updates/deliver/sinks.js'
 import { sqsAccess, sqsAccessProblems, sqsVariables } from '../src/updates/deliver/sqs-config.js'
 import { SqsFeeds } from '../src/updates/deliver/sqs-feeds.js'
+import { WarmingDelivery } from '../src/updates/deliver/warming-delivery.js'
 import { StateCache } from '../src/updates/held/state-cache.js'
 import { createApp } from '../src/wiring/app.js'
 import { keepQueueScriptsLoaded } from '../src/wiring/queue-scripts.js'
@@ -32,6 +33,10 @@ const cacheInvalidationConfig = {
 const endedPeriodsIntervalMs = 5_000
 /** How soon persistent caches hear that messages may have been lost. */
 const epochIntervalMs = 2_000
+/** How fresh a persistent cache can be known to be. */
+const heartbeatIntervalMs = 5_000
+/** Between two turns of filling a persistent cache, while its queue is full. */
+const warmingIntervalMs = 2_000
 
 /**
  * Turns committed changes into fresh entitlement states, and tells the web processes and environment queues; tells those who listen of usage periods that
@@ -60,6 +65,8 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig, ch
     log: life.log,
   })
   const endedPeriods = new EndedPeriods({ pool: postgres.pool, redis, prefix: queues.prefix, entitlements, sinks, log: life.log })
+  const queueOf = openEnvironmentQueues(life, queues)
+  const warming = new WarmingDelivery({ pool: postgres.pool, entitlements, sinks, queueOf, log: life.log })
 
   consume(life, queues, deliverChanges, {
     concurrency: config.CONCURRENCY,
@@ -75,6 +82,8 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig, ch
     }
   })
   every(life, 'epochs of persistent caches', epochIntervalMs, () => epochs.look())
+  every(life, 'heartbeats of persistent caches', heartbeatIntervalMs, () => epochs.beat())
+  every(life, 'warming of persistent caches', warmingIntervalMs, () => warming.work(life.signal))
   every(life, 'ended usage periods', endedPeriodsIntervalMs, () => endedPeriods.tell(life.signal))
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
 })

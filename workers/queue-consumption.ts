@@ -6,13 +6,19 @@ import { Counter } from '../src/platform/metrics.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
+import { every } from '../src/platform/timer.js'
 import { applyChange, type FetchState } from '../src/updates/external-cache/apply.js'
 import { cacheRedisUrl, queueConsumptionDefinition, queueRedisUrl, sqsQueue } from '../src/updates/external-cache/config.js'
-import { changesIn, letGoOrHold, queueKeyCheck, tryLater } from '../src/updates/external-cache/jobs.js'
+import { Feed } from '../src/updates/external-cache/feed.js'
+import { changesIn, letGoOrHold, OwnMessages, otherEnvironment, queueKeyCheck, tryLater } from '../src/updates/external-cache/jobs.js'
 import { reload } from '../src/updates/external-cache/reload.js'
 import { keyRefused, StateApi } from '../src/updates/external-cache/state-api.js'
+import { CacheUpkeep } from '../src/updates/external-cache/upkeep.js'
 import { ExternalCacheWriter } from '../src/updates/external-cache/writer.js'
 import type { QueueMessage } from '../src/updates/wire/queue-message.js'
+
+/** How soon an empty cache is filled, and messages are found to be missing. */
+const upkeepIntervalMs = 5_000
 
 /**
  * Keeps an environment's external cache current (the persistent-cache-service). Several copies may run: an older version never overwrites a newer
@@ -39,14 +45,28 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
       throw error
     }
   }
+  const own = new OwnMessages(api, config.QUEUE_URL)
+  const feed = new Feed({ redis, prefix: config.ENVIRONMENT_PREFIX })
   /** `ofAway` says what is thrown of a message that something was away for. */
   const apply = async (message: QueueMessage, signal: AbortSignal, ofAway: (problem: Problem) => Problem | Promise<never>) => {
+    const parts = { cache, fetchState, signal }
     try {
-      const parts = { cache, fetchState, signal }
+      await own.check(message, signal)
+      if (message.kind === 'heartbeat') return await feed.beat(message)
       const isNews = await (message.kind === 'reload' ? reload(message, parts) : applyChange(message, parts))
       applied.inc({ kind: message.kind, outcome: isNews ? 'written' : 'nothing' })
+      await feed.settle(message)
     } catch (error) {
-      throw error instanceof Problem && error.isRetryable ? await ofAway(error) : error
+      const isAway = error instanceof Problem && error.isRetryable
+      const isOwn = !(error instanceof Problem) || error.reason !== otherEnvironment
+      if (isAway) await feed.wait(message)
+      const outcome: unknown = isAway
+        ? await Promise.resolve(error)
+            .then(ofAway)
+            .catch((thrown: unknown) => thrown)
+        : error
+      if (isOwn && outcome instanceof Problem && !outcome.isRetryable) await feed.settle(message)
+      throw outcome
     }
   }
   const changes = changesIn(config.QUEUE_URL.queue)
@@ -62,13 +82,17 @@ await runProcess(queueConsumptionDefinition, async (config, life) => {
       concurrency: config.BATCH_SIZE + 1,
       handler: (message, { signal, job }) =>
         apply(message, signal, (problem) => {
-          const about = message.kind === 'reload' ? { epoch: message.epoch } : { customerId: message.customerId }
+          const about = 'customerId' in message ? { customerId: message.customerId } : { epoch: message.epoch }
           life.log.warn({ err: problem, jobId: job.id, ...about }, 'change could not be applied, trying again later')
           return tryLater(job, problem)
         }),
     })
   }
 
+  const upkeep = new CacheUpkeep({ feed, cache, api, fetchState, log: life.log })
+  every(life, 'upkeep of the cache', upkeepIntervalMs, async () => {
+    if (redis.status === 'ready') await upkeep.look(life.signal)
+  })
   life.readyWhen(async () => {
     const isCacheThere = redis.status === 'ready' && (await isAnswered(redis.ping()))
     return { status: isCacheThere ? 'UP' : 'DOWN', isCacheThere }

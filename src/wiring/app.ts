@@ -39,6 +39,7 @@ import { ProviderRequests } from '../subscription/use-cases/provider-requests.js
 import { ProvisionService } from '../subscription/use-cases/provision.js'
 import { SubscriptionReads } from '../subscription/use-cases/read.js'
 import { TransferService } from '../subscription/use-cases/transfer.js'
+import { Warmings } from '../updates/deliver/warmings.js'
 import { openWakeUps, type WakeUps } from './wake-ups.js'
 
 /** The services of the domains that live in PostgreSQL, wired by constructor argument. */
@@ -70,6 +71,8 @@ export interface App {
   billingProvider: BuiltinProvider
   billingReads: BillingReads
   estimates: EstimateService
+  /** Of persistent caches. */
+  warmings: Warmings
   /** Wakes delivery and transitions after a commit. */
   after: WakeUps
   databaseEpoch: DatabaseEpoch
@@ -77,7 +80,7 @@ export interface App {
 
 export function createApp({
   life,
-  postgres: { prisma, epoch: databaseEpoch },
+  postgres: { pool, prisma, epoch: databaseEpoch },
   queues,
   clock,
 }: {
@@ -168,6 +171,7 @@ export function createApp({
     heldSeries: loadCounted(prisma, entitlements),
     budgets: entitlements,
     checks: new CheckCounter(life.metrics),
+    warmings: new Warmings({ pool }),
     after,
     databaseEpoch,
   }

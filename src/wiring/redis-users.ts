@@ -5,7 +5,7 @@
 import { directDoorPrefix, ingestDirectUsage } from '../metering/wire/jobs.js'
 import { replyChannel } from '../metering/wire/replies.js'
 import { environmentQueue } from '../updates/deliver/jobs.js'
-import { anyEntity, epochKey, escaped } from '../updates/external-cache/keys.js'
+import { anyEntity, epochKey, escaped, feedKey, heartbeatKey, markerKey } from '../updates/external-cache/keys.js'
 
 /**
  * sidecar                   adds usage to its environment's own queue, and hears the replies (QUEUE_REDIS_URL)
@@ -52,9 +52,23 @@ export function queueUserRules(user: QueueUser, { queuePrefix, environmentId }: 
   ]
 }
 
-/** In the environment's own Redis, that of the external cache. The service sends its script as Lua; sidecars run it by its digest once it has. */
+/** Of the scripts that keep what was taken of the queue. */
+const keepingFeed = 'hdel hexists hget hmget hset zadd zrange zrem zremrangebyscore zscore'.split(' ')
+
+/**
+ * In the environment's own Redis, that of the external cache. The service sends its scripts as Lua; sidecars run the one that writes by its digest once it has.
+ * A sidecar only reads the heartbeat.
+ */
 export function cacheUserRules(user: QueueUser, { cachePrefix }: { cachePrefix: string }): string[] {
-  const keys = [`~${escaped(anyEntity(cachePrefix))}*`, `~${escaped(epochKey(cachePrefix))}`]
-  const owned = [...keys, ...connection, '+evalsha', ...allow(['del', 'exists', 'get', 'mget', 'set'])]
-  return user === 'sidecar' ? owned : [...owned, '+eval', '+scan']
+  const entries = [`~${escaped(anyEntity(cachePrefix))}*`, `~${escaped(epochKey(cachePrefix))}`]
+  const owned = [...connection, '+evalsha', ...allow(['del', 'exists', 'get', 'mget', 'set'])]
+  if (user === 'sidecar') return [...entries, `%R~${escaped(heartbeatKey(cachePrefix))}`, ...owned]
+  const feed = [
+    feedKey(cachePrefix),
+    `${feedKey(cachePrefix)}:ahead`,
+    `${feedKey(cachePrefix)}:waiting`,
+    heartbeatKey(cachePrefix),
+    markerKey(cachePrefix),
+  ]
+  return [...entries, ...feed.map((key) => `~${escaped(key)}`), ...owned, ...allow(keepingFeed), '+eval', '+scan']
 }

@@ -21,6 +21,7 @@ export async function openExternalSource(
   const writer = new ExternalCacheWriter({ redis, prefix, ttlSeconds: config.REDIS_KEYS_TTL_IN_SECS })
   const reader = new ExternalCacheReader({ redis, prefix, pool })
   const apiSource = new ApiSource({ ...parts, onRead: (owner, json) => source.keep(owner, json) })
-  const source: ExternalSource = new ExternalSource({ ...parts, redis, reader, writer, apiSource })
+  const maxStalenessMs = (config.MAX_STALENESS_SECS ?? Number.POSITIVE_INFINITY) * 1000
+  const source: ExternalSource = new ExternalSource({ ...parts, redis, reader, writer, apiSource, maxStalenessMs })
   return source
 }

@@ -16,7 +16,7 @@ import { packStored } from '../../src/metering/wire/stored-events.js'
 import type { JobDefinition } from '../../src/platform/queue.js'
 import { applyDueTransitions } from '../../src/subscription/time/jobs.js'
 import { deliverChanges, environmentQueue } from '../../src/updates/deliver/jobs.js'
-import type { QueuedChange, ReloadMessage } from '../../src/updates/wire/queue-message.js'
+import type { HeartbeatMessage, QueuedChange, ReloadMessage } from '../../src/updates/wire/queue-message.js'
 
 const environmentId = '01900000-0000-7000-8000-000000000001'
 const ids = [2, 3, 4, 5].map((n) => `01900000-0000-7000-8000-00000000000${n}`)
@@ -94,8 +94,19 @@ const change: Omit<Required<QueuedChange>, 'state' | 'usage'> & Pick<QueuedChang
   usage: { featureId: calls.refId, usage, accessVersion: at },
   package: { packageRefId: 'pro', packageType: 'Plan', packageVersion: 2, migrationType: 'ALL_CUSTOMERS' },
   epoch: at,
+  sequence: 7,
 }
 const reload: Required<ReloadMessage> = { v: 1, id: ids[0]!, environmentId, kind: 'reload', epoch: at, timestamp: at }
+const heartbeat: Required<HeartbeatMessage> = {
+  v: 1,
+  id: ids[0]!,
+  environmentId,
+  kind: 'heartbeat',
+  epoch: at,
+  sequence: 7,
+  asOf: at,
+  timestamp: at,
+}
 
 interface JobSample {
   /** Of the fixture: `<name>.<version>.json`. */
@@ -117,4 +128,5 @@ export const jobSamples: readonly JobSample[] = [
   { name: 'cache-invalidation', definition: deliverChanges, job: { v: 1, environmentId } },
   { name: 'environment', definition: environmentQueue(environmentId), job: change },
   { name: 'environment-reload', definition: environmentQueue(environmentId), job: reload },
+  { name: 'environment-heartbeat', definition: environmentQueue(environmentId), job: heartbeat },
 ]

@@ -30,13 +30,16 @@ export function selectFiles(sources: readonly string[], filters: readonly string
 /** Unit tests do no IO, so a run of nothing else starts no services. */
 export const needServices = (files: readonly string[]): boolean => files.some((file) => !file.startsWith('unit/'))
 
-/** About as long as the others take. Tests of whole processes mostly wait for what takes its time. */
-const ofSecondLane = /^(?:contract|e2e|unit|integration\/web)\//
+/**
+ * What runs beside each other, with servers of its own: one test after the other within a lane. They take about as long. Tests of whole processes, and those of
+ * outages, mostly wait for what takes its time.
+ */
+const lanes = [/^(?:e2e|unit|integration\/(?:sdk|sidecar|updates))\//, /^(?:contract|fuzz|integration\/(?:web|local|billing))\//]
 
-/** What runs beside each other, one test after the other within a lane. */
+/** The files by lane; what no pattern names is a lane too. */
 export function lanesOf(files: readonly string[]): string[][] {
-  const isOfSecond = (file: string) => ofSecondLane.test(file)
-  return [files.filter((file) => !isOfSecond(file)), files.filter(isOfSecond)].filter((lane) => lane.length > 0)
+  const laneOf = (file: string) => lanes.findIndex((lane) => lane.test(file))
+  return [-1, ...lanes.keys()].map((lane) => files.filter((file) => laneOf(file) === lane)).filter((lane) => lane.length > 0)
 }
 
 /** Where the compiler puts a test. */

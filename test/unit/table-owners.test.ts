@@ -18,7 +18,7 @@ const owners: Record<string, string> = {
   'src/subscription': `
     subscription subscription_addon subscription_quantity subscription_entitlement subscription_renewal scheduled_update trial package_migration`,
   'src/entitlement': 'promotional_entitlement',
-  'src/updates': 'environment_feed',
+  'src/updates': 'environment_feed cache_warming',
 }
 
 const ownerOf = new Map(

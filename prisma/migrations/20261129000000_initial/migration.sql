@@ -930,8 +930,24 @@ CREATE TABLE "environment_feed" (
     "epoch" BIGINT NOT NULL,
     "vouched_by" TEXT NOT NULL,
     "is_told" BOOLEAN NOT NULL,
+    "sequence" BIGINT NOT NULL DEFAULT 0,
+    "beat_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "environment_feed_pkey" PRIMARY KEY ("environment_id")
+);
+
+-- CreateTable
+CREATE TABLE "cache_warming" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "began_at" TIMESTAMPTZ(3) NOT NULL,
+    "ended_at" TIMESTAMPTZ(3),
+    "total" INTEGER NOT NULL,
+    "told" INTEGER NOT NULL,
+    "last_customer" UUID,
+    "claimed_until" TIMESTAMPTZ(3),
+
+    CONSTRAINT "cache_warming_pkey" PRIMARY KEY ("environment_id")
 );
 
 -- CreateIndex
@@ -1281,6 +1297,9 @@ ALTER TABLE "usage_recomputation" ADD CONSTRAINT "usage_recomputation_environmen
 
 -- AddForeignKey
 ALTER TABLE "environment_feed" ADD CONSTRAINT "environment_feed_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "cache_warming" ADD CONSTRAINT "cache_warming_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
 
 -- What follows is beyond Prisma's schema language: it makes the invariants true even if code is wrong.
 

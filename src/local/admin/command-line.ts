@@ -1,10 +1,12 @@
 /** The command line of an operator: environments, keys and the catalog, straight in the database. */
 
+import { findSoldTerms } from '../../billing/sold-terms.js'
 import { CatalogService } from '../../catalog/service.js'
 import { UnreadableChanges } from '../../changes/unreadable.js'
 import { type Answer, type Program, readCommand } from '../../cli/command-line.js'
 import { UsageError } from '../../cli/input.js'
 import { type CatalogProblem, describeProblems } from '../../cli/output.js'
+import { EntitlementService } from '../../entitlement/service.js'
 import { keyNewsTeller } from '../../environment/key-news.js'
 import { EnvironmentService } from '../../environment/service.js'
 import { Problem } from '../../kernel/problem.js'
@@ -16,6 +18,7 @@ import { connectPostgres } from '../../platform/postgres.js'
 import { Life } from '../../platform/process.js'
 import { openRedis } from '../../platform/redis.js'
 import { startMigrations } from '../../subscription/records/migrations.js'
+import { loadOpenSubscriptions } from '../../subscription/records/subscriptions.js'
 import { commands } from './commands.js'
 import type { AdminContext } from './context.js'
 
@@ -34,7 +37,7 @@ interface AdminOptions {
   printError: (text: string) => void
 }
 
-/** Runs one command. Answers the exit code: 0 done, 1 refused or failed, 2 the command line is wrong. */
+/** Runs one command. Answers the exit code: 0 done, 1 refused or failed or differences were found, 2 the command line is wrong. */
 export async function runAdmin({
   args,
   databaseUrl,
@@ -56,7 +59,7 @@ export async function runAdmin({
       typed.command.run(context, typed.values, typed.argument),
     )
     print(isJson ? JSON.stringify(answer.json, null, 2) : answer.text)
-    return 0
+    return answer.hasDifferences ? 1 : 0
   } catch (error) {
     printError(isJson ? JSON.stringify(errorAsJson(error), null, 2) : errorAsText(error))
     return error instanceof UsageError ? 2 : 1
@@ -67,7 +70,7 @@ const program: Program<AdminContext> = {
   call: 'npm run -s admin --',
   commands,
   about: `It works on the database of DATABASE_URL, else on that of the platform that npm start runs in this folder.
-Exit codes: 0 done, 1 refused or failed, 2 wrong command line.`,
+Exit codes: 0 done, 1 refused or failed, or differences were found, 2 wrong command line.`,
 }
 
 /** Opens the database for one command. The deliverer of changes finds by itself what a command has changed, within its sweep. */
@@ -85,6 +88,14 @@ async function withServices(
       ...(redisUrl === null ? {} : { tellCreated: keyNewsTeller(life, { redisUrl, prefix: queuePrefix }) }),
     })
     const catalog = new CatalogService({ prisma, clock, startMigrations, nudge: () => undefined })
+    const entitlements = new EntitlementService({
+      prisma,
+      catalog,
+      clock,
+      unfilled: () => undefined,
+      openSubscriptions: (db, environmentId, customerIds) => loadOpenSubscriptions(db, catalog, environmentId, customerIds),
+      soldTerms: findSoldTerms,
+    })
     const redis = () => {
       if (redisUrl === null) throw new UsageError('no Redis: set REDIS_URL, or start the platform (npm start) and try again')
       return openRedis(life, redisUrl, 'request')
@@ -92,6 +103,8 @@ async function withServices(
     const deadLetters = () => new DeadLetters(redis(), queuePrefix)
     return await work({
       environments,
+      entitlements,
+      redisAt: (url) => openRedis(life, url, 'request'),
       catalog,
       clock,
       folder,

@@ -1,6 +1,7 @@
 import type { CatalogService } from '../../catalog/service.js'
 import type { UnreadableChanges } from '../../changes/unreadable.js'
 import { chooseEnvironment, type Values } from '../../cli/input.js'
+import type { EntitlementService } from '../../entitlement/service.js'
 import type { Environment } from '../../environment/model/environment.js'
 import type { EnvironmentService } from '../../environment/service.js'
 import type { Clock } from '../../kernel/clock.js'
@@ -17,6 +18,9 @@ export interface AdminContext {
   /** Of all queue keys. */
   queuePrefix: string
   environments: EnvironmentService
+  entitlements: Pick<EntitlementService, 'state'>
+  /** A Redis that is not the platform's. */
+  redisAt(url: string): Redis
   catalog: CatalogService
   clock: Clock
   /** Where file names start from. */

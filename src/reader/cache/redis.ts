@@ -1,11 +1,19 @@
+import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { Redis } from '../../platform/redis.js'
-import { entityKey, latestVersion, metadataKey, timestampKey, usageKey } from '../../updates/external-cache/keys.js'
+import { entityKey, heartbeatKey, latestVersion, metadataKey, timestampKey, usageKey } from '../../updates/external-cache/keys.js'
 import { stateReasons, toDenialReason } from '../../updates/external-cache/state-json.js'
 import type { CachedFeature } from '../../updates/external-cache/value.js'
 import type { CachedState, Owner } from '../states/entry.js'
 import { type HeldUsage, packUsages, type RightsPool, type ToldRight, toEntitledFeature } from '../states/rights.js'
 import { asEntry, asUsage } from './shape.js'
+
+export interface Reading {
+  /** Null: nothing that can be used is there. */
+  state: CachedState | null
+  /** Until when all that was committed is there; null: nobody says. */
+  knownUntil: EpochMs | null
+}
 
 /**
  * Reads the external cache that the persistent-cache-service keeps current: two steps, the entry and then the usages of what it holds.
@@ -22,22 +30,27 @@ export class ExternalCacheReader {
     this.#pool = pool
   }
 
-  /** Null: nothing that can be used is there. Fails when Redis does. */
-  async read({ customerId, resourceId }: Owner): Promise<CachedState | null> {
+  /** Fails when Redis does. */
+  async read({ customerId, resourceId }: Owner): Promise<Reading> {
     const entity = entityKey(this.#prefix, { customerId, resourceId })
     const customer = entityKey(this.#prefix, { customerId, resourceId: null })
-    const [body, version, customerVersion, metadata] = await this.#redis.mget(
+    const [body, version, customerVersion, metadata, heartbeat] = await this.#redis.mget(
       entity,
       timestampKey(entity),
       timestampKey(customer),
       metadataKey(entity),
+      heartbeatKey(this.#prefix),
     )
-    if (!body || !version) return null
+    const knownUntil = versionOf(heartbeat)
+    const nothing = { state: null, knownUntil }
+    if (!body || !version) return nothing
     // What the customer holds itself counts for its resources too, so an entry from before it changed is not right any more.
-    if (Number(version) < (versionOf(customerVersion) ?? 0)) return null
+    if (Number(version) < (versionOf(customerVersion) ?? 0)) return nothing
     const entry = readable(() => toFeatures(body))
-    const texts = entry && (await this.#usageTexts(entity, entry))
-    return texts && readable(() => this.#toState({ customerId, resourceId }, entry, { texts, version, metadata: metadata ?? null }))
+    if (entry === null) return nothing
+    const texts = await this.#usageTexts(entity, entry)
+    const state = readable(() => this.#toState({ customerId, resourceId }, entry, { texts, version, metadata: metadata ?? null }))
+    return { state, knownUntil }
   }
 
   #toState(

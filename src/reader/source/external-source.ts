@@ -6,9 +6,9 @@ import { toWritableState } from '../../updates/external-cache/state-json.js'
 import type { ExternalCacheWriter } from '../../updates/external-cache/writer.js'
 import type { SentEvent, SentReport } from '../api/client.js'
 import { fromReportUsage, fromTime, type ReportUsageJson, type StateJson } from '../api/messages.js'
-import type { ExternalCacheReader } from '../cache/redis.js'
+import type { ExternalCacheReader, Reading } from '../cache/redis.js'
 import { toEntry } from '../states/cached-state.js'
-import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
+import type { CacheEntry, Owner } from '../states/entry.js'
 import type { ReaderMetrics } from '../states/figures.js'
 import type { ApiSource } from './api-source.js'
 import type { EntitlementSource } from './source.js'
@@ -24,6 +24,9 @@ const missTrustMs = 5_000
 /** A persistent-cache-service that is not behind has written a change by then. */
 const consumerLagMs = 5_000
 
+/** A persistent-cache-service that has caught up says so each 5 s. */
+const heartbeatMs = 10_000
+
 /** Answers of Redis that are about one write and not about Redis. */
 const refusals = ['NOPERM', 'NOSCRIPT', 'WRONGTYPE', 'ERR']
 
@@ -31,6 +34,8 @@ interface ExternalSourceParts {
   redis: Redis
   reader: ExternalCacheReader
   writer: ExternalCacheWriter
+  /** What the persistent-cache-service has not vouched for in so long is not answered from there; infinite: whatever there is is. */
+  maxStalenessMs: number
   /** Reads the API; keeps in memory what it read, for when Redis is away. */
   apiSource: ApiSource
   clock: Clock
@@ -39,8 +44,8 @@ interface ExternalSourceParts {
 }
 
 /**
- * External cache, then API. The cache is kept current by the persistent-cache-service, so what it holds is answered as it is; what it does not hold
- * is read from the API and written there, where an older state never replaces a newer one. A cache that is slow or away is a miss.
+ * External cache, then API. The cache is kept current by the persistent-cache-service, so what it holds is answered as it is, as old as the heartbeat of that service
+ * is; what it does not hold is read from the API and written there, where an older state never replaces a newer one. A cache that is slow or away is a miss.
  */
 export class ExternalSource implements EntitlementSource {
   readonly #parts: ExternalSourceParts
@@ -72,18 +77,21 @@ export class ExternalSource implements EntitlementSource {
 
   async resolve(owner: Owner, waitMs: number, maxAgeMs?: number): Promise<CacheEntry> {
     const { apiSource, clock, metrics } = this.#parts
-    // How old what the cache holds is it does not tell.
-    if (maxAgeMs !== undefined) return apiSource.recent(owner, maxAgeMs) ?? apiSource.resolve(owner, waitMs, maxAgeMs)
-    if (this.#isOutdated(owner.customerId))
-      return apiSource.peek(owner.customerId, owner.resourceId, clock.now()) ?? apiSource.resolve(owner, waitMs)
+    const ofApi = () =>
+      apiSource.peek(owner.customerId, owner.resourceId, clock.now(), maxAgeMs) ?? apiSource.resolve(owner, waitMs, maxAgeMs)
+    if (this.#isOutdated(owner.customerId)) return ofApi()
     const read = await this.#read(owner)
     // Without the external cache this is a sidecar with a cache in memory that nobody vouches for.
-    if (read === 'away') return apiSource.peek(owner.customerId, owner.resourceId, clock.now()) ?? apiSource.resolve(owner, waitMs)
+    if (read === 'away') return ofApi()
     const now = clock.now()
-    if (read === null || (read.validUntil !== null && now >= read.validUntil))
-      return apiSource.recent(owner, missTrustMs) ?? apiSource.resolve(owner, waitMs)
+    const { state, knownUntil } = read
+    if (state === null || (state.validUntil !== null && now >= state.validUntil))
+      return apiSource.recent(owner, Math.min(missTrustMs, maxAgeMs ?? missTrustMs)) ?? apiSource.resolve(owner, waitMs, maxAgeMs)
+    const ageMs = knownUntil === null ? null : Math.max(0, now - knownUntil)
+    if ((ageMs ?? Number.POSITIVE_INFINITY) > Math.min(maxAgeMs ?? Number.POSITIVE_INFINITY, this.#parts.maxStalenessMs)) return ofApi()
     metrics.lookups.hit++
-    const entry = toEntry(read, 0, now)
+    if (ageMs !== null && ageMs > heartbeatMs) metrics.oldestAnswerSeconds = Math.max(metrics.oldestAnswerSeconds, ageMs / 1000)
+    const entry = toEntry(state, 0, now)
     // Its period is over: usage is 0, and the API is asked for the new one.
     if (now >= entry.usagePeriodEnd && apiSource.recent(owner, missTrustMs) === undefined) apiSource.refresh(owner)
     return entry
@@ -133,7 +141,7 @@ export class ExternalSource implements EntitlementSource {
     void this.#write(this.#parts.writer.writeState(toWritableState(owner, 0, json)))
   }
 
-  async #read(owner: Owner): Promise<CachedState | null | 'away'> {
+  async #read(owner: Owner): Promise<Reading | 'away'> {
     const { redis, reader, metrics } = this.#parts
     try {
       return await this.#cache.execute(() => (redis.status === 'ready' ? reader.read(owner) : Promise.reject(new Error('not connected'))))

@@ -7,7 +7,7 @@ import { ApiClock } from '../../reader/api/clock.js'
 import { StateReader } from '../../reader/api/messages.js'
 import type { EntitlementCache } from '../../reader/cache/cache.js'
 import { MemoryCache } from '../../reader/cache/memory.js'
-import { ApiSource } from '../../reader/source/api-source.js'
+import { ApiSource, type ApiSourceParts } from '../../reader/source/api-source.js'
 import { offlineSource } from '../../reader/source/offline.js'
 import { PersistentUsage } from '../../reader/source/persistent-usage.js'
 import type { EntitlementSource } from '../../reader/source/source.js'
@@ -48,7 +48,14 @@ export async function open(options: ClientOptions, metrics: ClientMetrics): Prom
   const usage = new PersistentUsage(api, timeoutMs)
   const parts = { cache, api, usage, states, judge, clock, metrics, log }
   const opened = { api, cache, clock, close: () => closers.close() }
-  if (options.redis) return { ...opened, source: await openExternal(options.redis, closers, pool, parts) }
+  if (options.redis)
+    return {
+      ...opened,
+      source: await openExternal(options.redis, closers, pool, {
+        ...parts,
+        maxStalenessMs: options.maxStalenessMs ?? Number.POSITIVE_INFINITY,
+      }),
+    }
   const source = new ApiSource(parts)
   if (options.wsEnabled !== false) {
     const { RealTimeUpdates } = await import('../../reader/api/real-time-updates.js')
@@ -77,7 +84,7 @@ async function openExternal(
   { environmentPrefix: prefix, host = 'localhost', port = 6379, db = 0, username, password, tls = false, ttl }: RedisOptions,
   closers: Closers,
   pool: RightsPool,
-  parts: ConstructorParameters<typeof ApiSource>[0],
+  parts: ApiSourceParts & { maxStalenessMs: number },
 ): Promise<EntitlementSource> {
   const [{ openRedis }, { ExternalCacheReader }, { ExternalCacheWriter }, { ExternalSource }] = await Promise.all([
     import('../../platform/redis.js'),

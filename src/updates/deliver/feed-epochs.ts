@@ -8,7 +8,7 @@ import type { Logger } from '../../platform/logger.js'
 import type { Life } from '../../platform/process.js'
 import type { JobQueue, QueueConnection } from '../../platform/queue.js'
 import { type Redis, sharedRedis } from '../../platform/redis.js'
-import type { QueueMessage } from '../wire/queue-message.js'
+import type { Place, QueueMessage } from '../wire/queue-message.js'
 import { openEnvironmentQueues } from './jobs.js'
 import { QueueBound } from './queue-bound.js'
 import type { SqsFeeds } from './sqs-feeds.js'
@@ -28,6 +28,8 @@ interface Feed {
 
 /** Longer than any process takes to notice how an environment is set: what changes before that is in what is read anew. */
 const settledSeconds = 5
+/** Each process that delivers tries each 5 s. */
+const beatSeconds = 4
 
 /**
  * The epochs of the queues that lead to persistent caches. A change is deleted from the outbox once it is in the queue. A Redis that was lost or promoted may
@@ -43,7 +45,6 @@ export class FeedEpochs {
   readonly #queueOf: (environmentId: string) => JobQueue<QueueMessage>
   readonly #bound: QueueBound
   readonly #sqs: Pick<SqsFeeds, 'tell'>
-  #epochs = new Map<string, EpochMs>()
 
   constructor({
     life,
@@ -70,10 +71,18 @@ export class FeedEpochs {
   }
 
   /**
-   * Of what is enqueued now, as of the last look. Another process may have begun a later one since: the consumer takes what is later than that all the same.
+   * Gives the next messages their numbers, and answers the place of the first; null: no epoch has begun yet. A number that is not told after all is a gap: the
+   * consumer reads everything anew for it.
    */
-  of(environmentId: string): EpochMs | undefined {
-    return this.#epochs.get(environmentId)
+  async number(environmentId: string, messages: number): Promise<Place | null> {
+    const { rows } = await this.#pool.query<Place>({
+      name: 'updates_number_messages',
+      text: `
+        UPDATE environment_feed SET sequence = sequence + $2::int WHERE environment_id = $1::uuid
+        RETURNING epoch::float8 AS epoch, (sequence - $2::int + 1)::float8 AS sequence`,
+      values: [environmentId, messages],
+    })
+    return rows[0] ?? null
   }
 
   /** Something was not told, and nobody will tell it: the consumer is to read everything anew. */
@@ -85,7 +94,7 @@ export class FeedEpochs {
   async #replace(environmentId: string, epoch: EpochMs | null): Promise<EpochMs | null> {
     const { rows } = await this.#pool.query<{ epoch: EpochMs }>({
       text: `
-        UPDATE environment_feed SET epoch = greatest(environment_clock($1::uuid), epoch + 1), is_told = false
+        UPDATE environment_feed SET epoch = greatest(environment_clock($1::uuid), epoch + 1), sequence = 0, is_told = false
         WHERE environment_id = $1::uuid AND epoch = coalesce($2::bigint, epoch)
         RETURNING epoch::float8 AS epoch`,
       values: [environmentId, epoch],
@@ -96,21 +105,48 @@ export class FeedEpochs {
   /** Begins an epoch wherever nobody vouches for the last one any more, and where too much waits. */
   async look(): Promise<void> {
     const redis = await this.#redisEpoch()
-    const epochs = new Map<string, EpochMs>()
     for (const feed of await this.#feeds()) {
       const { environmentId, epoch, isTold } = feed
       const vouchedBy = this.#vouchedBy(feed, redis)
       const isVouched = epoch !== null && feed.vouchedBy === vouchedBy
       const current = isVouched ? await this.#withinBound(feed, epoch) : await this.#begin(environmentId, vouchedBy)
       if (current === null) continue
-      epochs.set(environmentId, current)
       if ((current === epoch && isTold) || !feed.isSettled) continue
       // One environment in trouble does not hold up the others; it is told at the next look.
       await this.#tell(feed, current, vouchedBy).catch((error: unknown) =>
         this.#log.warn({ err: error, environmentId }, 'a persistent cache could not be told to read everything anew yet'),
       )
     }
-    this.#epochs = epochs
+  }
+
+  /**
+   * Tells consumers how far their queues go. What is not delivered yet counts as of the instant at which the oldest of it began to be written. One at a time: a
+   * consumer that is away finds the oldest of them, and no heap.
+   */
+  async beat(): Promise<void> {
+    for (const { environmentId, queueUrl, ...place } of await this.#beats()) {
+      const message: QueueMessage = { v: 1, id: newId(), environmentId, kind: 'heartbeat', ...place, timestamp: Date.now() }
+      if (queueUrl === null) await this.#queueOf(environmentId).add(message, { onceAtATime: `heartbeat-${place.epoch}` })
+      else await this.#sqs.tell(queueUrl, [message])
+    }
+  }
+
+  /** Of those whose last one was a while ago, by whichever process. */
+  async #beats(): Promise<(Place & { environmentId: string; queueUrl: string | null; asOf: EpochMs })[]> {
+    const { rows } = await this.#pool.query({
+      name: 'updates_take_heartbeats',
+      text: `
+        UPDATE environment_feed AS feed SET beat_at = clock_timestamp()
+        FROM environment
+        WHERE environment.id = feed.environment_id AND environment.has_persistent_cache AND feed.is_told
+          AND (feed.beat_at IS NULL OR feed.beat_at < clock_timestamp() - make_interval(secs => $1))
+        RETURNING feed.environment_id AS "environmentId", environment.persistent_cache_queue_url AS "queueUrl",
+          feed.epoch::float8 AS epoch, feed.sequence::float8 AS sequence,
+          floor(extract(epoch FROM least(statement_timestamp(),
+            (SELECT min(created_at) FROM outbox_message AS message WHERE message.environment_id = feed.environment_id))) * 1000)::float8 AS "asOf"`,
+      values: [beatSeconds],
+    })
+    return rows
   }
 
   async #redisEpoch(): Promise<string> {
@@ -144,7 +180,7 @@ export class FeedEpochs {
         INSERT INTO environment_feed AS feed (environment_id, epoch, vouched_by, is_told)
         VALUES ($1::uuid, environment_clock($1::uuid), $2, false)
         ON CONFLICT (environment_id) DO UPDATE
-          SET epoch = greatest(excluded.epoch, feed.epoch + 1), vouched_by = excluded.vouched_by, is_told = false
+          SET epoch = greatest(excluded.epoch, feed.epoch + 1), sequence = 0, vouched_by = excluded.vouched_by, is_told = false
           WHERE feed.vouched_by <> excluded.vouched_by
         RETURNING feed.epoch::float8 AS epoch`,
       values: [environmentId, vouchedBy],

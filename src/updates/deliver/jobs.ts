@@ -44,6 +44,7 @@ const changeSchema = z
     kind: z.enum(['entitlements', 'usage', 'purge']),
     version,
     epoch: version.optional(),
+    sequence: version.optional(),
     state: stateSchema.optional(),
     usage: z.looseObject({ featureId: identifier, usage: usageSchema }).optional(),
   })
@@ -54,8 +55,9 @@ const changeSchema = z
   )
 const messageSchema = z.union([
   changeSchema,
-  z.looseObject({ ...of, kind: z.literal('package'), version }),
+  z.looseObject({ ...of, kind: z.literal('package'), version, epoch: version.optional(), sequence: version.optional() }),
   z.looseObject({ ...of, kind: z.literal('reload'), epoch: version }),
+  z.looseObject({ ...of, kind: z.literal('heartbeat'), epoch: version, sequence: version, asOf: version }),
 ])
 
 /** The queue that carries an environment's changes to its persistent cache. The message is the payload. */

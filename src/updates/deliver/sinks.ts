@@ -28,7 +28,7 @@ export function changeSinks(parts: {
   databaseEpoch: Pick<DatabaseEpoch, 'current'>
   persistentCacheOf: (environmentId: string) => Promise<PersistentCacheTarget | null>
   sqs: Pick<SqsFeeds, 'tell'>
-  epochs: Pick<FeedEpochs, 'of' | 'lose'>
+  epochs: Pick<FeedEpochs, 'number' | 'lose'>
 }): ChangeSinks {
   const { life, redis, queues, databaseEpoch, persistentCacheOf, sqs, epochs } = parts
   const stream = new ChangeStream({ redis, prefix: queues.prefix, databaseEpoch })
@@ -50,8 +50,10 @@ export function changeSinks(parts: {
       for (const [environmentId, ofEnvironment] of byEnvironment(messages)) {
         const { target = null } = (await settings.fetch(environmentId)) ?? {}
         if (target === null) continue
-        const epoch = epochs.of(environmentId)
-        const told: QueueMessage[] = ofEnvironment.map((message) => ({ ...message, epoch }))
+        const first = await epochs.number(environmentId, ofEnvironment.length)
+        const told: QueueMessage[] = ofEnvironment.map((message, n) =>
+          first ? { ...message, ...first, sequence: first.sequence + n } : message,
+        )
         if (target.queueUrl !== null) {
           if (!(await sqs.tell(target.queueUrl, told))) await epochs.lose(environmentId)
           continue

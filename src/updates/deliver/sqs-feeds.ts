@@ -37,7 +37,7 @@ export class SqsFeeds {
 /** Without its state, where it is too large with it: the consumer reads it from the API. */
 function bodyOf(message: QueueMessage): string {
   const body = JSON.stringify(message)
-  if (Buffer.byteLength(body) <= mostBytesPerCall || message.kind === 'reload') return body
+  if (Buffer.byteLength(body) <= mostBytesPerCall || message.kind === 'reload' || message.kind === 'heartbeat') return body
   const { state: _, usage: __, ...bare } = message
   return JSON.stringify(bare)
 }

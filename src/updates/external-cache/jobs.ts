@@ -32,6 +32,45 @@ export function queueKeyCheck(api: StateApi, { kind, queue }: QueueAddress): (si
   return () => Promise.reject(new Problem('PERMISSION_DENIED', keyRefused, message))
 }
 
+/**
+ * Refuses messages of another environment than that of the key, where the name of the queue does not say whose it is: others may send to it, or it was mistaken for
+ * another. Each environment is asked about once.
+ */
+export class OwnMessages {
+  readonly #api: Pick<StateApi, 'checkKey'>
+  readonly #isKnown: boolean
+  #own: string | null = null
+
+  constructor(api: Pick<StateApi, 'checkKey'>, { kind, queue }: QueueAddress) {
+    this.#api = api
+    this.#isKnown = kind === 'redis' || environmentOf(queue) !== null
+  }
+
+  /** Fails with FAILED_PRECONDITION when it is of another one, and with UNAVAILABLE when that is not known, as the API is away or refuses the key. */
+  async check({ environmentId }: QueueMessage, signal: AbortSignal): Promise<void> {
+    if (this.#isKnown || environmentId === this.#own) return
+    if (this.#own !== null) throw foreign()
+    if (await this.#isOf(environmentId, signal)) this.#own = environmentId
+    else if (await this.#isOf(null, signal)) throw foreign()
+    else throw new Problem('UNAVAILABLE', keyRefused, 'The API refuses the key: whose message it is is not known')
+  }
+
+  async #isOf(environmentId: string | null, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#api.checkKey(environmentId, signal)
+      return true
+    } catch (error) {
+      if (Problem.from(error).code === 'PERMISSION_DENIED') return false
+      throw error
+    }
+  }
+}
+
+/** The reason of a problem: nothing of the message counts. */
+export const otherEnvironment = 'OTHER_ENVIRONMENT'
+
+const foreign = () => new Problem('FAILED_PRECONDITION', otherEnvironment, 'The message is of another environment than the key')
+
 /** Null: the name says none. */
 const environmentOf = (queue: string): string | null => /^environment-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(queue)?.[1] ?? null
 

@@ -28,6 +28,15 @@ export const metadataKey = (entity: string): string => `${entity}:metadata`
 /** The epoch of the messages that are taken: what is of an older one is none any more. */
 export const epochKey = (prefix: string): string => `${prefix}:epoch`
 
+/** Until when all that was committed is in the cache, as epoch milliseconds by the platform's clock. Readers judge the age of every entry by it. */
+export const heartbeatKey = (prefix: string): string => `${prefix}:heartbeat`
+
+/** What the consumers have taken of the queue; keys below it go with it. */
+export const feedKey = (prefix: string): string => `${prefix}:feed`
+
+/** There as long as the cache is that which was filled. */
+export const markerKey = (prefix: string): string => `${prefix}:filled`
+
 const timestampSuffix = '#timestamp'
 
 /** Beside each of the others: the version that its value reflects. */

@@ -2,6 +2,7 @@ import { Problem, unavailable } from '../../kernel/problem.js'
 import type { ReloadMessage } from '../wire/queue-message.js'
 import type { FetchState } from './apply.js'
 import type { EntityId } from './keys.js'
+import { mend } from './mend.js'
 import { questionFailed } from './state-api.js'
 import type { ExternalCacheWriter } from './writer.js'
 
@@ -14,7 +15,7 @@ const atOnce = 4
  * is thrown at the end.
  */
 export async function reload(
-  { epoch }: ReloadMessage,
+  { epoch }: Pick<ReloadMessage, 'epoch'>,
   { cache, fetchState, signal }: { cache: ExternalCacheWriter; fetchState: FetchState; signal: AbortSignal },
 ): Promise<boolean> {
   if (!(await cache.beginEpoch(epoch))) return false
@@ -24,6 +25,8 @@ export async function reload(
     try {
       const state = await fetchState(id, epoch, signal)
       if (await cache.writeState(state, { epoch, replacesBefore: epoch })) isNews = true
+      // What is later than the epoch is news, or of a history that was ahead of this one.
+      if ((await cache.held(id)).version > epoch) await mend(id, { cache, fetchState, signal })
     } catch (error) {
       const { code, reason } = Problem.from(error)
       if (reason === questionFailed) failure = error

@@ -1,4 +1,4 @@
-import { Pool } from 'undici'
+import { type Dispatcher, Pool } from 'undici'
 import type { EpochMs } from '../../kernel/clock.js'
 import { checkRefId } from '../../kernel/id.js'
 import { Problem, unavailable } from '../../kernel/problem.js'
@@ -7,9 +7,14 @@ import type { EntityId } from './keys.js'
 import { type StateJson, toWritableState } from './state-json.js'
 import type { WritableState } from './value.js'
 
-interface Answer {
-  data?: { entitlementsState?: StateJson | null } | null
+interface Answer<T> {
+  data?: T | null
   errors?: { message: string; extensions?: { code?: string } }[]
+}
+
+interface Answered<T> {
+  statusCode: number
+  answer: Answer<T>
 }
 
 /** Longest wait for a connection, for an answer to begin, and between two parts of it. */
@@ -64,15 +69,36 @@ export class StateApi {
     if (error || !answer.data) throw unavailable(`The API did not say whether it takes the key: ${error?.message ?? `HTTP ${statusCode}`}`)
   }
 
+  /**
+   * Has everything told to the queue; answers the id of the warming, which may be one that is under way. Fails when the API is away, or where it does not serve
+   * GraphQL beside the edge API.
+   */
+  async warm(signal: AbortSignal): Promise<string> {
+    const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-api-key': this.#apiKey.reveal() }
+    const body = JSON.stringify({ query: 'mutation { warmPersistentCache { id } }' })
+    const { statusCode, answer } = await this.#send<{ warmPersistentCache?: { id: string } }>({
+      method: 'POST',
+      path: `${this.#base}/graphql`,
+      headers,
+      body,
+      signal,
+    })
+    if (answer.data?.warmPersistentCache) return answer.data.warmPersistentCache.id
+    throw unavailable(`The API does not warm the cache: ${answer.errors?.[0]?.message ?? `HTTP ${statusCode}`}`)
+  }
+
   close(): Promise<void> {
     return this.#pool.destroy()
   }
 
-  async #ask(id: EntityId, also: Record<string, string>, signal: AbortSignal): Promise<{ statusCode: number; answer: Answer }> {
-    const path = this.#base + statePath(id, also)
+  #ask(id: EntityId, also: Record<string, string>, signal: AbortSignal): Promise<Answered<{ entitlementsState?: StateJson | null }>> {
+    const headers = { accept: 'application/json', 'x-api-key': this.#apiKey.reveal() }
+    return this.#send({ method: 'GET', path: this.#base + statePath(id, also), headers, signal })
+  }
+
+  async #send<T>(request: Dispatcher.RequestOptions): Promise<Answered<T>> {
     try {
-      const headers = { accept: 'application/json', 'x-api-key': this.#apiKey.reveal() }
-      const response = await this.#pool.request({ method: 'GET', path, headers, signal })
+      const response = await this.#pool.request(request)
       return { statusCode: response.statusCode, answer: parseAnswer(await response.body.text()) }
     } catch (error) {
       throw unavailable('The API cannot be reached', error)
@@ -102,9 +128,9 @@ const unfit = [400, 411, 413, 414, 431]
 const isRefusal = (code: string | undefined) => code === 'Unauthenticated' || code === 'IdentityForbidden'
 
 /** Empty when it is no answer of the API, such as a proxy's error page. */
-function parseAnswer(text: string): Answer {
+function parseAnswer<T>(text: string): Answer<T> {
   try {
-    return (JSON.parse(text) as Answer | null) ?? {}
+    return (JSON.parse(text) as Answer<T> | null) ?? {}
   } catch {
     return {}
   }

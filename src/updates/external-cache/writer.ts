@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
-import { unavailable } from '../../kernel/problem.js'
 import type { Redis } from '../../platform/redis.js'
 import type { UsageChange } from '../wire/change-message.js'
+import { type HeldTexts, readHeld } from './held.js'
 import {
   anyEntity,
   type EntityId,
@@ -16,6 +16,7 @@ import {
   usageKey,
   withoutTimestamp,
 } from './keys.js'
+import { refuse } from './refuse.js'
 import { toEntry, toMetadata, toUsage, type WritableState } from './value.js'
 
 // What is no time (others may write here: a list, text, infinity) is none, and is written over: nothing would ever be later.
@@ -170,6 +171,11 @@ export class ExternalCacheWriter {
     } while (cursor !== '0')
   }
 
+  /** What there is of one, as it is written. */
+  held(id: EntityId): Promise<HeldTexts> {
+    return readHeld(this.#redis, this.#prefix, id)
+  }
+
   #delete(keys: string[], version: EpochMs, writing: Writing): Promise<boolean> {
     return this.#write(
       [],
@@ -201,7 +207,3 @@ export class ExternalCacheWriter {
 
 /** What is read from the API by itself is of now. */
 const anyEpoch = Number.MAX_SAFE_INTEGER
-
-const refuse = (cause: unknown): never => {
-  throw unavailable('The external cache did not take the write', cause)
-}

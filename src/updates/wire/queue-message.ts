@@ -2,9 +2,13 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import type { ChangeMessage } from './change-message.js'
 
-/** A change, and the epoch that it was enqueued in; absent: none has begun yet. */
-export interface QueuedChange extends ChangeMessage {
-  epoch?: EpochMs
+/** A change, and its place among all that the queue is told; absent: no epoch has begun yet. */
+export interface QueuedChange extends ChangeMessage, Partial<Place> {}
+
+/** A message is of an epoch and has a number in it: without gaps from 1 on. What begins the epoch counts as 0. */
+export interface Place {
+  epoch: EpochMs
+  sequence: number
 }
 
 /**
@@ -22,4 +26,16 @@ export interface ReloadMessage {
   timestamp: EpochMs
 }
 
-export type QueueMessage = QueuedChange | ReloadMessage
+/** How far the queue goes, each 5 s: who has applied all messages of the epoch up to the number knows everything that was committed until `asOf`. */
+export interface HeartbeatMessage extends Place {
+  /** Version of this shape. */
+  v: 1
+  id: string
+  environmentId: string
+  kind: 'heartbeat'
+  /** By the clock of the database. */
+  asOf: EpochMs
+  timestamp: EpochMs
+}
+
+export type QueueMessage = QueuedChange | ReloadMessage | HeartbeatMessage

@@ -26,6 +26,7 @@ import { ApiKeyResolver } from './environment/api-key.resolver.js'
 import { ConfigurationResolver } from './environment/configuration.resolver.js'
 import { EnvironmentResolver } from './environment/environment.resolver.js'
 import { TestClockResolver } from './environment/test-clock.resolver.js'
+import { WarmingResolver } from './environment/warming.resolver.js'
 import { EstimateResolver } from './estimates/estimate.resolver.js'
 import type { RequestContext } from './operations/context.js'
 import { isListOfObjects } from './operations/turns.js'
@@ -84,6 +85,7 @@ export function createSchema(): GraphQLSchema {
       UsageCorrectionResolver,
       UsageHistoryResolver,
       UsageResolver,
+      WarmingResolver,
     ],
     validate: false,
     disableInferringDefaultValues: true,

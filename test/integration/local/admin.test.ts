@@ -2,9 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { Redis } from 'ioredis'
 import { parse } from 'yaml'
 import { runAdmin } from '../../../src/local/admin/command-line.js'
+import { ExternalCacheWriter } from '../../../src/updates/external-cache/writer.js'
+import { boolean, state } from '../../contract/cache/held.js'
 import { createTestDatabase, requiredVariable, type TestDatabase } from '../../support/database.js'
+import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
 describe('the admin commands', () => {
   let database: TestDatabase
@@ -63,6 +67,34 @@ describe('the admin commands', () => {
     expect((await admin(['environment', 'disable-persistent-cache', 'porto'])).output).to.include('no queue any more')
     expect((await adminJson('environment', 'list'))[0]).to.include({ hasPersistentCache: false, persistentCacheQueueUrl: null })
   })
+
+  it('compare a persistent cache with the truth, print what differs, and mend it when they are asked to', async () => {
+    const redis = new Redis(testRedisUrl())
+    const prefix = testRedisPrefix()
+    try {
+      await adminJson('environment', 'create', 'lisbon')
+      const cache = new ExternalCacheWriter({ redis, prefix, ttlSeconds: 60 })
+      for (let n = 0; n < 5; n++) await cache.writeState(state(9_000, [boolean('never-sold')], { customerId: `made-up-${n}` }))
+      await cache.writeState(state(9_000, [], { customerId: 'gone', deniedReason: 'CustomerNotFound' }))
+      const verify = (...more: string[]) => admin(['cache', 'verify', '--cache-url', testRedisUrl(), '--cache-prefix', prefix, ...more])
+      const found = await verify()
+      expect(found.code, found.errors).to.equal(1)
+      expect(found.output).to.include('made-up-3\n  never-sold is not held any more').and.include('6 entries compared: 5 differ')
+      expect(JSON.parse((await verify('--sample', '2', '--json')).output).compared).to.equal(2)
+      const mended = await verify('--mend')
+      expect([mended.code, mended.output.split('\n').at(-1)]).to.deep.equal([0, '6 entries compared: 5 differ, 5 mended'])
+      expect(await verify()).to.include({ code: 0, output: '6 entries compared: no difference' })
+      for (const wrong of [
+        ['--cache-url', 'nowhere'],
+        ['--sample', 'some'],
+      ])
+        expect((await verify(...wrong)).code, wrong.join(' ')).to.equal(2)
+    } finally {
+      const keys = await redis.keys(`${prefix}:*`)
+      if (keys.length > 0) await redis.del(keys)
+      redis.disconnect()
+    }
+  }).timeout(30_000)
 
   it('tell the id of an environment where it is made and where all are listed, and what an environment is made with', async () => {
     const { output: made } = await admin(['environment', 'create', 'staging', '--test', '--unsigned-client-reads'])

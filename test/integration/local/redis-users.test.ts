@@ -341,6 +341,13 @@ describe('the Redis users that environment queue-access makes', function () {
       )
       await changes.add(message('purge', 10))
       await until(async () => (await read(admin, cachePrefix, 'acme')) === null, 'it is purged', 10_000)
+      // Out of order, so that all that is kept of the queue is read and written. Nothing is left to be read anew.
+      const place = (sequence: number) => ({ ...message('package', 1), epoch: 1, sequence })
+      for (const told of [place(2), { v: 1, id: 'r', environmentId, kind: 'reload', epoch: 1, timestamp: 1 } as const])
+        await changes.add(told)
+      await changes.add({ v: 1, id: 'h', environmentId, kind: 'heartbeat', epoch: 1, sequence: 2, asOf: 77, timestamp: 1 })
+      await changes.add(place(1))
+      await until(async () => (await admin.get(`${cachePrefix}:heartbeat`)) === '77', 'its heart beats', 10_000)
       expect(await worker.stop()).to.equal(0)
       await board.close()
       expect(await refusals(queue)).to.deep.equal([])

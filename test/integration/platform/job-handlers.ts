@@ -10,6 +10,7 @@ import { ChangeDelivery } from '../../../src/updates/deliver/delivery.js'
 import { deliverChanges, environmentQueue } from '../../../src/updates/deliver/jobs.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
 import { applyChange } from '../../../src/updates/external-cache/apply.js'
+import { Feed } from '../../../src/updates/external-cache/feed.js'
 import { reload } from '../../../src/updates/external-cache/reload.js'
 import { ExternalCacheWriter } from '../../../src/updates/external-cache/writer.js'
 import { StateCache } from '../../../src/updates/held/state-cache.js'
@@ -28,6 +29,7 @@ export function jobHandlers(bench: MeteringBench, environmentId: string): Record
     const fetchState = () => Promise.reject(new TypeError('nobody knows it'))
     return of(environmentQueue(environmentId), async (job, signal) => {
       const parts = { cache, fetchState, signal }
+      if (job.kind === 'heartbeat') return new Feed({ redis: bench.redis, prefix: `${bench.queues.prefix}-cache` }).beat(job)
       await (job.kind === 'reload' ? reload(job, parts) : applyChange(job, parts))
     })
   }
@@ -72,7 +74,7 @@ export function jobHandlers(bench: MeteringBench, environmentId: string): Record
           databaseEpoch: bench.app.databaseEpoch,
           persistentCacheOf: async () => null,
           sqs: { tell: async () => true },
-          epochs: { of: () => undefined, lose: async () => undefined },
+          epochs: { number: async () => null, lose: async () => undefined },
         }),
         metrics: bench.life.metrics,
         log: bench.life.log,
@@ -81,6 +83,7 @@ export function jobHandlers(bench: MeteringBench, environmentId: string): Record
     },
     environment: () => ofEnvironment(),
     'environment-reload': () => ofEnvironment(),
+    'environment-heartbeat': () => ofEnvironment(),
   }
 }
 

@@ -32,8 +32,9 @@ describe('sidecar with an external cache', () => {
     if (keys.length > 0) await redis.del(keys)
   })
 
-  const start = async (): Promise<RunningSidecar> => {
+  const start = async (env: Record<string, string> = {}): Promise<RunningSidecar> => {
     const sidecar = await runSidecar({
+      ...env,
       SERVER_API_KEY: api.acceptedKey,
       API_URL: api.url,
       REDIS_ENVIRONMENT_PREFIX: prefix,
@@ -190,6 +191,42 @@ describe('sidecar with an external cache', () => {
         await write(holding(version(index + 1, index + 1)))
         await until(async () => (await usageOf(sidecar)) === index + 1, `${index} ${of} is written over`, 8_000)
       }
+  })
+
+  describe('with a bound on age', () => {
+    const bound = { REFRESH_AFTER_SECS: '10', MAX_STALENESS_SECS: '20' }
+    const beat = (ageMs: number) => redis.set(`${prefix}:heartbeat`, String(Date.now() - ageMs))
+
+    it('answers from the cache while the consumer of its changes has caught up, however long nothing has changed', async () => {
+      const sidecar = await start(bound)
+      await write(holding(version(1, 1)))
+      await beat(1_000)
+      expect(await usageOf(sidecar)).to.equal(1)
+      await beat(15_000)
+      expect(await usageOf(sidecar)).to.equal(1)
+      expect(api.operations).to.have.length(0)
+    })
+
+    it('asks the API when it has not, and falls back when nobody answers', async () => {
+      const sidecar = await start({ ...bound, ENTITLEMENTS_FALLBACK: '{"api-calls":{"hasAccess":true,"usageLimit":100}}' })
+      await write(holding(version(9, 1)))
+      api.states.set('c', holding(version(2, 2)))
+      for (const [title, put] of [
+        ['too old', () => beat(21_000)],
+        ['none', () => redis.del(`${prefix}:heartbeat`)],
+        ['no time', () => redis.set(`${prefix}:heartbeat`, 'soon')],
+      ] as const) {
+        await put()
+        expect(await usageOf(sidecar), title).to.equal(2)
+      }
+      expect(api.operations, 'what was read a moment ago is remembered').to.have.length(1)
+      api.behaviour = 'breaks'
+      await write(holding(version(9, 1)))
+      await beat(21_000)
+      expect(await check(sidecar, 'never-read')).to.include({ is_fallback: true, has_access: true })
+      await beat(0)
+      expect(await check(sidecar)).to.include({ is_fallback: false })
+    })
   })
 
   describe('without its Redis', () => {

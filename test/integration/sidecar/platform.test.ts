@@ -36,7 +36,7 @@ describe('sidecar at the real front door', () => {
         databaseEpoch: postgres.epoch,
         persistentCacheOf: async () => null,
         sqs: { tell: async () => true },
-        epochs: { of: () => undefined, lose: async () => undefined },
+        epochs: { number: async () => null, lose: async () => undefined },
       }),
       metrics: createMetrics('test'),
       log: door.life.log,

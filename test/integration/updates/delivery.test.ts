@@ -53,7 +53,7 @@ describe('delivering changes', () => {
       queues: bench.queues,
       databaseEpoch: bench.epoch,
       sqs: { tell: async () => true },
-      epochs: { of: () => undefined, lose: async () => undefined },
+      epochs: { number: async () => null, lose: async () => undefined },
       ...parts,
     })
 

@@ -59,7 +59,7 @@ describe('ends of usage periods', () => {
         databaseEpoch: bench.epoch,
         persistentCacheOf: async () => null,
         sqs: { tell: async () => true },
-        epochs: { of: () => undefined, lose: async () => undefined },
+        epochs: { number: async () => null, lose: async () => undefined },
       }),
       log: bench.life.log,
     })

@@ -6,7 +6,7 @@ import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { FeedEpochs } from '../../../src/updates/deliver/feed-epochs.js'
-import type { ReloadMessage } from '../../../src/updates/wire/queue-message.js'
+import type { HeartbeatMessage, ReloadMessage } from '../../../src/updates/wire/queue-message.js'
 import { createApp } from '../../../src/wiring/app.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
 import { failOver, OwnRedis } from '../../support/own-redis.js'
@@ -45,6 +45,10 @@ describe('epochs of persistent caches', function () {
 
   /** As each worker has it. */
   const newEpochs = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs })
+  async function epochOf(): Promise<number | undefined> {
+    const feed = await postgres.prisma.environmentFeed.findUnique({ where: { environmentId } })
+    return feed ? Number(feed.epoch) : undefined
+  }
   /** Takes all messages that wait, as one consumer would. */
   async function told(): Promise<ReloadMessage[]> {
     const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
@@ -56,12 +60,12 @@ describe('epochs of persistent caches', function () {
 
   it('begin with what nobody has vouched for, and last as long as both stores do', async () => {
     const epochs = newEpochs()
-    expect(epochs.of(environmentId)).to.equal(undefined)
+    expect(await epochOf()).to.equal(undefined)
     await Promise.all([epochs.look(), newEpochs().look()])
     await epochs.look()
     const [message, ...others] = await told()
     expect(others).to.deep.equal([])
-    expect(message).to.deep.include({ v: 1, environmentId, kind: 'reload', epoch: epochs.of(environmentId) })
+    expect(message).to.deep.include({ v: 1, environmentId, kind: 'reload', epoch: await epochOf() })
     expect(message!.epoch).to.be.closeTo(Date.now(), 10_000)
     await newEpochs().look()
     expect(await told()).to.deep.equal([])
@@ -70,20 +74,20 @@ describe('epochs of persistent caches', function () {
   it('begin anew when the Redis of the queues fails over, or is lost with all that it had', async () => {
     const epochs = newEpochs()
     await epochs.look()
-    const first = epochs.of(environmentId)!
+    const first = (await epochOf())!
     await failOver(redis, async () => undefined)
     await epochs.look()
-    const second = epochs.of(environmentId)!
+    const second = (await epochOf())!
     expect(second).to.be.above(first)
     expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([second])
     await server.lose()
     await server.start()
     await epochs.look().catch(() => undefined)
-    for (let n = 0; epochs.of(environmentId) === second && n < 300; n++) {
+    for (let n = 0; (await epochOf()) === second && n < 300; n++) {
       await new Promise((resolve) => setTimeout(resolve, 100))
       await epochs.look().catch(() => undefined)
     }
-    const third = epochs.of(environmentId)!
+    const third = (await epochOf())!
     expect(third).to.be.above(second)
     expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([third])
   })
@@ -91,11 +95,11 @@ describe('epochs of persistent caches', function () {
   it('begin anew when the database has another history', async () => {
     const epochs = newEpochs()
     await epochs.look()
-    const before = epochs.of(environmentId)!
+    const before = (await epochOf())!
     databaseEpoch.current = '7-2'
     await epochs.look()
-    expect(epochs.of(environmentId)).to.be.above(before)
-    expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([epochs.of(environmentId)])
+    expect(await epochOf()).to.be.above(before)
+    expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([await epochOf()])
   })
 
   it('begin anew when too much waits that nobody works off: it is dropped, and a consumer that comes back reads everything', async () => {
@@ -106,25 +110,25 @@ describe('epochs of persistent caches', function () {
     try {
       const epochs = bounded()
       await epochs.look()
-      const first = epochs.of(environmentId)!
+      const first = (await epochOf())!
       await told()
       // given: less than it may be
       await add(600, 100)
       await epochs.look()
-      expect([await waiting.getWaitingCount(), epochs.of(environmentId)]).to.deep.equal([600, first])
+      expect([await waiting.getWaitingCount(), await epochOf()]).to.deep.equal([600, first])
       // when
       await add(1_200, 2_000)
       await add(100, 2_000, 60_000)
       await Promise.all([epochs.look(), bounded().look()])
       await epochs.look()
       // then
-      const second = epochs.of(environmentId)!
+      const second = (await epochOf())!
       expect(second).to.be.above(first)
       expect(await waiting.getDelayedCount()).to.equal(0)
       expect((await told()).map(({ kind, epoch }) => ({ kind, epoch }))).to.deep.equal([{ kind: 'reload', epoch: second }])
       expect(await redis.keys(`${queues.prefix}:environment-${environmentId}:[0-9]*`)).to.deep.equal([])
       await epochs.look()
-      expect(epochs.of(environmentId)).to.equal(second)
+      expect(await epochOf()).to.equal(second)
     } finally {
       await waiting.close()
     }
@@ -136,6 +140,36 @@ describe('epochs of persistent caches', function () {
     await told()
     await postgres.prisma.environmentFeed.updateMany({ where: { environmentId }, data: { isTold: false } })
     await newEpochs().look()
-    expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([epochs.of(environmentId)])
+    expect((await told()).map(({ epoch }) => epoch)).to.deep.equal([await epochOf()])
+  })
+
+  it('are vouched for by a heartbeat, one at a time, as of the oldest change that is not delivered', async () => {
+    const epochs = newEpochs()
+    await epochs.look()
+    await told()
+    const again = () => postgres.pool.query('UPDATE environment_feed SET beat_at = NULL')
+    const beats = async () => (await told()).filter(({ kind }) => (kind as string) === 'heartbeat') as unknown as HeartbeatMessage[]
+    const place = await epochs.number(environmentId, 3)
+    await again()
+    await Promise.all([epochs.beat(), newEpochs().beat()])
+    const [first, ...others] = await beats()
+    expect(others, 'of one process').to.deep.equal([])
+    expect(first).to.deep.include({ epoch: place!.epoch, sequence: place!.sequence + 2 })
+    expect(first!.asOf).to.be.closeTo(Date.now(), 5_000)
+    await epochs.beat()
+    expect(await beats(), 'too soon').to.deep.equal([])
+    // given: a change that waits
+    await postgres.pool.query(
+      `INSERT INTO outbox_message (environment_id, id, kind, version, created_at) VALUES ($1, gen_random_uuid(), 'package', 1, now() - interval '1 hour')`,
+      [environmentId],
+    )
+    for (let n = 0; n < 3; n++) {
+      await again()
+      await epochs.beat()
+    }
+    const waiting = await beats()
+    expect(waiting, 'nobody takes them').to.have.length(1)
+    expect(waiting[0]!.asOf).to.be.closeTo(Date.now() - 3_600_000, 5_000)
+    await postgres.pool.query('DELETE FROM outbox_message')
   })
 })

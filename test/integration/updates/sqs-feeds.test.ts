@@ -12,7 +12,7 @@ import { FeedEpochs } from '../../../src/updates/deliver/feed-epochs.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
 import { SqsFeeds } from '../../../src/updates/deliver/sqs-feeds.js'
 import type { ChangeMessage } from '../../../src/updates/wire/change-message.js'
-import type { QueueMessage } from '../../../src/updates/wire/queue-message.js'
+import type { QueuedChange, QueueMessage } from '../../../src/updates/wire/queue-message.js'
 import { type App, createApp } from '../../../src/wiring/app.js'
 import { boolean, state, stateMessage } from '../../contract/cache/held.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
@@ -75,6 +75,7 @@ describe('persistent caches that are told through SQS', function () {
     ...stateMessage(state(version, [boolean('sso', { enumValues: ['x'.repeat(bytes)] })], { customerId, environmentId })),
     environmentId,
   })
+  const epochOf = async () => Number((await postgres.prisma.environmentFeed.findUniqueOrThrow({ where: { environmentId } })).epoch)
   const told = () => server.take(refId).map((body) => JSON.parse(body) as QueueMessage)
   const kinds = () => told().map(({ kind }) => kind)
   /** As if it had been switched on a while ago. */
@@ -100,8 +101,10 @@ describe('persistent caches that are told through SQS', function () {
     const changes = Array.from({ length: 37 }, (_, n) => change(n + 1, `customer-${n}`, n * 3_000))
     await sinks.enqueue(changes)
     const messages = told()
+    const epoch = await epochOf()
     expect(messages.map((message) => (message as ChangeMessage).customerId)).to.have.members(changes.map(({ customerId }) => customerId))
-    expect(messages.every((message) => 'epoch' in message && message.epoch === epochs.of(environmentId))).to.equal(true)
+    expect(messages.every((message) => 'epoch' in message && message.epoch === epoch)).to.equal(true)
+    expect(messages.map((message) => (message as QueuedChange).sequence)).to.have.members(changes.map((_, n) => n + 1))
     expect(await waitingInRedis()).to.equal(0)
   })
 
@@ -117,7 +120,7 @@ describe('persistent caches that are told through SQS', function () {
 
   it('lose nothing while SQS is away, for which nothing waits anywhere: they are told to read everything anew when it is back', async () => {
     await enabled()
-    const first = epochs.of(environmentId)!
+    const first = await epochOf()
     await server.close()
     for (let n = 0; n < 50; n++) await sinks.enqueue([change(n + 1)])
     await epochs.look()
@@ -131,8 +134,8 @@ describe('persistent caches that are told through SQS', function () {
     await epochs.look()
     const [message, ...others] = told()
     expect(others).to.deep.equal([])
-    expect(message).to.include({ kind: 'reload', epoch: epochs.of(environmentId) })
-    expect(epochs.of(environmentId)).to.be.above(first)
+    expect(message).to.include({ kind: 'reload', epoch: await epochOf() })
+    expect(await epochOf()).to.be.above(first)
     await sinks.enqueue([change(100)])
     expect(kinds()).to.deep.equal(['entitlements'])
   })

@@ -44,7 +44,7 @@ export async function openWholePlatform(): Promise<WholePlatform> {
       databaseEpoch: epoch,
       persistentCacheOf: (id) => app.environments.persistentCacheOf(id),
       sqs: { tell: async () => true },
-      epochs: { of: () => undefined, lose: async () => undefined },
+      epochs: { number: async () => null, lose: async () => undefined },
     }),
     metrics: life.metrics,
     log: life.log,

@@ -30,6 +30,7 @@ import type { SubscriptionList } from '../../../subscription/use-cases/list.js'
 import type { PackageMigrationService } from '../../../subscription/use-cases/migrate.js'
 import type { SubscriptionReads } from '../../../subscription/use-cases/read.js'
 import type { TransferService } from '../../../subscription/use-cases/transfer.js'
+import type { Warmings } from '../../../updates/deliver/warmings.js'
 import type { CatchUp } from '../../../updates/stream/change-stream.js'
 import type { ChangeMessage } from '../../../updates/wire/change-message.js'
 import type { Identity } from '../../access/auth.js'
@@ -64,6 +65,7 @@ export interface Services {
   testClocks: TestClockService
   transfers: TransferService
   usage: UsageService
+  warmings: Warmings
 }
 
 /** What resolvers know about the request that they answer. */

@@ -64,11 +64,24 @@ describe('server SDK with an external cache', () => {
     await until(async () => (await redis.exists(`${prefix}:c_c`)) === 1, 'it is kept')
   })
 
-  it('reads from the API for who wants to know how old an answer is', async () => {
+  it('answers who wants to know how old an answer is from the cache, when its heartbeat says that, else from the API', async () => {
     await write(1, 3)
     api.states.set('c', version(2, 6))
-    expect(await used({ maxStalenessMs: 1_000 })).to.equal(6)
+    const beat = (ageMs: number) => redis.set(`${prefix}:heartbeat`, String(Date.now() - ageMs))
+    await beat(500)
+    expect(await used({ maxStalenessMs: 5_000 })).to.equal(3)
+    expect(api.operations).to.deep.equal([])
+    await beat(60_000)
+    expect(await used()).to.equal(3)
+    expect(await used({ maxStalenessMs: 5_000 })).to.equal(6)
     expect(await used({ consistency: 'strong' })).to.equal(6)
+  })
+
+  it('does not know how old a cache without a heartbeat is', async () => {
+    await write(1, 3)
+    api.states.set('c', version(2, 6))
+    expect(await used()).to.equal(3)
+    expect(await used({ maxStalenessMs: 5_000 })).to.equal(6)
   })
 
   it('answers while the cache is away, and takes it again when it is back', async () => {

@@ -130,7 +130,7 @@ export async function fakeApi(
     const customerId = decodeURIComponent(/^\/v1\/c\/(.+)\/entitlements-state\.json$/.exec(pathname)?.[1] ?? '')
     const isKeyCheck = customerId === 'key-check'
     const query = { customerId, resourceId: searchParams.get('resourceId') }
-    if (!isKeyCheck) asked.push({ key: request.headers['x-api-key'], path: request.url!, query })
+    if (!isKeyCheck && customerId) asked.push({ key: request.headers['x-api-key'], path: request.url!, query })
     const { status = 200, body } = isKeyCheck ? keyCheck(searchParams.get('environmentId')) : answer()
     response.writeHead(request.method === 'GET' && customerId ? status : 404, { 'content-type': 'application/json' })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))

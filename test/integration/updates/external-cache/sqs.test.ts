@@ -41,7 +41,15 @@ describe('queue-consumption from SQS', function () {
     expect(codes, 'exit codes').to.satisfy((all: number[]) => all.every((code) => code === 0))
   })
 
+  /** The key is that of `environmentId`. */
+  const keyCheck = (of: string | null) =>
+    of === null || of === environmentId
+      ? { body: { data: { entitlementsState: {} } } }
+      : { body: { errors: [{ message: 'not its environment', extensions: { code: 'IdentityForbidden' } }] } }
+  const answers = () => ({ status: 502, body: 'nothing else is answered' })
+
   async function start(env: Record<string, string> = {}): Promise<Worker> {
+    const api = env.EDGE_API_URL ?? (await fake(0, answers, keyCheck)).url
     const url = new URL(testRedisUrl())
     const worker = await Worker.start({
       QUEUE_URL: server.urlOf('changes'),
@@ -50,7 +58,7 @@ describe('queue-consumption from SQS', function () {
       CLOUD_SECRET_ACCESS_KEY: credentials.secretAccessKey,
       AWS_ENDPOINT_URL_SQS: server.endpoint,
       SERVER_API_KEY: 'server-key-of-the-test',
-      EDGE_API_URL: 'http://127.0.0.1:1',
+      EDGE_API_URL: api,
       ENVIRONMENT_PREFIX: prefix,
       REDIS_HOST: url.hostname,
       REDIS_PORT: url.port || '6379',
@@ -113,6 +121,35 @@ describe('queue-consumption from SQS', function () {
     await isEmpty()
     expect(api.asked.map(({ query }) => query.customerId)).to.deep.equal(['acme', 'acme'])
     expect(await redis.get(`${prefix}:epoch`)).to.equal('10')
+  })
+
+  it('refuses what is of another environment than its key, and applies all else', async () => {
+    const foreign = { ...stateMessage(state(9, [boolean('stolen')])), epoch: 9_000, sequence: 1 }
+    server.send('changes', JSON.stringify({ ...foreign, environmentId: randomUUID() }))
+    const worker = await start({ BATCH_SIZE: '4' })
+    await eventually(
+      async () => worker.output,
+      (text) => text.includes('another environment than the key'),
+    )
+    send({ ...stateMessage(state(5, [boolean('sso')])), epoch: 10, sequence: 1 })
+    const seen = await reading((answer) => answer !== null)
+    expect(Object.keys(seen!.features)).to.deep.equal(['sso'])
+    await eventually(
+      () => redis.hget(`${prefix}:feed`, 'epoch'),
+      (epoch) => epoch === '10',
+    )
+    server.send('changes', JSON.stringify({ ...foreign, environmentId: randomUUID() }))
+    server.send('changes', JSON.stringify({ v: 1, id: 'r', kind: 'reload', epoch: 10_000, timestamp: 1, environmentId: randomUUID() }))
+    await eventually(
+      async () => server.bodies('changes').length,
+      (count) => count === 3,
+    )
+    await eventually(
+      async () => worker.output.split('another environment than the key').length,
+      (parts) => parts >= 4,
+    )
+    expect(Object.keys((await read(redis, prefix, 'acme'))!.features)).to.deep.equal(['sso'])
+    expect([await redis.hget(`${prefix}:feed`, 'epoch'), await redis.get(`${prefix}:epoch`)]).to.deep.equal(['10', null])
   })
 
   it('loses nothing while the cache is away, though SQS would move a message that is received twice', async () => {

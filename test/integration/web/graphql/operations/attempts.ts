@@ -61,6 +61,7 @@ export const attempts: Record<string, [Outcome, (known: Pick<TwoEnvironments, 'i
   ],
   'Query.importJob': [['nothing', ({ ids }) => ({ input: { id: ids.import } })]],
   'Query.packageMigrations': [['nothing', () => ({})]],
+  'Query.persistentCacheWarming': [['nothing', () => ({})]],
   'Query.paywall': [
     ['refused', () => ({ input: { productId: 'their-product' } })],
     ['refused', () => ({ input: { productId: 'our-product', ...their } })],
@@ -119,6 +120,7 @@ export const attempts: Record<string, [Outcome, (known: Pick<TwoEnvironments, 'i
     ['refused', () => ({ subscription: { customerId: 'their-imported', planId: 'our-plan' } })],
     ['refused', () => ({ subscription: { ...our, planId: 'their-plan' } })],
   ],
+  'Mutation.warmPersistentCache': [['refused', () => ({})]],
   'Mutation.createTestClock': [['refused', ({ theirs }) => ({ input: { frozenTime: later, environmentId: theirs.id } })]],
   'Mutation.createUsageMeasurement': [
     ['refused', () => ({ usageMeasurement: { customerId: 'their-imported', featureId: 'our-calls', value: 1 } })],
