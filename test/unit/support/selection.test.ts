@@ -28,10 +28,9 @@ describe('support/selection', () => {
   })
 
   it('has tests of records run beside the others, each test once', () => {
-    expect(lanesOf(['e2e/story.test.ts', 'integration/billing/a.test.ts', 'unit/b.test.ts'])).to.deep.equal([
-      ['integration/billing/a.test.ts'],
-      ['e2e/story.test.ts', 'unit/b.test.ts'],
-    ])
+    expect(
+      lanesOf(['e2e/story.test.ts', 'integration/billing/a.test.ts', 'integration/metering/c.test.ts', 'unit/b.test.ts']),
+    ).to.deep.equal([['integration/metering/c.test.ts'], ['e2e/story.test.ts', 'unit/b.test.ts'], ['integration/billing/a.test.ts']])
     expect(lanesOf(['e2e/story.test.ts'])).to.deep.equal([['e2e/story.test.ts']])
   })
 
