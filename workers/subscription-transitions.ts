@@ -1,5 +1,5 @@
 import { runImport } from '../src/customer/jobs.js'
-import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import { clusterProblems, databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { groupSize, measureLag, sweepDue } from '../src/platform/due-sweep.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
@@ -22,7 +22,7 @@ const subscriptionTransitionsConfig = {
  * Records what time has made due: trial ends, scheduled cancellations, end dates, ends of promotional entitlements; and works off imports. A delayed job makes it punctual, the sweep makes it certain.
  * Several copies may run: each takes the customer's state row, and what one has recorded is not due for the next.
  */
-await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitionsConfig }, async (config, life) => {
+await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitionsConfig, check: clusterProblems }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config)
   const { dueTransitions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues, clock })
 

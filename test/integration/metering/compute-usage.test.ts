@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { type ComputedRange, type ComputeOptions, computeUsage } from '../../../src/metering/counting/compute-usage.js'
 import { loadMeters } from '../../../src/metering/counting/meter-repository.js'
@@ -27,7 +28,7 @@ describe('usage of a range', () => {
     await bench.pool.query("UPDATE meter_version SET valid_from = now() - interval '40 days' WHERE environment_id = $1::uuid", [
       environmentId,
     ])
-    counting = new Queue(aggregateEvents.queue, { connection: bench.redis, prefix: bench.queues.prefix })
+    counting = new Queue(aggregateEvents.queue, { connection: bench.redis, prefix: prefixOf(bench.queues.prefix, aggregateEvents.queue) })
     end = Date.now() - minute
   })
   after(async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { runImport } from '../../../src/customer/jobs.js'
 import { newId } from '../../../src/kernel/id.js'
 import { UsageFilling } from '../../../src/metering/counting/usage-filling.js'
@@ -158,7 +159,7 @@ describe('a worker that is given jobs of any shape', function () {
       if ('keyHash' in good) Object.assign(good, { keyHash, door: `${directDoorPrefix(environmentId)}door` })
       const own = { ...definition, queue: `${definition.queue}-${newId()}` }
       let isGoodDone = false
-      const queue = new Queue(own.queue, { connection: bench.redis, prefix: bench.queues.prefix })
+      const queue = new Queue(own.queue, { connection: bench.redis, prefix: prefixOf(bench.queues.prefix, own.queue) })
       try {
         const jobs = [...mutations(good), ...Object.values(replacements)]
         const opts = { attempts: 1, removeOnComplete: true }

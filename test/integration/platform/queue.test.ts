@@ -2,6 +2,7 @@ import { createServer, type Server, Socket } from 'node:net'
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
@@ -43,7 +44,7 @@ describe('queues', () => {
   }
   /** The queue as BullMQ sees it. */
   const inspect = (life: Life) =>
-    life.open('inspection', new Queue(parcel.queue, { connection: { url: connection.redisUrl }, prefix: connection.prefix }), (queue) =>
+    life.open('inspection', new Queue(parcel.queue, { connection: { url: connection.redisUrl }, prefix: prefixOf(connection.prefix, parcel.queue) }), (queue) =>
       queue.close(),
     )
   const until = async (isTrue: () => boolean | Promise<boolean>) => {

@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
@@ -47,7 +48,7 @@ describe('epochs of persistent caches', function () {
   const newEpochs = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs })
   /** Takes all messages that wait, as one consumer would. */
   async function told(): Promise<ReloadMessage[]> {
-    const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
+    const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: prefixOf(queues.prefix, `environment-${environmentId}`) })
     const jobs = await queue.getWaiting()
     await queue.obliterate({ force: true })
     await queue.close()
@@ -122,7 +123,7 @@ describe('epochs of persistent caches', function () {
       expect(second).to.be.above(first)
       expect(await waiting.getDelayedCount()).to.equal(0)
       expect((await told()).map(({ kind, epoch }) => ({ kind, epoch }))).to.deep.equal([{ kind: 'reload', epoch: second }])
-      expect(await redis.keys(`${queues.prefix}:environment-${environmentId}:[0-9]*`)).to.deep.equal([])
+      expect(await redis.keys(`*:environment-${environmentId}:[0-9]*`)).to.deep.equal([])
       await epochs.look()
       expect(epochs.of(environmentId)).to.equal(second)
     } finally {

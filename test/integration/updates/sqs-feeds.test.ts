@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { Secret } from '../../../src/kernel/secret.js'
 import { SqsSender } from '../../../src/platform/cloud/sqs-sender.js'
 import { DatabaseClock } from '../../../src/platform/database-clock.js'
@@ -89,7 +90,7 @@ describe('persistent caches that are told through SQS', function () {
     expect(kinds()).to.deep.equal(['reload'])
   }
   const waitingInRedis = async () => {
-    const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
+    const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: prefixOf(queues.prefix, `environment-${environmentId}`) })
     const waiting = await queue.getWaitingCount()
     await queue.close()
     return waiting
