@@ -25,8 +25,6 @@ export type RedisAddress =
   | ({ kind: 'cluster'; nodes: RedisNode[] } & Access)
   | ({ kind: 'sentinel'; nodes: RedisNode[]; name: string; db: number } & Access)
 
-export const redisSchemes = ['redis', 'rediss', 'redis+cluster', 'rediss+cluster', 'redis+sentinel', 'rediss+sentinel'] as const
-
 const severalNodes = /^redis(s)?\+(cluster|sentinel):\/\/(?:([^@/?#]*)@)?([^@/?#]*)(\/[^?#]*)?(.*)$/
 
 const forms = 'redis://host:port/db, redis+cluster://host:port,host:port or redis+sentinel://host:port,host:port/name/db'
@@ -56,8 +54,17 @@ export function parseRedisAddress(url: string): RedisAddress {
   return { kind: 'sentinel', ...shared, name: decoded(name), db: Number(db) }
 }
 
+/** Whether it begins as one of the forms, whatever follows. */
+export const isRedisUrl = (url: string): boolean => /^rediss?(\+cluster|\+sentinel)?:\/\//.test(url)
+
 /** Whether it is that of a cluster, where keys that are used together must be in one slot. */
 export const isOfCluster = (url: string): boolean => /^rediss?\+cluster:/.test(url)
+
+/** Without its parameters, and these. */
+export function withoutParameters(url: string): { url: string; parameters: URLSearchParams } {
+  const [base = '', ...parameters] = url.split('?')
+  return { url: base, parameters: new URLSearchParams(parameters.join('?')) }
+}
 
 /** With user and password in the place of those that it has. */
 export function withAccess(url: string, username: string | undefined, password: string | undefined): string {
@@ -69,6 +76,29 @@ export function withAccess(url: string, username: string | undefined, password: 
 export function accessOf(url: string): { username: string | undefined; password: string | undefined } {
   const [username, password] = (/^[^:]+:\/\/([^@/?#]*)@/.exec(url)?.[1] ?? '').split(':', 2)
   return { username: username ? decoded(username) : undefined, password: password ? decoded(password) : undefined }
+}
+
+/** A cluster, or by Sentinel. */
+export const isOfSeveral = (url: string): boolean => /^rediss?\+/.test(url)
+
+/**
+ * Several servers as a setting of the host alone, beside which there are others for user, password, encryption and database.
+ * @throws Error that says what it must be
+ */
+export function hostOfSeveral(input: string): string {
+  const address = parseRedisAddress(input)
+  if (address.kind === 'server' || address.username !== undefined || address.password !== undefined || address.isEncrypted)
+    throw new Error('must be a host, redis+cluster://host:port,host:port or redis+sentinel://host:port,host:port/name, without user and password')
+  if (address.kind === 'sentinel' && !/^[^/]+\/\/[^/]+\/[^/]+$/.test(input)) throw new Error('must name no database: that is set by itself')
+  return input.replace(/\/$/, '')
+}
+
+/** The URL of what is set by itself. `host`: as URLs write it, or `hostOfSeveral`. */
+export function urlOfParts({ host, port, db, isEncrypted }: { host: string; port: number; db: number; isEncrypted: boolean }): string {
+  const scheme = isEncrypted ? 'rediss' : 'redis'
+  if (!isOfSeveral(host)) return `${scheme}://${host}:${port}/${db}`
+  const servers = host.replace(/^redis/, scheme)
+  return isOfCluster(servers) ? servers : `${servers}/${db}`
 }
 
 function oneServer(url: string): string {
