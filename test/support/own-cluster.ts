@@ -84,7 +84,7 @@ export class OwnCluster {
     const busPorts: number[] = []
     for (let index = 0; index < masters * 2; index++) {
       busPorts.push(await this.#servers.takePort())
-      const ofCluster = { 'cluster-enabled': 'yes', 'cluster-node-timeout': String(nodeTimeoutMs), 'cluster-config-file': 'nodes.conf' }
+      const ofCluster = { 'cluster-enabled': 'yes', 'cluster-node-timeout': String(nodeTimeoutMs), 'cluster-config-file': 'nodes.conf', 'cluster-replica-validity-factor': '0' }
       all.push(await this.#servers.start({ ...ofCluster, 'cluster-port': String(busPorts[index]), ...settings }))
     }
     this.#masters = all.slice(0, masters)

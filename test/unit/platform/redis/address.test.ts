@@ -49,7 +49,7 @@ describe('the address of a Redis', () => {
   for (const [url, message] of [
     ['cache:6379', 'must be a URL such as redis://host:port/db'],
     ['http://cache', 'must be a URL such as redis://host:port/db'],
-    ['redis+cluster://', 'must name hosts with commas between'],
+    ['redis+cluster://a:7000,,b:7000', 'must name hosts with commas between'],
     ['redis+cluster://a:7000,', 'must name hosts with commas between'],
     ['redis+cluster://a:seven', 'must name hosts with commas between'],
     ['redis+cluster://a:70000', 'must name ports from 1 to 65535'],
