@@ -167,7 +167,8 @@ export class OwnCluster {
   }
 
   #others(index: number): Server[] {
-    return [...this.#masters.filter((_, other) => other !== index), this.#replicas[index]!]
+    // One that was killed before has no client any more.
+    return [...this.#masters.filter((_, other) => other !== index), this.#replicas[index]!].filter(({ client }) => client.status !== 'end')
   }
 
   #known(all: readonly Server[]): Promise<number[]> {
