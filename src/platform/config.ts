@@ -82,11 +82,14 @@ export const processVariables = {
   SHUTDOWN_TIMEOUT_MS: positive({ default: 10_000, desc: 'Time for work in flight to finish after a stop signal' }),
 } as const satisfies ConfigSpec
 
+const postgresUrl = urlOf('postgresql', 'postgres')
+
 export const databaseVariables = {
-  DATABASE_URL: urlOf(
-    'postgresql',
-    'postgres',
-  )({ desc: 'PostgreSQL 15 or newer', example: 'postgresql://user:password@host:5432/tollgate' }),
+  DATABASE_URL: postgresUrl({ desc: 'PostgreSQL 15 or newer', example: 'postgresql://user:password@host:5432/tollgate' }),
+  DATABASE_DIRECT_URL: postgresUrl({
+    default: undefined,
+    desc: 'The PostgreSQL itself, when `DATABASE_URL` is that of a PgBouncer in transaction mode: migrations need a session; the other processes only learn by it that there is a PgBouncer',
+  }),
   DATABASE_POOL_SIZE: positive({ default: 10, desc: 'Most PostgreSQL connections that the process opens' }),
 } as const satisfies ConfigSpec
 
