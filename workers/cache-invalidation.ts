@@ -1,6 +1,14 @@
 import { environmentsWithUndelivered } from '../src/changes/outbox.js'
 import { SqsSender } from '../src/platform/cloud/sqs-sender.js'
-import { type Config, clusterProblems, databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import {
+  type Config,
+  clusterProblems,
+  databaseVariables,
+  port,
+  positive,
+  processVariables,
+  redisVariables,
+} from '../src/platform/config.js'
 import { watchEpoch } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'

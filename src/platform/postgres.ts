@@ -284,7 +284,9 @@ function watchPooler(life: Life, pool: pg.Pool, epoch: DatabaseEpoch): void {
   pool.query<{ limit: string }>(`SELECT current_setting('statement_timeout') AS limit`).then(
     ({ rows }) => {
       if (rows[0]?.limit === '0')
-        life.log.warn('the user of PgBouncer has no statement_timeout: a statement that hangs holds its locks until it is done (docs/scaling)')
+        life.log.warn(
+          'the user of PgBouncer has no statement_timeout: a statement that hangs holds its locks until it is done (docs/scaling)',
+        )
     },
     () => undefined,
   )

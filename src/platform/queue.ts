@@ -190,7 +190,15 @@ export function consume<T extends { v: number }>(
         progress.lastFinishedAt = performance.now()
       }
     },
-    { connection, prefix: queuePrefix(prefix, name), concurrency, lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: 10, skipVersionCheck: true },
+    {
+      connection,
+      prefix: queuePrefix(prefix, name),
+      concurrency,
+      lockDuration: lockMs,
+      stalledInterval: lockMs / 2,
+      maxStalledCount: 10,
+      skipVersionCheck: true,
+    },
   )
   worker.on('error', (error) => life.log.debug({ err: error, queue: name }, 'worker connection error'))
   worker.on('completed', () => metrics.jobs.inc({ queue: name, result: 'finished' }))

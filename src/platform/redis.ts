@@ -181,9 +181,12 @@ function defineByDigest(client: Pick<Redis, 'evalsha' | 'eval'>, name: string, {
       if (!isReply(error, 'NOSCRIPT')) throw error
       return await client.eval(lua, ...args).catch((cause: unknown) => {
         if (!isReply(cause, 'NOPERM')) throw cause
-        throw new Error(`The script ${name} is not loaded in Redis: the platform does so when it starts, and its release must be the same`, {
-          cause,
-        })
+        throw new Error(
+          `The script ${name} is not loaded in Redis: the platform does so when it starts, and its release must be the same`,
+          {
+            cause,
+          },
+        )
       })
     }
   }

@@ -1,6 +1,16 @@
 import { makeValidator } from 'envalid'
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
-import { clusterProblems, databaseVariables, flag, port, positive, processVariables, redisVariables, secret, str } from '../platform/config.js'
+import {
+  clusterProblems,
+  databaseVariables,
+  flag,
+  port,
+  positive,
+  processVariables,
+  redisVariables,
+  secret,
+  str,
+} from '../platform/config.js'
 import { listen } from '../platform/health.js'
 import { watchEpoch } from '../platform/postgres.js'
 import { runProcess } from '../platform/process.js'

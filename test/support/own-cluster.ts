@@ -37,7 +37,13 @@ class OwnServers {
       signal: AbortSignal.timeout(60_000),
     })
     const file = join(folder, 'server.conf')
-    const lines = Object.entries({ port: String(own), bind: '127.0.0.1', dir: folder, ...(mode === 'redis' ? memoryOnly : {}), ...settings })
+    const lines = Object.entries({
+      port: String(own),
+      bind: '127.0.0.1',
+      dir: folder,
+      ...(mode === 'redis' ? memoryOnly : {}),
+      ...settings,
+    })
     writeFileSync(file, lines.map(([name, value]) => `${name.replace(/#\d+$/, '')} ${value}\n`).join(''))
     const log = openSync(join(folder, 'server.log'), 'w')
     const child = this.#children.start({
@@ -84,7 +90,12 @@ export class OwnCluster {
     const busPorts: number[] = []
     for (let index = 0; index < masters * 2; index++) {
       busPorts.push(await this.#servers.takePort())
-      const ofCluster = { 'cluster-enabled': 'yes', 'cluster-node-timeout': String(nodeTimeoutMs), 'cluster-config-file': 'nodes.conf', 'cluster-replica-validity-factor': '0' }
+      const ofCluster = {
+        'cluster-enabled': 'yes',
+        'cluster-node-timeout': String(nodeTimeoutMs),
+        'cluster-config-file': 'nodes.conf',
+        'cluster-replica-validity-factor': '0',
+      }
       all.push(await this.#servers.start({ ...ofCluster, 'cluster-port': String(busPorts[index]), ...settings }))
     }
     this.#masters = all.slice(0, masters)
@@ -94,7 +105,8 @@ export class OwnCluster {
       await client.call('CLUSTER', 'ADDSLOTSRANGE', first!, after! - 1)
       await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
     }
-    for (const [index, { port }] of all.entries()) if (index > 0) await all[0]!.client.call('CLUSTER', 'MEET', '127.0.0.1', port, busPorts[index]!)
+    for (const [index, { port }] of all.entries())
+      if (index > 0) await all[0]!.client.call('CLUSTER', 'MEET', '127.0.0.1', port, busPorts[index]!)
     await eventually('the nodes to know each other', async () => (await this.#known(all)).every((count) => count === all.length), 20_000)
     for (const [index, { client }] of this.#replicas.entries())
       await client.call('CLUSTER', 'REPLICATE', (await this.#masters[index]!.client.cluster('MYID')) as string)
@@ -206,7 +218,11 @@ export class OwnSentinels {
           'sentinel',
         ),
       )
-    await eventually('the sentinels to know each other', async () => (await Promise.all(this.#sentinels.map(knowsAll))).every(Boolean), 20_000)
+    await eventually(
+      'the sentinels to know each other',
+      async () => (await Promise.all(this.#sentinels.map(knowsAll))).every(Boolean),
+      20_000,
+    )
   }
 
   get url(): string {

@@ -88,7 +88,9 @@ export const isOfSeveral = (url: string): boolean => /^rediss?\+/.test(url)
 export function hostOfSeveral(input: string): string {
   const address = parseRedisAddress(input)
   if (address.kind === 'server' || address.username !== undefined || address.password !== undefined || address.isEncrypted)
-    throw new Error('must be a host, redis+cluster://host:port,host:port or redis+sentinel://host:port,host:port/name, without user and password')
+    throw new Error(
+      'must be a host, redis+cluster://host:port,host:port or redis+sentinel://host:port,host:port/name, without user and password',
+    )
   if (address.kind === 'sentinel' && !/^[^/]+\/\/[^/]+\/[^/]+$/.test(input)) throw new Error('must name no database: that is set by itself')
   return input.replace(/\/$/, '')
 }

@@ -73,7 +73,11 @@ export function clusterOptions(address: ClusterAddress, redisOptions: RedisOptio
   }
 }
 
-export function accessOptions({ username, password, isEncrypted }: Pick<ClusterAddress, 'username' | 'password' | 'isEncrypted'>): RedisOptions {
+export function accessOptions({
+  username,
+  password,
+  isEncrypted,
+}: Pick<ClusterAddress, 'username' | 'password' | 'isEncrypted'>): RedisOptions {
   return { username, password, ...(isEncrypted ? { tls: {} } : {}) }
 }
 
@@ -142,7 +146,10 @@ export class SlotConnector extends AbstractConnector {
     client.on('error', () => undefined)
     try {
       await client.connect()
-      const [slot, ranges] = await Promise.all([client.cluster('KEYSLOT', key), client.cluster('SLOTS') as Promise<unknown> as Promise<SlotRange[]>])
+      const [slot, ranges] = await Promise.all([
+        client.cluster('KEYSLOT', key),
+        client.cluster('SLOTS') as Promise<unknown> as Promise<SlotRange[]>,
+      ])
       const toNode = ([host, port]: [string | null, number]): RedisNode => ({ host: host || node.host, port })
       const known = ranges.flatMap(([, , ...nodes]) => nodes.map(toNode))
       this.#known = [...new Map([...known, ...cluster.nodes].map((one) => [`${one.host} ${one.port}`, one])).values()]
@@ -209,7 +216,10 @@ async function slotsOf(cluster: Cluster): Promise<string | null> {
   const masters = cluster.nodes('master')
   const own = await Promise.all(masters.map(async (master) => ((await master.cluster('NODES')) as string).split('\n').find(isMyself) ?? ''))
   if (own.some((line) => line.includes('[') || line.includes('slave'))) return null
-  return own.map((line) => [line.split(' ')[0], ...line.split(' ').slice(8)].join(' ')).sort().join('\n')
+  return own
+    .map((line) => [line.split(' ')[0], ...line.split(' ').slice(8)].join(' '))
+    .sort()
+    .join('\n')
 }
 
 const isMyself = (line: string) => /^\S+ \S+ \S*\bmyself\b/.test(line)

@@ -1,8 +1,8 @@
 import { getHeapStatistics } from 'node:v8'
 import type { Log } from '../../kernel/log.js'
-import type { FallbackCause } from '../../reader/states/figures.js'
 import { hostOfSeveral, isOfCluster, isOfSeveral } from '../../platform/redis/address.js'
 import { isTagged } from '../../platform/redis/slots.js'
+import type { FallbackCause } from '../../reader/states/figures.js'
 import { TollgateError } from '../error.js'
 import type { Fallback, RedisOptions, UsageEvent } from '../types.js'
 
@@ -115,7 +115,9 @@ function problemsOfSeveral({ host = '', environmentPrefix = '', db = 0 }: Partia
   }
   if (!isOfCluster(host)) return []
   return [
-    ...(isTagged(environmentPrefix) ? [] : ['redis.environmentPrefix must be in braces, as in {production}: redis.host is of a Redis Cluster']),
+    ...(isTagged(environmentPrefix)
+      ? []
+      : ['redis.environmentPrefix must be in braces, as in {production}: redis.host is of a Redis Cluster']),
     ...(db === 0 ? [] : ['redis.db must be 0: a Redis Cluster has no other']),
   ]
 }

@@ -13,9 +13,9 @@ import {
   secret,
   str,
 } from '../../platform/config.js'
-import { type GlobalFallbacks, parseGlobalFallbacks } from '../../reader/states/fallback.js'
 import { isOfCluster, isRedisUrl, parseRedisAddress, withAccess, withoutParameters } from '../../platform/redis/address.js'
 import { isTagged } from '../../platform/redis/slots.js'
+import { type GlobalFallbacks, parseGlobalFallbacks } from '../../reader/states/fallback.js'
 import { cacheClusterProblems, databaseIndex, externalCacheAddress, host, hostMeaning } from '../../updates/external-cache/config.js'
 
 const globalFallbacks = makeValidator<GlobalFallbacks>(parseGlobalFallbacks)
@@ -55,7 +55,8 @@ const usageQueue = makeValidator<UsageQueueAddress>((input) => {
   if (!environmentId) throw new Error('must name the environment, as in redis://user:password@host:port/db?environment=<id>')
   if (unknown.length > 0) throw new Error(`has an unknown parameter ${unknown.join(', ')}: only environment and prefix are known`)
   const prefix = parameters.get('prefix') || '{tollgate}'
-  if (isOfCluster(url) && !isTagged(prefix)) throw new Error('must have a prefix in braces, as in prefix={tollgate}: it is of a Redis Cluster')
+  if (isOfCluster(url) && !isTagged(prefix))
+    throw new Error('must have a prefix in braces, as in prefix={tollgate}: it is of a Redis Cluster')
   return { redisUrl: new Secret(url), environmentId, prefix }
 })
 

@@ -2,7 +2,17 @@ import { makeValidator } from 'envalid'
 import { Secret } from '../../kernel/secret.js'
 import type { SqsQueue } from '../../platform/cloud/sqs.js'
 import { type Config, type ConfigSpec, flag, integer, port, positive, processVariables, secret, str } from '../../platform/config.js'
-import { accessOf, hostOfSeveral, isOfCluster, isOfSeveral, isRedisUrl, parseRedisAddress, urlOfParts, withAccess, withoutParameters } from '../../platform/redis/address.js'
+import {
+  accessOf,
+  hostOfSeveral,
+  isOfCluster,
+  isOfSeveral,
+  isRedisUrl,
+  parseRedisAddress,
+  urlOfParts,
+  withAccess,
+  withoutParameters,
+} from '../../platform/redis/address.js'
 import { isTagged } from '../../platform/redis/slots.js'
 
 /** A queue in the platform's Redis. */
@@ -39,7 +49,8 @@ const queueAddress = makeValidator<QueueAddress>((input) => {
   if (!queue) throw new Error('must name the queue, as in redis://host:port/db?queue=name')
   if (unknown.length > 0) throw new Error(`has an unknown parameter ${unknown.join(', ')}: only queue and prefix are known`)
   const prefix = parameters.get('prefix') || '{tollgate}'
-  if (isOfCluster(url) && !isTagged(prefix)) throw new Error('must have a prefix in braces, as in prefix={tollgate}: it is of a Redis Cluster')
+  if (isOfCluster(url) && !isTagged(prefix))
+    throw new Error('must have a prefix in braces, as in prefix={tollgate}: it is of a Redis Cluster')
   return { kind: 'redis', redisUrl: new Secret(url), queue, prefix }
 })
 

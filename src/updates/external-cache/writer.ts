@@ -146,8 +146,7 @@ export class ExternalCacheWriter {
   async purge(id: EntityId, version: EpochMs, writing: Writing = {}): Promise<boolean> {
     const entity = entityKey(this.#prefix, id)
     const isApplied = await this.#delete([entity, metadataKey(entity)], version, writing)
-    for await (const found of this.#keys(keysBelow(entity)))
-      await this.#delete([...new Set(found.map(withoutTimestamp))], version, writing)
+    for await (const found of this.#keys(keysBelow(entity))) await this.#delete([...new Set(found.map(withoutTimestamp))], version, writing)
     return isApplied
   }
 

@@ -49,14 +49,20 @@ export class StateCache {
     const answers: (EntitlementState | null)[] = owners.map(() => null)
     let open = owners.map((owner, index) => ({ owner, index, key: this.#key(owner) }))
     while (open.length > 0) {
-      const stored = await sendAll<[string | null, string | null]>(this.#redis, open.map(({ key }) => ['hmget', key, 'revision', 'body']))
+      const stored = await sendAll<[string | null, string | null]>(
+        this.#redis,
+        open.map(({ key }) => ['hmget', key, 'revision', 'body']),
+      )
       const writes = open.flatMap((one, position) => {
         const [revision, body] = stored[position]!
         const changed = change(body ? (JSON.parse(body) as EntitlementState) : null, one.owner)
         answers[one.index] = changed
         return changed === null ? [] : [{ ...one, command: ['storeState', one.key, revision ?? '0', JSON.stringify(changed), ttlSeconds] }]
       })
-      const isStored = await sendAll<0 | 1>(this.#redis, writes.map(({ command }) => command))
+      const isStored = await sendAll<0 | 1>(
+        this.#redis,
+        writes.map(({ command }) => command),
+      )
       open = writes.filter((_, position) => isStored[position] === 0)
     }
     return answers
@@ -70,7 +76,10 @@ export class StateCache {
 
   /** The same for many at once, in their order. */
   async readAll(owners: readonly StateOwner[]): Promise<(EntitlementState | null)[]> {
-    const bodies = await sendAll<string | null>(this.#redis, owners.map((of) => ['hget', this.#key(of), 'body']))
+    const bodies = await sendAll<string | null>(
+      this.#redis,
+      owners.map((of) => ['hget', this.#key(of), 'body']),
+    )
     return bodies.map((body) => (body ? (JSON.parse(body) as EntitlementState) : null))
   }
 

@@ -57,7 +57,9 @@ export function serveQueueBoard({
   }
   /** Which environments have sidecars that add usage themselves is known to the workers only; a queue that was ever used has left its mark. */
   const existing = async (names: string[]) => {
-    const found = await Promise.all(names.map((name) => connection.exists(...['meta', 'id'].map((key) => `${queuePrefix(prefix, name)}:${name}:${key}`))))
+    const found = await Promise.all(
+      names.map((name) => connection.exists(...['meta', 'id'].map((key) => `${queuePrefix(prefix, name)}:${name}:${key}`))),
+    )
     return names.filter((_, index) => found[index]! > 0)
   }
   const serve = adapter.registerPlugin()

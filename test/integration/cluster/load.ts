@@ -93,7 +93,9 @@ plans:
           async () => {
             const state = await reader.read({ customerId, resourceId: null })
             const hasSso = state?.rights.positions.has('sso')
-            return state !== null && state.usages[0] === this.#counted.get(customerId) && hasSso === (this.#plans.get(customerId) === 'business')
+            return (
+              state !== null && state.usages[0] === this.#counted.get(customerId) && hasSso === (this.#plans.get(customerId) === 'business')
+            )
           },
           30_000,
         )

@@ -37,7 +37,12 @@ describe('the platform behind PgBouncer in transaction mode', function () {
     port = await ports.take()
     const direct = new URL(process.env.TEST_DATABASE_URL!)
     const signal = AbortSignal.timeout(120_000)
-    const program = await bringProgram(wanted, { cacheFolder: join(root, '.cache'), children, notice: (line) => console.error(line), signal })
+    const program = await bringProgram(wanted, {
+      cacheFolder: join(root, '.cache'),
+      children,
+      notice: (line) => console.error(line),
+      signal,
+    })
     const user = decodeURIComponent(direct.username)
     const password = direct.password === '' ? '' : ` password='${decodeURIComponent(direct.password)}'`
     writeFileSync(

@@ -30,9 +30,18 @@ describe('the platform and its external cache on a Redis Cluster', function () {
     await load.begin()
     await load.end()
     const counts = await Promise.all(cluster.masters.map((master) => master.dbsize()))
-    expect(counts.every((count) => count > 0), String(counts)).to.equal(true)
+    expect(
+      counts.every((count) => count > 0),
+      String(counts),
+    ).to.equal(true)
     const { prefix } = own.queues
-    const queues = ['usage-ingestion', 'usage-ingestion-1', 'event-aggregation', 'cache-invalidation', environmentQueue(own.environmentId).queue]
+    const queues = [
+      'usage-ingestion',
+      'usage-ingestion-1',
+      'event-aggregation',
+      'cache-invalidation',
+      environmentQueue(own.environmentId).queue,
+    ]
     const slots = await Promise.all(queues.map((queue) => cluster.slotOf(`${queuePrefix(prefix, queue)}:`)))
     expect(new Set(slots).size).to.equal(queues.length)
   })

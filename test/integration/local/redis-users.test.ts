@@ -1,11 +1,11 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
-import { loosePrefix, queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { runAdmin } from '../../../src/local/admin/command-line.js'
 import { DirectIngestion } from '../../../src/metering/ingestion/direct-ingestion.js'
 import { ingestDirectUsage, ingestUsage } from '../../../src/metering/wire/jobs.js'
 import { consume, type JobQueue, openQueue } from '../../../src/platform/queue.js'
+import { loosePrefix, queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { environmentQueue } from '../../../src/updates/deliver/jobs.js'
 import type { QueueMessage } from '../../../src/updates/wire/queue-message.js'
 import { keepQueueScriptsLoaded } from '../../../src/wiring/queue-scripts.js'
@@ -327,7 +327,10 @@ describe('the Redis users that environment queue-access makes', function () {
       const { queue, cache } = await make('persistent-cache-service')
       const worker = await serve({ queue, cache })
       const changes = changesOf(environmentId)
-      const board = new Queue(environmentQueue(environmentId).queue, { connection: admin, prefix: prefixOf(bench.queues.prefix, environmentQueue(environmentId).queue) })
+      const board = new Queue(environmentQueue(environmentId).queue, {
+        connection: admin,
+        prefix: prefixOf(bench.queues.prefix, environmentQueue(environmentId).queue),
+      })
       await changes.add(stateMessage(state(5, [heldMetered('calls', usage(1, 5))])))
       await changes.add(usageMessage('calls', usage(2, 6)))
       await until(async () => (await read(admin, cachePrefix, 'acme'))?.features.calls?.usage?.currentUsage === 2, 'it is written', 10_000)

@@ -1,11 +1,11 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { type ComputedRange, type ComputeOptions, computeUsage } from '../../../src/metering/counting/compute-usage.js'
 import { loadMeters } from '../../../src/metering/counting/meter-repository.js'
 import { aggregateEvents } from '../../../src/metering/wire/jobs.js'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { inPoolTransaction } from '../../../src/platform/transaction.js'
 import { count, createEnvironment, event, eventually, type MeteringBench, openMeteringBench, report } from './fixture.js'
 

@@ -1,10 +1,10 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
-import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
 import { consume, type JobDefinition, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { eventually } from '../../support/eventually.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 

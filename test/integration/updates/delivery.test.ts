@@ -1,6 +1,5 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
-import { loosePrefix, queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import type { ChangeKind } from '../../../src/changes/model/change.js'
 import { environmentsWithUndelivered, leaseChanges } from '../../../src/changes/outbox.js'
 import { UnreadableChanges } from '../../../src/changes/unreadable.js'
@@ -10,6 +9,7 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import type { Usage } from '../../../src/metering/model/usage.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
+import { loosePrefix, queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { openRedis, openSubscriber, type Redis } from '../../../src/platform/redis.js'
 import { ChangeDelivery, type ChangeSinks } from '../../../src/updates/deliver/delivery.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
@@ -145,7 +145,10 @@ describe('delivering changes', () => {
   it('puts it into the environment’s queue, for the persistent cache', async () => {
     await provision()
     await deliver()
-    const queue = new Queue(`environment-${environmentId}`, { connection: { url: bench.queues.redisUrl }, prefix: prefixOf(bench.queues.prefix, `environment-${environmentId}`) })
+    const queue = new Queue(`environment-${environmentId}`, {
+      connection: { url: bench.queues.redisUrl },
+      prefix: prefixOf(bench.queues.prefix, `environment-${environmentId}`),
+    })
     try {
       const jobs = await queue.getWaiting()
       expect(jobs.map(({ data }) => data)).to.deep.equal(await listened())

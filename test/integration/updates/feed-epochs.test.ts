@@ -1,11 +1,11 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
-import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { FeedEpochs } from '../../../src/updates/deliver/feed-epochs.js'
 import type { ReloadMessage } from '../../../src/updates/wire/queue-message.js'
 import { createApp } from '../../../src/wiring/app.js'
@@ -48,7 +48,10 @@ describe('epochs of persistent caches', function () {
   const newEpochs = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs })
   /** Takes all messages that wait, as one consumer would. */
   async function told(): Promise<ReloadMessage[]> {
-    const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: prefixOf(queues.prefix, `environment-${environmentId}`) })
+    const queue = new Queue(`environment-${environmentId}`, {
+      connection: redis,
+      prefix: prefixOf(queues.prefix, `environment-${environmentId}`),
+    })
     const jobs = await queue.getWaiting()
     await queue.obliterate({ force: true })
     await queue.close()

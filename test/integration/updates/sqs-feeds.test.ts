@@ -1,13 +1,13 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
-import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { Secret } from '../../../src/kernel/secret.js'
 import { SqsSender } from '../../../src/platform/cloud/sqs-sender.js'
 import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import type { ChangeSinks } from '../../../src/updates/deliver/delivery.js'
 import { FeedEpochs } from '../../../src/updates/deliver/feed-epochs.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
@@ -90,7 +90,10 @@ describe('persistent caches that are told through SQS', function () {
     expect(kinds()).to.deep.equal(['reload'])
   }
   const waitingInRedis = async () => {
-    const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: prefixOf(queues.prefix, `environment-${environmentId}`) })
+    const queue = new Queue(`environment-${environmentId}`, {
+      connection: redis,
+      prefix: prefixOf(queues.prefix, `environment-${environmentId}`),
+    })
     const waiting = await queue.getWaitingCount()
     await queue.close()
     return waiting

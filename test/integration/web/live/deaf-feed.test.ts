@@ -18,7 +18,10 @@ describe('a feed of changes that has become deaf', function () {
     const life = new Life('web', silentLogger())
     const prefix = testRedisPrefix()
     const proxy = await TcpProxy.start(testRedisUrl())
-    const subscriber = openSubscriber(life, { redisUrl: testRedisUrl().replace(/(127\.0\.0\.1|localhost):\d+/, `127.0.0.1:${proxy.port}`), prefix: 'test' })
+    const subscriber = openSubscriber(life, {
+      redisUrl: testRedisUrl().replace(/(127\.0\.0\.1|localhost):\d+/, `127.0.0.1:${proxy.port}`),
+      prefix: 'test',
+    })
     const publisher = openRedis(life, testRedisUrl(), 'request')
     const feed = new ChangeFeed({ redis: subscriber, prefix, turns: new FairTurns(), log: silentLogger() })
     let gaps = 0
