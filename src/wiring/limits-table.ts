@@ -1,7 +1,7 @@
 /** The limits of the platform, as its docs show them: made of what is in force, and each with the test that goes beyond it. */
 import { lookupsPerSecond } from '../environment/key-lookups.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
-import { maxItemsPerCall } from '../metering/model/report.js'
+import { maxDimensionBytesPerCall, maxItemsPerCall } from '../metering/model/report.js'
 import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions } from '../web/access/rate-limits.js'
 import { maxBatch } from '../web/graphql/door/door.js'
 import { largeAnswersAtATime } from '../web/graphql/door/execution.js'
@@ -188,6 +188,10 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
     row('usage or events of one call', count(maxItemsPerCall), refused, [
       'unit/metering/wire/checked-job.test.ts',
       'is refused when no door could have sent it, whatever it is',
+    ]),
+    row('dimensions of the reports of one call', bytes(maxDimensionBytesPerCall), refused, [
+      'unit/metering/intake/large-calls.test.ts',
+      'of reports is refused, since they are counted all or none',
     ]),
     row(
       'jobs that wait in a queue of usage',

@@ -17,7 +17,7 @@ ${Object.entries(together)
   All of them unless some are named. PostgreSQL and Redis are own ones. Linux only: each attacker has addresses of its own in 127.0.0.0/8.
 
   --json        prints one JSON object per attack and line on standard output, and nothing else there
-  --seconds N   of each attack, 1 to 60; default 3
+  --seconds N   of each attack, 1 to 60; default 10
 `
 
 /** Of what a process logged. */
@@ -27,7 +27,7 @@ const longestLine = 1_000
 function readArguments() {
   const options = {
     json: { type: 'boolean', default: false },
-    seconds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '10' },
     help: { type: 'boolean' },
   } as const
   const { values, positionals } = parseArgs({ options, allowPositionals: true })

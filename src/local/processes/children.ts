@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../kernel/problem.js'
-import { type StopSignal, stopGroup } from './os-process.js'
+import { giveWay, type StopSignal, stopGroup } from './os-process.js'
 import { CommandFailure } from './run-command.js'
 
 /** The order of a stop: doors first, so that no new work comes in; then workers; then the services they all write to. */
@@ -90,6 +90,7 @@ export class Children {
     })
     const { pid } = child
     if (pid !== undefined) {
+      if (spec.stage === 'worker') giveWay(pid)
       this.running.set(pid, spec)
       this.guard.stdin?.write(`+ ${pid} ${spec.stage} ${spec.stopSignal} ${spec.graceMs}\n`)
     }

@@ -1,11 +1,13 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
+import { heapBytes } from '../../kernel/weight.js'
 import type { FindTestClock } from '../corrections/corrections.js'
-import { beforeCounting, fromPlainProblem, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
+import { beforeCounting, fromPlainProblem, outcomeUnknown, type RefusedItem, refusedItem, withItems } from '../model/problems.js'
 import {
   checkEvent,
   checkReport,
+  checkTogether,
   type EventItem,
   maxItemsPerCall,
   measurementOfKey,
@@ -21,6 +23,8 @@ import type { Patience } from './patience.js'
 /** Larger batches commit no more per second, and keep their customers locked longer. */
 const maxReportsPerBatch = 500
 const maxEventsPerBatch = 1_000
+/** Of the events that are stored together, unless one alone has more: the event loop stands still for milliseconds while they are written. */
+const maxEventBytesAtOnce = 2 ** 19
 
 /** Of the doors for reports and for events. Only reports are announced before they are answered. */
 export interface UsageIntakeParts extends Omit<DoorParts, 'kind' | 'maxItems'> {
@@ -55,6 +59,7 @@ export class UsageIntake {
     if (items.length === 0) return []
     const now = await this.#time(environmentId, items)
     const checked = readAll(items, (item) => checkReport(item, measurementOfKey(item.idempotencyKey) ?? newId(), now))
+    checkTogether(checked)
     const answer = (await this.#reports.send(environmentId, checked satisfies ReportItem[], patience)) as ReportAnswer
     if ('problem' in answer) throw fromPlainProblem(answer.problem)
     return answer.usages
@@ -68,17 +73,32 @@ export class UsageIntake {
     if (events.length === 0) return
     const now = await this.#time(environmentId, events)
     const { good, refused, positions } = readEach(events, (event) => checkEvent(event, now))
-    if (good.length > 0) {
-      const answer = (await this.#events.send(environmentId, good satisfies EventItem[], patience)) as EventAnswer
-      if ('problem' in answer) throw fromPlainProblem(answer.problem)
-      for (const item of answer.refused) refused.push({ ...item, index: positions[item.index]! })
-    }
+    for (const item of await this.#store(environmentId, good, patience)) refused.push({ ...item, index: positions[item.index]! })
     if (refused.length === 0) return
     refused.sort((a, b) => a.index - b.index)
     throw withItems(
       invalidInput(`${refused.length} of ${events.length} events were refused; the others were stored. The first: ${refused[0]!.message}`),
       refused,
     )
+  }
+
+  /** Those that the worker refused; the others are stored. Large calls are stored in parts, so once a part is, what becomes of the whole is unknown when it fails. */
+  async #store(environmentId: string, events: readonly EventItem[], patience?: Patience): Promise<RefusedItem[]> {
+    const refused: RefusedItem[] = []
+    let begin = 0
+    for (const part of partsOf(events)) {
+      try {
+        const answer = (await this.#events.send(environmentId, part, patience)) as EventAnswer
+        if ('problem' in answer) throw fromPlainProblem(answer.problem)
+        for (const item of answer.refused) refused.push({ ...item, index: begin + item.index })
+      } catch (error) {
+        if (begin === 0) throw error
+        const keys = events.slice(begin).map(({ idempotencyKey }) => idempotencyKey)
+        throw outcomeUnknown(keys, 'UNKNOWN')
+      }
+      begin += part.length
+    }
+    return refused
   }
 
   /** What dates are looked at by. */
@@ -91,6 +111,21 @@ export class UsageIntake {
       throw beforeCounting(error)
     }
   }
+}
+
+function partsOf(events: readonly EventItem[]): EventItem[][] {
+  const parts: EventItem[][] = []
+  let room = 0
+  for (const event of events) {
+    const bytes = heapBytes(event)
+    if (bytes > room || parts.length === 0) {
+      parts.push([])
+      room = maxEventBytesAtOnce
+    }
+    room -= bytes
+    parts.at(-1)!.push(event)
+  }
+  return parts
 }
 
 /** Fails with the first problem; it names all bad items in `details.items`. */

@@ -10,6 +10,7 @@ import type { Decimal } from '../../kernel/decimal.js'
 import { checkRefId } from '../../kernel/id.js'
 import { invalidInput } from '../../kernel/problem.js'
 import { isStorableText } from '../../kernel/storable.js'
+import { heapBytes } from '../../kernel/weight.js'
 import type { DimensionValue } from './meter.js'
 import { checkTimestamp } from './timestamp.js'
 import { maxMagnitude } from './usage-value.js'
@@ -87,6 +88,8 @@ const ownId = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
 export const maxItemsPerCall = 1_000
 const maxEventBytes = 1_000_000
+/** Of the reports of one call, which are counted together. */
+export const maxDimensionBytesPerCall = 1_000_000
 
 /** Fails with INVALID_ARGUMENT on anything that can be refused by reading it. `now` is the database's time. */
 export function checkReport(report: UsageReport, id: string, now: EpochMs): ReportItem {
@@ -108,6 +111,18 @@ export function checkEvent(event: UsageEvent, now: EpochMs): EventItem {
   if (event.resourceId !== null) checkRefId(event.resourceId, 'resourceId')
   checkDimensions(event.dimensions)
   return { ...event, timestamp: event.timestamp === null ? null : checkTimestamp(event.timestamp, now) }
+}
+
+/** Fails with INVALID_ARGUMENT when they are too much for one call. */
+export function checkTogether(reports: readonly ReportItem[]): void {
+  const bytes = reports.reduce((sum, { dimensions }) => sum + (dimensions === null ? 0 : heapBytes(dimensions)), 0)
+  if (bytes > maxDimensionBytesPerCall)
+    throw invalidInput(
+      `the reports of one call have more than ${maxDimensionBytesPerCall} bytes of dimensions together: send them in several calls`,
+      {
+        path: 'dimensions',
+      },
+    )
 }
 
 function checkDimensions(dimensions: Dimensions): void {

@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../../src/kernel/problem.js'
+import { stageOf } from '../../../src/local/process-wiring.js'
+import { giveWay } from '../../../src/local/processes/os-process.js'
 import { parseProcfile, programOf } from '../../../src/local/processes/procfile.js'
 import { residentMegabytesOf } from './process-figures.js'
 
@@ -71,6 +73,7 @@ export class StackProcess {
       },
       stdio: ['ignore', onLine ? 'pipe' : 'ignore', 'inherit', 'ipc'],
     })
+    if (stageOf(name) === 'worker') giveWay(child.pid!)
     if (onLine) createInterface({ input: child.stdout! }).on('line', onLine)
     return new StackProcess(name, child, `http://127.0.0.1:${port}`, `http://127.0.0.1:${healthPort}`)
   }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
@@ -99,6 +100,9 @@ describe('local/start', function () {
     })
     expect(Object.keys(platform.processes)).to.deep.equal(['web', 'sidecar', 'usage-ingestion'])
     for (const { healthUrl } of Object.values(platform.processes)) expect((await fetch(`${healthUrl}/readyz`)).status).to.equal(200)
+    const ownPriority = getPriority()
+    const priorities = pidsOf(platform).map((pid) => getPriority(pid) - ownPriority)
+    expect(priorities, 'workers give way').to.deep.equal([0, 0, Math.max(0, 5 - ownPriority)])
     expect(statSync(join(folder, '.data', 'platform.json')).mode & 0o777).to.equal(0o600)
     const sidecar = JSON.parse(readFileSync(join(folder, 'environment-sidecar.json'), 'utf8'))
     expect(sidecar).to.include({ API_URL: platform.webUrl, WS_URL: platform.wsUrl, SERVER_API_KEY: 'server-key' })

@@ -18,7 +18,7 @@ export function openDoor({
   const jobs: IngestionJob[] = []
   const heard = new Map<string, (reply: IngestionReply) => void>()
   const queues = Array.from({ length: shards }, () => [] as IngestionJob[])
-  const door = new Door({
+  const parts: Omit<DoorParts, 'kind' | 'maxItems'> = {
     queues: queues.map((queue) => ({
       add: async (job: IngestionJob) => {
         await add(job)
@@ -32,12 +32,11 @@ export function openDoor({
       forget: (batchId) => void heard.delete(batchId),
     },
     clock: { now: () => 1_000 },
-    kind: 'events',
-    maxItems: 50,
     expectAnnouncement,
     backlog,
     answerWithinMs,
-  })
+  }
+  const door = new Door({ ...parts, kind: 'events', maxItems: 50 })
   const send = (count: number, signal?: AbortSignal, customerId = 'customer', environmentId = 'environment') =>
     door.send(
       environmentId,
@@ -55,5 +54,5 @@ export function openDoor({
     batch.calls.reduce((sum, call) => sum + ('packed' in call ? call.packed.keys.length : call.length - 1), 0)
   /** The turns of the event loop in which batches leave. */
   const settle = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
-  return { door, jobs, queues, send, answer, reply, itemsOf, settle }
+  return { door, parts, jobs, queues, send, answer, reply, itemsOf, settle }
 }
