@@ -288,10 +288,10 @@ function checkUrl({ DATABASE_URL, DATABASE_DIRECT_URL }: Config<typeof releaseVa
   const name = DATABASE_DIRECT_URL === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
   const url = new URL((DATABASE_DIRECT_URL ?? DATABASE_URL).reveal())
   const schema = url.searchParams.get('schema') ?? 'public'
-  const problems: string[] = []
-  if (url.pathname.length < 2) problems.push(`${name} names no database: end it with /tollgate, for example`)
-  if (schema !== 'public') problems.push(`${name} asks for schema=${schema}: take it out, the tables live in the schema public`)
-  return problems
+  return [
+    ...(url.pathname.length < 2 ? [`${name} names no database: end it with /tollgate, for example`] : []),
+    ...(schema !== 'public' ? [`${name} asks for schema=${schema}: take it out, the tables live in the schema public`] : []),
+  ]
 }
 
 /** Reads arguments and environment; writes every problem and ends the process when there are any. */
@@ -332,14 +332,9 @@ async function main(): Promise<void> {
       lockWaitSeconds: config.MIGRATION_WAIT_SECONDS,
     })
     const { database, server } = targetOf(databaseUrl)
+    const durationMs = Math.round(performance.now() - startedAt)
     logger.info(
-      {
-        database,
-        server,
-        applied: applied.length,
-        functions: made.length + dropped.length,
-        durationMs: Math.round(performance.now() - startedAt),
-      },
+      { database, server, applied: applied.length, functions: made.length + dropped.length, durationMs },
       'the database is up to date',
     )
   } catch (error) {

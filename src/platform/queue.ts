@@ -173,6 +173,7 @@ export function consume<T extends { v: number }>(
   const { attempts, backoff, removeOnComplete, removeOnFail } = { ...defaultOptions, ...definition.options }
   const keeping = { attempts, backoff, removeOnComplete, removeOnFail }
 
+  const options = { connection, prefix: queuePrefix(prefix, name), concurrency, skipVersionCheck: true }
   const worker = new Worker(
     name,
     async (job, token) => {
@@ -190,15 +191,7 @@ export function consume<T extends { v: number }>(
         progress.lastFinishedAt = performance.now()
       }
     },
-    {
-      connection,
-      prefix: queuePrefix(prefix, name),
-      concurrency,
-      lockDuration: lockMs,
-      stalledInterval: lockMs / 2,
-      maxStalledCount: 10,
-      skipVersionCheck: true,
-    },
+    { ...options, lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: 10 },
   )
   worker.on('error', (error) => life.log.debug({ err: error, queue: name }, 'worker connection error'))
   worker.on('completed', () => metrics.jobs.inc({ queue: name, result: 'finished' }))
