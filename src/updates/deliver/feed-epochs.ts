@@ -101,9 +101,19 @@ export class FeedEpochs {
   /** Begins an epoch wherever nobody vouches for the last one any more, and where too much waits. */
   async look(): Promise<void> {
     const epochs = new Map<string, EpochMs>()
+    const failures: unknown[] = []
     for (const feed of await this.#feeds()) {
       const { environmentId, epoch, isTold } = feed
-      const vouchedBy = await this.#vouchedBy(feed)
+      // The queues of a cluster are on several servers, of which one may be away.
+      const vouchedBy = await this.#vouchedBy(feed).catch((error: unknown) => {
+        failures.push(error)
+        return null
+      })
+      if (vouchedBy === null) {
+        const last = this.#epochs.get(environmentId)
+        if (last !== undefined) epochs.set(environmentId, last)
+        continue
+      }
       const isVouched = epoch !== null && feed.vouchedBy === vouchedBy
       const current = isVouched ? await this.#withinBound(feed, epoch) : await this.#begin(environmentId, vouchedBy)
       if (current === null) continue
@@ -115,6 +125,7 @@ export class FeedEpochs {
       )
     }
     this.#epochs = epochs
+    if (failures.length > 0) throw failures[0]
   }
 
   /** Of the server that has the queue of the environment. */

@@ -104,7 +104,10 @@ describe('epochs of persistent caches', function () {
 
   it('begin anew when too much waits that nobody works off: it is dropped, and a consumer that comes back reads everything', async () => {
     const bounded = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs, mostWaitingBytes: 1_000_000 })
-    const waiting = new Queue<object>(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
+    const waiting = new Queue<object>(`environment-${environmentId}`, {
+      connection: redis,
+      prefix: prefixOf(queues.prefix, `environment-${environmentId}`),
+    })
     const add = (count: number, bytes: number, delay = 0) =>
       waiting.addBulk(Array.from({ length: count }, () => ({ name: 'change', data: { text: 'x'.repeat(bytes) }, opts: { delay } })))
     try {
