@@ -275,6 +275,7 @@ async function recordFailure(
 
 const releaseVariables = {
   DATABASE_URL: databaseVariables.DATABASE_URL,
+  DATABASE_DIRECT_URL: databaseVariables.DATABASE_DIRECT_URL,
   DATABASE_WAIT_SECONDS: positive({ default: 30, desc: 'Time that PostgreSQL may take to start answering' }),
   LOG_LEVEL: processVariables.LOG_LEVEL,
   MIGRATION_WAIT_SECONDS: positive({
@@ -283,13 +284,14 @@ const releaseVariables = {
   }),
 } as const satisfies ConfigSpec
 
-function checkUrl({ DATABASE_URL }: Config<typeof releaseVariables>): string[] {
-  const url = new URL(DATABASE_URL.reveal())
+function checkUrl({ DATABASE_URL, DATABASE_DIRECT_URL }: Config<typeof releaseVariables>): string[] {
+  const name = DATABASE_DIRECT_URL === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
+  const url = new URL((DATABASE_DIRECT_URL ?? DATABASE_URL).reveal())
   const schema = url.searchParams.get('schema') ?? 'public'
-  const problems: string[] = []
-  if (url.pathname.length < 2) problems.push('DATABASE_URL names no database: end it with /tollgate, for example')
-  if (schema !== 'public') problems.push(`DATABASE_URL asks for schema=${schema}: take it out, the tables live in the schema public`)
-  return problems
+  return [
+    ...(url.pathname.length < 2 ? [`${name} names no database: end it with /tollgate, for example`] : []),
+    ...(schema !== 'public' ? [`${name} asks for schema=${schema}: take it out, the tables live in the schema public`] : []),
+  ]
 }
 
 /** Reads arguments and environment; writes every problem and ends the process when there are any. */
@@ -319,7 +321,7 @@ function readConfigOrExit(): Config<typeof releaseVariables> {
 
 async function main(): Promise<void> {
   const config = readConfigOrExit()
-  const databaseUrl = config.DATABASE_URL.reveal()
+  const databaseUrl = (config.DATABASE_DIRECT_URL ?? config.DATABASE_URL).reveal()
   const logger = createLogger({ process: 'release', level: config.LOG_LEVEL })
   const startedAt = performance.now()
   try {
@@ -330,14 +332,9 @@ async function main(): Promise<void> {
       lockWaitSeconds: config.MIGRATION_WAIT_SECONDS,
     })
     const { database, server } = targetOf(databaseUrl)
+    const durationMs = Math.round(performance.now() - startedAt)
     logger.info(
-      {
-        database,
-        server,
-        applied: applied.length,
-        functions: made.length + dropped.length,
-        durationMs: Math.round(performance.now() - startedAt),
-      },
+      { database, server, applied: applied.length, functions: made.length + dropped.length, durationMs },
       'the database is up to date',
     )
   } catch (error) {

@@ -1,6 +1,14 @@
 import { environmentsWithUndelivered } from '../src/changes/outbox.js'
 import { SqsSender } from '../src/platform/cloud/sqs-sender.js'
-import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import {
+  type Config,
+  clusterProblems,
+  databaseVariables,
+  port,
+  positive,
+  processVariables,
+  redisVariables,
+} from '../src/platform/config.js'
 import { watchEpoch } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
@@ -29,6 +37,8 @@ const cacheInvalidationConfig = {
   SWEEP_INTERVAL_MS: positive({ default: 2_000, desc: 'How often undelivered changes without a job are looked for' }),
 }
 
+const problems = (config: Config<typeof cacheInvalidationConfig>) => [...sqsAccessProblems(config), ...clusterProblems(config)]
+
 /** What has ended is to be told within a minute (`ended-periods.ts` has the rest of it). */
 const endedPeriodsIntervalMs = 5_000
 /** How soon persistent caches hear that messages may have been lost. */
@@ -42,7 +52,7 @@ const warmingIntervalMs = 2_000
  * Turns committed changes into fresh entitlement states, and tells the web processes and environment queues; tells those who listen of usage periods that
  * have ended. Several copies may run: a message is leased before it is delivered, and delivering it twice is harmless because versions decide.
  */
-await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig, check: sqsAccessProblems }, async (config, life) => {
+await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig, check: problems }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config, {
     // Statements on the outbox are planned once, and that while it is empty would be to read all of it, also when it is long.
     session: { enable_seqscan: 'off' },

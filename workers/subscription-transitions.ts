@@ -1,5 +1,5 @@
 import { runImport } from '../src/customer/jobs.js'
-import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import { clusterProblems, databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { groupSize, measureLag, sweepDue } from '../src/platform/due-sweep.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
@@ -22,35 +22,38 @@ const subscriptionTransitionsConfig = {
  * Records what time has made due: trial ends, scheduled cancellations, end dates, ends of promotional entitlements; and works off imports. A delayed job makes it punctual, the sweep makes it certain.
  * Several copies may run: each takes the customer's state row, and what one has recorded is not due for the next.
  */
-await runProcess({ name: 'subscription-transitions', spec: subscriptionTransitionsConfig }, async (config, life) => {
-  const { postgres, clock, queues } = await openStores(life, config)
-  const { dueTransitions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues, clock })
+await runProcess(
+  { name: 'subscription-transitions', spec: subscriptionTransitionsConfig, check: clusterProblems },
+  async (config, life) => {
+    const { postgres, clock, queues } = await openStores(life, config)
+    const { dueTransitions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues, clock })
 
-  measureLag(life.metrics, { subscription: () => dueTransitions.lagSeconds(), promotion: () => promotional.lagSeconds() })
-  const wakeUps = new DueWakeUps(dueTransitions, { lanes: config.CONCURRENCY })
-  consume(life, queues, applyDueTransitions, {
-    concurrency: config.CONCURRENCY * groupSize,
-    handler: async ({ environmentId, customerId }) => {
-      await wakeUps.apply(environmentId, customerId)
-      await promotional.applyDue(environmentId, customerId)
-    },
-  })
-  consume(life, queues, runImport, {
-    concurrency: 1,
-    handler: ({ environmentId, importId }, { signal }) => imports.run(environmentId, importId, signal),
-  })
-  every(life, 'transition sweep', config.SWEEP_INTERVAL_MS, () =>
-    sweepDue(life, { domain: dueTransitions, concurrency: config.CONCURRENCY, label: 'due transitions' }),
-  )
-  every(life, 'promotion sweep', config.SWEEP_INTERVAL_MS, () =>
-    sweepDue(life, { domain: promotional, concurrency: 1, label: 'ends of promotional entitlements' }),
-  )
-  every(life, 'migration sweep', config.SWEEP_INTERVAL_MS, async () => {
-    const { migrated, failures } = await packageMigrations.run(life.signal)
-    for (const { customerId, error } of failures)
-      life.log.warn({ err: error, customerId }, 'subscriptions could not be moved to a new version')
-    if (migrated > 0) life.log.info({ subscriptions: migrated }, 'subscriptions moved to a new version')
-  })
-  every(life, 'import sweep', config.SWEEP_INTERVAL_MS, () => imports.sweep())
-  await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
-})
+    measureLag(life.metrics, { subscription: () => dueTransitions.lagSeconds(), promotion: () => promotional.lagSeconds() })
+    const wakeUps = new DueWakeUps(dueTransitions, { lanes: config.CONCURRENCY })
+    consume(life, queues, applyDueTransitions, {
+      concurrency: config.CONCURRENCY * groupSize,
+      handler: async ({ environmentId, customerId }) => {
+        await wakeUps.apply(environmentId, customerId)
+        await promotional.applyDue(environmentId, customerId)
+      },
+    })
+    consume(life, queues, runImport, {
+      concurrency: 1,
+      handler: ({ environmentId, importId }, { signal }) => imports.run(environmentId, importId, signal),
+    })
+    every(life, 'transition sweep', config.SWEEP_INTERVAL_MS, () =>
+      sweepDue(life, { domain: dueTransitions, concurrency: config.CONCURRENCY, label: 'due transitions' }),
+    )
+    every(life, 'promotion sweep', config.SWEEP_INTERVAL_MS, () =>
+      sweepDue(life, { domain: promotional, concurrency: 1, label: 'ends of promotional entitlements' }),
+    )
+    every(life, 'migration sweep', config.SWEEP_INTERVAL_MS, async () => {
+      const { migrated, failures } = await packageMigrations.run(life.signal)
+      for (const { customerId, error } of failures)
+        life.log.warn({ err: error, customerId }, 'subscriptions could not be moved to a new version')
+      if (migrated > 0) life.log.info({ subscriptions: migrated }, 'subscriptions moved to a new version')
+    })
+    every(life, 'import sweep', config.SWEEP_INTERVAL_MS, () => imports.sweep())
+    await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
+  },
+)

@@ -5,7 +5,7 @@ import { Ingestion } from '../src/metering/ingestion/ingestion.js'
 import { shardVariables } from '../src/metering/intake/config.js'
 import { KeyPruning } from '../src/metering/retention/key-pruning.js'
 import { aggregateEvents, ingestDirectUsage, ingestionShard } from '../src/metering/wire/jobs.js'
-import { databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import { clusterProblems, databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume, openQueue } from '../src/platform/queue.js'
 import { openRedis } from '../src/platform/redis.js'
@@ -54,7 +54,7 @@ const usageIngestionConfig = {
  * Counts reports and stores events, then replies to the door that sent them. Several copies may run: identities are unique in the database, customers
  * are locked in one order, and a batch that is worked on twice is counted once.
  */
-await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig }, async (config, life) => {
+await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig, check: clusterProblems }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config, {
     session: countingSession,
   })

@@ -4,7 +4,7 @@ import { newId } from '../kernel/id.js'
 import { Counter, Histogram, latencyBuckets } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
-import { openRedis, type Redis } from '../platform/redis.js'
+import { openRedis, openSubscriber, type Redis } from '../platform/redis.js'
 import { Hearing } from './hearing.js'
 import type { HeldChange } from './model/change.js'
 import {
@@ -96,10 +96,10 @@ export class StateBus {
     this.#listener = listener
     const publisher = openRedis(life, queues.redisUrl, 'request')
     publisher.defineCommand('announceChanges', { numberOfKeys: 2, lua: announceLua })
-    publisher.defineCommand('prolongLease', { numberOfKeys: 1, lua: leaseLua })
+    publisher.defineCommand('prolongLease', { numberOfKeys: 2, lua: leaseLua })
     publisher.defineCommand('registerHolder', { lua: registerLua })
     this.#publisher = publisher as ScriptedRedis
-    this.#subscriber = openRedis(life, queues.redisUrl, 'subscriber')
+    this.#subscriber = openSubscriber(life, queues)
     this.#hearing = new Hearing({ subscriber: this.#subscriber, publisher, prefix: queues.prefix })
     const registers = [life.metrics]
     this.#seconds = new Histogram({
@@ -304,7 +304,7 @@ export class StateBus {
     const connection = this.#connection
     const heardUntil = await this.#hearing.prove(leaseMs)
     if (heardUntil === null || connection !== this.#connection) return 'done'
-    const [epoch, isKept] = await this.#publisher.prolongLease(leaseKey(this.#prefix, this.#id), leaseMs)
+    const [epoch, isKept] = await this.#publisher.prolongLease(leasePrefix(this.#prefix), leaseKey(this.#prefix, this.#id), leaseMs)
     if (connection !== this.#connection) return 'done'
     this.#hearEpoch(epoch)
     // Nobody waited for it meanwhile, and it may have been struck off.

@@ -1,6 +1,6 @@
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
-import { keepSubscribed, openRedis, sharedRedis } from '../platform/redis.js'
+import { keepSubscribed, openSubscriber, sharedRedis } from '../platform/redis.js'
 import type { KeyLookups } from './key-lookups.js'
 
 const channelOf = ({ prefix }: QueueConnection): string => `${prefix}:keys-created`
@@ -18,7 +18,7 @@ export function keyNewsTeller(life: Life, queues: QueueConnection): (keyHash: Bu
 
 /** Hears of keys that were created by whichever process. While Redis is away nothing is heard, so what is remembered as unknown is forgotten then. */
 export function hearKeyNews(life: Life, queues: QueueConnection, keys: Pick<KeyLookups, 'created' | 'forgetUnknown'>): void {
-  const subscriber = openRedis(life, queues.redisUrl, 'subscriber')
+  const subscriber = openSubscriber(life, queues)
   subscriber.on('message', (_channel: string, hash: string) => keys.created(Buffer.from(hash, 'base64')))
   keepSubscribed(subscriber, channelOf(queues), () => keys.forgetUnknown())
 }

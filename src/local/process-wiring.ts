@@ -1,3 +1,4 @@
+import { accessOf, isOfCluster, parseRedisAddress } from '../platform/redis/address.js'
 import type { Stage } from './processes/children.js'
 
 /** What the processes of one platform share. */
@@ -97,18 +98,17 @@ function variables(name: string, wiring: Wiring, queuePrefix: string): Variables
         },
       }
     case 'queue-consumption': {
-      const redis = new URL(redisUrl)
+      const { username, password } = accessOf(redisUrl)
       return {
-        // Database 1: the external cache is the customer's own store, apart from the platform's queues.
-        preferences: { ENVIRONMENT_PREFIX: 'production', REDIS_DB: '1' },
+        // Database 1: the external cache is the customer's own store, apart from the platform's queues. A cluster has one database, and wants a hash tag.
+        preferences: isOfCluster(redisUrl) ? { ENVIRONMENT_PREFIX: '{production}' } : { ENVIRONMENT_PREFIX: 'production', REDIS_DB: '1' },
         wires: {
           SERVER_API_KEY: serverApiKey,
           QUEUE_URL: environmentQueueUrl(redisUrl, wiring.environmentId, queuePrefix),
           EDGE_API_URL: webUrl(wiring),
-          REDIS_HOST: redis.hostname,
-          REDIS_PORT: redis.port || '6379',
-          ...(redis.username && { REDIS_USER: decodeURIComponent(redis.username) }),
-          ...(redis.password && { REDIS_PASSWORD: decodeURIComponent(redis.password) }),
+          ...cacheHost(redisUrl),
+          ...(username && { REDIS_USER: username }),
+          ...(password && { REDIS_PASSWORD: password }),
         },
       }
     }
@@ -121,9 +121,21 @@ export const sidecarAddress = (wiring: Wiring): string => `${localHost(wiring)}:
 export const webUrl = (wiring: Wiring): string => `http://${localHost(wiring)}:${portOf('web', wiring)}`
 export const webSocketUrl = (wiring: Wiring): string => `ws://${localHost(wiring)}:${portOf('web', wiring)}/graphql`
 
+/** The servers of a Redis, as the settings of an external cache say it. */
+function cacheHost(redisUrl: string): Record<string, string> {
+  const address = parseRedisAddress(redisUrl)
+  if (address.kind === 'server') {
+    const { hostname, port } = new URL(redisUrl)
+    return { REDIS_HOST: hostname, REDIS_PORT: port || '6379' }
+  }
+  const hosts = address.nodes.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',')
+  const name = address.kind === 'sentinel' ? `/${encodeURIComponent(address.name)}` : ''
+  return { REDIS_HOST: `redis+${address.kind}://${hosts}${name}`, REDIS_TLS: String(address.isEncrypted) }
+}
+
 /** The environment's queue: the platform's own Redis, with the queue's name and key prefix. */
 function environmentQueueUrl(redisUrl: string, environmentId: string, queuePrefix: string): string {
   const base = redisUrl.split('?')[0]?.replace(/\/$/, '') ?? ''
-  const hasDatabase = /^rediss?:\/\/[^/]+\/\d+$/.test(base)
+  const hasDatabase = /^redis(s?|s?\+sentinel):\/\/.+\/\d+$/.test(base)
   return `${hasDatabase ? base : `${base}/0`}?queue=environment-${environmentId}&prefix=${queuePrefix}`
 }

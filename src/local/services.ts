@@ -1,8 +1,12 @@
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
 import pg from 'pg'
 import { Problem } from '../kernel/problem.js'
+import { silentLogger } from '../platform/logger.js'
+import { Life } from '../platform/process.js'
+import { parseRedisAddress } from '../platform/redis/address.js'
+import { openRedis } from '../platform/redis.js'
 import { readLastPorts, rememberPorts } from './last-ports.js'
 import { startPostgres } from './postgres/server.js'
 import type { Children, OwnService } from './processes/children.js'
@@ -109,25 +113,38 @@ async function checkDatabase(url: string): Promise<Service> {
 }
 
 async function checkRedis(url: string): Promise<Service> {
-  const client = new Redis(url, { lazyConnect: true, connectTimeout: connectTimeoutMs, retryStrategy: () => null })
+  const life = new Life('start', silentLogger())
   let cause: unknown
-  client.on('error', (error) => {
-    cause = error
-  })
   try {
-    await client.connect()
-    await client.ping()
+    const client = openRedis(life, url, 'request')
+    client.on('error', (error) => {
+      cause = error
+    })
+    await Promise.race([client.ping(), once(client, 'error')])
+    if (cause) throw cause
   } catch (error) {
     throw unreachable('REDIS_URL', url, cause ?? error)
   } finally {
-    client.disconnect()
+    await life.stop()
   }
   return { url }
 }
 
 function unreachable(variable: string, url: string, cause: unknown): Problem {
-  const where = URL.canParse(url) ? new URL(url).host : 'not a URL'
+  const where = serversOf(url)
   // A refused connection to a name with several addresses has its reasons inside.
   const reason = cause instanceof AggregateError ? cause.errors.join(', ') : cause instanceof Error ? cause.message : String(cause)
   return new Problem('FAILED_PRECONDITION', 'SERVICE_UNREACHABLE', `${variable} (${where}) does not answer: ${reason}`, { cause })
+}
+
+/** Without user and password. */
+function serversOf(url: string): string {
+  if (URL.canParse(url)) return new URL(url).host
+  try {
+    const address = parseRedisAddress(url)
+    if (address.kind !== 'server') return address.nodes.map(({ host, port }) => `${host}:${port}`).join(', ')
+  } catch {
+    // Then it is said what it is not.
+  }
+  return 'not a URL'
 }

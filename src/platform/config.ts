@@ -1,5 +1,7 @@
 import { type CleanedEnv, cleanEnv, makeValidator, num, str, type ValidatorSpec } from 'envalid'
 import { Secret } from '../kernel/secret.js'
+import { isOfCluster, parseRedisAddress } from './redis/address.js'
+import { isTagged } from './redis/slots.js'
 
 /**
  * A process's configuration: environment variables only, read once, all problems reported together.
@@ -80,24 +82,39 @@ export const processVariables = {
   SHUTDOWN_TIMEOUT_MS: positive({ default: 10_000, desc: 'Time for work in flight to finish after a stop signal' }),
 } as const satisfies ConfigSpec
 
+const postgresUrl = urlOf('postgresql', 'postgres')
+
 export const databaseVariables = {
-  DATABASE_URL: urlOf(
-    'postgresql',
-    'postgres',
-  )({ desc: 'PostgreSQL 15 or newer', example: 'postgresql://user:password@host:5432/tollgate' }),
+  DATABASE_URL: postgresUrl({ desc: 'PostgreSQL 15 or newer', example: 'postgresql://user:password@host:5432/tollgate' }),
+  DATABASE_DIRECT_URL: postgresUrl({
+    default: undefined,
+    desc: 'The PostgreSQL itself, when `DATABASE_URL` is that of a PgBouncer in transaction mode: migrations need a session; the other processes only learn by it that there is a PgBouncer',
+  }),
   DATABASE_POOL_SIZE: positive({ default: 10, desc: 'Most PostgreSQL connections that the process opens' }),
 } as const satisfies ConfigSpec
 
+/** The message never repeats the value: it may carry a password. */
+const redisUrl = makeValidator<Secret>((input) => {
+  parseRedisAddress(input)
+  return new Secret(input)
+})
+
 export const redisVariables = {
-  REDIS_URL: urlOf(
-    'redis',
-    'rediss',
-  )({ desc: 'Redis 6.2 or newer (or Valkey) that evicts nothing: queues, push channels, entitlement state', example: 'redis://host:6379' }),
+  REDIS_URL: redisUrl({
+    desc: 'Redis 6.2 or newer (or Valkey) that evicts nothing: queues, push channels, entitlement state; a cluster as `redis+cluster://host:7000,host:7001`, by Sentinel as `redis+sentinel://host:26379,host:26379/name`',
+    example: 'redis://host:6379',
+  }),
   QUEUE_PREFIX: str({
     default: '{tollgate}',
-    desc: 'Prefix of all queue and cache keys; the braces keep them in one slot of Redis Cluster',
+    desc: 'Prefix of all queue and cache keys; on Redis Cluster in braces, by which keys that belong together are in one slot',
   }),
 } as const satisfies ConfigSpec
+
+/** What else has to be right of a Redis Cluster. */
+export function clusterProblems({ REDIS_URL, QUEUE_PREFIX }: Pick<Config<typeof redisVariables>, 'REDIS_URL' | 'QUEUE_PREFIX'>): string[] {
+  if (!isOfCluster(REDIS_URL.reveal()) || isTagged(QUEUE_PREFIX)) return []
+  return [`QUEUE_PREFIX (${QUEUE_PREFIX}) must be in braces, as in {tollgate}: REDIS_URL is of a Redis Cluster`]
+}
 
 /** What a process reads, by name, as a table in Markdown. Required is what has no default; an empty default has no effect unless it is set. */
 export function variableTable(spec: ConfigSpec): string {

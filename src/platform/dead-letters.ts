@@ -1,6 +1,8 @@
 import { type Job, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { Problem } from '../kernel/problem.js'
+import { scanKeys } from './redis/cluster.js'
+import { loosePrefix, queuePrefix } from './redis/slots.js'
 
 /** A job that failed for good: after its last attempt, or because trying again would not help. */
 export interface DeadLetter {
@@ -60,7 +62,7 @@ export class DeadLetters {
   }
 
   async #with<T>(name: string, work: (queue: Queue) => Promise<T>): Promise<T> {
-    const queue = new Queue(name, { connection: this.redis, prefix: this.prefix, skipVersionCheck: true })
+    const queue = new Queue(name, { connection: this.redis, prefix: queuePrefix(this.prefix, name), skipVersionCheck: true })
     queue.on('error', () => undefined)
     try {
       return await work(queue)
@@ -72,12 +74,12 @@ export class DeadLetters {
   /** Every queue leaves a `meta` key. */
   async #queues(): Promise<string[]> {
     const names = new Set<string>()
-    let cursor = '0'
-    do {
-      const [next, keys] = await this.redis.scan(cursor, 'MATCH', `${escaped(this.prefix)}:*:meta`, 'COUNT', 1_000)
-      cursor = next
-      for (const key of keys) names.add(key.slice(this.prefix.length + 1, -':meta'.length))
-    } while (cursor !== '0')
+    const pattern = `*${escaped(loosePrefix(this.prefix))}*:meta`
+    for await (const keys of scanKeys(this.redis, pattern, 1_000))
+      for (const key of keys) {
+        const name = key.slice(key.lastIndexOf(':', key.length - ':meta'.length - 1) + 1, -':meta'.length)
+        if (key === `${queuePrefix(this.prefix, name)}:${name}:meta`) names.add(name)
+      }
     return [...names].sort()
   }
 }

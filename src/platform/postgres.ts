@@ -35,7 +35,7 @@ const answerMs = 5_000
  * connection that carries nothing any more looks like a slow statement: `cutIfDead` finds out.
  */
 class Connection extends pg.Client {
-  readonly #config: pg.ClientConfig
+  readonly #config: ConnectionConfig
   #last: Promise<unknown> = Promise.resolve()
   /** Null: none is under way. Never rejects. */
   #cancellation: Promise<void> | null = null
@@ -46,7 +46,7 @@ class Connection extends pg.Client {
   /** When one of them was canceled that is not answered yet. */
   #canceledAt: number | null = null
 
-  constructor(config: pg.ClientConfig = {}) {
+  constructor(config: ConnectionConfig = {}) {
     super(config)
     this.#config = config
     // A connection that is lost between two queries of its user fails the next of them. Without a listener it would end the process.
@@ -55,6 +55,7 @@ class Connection extends pg.Client {
 
   // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks, streams and promises
   override query(...args: any[]): any {
+    if (this.#config.isPooler && args[0]?.name) args[0] = withoutName(args[0])
     const isPlain = typeof args.at(-1) !== 'function' && typeof args[0]?.submit !== 'function'
     if (isPlain) {
       const signal = isEndOfTransaction(args[0]) ? undefined : currentSignal()
@@ -135,6 +136,7 @@ class Connection extends pg.Client {
 
   /** Over a connection of its own: the pool may have none left, which is when this is needed most. */
   async #cancelRunning(): Promise<void> {
+    if (this.#config.isPooler) return this.#cancelThroughPooler()
     const { processID } = this as unknown as { processID: number }
     const canceler = new pg.Client({ ...this.#config, connectionTimeoutMillis: 2_000 })
     canceler.on('error', () => undefined)
@@ -149,6 +151,45 @@ class Connection extends pg.Client {
       clearTimeout(patience)
     }
   }
+
+  /**
+   * By the request that the protocol has for it: the process id is one that PgBouncer has made up, and it knows which of the database's is meant. It answers by
+   * closing the connection, once the database has been told.
+   */
+  async #cancelThroughPooler(): Promise<void> {
+    const { processID, secretKey } = this as unknown as { processID: number; secretKey: number }
+    const canceler = new pg.Client(this.#config)
+    canceler.on('error', () => undefined)
+    const { host, port, connection } = canceler as unknown as { host: string; port: number; connection: CancelConnection }
+    connection.on('error', () => undefined)
+    const patience = setTimeout(() => cut(canceler), answerMs)
+    await new Promise<void>((ended) => {
+      connection.once('end', ended)
+      connection.once(connection.ssl ? 'sslconnect' : 'connect', () => connection.cancel(processID, secretKey))
+      if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`)
+      else connection.connect(port, host)
+    })
+    clearTimeout(patience)
+  }
+}
+
+/** Of pg, below its client. */
+interface CancelConnection extends NodeJS.EventEmitter {
+  ssl: unknown
+  connect(...to: [port: number, host: string] | [path: string]): void
+  cancel(processId: number, secretKey: number): void
+}
+
+/** What a connection is opened with. `isPooler`: PgBouncer answers, and gives each transaction to whichever connection of its own is free. */
+interface ConnectionConfig extends pg.ClientConfig {
+  isPooler?: boolean
+}
+
+/** A statement that is prepared under a name is known to one connection of the database only. */
+function withoutName<Query extends { name?: string }>(query: Query): Query {
+  if (typeof (query as { submit?: unknown }).submit !== 'function') return { ...query, name: undefined }
+  query.name = undefined
+  return query
 }
 
 /** What is under way fails as when the server is gone. */
@@ -212,8 +253,10 @@ export async function connectPostgres(life: Life, url: string, options: PoolOpti
 
 export interface PoolOptions {
   poolSize: number
-  /** PostgreSQL settings of every connection. */
+  /** PostgreSQL settings of every connection. Behind PgBouncer its user has to have them. */
   session?: Record<string, string>
+  /** The URL is that of PgBouncer in transaction mode. */
+  isPooler?: boolean
 }
 
 const epochIntervalMs = 1_000
@@ -230,8 +273,27 @@ async function learnEpoch(epoch: DatabaseEpoch, client: pg.ClientBase): Promise<
   return before === '' || before === epoch.current ? undefined : unavailable('The database has failed over. Try again.')
 }
 
+const asOptions = (settings: Record<string, string>) =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
+
+/** What each connection of the database would be asked, and told, is not for each of PgBouncer's. */
+function watchPooler(life: Life, pool: pg.Pool, epoch: DatabaseEpoch): void {
+  watchEpoch(life, { epoch, pool })
+  pool.query<{ limit: string }>(`SELECT current_setting('statement_timeout') AS limit`).then(
+    ({ rows }) => {
+      if (rows[0]?.limit === '0')
+        life.log.warn(
+          'the user of PgBouncer has no statement_timeout: a statement that hangs holds its locks until it is done (docs/scaling)',
+        )
+    },
+    () => undefined,
+  )
+}
+
 /** The same without asking the database anything: for tests and tools. */
-export function openPostgres(life: Life, url: string, { poolSize, session = {} }: PoolOptions): Postgres {
+export function openPostgres(life: Life, url: string, { poolSize, session = {}, isPooler = false }: PoolOptions): Postgres {
   const settings = {
     // Compiling a plan costs tens of milliseconds, and our statements run for one.
     jit: 'off',
@@ -247,10 +309,8 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {} }
     max: poolSize,
     connectionTimeoutMillis: 5_000,
     application_name: `tollgate ${life.name}`,
-    options: Object.entries(settings)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
-  })
+    ...(isPooler ? { isPooler } : { options: asOptions(settings) }),
+  } as pg.PoolConfig)
   pool.on('error', (error) => life.log.warn({ err: error }, 'idle database connection lost'))
   const connections = new Set<Connection>()
   pool.on('connect', (client) => connections.add(client as unknown as Connection))
@@ -260,6 +320,7 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {} }
     for (const connection of connections)
       if (connection.cutIfDead(limitMs)) life.log.warn('a database connection carried nothing any more, and was cut')
   })
+  if (isPooler) watchPooler(life, pool, epoch)
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { onPoolError: () => undefined }),
     transactionOptions: { maxWait: 5_000, timeout: 15_000 },

@@ -14,11 +14,12 @@ import { setAsideUnreadable } from './dead-letters.js'
 import type { Readiness } from './health.js'
 import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from './metrics.js'
 import type { Life } from './process.js'
+import { queuePrefix } from './redis/slots.js'
 import { openRedis, type Redis, type RedisUser, sharedRedis } from './redis.js'
 
 export interface QueueConnection {
   redisUrl: string
-  /** Of all queue keys; in braces for Redis Cluster. */
+  /** Of all keys; in braces for Redis Cluster, where each queue has a tag of its own (`redis/slots.ts`). */
   prefix: string
   /** Whom the URL names; default: the platform's. */
   user?: RedisUser
@@ -118,7 +119,7 @@ function openBullQueue(life: Life, client: Redis, name: string, prefix: string):
   // The event stream is read by nobody but an operator's eyes.
   const queue = new Queue(name, {
     connection: client,
-    prefix,
+    prefix: queuePrefix(prefix, name),
     skipWaitingForReady: true,
     skipVersionCheck: true,
     streams: { events: { maxLen: 200 } },
@@ -172,6 +173,7 @@ export function consume<T extends { v: number }>(
   const { attempts, backoff, removeOnComplete, removeOnFail } = { ...defaultOptions, ...definition.options }
   const keeping = { attempts, backoff, removeOnComplete, removeOnFail }
 
+  const options = { connection, prefix: queuePrefix(prefix, name), concurrency, skipVersionCheck: true }
   const worker = new Worker(
     name,
     async (job, token) => {
@@ -189,7 +191,7 @@ export function consume<T extends { v: number }>(
         progress.lastFinishedAt = performance.now()
       }
     },
-    { connection, prefix, concurrency, lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: 10, skipVersionCheck: true },
+    { ...options, lockDuration: lockMs, stalledInterval: lockMs / 2, maxStalledCount: 10 },
   )
   worker.on('error', (error) => life.log.debug({ err: error, queue: name }, 'worker connection error'))
   worker.on('completed', () => metrics.jobs.inc({ queue: name, result: 'finished' }))
@@ -204,7 +206,7 @@ export function consume<T extends { v: number }>(
   })
   const client = sharedRedis(life, redisUrl, 'queue', user)
   const setAside = async (jobId: string) => {
-    const reason = await setAsideUnreadable(client, `${prefix}:${name}`, jobId, Date.now())
+    const reason = await setAsideUnreadable(client, `${queuePrefix(prefix, name)}:${name}`, jobId, Date.now())
     metrics.jobs.inc({ queue: name, result: reason === null ? 'stalled' : 'unreadable' })
     life.log.warn({ queue: name, jobId, reason }, reason === null ? 'job was taken from a worker that fell silent' : 'job set aside')
   }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
-import { Redis, type RedisOptions } from 'ioredis'
+import { type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import type { Log } from '../kernel/log.js'
 import type { Life } from './process.js'
+import { parseRedisAddress, type RedisAddress, type RedisNode } from './redis/address.js'
+import { accessOptions, clusterOptions, endSocketTimeout, PlatformCluster, SlotConnector } from './redis/cluster.js'
 
 export type { Redis }
 
@@ -37,17 +39,76 @@ export interface RedisOwner extends Pick<Life, 'open'> {
   log: Log
 }
 
-/** A Redis client of the process. Closed with it. */
-export function openRedis(life: RedisOwner, url: string, role: RedisRole, user: RedisUser = 'platform'): Redis {
-  const client = new (user === 'limited' ? LimitedRedis : PlatformRedis)(url, {
+/** A Redis client of the process, of one server or of all nodes of a cluster. Closed with it. */
+export function openRedis(life: RedisOwner, url: string, role: Exclude<RedisRole, 'subscriber'>, user: RedisUser = 'platform'): Redis {
+  const address = parseRedisAddress(url)
+  const options = optionsFor(role, user)
+  if (address.kind === 'cluster') {
+    const Client = user === 'limited' ? LimitedCluster : PlatformCluster
+    return kept(life, role, new Client(address.nodes, clusterOptions(address, options)) as unknown as Redis)
+  }
+  return kept(life, role, openServer(address, options, user))
+}
+
+/**
+ * A client that hears channels whose names begin with the prefix, and nothing else. Of a cluster it is connected to the master that has their slot
+ * (`redis/cluster.ts` says why).
+ */
+export function openSubscriber(
+  life: RedisOwner,
+  { redisUrl, prefix, user = 'platform' }: { redisUrl: string; prefix: string; user?: RedisUser },
+): Redis {
+  const address = parseRedisAddress(redisUrl)
+  const options = optionsFor('subscriber', user)
+  const client =
+    address.kind === 'cluster'
+      ? new (clientOf(user))({
+          ...options,
+          ...accessOptions(address),
+          Connector: SlotConnector,
+          ...({ cluster: address, key: prefix } as RedisOptions),
+        })
+      : openServer(address, options, user)
+  const ask = () => void (client.status === 'ready' && client.ping().catch(() => undefined))
+  life.open('heartbeat of a subscriber', setInterval(ask, heartbeatMs), clearInterval)
+  return kept(life, 'subscriber', client)
+}
+
+function optionsFor(role: RedisRole, user: RedisUser): RedisOptions {
+  return {
     ...optionsOf[role],
     // With a command that a limited user may not send.
     disableClientInfo: user === 'limited',
     connectTimeout: 5_000,
-    retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 2_000),
+    retryStrategy: retryMs,
     // A replica that was promoted answers READONLY until the client connects again (2: and send the command again).
     reconnectOnError: (error) => (error.message.includes('READONLY') ? 2 : false),
+  }
+}
+
+const retryMs = (attempt: number) => Math.min(50 * 2 ** attempt, 2_000)
+
+const clientOf = (user: RedisUser) => (user === 'limited' ? LimitedRedis : PlatformRedis)
+
+function openServer(address: Exclude<RedisAddress, { kind: 'cluster' }>, options: RedisOptions, user: RedisUser): Redis {
+  if (address.kind === 'server') return new (clientOf(user))(address.url, options)
+  const { nodes: sentinels, name, db, isEncrypted } = address
+  return new (clientOf(user))({
+    ...options,
+    ...accessOptions(address),
+    sentinels,
+    name,
+    db,
+    enableTLSForSentinelMode: isEncrypted,
+    sentinelRetryStrategy: retryMs,
+    sentinelCommandTimeout: 2_000,
+    // A primary that was only cut off still answers when another one has taken its place.
+    failoverDetector: true,
+    sentinelReconnectStrategy: retryMs,
   })
+}
+
+function kept(life: RedisOwner, role: RedisRole, client: Redis): Redis {
   // One line when the connection goes and one when it is back, not one per retry.
   let isReported = false
   client.on('error', (error) => {
@@ -58,22 +119,13 @@ export function openRedis(life: RedisOwner, url: string, role: RedisRole, user: 
     if (isReported) life.log.info({ role }, 'redis connection is back')
     isReported = false
   })
-  if (role === 'subscriber') {
-    const ask = () => void (client.status === 'ready' && client.ping().catch(() => undefined))
-    life.open('heartbeat of a subscriber', setInterval(ask, heartbeatMs), clearInterval)
-  }
   return life.open(`redis ${role}`, client, (c) => c.disconnect())
 }
 
-/** Ends the wait of `socketTimeout` with its connection: ioredis has it go on, and end the next one. */
 class PlatformRedis extends Redis {
   constructor(...given: [url: string, options: RedisOptions] | [options: RedisOptions]) {
     super(...(given as [string, RedisOptions]))
-    this.on('close', () => {
-      const waiting = this as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined }
-      clearTimeout(waiting.socketTimeoutTimer)
-      waiting.socketTimeoutTimer = undefined
-    })
+    endSocketTimeout(this)
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {
@@ -93,30 +145,52 @@ class LimitedRedis extends PlatformRedis {
       (error: unknown) => answered(error),
     )) as unknown as Redis['info']
 
-  override defineCommand(name: string, { lua, numberOfKeys }: { lua: string; numberOfKeys?: number }): void {
-    const digest = createHash('sha1').update(lua).digest('hex')
-    const run = async (...given: unknown[]) => {
-      // BullMQ gives one list of all arguments.
-      const args = (numberOfKeys === undefined ? given.flat() : [numberOfKeys, ...given.flat()]) as [number, ...string[]]
-      try {
-        return await this.evalsha(digest, ...args)
-      } catch (error) {
-        if (!isReply(error, 'NOSCRIPT')) throw error
-        return await this.eval(lua, ...args).catch((cause: unknown) => {
-          if (!isReply(cause, 'NOPERM')) throw cause
-          throw new Error(
-            `The script ${name} is not loaded in Redis: the platform does so when it starts, and its release must be the same`,
-            { cause },
-          )
-        })
-      }
-    }
-    Object.assign(this, { [name]: run })
+  override defineCommand(name: string, script: LuaScript): void {
+    defineByDigest(this, name, script)
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {
     return new LimitedRedis({ ...this.options, ...override })
   }
+}
+
+/** The same, of a cluster; what it asks its nodes is in `wiring/redis-users.ts`. */
+class LimitedCluster extends PlatformCluster {
+  constructor(nodes: RedisNode[], options: ClusterOptions) {
+    super(nodes, { ...options, redisOptions: { ...options.redisOptions, enableReadyCheck: false } })
+  }
+
+  override defineCommand(name: string, script: LuaScript): void {
+    defineByDigest(this as unknown as Redis, name, script)
+  }
+}
+
+interface LuaScript {
+  lua: string
+  numberOfKeys?: number
+}
+
+function defineByDigest(client: Pick<Redis, 'evalsha' | 'eval'>, name: string, { lua, numberOfKeys }: LuaScript): void {
+  const digest = createHash('sha1').update(lua).digest('hex')
+  const run = async (...given: unknown[]) => {
+    // BullMQ gives one list of all arguments.
+    const args = (numberOfKeys === undefined ? given.flat() : [numberOfKeys, ...given.flat()]) as [number, ...string[]]
+    try {
+      return await client.evalsha(digest, ...args)
+    } catch (error) {
+      if (!isReply(error, 'NOSCRIPT')) throw error
+      return await client.eval(lua, ...args).catch((cause: unknown) => {
+        if (!isReply(cause, 'NOPERM')) throw cause
+        throw new Error(
+          `The script ${name} is not loaded in Redis: the platform does so when it starts, and its release must be the same`,
+          {
+            cause,
+          },
+        )
+      })
+    }
+  }
+  Object.assign(client, { [name]: run })
 }
 
 /** Whether Redis itself answered with an error of that kind, or that is behind it. */

@@ -155,7 +155,9 @@ export interface Entitlements {
 
 /** The external cache that sidecars and SDKs share. */
 export interface RedisOptions {
+  /** On a Redis Cluster in braces. */
   environmentPrefix: string
+  /** A host, `redis+cluster://host:port,host:port`, or by Sentinel `redis+sentinel://host:port,host:port/name`. */
   host?: string
   port?: number
   db?: number

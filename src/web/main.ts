@@ -1,6 +1,16 @@
 import { makeValidator } from 'envalid'
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
-import { databaseVariables, flag, port, positive, processVariables, redisVariables, secret, str } from '../platform/config.js'
+import {
+  clusterProblems,
+  databaseVariables,
+  flag,
+  port,
+  positive,
+  processVariables,
+  redisVariables,
+  secret,
+  str,
+} from '../platform/config.js'
 import { watchEpoch } from '../platform/postgres.js'
 import { runProcess } from '../platform/process.js'
 import { createApp } from '../wiring/app.js'
@@ -85,7 +95,7 @@ const webConfig = {
 }
 
 /** The front door. Any number may run: none keeps anything that another one would need. */
-await runProcess({ name: 'web', spec: webConfig }, async (config, life) => {
+await runProcess({ name: 'web', spec: webConfig, check: clusterProblems }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config)
   const app = createApp({ life, postgres, queues, clock })
   watchEpoch(life, postgres)

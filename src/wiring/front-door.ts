@@ -4,7 +4,7 @@ import { hearKeyNews } from '../environment/key-news.js'
 import type { Secret } from '../kernel/secret.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
-import { openRedis, sharedRedis } from '../platform/redis.js'
+import { openSubscriber, sharedRedis } from '../platform/redis.js'
 import { HeldStates } from '../updates/held/held-states.js'
 import { SharedStates } from '../updates/held/shared-states.js'
 import { StateCache } from '../updates/held/state-cache.js'
@@ -114,7 +114,7 @@ export function createFrontDoor({
   hearKeyNews(life, queues, app.environments.keys)
   const trusted = new TrustedProxies(trustedProxies)
   const { prefix } = queues
-  const subscriber = openRedis(life, queues.redisUrl, 'subscriber')
+  const subscriber = openSubscriber(life, queues)
   const redis = sharedRedis(life, queues.redisUrl, 'request')
   const feed = new ChangeFeed({ redis: subscriber, prefix, turns, log })
   feed.watch(life, new Hearing({ subscriber, publisher: redis, prefix }))

@@ -1,6 +1,7 @@
 /** The Lua that users who may not send any run by its digest (`RedisUser`). Redis keeps loaded scripts until it restarts, or somebody flushes them. */
 import { Queue } from 'bullmq'
 import type { Life } from '../platform/process.js'
+import { nodesOf } from '../platform/redis/cluster.js'
 import { openRedis, type Redis } from '../platform/redis.js'
 import { every } from '../platform/timer.js'
 
@@ -36,7 +37,7 @@ export function keepQueueScriptsLoaded(life: Life, { redisUrl }: { redisUrl: str
 }
 
 async function loadScripts(client: Redis, scripts: readonly string[]): Promise<void> {
-  for (const lua of scripts) await client.script('LOAD', lua)
+  for (const node of nodesOf(client)) for (const lua of scripts) await node.script('LOAD', lua)
 }
 
 /** The library defines all of its scripts as commands of a client. */

@@ -4,6 +4,7 @@
  */
 import { directDoorPrefix, ingestDirectUsage } from '../metering/wire/jobs.js'
 import { replyChannel } from '../metering/wire/replies.js'
+import { queuePrefix as ofQueue } from '../platform/redis/slots.js'
 import { environmentQueue } from '../updates/deliver/jobs.js'
 import { anyEntity, epochKey, escaped, feedKey, heartbeatKey, markerKey } from '../updates/external-cache/keys.js'
 
@@ -19,7 +20,9 @@ interface Owned {
   environmentId: string
 }
 
-const connection = ['+ping', '+select', '+client|setname']
+/** With what a client finds the nodes of a cluster. */
+const ofCluster = ['+cluster|slots', '+cluster|keyslot', '+cluster|info', '+asking', '+readonly', '+readwrite']
+const connection = ['+ping', '+select', '+client|setname', ...ofCluster]
 
 /** Of the script that adds a job. */
 const addingJobs =
@@ -42,7 +45,7 @@ export function queueUserRules(user: QueueUser, { queuePrefix, environmentId }: 
   const { queue } = isSidecar ? ingestDirectUsage(environmentId) : environmentQueue(environmentId)
   const replies = replyChannel(queuePrefix, directDoorPrefix(environmentId))
   return [
-    `~${escaped(`${queuePrefix}:${queue}:`)}*`,
+    `~${escaped(`${ofQueue(queuePrefix, queue)}:${queue}:`)}*`,
     ...(isSidecar ? [`&${escaped(replies)}*`] : []),
     ...connection,
     '+evalsha',
@@ -70,5 +73,5 @@ export function cacheUserRules(user: QueueUser, { cachePrefix }: { cachePrefix: 
     heartbeatKey(cachePrefix),
     markerKey(cachePrefix),
   ]
-  return [...entries, ...feed.map((key) => `~${escaped(key)}`), ...owned, ...allow(keepingFeed), '+eval', '+scan']
+  return [...entries, ...feed.map((key) => `~${escaped(key)}`), ...owned, ...allow(keepingFeed), '+eval', '+scan', '+cluster|nodes']
 }

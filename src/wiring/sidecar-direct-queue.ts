@@ -9,7 +9,7 @@ import { Replies } from '../metering/intake/replies.js'
 import { directDoorPrefix, ingestDirectUsage } from '../metering/wire/jobs.js'
 import type { Life } from '../platform/process.js'
 import { openQueue } from '../platform/queue.js'
-import { openRedis } from '../platform/redis.js'
+import { openSubscriber } from '../platform/redis.js'
 import type { UsageQueueAddress } from '../sidecar/config/config.js'
 import { DirectQueue } from '../sidecar/source/direct-queue.js'
 
@@ -20,7 +20,7 @@ export function openDirectQueue(
   { apiKey, clock, answerWithinMs }: { apiKey: Secret; clock: Clock; answerWithinMs: number },
 ): DirectQueue {
   const connection = { redisUrl: redisUrl.reveal(), prefix, user: 'limited' } as const
-  const subscriber = openRedis(life, connection.redisUrl, 'subscriber', 'limited')
+  const subscriber = openSubscriber(life, connection)
   const queues = [openQueue(life, connection, ingestDirectUsage(environmentId))]
   const limits = { maxWaitingJobs: defaultMaxWaitingJobs, maxRedisBytes: null }
   const intake = new UsageIntake({

@@ -12,7 +12,11 @@ export async function openStores(
   config: StoreConfig,
   options: { session?: Record<string, string> } = {},
 ): Promise<{ postgres: Postgres; clock: DatabaseClock; queues: QueueConnection }> {
-  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), { poolSize: config.DATABASE_POOL_SIZE, ...options })
+  const postgres = await connectPostgres(life, config.DATABASE_URL.reveal(), {
+    poolSize: config.DATABASE_POOL_SIZE,
+    isPooler: config.DATABASE_DIRECT_URL !== undefined,
+    ...options,
+  })
   const clock = await DatabaseClock.open(life, postgres.pool)
   return { postgres, clock, queues: { redisUrl: config.REDIS_URL.reveal(), prefix: config.QUEUE_PREFIX } }
 }

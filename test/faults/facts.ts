@@ -1,5 +1,6 @@
 /** Waits until the platform is quiet, and reads what the checker compares. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { loosePrefix } from '../../src/platform/redis/slots.js'
 import { entityKey, usageKey } from '../../src/updates/external-cache/keys.js'
 import { mostMemoryAfter } from '../attack/row.js'
 import { type Facts, findCopies, type Seen, type Stored, type Subscription, type Usage } from './checker.js'
@@ -23,7 +24,7 @@ const waitingRows = `
 async function waiting(stage: Stage): Promise<string[]> {
   const rows = await stage.postgres.query<{ what: string; count: number }>(waitingRows)
   const jobs = await stage.redis.do(async (redis) => {
-    const keys = await redis.keys(`${queuePrefix}:*`)
+    const keys = await redis.keys(`*${loosePrefix(queuePrefix)}*`)
     const lists = keys.filter((key) => /:(wait|active)$/.test(key))
     const counts = await Promise.all(lists.map((key) => redis.llen(key)))
     return lists.map((key, index) => ({ what: `jobs in ${key}`, count: counts[index]! }))

@@ -1,4 +1,5 @@
 /** Looks at what grows, every few seconds. */
+import { loosePrefix } from '../../src/platform/redis/slots.js'
 import { queuePrefix, type Stage } from '../faults/stage/stage.js'
 import type { Panel, Series } from './plot.js'
 
@@ -60,7 +61,7 @@ export class Sampler {
 
   async #lookAtQueues(): Promise<void> {
     await this.stage.redis.do(async (redis) => {
-      const keys = await redis.keys(`${queuePrefix}:*`)
+      const keys = await redis.keys(`*${loosePrefix(queuePrefix)}*`)
       const lists = keys.filter((key) => /:(wait|active)$/.test(key))
       const counts = await Promise.all(lists.map((key) => redis.llen(key)))
       for (const [index, key] of lists.entries())

@@ -20,6 +20,14 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const startMs = 60_000
 const graceMs = 12_000
 
+/** In the place of those of the test run. */
+interface OtherServers {
+  redisUrl?: string
+  /** What the processes are told of the database. */
+  databaseUrlOf?: (url: string) => string
+  hasPersistentCache?: boolean
+}
+
 /**
  * The processes of the Procfile in the hand of a test: each is started and stopped by it, and nothing starts one again. They share a database and a key
  * prefix of their own, and one environment with a catalog.
@@ -47,16 +55,20 @@ export class OwnProcesses {
   }
 
   /** Nothing runs yet. `env` goes to every process; all ends with `close`. */
-  static async create(catalog: string, env: Record<string, string> = {}): Promise<OwnProcesses> {
+  static async create(
+    catalog: string,
+    env: Record<string, string> = {},
+    { redisUrl = testRedisUrl(), databaseUrlOf = (url: string) => url, hasPersistentCache = false }: OtherServers = {},
+  ): Promise<OwnProcesses> {
     const database = await createTestDatabase()
-    const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
-    const { environmentId, serverApiKey } = await prepareEnvironment(database.url, queues, catalog)
+    const queues = { redisUrl, prefix: testRedisPrefix() }
+    const { environmentId, serverApiKey } = await prepareEnvironment(database.url, queues, catalog, hasPersistentCache)
     const processes = parseProcfile(readFileSync(`${root}Procfile`, 'utf8')).filter(({ name }) => name !== 'release')
     const ports = new Ports()
     const taken: Record<string, number> = {}
     for (const { name } of processes) taken[name] = await ports.take()
     const wiring: Wiring = {
-      databaseUrl: database.url,
+      databaseUrl: databaseUrlOf(database.url),
       redisUrl: queues.redisUrl,
       environmentId,
       serverApiKey,
@@ -139,12 +151,13 @@ async function prepareEnvironment(
   databaseUrl: string,
   queues: { redisUrl: string; prefix: string },
   catalog: string,
+  hasPersistentCache: boolean,
 ): Promise<{ environmentId: string; serverApiKey: string }> {
   const life = new Life('prepare', silentLogger())
   try {
     const postgres = openPostgres(life, databaseUrl, { poolSize: 2 })
     const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
-    const { environment } = await app.environments.create({ refId: 'own', isTest: true })
+    const { environment } = await app.environments.create({ refId: 'own', isTest: true, hasPersistentCache })
     await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })
     const { key } = await app.environments.createKey({ environment: 'own', kind: 'SERVER', name: 'test', expiresAt: null })
     return { environmentId: environment.id, serverApiKey: key }

@@ -35,10 +35,15 @@ export const announceLua = `${listenersLua}
 redis.call('PUBLISH', ARGV[1], ARGV[2])
 return {redisEpoch(), listeners(KEYS[1], KEYS[2])}`
 
-/** Lua. KEYS: a lease. ARGV: milliseconds. Answers the epoch, and whether the lease that it prolongs has lasted until now. */
+/**
+ * Lua. KEYS: what leases begin with, a lease. ARGV: milliseconds. Answers the epoch, and whether the lease that it prolongs has lasted until now.
+ *
+ * No key is what leases begin with: so while a cluster moves the slot it takes neither this nor an announcement, both of which name two keys of which one is
+ * not there. Nobody is trusted then to whom nothing can be announced.
+ */
 export const leaseLua = `${redisEpochLua}
-local isKept = redis.call('PEXPIRE', KEYS[1], ARGV[1])
-if isKept == 0 then redis.call('SET', KEYS[1], '', 'PX', ARGV[1]) end
+local isKept = redis.call('PEXPIRE', KEYS[2], ARGV[1])
+if isKept == 0 then redis.call('SET', KEYS[2], '', 'PX', ARGV[1]) end
 return {redisEpoch(), isKept}`
 
 /** Lua. KEYS: what leases begin with, who is registered for environments. ARGV: a holder's name. Registers it for each of them. */

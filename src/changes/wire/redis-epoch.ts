@@ -9,5 +9,6 @@ local function redisEpoch()
   return string.sub(string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or '', 1, 16)
 end`
 
-/** The same of an answer of INFO. */
-export const redisEpochOf = (info: string): string => (/master_replid:([\da-f]+)/.exec(info)?.[1] ?? '').slice(0, 16)
+/** Lua. KEYS: one of a queue. Answers the epoch of the server that has it. */
+export const queueEpochLua = `${redisEpochLua}
+return redisEpoch()`

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Command } from '../../cli/command-line.js'
 import { environmentOption } from '../../cli/entries.js'
 import { text, UsageError, type Values } from '../../cli/input.js'
+import { nodesOf } from '../../platform/redis/cluster.js'
 import { isReply } from '../../platform/redis.js'
 import { cacheUserRules, type QueueUser, queueUserRules } from '../../wiring/redis-users.js'
 import { type AdminContext, findEnvironment } from './context.js'
@@ -70,13 +71,16 @@ const lineOf = (user: MadeUser) => ['ACL', 'SETUSER', user.user, ...setting(user
 const quoted = (word: string) => (/^[\w+>|:-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`)
 
 async function apply(redis: ReturnType<AdminContext['redis']>, user: MadeUser): Promise<Applied> {
+  // The nodes of a cluster are known once it has answered; each has users of its own.
+  await redis.ping()
+  const nodes = nodesOf(redis)
   try {
-    await redis.acl('SETUSER', user.user, ...setting(user))
+    for (const node of nodes) await node.acl('SETUSER', user.user, ...setting(user))
   } catch (error) {
     if (!isReply(error, 'NOPERM')) throw error
     throw new UsageError('the user of REDIS_URL may not make others (ACL SETUSER): have the line run by one who may, without --apply')
   }
-  return redis.acl('SAVE').then(
+  return Promise.all(nodes.map((node) => node.acl('SAVE'))).then(
     () => 'saved',
     () => 'unsaved',
   )

@@ -69,7 +69,13 @@ export async function startRedis(options: RedisOptions): Promise<OwnService> {
   }
 }
 
-async function findRedis({ cacheFolder, children, notice, signal }: RedisOptions): Promise<Program> {
+/** One that is here or brought, new enough. */
+export async function findRedis({
+  cacheFolder,
+  children,
+  notice,
+  signal,
+}: Pick<RedisOptions, 'cacheFolder' | 'children' | 'notice' | 'signal'>): Promise<Program> {
   for (const name of ['valkey-server', 'redis-server']) {
     const file = findOnPath(name)
     if (!file) continue

@@ -2,11 +2,12 @@ import type { Redis } from 'ioredis'
 import type { Logger } from '../../platform/logger.js'
 import { Gauge, type Registry } from '../../platform/metrics.js'
 import type { JobQueue } from '../../platform/queue.js'
+import { mastersOf } from '../../platform/redis/cluster.js'
 
 export interface BacklogLimits {
   /** Jobs that wait in one queue: some seconds of work for its workers. */
   maxWaitingJobs: number
-  /** Memory that Redis uses, in bytes; null: most of what it may have (its `maxmemory`), if it says so. */
+  /** Memory that Redis uses, or a node of its cluster, in bytes; null: most of what it may have (its `maxmemory`), if it says so. */
   maxRedisBytes: number | null
 }
 
@@ -69,13 +70,15 @@ export class Backlog {
 
   async refresh(): Promise<void> {
     const { redis, queues, limits } = this.#parts
-    const [info, ...waiting] = await Promise.all([redis?.info('memory') ?? '', ...queues.map((queue) => queue.waiting())])
-    const memory = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
-    const usedBytes = memory('used_memory')
-    const maxBytes = limits.maxRedisBytes ?? (memory('maxmemory') * maxShareOfMemory || Number.POSITIVE_INFINITY)
+    const asked = redis === null ? [] : mastersOf(redis)
+    const [infos, ...waiting] = await Promise.all([
+      Promise.all(asked.map((server) => server.info('memory'))),
+      ...queues.map((queue) => queue.waiting()),
+    ])
+    const usedBytes = Math.max(0, ...infos.map((info) => memory(info, 'used_memory')))
     const waitingJobs = Math.max(0, ...waiting)
     const waitingBytes = Math.round(waitingJobs * this.#meanJobBytes)
-    const isFull = usedBytes > maxBytes || waitingBytes > maxWaitingBytes
+    const isFull = infos.some((info) => isServerFull(info, limits.maxRedisBytes)) || waitingBytes > maxWaitingBytes
     const reason = waitingJobs > limits.maxWaitingJobs ? 'jobs' : isFull ? 'memory' : null
     this.#note(reason, { waitingJobs, waitingBytes, usedBytes })
   }
@@ -98,4 +101,12 @@ export class Backlog {
     if (reason) this.#parts.log.warn({ reason, ...facts }, 'usage is refused: too much of it waits')
     else this.#parts.log.info(facts, 'usage is taken again')
   }
+}
+
+/** In an answer of INFO. */
+const memory = (info: string, name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+
+function isServerFull(info: string, maxRedisBytes: number | null): boolean {
+  const maxBytes = maxRedisBytes ?? (memory(info, 'maxmemory') * maxShareOfMemory || Number.POSITIVE_INFINITY)
+  return memory(info, 'used_memory') > maxBytes
 }

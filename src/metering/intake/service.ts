@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.js'
 import { showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
 import { openQueue, type QueueConnection } from '../../platform/queue.js'
-import { openRedis } from '../../platform/redis.js'
+import { openRedis, openSubscriber } from '../../platform/redis.js'
 import { Corrections, type FindTestClock } from '../corrections/corrections.js'
 import { Recomputations } from '../corrections/recomputation.js'
 import type { LoadHeldSeries } from '../counting/held-series.js'
@@ -62,7 +62,7 @@ function openIntake({
   const redis = openRedis(life, queues.redisUrl, 'request')
   return {
     queues: shardQueues,
-    replies: new Replies(openRedis(life, queues.redisUrl, 'subscriber'), queues.prefix),
+    replies: new Replies(openSubscriber(life, queues), queues.prefix),
     clock,
     backlog: new Backlog({ redis, queues: [...shardQueues, aggregation], limits, log: life.log, metrics: life.metrics }),
     expectAnnouncement,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.js'
 import type { Log } from '../../kernel/log.js'
 import { Secret } from '../../kernel/secret.js'
+import { isOfSeveral, urlOfParts, withAccess } from '../../platform/redis/address.js'
 import { ApiClient } from '../../reader/api/client.js'
 import { ApiClock } from '../../reader/api/clock.js'
 import { StateReader } from '../../reader/api/messages.js'
@@ -92,10 +93,8 @@ async function openExternal(
     import('../../updates/external-cache/writer.js'),
     import('../../reader/source/external-source.js'),
   ])
-  const url = new URL(`${tls ? 'rediss' : 'redis'}://${host.includes(':') ? `[${host}]` : host}:${port}/${db}`)
-  if (username !== undefined) url.username = encodeURIComponent(username)
-  if (password !== undefined) url.password = encodeURIComponent(password)
-  const redis = openRedis(closers, url.href, 'request', 'limited')
+  const address = urlOfParts({ host: host.includes(':') && !isOfSeveral(host) ? `[${host}]` : host, port, db, isEncrypted: tls })
+  const redis = openRedis(closers, withAccess(address, username, password), 'request', 'limited')
   await Promise.race([new Promise<void>((resolve) => redis.once('ready', resolve)), sleep(firstConnectionMs)])
   const writer = new ExternalCacheWriter({ redis, prefix, ttlSeconds: ttl ?? defaults.redisTtlSeconds })
   const reader = new ExternalCacheReader({ redis, prefix, pool })

@@ -1,5 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import type { Log } from '../../kernel/log.js'
+import { hostOfSeveral, isOfCluster, isOfSeveral } from '../../platform/redis/address.js'
+import { isTagged } from '../../platform/redis/slots.js'
 import type { FallbackCause } from '../../reader/states/figures.js'
 import { TollgateError } from '../error.js'
 import type { Fallback, RedisOptions, UsageEvent } from '../types.js'
@@ -100,5 +102,22 @@ export function checkOptions(options: ClientOptions): void {
   for (const [name, size] of Object.entries(sizes)) if (size !== undefined && !(size > 0)) problems.push(`${name} must be a number above 0`)
   if (batchSize !== undefined && batchSize > largestBatch) problems.push(`batchSize must be ${largestBatch} at most`)
   if (redis !== undefined && !redis.environmentPrefix) problems.push('redis.environmentPrefix is missing')
+  problems.push(...problemsOfSeveral(redis))
   if (problems.length > 0) throw new TollgateError('INVALID_ARGUMENT', 'INVALID_ARGUMENT', problems.join('; '), {})
+}
+
+function problemsOfSeveral({ host = '', environmentPrefix = '', db = 0 }: Partial<RedisOptions> = {}): string[] {
+  if (!isOfSeveral(host)) return []
+  try {
+    hostOfSeveral(host)
+  } catch (error) {
+    return [`redis.host ${(error as Error).message}`]
+  }
+  if (!isOfCluster(host)) return []
+  return [
+    ...(isTagged(environmentPrefix)
+      ? []
+      : ['redis.environmentPrefix must be in braces, as in {production}: redis.host is of a Redis Cluster']),
+    ...(db === 0 ? [] : ['redis.db must be 0: a Redis Cluster has no other']),
+  ]
 }

@@ -13,8 +13,10 @@ import {
   secret,
   str,
 } from '../../platform/config.js'
+import { isOfCluster, isRedisUrl, parseRedisAddress, withAccess, withoutParameters } from '../../platform/redis/address.js'
+import { isTagged } from '../../platform/redis/slots.js'
 import { type GlobalFallbacks, parseGlobalFallbacks } from '../../reader/states/fallback.js'
-import { databaseIndex, externalCacheAddress, host, withCredentials } from '../../updates/external-cache/config.js'
+import { cacheClusterProblems, databaseIndex, externalCacheAddress, host, hostMeaning } from '../../updates/external-cache/config.js'
 
 const globalFallbacks = makeValidator<GlobalFallbacks>(parseGlobalFallbacks)
 
@@ -45,16 +47,17 @@ export interface UsageQueueAddress {
 
 const usageQueue = makeValidator<UsageQueueAddress>((input) => {
   // The messages never repeat the value: it carries a password.
-  const url = URL.canParse(input) ? new URL(input) : null
-  if (url === null || !/^rediss?:$/.test(url.protocol))
-    throw new Error('must be an address such as redis://user:password@host:port/db?environment=<id>')
-  const environmentId = url.searchParams.get('environment')
-  const unknown = [...url.searchParams.keys()].filter((name) => name !== 'environment' && name !== 'prefix')
+  if (!isRedisUrl(input)) throw new Error('must be an address such as redis://user:password@host:port/db?environment=<id>')
+  const { url, parameters } = withoutParameters(input)
+  parseRedisAddress(url)
+  const environmentId = parameters.get('environment')
+  const unknown = [...parameters.keys()].filter((name) => name !== 'environment' && name !== 'prefix')
   if (!environmentId) throw new Error('must name the environment, as in redis://user:password@host:port/db?environment=<id>')
   if (unknown.length > 0) throw new Error(`has an unknown parameter ${unknown.join(', ')}: only environment and prefix are known`)
-  const prefix = url.searchParams.get('prefix') || '{tollgate}'
-  url.search = ''
-  return { redisUrl: new Secret(url.href), environmentId, prefix }
+  const prefix = parameters.get('prefix') || '{tollgate}'
+  if (isOfCluster(url) && !isTagged(prefix))
+    throw new Error('must have a prefix in braces, as in prefix={tollgate}: it is of a Redis Cluster')
+  return { redisUrl: new Secret(url), environmentId, prefix }
 })
 
 const serviceNames = makeValidator<string[]>((input) => {
@@ -84,7 +87,7 @@ const spec = {
     desc: 'Prefix of the keys of the external cache; set, the external cache is the cache, and the persistent-cache-service keeps it current',
     example: 'production',
   }),
-  REDIS_HOST: host({ default: 'localhost', desc: 'Host of the external cache' }),
+  REDIS_HOST: host({ default: 'localhost', desc: hostMeaning }),
   REDIS_PORT: port({ default: 6379, desc: 'Port of the external cache' }),
   REDIS_DB: databaseIndex({ default: 0, desc: 'Database of the external cache' }),
   REDIS_USERNAME: str({ default: undefined, desc: 'User of the external cache' }),
@@ -166,6 +169,7 @@ function contradictions(config: SidecarConfig): string[] {
     problems.push('REDIS_USERNAME is set without REDIS_PASSWORD: set both or none')
   if (config.REDIS_PASSWORD !== undefined && config.REDIS_ENVIRONMENT_PREFIX === undefined)
     problems.push('REDIS_PASSWORD is set without REDIS_ENVIRONMENT_PREFIX, which turns the external cache on')
+  problems.push(...cacheClusterProblems(config, 'REDIS_ENVIRONMENT_PREFIX', config.REDIS_ENVIRONMENT_PREFIX))
   if (config.REDIS_KEYS_TTL_IN_SECS === 0)
     problems.push('REDIS_KEYS_TTL_IN_SECS is 0: keys would be gone at once; a negative number keeps them for ever')
   const heapBytes = getHeapStatistics().heap_size_limit
@@ -181,5 +185,5 @@ const largestHeapShare = 0.8
 
 /** The Redis of the external cache. */
 export function externalCacheUrl(config: SidecarConfig): string {
-  return withCredentials(externalCacheAddress(config), config.REDIS_USERNAME, config.REDIS_PASSWORD)
+  return withAccess(externalCacheAddress(config), config.REDIS_USERNAME, config.REDIS_PASSWORD?.reveal())
 }

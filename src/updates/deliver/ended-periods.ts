@@ -2,8 +2,10 @@ import type pg from 'pg'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import type { EntitlementService } from '../../entitlement/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
+import { unavailable } from '../../kernel/problem.js'
 import { type EndedPeriod, findEndedPeriods } from '../../metering/counting/ended-periods.js'
 import type { Logger } from '../../platform/logger.js'
+import { nodesOf } from '../../platform/redis/cluster.js'
 import type { Redis } from '../../platform/redis.js'
 import { changeChannel } from '../wire/change-message.js'
 import { turnoverMessages } from './change-messages.js'
@@ -81,7 +83,11 @@ export class EndedPeriods {
   /** A socket holds the channel of its environment, in whichever web process it ends. */
   async #listened(): Promise<Listened[]> {
     const before = changeChannel(this.#prefix, '')
-    const channels = (await this.#redis.pubsub('CHANNELS', `${before.replace(/[\\*?[\]]/g, '\\$&')}*`)) as string[]
+    const pattern = `${before.replace(/[\\*?[\]]/g, '\\$&')}*`
+    // A node knows of its own subscribers. One that does not answer has none.
+    const heard = await Promise.allSettled(nodesOf(this.#redis).map((node) => node.pubsub('CHANNELS', pattern) as Promise<string[]>))
+    const channels = [...new Set(heard.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : [])))]
+    if (channels.length === 0 && heard.some(({ status }) => status === 'rejected')) throw unavailable('Redis does not say who listens')
     if (channels.length === 0) return []
     const { rows } = await this.#pool.query<Listened>({
       text: `

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { redisEpochOf } from '../../changes/wire/redis-epoch.js'
+import { queueEpochLua } from '../../changes/wire/redis-epoch.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { unavailable } from '../../kernel/problem.js'
@@ -7,9 +7,10 @@ import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Life } from '../../platform/process.js'
 import type { JobQueue, QueueConnection } from '../../platform/queue.js'
+import { queuePrefix } from '../../platform/redis/slots.js'
 import { type Redis, sharedRedis } from '../../platform/redis.js'
 import type { Place, QueueMessage } from '../wire/queue-message.js'
-import { openEnvironmentQueues } from './jobs.js'
+import { environmentQueue, openEnvironmentQueues } from './jobs.js'
 import { QueueBound } from './queue-bound.js'
 import type { SqsFeeds } from './sqs-feeds.js'
 
@@ -41,7 +42,8 @@ export class FeedEpochs {
   readonly #databaseEpoch: Pick<DatabaseEpoch, 'current'>
   readonly #log: Logger
   /** That of the queues: who adds to them and who is asked for its epoch must be the same server. */
-  readonly #redis: Redis
+  readonly #redis: Redis & { queueEpoch(key: string): Promise<string> }
+  readonly #prefix: string
   readonly #queueOf: (environmentId: string) => JobQueue<QueueMessage>
   readonly #bound: QueueBound
   readonly #sqs: Pick<SqsFeeds, 'tell'>
@@ -65,7 +67,10 @@ export class FeedEpochs {
     this.#databaseEpoch = databaseEpoch
     this.#log = life.log
     this.#sqs = sqs
-    this.#redis = sharedRedis(life, queues.redisUrl, 'queue')
+    const redis = sharedRedis(life, queues.redisUrl, 'queue')
+    redis.defineCommand('queueEpoch', { numberOfKeys: 1, lua: queueEpochLua })
+    this.#redis = redis as Redis & { queueEpoch(key: string): Promise<string> }
+    this.#prefix = queues.prefix
     this.#queueOf = openEnvironmentQueues(life, queues)
     this.#bound = new QueueBound({ redis: this.#redis, prefix: queues.prefix, mostBytes: mostWaitingBytes })
   }
@@ -104,10 +109,15 @@ export class FeedEpochs {
 
   /** Begins an epoch wherever nobody vouches for the last one any more, and where too much waits. */
   async look(): Promise<void> {
-    const redis = await this.#redisEpoch()
+    const failures: unknown[] = []
     for (const feed of await this.#feeds()) {
       const { environmentId, epoch, isTold } = feed
-      const vouchedBy = this.#vouchedBy(feed, redis)
+      // The queues of a cluster are on several servers, of which one may be away.
+      const vouchedBy = await this.#vouchedBy(feed).catch((error: unknown) => {
+        failures.push(error)
+        return null
+      })
+      if (vouchedBy === null) continue
       const isVouched = epoch !== null && feed.vouchedBy === vouchedBy
       const current = isVouched ? await this.#withinBound(feed, epoch) : await this.#begin(environmentId, vouchedBy)
       if (current === null) continue
@@ -117,6 +127,7 @@ export class FeedEpochs {
         this.#log.warn({ err: error, environmentId }, 'a persistent cache could not be told to read everything anew yet'),
       )
     }
+    if (failures.length > 0) throw failures[0]
   }
 
   /**
@@ -149,13 +160,15 @@ export class FeedEpochs {
     return rows
   }
 
-  async #redisEpoch(): Promise<string> {
-    return redisEpochOf(await this.#redis.info('replication'))
+  /** Of the server that has the queue of the environment. */
+  #redisEpoch(environmentId: string): Promise<string> {
+    const { queue } = environmentQueue(environmentId)
+    return this.#redis.queueEpoch(`${queuePrefix(this.#prefix, queue)}:${queue}`)
   }
 
   /** What SQS has taken it does not lose with the platform's Redis. */
-  #vouchedBy({ queueUrl, since }: Feed, redis: string): string {
-    return [queueUrl === null ? redis : 'sqs', this.#databaseEpoch.current, since].join('.')
+  async #vouchedBy({ environmentId, queueUrl, since }: Feed): Promise<string> {
+    return [queueUrl === null ? await this.#redisEpoch(environmentId) : 'sqs', this.#databaseEpoch.current, since].join('.')
   }
 
   async #feeds(): Promise<Feed[]> {
@@ -205,7 +218,7 @@ export class FeedEpochs {
     const message: QueueMessage = { v: 1, id: newId(), environmentId, kind: 'reload', epoch, timestamp: Date.now() }
     if (queueUrl === null) {
       await this.#queueOf(environmentId).add(message, { onceAtATime: `reload-${epoch}` })
-      if (this.#vouchedBy(feed, await this.#redisEpoch()) !== vouchedBy) return
+      if ((await this.#vouchedBy(feed)) !== vouchedBy) return
     } else if (!(await this.#sqs.tell(queueUrl, [message]))) throw unavailable('The queue of SQS is away')
     await this.#pool.query({
       text: 'UPDATE environment_feed SET is_told = true WHERE environment_id = $1::uuid AND epoch = $2::bigint',

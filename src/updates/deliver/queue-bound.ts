@@ -1,4 +1,5 @@
 import { Queue } from 'bullmq'
+import { queuePrefix } from '../../platform/redis/slots.js'
 import type { Redis } from '../../platform/redis.js'
 import { environmentQueue } from './jobs.js'
 
@@ -28,7 +29,8 @@ export class QueueBound {
 
   /** By the size of some of those that wait. */
   async isExceeded(environmentId: string): Promise<boolean> {
-    const key = `${this.#prefix}:${environmentQueue(environmentId).queue}`
+    const { queue } = environmentQueue(environmentId)
+    const key = `${queuePrefix(this.#prefix, queue)}:${queue}`
     const [waiting, delayed] = await Promise.all([this.#redis.llen(`${key}:wait`), this.#redis.zcard(`${key}:delayed`)])
     if (waiting + delayed < fewMessages) return false
     const positions = (count: number) => Array.from({ length: Math.min(count, sampled) }, (_, n) => Math.floor((n * count) / sampled))
@@ -44,9 +46,10 @@ export class QueueBound {
 
   /** Takes away what waits, oldest first; answers how many. What is in work stays. */
   async discard(environmentId: string): Promise<number> {
-    const queue = new Queue(environmentQueue(environmentId).queue, {
+    const { queue: name } = environmentQueue(environmentId)
+    const queue = new Queue(name, {
       connection: this.#redis,
-      prefix: this.#prefix,
+      prefix: queuePrefix(this.#prefix, name),
       skipWaitingForReady: true,
       skipVersionCheck: true,
     })

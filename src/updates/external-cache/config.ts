@@ -2,6 +2,18 @@ import { makeValidator } from 'envalid'
 import { Secret } from '../../kernel/secret.js'
 import type { SqsQueue } from '../../platform/cloud/sqs.js'
 import { type Config, type ConfigSpec, flag, integer, port, positive, processVariables, secret, str } from '../../platform/config.js'
+import {
+  accessOf,
+  hostOfSeveral,
+  isOfCluster,
+  isOfSeveral,
+  isRedisUrl,
+  parseRedisAddress,
+  urlOfParts,
+  withAccess,
+  withoutParameters,
+} from '../../platform/redis/address.js'
+import { isTagged } from '../../platform/redis/slots.js'
 
 /** A queue in the platform's Redis. */
 export interface RedisQueueAddress {
@@ -25,19 +37,21 @@ export type QueueAddress = RedisQueueAddress | SqsQueueAddress
 
 const queueAddress = makeValidator<QueueAddress>((input) => {
   // The messages never repeat the value: it may carry a password.
-  const url = URL.canParse(input) ? new URL(input) : null
-  if (url?.protocol === 'https:') return sqsAddress(url)
-  if (url === null || !/^rediss?:$/.test(url.protocol))
+  if (URL.canParse(input) && new URL(input).protocol === 'https:') return sqsAddress(new URL(input))
+  if (!isRedisUrl(input))
     throw new Error(
       'must be an address such as redis://host:port/db?queue=name&prefix={tollgate}, or https://sqs.<region>.amazonaws.com/<account>/<queue>',
     )
-  const queue = url.searchParams.get('queue')
-  const unknown = [...url.searchParams.keys()].filter((name) => name !== 'queue' && name !== 'prefix')
+  const { url, parameters } = withoutParameters(input)
+  parseRedisAddress(url)
+  const queue = parameters.get('queue')
+  const unknown = [...parameters.keys()].filter((name) => name !== 'queue' && name !== 'prefix')
   if (!queue) throw new Error('must name the queue, as in redis://host:port/db?queue=name')
   if (unknown.length > 0) throw new Error(`has an unknown parameter ${unknown.join(', ')}: only queue and prefix are known`)
-  const prefix = url.searchParams.get('prefix') || '{tollgate}'
-  url.search = ''
-  return { kind: 'redis', redisUrl: new Secret(url.href), queue, prefix }
+  const prefix = parameters.get('prefix') || '{tollgate}'
+  if (isOfCluster(url) && !isTagged(prefix))
+    throw new Error('must have a prefix in braces, as in prefix={tollgate}: it is of a Redis Cluster')
+  return { kind: 'redis', redisUrl: new Secret(url), queue, prefix }
 })
 
 function sqsAddress(url: URL): SqsQueueAddress {
@@ -68,14 +82,18 @@ const httpUrl = makeValidator<string>((input) => {
   return input
 })
 
-/** A name or an address; an IPv6 one with its brackets or without. Kept as URLs write it. */
+/** A name or an address; an IPv6 one with its brackets or without. Kept as URLs write it. Or several servers. */
 export const host = makeValidator<string>((input) => {
+  if (isOfSeveral(input)) return hostOfSeveral(input)
   const written = input.includes(':') && !input.startsWith('[') ? `[${input}]` : input
   const url = `redis://${written}`
   if (!URL.canParse(url) || new URL(url).host.toLowerCase() !== written.toLowerCase())
     throw new Error(`must be the name or address of a host and nothing else, not "${input}"`)
   return written
 })
+
+export const hostMeaning =
+  'Host of the external cache; a cluster as `redis+cluster://host:7000,host:7001`, by Sentinel as `redis+sentinel://host:26379,host:26379/name`'
 
 export const databaseIndex = makeValidator<number>((input) => {
   if (!/^\d+$/.test(input)) throw new Error(`must be the number of a Redis database, not "${input}"`)
@@ -101,7 +119,7 @@ const spec = {
     default: 'production',
     desc: 'Prefix of all keys, the same as in SDKs and sidecars; on a Redis Cluster in braces',
   }),
-  REDIS_HOST: host({ desc: 'Host of the external cache', example: 'cache.internal' }),
+  REDIS_HOST: host({ desc: hostMeaning, example: 'cache.internal' }),
   REDIS_PORT: port({ default: 6379, desc: 'Port of the external cache' }),
   REDIS_DB: databaseIndex({ default: 0, desc: 'Database of the external cache' }),
   REDIS_USER: str({ default: undefined, desc: 'User of the external cache' }),
@@ -129,6 +147,7 @@ function contradictions({ QUEUE_URL, ...config }: QueueConsumptionConfig): strin
   const problems: string[] = QUEUE_URL.kind === 'redis' ? redisContradictions(QUEUE_URL, config) : sqsContradictions(QUEUE_URL, config)
   if (config.REDIS_USER !== undefined && config.REDIS_PASSWORD === undefined)
     problems.push('REDIS_USER is set without REDIS_PASSWORD: set both or none')
+  problems.push(...cacheClusterProblems(config, 'ENVIRONMENT_PREFIX', config.ENVIRONMENT_PREFIX))
   if (config.KEYS_TTL_IN_SECS === 0)
     problems.push('KEYS_TTL_IN_SECS is 0: keys would be gone at once; a negative number keeps them for ever')
   return problems
@@ -140,8 +159,8 @@ function redisContradictions({ redisUrl }: RedisQueueAddress, { CLOUD_ACCESS_KEY
   const problems: string[] = []
   if (CLOUD_ACCESS_KEY_ID !== undefined && CLOUD_SECRET_ACCESS_KEY === undefined)
     problems.push('CLOUD_ACCESS_KEY_ID is set without CLOUD_SECRET_ACCESS_KEY: set both or none')
-  const { username, password } = new URL(redisUrl.reveal())
-  if (CLOUD_SECRET_ACCESS_KEY !== undefined && (username !== '' || password !== ''))
+  const { username, password } = accessOf(redisUrl.reveal())
+  if (CLOUD_SECRET_ACCESS_KEY !== undefined && (username !== undefined || password !== undefined))
     problems.push('QUEUE_URL has a user or password, and CLOUD_SECRET_ACCESS_KEY is set: choose one')
   return problems
 }
@@ -158,9 +177,8 @@ export function queueRedisUrl(
   { redisUrl }: RedisQueueAddress,
   { CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY }: Pick<CloudVariables, 'CLOUD_ACCESS_KEY_ID' | 'CLOUD_SECRET_ACCESS_KEY'>,
 ): string {
-  const url = new URL(redisUrl.reveal())
-  if (CLOUD_SECRET_ACCESS_KEY === undefined) return url.href
-  return withCredentials(url, CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY)
+  if (CLOUD_SECRET_ACCESS_KEY === undefined) return redisUrl.reveal()
+  return withAccess(redisUrl.reveal(), CLOUD_ACCESS_KEY_ID, CLOUD_SECRET_ACCESS_KEY.reveal())
 }
 
 /** The queue of SQS. What is required with one is there. */
@@ -174,19 +192,25 @@ export function sqsQueue(
 
 /** The Redis of the external cache. */
 export function cacheRedisUrl(config: QueueConsumptionConfig): string {
-  return withCredentials(externalCacheAddress(config), config.REDIS_USER, config.REDIS_PASSWORD)
+  return withAccess(externalCacheAddress(config), config.REDIS_USER, config.REDIS_PASSWORD?.reveal())
 }
 
 type CacheVariables = Pick<QueueConsumptionConfig, 'REDIS_TLS' | 'REDIS_HOST' | 'REDIS_PORT' | 'REDIS_DB'>
 
 /** Where it is, for whoever reads or writes it; without user and password. */
-export function externalCacheAddress({ REDIS_TLS, REDIS_HOST, REDIS_PORT, REDIS_DB }: CacheVariables): URL {
-  return new URL(`${REDIS_TLS ? 'rediss' : 'redis'}://${REDIS_HOST}:${REDIS_PORT}/${REDIS_DB}`)
+export function externalCacheAddress({ REDIS_TLS, REDIS_HOST, REDIS_PORT, REDIS_DB }: CacheVariables): string {
+  return urlOfParts({ host: REDIS_HOST, port: REDIS_PORT, db: REDIS_DB, isEncrypted: REDIS_TLS })
 }
 
-/** The URL with user and password, each if there is one. */
-export function withCredentials(url: URL, user: string | undefined, password: Secret | undefined): string {
-  url.username = encodeURIComponent(user ?? '')
-  url.password = encodeURIComponent(password?.reveal() ?? '')
-  return url.href
+/** What else has to be right of an external cache on a Redis Cluster, where an environment is one slot. `variable`: the name of that with the prefix. */
+export function cacheClusterProblems(
+  { REDIS_HOST, REDIS_DB }: Pick<CacheVariables, 'REDIS_HOST' | 'REDIS_DB'>,
+  variable: string,
+  prefix: string | undefined,
+): string[] {
+  if (prefix === undefined || !isOfCluster(REDIS_HOST)) return []
+  return [
+    ...(isTagged(prefix) ? [] : [`${variable} (${prefix}) must be in braces, as in {production}: REDIS_HOST is of a Redis Cluster`]),
+    ...(REDIS_DB === 0 ? [] : [`REDIS_DB is ${REDIS_DB}: a Redis Cluster has database 0 only`]),
+  ]
 }

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../kernel/clock.js'
+import { scanKeys } from '../../platform/redis/cluster.js'
 import type { Redis } from '../../platform/redis.js'
 import type { UsageChange } from '../wire/change-message.js'
 import { type HeldTexts, readHeld } from './held.js'
@@ -146,12 +147,7 @@ export class ExternalCacheWriter {
   async purge(id: EntityId, version: EpochMs, writing: Writing = {}): Promise<boolean> {
     const entity = entityKey(this.#prefix, id)
     const isApplied = await this.#delete([entity, metadataKey(entity)], version, writing)
-    let cursor = '0'
-    do {
-      const [next, found] = await this.#redis.scan(cursor, 'MATCH', keysBelow(entity), 'COUNT', keysPerStep).catch(refuse)
-      await this.#delete([...new Set(found.map(withoutTimestamp))], version, writing)
-      cursor = next
-    } while (cursor !== '0')
+    for await (const found of this.#keys(keysBelow(entity))) await this.#delete([...new Set(found.map(withoutTimestamp))], version, writing)
     return isApplied
   }
 
@@ -163,12 +159,15 @@ export class ExternalCacheWriter {
   /** Those that have an entry, some at a time; one that gets its entry meanwhile may be left out, and one may come twice. */
   async *entities(): AsyncGenerator<EntityId[]> {
     const pattern = `${escaped(anyEntity(this.#prefix))}*`
-    let cursor = '0'
-    do {
-      const [next, found] = await this.#redis.scan(cursor, 'MATCH', pattern, 'COUNT', keysPerStep).catch(refuse)
-      yield found.flatMap((key) => entityOf(this.#prefix, key) ?? [])
-      cursor = next
-    } while (cursor !== '0')
+    for await (const found of this.#keys(pattern)) yield found.flatMap((key) => entityOf(this.#prefix, key) ?? [])
+  }
+
+  async *#keys(pattern: string): AsyncGenerator<string[]> {
+    try {
+      yield* scanKeys(this.#redis, pattern, keysPerStep)
+    } catch (error) {
+      refuse(error)
+    }
   }
 
   /** What there is of one, as it is written. */

@@ -1,5 +1,7 @@
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
+import { sendAll } from '../../platform/redis/cluster.js'
+import { loosePrefix } from '../../platform/redis/slots.js'
 import type { Redis } from '../../platform/redis.js'
 
 // Writes unless another writer came between the read and this write. KEYS: entry. ARGV: revision that was read, body, ttl in seconds.
@@ -26,7 +28,7 @@ export class StateCache {
   constructor(redis: Redis, prefix: string, epoch: Pick<DatabaseEpoch, 'current'>) {
     redis.defineCommand('storeState', { numberOfKeys: 1, lua: storeScript })
     this.#redis = redis
-    this.#prefix = prefix
+    this.#prefix = loosePrefix(prefix)
     this.#epoch = epoch
   }
 
@@ -47,14 +49,20 @@ export class StateCache {
     const answers: (EntitlementState | null)[] = owners.map(() => null)
     let open = owners.map((owner, index) => ({ owner, index, key: this.#key(owner) }))
     while (open.length > 0) {
-      const stored = await this.#send<[string | null, string | null]>(open.map(({ key }) => ['hmget', key, 'revision', 'body']))
+      const stored = await sendAll<[string | null, string | null]>(
+        this.#redis,
+        open.map(({ key }) => ['hmget', key, 'revision', 'body']),
+      )
       const writes = open.flatMap((one, position) => {
         const [revision, body] = stored[position]!
         const changed = change(body ? (JSON.parse(body) as EntitlementState) : null, one.owner)
         answers[one.index] = changed
         return changed === null ? [] : [{ ...one, command: ['storeState', one.key, revision ?? '0', JSON.stringify(changed), ttlSeconds] }]
       })
-      const isStored = await this.#send<0 | 1>(writes.map(({ command }) => command))
+      const isStored = await sendAll<0 | 1>(
+        this.#redis,
+        writes.map(({ command }) => command),
+      )
       open = writes.filter((_, position) => isStored[position] === 0)
     }
     return answers
@@ -68,18 +76,11 @@ export class StateCache {
 
   /** The same for many at once, in their order. */
   async readAll(owners: readonly StateOwner[]): Promise<(EntitlementState | null)[]> {
-    const bodies = await this.#send<string | null>(owners.map((of) => ['hget', this.#key(of), 'body']))
+    const bodies = await sendAll<string | null>(
+      this.#redis,
+      owners.map((of) => ['hget', this.#key(of), 'body']),
+    )
     return bodies.map((body) => (body ? (JSON.parse(body) as EntitlementState) : null))
-  }
-
-  /** In one write to the connection. Fails as the first command that failed. */
-  async #send<Answer>(commands: (string | number)[][]): Promise<Answer[]> {
-    if (commands.length === 0) return []
-    const outcomes = (await this.#redis.pipeline(commands).exec())!
-    return outcomes.map(([error, answer]) => {
-      if (error) throw error
-      return answer as Answer
-    })
   }
 
   // v2: a state has a `basis`. The length of the customer's id keeps customer "a", resource "b:c" apart from customer "a:b", resource "c".

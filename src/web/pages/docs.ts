@@ -40,7 +40,7 @@ const sections: readonly (readonly [title: string, names: readonly string[]])[] 
   ['Recipes', ['recipes', 'subscription-year']],
   ['How it works', ['catalog', 'subscriptions', 'events', 'billing']],
   ['Reference', ['graphql-api', 'reference', 'errors', 'unsupported-fields']],
-  ['Operation', ['deploying', 'operations', 'reliability', 'security', 'benchmarks', 'cost']],
+  ['Operation', ['deploying', 'operations', 'scaling', 'reliability', 'security', 'benchmarks', 'cost']],
 ]
 const lastSection = 'Reference'
 

@@ -9,6 +9,7 @@ import type { Secret } from '../../kernel/secret.js'
 import { aggregateEvents, fillUsage, ingestDirectUsage, ingestionShard } from '../../metering/wire/jobs.js'
 import type { Life } from '../../platform/process.js'
 import type { QueueConnection } from '../../platform/queue.js'
+import { queuePrefix } from '../../platform/redis/slots.js'
 import { openRedis } from '../../platform/redis.js'
 import { applyDueTransitions } from '../../subscription/time/jobs.js'
 import { deliverChanges, environmentQueue } from '../../updates/deliver/jobs.js'
@@ -49,14 +50,16 @@ export function serveQueueBoard({
   const show = (name: string) => {
     if (shown.has(name)) return
     shown.add(name)
-    const queue = new Queue(name, { connection, prefix })
+    const queue = new Queue(name, { connection, prefix: queuePrefix(prefix, name) })
     queue.on('error', (error) => life.log.debug({ err: error, queue: name }, 'queue board lost its queue'))
     life.open(`queue board ${name}`, queue, (opened) => opened.close())
     board.addQueue(new BullMQAdapter(queue))
   }
   /** Which environments have sidecars that add usage themselves is known to the workers only; a queue that was ever used has left its mark. */
   const existing = async (names: string[]) => {
-    const found = await Promise.all(names.map((name) => connection.exists(`${prefix}:${name}:meta`, `${prefix}:${name}:id`)))
+    const found = await Promise.all(
+      names.map((name) => connection.exists(...['meta', 'id'].map((key) => `${queuePrefix(prefix, name)}:${name}:${key}`))),
+    )
     return names.filter((_, index) => found[index]! > 0)
   }
   const serve = adapter.registerPlugin()

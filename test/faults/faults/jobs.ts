@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { type Fault, nothing } from '../fault.js'
 import { queuePrefix, type Stage } from '../stage/stage.js'
 
@@ -46,7 +47,7 @@ function samplesFor({ tenants }: Stage): SampleJob[] {
 
 async function withQueue<T>(stage: Stage, name: string, work: (queue: Queue, redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(stage.redis.url, { maxRetriesPerRequest: null })
-  const queue = new Queue(name, { connection: redis, prefix: queuePrefix, skipVersionCheck: true })
+  const queue = new Queue(name, { connection: redis, prefix: prefixOf(queuePrefix, name), skipVersionCheck: true })
   queue.on('error', () => undefined)
   try {
     return await work(queue, redis)
@@ -132,10 +133,10 @@ const brokenJob: Fault = {
     const names = samplesFor(stage).map(({ queue }) => queue)
     await stage.redis.do(async (redis) => {
       for (const name of names) {
-        const key = `${queuePrefix}:${name}:poison`
+        const key = `${prefixOf(queuePrefix, name)}:${name}:poison`
         await redis.hset(key, { name: 'poison', data: '{', opts: '[', timestamp: 'never' })
-        await redis.lpush(`${queuePrefix}:${name}:wait`, 'poison')
-        await redis.zadd(`${queuePrefix}:${name}:marker`, 0, '0')
+        await redis.lpush(`${prefixOf(queuePrefix, name)}:${name}:wait`, 'poison')
+        await redis.zadd(`${prefixOf(queuePrefix, name)}:${name}:marker`, 0, '0')
       }
     })
     return nothing

@@ -5,6 +5,7 @@ import { runAdmin } from '../../../src/local/admin/command-line.js'
 import { DirectIngestion } from '../../../src/metering/ingestion/direct-ingestion.js'
 import { ingestDirectUsage, ingestUsage } from '../../../src/metering/wire/jobs.js'
 import { consume, type JobQueue, openQueue } from '../../../src/platform/queue.js'
+import { loosePrefix, queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { environmentQueue } from '../../../src/updates/deliver/jobs.js'
 import type { QueueMessage } from '../../../src/updates/wire/queue-message.js'
 import { keepQueueScriptsLoaded } from '../../../src/wiring/queue-scripts.js'
@@ -117,12 +118,12 @@ describe('the Redis users that environment queue-access makes', function () {
     stranger.on('error', () => undefined)
     const { prefix } = bench.queues
     const others = [
-      `${prefix}:state:v2:7-1:${environmentId}:8:customer`,
+      `${loosePrefix(prefix)}:state:v2:7-1:${environmentId}:8:customer`,
       `${prefix}:change-stream:${environmentId}`,
-      `${prefix}:${ingestUsage.queue}:wait`,
-      `${prefix}:${ingestDirectUsage(otherId).queue}:wait`,
-      `${prefix}:${environmentQueue(otherId).queue}:wait`,
-      `${prefix}:cache-invalidation:wait`,
+      `${prefixOf(prefix, ingestUsage.queue)}:${ingestUsage.queue}:wait`,
+      `${prefixOf(prefix, ingestDirectUsage(otherId).queue)}:${ingestDirectUsage(otherId).queue}:wait`,
+      `${prefixOf(prefix, environmentQueue(otherId).queue)}:${environmentQueue(otherId).queue}:wait`,
+      `${prefixOf(prefix, 'cache-invalidation')}:cache-invalidation:wait`,
       `other${own}`,
     ]
     const attempts: string[][] = [
@@ -326,7 +327,10 @@ describe('the Redis users that environment queue-access makes', function () {
       const { queue, cache } = await make('persistent-cache-service')
       const worker = await serve({ queue, cache })
       const changes = changesOf(environmentId)
-      const board = new Queue(environmentQueue(environmentId).queue, { connection: admin, prefix: bench.queues.prefix })
+      const board = new Queue(environmentQueue(environmentId).queue, {
+        connection: admin,
+        prefix: prefixOf(bench.queues.prefix, environmentQueue(environmentId).queue),
+      })
       await changes.add(stateMessage(state(5, [heldMetered('calls', usage(1, 5))])))
       await changes.add(usageMessage('calls', usage(2, 6)))
       await until(async () => (await read(admin, cachePrefix, 'acme'))?.features.calls?.usage?.currentUsage === 2, 'it is written', 10_000)

@@ -5,6 +5,7 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { type ComputedRange, type ComputeOptions, computeUsage } from '../../../src/metering/counting/compute-usage.js'
 import { loadMeters } from '../../../src/metering/counting/meter-repository.js'
 import { aggregateEvents } from '../../../src/metering/wire/jobs.js'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { inPoolTransaction } from '../../../src/platform/transaction.js'
 import { count, createEnvironment, event, eventually, type MeteringBench, openMeteringBench, report } from './fixture.js'
 
@@ -27,7 +28,7 @@ describe('usage of a range', () => {
     await bench.pool.query("UPDATE meter_version SET valid_from = now() - interval '40 days' WHERE environment_id = $1::uuid", [
       environmentId,
     ])
-    counting = new Queue(aggregateEvents.queue, { connection: bench.redis, prefix: bench.queues.prefix })
+    counting = new Queue(aggregateEvents.queue, { connection: bench.redis, prefix: prefixOf(bench.queues.prefix, aggregateEvents.queue) })
     end = Date.now() - minute
   })
   after(async () => {

@@ -9,7 +9,7 @@ import type { Problem } from '../../../src/kernel/problem.js'
 import type { ReportedUsage } from '../../../src/metering/model/report.js'
 import { type IngestionJob, ingestUsage } from '../../../src/metering/wire/jobs.js'
 import { consume } from '../../../src/platform/queue.js'
-import { openRedis } from '../../../src/platform/redis.js'
+import { openSubscriber } from '../../../src/platform/redis.js'
 import { createEnvironment, eventually, type MeteringBench, openMeteringBench, problemOf, report, usageOf } from './fixture.js'
 
 const workerPath = fileURLToPath(new URL('../../../workers/usage-ingestion.js', import.meta.url))
@@ -75,7 +75,7 @@ describe('the door of usage', () => {
     bench.startIngestion()
     const ticket = { sender: 'web', number: 7 }
     const heard: { announced: string; holders: string[] }[] = []
-    const redis = openRedis(bench.life, bench.queues.redisUrl, 'subscriber')
+    const redis = openSubscriber(bench.life, bench.queues)
     const [channel] = announcementOf(bench.queues.prefix, environmentId, [])
     await redis.subscribe(channel)
     // given: two processes that hold states, of which one has no lease any more

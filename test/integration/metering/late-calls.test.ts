@@ -6,7 +6,7 @@ import type { IngestionJob } from '../../../src/metering/wire/jobs.js'
 import { packEvents } from '../../../src/metering/wire/packed-events.js'
 import { packCall } from '../../../src/metering/wire/packed-reports.js'
 import { type IngestionReply, replyChannel, unpackReply } from '../../../src/metering/wire/replies.js'
-import { openRedis } from '../../../src/platform/redis.js'
+import { openSubscriber } from '../../../src/platform/redis.js'
 import { count, createEnvironment, event, eventually, type MeteringBench, openMeteringBench, report, usageOf } from './fixture.js'
 
 const minute = 60_000
@@ -23,7 +23,7 @@ describe('calls whose deadline has passed', () => {
   before(async () => {
     bench = await openMeteringBench()
     environmentId = await createEnvironment(bench)
-    const redis = openRedis(bench.life, bench.queues.redisUrl, 'subscriber')
+    const redis = openSubscriber(bench.life, bench.queues)
     redis.on('message', (_channel, text) => void replies.push(unpackReply(text)!))
     await redis.subscribe(replyChannel(bench.queues.prefix, door))
   })

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
 import { consume, type JobDefinition, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { eventually } from '../../support/eventually.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
@@ -66,7 +67,7 @@ describe('a queue that others may write to', function () {
     connection = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
     life = new Life('test', silentLogger())
     redis = new Redis(testRedisUrl())
-    queue = new Queue(parcel.queue, { connection: redis, prefix: connection.prefix })
+    queue = new Queue(parcel.queue, { connection: redis, prefix: prefixOf(connection.prefix, parcel.queue) })
   })
   afterEach(async () => {
     expect(await life.stop()).to.deep.equal([])
@@ -76,9 +77,9 @@ describe('a queue that others may write to', function () {
 
   async function write(id: string, fields: Partial<Record<string, string>>): Promise<void> {
     const own = Object.entries({ ...good, ...fields }).flatMap(([name, value]) => [name, value!.replaceAll('PREFIX', connection.prefix)])
-    await redis.hset(`${connection.prefix}:${parcel.queue}:${id}`, ...own)
-    await redis.lpush(`${connection.prefix}:${parcel.queue}:wait`, id)
-    await redis.zadd(`${connection.prefix}:${parcel.queue}:marker`, 0, '0')
+    await redis.hset(`${prefixOf(connection.prefix, parcel.queue)}:${parcel.queue}:${id}`, ...own)
+    await redis.lpush(`${prefixOf(connection.prefix, parcel.queue)}:${parcel.queue}:wait`, id)
+    await redis.zadd(`${prefixOf(connection.prefix, parcel.queue)}:${parcel.queue}:marker`, 0, '0')
   }
 
   for (const [what, fields] of Object.entries(hostile))
@@ -106,6 +107,6 @@ describe('a queue that others may write to', function () {
         10_000,
       )
       expect(tries).to.be.at.most(3)
-      expect(await redis.keys(`${connection.prefix}:victims*`)).to.deep.equal([])
+      expect(await redis.keys(`${prefixOf(connection.prefix, 'victims')}:victims*`)).to.deep.equal([])
     })
 })

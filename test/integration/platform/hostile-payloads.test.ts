@@ -2,6 +2,7 @@ import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { newId } from '../../../src/kernel/id.js'
 import { consume } from '../../../src/platform/queue.js'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { eventually } from '../../support/eventually.js'
 import { jobSamples } from '../../support/job-samples.js'
 import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/fixture.js'
@@ -74,7 +75,7 @@ describe('a worker that is given jobs of any shape', function () {
       const good = workable(job)
       const own = { ...definition, queue: `${definition.queue}-${newId()}` }
       let isGoodDone = false
-      const queue = new Queue(own.queue, { connection: bench.redis, prefix: bench.queues.prefix })
+      const queue = new Queue(own.queue, { connection: bench.redis, prefix: prefixOf(bench.queues.prefix, own.queue) })
       try {
         const jobs = [...mutations(good), ...Object.values(replacements)]
         const opts = { attempts: 1, removeOnComplete: true }

@@ -6,6 +6,7 @@ import { Problem } from '../../../src/kernel/problem.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
 import { consume, type JobDefinition, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
 interface Parcel {
@@ -43,8 +44,10 @@ describe('queues', () => {
   }
   /** The queue as BullMQ sees it. */
   const inspect = (life: Life) =>
-    life.open('inspection', new Queue(parcel.queue, { connection: { url: connection.redisUrl }, prefix: connection.prefix }), (queue) =>
-      queue.close(),
+    life.open(
+      'inspection',
+      new Queue(parcel.queue, { connection: { url: connection.redisUrl }, prefix: prefixOf(connection.prefix, parcel.queue) }),
+      (queue) => queue.close(),
     )
   const until = async (isTrue: () => boolean | Promise<boolean>) => {
     for (const end = performance.now() + 8_000; performance.now() < end; ) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
-import { keepSubscribed, openRedis } from '../../../src/platform/redis.js'
+import { keepSubscribed, openRedis, openSubscriber } from '../../../src/platform/redis.js'
 import { eventually } from '../../support/eventually.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 import { TcpProxy } from '../../support/tcp-proxy.js'
@@ -56,7 +56,7 @@ describe('a connection to Redis that stays open and carries nothing', function (
   })
 
   it('is given up by who only listens', async () => {
-    const subscriber = open('subscriber')
+    const subscriber = openSubscriber(life, { redisUrl: `redis://127.0.0.1:${proxy.port}`, prefix })
     const plain = openRedis(life, testRedisUrl(), 'request')
     const heard: string[] = []
     subscriber.on('message', (_channel: string, text: string) => heard.push(text))
@@ -76,7 +76,7 @@ describe('a subscription', () => {
 
   it('is there in the end also when its first connection broke before it was ready', async () => {
     const [kept, other] = ['kept', 'other'].map((name) => `${testRedisPrefix()}:${name}`)
-    const subscriber = openRedis(life, testRedisUrl(), 'subscriber')
+    const subscriber = openSubscriber(life, { redisUrl: testRedisUrl(), prefix: 'test' })
     const publisher = openRedis(life, testRedisUrl(), 'request')
     // given: what is sent in that moment is in the way of the questions that ioredis asks a new connection
     let connections = 0

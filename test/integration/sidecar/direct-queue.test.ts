@@ -8,6 +8,7 @@ import { checkReport } from '../../../src/metering/model/report.js'
 import { directDoorPrefix, type IngestionJob, ingestDirectUsage, ingestUsage } from '../../../src/metering/wire/jobs.js'
 import { packCall } from '../../../src/metering/wire/packed-reports.js'
 import { consume } from '../../../src/platform/queue.js'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { keepQueueScriptsLoaded } from '../../../src/wiring/queue-scripts.js'
 import { queueUserRules } from '../../../src/wiring/redis-users.js'
 import { FakeApi } from '../../contract/grpc/fake-api.js'
@@ -91,7 +92,10 @@ describe('sidecar with a queue of its own', () => {
       )
     expect(await outcome()).to.equal(0)
     // given: jobs that nobody takes
-    const queue = new Queue(ingestDirectUsage(environmentId).queue, { connection: admin, prefix: bench.queues.prefix })
+    const queue = new Queue(ingestDirectUsage(environmentId).queue, {
+      connection: admin,
+      prefix: prefixOf(bench.queues.prefix, ingestDirectUsage(environmentId).queue),
+    })
     await queue.pause()
     const job = {
       name: 'ingest',
@@ -107,7 +111,10 @@ describe('sidecar with a queue of its own', () => {
   describe('when the deadline of its caller comes first', () => {
     /** `work`, with jobs that nobody takes until it is done. */
     const whilePaused = async <T>(work: () => Promise<T>): Promise<T> => {
-      const queue = new Queue(ingestDirectUsage(environmentId).queue, { connection: admin, prefix: bench.queues.prefix })
+      const queue = new Queue(ingestDirectUsage(environmentId).queue, {
+        connection: admin,
+        prefix: prefixOf(bench.queues.prefix, ingestDirectUsage(environmentId).queue),
+      })
       await queue.pause()
       try {
         return await work()

@@ -9,7 +9,8 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import type { Usage } from '../../../src/metering/model/usage.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
-import { openRedis, type Redis } from '../../../src/platform/redis.js'
+import { loosePrefix, queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
+import { openRedis, openSubscriber, type Redis } from '../../../src/platform/redis.js'
 import { ChangeDelivery, type ChangeSinks } from '../../../src/updates/deliver/delivery.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
 import { mergeStates, withUsages } from '../../../src/updates/held/merge-state.js'
@@ -31,7 +32,7 @@ describe('delivering changes', () => {
   before(async () => {
     bench = await openBench()
     redis = openRedis(bench.life, bench.queues.redisUrl, 'request')
-    subscriber = openRedis(bench.life, bench.queues.redisUrl, 'subscriber')
+    subscriber = openSubscriber(bench.life, bench.queues)
     subscriber.on('message', (_channel, text: string) => {
       // Where it stands in the stream is given when it is published, so it is not in the queue's copy.
       const { position, ...message } = JSON.parse(text) as ChangeMessage
@@ -144,7 +145,10 @@ describe('delivering changes', () => {
   it('puts it into the environment’s queue, for the persistent cache', async () => {
     await provision()
     await deliver()
-    const queue = new Queue(`environment-${environmentId}`, { connection: { url: bench.queues.redisUrl }, prefix: bench.queues.prefix })
+    const queue = new Queue(`environment-${environmentId}`, {
+      connection: { url: bench.queues.redisUrl },
+      prefix: prefixOf(bench.queues.prefix, `environment-${environmentId}`),
+    })
     try {
       const jobs = await queue.getWaiting()
       expect(jobs.map(({ data }) => data)).to.deep.equal(await listened())
@@ -361,7 +365,7 @@ describe('delivering changes', () => {
           if (customerIds.includes('acme')) throw new Error('acme cannot be built')
           return bench.entitlements.states(environment, customerIds)
         })
-        await redis.del(await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`))
+        await redis.del(await redis.keys(`${loosePrefix(bench.queues.prefix)}:state:v2:*:${environmentId}:*`))
         await write([told('acme', '1', now), told('other', '5', now)])
         const error = await worker({}, broken)
           .deliver(environmentId)
@@ -407,7 +411,7 @@ describe('delivering changes', () => {
     })
 
     it('builds the state anew when Redis has lost it', async () => {
-      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`)
+      const keys = await redis.keys(`${loosePrefix(bench.queues.prefix)}:state:v2:*:${environmentId}:*`)
       expect(await redis.del(keys)).to.equal(1)
       await report('seats', 3)
       await deliver()
@@ -420,7 +424,7 @@ describe('delivering changes', () => {
       await subscribe('room', null)
       const slow = await built()
       await bench.prisma.outboxMessage.updateMany({ where: { environmentId }, data: { claimedUntil: new Date(Date.now() + 60_000) } })
-      const keys = await redis.keys(`${bench.queues.prefix}:state:v2:*:${environmentId}:*`)
+      const keys = await redis.keys(`${loosePrefix(bench.queues.prefix)}:state:v2:*:${environmentId}:*`)
       const before = JSON.parse((await redis.hget(keys[0]!, 'body'))!) as EntitlementState
       const withoutSeats = { ...before, entitlements: before.entitlements.filter(({ feature }) => feature.refId !== 'seats') }
       await redis.hset(keys[0]!, 'body', JSON.stringify(withoutSeats))

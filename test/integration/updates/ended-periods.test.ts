@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { newId } from '../../../src/kernel/id.js'
-import { openRedis, type Redis } from '../../../src/platform/redis.js'
+import { openRedis, openSubscriber, type Redis } from '../../../src/platform/redis.js'
 import { EndedPeriods } from '../../../src/updates/deliver/ended-periods.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
 import { type ChangeMessage, changeChannel } from '../../../src/updates/wire/change-message.js'
@@ -34,7 +34,7 @@ describe('ends of usage periods', () => {
   before(async () => {
     bench = await openBench()
     redis = openRedis(bench.life, bench.queues.redisUrl, 'request')
-    subscriber = openRedis(bench.life, bench.queues.redisUrl, 'subscriber')
+    subscriber = openSubscriber(bench.life, bench.queues)
     subscriber.on('message', (_channel, text: string) => heard.push(JSON.parse(text) as ChangeMessage))
   })
   after(async () => expect(await bench.close()).to.deep.equal([]))

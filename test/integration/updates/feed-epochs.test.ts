@@ -5,6 +5,7 @@ import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { FeedEpochs } from '../../../src/updates/deliver/feed-epochs.js'
 import type { HeartbeatMessage, ReloadMessage } from '../../../src/updates/wire/queue-message.js'
 import { createApp } from '../../../src/wiring/app.js'
@@ -51,7 +52,10 @@ describe('epochs of persistent caches', function () {
   }
   /** Takes all messages that wait, as one consumer would. */
   async function told(): Promise<ReloadMessage[]> {
-    const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
+    const queue = new Queue(`environment-${environmentId}`, {
+      connection: redis,
+      prefix: prefixOf(queues.prefix, `environment-${environmentId}`),
+    })
     const jobs = await queue.getWaiting()
     await queue.obliterate({ force: true })
     await queue.close()
@@ -104,7 +108,10 @@ describe('epochs of persistent caches', function () {
 
   it('begin anew when too much waits that nobody works off: it is dropped, and a consumer that comes back reads everything', async () => {
     const bounded = () => new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs, mostWaitingBytes: 1_000_000 })
-    const waiting = new Queue<object>(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
+    const waiting = new Queue<object>(`environment-${environmentId}`, {
+      connection: redis,
+      prefix: prefixOf(queues.prefix, `environment-${environmentId}`),
+    })
     const add = (count: number, bytes: number, delay = 0) =>
       waiting.addBulk(Array.from({ length: count }, () => ({ name: 'change', data: { text: 'x'.repeat(bytes) }, opts: { delay } })))
     try {
@@ -126,7 +133,7 @@ describe('epochs of persistent caches', function () {
       expect(second).to.be.above(first)
       expect(await waiting.getDelayedCount()).to.equal(0)
       expect((await told()).map(({ kind, epoch }) => ({ kind, epoch }))).to.deep.equal([{ kind: 'reload', epoch: second }])
-      expect(await redis.keys(`${queues.prefix}:environment-${environmentId}:[0-9]*`)).to.deep.equal([])
+      expect(await redis.keys(`*:environment-${environmentId}:[0-9]*`)).to.deep.equal([])
       await epochs.look()
       expect(await epochOf()).to.equal(second)
     } finally {

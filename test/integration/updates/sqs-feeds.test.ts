@@ -7,6 +7,7 @@ import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres, type Postgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
+import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import type { ChangeSinks } from '../../../src/updates/deliver/delivery.js'
 import { FeedEpochs } from '../../../src/updates/deliver/feed-epochs.js'
 import { changeSinks } from '../../../src/updates/deliver/sinks.js'
@@ -90,7 +91,10 @@ describe('persistent caches that are told through SQS', function () {
     expect(kinds()).to.deep.equal(['reload'])
   }
   const waitingInRedis = async () => {
-    const queue = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queues.prefix })
+    const queue = new Queue(`environment-${environmentId}`, {
+      connection: redis,
+      prefix: prefixOf(queues.prefix, `environment-${environmentId}`),
+    })
     const waiting = await queue.getWaitingCount()
     await queue.close()
     return waiting

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { EntitlementState } from '../../../src/entitlement/rules/state.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
+import { loosePrefix } from '../../../src/platform/redis/slots.js'
 import { openRedis, type Redis } from '../../../src/platform/redis.js'
 import { mergeStates } from '../../../src/updates/held/merge-state.js'
 import { StateCache } from '../../../src/updates/held/state-cache.js'
@@ -31,7 +32,7 @@ describe('the cache of states', () => {
   })
   after(async () => expect(await life.stop()).to.deep.equal([]))
   afterEach(async () => {
-    const keys = await redis.keys(`${prefix}:*`)
+    const keys = await redis.keys(`${loosePrefix(prefix)}:*`)
     if (keys.length > 0) await redis.del(keys)
   })
 
@@ -87,7 +88,7 @@ describe('the cache of states', () => {
 
   it('forgets what nobody changes for a week', async () => {
     await put(state(1))
-    const [key] = await redis.keys(`${prefix}:*`)
+    const [key] = await redis.keys(`${loosePrefix(prefix)}:*`)
     expect(await redis.ttl(key!)).to.be.within(7 * 86_400 - 60, 7 * 86_400)
   })
 })

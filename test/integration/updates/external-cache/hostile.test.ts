@@ -3,6 +3,7 @@ import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
+import { queuePrefix as prefixOf } from '../../../../src/platform/redis/slots.js'
 import { boolean, metered, state, stateMessage, usage, usageMessage } from '../../../contract/cache/held.js'
 import { read } from '../../../contract/cache/reader.js'
 import { testRedisPrefix, testRedisUrl } from '../../../support/redis.js'
@@ -23,7 +24,7 @@ describe('hostile messages', function () {
     redis = new Redis(testRedisUrl())
     queuePrefix = testRedisPrefix()
     prefix = testRedisPrefix()
-    board = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queuePrefix })
+    board = new Queue(`environment-${environmentId}`, { connection: redis, prefix: prefixOf(queuePrefix, `environment-${environmentId}`) })
     const url = new URL(testRedisUrl())
     worker = await Worker.start({
       QUEUE_URL: `${testRedisUrl()}?queue=environment-${environmentId}&prefix=${queuePrefix}`,
@@ -104,7 +105,7 @@ describe('hostile messages', function () {
     )
     for (const [key, value] of before) expect(await redis.get(key), key).to.equal(await value)
     // Of the customer itself, only usages were told: those of features that look like keys.
-    const others = (await redis.keys('*')).filter((key) => !key.startsWith(`${prefix}:c_`) && !key.startsWith(queuePrefix))
+    const others = (await redis.keys('*')).filter((key) => !key.startsWith(`${prefix}:c_`) && !key.includes(queuePrefix.slice(1, -1)))
     expect(others.filter((key) => hostile.some((id) => id.length > 3 && key.includes(id)))).to.deep.equal([])
     expect(await failed()).to.equal(0)
   })

@@ -5,6 +5,7 @@ import { Redis } from 'ioredis'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Life } from '../../../../src/platform/process.js'
 import { type JobQueue, openQueue } from '../../../../src/platform/queue.js'
+import { queuePrefix as prefixOf } from '../../../../src/platform/redis/slots.js'
 import { environmentQueue } from '../../../../src/updates/deliver/jobs.js'
 import type { ChangeMessage } from '../../../../src/updates/wire/change-message.js'
 import type { QueueMessage } from '../../../../src/updates/wire/queue-message.js'
@@ -45,7 +46,7 @@ describe('queue-consumption', function () {
     const connection = { redisUrl: testRedisUrl(), prefix: queuePrefix }
     const opened = openQueue(life, connection, environmentQueue(environmentId))
     queue = { ...opened, add: (told) => opened.add({ ...told, environmentId }) }
-    board = new Queue(`environment-${environmentId}`, { connection: redis, prefix: queuePrefix })
+    board = new Queue(`environment-${environmentId}`, { connection: redis, prefix: prefixOf(queuePrefix, `environment-${environmentId}`) })
   })
 
   afterEach(async () => {
@@ -227,7 +228,7 @@ describe('queue-consumption', function () {
     )
     expect(await board.getFailedCount()).to.equal(1)
     // given: an hour has passed
-    await redis.hset(`${queuePrefix}:environment-${environmentId}:${delayed!.id}`, 'ats', '500')
+    await redis.hset(`${prefixOf(queuePrefix, `environment-${environmentId}`)}:environment-${environmentId}:${delayed!.id}`, 'ats', '500')
     await eventually(
       () => board.getFailedCount(),
       (count) => count === 2,

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Hearing } from '../../../../src/changes/hearing.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Life } from '../../../../src/platform/process.js'
-import { openRedis } from '../../../../src/platform/redis.js'
+import { openRedis, openSubscriber } from '../../../../src/platform/redis.js'
 import { changeChannel } from '../../../../src/updates/wire/change-message.js'
 import { FairTurns } from '../../../../src/web/access/fair-turns.js'
 import { ChangeFeed } from '../../../../src/web/live/change-feed.js'
@@ -18,7 +18,10 @@ describe('a feed of changes that has become deaf', function () {
     const life = new Life('web', silentLogger())
     const prefix = testRedisPrefix()
     const proxy = await TcpProxy.start(testRedisUrl())
-    const subscriber = openRedis(life, testRedisUrl().replace(/(127\.0\.0\.1|localhost):\d+/, `127.0.0.1:${proxy.port}`), 'subscriber')
+    const subscriber = openSubscriber(life, {
+      redisUrl: testRedisUrl().replace(/(127\.0\.0\.1|localhost):\d+/, `127.0.0.1:${proxy.port}`),
+      prefix: 'test',
+    })
     const publisher = openRedis(life, testRedisUrl(), 'request')
     const feed = new ChangeFeed({ redis: subscriber, prefix, turns: new FairTurns(), log: silentLogger() })
     let gaps = 0

@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
+import { queuePrefix as prefixOf } from '../../../../src/platform/redis/slots.js'
 import { readPage } from '../../../support/page-policy.js'
 import { testRedisUrl } from '../../../support/redis.js'
 import { type FrontDoor, openFrontDoor, operatorKey } from '../front-door.js'
@@ -75,7 +76,7 @@ describe('the pages of the front door', function () {
     let queue: Queue
     before(() => {
       redis = new Redis(testRedisUrl())
-      queue = new Queue('cache-invalidation', { connection: redis, prefix: door.queuePrefix })
+      queue = new Queue('cache-invalidation', { connection: redis, prefix: prefixOf(door.queuePrefix, 'cache-invalidation') })
     })
     after(async () => {
       await queue.close()
