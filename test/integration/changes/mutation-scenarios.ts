@@ -227,4 +227,5 @@ export const unchanging: Record<string, string> = {
   rotateApiKey: operators,
   setPaymentMethod: money,
   setTaxRate: money,
+  warmPersistentCache: 'tells a cache again what it should know already',
 }
