@@ -9,8 +9,11 @@ import { addReflection } from './reflection-service.js'
 
 /** A batch of 1,000 events with their dimensions has some hundred KiB; the API takes 5 MiB of JSON. */
 const largestRequestBytes = 4 * 1024 * 1024
-/** Of one connection at a time: each may hold a request that has not arrived whole. Clients wait for the end of another call. */
-const mostStreams = 256
+/**
+ * Of one connection at a time: each may hold a request that has not arrived whole, and all that are taken back at once cost some hundred microseconds each.
+ * Clients wait for the end of another call.
+ */
+const mostStreams = 100
 
 const serverOptions = {
   'grpc.max_receive_message_length': largestRequestBytes,
@@ -25,7 +28,7 @@ const serverOptions = {
 }
 
 /**
- * A caller that takes its calls back at once has each of them begun all the same, hundreds in one round of the event loop: a connection may take back as many
+ * A caller that takes its calls back at once has each of them begun all the same, all in one round of the event loop: a connection may take back as many
  * as it may have open, and as many again a second; then it is closed. grpc-js has no option for what `node:http2` takes (from Node 24 on; before, a thousand).
  */
 function boundResets(server: Server): void {

@@ -24,8 +24,8 @@ const featureId = 'feature-0'
 const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_TRIM_THRESHOLD_: '131072' }
 const nodeArgs = ['--max-old-space-size=512', '--expose-gc']
 const sampleMs = 25
-/** Caches forget what is unknown, and sockets are let go, in this time. */
-const recoverMs = 10_000
+/** Caches forget what is unknown, sockets are let go, and Node gives back the pages of a thread that has ended, in this time. */
+const recoverMs = 20_000
 const warmUpSeconds = 2
 const answerMs = 90_000
 

@@ -127,7 +127,7 @@ describe('sidecar transport', () => {
       const isAlive = new Promise<boolean>((resolve) => session.ping((error) => error === null && resolve(false)))
       return Promise.race([isClosed, isAlive]).finally(() => session.destroy())
     }
-    expect(await takeBack(200)).to.equal(false)
+    expect(await takeBack(100)).to.equal(false)
     expect(await takeBack(tooMany)).to.equal(true)
   })
 
