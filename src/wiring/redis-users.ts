@@ -56,7 +56,7 @@ export function queueUserRules(user: QueueUser, { queuePrefix, environmentId }: 
 }
 
 /** Of the scripts that keep what was taken of the queue. */
-const keepingFeed = 'hdel hexists hget hmget hset zadd zrange zrem zremrangebyscore zscore'.split(' ')
+const keepingFeed = 'hdel hexists hget hmget hset time zadd zrange zrem zremrangebyscore zscore'.split(' ')
 
 /**
  * In the environment's own Redis, that of the external cache. The service sends its scripts as Lua; sidecars run the one that writes by its digest once it has.

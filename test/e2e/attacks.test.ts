@@ -29,7 +29,8 @@ describe('an attack', function () {
 
   it('of a caller without a valid key is refused, each time', async () => {
     for (const attack of ['keyless', 'made-up-keys']) {
-      const { refused, granted } = await stage.face(attack, [attack], seconds)
+      // Attackers have the time that nobody else on the machine wants.
+      const { refused, granted } = await stage.face(attack, [attack], 4 * seconds)
       expect(refused, attack).to.be.above(0)
       expect(granted, attack).to.equal(0)
     }

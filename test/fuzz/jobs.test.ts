@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { newId } from '../../src/kernel/id.js'
 import { consume } from '../../src/platform/queue.js'
+import { queuePrefix } from '../../src/platform/redis/slots.js'
 import { createEnvironment, type MeteringBench, openMeteringBench } from '../integration/metering/fixture.js'
 import { jobHandlers, workableJobs } from '../integration/platform/job-handlers.js'
 import { eventually } from '../support/eventually.js'
@@ -61,8 +62,8 @@ describe('jobs that nobody should add', () => {
       const own = { ...definition, queue: `${definition.queue}-${newId()}` }
       const good = workable(job)
       const done = new Set<string>()
-      const queue = new Queue(own.queue, { connection: bench.redis, prefix: bench.queues.prefix })
-      const keyOf = (part: string) => `${bench.queues.prefix}:${own.queue}:${part}`
+      const queue = new Queue(own.queue, { connection: bench.redis, prefix: queuePrefix(bench.queues.prefix, own.queue) })
+      const keyOf = (part: string) => `${queuePrefix(bench.queues.prefix, own.queue)}:${own.queue}:${part}`
       const add = async (id: string, fields: Record<string, string>) => {
         await bench.redis.hset(keyOf(id), { ...fieldsOfAny, ...fields })
         await bench.redis.lpush(keyOf('wait'), id)

@@ -16,6 +16,8 @@ const readers: Record<string, string> = {
   'src/sidecar/grpc/service.ts': 'gRPC tells the deadline of a call as an instant of this process’s clock',
   'src/reader/api/clock.ts': 'all that a sidecar has until the platform has answered',
   'src/platform/queue.ts': 'BullMQ delays jobs by the clocks of its processes; what is late by it is found by a sweep',
+  'src/updates/deliver/warmings.ts': 'how long to wait is told, and decides nothing',
+  'src/updates/external-cache/mend.ts': 'what differs by it is replaced by the truth, whatever its version',
   'src/updates/external-cache/jobs.ts': 'BullMQ delays jobs by the clocks of its processes',
   'src/updates/deliver/feed-epochs.ts': 'when a message was made is told, and decides nothing',
   'src/updates/deliver/change-messages.ts': 'when a message was made is told, and decides nothing',

@@ -1,16 +1,21 @@
-import type { EpochMs } from '../../kernel/clock.js'
 import type { Redis } from '../../platform/redis.js'
 import type { HeartbeatMessage, Place, QueueMessage } from '../wire/queue-message.js'
 import { feedKey, heartbeatKey, markerKey } from './keys.js'
 import { refuse } from './refuse.js'
 
-// KEYS: the feed, its numbers ahead, its numbers that wait, the heartbeat. ARGV: epoch, now.
+const nowLua = `
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) + tonumber(ARGV[2])`
+
+// KEYS: the feed, its numbers ahead, its numbers that wait, the heartbeat. ARGV: epoch, how much later than now it is to be. Of the copies of a consumer each has
+// a clock of its own, so the cache's counts.
 // The feed is a hash: `epoch`; `applied`, up to which number all are settled (-1: not even the beginning); `latest`, the greatest number that was heard of;
 // `movedAt`, when `applied` was changed or a number beyond it heard of first; `proof` and `asOf`, the heartbeat that is not proven yet. What is of an older epoch
 // is nothing here.
 const feedLua = `
 local feed, ahead, waiting, heartbeat = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local epoch, now = tonumber(ARGV[1]), tonumber(ARGV[2])
+local epoch = tonumber(ARGV[1])
+${nowLua}
 local function number(field)
   return tonumber(redis.call('HGET', feed, field) or '-1')
 end
@@ -73,7 +78,7 @@ return 1`
 // Answers epoch and latest number when one is missing, and leaves it to who asks for as long again.
 const missingScript = `
 local feed, waiting = KEYS[1], KEYS[3]
-local now = tonumber(ARGV[2])
+${nowLua}
 local fields = redis.call('HMGET', feed, 'epoch', 'applied', 'latest', 'movedAt')
 if not fields[1] then return {} end
 local applied, latest = tonumber(fields[2]), tonumber(fields[3])
@@ -135,29 +140,29 @@ export class Feed {
   /** The message is applied, or never will be. */
   async settle(message: QueueMessage): Promise<void> {
     const place = placeOf(message)
-    if (place) await this.#redis.settleInFeed(...this.#keys, place.epoch, Date.now(), place.sequence).catch(refuse)
+    if (place) await this.#redis.settleInFeed(...this.#keys, place.epoch, 0, place.sequence).catch(refuse)
   }
 
   /** Something is away that the message needs: it is not lost. Never fails, as what is away may be the cache. */
   async wait(message: QueueMessage): Promise<void> {
     const place = placeOf(message)
-    if (place) await this.#redis.waitInFeed(...this.#keys, place.epoch, Date.now(), place.sequence).catch(() => undefined)
+    if (place) await this.#redis.waitInFeed(...this.#keys, place.epoch, 0, place.sequence).catch(() => undefined)
   }
 
   /** Writes the heartbeat as soon as all up to its number is settled. */
   async beat({ epoch, sequence, asOf }: HeartbeatMessage): Promise<void> {
-    await this.#redis.beatInFeed(...this.#keys, epoch, Date.now(), sequence, asOf).catch(refuse)
+    await this.#redis.beatInFeed(...this.#keys, epoch, 0, sequence, asOf).catch(refuse)
   }
 
-  /** Null: nothing is, or it is not for long. Of several that ask, one is answered. */
-  async missing(now: EpochMs = Date.now()): Promise<Gap | null> {
-    const [epoch, latest] = await this.#redis.missingInFeed(...this.#keys, 0, now, this.#missingMs, waitingMs).catch(refuse)
+  /** Null: nothing is, or it is not for long. Of several that ask, one is answered. `laterMs`: as it will be by then. */
+  async missing(laterMs = 0): Promise<Gap | null> {
+    const [epoch, latest] = await this.#redis.missingInFeed(...this.#keys, 0, laterMs, this.#missingMs, waitingMs).catch(refuse)
     return epoch === undefined ? null : { epoch: Number(epoch), sequence: Number(latest) }
   }
 
   /** Everything was read anew since that was found to be missing. */
   async mend({ epoch, sequence }: Gap): Promise<void> {
-    await this.#redis.mendFeed(...this.#keys, epoch, Date.now(), sequence).catch(refuse)
+    await this.#redis.mendFeed(...this.#keys, epoch, 0, sequence).catch(refuse)
   }
 
   /** Whether the cache was never filled, or was lost with all that it held. */

@@ -148,7 +148,9 @@ export class Chain {
     const all = await Promise.all(
       customerIds.map(async (customerId) => {
         const id = { customerId, resourceId: null }
-        if ((await writer.held(id)).entry === null) return [`${customerId} is not there`]
+        const held = await writer.held(id).catch(() => null)
+        if (held === null) return [`the cache does not answer for ${customerId}`]
+        if (held.entry === null) return [`${customerId} is not there`]
         const lines = await compareWithTruth(id, { cache: writer, fetchState, signal: this.door.life.signal }, 0)
         return lines.map((line) => `${customerId}: ${line}`)
       }),
