@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { newId } from '../../src/kernel/id.js'
 import { consume } from '../../src/platform/queue.js'
 import { queuePrefix } from '../../src/platform/redis/slots.js'
-import { createEnvironment, type MeteringBench, openMeteringBench } from '../integration/metering/fixture.js'
-import { jobHandlers, workableJobs } from '../integration/platform/job-handlers.js'
+import type { MeteringBench } from '../integration/metering/fixture.js'
+import { openJobBench } from '../integration/platform/job-handlers.js'
 import { eventually } from '../support/eventually.js'
 import { jobSamples } from '../support/job-samples.js'
 import { holds, timeoutOf } from './fuzz.js'
@@ -43,16 +43,12 @@ const shapesOf = (good: object): fc.Arbitrary<string | null> => {
 describe('jobs that nobody should add', () => {
   let bench: MeteringBench
   let environmentId: string
-  let handlers: ReturnType<typeof jobHandlers>
+  let handlers: Awaited<ReturnType<typeof openJobBench>>['handlers']
   let workable: (job: object) => object
 
   before(async function () {
     this.timeout(30_000)
-    bench = await openMeteringBench()
-    environmentId = await createEnvironment(bench)
-    await bench.app.customers.provision(environmentId, { refId: 'acme', subscription: { planRefId: 'free' } })
-    handlers = jobHandlers(bench, environmentId)
-    workable = await workableJobs(bench, environmentId)
+    ;({ bench, environmentId, handlers, workable } = await openJobBench())
   })
   after(async () => expect(await bench.close()).to.deep.equal([]))
 

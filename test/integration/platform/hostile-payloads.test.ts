@@ -5,8 +5,8 @@ import { consume } from '../../../src/platform/queue.js'
 import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
 import { eventually } from '../../support/eventually.js'
 import { jobSamples } from '../../support/job-samples.js'
-import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/fixture.js'
-import { jobHandlers, workableJobs } from './job-handlers.js'
+import type { MeteringBench } from '../metering/fixture.js'
+import { openJobBench } from './job-handlers.js'
 
 /** What stands in the place of whatever is in a job. */
 const replacements: Record<string, unknown> = {
@@ -57,15 +57,11 @@ describe('a worker that is given jobs of any shape', function () {
 
   let bench: MeteringBench
   let environmentId: string
-  let handlers: ReturnType<typeof jobHandlers>
+  let handlers: Awaited<ReturnType<typeof openJobBench>>['handlers']
   let workable: (job: object) => object
 
   before(async () => {
-    bench = await openMeteringBench()
-    environmentId = await createEnvironment(bench)
-    await bench.app.customers.provision(environmentId, { refId: 'acme', subscription: { planRefId: 'free' } })
-    handlers = jobHandlers(bench, environmentId)
-    workable = await workableJobs(bench, environmentId)
+    ;({ bench, environmentId, handlers, workable } = await openJobBench())
   })
   after(async () => expect(await bench.close()).to.deep.equal([]))
 

@@ -14,7 +14,7 @@ import { Feed } from '../../../src/updates/external-cache/feed.js'
 import { reload } from '../../../src/updates/external-cache/reload.js'
 import { ExternalCacheWriter } from '../../../src/updates/external-cache/writer.js'
 import { StateCache } from '../../../src/updates/held/state-cache.js'
-import type { MeteringBench } from '../metering/fixture.js'
+import { createEnvironment, type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 
 type Handler = Parameters<typeof consume<never>>[3]['handler']
 export interface JobHandler {
@@ -22,8 +22,16 @@ export interface JobHandler {
   handler: Handler
 }
 
+/** An environment with a customer, and what works off its jobs. Close the bench. */
+export async function openJobBench() {
+  const bench = await openMeteringBench()
+  const environmentId = await createEnvironment(bench)
+  await bench.app.customers.provision(environmentId, { refId: 'acme', subscription: { planRefId: 'free' } })
+  return { bench, environmentId, handlers: jobHandlers(bench, environmentId), workable: await workableJobs(bench, environmentId) }
+}
+
 /** What works off the jobs of each queue, by the names of `jobSamples`: the handlers are the real ones. */
-export function jobHandlers(bench: MeteringBench, environmentId: string): Record<string, () => JobHandler> {
+function jobHandlers(bench: MeteringBench, environmentId: string): Record<string, () => JobHandler> {
   const ofEnvironment = () => {
     const cache = new ExternalCacheWriter({ redis: bench.redis, prefix: `${bench.queues.prefix}-cache`, ttlSeconds: 60 })
     const fetchState = () => Promise.reject(new TypeError('nobody knows it'))
@@ -93,7 +101,7 @@ function of<T extends { v: number }>(definition: JobDefinition<T>, work: (job: T
 }
 
 /** Makes of a sample a job of the environment that can be worked off, with a key of its own where it is one of a sidecar. */
-export async function workableJobs(bench: MeteringBench, environmentId: string): Promise<(job: object) => object> {
+async function workableJobs(bench: MeteringBench, environmentId: string): Promise<(job: object) => object> {
   const environment = (await bench.app.environments.list()).find(({ id }) => id === environmentId)!
   const { key } = await bench.app.environments.createKey({
     environment: environment.refId,

@@ -10,6 +10,7 @@ import type { Usage } from '../../../src/metering/model/usage.js'
 import { firstPeriod } from '../../../src/subscription/rules/billing-period.js'
 import type { Subscription } from '../../../src/subscription/rules/subscription.js'
 import { day, downgrading, entitled, feature, freePlan, hour, plan, price, product, subscription, t0 } from '../subscription/support.js'
+import { holding } from './support.js'
 
 /**
  * Everything is stopped at one instant and comes back later. A reader that stayed up goes on with the state that it had then: until that says that it
@@ -67,19 +68,7 @@ const anyHeld = fc
   .record({ held: fc.uniqueArray(anySubscription, { selector: ({ id }) => id, minLength: 1 }), rule: fc.constantFrom(...rules) })
   .map(({ held, rule }) => held.map((one): Subscription => ({ ...one, product: rule })))
 
-const holdingsOf = (subscriptions: Subscription[], version: number): Holdings => ({
-  environmentId: 'environment',
-  customerRefId: 'acme',
-  resourceRefId: null,
-  customer: { id: 'customer', timeZone: 'UTC', isArchived: false },
-  resource: null,
-  version,
-  accessVersion: version,
-  subscriptions,
-  promotional: [],
-  features: new Map(),
-  basePlans: new Map(),
-})
+const holdingsOf = (subscriptions: Subscription[], version: number): Holdings => holding({ subscriptions, version, accessVersion: version })
 
 /** What the records say at an instant, after 4 calls that were reported while everything still ran, at `reportedAt`. */
 function stateAt(subscriptions: Subscription[], at: number, reportedAt: number): EntitlementState {

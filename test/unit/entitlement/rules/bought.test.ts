@@ -13,6 +13,7 @@ import { decideWinners, type Holdings } from '../../../../src/entitlement/rules/
 import * as decimal from '../../../../src/kernel/decimal.js'
 import type { HeldAddon, ScheduledChange, Subscription } from '../../../../src/subscription/rules/subscription.js'
 import { addon, day, entitled, feature, plan, price, product, subscription, t0, trial } from '../../subscription/support.js'
+import { holding as nothingBut } from '../support.js'
 
 const now = t0 + day
 const seats = feature('seats', { meterType: 'Fluctuating' })
@@ -38,20 +39,8 @@ const times = (version: PackageVersion, quantity: number): HeldAddon => ({ id: `
 const bought = (quantity: number, of: Feature = seats) => ({ featureId: of.id, featureRefId: of.refId, quantity: d(quantity) })
 
 function holding(one: Subscription, fields: Partial<Holdings> = {}): Holdings {
-  return {
-    environmentId: 'environment',
-    customerRefId: 'acme',
-    resourceRefId: null,
-    customer: { id: 'customer', timeZone: 'UTC', isArchived: false },
-    resource: null,
-    version: t0,
-    accessVersion: t0,
-    subscriptions: [one],
-    promotional: [],
-    features: new Map([seats, rooms, calls].map((known) => [known.id, known])),
-    basePlans: new Map(),
-    ...fields,
-  }
+  const features = new Map([seats, rooms, calls].map((known) => [known.id, known]))
+  return nothingBut({ version: t0, accessVersion: t0, subscriptions: [one], features, ...fields })
 }
 function held(holdings: Holdings, of: Feature = seats, at = now) {
   const entitlement = decideWinners(holdings, at).find((winner) => winner.entitlement.feature.id === of.id)?.entitlement
