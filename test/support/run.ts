@@ -6,14 +6,16 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../src/kernel/problem.js'
-import type { TestCounts } from './reporter.js'
-import { compiledFile, lanesOf, needServices, parseArguments, selectFiles } from './selection.js'
+import type { Failure, TestCounts } from './reporter.js'
+import { compiledFile, lanesOf, needServices, parseArguments, selectFiles, sourceFile } from './selection.js'
 import { startTestServices, type TestServices } from './services.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 /** After its last test mocha has this long to end; what still runs then was left open by a test. */
 const openHandlesMs = 10_000
 const outputEndMs = 2_000
+/** More failed files than this are no accident. */
+const mostAgain = 3
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)))
@@ -62,10 +64,41 @@ async function runMocha({ files, mochaArguments, isKept }: Lane, env: NodeJS.Pro
   // A process that a test has left may hold the output open.
   await Promise.race([outputEnded, setTimeout(outputEndMs)])
   process.stdout.write(Buffer.concat(kept))
-  const { passed, failed, skipped } = counts ?? { passed: 0, failed: 0, skipped: 0 }
+  const { passed, failed, skipped, failures } = counts ?? noTests
   if (isHanging) console.error(`The tests ended, but the process did not within ${openHandlesMs / 1000} s: something is still open.`)
   const isUncounted = counts === null || isHanging || (code !== 0 && failed === 0)
-  return { passed, failed: failed + (isUncounted ? 1 : 0), skipped }
+  return { passed, failed: failed + (isUncounted ? 1 : 0), skipped, failures }
+}
+
+const noTests: TestCounts = { passed: 0, failed: 0, skipped: 0, failures: [] }
+
+const added = (one: TestCounts, other: TestCounts): TestCounts => ({
+  passed: one.passed + other.passed,
+  failed: one.failed + other.failed,
+  skipped: one.skipped + other.skipped,
+  failures: [...one.failures, ...other.failures],
+})
+
+/**
+ * A failure beside two other lanes may be one of the machine's. Few failed files are run once more, alone, and count as that run says; what failed at first is
+ * printed either way.
+ */
+async function runAgain(counts: TestCounts, mochaArguments: readonly string[], services: TestServices[]): Promise<TestCounts> {
+  const files = [...new Set(counts.failures.map(({ file }) => sourceFile(root, file)))]
+  const isOfFiles = counts.failed === counts.failures.length && files.every((file) => file.endsWith('.test.ts'))
+  if (!isOfFiles || files.length > mostAgain) return counts
+  console.log(`\nOnce more, alone: ${files.join(', ')}`)
+  const own = needServices(files) ? await startTestServices(root, stop.signal) : null
+  if (own) services.push(own)
+  const again = await runMocha({ files, mochaArguments, isKept: false }, own?.env ?? {})
+  if (again.failed > 0) return { ...counts, failures: [...counts.failures, ...again.failures] }
+  const passedAlone = counts.failures.map((failure) => ({ ...failure, title: `${failure.title} (passed alone)` }))
+  return { ...counts, passed: counts.passed + counts.failed, failed: 0, failures: passedAlone }
+}
+
+function printFailures(failures: readonly Failure[]): void {
+  for (const { title, file, error } of failures)
+    console.log(`\nfailed: ${title}\n  ${sourceFile(root, file)}\n  ${error.replaceAll('\n', '\n  ')}`)
 }
 
 async function main(): Promise<TestCounts> {
@@ -82,11 +115,8 @@ async function main(): Promise<TestCounts> {
       if (own) services.push(own)
       runs.push(runMocha({ files: lane, mochaArguments, isKept: runs.length > 0 }, own?.env ?? {}))
     }
-    return (await Promise.all(runs)).reduce((sum, { passed, failed, skipped }) => ({
-      passed: sum.passed + passed,
-      failed: sum.failed + failed,
-      skipped: sum.skipped + skipped,
-    }))
+    const counts = (await Promise.all(runs)).reduce(added)
+    return counts.failed > 0 && runs.length > 1 ? await runAgain(counts, mochaArguments, services) : counts
   } finally {
     await Promise.all(services.map((own) => own.stop()))
   }
@@ -94,7 +124,8 @@ async function main(): Promise<TestCounts> {
 
 const counts = await main().catch((error: unknown): TestCounts => {
   console.error(error instanceof Problem ? error.message : error)
-  return { passed: 0, failed: 1, skipped: 0 }
+  return { ...noTests, failed: 1 }
 })
+printFailures(counts.failures)
 console.log(`\n${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`)
 process.exit(counts.failed > 0 ? 1 : 0)

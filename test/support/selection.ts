@@ -1,4 +1,4 @@
-import { join, sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
 
 export interface Selection {
   /** Paths under test/, as the user may write them: `unit`, `test/unit/kernel`, `integration/local/redis.test.ts`. Empty means all. */
@@ -44,3 +44,10 @@ export function lanesOf(files: readonly string[]): string[][] {
 
 /** Where the compiler puts a test. */
 export const compiledFile = (root: string, source: string): string => join(root, 'dist', 'test', source.replace(/\.ts$/, '.js'))
+
+/** The test that the compiler has put there, relative to test/. */
+export const sourceFile = (root: string, file: string): string =>
+  relative(join(root, 'dist', 'test'), file)
+    .split(sep)
+    .join('/')
+    .replace(/\.js$/, '.ts')

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { compiledFile, lanesOf, needServices, parseArguments, selectFiles } from '../../support/selection.js'
+import { compiledFile, lanesOf, needServices, parseArguments, selectFiles, sourceFile } from '../../support/selection.js'
 
 const sources = ['unit/kernel/decimal.test.ts', 'unit/local/procfile.test.ts', 'integration/local/redis.test.ts', 'support/run.ts']
 
@@ -34,7 +34,8 @@ describe('support/selection', () => {
     expect(lanesOf(['e2e/story.test.ts'])).to.deep.equal([['e2e/story.test.ts']])
   })
 
-  it('finds the compiled test', () => {
+  it('finds the compiled test, and its source', () => {
     expect(compiledFile('/project', 'unit/a.test.ts')).to.equal('/project/dist/test/unit/a.test.js')
+    expect(sourceFile('/project', '/project/dist/test/unit/a.test.js')).to.equal('unit/a.test.ts')
   })
 })
