@@ -17,6 +17,7 @@ export class Life {
   readonly #checks: Array<() => Readiness | Promise<Readiness>> = []
   readonly #listeners: Array<(error: unknown) => void> = []
   readonly #stopping = new AbortController()
+  readonly #closing = new Set<string>()
   #stopped: Promise<Error[]> | undefined
 
   constructor(
@@ -76,6 +77,11 @@ export class Life {
     return port
   }
 
+  /** What is being stopped or closed right now: after the shutdown deadline, what did not end. */
+  get closing(): string[] {
+    return [...this.#closing]
+  }
+
   /** Stops and closes everything once; answers the failures. Never rejects. */
   stop(): Promise<Error[]> {
     this.#stopped ??= this.#stopNow()
@@ -86,10 +92,13 @@ export class Life {
     this.#stopping.abort()
     const failures: Error[] = []
     const attempt = async ({ label, run }: Registered) => {
+      this.#closing.add(label)
       try {
         await run()
       } catch (cause) {
         failures.push(new Error(`closing ${label} failed`, { cause }))
+      } finally {
+        this.#closing.delete(label)
       }
     }
     await Promise.all(this.#stoppers.map(attempt))
@@ -128,7 +137,7 @@ export async function runProcess<Spec extends ConfigSpec>(
   const stop = async (exitCode: number) => {
     if (life.signal.aborted) process.exit(1)
     const deadline = setTimeout(() => {
-      log.error({ timeoutMs: SHUTDOWN_TIMEOUT_MS }, 'shutdown deadline passed, exiting with work unfinished')
+      log.error({ timeoutMs: SHUTDOWN_TIMEOUT_MS, unfinished: life.closing }, 'shutdown deadline passed, exiting with work unfinished')
       process.exit(1)
     }, SHUTDOWN_TIMEOUT_MS)
     const failures = await life.stop()

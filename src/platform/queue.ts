@@ -8,6 +8,7 @@
  * A queue may be written to by others than the platform's processes. So nothing that a job says of itself decides how often it is tried and how long it is
  * kept, and what cannot be read is set aside among the failed jobs.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DelayedError, type Job, type JobsOptions, Queue, UnrecoverableError, Worker } from 'bullmq'
 import { Problem, unavailable } from '../kernel/problem.js'
 import { setAsideUnreadable } from './dead-letters.js'
@@ -173,6 +174,7 @@ export function consume<T extends { v: number }>(
   const { attempts, backoff, removeOnComplete, removeOnFail } = { ...defaultOptions, ...definition.options }
   const keeping = { attempts, backoff, removeOnComplete, removeOnFail }
 
+  let inWork = 0
   const options = { connection, prefix: queuePrefix(prefix, name), concurrency, skipVersionCheck: true }
   const worker = new Worker(
     name,
@@ -182,12 +184,14 @@ export function consume<T extends { v: number }>(
       if (typeof version !== 'number') throw new UnreadableJob('it says no version')
       if (job.name !== definition.name || version !== definition.version) return putBack(life, job, token)
       const done = metrics.duration.startTimer({ queue: name })
+      inWork += 1
       try {
         await handler(parsed(definition, job.data), { signal: life.signal, job })
       } catch (error) {
         throw error instanceof Problem && !error.isRetryable ? unrecoverable(error) : error
       } finally {
         done()
+        inWork -= 1
         progress.lastFinishedAt = performance.now()
       }
     },
@@ -217,10 +221,13 @@ export function consume<T extends { v: number }>(
   const watched = openBullQueue(life, client, name, prefix)
   metrics.watch(name, () => watched.getWaitingCount())
   life.readyWhen(() => readiness(watched, progress, stalledAfterSeconds))
-  life.open(`worker ${name}`, worker, (w) => closeWithin(w, 2_000))
+  life.open(`worker ${name}`, worker, (w) => isSettledWithin(w.close(), closeMs))
   life.onStop(`worker ${name}`, async () => {
     // Without Redis the worker cannot tell that it is done; the deadline of the process would be spent on nothing.
-    if (connection.status === 'ready') await worker.close()
+    if (connection.status !== 'ready') return
+    const closed = worker.close()
+    // One that has found its connection again a moment ago may wait for what never comes, with nothing in work.
+    while (!(await isSettledWithin(closed, closeMs)) && inWork > 0);
   })
 }
 
@@ -259,15 +266,11 @@ async function putBack(life: Life, job: Job, token: string | undefined): Promise
   throw new DelayedError()
 }
 
-/** `close` has no timeout of its own and waits for a Redis that may never come back. */
-async function closeWithin(worker: Worker, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs)
-  })
-  await Promise.race([worker.close(), timeout])
-  clearTimeout(timer)
-}
+/** To close a worker that has nothing in work: `close` has no timeout of its own and waits for a Redis that may never come back. */
+const closeMs = 2_000
+
+const isSettledWithin = (promise: Promise<unknown>, timeoutMs: number): Promise<boolean> =>
+  Promise.race([promise.then(() => true), sleep(timeoutMs, false, { ref: false })])
 
 /** By the clock that only goes on: those of the processes that add jobs may be wrong. */
 interface Progress {

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import type { Life } from '../../src/platform/process.js'
 import { note, runProgram } from '../support/program.js'
 import { estimateBenchmark } from './billing/estimate.js'
+import { cache } from './cache.js'
 import { cost } from './cost/cost.js'
 import type { Comparison } from './figures/compare.js'
 import { describeMachine } from './figures/machine.js'
@@ -17,12 +18,14 @@ import { sidecar } from './sidecar.js'
 import { sidecarChanges } from './sidecar-changes.js'
 import { sidecarMany } from './sidecar-many.js'
 import { soak, soakRestart } from './soak/soak.js'
+import { tenants } from './tenants.js'
 import { graphql, graphqlMemory } from './web/graphql.js'
 
 /** That of the platform. */
 const cacheFolder = fileURLToPath(new URL('../../../.cache', import.meta.url))
 
 const benchmarks: readonly Benchmark[] = [
+  cache,
   cost,
   ingest,
   ingestLong,
@@ -36,6 +39,7 @@ const benchmarks: readonly Benchmark[] = [
   sidecarChanges,
   soak,
   soakRestart,
+  tenants,
 ]
 
 const namesOf = (some: readonly Benchmark[]) => some.map(({ name }) => name).join(' and ')

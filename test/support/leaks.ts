@@ -1,4 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Life } from '../../src/platform/process.js'
+
+/** What has not ended by then never will. */
+const stopMs = 15_000
 
 let before = new Set<Life>()
 const leaks: string[] = []
@@ -15,9 +19,15 @@ export const mochaHooks = {
     const left = [...Life.running].filter((life) => !before.has(life))
     if (left.length === 0) return
     leaks.push(`${this.currentTest?.fullTitle()}: ${[...new Set(left.map(({ name }) => name))].join(', ')}`)
-    await Promise.all(left.map((life) => life.stop()))
+    const timer = new AbortController()
+    const late = sleep(stopMs, 'late', { signal: timer.signal }).catch(() => 'late')
+    const stopped = Promise.all(left.map((life) => life.stop()))
+    if ((await Promise.race([stopped, late])) === 'late')
+      leaks.push(`${this.currentTest?.fullTitle()}: still closing ${left.flatMap(({ closing }) => closing).join(', ')}`)
+    timer.abort()
   },
   afterAll() {
+    for (const { name, signal, closing } of Life.running) if (signal.aborted) leaks.push(`${name}: still closing ${closing.join(', ')}`)
     if (leaks.length > 0) throw new Error(`Tests that have not stopped what they started:\n  ${leaks.join('\n  ')}`)
   },
 }

@@ -28,6 +28,8 @@ export interface Stack {
   app: App
   environmentId: string
   serverKey: string
+  redisUrl: string
+  queuePrefix: string
   /** Those that were started, in this order; some may have been killed since. */
   processes: readonly StackProcess[]
   /** The process ids of PostgreSQL and Redis, where they run on this machine. */
@@ -41,7 +43,7 @@ export interface Stack {
 }
 
 /** Those of the Procfile that usage goes through. */
-export type ProcessName = 'web' | 'sidecar' | 'usage-ingestion' | 'event-aggregation' | 'cache-invalidation'
+export type ProcessName = 'web' | 'sidecar' | 'usage-ingestion' | 'event-aggregation' | 'cache-invalidation' | 'queue-consumption'
 
 /** Starts the services (those of BENCH_DATABASE_URL and BENCH_REDIS_URL, else of a test run, when set), migrates and applies the catalog. All ends with `life`. */
 export async function startStack(life: Life, catalog: object, { isOwn = false }: { isOwn?: boolean } = {}): Promise<Stack> {
@@ -72,11 +74,15 @@ export async function startStack(life: Life, catalog: object, { isOwn = false }:
     app,
     environmentId: environment.id,
     serverKey: key,
+    redisUrl: services.redisUrl,
+    queuePrefix: prefix,
     processes,
     servers: await findServers(postgres.pool, services.redisUrl),
     start: async (process, env = {}, options = {}) => {
       const stores: Record<string, string> =
-        process === 'sidecar' ? {} : { DATABASE_URL: url, REDIS_URL: services.redisUrl, QUEUE_PREFIX: prefix }
+        process === 'sidecar' || process === 'queue-consumption'
+          ? {}
+          : { DATABASE_URL: url, REDIS_URL: services.redisUrl, QUEUE_PREFIX: prefix }
       const started = life.open(process, await StackProcess.start(process, { ...stores, ...env }, options), (p) => p.stop())
       processes.push(started)
       return started

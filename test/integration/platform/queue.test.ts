@@ -1,5 +1,6 @@
 import { createServer, type Server, Socket } from 'node:net'
-import { Queue } from 'bullmq'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Queue, Worker } from 'bullmq'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { Problem } from '../../../src/kernel/problem.js'
@@ -249,6 +250,32 @@ describe('queues', () => {
       await queue.add({ v: 1, n: 3 })
       await until(() => seen.length === 2)
       expect(seen).to.deep.equal([1, 3])
+    })
+
+    it('stops with what is in work, and no later, though its worker never says that it has closed', async () => {
+      const life = newLife()
+      const queue = openQueue(life, connection, parcel)
+      const close = Worker.prototype.close
+      let stuck: Worker | undefined
+      Worker.prototype.close = function (this: Worker) {
+        stuck = this
+        return new Promise(() => {})
+      }
+      try {
+        let isDone = false
+        const handler = async () => {
+          await sleep(2_500)
+          isDone = true
+        }
+        consume(life, connection, parcel, { concurrency: 1, handler })
+        await queue.add({ v: 1, n: 1 })
+        await until(async () => (await queue.waiting()) === 0)
+        await life.stop()
+        expect(isDone).to.equal(true)
+      } finally {
+        Worker.prototype.close = close
+        await stuck?.close(true)
+      }
     })
 
     it('stops in time without Redis', async () => {
