@@ -1,9 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { EntitlementState } from '../../src/entitlement/rules/state.js'
+import type { EpochMs } from '../../src/kernel/clock.js'
 import { newId } from '../../src/kernel/id.js'
+import type { Program } from '../../src/local/programs/debian-package.js'
 import { queuePrefix } from '../../src/platform/redis/slots.js'
 import { entitlementsMessage } from '../../src/updates/deliver/change-messages.js'
 import { environmentQueue } from '../../src/updates/deliver/jobs.js'
@@ -11,12 +15,15 @@ import { feedKey } from '../../src/updates/external-cache/keys.js'
 import { type Comparison, compare, type Sample } from './figures/compare.js'
 import { quantile } from './figures/statistics.js'
 import type { Benchmark, BenchmarkContext } from './harness/benchmark.js'
-import { definitionOf, metricOf, wrong } from './sidecar-calls.js'
+import { loadAtOnce } from './load/grpc-load.js'
+import { type BenchmarkedCall, callOnce, countedHits, definitionOf, frame, wrong } from './sidecar-calls.js'
 import { ServerProcess } from './stack/server-process.js'
-import { type Stack, startStack } from './stack/stack.js'
+import { startStack } from './stack/stack.js'
 
 const customers = 5_000
 const batchSize = 100
+/** Of a small plan; the other one has all features. */
+const fewEntitlements = 5
 /** Of calls to the sidecar, under way at the same time. */
 const inFlight = 16
 const callsPerRound = 8_000
@@ -55,8 +62,10 @@ type Written = readonly [key: string, value: string]
 /** What waits in a queue, applied by one worker; then checks of a sidecar that reads what was written. */
 export const cache: Benchmark = {
   name: 'cache',
-  about: `states of 20 entitlements applied to the external cache by one worker; reference: bare pipelined writes of the same keys. And a sidecar's checks through Redis, ${inFlight} in flight; reference: ${targetMs} ms`,
-  async run({ seconds, life, note }) {
+  about: `states of ${fewEntitlements} and ${features.length} entitlements applied to the external cache by one worker; reference: bare pipelined writes of the same keys. And a sidecar's checks through Redis, ${inFlight} in flight; reference: ${targetMs} ms`,
+  needs: ['h2load'],
+  async run({ seconds, program, life, note }) {
+    const folder = life.open('folder', await mkdtemp(join(tmpdir(), 'tollgate-bench-')), (path) => rm(path, { recursive: true }))
     const stack = await startStack(life, catalog)
     await stack.app.customers.provision(stack.environmentId, { refId: 'customer-0', subscription: { planRefId: 'free' } })
     const state = await stack.app.entitlements.state(stack.environmentId, 'customer-0', null)
@@ -73,14 +82,32 @@ export const cache: Benchmark = {
       ENVIRONMENT_PREFIX: prefix,
       BATCH_SIZE: String(batchSize),
     })
-    const applied = await compareWrites({ stack, redis, state, queueName, seconds: seconds / 2, life, note })
+    const options = { connection: redis, prefix: queuePrefix(stack.queuePrefix, queueName) }
+    const queue = life.open('queue', new Queue(queueName, options), (q) => q.close())
+    // The worker hears of an epoch that this benchmark begins: it reads nothing anew meanwhile.
+    const epoch = Date.now()
+    await redis.hset(feedKey(prefix), 'epoch', epoch, 'applied', 0, 'latest', 0, 'movedAt', epoch)
+    const applied: Comparison[] = []
+    for (const entitlements of [fewEntitlements, features.length])
+      applied.push(
+        ...(await compareWrites({
+          queue,
+          redis,
+          state: { ...state, entitlements: state.entitlements.slice(0, entitlements) },
+          epoch,
+          seconds: seconds / 3,
+          note,
+        })),
+      )
     const { serverKey } = stack
     return [
       ...applied,
       ...(await measureChecks({
+        h2load: program('h2load'),
+        folder,
         env: { ...cacheServer, SERVER_API_KEY: serverKey, API_URL: web.url },
         redis,
-        seconds: seconds / 2,
+        seconds: seconds / 3,
         life,
         note,
       })),
@@ -88,24 +115,22 @@ export const cache: Benchmark = {
   },
 }
 
-interface WritesPlan extends Pick<BenchmarkContext, 'seconds' | 'life' | 'note'> {
-  stack: Stack
+interface WritesPlan extends Pick<BenchmarkContext, 'seconds' | 'note'> {
+  queue: Queue
   redis: Redis
   state: EntitlementState
-  queueName: string
+  epoch: EpochMs
 }
 
-async function compareWrites({ stack, redis, state, queueName, seconds, life, note }: WritesPlan): Promise<Comparison[]> {
-  const options = { connection: redis, prefix: queuePrefix(stack.queuePrefix, queueName) }
-  const queue = life.open('queue', new Queue(queueName, options), (q) => q.close())
-  const feed = feedKey(prefix)
-  // The worker begins an epoch by itself once it finds its cache empty, or not: these messages are of one of their own.
-  const epoch = Date.now()
-  let sequence = 0
+/** Numbers of the epoch, over all that is measured. */
+let sequence = 0
+
+async function compareWrites({ queue, redis, state, epoch, seconds, note }: WritesPlan): Promise<Comparison[]> {
+  const count = state.entitlements.length
   let version = state.version
   const statesOf = () => {
     version += 1
-    return Array.from({ length: customers }, (_, n) => ({ ...state, customerId: `customer-${n}`, version, accessVersion: version }))
+    return Array.from({ length: customers }, (_, n) => ({ ...state, customerId: customerOf(count, n), version, accessVersion: version }))
   }
   const subject = async (): Promise<Sample<'rate'>> => {
     await queue.pause()
@@ -115,17 +140,16 @@ async function compareWrites({ stack, redis, state, queueName, seconds, life, no
       await queue.addBulk(messages.slice(at, at + 500).map((data) => ({ name: 'change', data, opts })))
     const beganAt = performance.now()
     await queue.resume()
-    while (Number(await redis.hget(feed, 'applied')) !== sequence) {
+    while (Number(await redis.hget(feedKey(prefix), 'applied')) !== sequence) {
       if (performance.now() - beganAt > neverMs) throw wrong(`Of ${customers} states not all were applied in ${neverMs / 1_000} s`)
       await sleep(5)
     }
     return { rate: customers / ((performance.now() - beganAt) / 1_000) }
   }
-  await redis.hset(feed, 'epoch', epoch, 'applied', 0, 'latest', 0, 'movedAt', epoch)
   await subject()
-  const written = await readWritten(redis)
+  const written = await readWritten(redis, count)
   note(
-    `${customers} states of ${features.length} entitlements: ${written.length} keys, ${Math.round(written.reduce((sum, [, value]) => sum + value.length, 0) / customers)} bytes a customer`,
+    `${customers} states of ${count} entitlements: ${written.length} keys, ${Math.round(written.reduce((sum, [, value]) => sum + value.length, 0) / customers)} bytes a customer`,
   )
   const keysPerBatch = Math.ceil((written.length / customers) * batchSize)
   const reference = async (): Promise<Sample<'rate'>> => {
@@ -141,16 +165,18 @@ async function compareWrites({ stack, redis, state, queueName, seconds, life, no
   return compare<'rate'>({
     subject,
     reference,
-    measures: { rate: { name: 'cache-applied', unit: 'customers/s' } },
+    measures: { rate: { name: `cache-applied-${count}`, unit: 'customers/s' } },
     rounds: 12,
     seconds,
     onRound: (round, { rate }, { rate: bare }) => note(`round ${round}: ${Math.round(rate)} and ${Math.round(bare)} customers/s`),
   })
 }
 
+const customerOf = (entitlements: number, n: number | string) => `customer-${entitlements}-${n}`
+
 /** Every key that the worker has written of the customers, with what is in it. */
-async function readWritten(redis: Redis): Promise<Written[]> {
-  const keys = await redis.keys(`${prefix}:c_*`)
+async function readWritten(redis: Redis, count: number): Promise<Written[]> {
+  const keys = await redis.keys(`${prefix}:c_${customerOf(count, '*')}`)
   const written: Written[] = []
   for (let at = 0; at < keys.length; at += 1_000) {
     const some = keys.slice(at, at + 1_000)
@@ -162,62 +188,39 @@ async function readWritten(redis: Redis): Promise<Written[]> {
 }
 
 interface ChecksPlan extends Pick<BenchmarkContext, 'seconds' | 'life' | 'note'> {
+  h2load: Program
+  folder: string
   env: Record<string, string>
   redis: Redis
 }
 
-async function measureChecks({ env, redis, seconds, life, note }: ChecksPlan): Promise<Comparison[]> {
+async function measureChecks({ h2load, folder, env, redis, seconds, life, note }: ChecksPlan): Promise<Comparison[]> {
   const started = await ServerProcess.start('sidecar', new URL('../../src/sidecar/main.js', import.meta.url), {
     env: { ...env, REDIS_ENVIRONMENT_PREFIX: prefix, BIND_ADDRESS: '127.0.0.1', PORT: '0', SIDECAR_HTTP_PORT: '0', LOG_LEVEL: 'info' },
   })
   const sidecar = life.open('sidecar', started, (server) => server.stop())
-  const client = life.open('client', new Client(`127.0.0.1:${sidecar.ports.grpcPort}`, credentials.createInsecure()), (c) => c.close())
-  const definition = definitionOf({ method: 'GetMeteredEntitlement', request: {} })
-  const check = (customerId: string) =>
-    new Promise<void>((resolve, reject) => {
-      const request = { customer_id: customerId, feature_id: featureId, options: { requested_usage: 1 } }
-      const options = { deadline: Date.now() + 5_000 }
-      client.makeUnaryRequest(
-        definition.path,
-        definition.requestSerialize,
-        definition.responseDeserialize,
-        request,
-        new Metadata(),
-        options,
-        (error, answer) => {
-          const { has_access: isGranted, is_fallback: isFallback } = (answer ?? {}) as { has_access?: boolean; is_fallback?: boolean }
-          if (isGranted === true && isFallback !== true) resolve()
-          else reject(error ?? wrong(`The sidecar answers ${JSON.stringify(answer)}`))
-        },
-      )
-    })
-  let next = 0
-  const round = async () => {
-    const times: number[] = []
-    await Promise.all(
-      Array.from({ length: inFlight }, async () => {
-        while (times.length + inFlight <= callsPerRound) {
-          const beganAt = performance.now()
-          await check(`customer-${next++ % customers}`)
-          times.push(performance.now() - beganAt)
-        }
-      }),
-    )
-    return times
+  const call: BenchmarkedCall = {
+    method: 'GetMeteredEntitlement',
+    request: { customer_id: customerOf(features.length, 1), feature_id: featureId, options: { requested_usage: 1 } },
   }
+  const answer = await callOnce(sidecar, call)
+  const definition = definitionOf(call)
+  const requestFile = join(folder, 'request.bin')
+  await writeFile(requestFile, frame(definition.requestSerialize(call.request)))
+  const target = { url: `http://127.0.0.1:${sidecar.ports.grpcPort}${definition.path}`, requestFile, answerBytes: frame(answer).length }
+  const round = () => loadAtOnce(h2load, target, { calls: callsPerRound, inFlight }, folder)
   await round()
-  const before = { exchanges: await readExchanges(redis), hits: await metricOf(sidecar, 'sidecar_cache_lookups_total', 'outcome="hit"') }
+  const before = { exchanges: await readExchanges(redis), hits: await countedHits(sidecar) }
   const p50s: number[] = []
   const p99s: number[] = []
-  let made = 0
   const endsAt = performance.now() + seconds * 1_000
   while (performance.now() < endsAt) {
-    const times = await round()
-    made += times.length
-    p50s.push(quantile(times, 0.5))
-    p99s.push(quantile(times, 0.99))
+    const { p50, p99 } = await round()
+    p50s.push(p50 / 1_000)
+    p99s.push(p99 / 1_000)
   }
-  const hits = (await metricOf(sidecar, 'sidecar_cache_lookups_total', 'outcome="hit"')) - before.hits
+  const made = p50s.length * callsPerRound
+  const hits = (await countedHits(sidecar)) - before.hits
   if (hits !== made) throw wrong(`${made} calls were made, but the sidecar answered ${hits} from the external cache`)
   const exchanges = ((await readExchanges(redis)) - before.exchanges) / made
   note(`${exchanges.toFixed(2)} commands to Redis a check, ${made} checks`)

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { Redis } from '../../platform/redis.js'
@@ -15,14 +16,34 @@ export interface Reading {
   knownUntil: EpochMs | null
 }
 
+/** What was read of an entity, and what came of it: as long as the same texts are there, nothing is parsed again. */
+interface Remembered {
+  body: string
+  version: string
+  metadata: string | null
+  features: Features
+  usageKeys: string[]
+  texts: (string | null)[]
+  state: CachedState | null
+}
+
+/** Those of some thousand customers. */
+const mostRememberedBytes = 32 * 1024 * 1024
+
 /**
- * Reads the external cache that the persistent-cache-service keeps current: two steps, the entry and then the usages of what it holds.
+ * Reads the external cache that the persistent-cache-service keeps current, in one exchange: of an entity that was read before, with the usages of what it held
+ * then. The usages of one that is new, or that holds something else now, are a second exchange.
  * Layout: `src/updates/external-cache/keys.ts` and `value.ts`.
  */
 export class ExternalCacheReader {
   readonly #redis: Redis
   readonly #prefix: string
   readonly #pool: RightsPool
+  readonly #remembered = new LRUCache<string, Remembered>({
+    maxSize: mostRememberedBytes,
+    // An entry is there as text and, about three times as large, as what was read from it.
+    sizeCalculation: ({ body, texts }, entity) => texts.reduce((sum, text) => sum + (text?.length ?? 0), 4 * body.length + entity.length),
+  })
 
   constructor({ redis, prefix, pool }: { redis: Redis; prefix: string; pool: RightsPool }) {
     this.#redis = redis
@@ -34,22 +55,30 @@ export class ExternalCacheReader {
   async read({ customerId, resourceId }: Owner): Promise<Reading> {
     const entity = entityKey(this.#prefix, { customerId, resourceId })
     const customer = entityKey(this.#prefix, { customerId, resourceId: null })
-    const [body, version, customerVersion, metadata, heartbeat] = await this.#redis.mget(
+    const known = this.#remembered.get(entity)
+    const [body, version, customerVersion, metadata = null, heartbeat, ...knownTexts] = await this.#redis.mget([
       entity,
       timestampKey(entity),
       timestampKey(customer),
       metadataKey(entity),
       heartbeatKey(this.#prefix),
-    )
+      ...(known?.usageKeys ?? []),
+    ])
     const knownUntil = versionOf(heartbeat)
     const nothing = { state: null, knownUntil }
     if (!body || !version) return nothing
     // What the customer holds itself counts for its resources too, so an entry from before it changed is not right any more.
     if (Number(version) < (versionOf(customerVersion) ?? 0)) return nothing
-    const entry = readable(() => toFeatures(body))
-    if (entry === null) return nothing
-    const texts = await this.#usageTexts(entity, entry)
-    const state = readable(() => this.#toState({ customerId, resourceId }, entry, { texts, version, metadata: metadata ?? null }))
+    const isSameEntry = known?.body === body
+    if (isSameEntry && known.version === version && known.metadata === metadata && areSame(known.texts, knownTexts))
+      return { state: known.state, knownUntil }
+    const features = isSameEntry ? known.features : readable(() => toFeatures(body))
+    if (features === null) return nothing
+    const usageKeys = isSameEntry ? known.usageKeys : this.#usageKeys(entity, features)
+    const texts =
+      known && areSame(known.usageKeys, usageKeys) ? knownTexts : usageKeys.length === 0 ? [] : await this.#redis.mget(usageKeys)
+    const state = readable(() => this.#toState({ customerId, resourceId }, features, { texts, version, metadata }))
+    this.#remembered.set(entity, { body, version, metadata, features, usageKeys, texts, state })
     return { state, knownUntil }
   }
 
@@ -76,15 +105,16 @@ export class ExternalCacheReader {
   }
 
   /** Value and version of each metered feature's usage, one after the other. */
-  async #usageTexts(entity: string, { metered }: Features): Promise<(string | null)[]> {
-    if (metered.length === 0) return []
-    const keys = metered.flatMap(({ calculatedEntitlement: { feature } }) => {
+  #usageKeys(entity: string, { metered }: Features): string[] {
+    return metered.flatMap(({ calculatedEntitlement: { feature } }) => {
       const key = usageKey(entity, feature.id)
       return [key, timestampKey(key)]
     })
-    return this.#redis.mget(keys)
   }
 }
+
+const areSame = (some: readonly (string | null)[], others: readonly (string | null)[]): boolean =>
+  some.length === others.length && some.every((text, index) => text === others[index])
 
 /** Of an entry. */
 interface Features {

@@ -38,6 +38,23 @@ export async function loadPaced(
   // h2load would append to it.
   await rm(log, { force: true })
   await makeCalls(h2load, target, callsPerConnection * connections, [`--timing-script-file=${script}`, `--log-file=${log}`])
+  return timesIn(log)
+}
+
+/** Makes so many calls as fast as they are answered, so many at a time, over one connection; answers the times from call to answer, in microseconds. */
+export async function loadAtOnce(
+  h2load: Program,
+  target: GrpcTarget,
+  { calls, inFlight }: { calls: number; inFlight: number },
+  folder: string,
+): Promise<{ p50: number; p99: number }> {
+  const log = join(folder, 'calls.tsv')
+  await rm(log, { force: true })
+  await makeCalls(h2load, target, calls, ['-c', '1', '-m', String(inFlight), '-n', String(calls), `--log-file=${log}`, target.url])
+  return timesIn(log)
+}
+
+async function timesIn(log: string): Promise<{ p50: number; p99: number }> {
   const times = (await readFile(log, 'utf8'))
     .trimEnd()
     .split('\n')
