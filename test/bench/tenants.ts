@@ -7,6 +7,7 @@ import { quantile } from './figures/statistics.js'
 import type { Benchmark } from './harness/benchmark.js'
 import { HttpConnection, postRequest } from './load/http-connection.js'
 import { wrong } from './sidecar-calls.js'
+import { CpuMeter } from './stack/cpu-meter.js'
 import { addCustomers, startStack } from './stack/stack.js'
 
 /** Calls of each kind that the quiet tenant makes in a second. */
@@ -69,10 +70,18 @@ export const tenants: Benchmark = {
     const tell = (isLoud: boolean) => loud.send({ url: web.url, serverKey: stack.serverKey, isLoud })
 
     const quiet = quietTenant(web.url, key, life)
+    const cpu = new CpuMeter(stack)
     const measure = async (isLoud: boolean): Promise<Sample<Kind>> => {
       tell(isLoud)
       await sleep(settleMs)
-      return quiet()
+      cpu.lap()
+      const beganAt = performance.now()
+      const sample = await quiet()
+      const ms = performance.now() - beganAt
+      const shares = [...cpu.lap()].map(([name, used]) => `${name} ${Math.round(used / 10 / ms)} %`)
+      const steps = await Promise.all(stack.processes.map(async (one) => `${one.name} ${Math.round(await one.longestStepMs())} ms`))
+      note(`${isLoud ? 'loud' : 'alone'}: CPU ${shares.join(', ')}; longest steps ${steps.join(', ')}`)
+      return sample
     }
     await measure(false)
     return compare<Kind>({

@@ -106,7 +106,7 @@ export class Ingestion {
         ? this.#redis.announceAndReply(
             leasePrefix(prefix),
             holdersKey(prefix, environmentId),
-            ...announcementOf(prefix, environmentId, usages.map(toHeldChange), announcement),
+            ...announcementOf(prefix, environmentId, toHeldChanges(usages), announcement),
             ...reply,
           )
         : this.#redis.publish(...reply)
@@ -114,7 +114,21 @@ export class Ingestion {
   }
 }
 
-/** Readers that hold the state can take the usage over, where nothing else has changed; with it, their state is as of this report. */
+/**
+ * Readers that hold the state can take the usage over, where nothing else has changed; with it, their state is as of this report. Of many reports of the same
+ * usage the latest says it all: each web process hears of every change.
+ */
+export function toHeldChanges(usages: readonly ReportedUsage[]): HeldChange[] {
+  const latest = new Map<string, ReportedUsage>()
+  for (const usage of usages) {
+    const { customerId, resourceId, featureId, isAccessChanged } = usage
+    const of = JSON.stringify(isAccessChanged ? [customerId] : [customerId, resourceId, featureId])
+    const known = latest.get(of)
+    if (!known || usage.timestamp >= known.timestamp) latest.set(of, usage)
+  }
+  return Array.from(latest.values(), toHeldChange)
+}
+
 function toHeldChange({ customerId, resourceId, featureId, timestamp, ...usage }: ReportedUsage): HeldChange {
   const { currentUsage, periodStart, periodEnd, isAccessChanged } = usage
   if (isAccessChanged) return { customerId, version: timestamp }

@@ -26,6 +26,11 @@ const forgetting = 0.7
 const usualMs = 20
 /** Batches of one lane without an answer, those that take long included: what another environment sends then waits for no more. */
 const maxUnanswered = 6
+/** The same while another environment sends too: with fewer under way a worker is free for what comes from there. */
+const crowdedInFlight = 1
+const crowdedUnanswered = 2
+/** Since another environment has sent. */
+const crowdedMs = 1_000
 /** Of a call that waits, beside its items. */
 const callBytes = 900
 /** Of the calls of a batch; a larger call is a batch of its own. Writing and reading so much takes a worker and a door some milliseconds. */
@@ -63,6 +68,12 @@ interface Lane {
   linger: NodeJS.Timeout | undefined
 }
 
+interface Sender {
+  environmentId: string
+  at: number
+}
+const nobody: Sender = { environmentId: '', at: Number.NEGATIVE_INFINITY }
+
 export interface DoorParts extends ExchangeParts {
   /** One per shard. */
   queues: Pick<JobQueue<IngestionJob>, 'add'>[]
@@ -74,14 +85,6 @@ export interface DoorParts extends ExchangeParts {
   maxItems: number
   /** How long callers wait at most; absent: ten seconds. */
   answerWithinMs?: number
-}
-
-/** Without a batch in flight half of what is usual is enough, and a lone caller is usual to itself. */
-function maySend({ waitingItems, inFlight, unanswered, usualItems, sentAt }: Lane): boolean {
-  const enough = inFlight === 0 && performance.now() - sentAt > usualMs ? 1 : Math.max(1, usualItems / 2)
-  return (
-    waitingItems >= (inFlight === 0 ? enough : Math.max(enough, worthwhileItems)) && inFlight < maxInFlight && unanswered < maxUnanswered
-  )
 }
 
 /**
@@ -100,6 +103,8 @@ export class Door {
   #isFull = false
   /** In this round of the event loop. */
   #hasSentLarge = false
+  /** The last two environments that have sent. */
+  #senders: [last: Sender, before: Sender] = [nobody, nobody]
 
   constructor(parts: DoorParts) {
     this.#parts = parts
@@ -197,17 +202,33 @@ export class Door {
       if (waiting.length === 0 && unanswered === 0 && !isScheduled) this.#lanes.delete(name)
   }
 
+  /** Without a batch in flight half of what is usual is enough, and a lone caller is usual to itself. */
+  #maySend({ environmentId, waitingItems, inFlight, unanswered, usualItems, sentAt }: Lane): boolean {
+    const now = performance.now()
+    const enough = inFlight === 0 && now - sentAt > usualMs ? 1 : Math.max(1, usualItems / 2)
+    if (waitingItems < (inFlight === 0 ? enough : Math.max(enough, worthwhileItems))) return false
+    return this.#isCrowded(environmentId, now)
+      ? inFlight < crowdedInFlight && unanswered < crowdedUnanswered
+      : inFlight < maxInFlight && unanswered < maxUnanswered
+  }
+
+  #isCrowded(environmentId: string, now: number): boolean {
+    const [last, before] = this.#senders
+    const other = last.environmentId === environmentId ? before : last
+    return now - other.at < crowdedMs
+  }
+
   #schedule(lane: Lane): void {
     if (lane.isScheduled || lane.waiting.length === 0) return
-    if (!maySend(lane)) {
+    if (!this.#maySend(lane)) {
       if (lane.inFlight === 0 && lane.unanswered < maxUnanswered) lane.linger ??= setTimeout(() => this.#flush(lane), lingerMs)
       return
     }
     lane.isScheduled = true
     setImmediate(() => {
       lane.isScheduled = false
-      while (maySend(lane) && !this.#hasSentLarge) this.#flush(lane)
-      if (maySend(lane)) this.#schedule(lane)
+      while (this.#maySend(lane) && !this.#hasSentLarge) this.#flush(lane)
+      if (this.#maySend(lane)) this.#schedule(lane)
     })
   }
 
@@ -243,6 +264,9 @@ export class Door {
     }
     lane.usualItems = Math.max(size, lane.usualItems * forgetting)
     lane.sentAt = performance.now()
+    const sender = { environmentId: lane.environmentId, at: lane.sentAt }
+    const [last] = this.#senders
+    this.#senders = last.environmentId === lane.environmentId ? [sender, this.#senders[1]] : [sender, last]
     let hasSlot = true
     const freeSlot = () => {
       if (!hasSlot) return

@@ -1,3 +1,4 @@
+import { Gatherer } from '../../platform/gatherer.js'
 import type { Redis } from '../../platform/redis.js'
 import type { HeartbeatMessage, Place, QueueMessage } from '../wire/queue-message.js'
 import { feedKey, heartbeatKey, markerKey } from './keys.js'
@@ -51,13 +52,17 @@ local function moveTo(sequence)
   if proof and prove(tonumber(proof), tonumber(redis.call('HGET', feed, 'asOf'))) then redis.call('HDEL', feed, 'proof', 'asOf') end
 end`
 
-// ARGV[3]: the number.
+// ARGV[3] and all after it: numbers, the least one first.
 const settleScript = `${feedLua}
-local sequence = tonumber(ARGV[3])
-hear(sequence)
-redis.call('ZREM', waiting, ARGV[3])
-if sequence == applied + 1 then moveTo(sequence)
-elseif sequence > applied then redis.call('ZADD', ahead, sequence, ARGV[3]) end
+hear(tonumber(ARGV[#ARGV]))
+redis.call('ZREM', waiting, unpack(ARGV, 3))
+local reached = applied
+for i = 3, #ARGV do
+  local sequence = tonumber(ARGV[i])
+  if sequence == reached + 1 then reached = sequence
+  elseif sequence > reached then redis.call('ZADD', ahead, sequence, ARGV[i]) end
+end
+if reached > applied then moveTo(reached) end
 return 1`
 
 // ARGV[3]: the number.
@@ -103,6 +108,9 @@ interface ScriptedRedis extends Redis {
 }
 type Script<T = number> = (...keysAndArguments: (string | number)[]) => Promise<T>
 
+/** At once: Redis does nothing else meanwhile. */
+const mostSettled = 200
+
 /** Longer than a message of a process that was killed takes to appear again. A gap that is none costs reading everything anew once. */
 const missingMs = 90_000
 /** The longest that a message stays with somebody between two tries, of either kind of queue. */
@@ -120,6 +128,11 @@ export class Feed {
   readonly #keys: string[]
   readonly #marker: string
   readonly #missingMs: number
+  /** By epoch: many messages are in work at the same time, and settled together. */
+  readonly #settled = new Gatherer<number>(mostSettled, async (epoch, sequences) => {
+    const sorted = sequences.sort((one, other) => one - other)
+    await this.#redis.settleInFeed(...this.#keys, Number(epoch), 0, ...sorted).catch(refuse)
+  })
 
   constructor({ redis, prefix, missingAfterMs = missingMs }: { redis: Redis; prefix: string; missingAfterMs?: number }) {
     for (const [name, lua] of Object.entries({
@@ -140,7 +153,7 @@ export class Feed {
   /** The message is applied, or never will be. */
   async settle(message: QueueMessage): Promise<void> {
     const place = placeOf(message)
-    if (place) await this.#redis.settleInFeed(...this.#keys, place.epoch, 0, place.sequence).catch(refuse)
+    if (place) await this.#settled.add(String(place.epoch), place.sequence)
   }
 
   /** Something is away that the message needs: it is not lost. Never fails, as what is away may be the cache. */
