@@ -37,7 +37,7 @@ async function createKey(url: string, expiresAt: string): Promise<string> {
 describe('a process whose clock is wrong', function () {
   this.timeout(180_000)
 
-  for (const aheadMs of [5_000, hour, -hour])
+  for (const aheadMs of [5_000, -hour])
     it(`by ${aheadMs / 1_000} s decides as the database’s clock says`, async () => {
       const processes = await OwnProcesses.create(catalog)
       const { api } = processes

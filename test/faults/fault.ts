@@ -7,7 +7,7 @@ export interface Fault {
   name: string
   /** One line: what happens. */
   about: string
-  /** Among the dozen of `--quick`. */
+  /** Among those of `--quick`. */
   isQuick?: boolean
   /** It ends processes itself; by others none may end. */
   endsProcesses?: boolean

@@ -70,7 +70,13 @@ describe('the list of faults', () => {
     for (const name of names) expect(name.length, name).to.be.below(48)
   })
 
-  it('has about a dozen for a quick run', () => {
-    expect(faults.filter(({ isQuick }) => isQuick).length).to.be.within(10, 14)
+  it('has one of each kind for a quick run', () => {
+    const quick = faults.filter(({ isQuick }) => isQuick).map(({ name }) => name)
+    expect(quick).to.have.length(7)
+    for (const kind of ['kill-', 'pause-', 'redis-', 'postgres-', 'half-open-', 'poison-', 'release-'])
+      expect(
+        quick.filter((name) => name.startsWith(kind)),
+        kind,
+      ).to.have.length(1)
   })
 })

@@ -15,7 +15,7 @@ ${faults.map(({ name, about }) => `  ${name.padEnd(48)}${about}`).join('\n')}
 
   All of them unless some are named; the beginning of a name stands for all that begin so. PostgreSQL and Redis are own ones. Linux only.
 
-  --quick          about a dozen, of each kind
+  --quick          seven, of each kind
   --json           prints one JSON object per fault and line on standard output, and nothing else there
   --markdown FILE  writes the table as the documentation has it, into the place that the page has for it
 `

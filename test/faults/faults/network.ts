@@ -20,7 +20,7 @@ function strand(link: TcpProxy): void {
   link.deafen()
 }
 
-const quick = ['half-open-sidecar-web', 'slow-web-redis']
+const quick = ['half-open-sidecar-web']
 
 export const networkFaults: readonly Fault[] = types.flatMap((type) =>
   linksOf(type).flatMap((to) =>

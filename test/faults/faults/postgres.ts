@@ -41,12 +41,11 @@ const settingFault = (fault: Omit<Fault, 'inject'>, name: string, value: string)
   },
 })
 
-const stalled = (seconds: number, isQuick: boolean): Fault =>
+const stalled = (seconds: number): Fault =>
   settingFault(
     {
       name: `postgres-stalled-${seconds}s`,
       about: `commits of PostgreSQL wait for ${seconds} s, for a standby that is not there`,
-      isQuick,
       holdMs: seconds * 1_000,
     },
     'synchronous_standby_names',
@@ -84,8 +83,8 @@ export const postgresFaults: readonly Fault[] = [
     'default_transaction_read_only',
     'on',
   ),
-  stalled(4, true),
-  stalled(12, false),
+  stalled(4),
+  stalled(12),
   {
     name: 'postgres-out-of-connections',
     about: 'others have all connections of PostgreSQL for 10 s, those of the platform too',

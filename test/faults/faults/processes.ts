@@ -65,7 +65,6 @@ const clocks = types.map(
   (type): Fault => ({
     name: `clock-${type}`,
     about: `the clock of one ${type} an hour ahead`,
-    isQuick: type === 'web',
     endsProcesses: true,
     holdMs: 4_000,
     async inject(stage) {

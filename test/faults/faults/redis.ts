@@ -23,7 +23,6 @@ export const redisFaults: readonly Fault[] = [
   {
     name: 'redis-killed',
     about: 'Redis is killed and comes back after 2 s with what it had on disk',
-    isQuick: true,
     holdMs: 2_000,
     async inject({ redis }) {
       await redis.kill()

@@ -94,7 +94,7 @@ describe('aggregating events', () => {
         await aggregateAll(aggregation)
         await compare(customerId, [...sent.values()])
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     )
   })
 

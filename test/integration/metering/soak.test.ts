@@ -18,6 +18,6 @@ describe('usage is what plain code computes from the list of events, repeats and
     }
   }
 
-  it('when workers are killed in the middle', () => soak('workers', 20_000))
+  it('when workers are killed in the middle', () => soak('workers', 12_000))
   it('when PostgreSQL is restarted in the middle, in order and at once', () => soak('postgres', 10_000))
 })
