@@ -2,11 +2,11 @@
  * The release process: applies prisma/migrations by Prisma Migrate's rules (its ledger, its checksums, its lock), then the functions in src, then exits.
  * Prisma's CLI and this runner can take turns on one database. Several hosts may run it at once: one applies, the others wait.
  */
-import { randomUUID } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
+import { applyPending, type Released } from './platform/release/apply-migrations.js'
 import {
   type Config,
   ConfigError,
@@ -17,31 +17,21 @@ import {
   readConfig,
   variableTable,
 } from './platform/config.js'
-import {
-  allOrNothing,
-  connectOrCreate,
-  explainDatabaseError,
-  interrupted,
-  isPassing,
-  type LockPatience,
-  targetOf,
-  withBriefLocks,
-} from './platform/database.js'
-import { applyFunctions, outdatedFunctions, removedFunctions } from './platform/database-functions.js'
+import { connectOrCreate, explainDatabaseError, targetOf } from './platform/database.js'
+import { outdatedFunctions, removedFunctions } from './platform/database-functions.js'
 import { StartError } from './platform/health.js'
 import { createLogger } from './platform/logger.js'
-import { checksumOf, isUnchanged, type Migration } from './platform/migrations.js'
+import { isUnchanged, type Migration } from './platform/migrations.js'
 import {
   readSchema,
   readWanted,
-  refuseBeyondBreaking,
-  refuseOtherBeginning,
+  refuseUnusable,
   type Schema,
   type SchemaFolders,
   schemaFolders,
   type WantedSchema,
 } from './platform/schema.js'
-import { lineAt, splitStatements } from './platform/sql-script.js'
+import { Stopper } from './platform/release/stopper.js'
 
 /** One fact a line. `level: 'warn'` among the fields makes it a warning. */
 export type MigrationLog = (message: string, fields?: { level?: 'warn'; [field: string]: unknown }) => void
@@ -55,15 +45,10 @@ export interface MigrateOptions {
   databaseWaitSeconds?: number
   /** How long another host may take to finish its migrations, and others to leave a table that is to be changed. */
   lockWaitSeconds?: number
-}
-
-/** Names of what one call has done. */
-export interface Released {
-  applied: string[]
-  /** Functions that were made, or made anew. */
-  made: string[]
-  /** Functions whose file is gone. */
-  dropped: string[]
+  /** A pooler may stand before the database, as it is known to keep a session together. */
+  mayBePooled?: boolean
+  /** Aborts when it is to stop: a migration that runs statement by statement still ends, any other is undone. */
+  signal?: AbortSignal
 }
 
 /**
@@ -72,46 +57,64 @@ export interface Released {
  * applied until somebody has resolved it. Functions follow, all in one transaction.
  * @throws StartError that says what to do
  */
-export async function migrate({
-  databaseUrl,
-  folders = schemaFolders,
-  log,
-  databaseWaitSeconds = 30,
-  lockWaitSeconds = 600,
-}: MigrateOptions): Promise<Released> {
+export async function migrate({ signal = new AbortController().signal, ...options }: MigrateOptions): Promise<Released> {
+  try {
+    return await migrateUntil(signal, options)
+  } catch (error) {
+    // What else failed meanwhile says what to do.
+    if (!signal.aborted || (error !== signal.reason && !isCanceled(error))) throw explainDatabaseError(error, options.databaseUrl)
+    throw new StartError(`${(signal.reason as Error).message} before the database was up to date: release again`, { cause: error })
+  }
+}
+
+const isCanceled = (error: unknown) => (error as { code?: unknown }).code === '57014'
+
+async function migrateUntil(
+  signal: AbortSignal,
+  { databaseUrl, folders = schemaFolders, log, databaseWaitSeconds = 30, lockWaitSeconds = 600, mayBePooled = false }: MigrateOptions,
+): Promise<Released> {
   const wanted = await readWanted(folders)
   const target = targetOf(databaseUrl)
   const client = await connectOrCreate({
     databaseUrl,
     waitSeconds: databaseWaitSeconds,
     onWait: (reason) => log('waiting for the database', { level: 'warn', database: target.database, server: target.server, reason }),
+    signal,
   })
+  let stopper: Stopper | undefined
   try {
-    await prepareSession(client, target)
+    const pid = await prepareSession(client, target, mayBePooled)
+    stopper = new Stopper({ databaseUrl, pid, signal })
+    signal.throwIfAborted()
     const schema = await readSchema(client)
     refuseUnusable(schema, wanted.migrations)
     reportDifferences(schema, wanted.migrations, log)
     // The usual case at a start: nothing to do, hence no lock and nothing that needs more than the right to read.
     if (isCurrent(schema, wanted)) return { applied: [], made: [], dropped: [] }
     await lock(client, lockWaitSeconds, log)
-    return await applyPending(client, wanted, { log, waitSeconds: lockWaitSeconds })
-  } catch (error) {
-    throw explainDatabaseError(error, databaseUrl)
+    return await applyPending(client, wanted, { log, waitSeconds: lockWaitSeconds, signal, stopper })
   } finally {
+    await stopper?.close()
     await client.end().catch(() => undefined) // lets the lock go
   }
 }
 
-async function prepareSession(client: pg.Client, { server }: { server: string }): Promise<void> {
-  const { rows } = await client.query(`select current_setting('server_version_num')::int as version`)
-  if (rows[0].version < 150_000) throw new StartError(`PostgreSQL at ${server} is older than 15 (${rows[0].version}): upgrade it`)
+/** Answers what the connection is called in the database. */
+async function prepareSession(client: pg.Client, { server }: { server: string }, mayBePooled: boolean): Promise<number> {
+  const { rows } = await client.query<{ version: number; pid: number }>(
+    `select current_setting('server_version_num')::int as version, pg_backend_pid() as pid`,
+  )
+  const { version, pid } = rows[0]!
+  // What is set here, and the lock, would be on whichever connection a pooler has taken, and stay there.
+  const { processID } = client as unknown as { processID: number | null }
+  if (!mayBePooled && processID !== null && processID !== pid)
+    throw new StartError(
+      `what answers at ${server} is a pooler such as PgBouncer, and migrations need a session: set DATABASE_DIRECT_URL to the address of the PostgreSQL itself`,
+    )
+  if (version < 150_000) throw new StartError(`PostgreSQL at ${server} is older than 15 (${version}): upgrade it`)
   // Limits that suit requests would cut a long migration short. For locks there is one where they are taken.
   await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = 0')
-}
-
-function refuseUnusable(schema: Schema, migrations: Migration[]): void {
-  refuseBeyondBreaking(schema, migrations)
-  refuseOtherBeginning(schema, migrations)
+  return pid
 }
 
 /** Marks are compared too, because Prisma's CLI applies breaking migrations without recording them. */
@@ -150,127 +153,6 @@ async function lock(client: pg.Client, waitSeconds: number, log: MigrationLog): 
     if ((error as pg.DatabaseError).code !== '55P03') throw error
     throw new StartError(`another host has been migrating this database for over ${waitSeconds} s: let it finish, then release again`)
   }
-}
-
-async function applyPending(client: pg.Client, { migrations, functions }: WantedSchema, patience: LockPatience): Promise<Released> {
-  // Read again: another host may have worked while we waited for the lock.
-  const schema = await readSchema(client)
-  refuseUnusable(schema, migrations)
-  refuseUnfinished(schema)
-  if (schema.applied.size === 0) await refuseForeign(client)
-  await createTables(client)
-  for (const { name, breakingReason } of migrations) {
-    if (breakingReason && schema.applied.has(name)) await recordBreaking(client, name, breakingReason)
-  }
-  const pending = migrations.filter(({ name }) => !schema.applied.has(name))
-  for (const migration of pending) {
-    const startedAt = performance.now()
-    await (migration.isTransactional ? applyWhole(client, migration, patience) : applyStepwise(client, migration, patience))
-    patience.log('migration applied', { migration: migration.name, durationMs: Math.round(performance.now() - startedAt) })
-  }
-  const { made, dropped } = await withBriefLocks(client, 'the functions', patience, () =>
-    applyFunctions(client, functions, schema.functions),
-  )
-  if (made.length + dropped.length > 0) patience.log('functions applied', { made, dropped })
-  return { applied: pending.map(({ name }) => name), made, dropped }
-}
-
-function refuseUnfinished({ unfinished: [failed] }: Schema): void {
-  if (!failed) return
-  const when = failed.startedAt.toISOString()
-  const why = failed.logs?.split('\n')[0] || 'it was interrupted'
-  throw new StartError(`migration ${failed.name} failed on ${when} (${why}): ${howToResolve(failed.name)}`)
-}
-
-const howToResolve = (name: string) =>
-  `correct it, run \`npx prisma migrate resolve --rolled-back ${name}\` in a checkout to have it applied again (or --applied when you finished it by hand), then release again`
-
-/** A database with tables but no ledger is somebody else's, or was made in a way that the migrations would collide with. */
-async function refuseForeign(client: pg.Client): Promise<void> {
-  const { rows } = await client.query(
-    `select relname from pg_class c where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
-       and relname not in ('_prisma_migrations', 'schema_guard', 'schema_function')
-       and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
-     order by relname limit 3`,
-  )
-  if (rows.length === 0) return
-  const tables = rows.map(({ relname }) => relname).join(', ')
-  throw new StartError(`the database already has tables that no migration made (${tables}): point DATABASE_URL to an empty database`)
-}
-
-/** The ledger exactly as Prisma makes it, the schema guard, and the ledger of the functions. */
-async function createTables(client: pg.Client): Promise<void> {
-  await client.query(`create table if not exists _prisma_migrations (
-    id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz, migration_name varchar(255) not null,
-    logs text, rolled_back_at timestamptz, started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`)
-  await client.query('create table if not exists schema_guard (migration_name varchar(255) primary key, breaking_reason text not null)')
-  await client.query(
-    'create table if not exists schema_function (name text primary key, identity text not null, checksum varchar(64) not null)',
-  )
-}
-
-const recordBreaking = (client: pg.Client, name: string, reason: string) =>
-  client.query(
-    'insert into schema_guard values ($1, $2) on conflict (migration_name) do update set breaking_reason = excluded.breaking_reason',
-    [name, reason],
-  )
-
-const recordStart = (client: pg.Client, id: string, { name, script }: Migration) =>
-  client.query('insert into _prisma_migrations (id, checksum, migration_name) values ($1, $2, $3)', [id, checksumOf(script), name])
-
-async function recordFinish(client: pg.Client, id: string, { name, breakingReason }: Migration): Promise<void> {
-  await client.query('update _prisma_migrations set finished_at = clock_timestamp(), applied_steps_count = 1 where id = $1', [id])
-  if (breakingReason) await recordBreaking(client, name, breakingReason)
-}
-
-/** In one transaction with its ledger row: a crash leaves neither, and the next run simply begins again. */
-async function applyWhole(client: pg.Client, migration: Migration, patience: LockPatience): Promise<void> {
-  const id = randomUUID()
-  try {
-    await withBriefLocks(client, `migration ${migration.name}`, patience, () =>
-      allOrNothing(client, async () => {
-        await client.query(migration.script)
-        await recordStart(client, id, migration)
-        await recordFinish(client, id, migration)
-      }),
-    )
-  } catch (error) {
-    if (error instanceof StartError) throw error
-    if (isPassing(error)) throw interrupted(`migration ${migration.name} was`, error as Error)
-    await recordStart(client, id, migration)
-    throw await recordFailure(client, id, migration, error, 0)
-  }
-}
-
-/** Statement by statement, each committed at once: the ledger row comes first, because a crash may leave half of the work behind. */
-async function applyStepwise(client: pg.Client, migration: Migration, patience: LockPatience): Promise<void> {
-  const id = randomUUID()
-  await recordStart(client, id, migration)
-  for (const { text, start } of splitStatements(migration.script)) {
-    try {
-      // What works beside others waits for them without holding up anybody, and would leave half an index behind.
-      if (/\bconcurrently\b/i.test(text)) await client.query(text)
-      else await withBriefLocks(client, `migration ${migration.name}`, patience, () => client.query(text))
-    } catch (error) {
-      throw await recordFailure(client, id, migration, error, start)
-    }
-  }
-  await recordFinish(client, id, migration)
-}
-
-/** Records what PostgreSQL said where Prisma looks for it; answers the error to throw. */
-async function recordFailure(
-  client: pg.Client,
-  id: string,
-  { name, script }: Migration,
-  error: unknown,
-  start: number,
-): Promise<StartError> {
-  const { message, code, detail, hint, position } = error as pg.DatabaseError
-  const what = position ? `${message}, line ${lineAt(script, Number(position), start)}` : message
-  const logs = [what, code && `SQLSTATE ${code}`, detail, hint].filter(Boolean).join('\n')
-  await client.query('update _prisma_migrations set logs = $2 where id = $1', [id, logs])
-  return new StartError(`migration ${name} failed (${what}): ${howToResolve(name)}`, { cause: error })
 }
 
 const releaseVariables = {
@@ -323,6 +205,14 @@ async function main(): Promise<void> {
   const config = readConfigOrExit()
   const databaseUrl = (config.DATABASE_DIRECT_URL ?? config.DATABASE_URL).reveal()
   const logger = createLogger({ process: 'release', level: config.LOG_LEVEL })
+  const stop = new AbortController()
+  for (const name of ['SIGTERM', 'SIGINT'] as const)
+    process.on(name, () => {
+      // A second signal ends it at once.
+      if (stop.signal.aborted) process.exit(1)
+      logger.info({ signal: name }, 'stopping')
+      stop.abort(new Error(`stopped by ${name}`))
+    })
   const startedAt = performance.now()
   try {
     const { applied, made, dropped } = await migrate({
@@ -330,6 +220,8 @@ async function main(): Promise<void> {
       log: (message, { level, ...fields } = {}) => logger[level ?? 'info'](fields, message),
       databaseWaitSeconds: config.DATABASE_WAIT_SECONDS,
       lockWaitSeconds: config.MIGRATION_WAIT_SECONDS,
+      mayBePooled: config.DATABASE_DIRECT_URL !== undefined,
+      signal: stop.signal,
     })
     const { database, server } = targetOf(databaseUrl)
     const durationMs = Math.round(performance.now() - startedAt)

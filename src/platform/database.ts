@@ -31,6 +31,10 @@ export function explainDatabaseError(error: unknown, databaseUrl: string): unkno
   const { database, user, server, hasPassword } = targetOf(databaseUrl)
   const message = (error as Error).message || codeOf(error)
   const sentence = (text: string) => new StartError(text, { cause: error })
+  if (/unsupported startup parameter/.test(message))
+    return sentence(
+      `what answers at ${server} is a PgBouncer (${message}): set DATABASE_DIRECT_URL to the address of the PostgreSQL itself, besides DATABASE_URL`,
+    )
   if (isUnreachable(error)) return sentence(`no PostgreSQL answers at ${server} (${message}): start it or correct DATABASE_URL`)
   if (!hasPassword && (codeOf(error) === '28P01' || /client password must be/.test(message))) {
     return sentence(`PostgreSQL at ${server} asks user "${user}" for a password: add it to DATABASE_URL`)
@@ -80,13 +84,15 @@ export interface ConnectOptions {
   /** How long a server may take to start answering. */
   waitSeconds: number
   onWait: (reason: string) => void
+  /** Aborts when it is not to be waited for any more: what is thrown is its reason. */
+  signal: AbortSignal
 }
 
 /**
  * One connection, to be ended by the caller. Waits for a server that is starting; creates the database when there is none.
  * @throws StartError that says what to do
  */
-export async function connectOrCreate({ databaseUrl, waitSeconds, onWait }: ConnectOptions): Promise<pg.Client> {
+export async function connectOrCreate({ databaseUrl, waitSeconds, onWait, signal }: ConnectOptions): Promise<pg.Client> {
   const deadline = performance.now() + waitSeconds * 1000
   let pauseMs = 100
   for (let isCreated = false; ; ) {
@@ -99,7 +105,7 @@ export async function connectOrCreate({ databaseUrl, waitSeconds, onWait }: Conn
       } else {
         if (!isUnreachable(error) || performance.now() + pauseMs > deadline) throw explainDatabaseError(error, databaseUrl)
         if (pauseMs === 100) onWait((error as Error).message || codeOf(error))
-        await sleep(pauseMs)
+        await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted())
         pauseMs = Math.min(pauseMs * 2, 1_000)
       }
     }
@@ -165,6 +171,8 @@ export interface LockPatience {
   log: (message: string, fields: { level?: 'warn'; [field: string]: unknown }) => void
   /** How long locks may be asked for. */
   waitSeconds: number
+  /** Aborts when no more is to be tried: what is thrown is its reason. */
+  signal: AbortSignal
 }
 
 /**
@@ -175,7 +183,7 @@ export interface LockPatience {
 export async function withBriefLocks<T>(
   client: pg.Client,
   what: string,
-  { log, waitSeconds }: LockPatience,
+  { log, waitSeconds, signal }: LockPatience,
   work: () => Promise<T>,
 ): Promise<T> {
   const deadline = performance.now() + waitSeconds * 1_000
@@ -192,7 +200,7 @@ export async function withBriefLocks<T>(
           { cause: error },
         )
       if (!isTold) log('waiting for a lock that others hold, trying again every few seconds', { level: 'warn', what, holders })
-      await sleep(pauseMs)
+      await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted())
     } finally {
       await client.query('set lock_timeout = 0').catch(() => undefined)
     }

@@ -96,11 +96,17 @@ export async function readSchema(client: Queryable): Promise<Schema> {
   return { applied, unfinished, breaking, functions }
 }
 
+/** @throws StartError when nothing that this code does brings the database to what it needs */
+export function refuseUnusable(schema: Schema, migrations: Migration[]): void {
+  refuseBeyondBreaking(schema, migrations)
+  refuseOtherBeginning(schema, migrations)
+}
+
 /**
  * Before release 1.0 the initial migration may be edited, and what it made before has no way to what it makes now.
  * @throws StartError when the database was made by another initial migration than this code has
  */
-export function refuseOtherBeginning({ applied }: Schema, [initial]: Migration[]): void {
+function refuseOtherBeginning({ applied }: Schema, [initial]: Migration[]): void {
   const checksum = applied.get(initial!.name)
   if (applied.size === 0 || (checksum !== undefined && isUnchanged(initial!.script, checksum))) return
   throw new StartError(
@@ -109,7 +115,7 @@ export function refuseOtherBeginning({ applied }: Schema, [initial]: Migration[]
 }
 
 /** @throws StartError when the database has a breaking migration that this code does not know */
-export function refuseBeyondBreaking(schema: Schema, migrations: Migration[]): void {
+function refuseBeyondBreaking(schema: Schema, migrations: Migration[]): void {
   const known = new Set(migrations.map(({ name }) => name))
   for (const [name, reason] of schema.breaking) {
     if (known.has(name)) continue
@@ -126,8 +132,7 @@ export function refuseBeyondBreaking(schema: Schema, migrations: Migration[]): v
  */
 export async function assertSchemaCompatible(client: Queryable, folders: SchemaFolders = schemaFolders): Promise<void> {
   const [wanted, schema] = await Promise.all([readWanted(folders), readSchema(client)])
-  refuseBeyondBreaking(schema, wanted.migrations)
-  refuseOtherBeginning(schema, wanted.migrations)
+  refuseUnusable(schema, wanted.migrations)
   const missing = wanted.migrations.filter(({ name }) => !schema.applied.has(name))
   if (missing.length > 0)
     throw new StartError(

@@ -69,7 +69,7 @@ export async function runAdmin({
 const program: Program<AdminContext> = {
   call: 'npm run -s admin --',
   commands,
-  about: `It works on the database of DATABASE_URL, else on that of the platform that npm start runs in this folder.
+  about: `It works on the database of DATABASE_URL, past a PgBouncer on that of DATABASE_DIRECT_URL, else on that of the platform that npm start runs in this folder.
 Exit codes: 0 done, 1 refused or failed, or differences were found, 2 wrong command line.`,
 }
 

@@ -1,4 +1,4 @@
-// `npm run admin -- …`, on the database of DATABASE_URL, else on that of the platform that runs from this folder.
+// `npm run admin -- …`, on the database of DATABASE_URL (of DATABASE_DIRECT_URL where that is a PgBouncer), else on that of the platform that runs from this folder.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readPlatform } from '../platform-file.js'
@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const platform = readPlatform(join(root, '.data'))
 process.exitCode = await runAdmin({
   args: process.argv.slice(2),
-  databaseUrl: process.env.DATABASE_URL || (platform?.databaseUrl ?? null),
+  databaseUrl: process.env.DATABASE_DIRECT_URL || process.env.DATABASE_URL || (platform?.databaseUrl ?? null),
   redisUrl: process.env.REDIS_URL || (platform?.redisUrl ?? null),
   queuePrefix: process.env.QUEUE_PREFIX || undefined,
   // npm runs scripts in the project's folder and says here where it was called.

@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import type pg from 'pg'
 import { Children } from '../../../src/local/processes/children.js'
 import { Ports } from '../../../src/local/processes/ports.js'
 import { bringProgram } from '../../../src/local/programs/debian-package.js'
@@ -10,6 +12,7 @@ import { silentLogger } from '../../../src/platform/logger.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import { Life } from '../../../src/platform/process.js'
 import { withinSignal } from '../../../src/platform/within-signal.js'
+import { administer } from '../../support/database.js'
 import { eventually } from '../../support/eventually.js'
 import { OwnProcesses } from '../../support/own-processes.js'
 import { Load } from './load.js'
@@ -72,7 +75,10 @@ describe('the platform behind PgBouncer in transaction mode', function () {
     own = await OwnProcesses.create(Load.catalog, { DATABASE_DIRECT_URL: direct.href, DATABASE_POOL_SIZE: '6' }, { databaseUrlOf: pooled })
     await own.start(['usage-ingestion', 'event-aggregation', 'subscription-transitions', 'cache-invalidation', 'billing-sync', 'web'])
   })
-  afterEach(() => load?.stop())
+  afterEach(async function () {
+    await load?.stop()
+    own?.showComplaints(this.currentTest)
+  })
   after(async () => {
     await own?.close()
     await children.stopAll()
@@ -86,6 +92,55 @@ describe('the platform behind PgBouncer in transaction mode', function () {
     through.port = String(port)
     return through.href
   }
+
+  /** A process of this project to its end, with the addresses that it is told. */
+  const run = (file: string, urls: Record<string, string>, ...args: string[]) =>
+    new Promise<{ code: number; said: string }>((resolve) => {
+      const env = { PATH: process.env.PATH, REDIS_URL: process.env.TEST_REDIS_URL, PORT: '0', METRICS_PORT: '0', ...urls }
+      execFile(process.execPath, [join(root, 'dist', file), ...args], { env }, (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code) : 0, said: `${stdout}${stderr}` }),
+      )
+    })
+  const [release, admin] = ['src/migrate.js', 'src/local/admin/main.js']
+
+  it('is released past it, and not through it', async () => {
+    const database = `released_${process.pid}_${Date.now()}`
+    const direct = Object.assign(new URL(process.env.TEST_DATABASE_URL!), { pathname: database }).href
+    await administer(process.env.TEST_DATABASE_URL!, (client) => client.query(`create database ${database}`))
+    try {
+      const through = await run(release, { DATABASE_URL: pooled(direct) })
+      expect(through.code).to.equal(1)
+      expect(through.said).to.include(
+        `what answers at 127.0.0.1:${port} is a pooler such as PgBouncer, and migrations need a session: set DATABASE_DIRECT_URL`,
+      )
+      const tables = (client: pg.Client) => client.query('select from pg_class where relname = $1', ['customer'])
+      expect((await administer(direct, tables)).rowCount).to.equal(0)
+      const past = await run(release, { DATABASE_URL: pooled(direct), DATABASE_DIRECT_URL: direct })
+      expect(past.code, past.said).to.equal(0)
+      expect((await administer(direct, tables)).rowCount).to.equal(1)
+    } finally {
+      await administer(process.env.TEST_DATABASE_URL!, (client) => client.query(`drop database ${database} with (force)`))
+    }
+  })
+
+  it('is told by each process that is not told of it', async () => {
+    const DATABASE_URL = pooled(own.database.url)
+    for (const file of ['src/web/main.js', admin]) {
+      const { code, said } = await run(file, { DATABASE_URL }, ...(file === admin ? ['environment', 'list'] : []))
+      expect(code, file).to.equal(1)
+      expect(said, file).to.match(
+        /what answers at 127\.0\.0\.1:\d+ is a PgBouncer \(.*\): set DATABASE_DIRECT_URL to the address of the PostgreSQL itself/,
+      )
+    }
+  })
+
+  it('lets the admin command read and write with the variables of the other processes', async () => {
+    const urls = { DATABASE_URL: pooled(own.database.url), DATABASE_DIRECT_URL: own.database.url, QUEUE_PREFIX: own.queues.prefix }
+    const created = await run(admin, urls, 'key', 'create', '--environment', 'own', '--name', 'pooled', '--json')
+    expect(created.code, created.said).to.equal(0)
+    const listed = await run(admin, urls, 'key', 'list', '--environment', 'own', '--json')
+    expect((JSON.parse(listed.said) as { name: string }[]).map(({ name }) => name)).to.have.members(['test', 'pooled'])
+  })
 
   it('counts reports, answers checks and makes changes over fewer connections than there are processes', async () => {
     load = new Load(own, { customers: 6, name: 'pooled' })
