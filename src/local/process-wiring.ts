@@ -1,4 +1,4 @@
-import { accessOf, isOfCluster, parseRedisAddress } from '../platform/redis/address.js'
+import { accessOf, isOfCluster, parseRedisAddress, withoutParameters, withParameters } from '../platform/redis/address.js'
 import type { Stage } from './processes/children.js'
 
 /** What the processes of one platform share. */
@@ -125,17 +125,26 @@ export const webSocketUrl = (wiring: Wiring): string => `ws://${localHost(wiring
 function cacheHost(redisUrl: string): Record<string, string> {
   const address = parseRedisAddress(redisUrl)
   if (address.kind === 'server') {
-    const { hostname, port } = new URL(redisUrl)
-    return { REDIS_HOST: hostname, REDIS_PORT: port || '6379' }
+    const { hostname, port, protocol } = new URL(redisUrl)
+    return { REDIS_HOST: hostname, REDIS_PORT: port || '6379', REDIS_TLS: String(protocol === 'rediss:') }
   }
   const hosts = address.nodes.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',')
   const name = address.kind === 'sentinel' ? `/${encodeURIComponent(address.name)}` : ''
-  return { REDIS_HOST: `redis+${address.kind}://${hosts}${name}`, REDIS_TLS: String(address.isEncrypted) }
+  const { username, password } = address.kind === 'sentinel' ? address.ofSentinels : {}
+  return {
+    REDIS_HOST: `redis+${address.kind}://${hosts}${name}`,
+    REDIS_TLS: String(address.isEncrypted),
+    ...(username && { REDIS_SENTINEL_USERNAME: username }),
+    ...(password && { REDIS_SENTINEL_PASSWORD: password }),
+  }
 }
 
 /** The environment's queue: the platform's own Redis, with the queue's name and key prefix. */
 function environmentQueueUrl(redisUrl: string, environmentId: string, queuePrefix: string): string {
-  const base = redisUrl.split('?')[0]?.replace(/\/$/, '') ?? ''
-  const hasDatabase = /^redis(s?|s?\+sentinel):\/\/.+\/\d+$/.test(base)
-  return `${hasDatabase ? base : `${base}/0`}?queue=environment-${environmentId}&prefix=${queuePrefix}`
+  const { url } = withoutParameters(redisUrl)
+  const withDatabase = url.replace(
+    /^([^?]*?)\/?(\?|$)/,
+    (_, base: string, rest: string) => `${/\/\d+$/.test(base) ? base : `${base}/0`}${rest}`,
+  )
+  return withParameters(withDatabase, `queue=environment-${environmentId}&prefix=${queuePrefix}`)
 }

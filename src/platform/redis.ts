@@ -4,6 +4,7 @@ import type { Log } from '../kernel/log.js'
 import type { Life } from './process.js'
 import { parseRedisAddress, type RedisAddress, type RedisNode } from './redis/address.js'
 import { accessOptions, clusterOptions, endSocketTimeout, PlatformCluster, SlotConnector } from './redis/cluster.js'
+import { findReason } from './redis/reason.js'
 
 export type { Redis }
 
@@ -45,9 +46,9 @@ export function openRedis(life: RedisOwner, url: string, role: Exclude<RedisRole
   const options = optionsFor(role, user)
   if (address.kind === 'cluster') {
     const Client = user === 'limited' ? LimitedCluster : PlatformCluster
-    return kept(life, role, new Client(address.nodes, clusterOptions(address, options)) as unknown as Redis)
+    return kept(life, role, new Client(address.nodes, clusterOptions(address, options)) as unknown as Redis, address)
   }
-  return kept(life, role, openServer(address, options, user))
+  return kept(life, role, openServer(address, options, user), address)
 }
 
 /**
@@ -71,7 +72,7 @@ export function openSubscriber(
       : openServer(address, options, user)
   const ask = () => void (client.status === 'ready' && client.ping().catch(() => undefined))
   life.open('heartbeat of a subscriber', setInterval(ask, heartbeatMs), clearInterval)
-  return kept(life, 'subscriber', client)
+  return kept(life, 'subscriber', client, address)
 }
 
 function optionsFor(role: RedisRole, user: RedisUser): RedisOptions {
@@ -92,11 +93,14 @@ const clientOf = (user: RedisUser) => (user === 'limited' ? LimitedRedis : Platf
 
 function openServer(address: Exclude<RedisAddress, { kind: 'cluster' }>, options: RedisOptions, user: RedisUser): Redis {
   if (address.kind === 'server') return new (clientOf(user))(address.url, options)
-  const { nodes: sentinels, name, db, isEncrypted } = address
+  const { nodes: sentinels, name, db, isEncrypted, ofSentinels } = address
   return new (clientOf(user))({
     ...options,
     ...accessOptions(address),
     sentinels,
+    sentinelUsername: ofSentinels.username,
+    sentinelPassword: ofSentinels.password,
+    ...(isEncrypted ? { sentinelTLS: {} } : {}),
     name,
     db,
     enableTLSForSentinelMode: isEncrypted,
@@ -108,12 +112,13 @@ function openServer(address: Exclude<RedisAddress, { kind: 'cluster' }>, options
   })
 }
 
-function kept(life: RedisOwner, role: RedisRole, client: Redis): Redis {
+function kept(life: RedisOwner, role: RedisRole, client: Redis, address: RedisAddress): Redis {
   // One line when the connection goes and one when it is back, not one per retry.
   let isReported = false
   client.on('error', (error) => {
-    if (!isReported) life.log.warn({ err: error, role }, 'redis connection failed, retrying')
+    if (isReported) return
     isReported = true
+    void reasonOf(error, address).then((err) => life.log.warn({ err, role }, 'redis connection failed, retrying'))
   })
   client.on('ready', () => {
     if (isReported) life.log.info({ role }, 'redis connection is back')
@@ -121,6 +126,9 @@ function kept(life: RedisOwner, role: RedisRole, client: Redis): Redis {
   })
   return life.open(`redis ${role}`, client, (c) => c.disconnect())
 }
+
+const reasonOf = async (error: Error, address: RedisAddress): Promise<Error> =>
+  (address.kind === 'server' ? null : await findReason(address)) ?? error
 
 class PlatformRedis extends Redis {
   constructor(...given: [url: string, options: RedisOptions] | [options: RedisOptions]) {

@@ -163,7 +163,10 @@ export interface RedisOptions {
   db?: number
   username?: string
   password?: string
-  /** Encrypts the connection. */
+  /** What sentinels ask for, where they do. */
+  sentinelUsername?: string
+  sentinelPassword?: string
+  /** Encrypts the connection. An authority of your own is named by NODE_EXTRA_CA_CERTS. */
   tls?: boolean
   /** Seconds. */
   ttl?: number

@@ -2,6 +2,8 @@
 import type { Command } from '../../cli/command-line.js'
 import { environmentOption } from '../../cli/entries.js'
 import { text, UsageError, type Values } from '../../cli/input.js'
+import { isOfCluster, parseRedisAddress } from '../../platform/redis/address.js'
+import { isTagged } from '../../platform/redis/slots.js'
 import type { FetchState } from '../../updates/external-cache/apply.js'
 import type { EntityId } from '../../updates/external-cache/keys.js'
 import { compareWithTruth, mend } from '../../updates/external-cache/mend.js'
@@ -26,7 +28,10 @@ export const cacheVerify: Command<AdminContext> = {
     'Compares what a persistent cache holds with what is true, and prints what differs; exit code 1 when something does, and is not mended',
   options: {
     environment: environmentOption,
-    'cache-url': { type: 'string', help: 'the Redis of the cache: redis://user:password@host:port/db (required)' },
+    'cache-url': {
+      type: 'string',
+      help: 'the Redis of the cache: redis://user:password@host:port/db, or redis+cluster://… or redis+sentinel://… (required)',
+    },
     'cache-prefix': { type: 'string', help: `prefix of its keys: ${defaultCachePrefix} unless given` },
     'cache-ttl': { type: 'string', help: `life of what is written, in seconds, as KEYS_TTL_IN_SECS: ${usualTtlSeconds} unless given` },
     sample: { type: 'string', help: 'looks at about so many of its entries instead of all' },
@@ -35,8 +40,11 @@ export const cacheVerify: Command<AdminContext> = {
   async run({ environments, entitlements, redisAt }, values) {
     const { id: environmentId } = await findEnvironment(environments, values)
     const prefix = text(values['cache-prefix']) ?? defaultCachePrefix
+    const url = urlOf(values)
+    if (isOfCluster(url) && !isTagged(prefix))
+      throw new UsageError('--cache-prefix must be in braces, as in {production}: --cache-url is of a Redis Cluster')
     const cache = new ExternalCacheWriter({
-      redis: redisAt(urlOf(values)),
+      redis: redisAt(url),
       prefix,
       ttlSeconds: numberOf(values, 'cache-ttl') ?? usualTtlSeconds,
     })
@@ -91,9 +99,13 @@ const summaryOf = (compared: number, differing: number, mended: number) =>
 
 function urlOf(values: Values): string {
   const url = text(values['cache-url'])
-  if (url === undefined || !URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol))
-    throw new UsageError('--cache-url must be the address of the Redis of the cache, such as redis://host:6379/0')
-  return url
+  if (url === undefined) throw new UsageError('--cache-url must be the address of the Redis of the cache, such as redis://host:6379/0')
+  try {
+    parseRedisAddress(url)
+    return url
+  } catch (error) {
+    throw new UsageError(`--cache-url ${(error as Error).message}`)
+  }
 }
 
 function numberOf(values: Values, option: string): number | undefined {

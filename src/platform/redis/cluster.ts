@@ -1,4 +1,4 @@
-import { createConnection } from 'node:net'
+import { createConnection, isIP } from 'node:net'
 import { connect as connectEncrypted } from 'node:tls'
 import { AbstractConnector, Cluster, type ClusterOptions, type Command, Redis, type RedisOptions } from 'ioredis'
 import { unavailable } from '../../kernel/problem.js'
@@ -112,7 +112,9 @@ export class SlotConnector extends AbstractConnector {
     const { host, port } = await this.#master()
     // Nobody waits for it any more.
     if (!this.connecting) throw new Error('Connection is closed.')
-    this.stream = this.#options.cluster.isEncrypted ? connectEncrypted({ host, port, servername: host }) : createConnection({ host, port })
+    // An address is no server name, but what the certificate is checked for all the same.
+    const named = isIP(host) ? {} : { servername: host }
+    this.stream = this.#options.cluster.isEncrypted ? connectEncrypted({ host, port, ...named }) : createConnection({ host, port })
     this.stream.once('error', (error) => {
       this.firstError = error
     })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.js'
 import type { Log } from '../../kernel/log.js'
 import { Secret } from '../../kernel/secret.js'
-import { isOfSeveral, urlOfParts, withAccess } from '../../platform/redis/address.js'
+import { hostAlone, urlOfParts, withAccess, withSentinelAccess } from '../../platform/redis/address.js'
 import { ApiClient } from '../../reader/api/client.js'
 import { ApiClock } from '../../reader/api/clock.js'
 import { StateReader } from '../../reader/api/messages.js'
@@ -82,7 +82,7 @@ export async function open(options: ClientOptions, metrics: ClientMetrics): Prom
 const firstConnectionMs = 500
 
 async function openExternal(
-  { environmentPrefix: prefix, host = 'localhost', port = 6379, db = 0, username, password, tls = false, ttl }: RedisOptions,
+  { environmentPrefix: prefix, host = 'localhost', port = 6379, db = 0, username, password, tls = false, ttl, ...access }: RedisOptions,
   closers: Closers,
   pool: RightsPool,
   parts: ApiSourceParts & { maxStalenessMs: number },
@@ -93,7 +93,10 @@ async function openExternal(
     import('../../updates/external-cache/writer.js'),
     import('../../reader/source/external-source.js'),
   ])
-  const address = urlOfParts({ host: host.includes(':') && !isOfSeveral(host) ? `[${host}]` : host, port, db, isEncrypted: tls })
+  const address = withSentinelAccess(urlOfParts({ host: hostAlone(host), port, db, isEncrypted: tls }), {
+    username: access.sentinelUsername,
+    password: access.sentinelPassword,
+  })
   const redis = openRedis(closers, withAccess(address, username, password), 'request', 'limited')
   await Promise.race([new Promise<void>((resolve) => redis.once('ready', resolve)), sleep(firstConnectionMs)])
   const writer = new ExternalCacheWriter({ redis, prefix, ttlSeconds: ttl ?? defaults.redisTtlSeconds })

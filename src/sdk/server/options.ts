@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
 import type { Log } from '../../kernel/log.js'
-import { hostOfSeveral, isOfCluster, isOfSeveral } from '../../platform/redis/address.js'
+import { hostAlone, isOfCluster, isOfSentinel } from '../../platform/redis/address.js'
 import { isTagged } from '../../platform/redis/slots.js'
 import type { FallbackCause } from '../../reader/states/figures.js'
 import { TollgateError } from '../error.js'
@@ -102,17 +102,21 @@ export function checkOptions(options: ClientOptions): void {
   for (const [name, size] of Object.entries(sizes)) if (size !== undefined && !(size > 0)) problems.push(`${name} must be a number above 0`)
   if (batchSize !== undefined && batchSize > largestBatch) problems.push(`batchSize must be ${largestBatch} at most`)
   if (redis !== undefined && !redis.environmentPrefix) problems.push('redis.environmentPrefix is missing')
-  problems.push(...problemsOfSeveral(redis))
+  problems.push(...problemsOfServers(redis))
   if (problems.length > 0) throw new TollgateError('INVALID_ARGUMENT', 'INVALID_ARGUMENT', problems.join('; '), {})
 }
 
-function problemsOfSeveral({ host = '', environmentPrefix = '', db = 0 }: Partial<RedisOptions> = {}): string[] {
-  if (!isOfSeveral(host)) return []
+function problemsOfServers({ host = 'localhost', environmentPrefix = '', db = 0, ...access }: Partial<RedisOptions> = {}): string[] {
+  if (access.username !== undefined && access.password === undefined) return ['redis.password is missing beside redis.username']
+  if (access.sentinelUsername !== undefined && access.sentinelPassword === undefined)
+    return ['redis.sentinelPassword is missing beside redis.sentinelUsername']
   try {
-    hostOfSeveral(host)
+    hostAlone(host)
   } catch (error) {
     return [`redis.host ${(error as Error).message}`]
   }
+  if (access.sentinelPassword !== undefined && !isOfSentinel(host))
+    return ['redis.sentinelPassword is for a redis.host of sentinels, as in redis+sentinel://host:port,host:port/name']
   if (!isOfCluster(host)) return []
   return [
     ...(isTagged(environmentPrefix)

@@ -123,6 +123,8 @@ function childVariables({
     REDIS_PORT: redis?.port,
     REDIS_DB: redis?.db,
     REDIS_USERNAME: redis?.username,
+    REDIS_SENTINEL_USERNAME: redis?.sentinelUsername,
+    REDIS_SENTINEL_PASSWORD: redis?.sentinelPassword,
     REDIS_PASSWORD: redis?.password,
     REDIS_TLS: redis?.tls,
     REDIS_KEYS_TTL_IN_SECS: redis?.ttl,

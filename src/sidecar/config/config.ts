@@ -16,7 +16,15 @@ import {
 import { isOfCluster, isRedisUrl, parseRedisAddress, withAccess, withoutParameters } from '../../platform/redis/address.js'
 import { isTagged } from '../../platform/redis/slots.js'
 import { type GlobalFallbacks, parseGlobalFallbacks } from '../../reader/states/fallback.js'
-import { cacheClusterProblems, databaseIndex, externalCacheAddress, host, hostMeaning } from '../../updates/external-cache/config.js'
+import {
+  cacheServerProblems,
+  databaseIndex,
+  externalCacheAddress,
+  host,
+  hostMeaning,
+  sentinelVariables,
+  tlsMeaning,
+} from '../../updates/external-cache/config.js'
 
 const globalFallbacks = makeValidator<GlobalFallbacks>(parseGlobalFallbacks)
 
@@ -51,9 +59,9 @@ const usageQueue = makeValidator<UsageQueueAddress>((input) => {
   const { url, parameters } = withoutParameters(input)
   parseRedisAddress(url)
   const environmentId = parameters.get('environment')
-  const unknown = [...parameters.keys()].filter((name) => name !== 'environment' && name !== 'prefix')
+  const isKnown = (name: string) => name === 'environment' || name === 'prefix'
   if (!environmentId) throw new Error('must name the environment, as in redis://user:password@host:port/db?environment=<id>')
-  if (unknown.length > 0) throw new Error(`has an unknown parameter ${unknown.join(', ')}: only environment and prefix are known`)
+  if (![...parameters.keys()].every(isKnown)) throw new Error('has an unknown parameter: only environment and prefix are known')
   const prefix = parameters.get('prefix') || '{tollgate}'
   if (isOfCluster(url) && !isTagged(prefix))
     throw new Error('must have a prefix in braces, as in prefix={tollgate}: it is of a Redis Cluster')
@@ -92,7 +100,8 @@ const spec = {
   REDIS_DB: databaseIndex({ default: 0, desc: 'Database of the external cache' }),
   REDIS_USERNAME: str({ default: undefined, desc: 'User of the external cache' }),
   REDIS_PASSWORD: secret({ default: undefined, desc: 'Password of the external cache' }),
-  REDIS_TLS: flag({ default: false, desc: 'Encrypts the connection to the external cache, whose certificate is checked' }),
+  REDIS_TLS: flag({ default: false, desc: tlsMeaning }),
+  ...sentinelVariables,
   REDIS_KEYS_TTL_IN_SECS: integer({
     default: 604_800,
     desc: 'Life of a key that this sidecar writes to the external cache, in seconds; negative: for ever',
@@ -169,7 +178,7 @@ function contradictions(config: SidecarConfig): string[] {
     problems.push('REDIS_USERNAME is set without REDIS_PASSWORD: set both or none')
   if (config.REDIS_PASSWORD !== undefined && config.REDIS_ENVIRONMENT_PREFIX === undefined)
     problems.push('REDIS_PASSWORD is set without REDIS_ENVIRONMENT_PREFIX, which turns the external cache on')
-  problems.push(...cacheClusterProblems(config, 'REDIS_ENVIRONMENT_PREFIX', config.REDIS_ENVIRONMENT_PREFIX))
+  problems.push(...cacheServerProblems(config, 'REDIS_ENVIRONMENT_PREFIX', config.REDIS_ENVIRONMENT_PREFIX))
   if (config.REDIS_KEYS_TTL_IN_SECS === 0)
     problems.push('REDIS_KEYS_TTL_IN_SECS is 0: keys would be gone at once; a negative number keeps them for ever')
   const heapBytes = getHeapStatistics().heap_size_limit

@@ -4,14 +4,15 @@ import type { SqsQueue } from '../../platform/cloud/sqs.js'
 import { type Config, type ConfigSpec, flag, integer, port, positive, processVariables, secret, str } from '../../platform/config.js'
 import {
   accessOf,
-  hostOfSeveral,
+  hostAlone,
   isOfCluster,
-  isOfSeveral,
+  isOfSentinel,
   isRedisUrl,
   parseRedisAddress,
   urlOfParts,
   withAccess,
   withoutParameters,
+  withSentinelAccess,
 } from '../../platform/redis/address.js'
 import { isTagged } from '../../platform/redis/slots.js'
 
@@ -45,9 +46,9 @@ const queueAddress = makeValidator<QueueAddress>((input) => {
   const { url, parameters } = withoutParameters(input)
   parseRedisAddress(url)
   const queue = parameters.get('queue')
-  const unknown = [...parameters.keys()].filter((name) => name !== 'queue' && name !== 'prefix')
+  const isKnown = (name: string) => name === 'queue' || name === 'prefix'
   if (!queue) throw new Error('must name the queue, as in redis://host:port/db?queue=name')
-  if (unknown.length > 0) throw new Error(`has an unknown parameter ${unknown.join(', ')}: only queue and prefix are known`)
+  if (![...parameters.keys()].every(isKnown)) throw new Error('has an unknown parameter: only queue and prefix are known')
   const prefix = parameters.get('prefix') || '{tollgate}'
   if (isOfCluster(url) && !isTagged(prefix))
     throw new Error('must have a prefix in braces, as in prefix={tollgate}: it is of a Redis Cluster')
@@ -82,18 +83,19 @@ const httpUrl = makeValidator<string>((input) => {
   return input
 })
 
-/** A name or an address; an IPv6 one with its brackets or without. Kept as URLs write it. Or several servers. */
-export const host = makeValidator<string>((input) => {
-  if (isOfSeveral(input)) return hostOfSeveral(input)
-  const written = input.includes(':') && !input.startsWith('[') ? `[${input}]` : input
-  const url = `redis://${written}`
-  if (!URL.canParse(url) || new URL(url).host.toLowerCase() !== written.toLowerCase())
-    throw new Error(`must be the name or address of a host and nothing else, not "${input}"`)
-  return written
-})
+export const host = makeValidator<string>(hostAlone)
 
 export const hostMeaning =
   'Host of the external cache; a cluster as `redis+cluster://host:7000,host:7001`, by Sentinel as `redis+sentinel://host:26379,host:26379/name`'
+
+export const tlsMeaning =
+  'Encrypts the connection to the external cache, whose certificate is checked; `NODE_EXTRA_CA_CERTS` names the file of an authority of your own'
+
+/** Of an external cache by Sentinel. */
+export const sentinelVariables = {
+  REDIS_SENTINEL_USERNAME: str({ default: undefined, desc: 'User of the sentinels of the external cache' }),
+  REDIS_SENTINEL_PASSWORD: secret({ default: undefined, desc: 'Password of the sentinels of the external cache, where they ask for one' }),
+} as const satisfies ConfigSpec
 
 export const databaseIndex = makeValidator<number>((input) => {
   if (!/^\d+$/.test(input)) throw new Error(`must be the number of a Redis database, not "${input}"`)
@@ -124,7 +126,8 @@ const spec = {
   REDIS_DB: databaseIndex({ default: 0, desc: 'Database of the external cache' }),
   REDIS_USER: str({ default: undefined, desc: 'User of the external cache' }),
   REDIS_PASSWORD: secret({ default: undefined, desc: 'Password of the external cache' }),
-  REDIS_TLS: flag({ default: false, desc: 'Encrypts the connection to the external cache, whose certificate is checked' }),
+  REDIS_TLS: flag({ default: false, desc: tlsMeaning }),
+  ...sentinelVariables,
   BATCH_SIZE: positive({
     default: 1,
     desc: 'Messages that are received at once, from SQS in calls of at most 10, and that are in work at the same time',
@@ -147,7 +150,7 @@ function contradictions({ QUEUE_URL, ...config }: QueueConsumptionConfig): strin
   const problems: string[] = QUEUE_URL.kind === 'redis' ? redisContradictions(QUEUE_URL, config) : sqsContradictions(QUEUE_URL, config)
   if (config.REDIS_USER !== undefined && config.REDIS_PASSWORD === undefined)
     problems.push('REDIS_USER is set without REDIS_PASSWORD: set both or none')
-  problems.push(...cacheClusterProblems(config, 'ENVIRONMENT_PREFIX', config.ENVIRONMENT_PREFIX))
+  problems.push(...cacheServerProblems(config, 'ENVIRONMENT_PREFIX', config.ENVIRONMENT_PREFIX))
   if (config.KEYS_TTL_IN_SECS === 0)
     problems.push('KEYS_TTL_IN_SECS is 0: keys would be gone at once; a negative number keeps them for ever')
   return problems
@@ -195,21 +198,33 @@ export function cacheRedisUrl(config: QueueConsumptionConfig): string {
   return withAccess(externalCacheAddress(config), config.REDIS_USER, config.REDIS_PASSWORD?.reveal())
 }
 
-type CacheVariables = Pick<QueueConsumptionConfig, 'REDIS_TLS' | 'REDIS_HOST' | 'REDIS_PORT' | 'REDIS_DB'>
+type CacheVariables = Pick<
+  QueueConsumptionConfig,
+  'REDIS_TLS' | 'REDIS_HOST' | 'REDIS_PORT' | 'REDIS_DB' | 'REDIS_SENTINEL_USERNAME' | 'REDIS_SENTINEL_PASSWORD'
+>
 
-/** Where it is, for whoever reads or writes it; without user and password. */
-export function externalCacheAddress({ REDIS_TLS, REDIS_HOST, REDIS_PORT, REDIS_DB }: CacheVariables): string {
-  return urlOfParts({ host: REDIS_HOST, port: REDIS_PORT, db: REDIS_DB, isEncrypted: REDIS_TLS })
+/** Where it is, for whoever reads or writes it; without user and password but those of sentinels. */
+export function externalCacheAddress({ REDIS_TLS, REDIS_HOST, REDIS_PORT, REDIS_DB, ...config }: CacheVariables): string {
+  return withSentinelAccess(urlOfParts({ host: REDIS_HOST, port: REDIS_PORT, db: REDIS_DB, isEncrypted: REDIS_TLS }), {
+    username: config.REDIS_SENTINEL_USERNAME,
+    password: config.REDIS_SENTINEL_PASSWORD?.reveal(),
+  })
 }
 
-/** What else has to be right of an external cache on a Redis Cluster, where an environment is one slot. `variable`: the name of that with the prefix. */
-export function cacheClusterProblems(
-  { REDIS_HOST, REDIS_DB }: Pick<CacheVariables, 'REDIS_HOST' | 'REDIS_DB'>,
+/** What else has to be right of an external cache on several servers: on a Redis Cluster, an environment is one slot. `variable`: the name of that with the prefix. */
+export function cacheServerProblems(
+  { REDIS_HOST, REDIS_DB, REDIS_SENTINEL_USERNAME, REDIS_SENTINEL_PASSWORD }: Omit<CacheVariables, 'REDIS_TLS' | 'REDIS_PORT'>,
   variable: string,
   prefix: string | undefined,
 ): string[] {
-  if (prefix === undefined || !isOfCluster(REDIS_HOST)) return []
+  const problems: string[] = []
+  if (REDIS_SENTINEL_USERNAME !== undefined && REDIS_SENTINEL_PASSWORD === undefined)
+    problems.push('REDIS_SENTINEL_USERNAME is set without REDIS_SENTINEL_PASSWORD: set both or none')
+  if (REDIS_SENTINEL_PASSWORD !== undefined && !isOfSentinel(REDIS_HOST))
+    problems.push('REDIS_SENTINEL_PASSWORD is set, and REDIS_HOST is not of sentinels, as in redis+sentinel://host:port,host:port/name')
+  if (prefix === undefined || !isOfCluster(REDIS_HOST)) return problems
   return [
+    ...problems,
     ...(isTagged(prefix) ? [] : [`${variable} (${prefix}) must be in braces, as in {production}: REDIS_HOST is of a Redis Cluster`]),
     ...(REDIS_DB === 0 ? [] : [`REDIS_DB is ${REDIS_DB}: a Redis Cluster has database 0 only`]),
   ]

@@ -58,7 +58,22 @@ describe('local/process-wiring', () => {
       REDIS_PORT: '6380',
       REDIS_USER: 'user',
       REDIS_PASSWORD: 'p@ss',
+      REDIS_TLS: 'true',
     })
+  })
+
+  it('keeps what sentinels ask for', () => {
+    const redisUrl = 'rediss+sentinel://user:p%40ss@s1:26379,s2:26379/main?sentinel_password=w%26x'
+    for (const [url, database] of [
+      [redisUrl, '0'],
+      [redisUrl.replace('/main', '/main/2'), '2'],
+    ] as const)
+      expect(processEnvironment('queue-consumption', { ...wiring, redisUrl: url }, {})).to.include({
+        QUEUE_URL: `rediss+sentinel://user:p%40ss@s1:26379,s2:26379/main/${database}?sentinel_password=w%26x&queue=environment-e1&prefix={tollgate}`,
+        REDIS_HOST: 'redis+sentinel://s1:26379,s2:26379/main',
+        REDIS_SENTINEL_PASSWORD: 'w&x',
+        REDIS_TLS: 'true',
+      })
   })
 
   it('lets the user choose preferences, but not what makes the processes find each other', () => {

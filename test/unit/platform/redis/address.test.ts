@@ -1,5 +1,14 @@
 import { expect } from 'chai'
-import { accessOf, hostOfSeveral, parseRedisAddress, urlOfParts, withAccess } from '../../../../src/platform/redis/address.js'
+import {
+  accessOf,
+  hostAlone,
+  parseRedisAddress,
+  urlOfParts,
+  withAccess,
+  withoutParameters,
+  withParameters,
+  withSentinelAccess,
+} from '../../../../src/platform/redis/address.js'
 
 const none = { username: undefined, password: undefined }
 
@@ -43,26 +52,27 @@ describe('the address of a Redis', () => {
       isEncrypted: false,
       username: undefined,
       password: 'secret',
+      ofSentinels: none,
     })
   })
 
-  for (const [url, message] of [
-    ['cache:6379', 'must be a URL such as redis://host:port/db'],
-    ['http://cache', 'must be a URL such as redis://host:port/db'],
-    ['redis+cluster://a:7000,,b:7000', 'must name hosts with commas between'],
-    ['redis+cluster://a:7000,', 'must name hosts with commas between'],
-    ['redis+cluster://a:seven', 'must name hosts with commas between'],
-    ['redis+cluster://a:70000', 'must name ports from 1 to 65535'],
-    ['redis+cluster://a:7000/1', 'must name no database'],
-    ['redis+sentinel://a:26379', 'must name what the sentinels call the primary'],
-    ['redis+sentinel://a:26379/main/x', 'must name what the sentinels call the primary'],
-    ['redis+sentinel://a:26379/main/1/2', 'must name what the sentinels call the primary'],
-    ['redis+cluster://me:100%@a:7000', 'must have what is special in user, password and name percent-encoded'],
-  ] as const)
-    it(`is refused without being repeated: ${url}`, () => {
-      expect(() => parseRedisAddress(url)).to.throw(message)
-      expect(() => parseRedisAddress(url)).not.to.throw(url)
-    })
+  it('is that of sentinels that ask for a user and a password of their own', () => {
+    const url = withSentinelAccess('rediss+sentinel://me:x@s1,s2/main', { username: 'watch', password: 'p&w?' })
+    expect(url).to.equal('rediss+sentinel://me:x@s1,s2/main?sentinel_username=watch&sentinel_password=p%26w%3F')
+    expect(parseRedisAddress(url)).to.deep.include({ isEncrypted: true, ofSentinels: { username: 'watch', password: 'p&w?' } })
+    expect(withSentinelAccess('redis://a', none)).to.equal('redis://a')
+  })
+
+  it('keeps what sentinels ask for when it is parted from what others have put behind it', () => {
+    const url = withParameters('redis+sentinel://s1/main?sentinel_password=p%26w', 'queue=q&prefix={t}')
+    const parted = withoutParameters(url)
+    expect(parted.url).to.equal('redis+sentinel://s1/main?sentinel_password=p%26w')
+    expect([...parted.parameters]).to.deep.equal([
+      ['queue', 'q'],
+      ['prefix', '{t}'],
+    ])
+    expect(withParameters('redis://a/0', 'queue=q')).to.equal('redis://a/0?queue=q')
+  })
 
   it('is given user and password whatever its form', () => {
     expect(withAccess('redis+cluster://a:1,b:2', 'me', 'p@w')).to.equal('redis+cluster://me:p%40w@a:1,b:2')
@@ -77,8 +87,7 @@ describe('the address of a Redis', () => {
     expect(urlOfParts({ ...parts, host: '[::1]', isEncrypted: true })).to.equal('rediss://[::1]:6379/2')
     expect(urlOfParts({ ...parts, host: 'redis+sentinel://s1,s2/main', isEncrypted: true })).to.equal('rediss+sentinel://s1,s2/main/2')
     expect(urlOfParts({ ...parts, host: 'redis+cluster://a:1,b:2', isEncrypted: false })).to.equal('redis+cluster://a:1,b:2')
-    expect(hostOfSeveral('redis+cluster://a:1,b:2/')).to.equal('redis+cluster://a:1,b:2')
-    for (const refused of ['redis://a', 'redis+cluster://me:x@a:1', 'rediss+cluster://a:1', 'redis+sentinel://a/main/3'])
-      expect(() => hostOfSeveral(refused), refused).to.throw('must')
+    expect(hostAlone('redis+cluster://a:1,b:2/')).to.equal('redis+cluster://a:1,b:2')
+    expect(['cache', '10.0.0.1', '::1', '[::1]'].map(hostAlone)).to.deep.equal(['cache', '10.0.0.1', '[::1]', '[::1]'])
   })
 })

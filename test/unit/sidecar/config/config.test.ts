@@ -122,7 +122,7 @@ describe('sidecar configuration', () => {
     {
       title: 'a queue with a misspelt parameter',
       env: { OFFLINE: 'TRUE', QUEUE_REDIS_URL: 'redis://host/0?environment=e&prefx=p' },
-      problems: [/unknown parameter prefx/],
+      problems: [/unknown parameter: only environment and prefix are known/],
     },
     {
       title: 'a WebSocket address that is none',

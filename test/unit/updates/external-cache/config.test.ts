@@ -111,7 +111,11 @@ describe('configuration of queue-consumption', () => {
     ['an address of something else', { QUEUE_URL: 'amqp://queue' }, 'must be an address such as redis://'],
     ['no address', { QUEUE_URL: 'queue' }, 'must be an address such as redis://'],
     ['an address without a queue', { QUEUE_URL: 'redis://queue:6379/0' }, 'must name the queue'],
-    ['an unknown parameter of the address', { QUEUE_URL: 'redis://queue:6379/0?queue=q&group=g' }, 'unknown parameter group'],
+    [
+      'an unknown parameter of the address',
+      { QUEUE_URL: 'redis://queue:6379/0?queue=q&group=g' },
+      'unknown parameter: only queue and prefix are known',
+    ],
     ['a user of the queue without password', { CLOUD_ACCESS_KEY_ID: 'me' }, 'CLOUD_ACCESS_KEY_ID is set without'],
     ['two passwords of the queue', { QUEUE_URL: 'redis://:a@q?queue=q', CLOUD_SECRET_ACCESS_KEY: 'b' }, 'choose one'],
     ['a user of the cache without password', { REDIS_USER: 'me' }, 'REDIS_USER is set without'],
