@@ -13,7 +13,6 @@ import { findPrograms } from './harness/programs.js'
 import { ingest } from './metering/ingest.js'
 import { ingestLong } from './metering/ingest-long.js'
 import { report } from './metering/report.js'
-import { scaling } from './scaling.js'
 import { sdk } from './sdk.js'
 import { sidecar } from './sidecar.js'
 import { sidecarChanges } from './sidecar-changes.js'
@@ -34,7 +33,6 @@ const benchmarks: readonly Benchmark[] = [
   graphql,
   graphqlMemory,
   report,
-  scaling,
   sdk,
   sidecar,
   sidecarMany,

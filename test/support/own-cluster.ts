@@ -6,7 +6,9 @@ import { Redis } from 'ioredis'
 import { type Child, Children } from '../../src/local/processes/children.js'
 import { Ports } from '../../src/local/processes/ports.js'
 import { findRedis } from '../../src/local/redis/server.js'
+import { withAccess, withSentinelAccess } from '../../src/platform/redis/address.js'
 import { eventually } from './eventually.js'
+import type { Guard } from './guarded-redis.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const slots = 16_384
@@ -26,6 +28,8 @@ class OwnServers {
   readonly #ports = new Ports()
   readonly #folder = mkdtempSync(join(tmpdir(), 'tollgate-cluster-'))
 
+  constructor(readonly guard: Guard | undefined) {}
+
   async start(settings: Record<string, string>, mode: 'redis' | 'sentinel' = 'redis', port?: number): Promise<Server> {
     const own = port ?? (await this.#ports.take())
     const folder = join(this.#folder, String(own))
@@ -41,10 +45,11 @@ class OwnServers {
       port: String(own),
       bind: '127.0.0.1',
       dir: folder,
-      ...(mode === 'redis' ? memoryOnly : {}),
+      ...(mode === 'redis' ? { ...memoryOnly, ...this.guard?.closed() } : {}),
+      ...this.guard?.encrypted(own),
       ...settings,
     })
-    writeFileSync(file, lines.map(([name, value]) => `${name.replace(/#\d+$/, '')} ${value}\n`).join(''))
+    writeFileSync(file, lines.map(([name, value]) => `${name.replace(/#.+$/, '')} ${value}\n`).join(''))
     const log = openSync(join(folder, 'server.log'), 'w')
     const child = this.#children.start({
       command: program.file,
@@ -57,7 +62,13 @@ class OwnServers {
       output: log,
     })
     closeSync(log)
-    const client = new Redis({ port: own, host: '127.0.0.1', retryStrategy: () => 100, maxRetriesPerRequest: null })
+    const client = new Redis({
+      port: own,
+      host: '127.0.0.1',
+      retryStrategy: () => 100,
+      maxRetriesPerRequest: null,
+      ...this.guard?.clientOptions(mode),
+    })
     client.on('error', () => undefined)
     await eventually(`a server on port ${own}`, () => client.ping().then((answer) => answer === 'PONG'), 20_000)
     return { port: own, child, client }
@@ -78,11 +89,15 @@ class OwnServers {
 /** What a failover needs is in memory. */
 const memoryOnly = { save: '""', appendonly: 'no', 'repl-diskless-sync-delay': '0', 'maxmemory-policy': 'noeviction' }
 
-/** A Redis Cluster that a test may kill parts of: masters with a replica each. */
+/** A Redis Cluster that a test may kill parts of: masters with a replica each. `guard`: they are encrypted and have a password. */
 export class OwnCluster {
-  readonly #servers = new OwnServers()
+  readonly #servers: OwnServers
   #masters: Server[] = []
   #replicas: Server[] = []
+
+  constructor(guard?: Guard) {
+    this.#servers = new OwnServers(guard)
+  }
 
   /** Answers when each replica has what its master has. `settings`: of each server. */
   async start(masters = 3, settings: Record<string, string> = {}): Promise<void> {
@@ -95,6 +110,7 @@ export class OwnCluster {
         'cluster-node-timeout': String(nodeTimeoutMs),
         'cluster-config-file': 'nodes.conf',
         'cluster-replica-validity-factor': '0',
+        ...(this.#servers.guard && { 'tls-cluster': 'yes' }),
       }
       all.push(await this.#servers.start({ ...ofCluster, 'cluster-port': String(busPorts[index]), ...settings }))
     }
@@ -114,7 +130,7 @@ export class OwnCluster {
   }
 
   get url(): string {
-    return `redis+cluster://${this.hosts}`
+    return guarded(`redis+cluster://${this.hosts}`, this.#servers.guard)
   }
 
   /** As a setting of the host alone. */
@@ -196,11 +212,20 @@ async function isWhole(server: Server): Promise<boolean> {
   return (await isUp(server)) && (role === 'master' || link === 'connected')
 }
 
-/** A primary with a replica, watched by sentinels. */
+/** Encrypted, with user and password. */
+function guarded(url: string, guard: Guard | undefined): string {
+  return guard ? withAccess(url, guard.user, guard.password).replace(/^redis/, 'rediss') : url
+}
+
+/** A primary with a replica, watched by sentinels. `guard`: they are encrypted and have passwords. */
 export class OwnSentinels {
-  readonly #servers = new OwnServers()
+  readonly #servers: OwnServers
   #all: Server[] = []
   #sentinels: Server[] = []
+
+  constructor(guard?: Guard) {
+    this.#servers = new OwnServers(guard)
+  }
 
   async start(): Promise<void> {
     const primary = await this.#servers.start({})
@@ -214,6 +239,7 @@ export class OwnSentinels {
             'sentinel#1': `monitor main 127.0.0.1 ${primary.port} 2`,
             'sentinel#2': 'down-after-milliseconds main 1000',
             'sentinel#3': 'failover-timeout main 5000',
+            ...this.#servers.guard?.closedSentinel('main'),
           },
           'sentinel',
         ),
@@ -226,7 +252,13 @@ export class OwnSentinels {
   }
 
   get url(): string {
-    return `redis+sentinel://${this.#sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/main`
+    return this.urlOf(0)
+  }
+
+  urlOf(db: number): string {
+    const { guard } = this.#servers
+    const url = guarded(`redis+sentinel://${this.#sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/main/${db}`, guard)
+    return withSentinelAccess(url, { username: undefined, password: guard?.sentinelPassword })
   }
 
   get replica(): Redis {

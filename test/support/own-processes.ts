@@ -26,6 +26,8 @@ interface OtherServers {
   /** What the processes are told of the database. */
   databaseUrlOf?: (url: string) => string
   hasPersistentCache?: boolean
+  /** Further ones of the Procfile's processes, by the names of those with a number behind: `web-2`. */
+  copies?: readonly string[]
 }
 
 /**
@@ -37,6 +39,7 @@ export class OwnProcesses {
   readonly lines: string[] = []
   readonly api: GraphqlClient
   readonly sidecar: SidecarClient
+  readonly #sidecars: SidecarClient[] = []
   readonly #children = new Children()
   readonly #running = new Map<string, Child>()
 
@@ -44,21 +47,21 @@ export class OwnProcesses {
     readonly database: TestDatabase,
     readonly environmentId: string,
     private readonly processes: readonly ProcfileLine[],
-    private readonly wiring: Wiring,
+    private readonly wirings: ReadonlyMap<string, Wiring>,
     private readonly env: Record<string, string>,
     private readonly ports: Ports,
     /** For what stands beside them in the test. */
     readonly queues: { redisUrl: string; prefix: string },
   ) {
-    this.api = new GraphqlClient(webUrl(wiring), wiring.serverApiKey)
-    this.sidecar = new SidecarClient(`${localHost(wiring)}:${wiring.ports.sidecar}`)
+    this.api = this.apiOf('web')
+    this.sidecar = this.sidecarOf('sidecar')
   }
 
   /** Nothing runs yet. `env` goes to every process; all ends with `close`. */
   static async create(
     catalog: string,
     env: Record<string, string> = {},
-    { redisUrl = testRedisUrl(), databaseUrlOf = (url: string) => url, hasPersistentCache = false }: OtherServers = {},
+    { redisUrl = testRedisUrl(), databaseUrlOf = (url: string) => url, hasPersistentCache = false, copies = [] }: OtherServers = {},
   ): Promise<OwnProcesses> {
     const database = await createTestDatabase()
     const queues = { redisUrl, prefix: testRedisPrefix() }
@@ -78,7 +81,17 @@ export class OwnProcesses {
       webMetricsPort: await ports.take(),
       bindAddress: '127.0.0.1',
     }
-    return new OwnProcesses(database, environmentId, processes, wiring, { QUEUE_PREFIX: queues.prefix, ...env }, ports, queues)
+    const wirings = new Map(processes.map(({ name }) => [name, wiring]))
+    for (const copy of copies) {
+      const own = { [processOf(copy)]: await ports.take() }
+      wirings.set(copy, {
+        ...wiring,
+        ports: { ...taken, ...own },
+        sidecarHttpPort: await ports.take(),
+        webMetricsPort: await ports.take(),
+      })
+    }
+    return new OwnProcesses(database, environmentId, processes, wirings, { QUEUE_PREFIX: queues.prefix, ...env }, ports, queues)
   }
 
   /** All names of the Procfile. */
@@ -86,16 +99,37 @@ export class OwnProcesses {
     return this.processes.map(({ name }) => name)
   }
 
-  /** Starts processes, and answers when all of them are ready. `aheadMs`: their clocks are wrong by so much. */
-  async start(names: readonly string[], { aheadMs = 0 } = {}): Promise<void> {
+  /** Where one of the web processes is. */
+  urlOf(name: string): string {
+    return webUrl(this.#wiringOf(name))
+  }
+
+  apiOf(name: string): GraphqlClient {
+    return new GraphqlClient(this.urlOf(name), this.#wiringOf(name).serverApiKey)
+  }
+
+  sidecarOf(name: string): SidecarClient {
+    const wiring = this.#wiringOf(name)
+    const client = new SidecarClient(`${localHost(wiring)}:${wiring.ports.sidecar}`)
+    this.#sidecars.push(client)
+    return client
+  }
+
+  #wiringOf(name: string): Wiring {
+    return this.wirings.get(name)!
+  }
+
+  /** Starts processes, and answers when all of them are ready. `aheadMs`: their clocks are wrong by so much. `env`: theirs alone. */
+  async start(names: readonly string[], { aheadMs = 0, env = {} }: { aheadMs?: number; env?: Record<string, string> } = {}): Promise<void> {
     const clock = new URL(`shifted-clock.js?ahead=${aheadMs}`, import.meta.url)
     const options = aheadMs === 0 ? {} : { NODE_OPTIONS: `--import=${clock.href}` }
     for (const name of names) {
-      const { command } = this.processes.find((line) => line.name === name)!
+      const line = processOf(name)
+      const { command } = this.processes.find((entry) => entry.name === line)!
       const child = this.#children.start({
         ...programOf(command),
-        stage: stageOf(name),
-        env: processEnvironment(name, this.wiring, { PATH: process.env.PATH, ...this.env, ...options }),
+        stage: stageOf(line),
+        env: processEnvironment(line, this.#wiringOf(name), { PATH: process.env.PATH, ...this.env, ...options, ...env }),
         cwd: root,
         stopSignal: 'SIGTERM',
         graceMs,
@@ -109,7 +143,7 @@ export class OwnProcesses {
 
   async isReady(name: string): Promise<boolean> {
     try {
-      const response = await fetch(`${healthUrl(name, this.wiring)}/readyz`, { signal: AbortSignal.timeout(2_000) })
+      const response = await fetch(`${healthUrl(processOf(name), this.#wiringOf(name))}/readyz`, { signal: AbortSignal.timeout(2_000) })
       await response.arrayBuffer()
       return response.status === 200
     } catch {
@@ -139,13 +173,27 @@ export class OwnProcesses {
     )
   }
 
+  /** What they last complained about, when a test of them has failed. */
+  showComplaints(test: Mocha.Test | undefined): void {
+    if (test?.state !== 'failed') return
+    console.error(
+      this.lines
+        .filter((line) => /"level":"(warn|error|fatal)"/.test(line))
+        .slice(-40)
+        .join('\n'),
+    )
+  }
+
   async close(): Promise<void> {
-    this.sidecar.close()
+    for (const sidecar of this.#sidecars) sidecar.close()
     await this.#children.stopAll()
     this.ports.release()
     await this.database.drop()
   }
 }
+
+/** What a copy is one more of. */
+const processOf = (name: string) => name.replace(/-\d+$/, '')
 
 async function prepareEnvironment(
   databaseUrl: string,

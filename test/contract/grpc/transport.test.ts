@@ -17,18 +17,8 @@ import { Life } from '../../../src/platform/process.js'
 import { serviceName, sidecarPackage } from '../../../src/sidecar/grpc/proto.js'
 import { serveGrpc } from '../../../src/sidecar/grpc/server.js'
 import { tlsCredentials } from '../../../src/sidecar/grpc/tls.js'
+import { makeCertificate } from '../../support/certificates.js'
 import { type Answer, type RunningSidecar, runSidecar, until } from './harness.js'
-
-const openssl = (...args: string[]) => promisify(execFile)('openssl', args)
-
-/** Makes `name.pem` and `name.key`, signed by `ca`, or by itself. */
-async function makeCertificate(folder: string, name: string, ca?: string): Promise<void> {
-  const file = (of: string) => join(folder, of)
-  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
-  const keyPair = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', file(`${name}.key`)]
-  const signer = ca === undefined ? [] : ['-CA', file(`${ca}.pem`), '-CAkey', file(`${ca}.key`)]
-  await openssl('req', '-x509', '-days', '2', ...keyPair, '-out', file(`${name}.pem`), ...subject, ...signer)
-}
 
 const check = sidecarPackage[serviceName] as ServiceDefinition
 const call = (client: Client, path = check.GetBooleanEntitlement!.path): Promise<Answer> =>

@@ -19,7 +19,10 @@ describe('the platform and its external cache on a Redis Cluster', function () {
     await own.start(['usage-ingestion', 'event-aggregation', 'cache-invalidation', 'queue-consumption', 'web'])
   })
   let load: Load | undefined
-  afterEach(() => load?.stop())
+  afterEach(async function () {
+    await load?.stop()
+    own?.showComplaints(this.currentTest)
+  })
   after(async () => {
     await own?.close()
     await cluster.stop()
