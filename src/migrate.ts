@@ -6,7 +6,6 @@ import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
-import { applyPending, type Released } from './platform/release/apply-migrations.js'
 import {
   type Config,
   ConfigError,
@@ -22,6 +21,8 @@ import { outdatedFunctions, removedFunctions } from './platform/database-functio
 import { StartError } from './platform/health.js'
 import { createLogger } from './platform/logger.js'
 import { isUnchanged, type Migration } from './platform/migrations.js'
+import { applyPending, type Released } from './platform/release/apply-migrations.js'
+import { Stopper } from './platform/release/stopper.js'
 import {
   readSchema,
   readWanted,
@@ -31,7 +32,6 @@ import {
   schemaFolders,
   type WantedSchema,
 } from './platform/schema.js'
-import { Stopper } from './platform/release/stopper.js'
 
 /** One fact a line. `level: 'warn'` among the fields makes it a warning. */
 export type MigrationLog = (message: string, fields?: { level?: 'warn'; [field: string]: unknown }) => void

@@ -159,7 +159,7 @@ export function urlOfParts({ host, port, db, isEncrypted }: { host: string; port
 
 function oneServer(url: string): string {
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(url)?.[1]
-  if (scheme !== undefined && !/^rediss?$/.test(scheme))
+  if (scheme !== undefined && !/^rediss?$/i.test(scheme))
     throw new Error(`must be a URL such as ${forms}, and does not begin with ${scheme}://`)
   if (scheme === undefined || !URL.canParse(url)) {
     if (/^rediss?:\/\/[^@/?#]*@?[^@/?#]+,/.test(url)) throw new Error(hosts)
