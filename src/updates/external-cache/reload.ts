@@ -16,7 +16,7 @@ const atOnce = 4
  */
 export async function reload(
   { epoch }: Pick<ReloadMessage, 'epoch'>,
-  { cache, fetchState, signal }: { cache: ExternalCacheWriter; fetchState: FetchState; signal: AbortSignal },
+  { cache, fetchState, signal, settleMs }: { cache: ExternalCacheWriter; fetchState: FetchState; signal: AbortSignal; settleMs?: number },
 ): Promise<boolean> {
   if (!(await cache.beginEpoch(epoch))) return false
   let isNews = false
@@ -24,9 +24,10 @@ export async function reload(
   const readAnew = async (id: EntityId) => {
     try {
       const state = await fetchState(id, epoch, signal)
-      if (await cache.writeState(state, { epoch, replacesBefore: epoch })) isNews = true
+      // What is of the very instant of the epoch may be undone as well; when it is not, the state knows it.
+      if (await cache.writeState(state, { epoch, replacesBefore: epoch + 1 })) isNews = true
       // What is later than the epoch is news, or of a history that was ahead of this one.
-      if ((await cache.held(id)).version > epoch) await mend(id, { cache, fetchState, signal })
+      if ((await cache.held(id)).version > epoch) await mend(id, { cache, fetchState, signal }, settleMs)
     } catch (error) {
       const { code, reason } = Problem.from(error)
       if (reason === questionFailed) failure = error

@@ -10,7 +10,6 @@ export interface Exception {
 }
 
 const sweep = (sql: string, ...tables: string[]) => ({ sql, faults: tables.map((table): Fault => `sweeps ${table}`) })
-const lock = (sql: string, table: string) => ({ sql, faults: [`locks by a sweep ${table}`] as Fault[] })
 const write = (sql: string, ...tables: string[]) => ({ sql, faults: tables.map((table): Fault => `writes by a sweep ${table}`) })
 
 export const exceptions: readonly Exception[] = [
@@ -52,11 +51,11 @@ export const exceptions: readonly Exception[] = [
   },
   {
     what: 'Calls of the billing provider, stored events and recomputations that wait',
-    why: 'the one that waits longest in any environment is claimed by its row’s lock',
+    why: 'those that wait longest in any environment are looked for each few seconds; each is claimed by environment',
     statements: [
-      lock('UPDATE billing_intent AS intent SET leased_until', 'billing_intent'),
-      lock('WITH taken AS MATERIALIZED ( SELECT environment_id, id FROM pending_batch', 'pending_batch'),
-      lock('FROM usage_recomputation WHERE finished_at IS NULL', 'usage_recomputation'),
+      sweep('SELECT environment_id, subscription_id FROM billing_intent AS waiting', 'billing_intent'),
+      sweep('SELECT environment_id, array_agg(id) AS ids FROM ( SELECT environment_id, id FROM pending_batch', 'pending_batch'),
+      sweep('SELECT environment_id, id FROM usage_recomputation', 'usage_recomputation'),
     ],
   },
   {
