@@ -63,11 +63,7 @@ interface WaitingBatch {
 }
 
 /** Batches that have waited for so long that their job must be lost, those first that were asked for longest ago. Each is taken by one sweep at a time. */
-export async function takeWaitingBatches(
-  db: Queryable,
-  olderThanSeconds: number,
-  limit: number,
-): Promise<WaitingBatch[]> {
+export async function takeWaitingBatches(db: Queryable, olderThanSeconds: number, limit: number): Promise<WaitingBatch[]> {
   const waits = `created_at < clock_timestamp() - make_interval(secs => $1::int)
           AND (swept_at IS NULL OR swept_at < clock_timestamp() - make_interval(secs => least($2 * 2 ^ least(sweeps - 1, 16), $3::float8)))`
   const pauses = [olderThanSeconds, firstPauseSeconds, longestPauseSeconds]

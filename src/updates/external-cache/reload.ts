@@ -11,7 +11,7 @@ const atOnce = 4
 
 /**
  * Begins an epoch: reads everything that the cache holds anew, and replaces each entry once what is true now is known; what it does not hold is a miss, for
- * which readers ask the API. Answers whether anything was written. Harmless twice. An entry that the API fails on holds up no other: what is thrown for it
+ * which readers ask the API. Usage without an entry is read anew, too: it would count once the entry comes. Answers whether anything was written. Harmless twice. An entry that the API fails on holds up no other: what is thrown for it
  * is thrown at the end.
  */
 export async function reload(
@@ -35,7 +35,7 @@ export async function reload(
       else if (code !== 'INVALID_ARGUMENT') throw error
     }
   }
-  for await (const entities of cache.entities())
+  for await (const entities of cache.entities({ alsoWithoutEntry: true }))
     for (let start = 0; start < entities.length; start += atOnce) {
       if (signal.aborted) throw unavailable('The process stops')
       await Promise.all(entities.slice(start, start + atOnce).map(readAnew))

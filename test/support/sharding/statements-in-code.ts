@@ -45,7 +45,8 @@ function readTemplate({ parts, holes }: Template, source: string, templates: rea
       .join('')
       .replaceAll('\\\\', '\\')
     for (const frame of frames) if (isStatement(frame(sql))) return frame(sql)
-    if ((trials += frames.length) > mostTrials) break
+    trials += frames.length
+    if (trials > mostTrials) break
   }
   return null
 }

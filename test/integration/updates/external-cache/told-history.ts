@@ -32,7 +32,10 @@ interface Told {
 const features = ['calls', 'seats', 'sso']
 const seldom = fc.nat(7).map((n) => n === 0)
 const happening: fc.Arbitrary<Happening> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('access' as const), featureIds: fc.subarray(features), ofAll: seldom.map((is) => !is) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ type: fc.constant('access' as const), featureIds: fc.subarray(features), ofAll: seldom.map((is) => !is) }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -42,7 +45,19 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
       ofResource: fc.boolean(),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ type: fc.constantFrom('rebuild' as const, 'purge' as const, 'package' as const, 'heartbeat' as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constantFrom(
+        'rebuild' as const,
+        'rebuild' as const,
+        'purge' as const,
+        'package' as const,
+        'heartbeat' as const,
+        'heartbeat' as const,
+      ),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('failover' as const), undone: fc.nat(4), atOnce: fc.boolean() }) },
 )
 
@@ -121,7 +136,11 @@ function play(events: readonly Told[]): History {
     } else if (event.type === 'access') {
       const held = (resourceId: string | null) =>
         // Usage starts again, as on a change of plan.
-        state(at, event.featureIds.map((refId) => (refId === 'sso' ? boolean(refId) : metered(refId, usage(0, at, { periodEnd })))), { resourceId })
+        state(
+          at,
+          event.featureIds.map((refId) => (refId === 'sso' ? boolean(refId) : metered(refId, usage(0, at, { periodEnd })))),
+          { resourceId },
+        )
       truths.push({ at, truth: [held(null), held('site-1')] })
       mustHold = [false, false]
       tellStates(told, event.ofAll ? [0, 1] : [0])
@@ -146,7 +165,10 @@ function play(events: readonly Told[]): History {
 export function platformOf({ truths }: History, lateness: readonly number[]): FetchState {
   let asked = 0
   return async ({ resourceId }, version) => {
-    const first = Math.max(0, truths.findLastIndex(({ at }) => at <= version))
+    const first = Math.max(
+      0,
+      truths.findLastIndex(({ at }) => at <= version),
+    )
     const late = lateness[asked++ % lateness.length]!
     return truths[Math.min(first + late, truths.length - 1)]!.truth[resourceId === null ? 0 : 1]
   }
