@@ -18,7 +18,7 @@ export const exceptions: readonly Exception[] = [
     why: 'what is asked is of which environment the key is; answers are remembered, so it is asked once in a while for each key',
     statements: [
       sweep('FROM "public"."api_key" WHERE ("public"."api_key"."hash" = $1', 'api_key'),
-      sweep('FROM "public"."api_key" WHERE ("public"."api_key"."id" = $1', 'api_key'),
+      sweep('FROM "public"."api_key" WHERE "public"."api_key"."id" = $1', 'api_key'),
     ],
   },
   {
