@@ -101,15 +101,43 @@ const writingCalls = /^(create|update|upsert|delete)/
 /** A relation that is written through with the record. */
 const nestedWrite = /\b(\w+)\s*:\s*\{\s*(?:create|connectOrCreate|update|upsert|delete)\w*\s*:/g
 
-/** Calls of the Prisma client, with the tables that they reach by relations; and of the functions that write rows of a table by its name. */
-function callUses(text: string, { models, relations, tables }: Schema): TableUse[] {
-  const uses: TableUse[] = []
+/** A call of the Prisma client. */
+export interface PrismaCall {
+  table: string
+  method: string
+  /** With its brackets. */
+  argument: string
+}
+
+export function prismaCalls(text: string, { models }: Schema): (PrismaCall & { at: number })[] {
   const call = /\.(\w+)\s*\.((?:create|update|upsert|delete|find|count|aggregate|groupBy)\w*)(?:<[^()]*>)?\(/g
-  for (const match of text.matchAll(call)) {
+  return [...text.matchAll(call)].flatMap((match) => {
     const table = models.get(match[1]!)
-    if (!table) continue
-    uses.push({ table, use: writingCalls.test(match[2]!) ? 'write' : 'read' })
-    const argument = inBrackets(text, match.index + match[0].length - 1)
+    return table ? [{ table, method: match[2]!, argument: inBrackets(text, match.index + match[0].length - 1), at: match.index }] : []
+  })
+}
+
+/** Which records a call is about, as the code says it, with what the variables in it were last given before. */
+export function whereOf({ argument, at }: PrismaCall & { at: number }, text: string): string {
+  const begin = argument.search(/\bwhere: \{/)
+  const where = begin === -1 ? (argument.match(/\bwhere(?:: \w+)?|^\(\w+\)$/)?.[0] ?? '') : inBrackets(argument, begin + 'where: '.length)
+  const given = [...where.matchAll(/(?<![.\w'])(\w+)\b(?!\s*:)/g)].map(([, name]) => givenBefore(text.slice(0, at), name!))
+  return [where, ...given].join('\n')
+}
+
+function givenBefore(text: string, name: string): string {
+  const last = [...text.matchAll(new RegExp(String.raw`\bconst ${name}(?:: [^=\n]+)? = `, 'g'))].at(-1)
+  if (!last) return ''
+  const value = text.slice(last.index + last[0].length)
+  return value.startsWith('{') ? inBrackets(value, 0) : value.slice(0, value.indexOf('\n'))
+}
+
+/** Calls of the Prisma client, with the tables that they reach by relations; and of the functions that write rows of a table by its name. */
+function callUses(text: string, schema: Schema): TableUse[] {
+  const { models, relations, tables } = schema
+  const uses: TableUse[] = []
+  for (const { table, method, argument } of prismaCalls(text, schema)) {
+    uses.push({ table, use: writingCalls.test(method) ? 'write' : 'read' })
     for (const reached of reachedFrom(table, keysOf(argument), relations)) uses.push({ table: reached, use: 'read' })
     const written = new Set([...argument.matchAll(nestedWrite)].map(([, field]) => field!))
     for (const reached of reachedFrom(table, written, relations)) uses.push({ table: reached, use: 'write' })
@@ -155,8 +183,16 @@ function inBrackets(text: string, start: number): string {
 }
 
 /** The texts of strings and templates, without comments; what a template has in `${…}` is left out, and read for itself. */
-export function literalsOf(source: string): string[] {
-  const found: string[] = []
+export const literalsOf = (source: string): string[] => templatesOf(source).map(({ parts }) => parts.join(' '))
+
+/** A string or template: what stands between the `${…}` of it, and the code in them. */
+export interface Template {
+  parts: string[]
+  holes: string[]
+}
+
+export function templatesOf(source: string): Template[] {
+  const found: Template[] = []
   let at = 0
   /** Reads code until the bracket that closes it, or the end. */
   const readCode = (isInTemplate: boolean) => {
@@ -191,19 +227,21 @@ export function literalsOf(source: string): string[] {
   const readString = (quote: string) => {
     const start = at + 1
     for (at += 1; at < source.length && source[at] !== quote; at++) if (source[at] === '\\') at += 1
-    found.push(source.slice(start, at))
+    found.push({ parts: [source.slice(start, at)], holes: [] })
   }
   const readTemplate = () => {
-    let text = ''
+    const template: Template = { parts: [''], holes: [] }
     for (at += 1; at < source.length && source[at] !== '`'; at++) {
       if (source[at] === '\\') at += 1
       if (source.startsWith('${', at)) {
         at += 2
+        const start = at
         readCode(true)
-        text += ' '
-      } else text += source[at]
+        template.holes.push(source.slice(start, at))
+        template.parts.push('')
+      } else template.parts[template.parts.length - 1] += source[at]!
     }
-    found.push(text)
+    found.push(template)
   }
   readCode(false)
   return found

@@ -60,25 +60,47 @@ export interface IntentScope {
 
 /**
  * Takes the call that has waited longest, for `leaseMs`: who dies with it leaves it to the next. Of a subscription they are made in the order in
- * which they were written: a later one is not taken before the earlier ones are done. Null: none waits.
+ * which they were written: a later one is not taken before the earlier ones are done. `of` null: of any environment. Null: none waits.
  */
 export async function claimIntent(db: Db, { leaseMs, of = null }: { leaseMs: number; of?: IntentScope | null }): Promise<Intent | null> {
-  const ofSubscription = of?.subscriptionId ? Prisma.sql`AND waiting.subscription_id = ${of.subscriptionId}::uuid` : Prisma.empty
-  const scope = of ? Prisma.sql`AND waiting.environment_id = ${of.environmentId}::uuid ${ofSubscription}` : Prisma.empty
+  if (of) return claimOf(db, leaseMs, of)
+  // Rows are locked by environment: of those that all look at, each takes the first that no other has taken.
+  for (const one of await findClaimable(db)) {
+    const intent = await claimOf(db, leaseMs, one)
+    if (intent) return intent
+  }
+  return null
+}
+
+/** More than there are processes that look at once. */
+const mostLookedAt = 20
+
+async function findClaimable(db: Db): Promise<IntentScope[]> {
+  const rows = await db.$queryRaw<Pick<IntentRow, 'environment_id' | 'subscription_id'>[]>(Prisma.sql`
+    SELECT environment_id, subscription_id FROM billing_intent AS waiting
+    WHERE ${isClaimable} ORDER BY next_attempt_at, sequence LIMIT ${mostLookedAt}`)
+  return rows.map((row) => ({ environmentId: row.environment_id, subscriptionId: row.subscription_id }))
+}
+
+const isClaimable = Prisma.sql`waiting.state = 'WAITING' AND waiting.next_attempt_at <= to_timestamp(environment_clock(waiting.environment_id) / 1000.0)
+    AND (waiting.leased_until IS NULL OR waiting.leased_until < clock_timestamp())
+    AND NOT EXISTS (
+      SELECT FROM billing_intent AS earlier
+      WHERE earlier.environment_id = waiting.environment_id AND earlier.subscription_id = waiting.subscription_id
+        AND earlier.state = 'WAITING' AND earlier.kind = 'CREATE_INVOICE' AND earlier.sequence < waiting.sequence
+    )`
+
+async function claimOf(db: Db, leaseMs: number, { environmentId, subscriptionId }: IntentScope): Promise<Intent | null> {
+  const ofSubscription = subscriptionId ? Prisma.sql`AND waiting.subscription_id = ${subscriptionId}::uuid` : Prisma.empty
   const [row] = await db.$queryRaw<IntentRow[]>(Prisma.sql`
     UPDATE billing_intent AS intent
     SET leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond', attempts = intent.attempts + 1, updated_at = clock_timestamp()
     FROM (
-      SELECT environment_id, id FROM billing_intent AS waiting
-      WHERE state = 'WAITING' AND next_attempt_at <= to_timestamp(environment_clock(environment_id) / 1000.0) AND (leased_until IS NULL OR leased_until < clock_timestamp()) ${scope}
-        AND NOT EXISTS (
-          SELECT FROM billing_intent AS earlier
-          WHERE earlier.environment_id = waiting.environment_id AND earlier.subscription_id = waiting.subscription_id
-            AND earlier.state = 'WAITING' AND earlier.kind = 'CREATE_INVOICE' AND earlier.sequence < waiting.sequence
-        )
+      SELECT id FROM billing_intent AS waiting
+      WHERE waiting.environment_id = ${environmentId}::uuid ${ofSubscription} AND ${isClaimable}
       ORDER BY next_attempt_at, sequence LIMIT 1 FOR UPDATE SKIP LOCKED
     ) AS claimed
-    WHERE intent.environment_id = claimed.environment_id AND intent.id = claimed.id
+    WHERE intent.environment_id = ${environmentId}::uuid AND intent.id = claimed.id
     RETURNING intent.environment_id, intent.id, intent.subscription_id, intent.customer_id, intent.kind, intent.idempotency_key, intent.payload, intent.attempts`)
   if (!row) return null
   return {

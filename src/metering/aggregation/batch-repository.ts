@@ -56,24 +56,37 @@ export async function loadBatch(db: Queryable, environmentId: string, batchId: s
 const firstPauseSeconds = 5
 const longestPauseSeconds = 300
 
+interface WaitingBatch {
+  environmentId: string
+  batchId: string
+  storedAt: EpochMs
+}
+
 /** Batches that have waited for so long that their job must be lost, those first that were asked for longest ago. Each is taken by one sweep at a time. */
-export async function takeWaitingBatches(
-  db: Queryable,
-  olderThanSeconds: number,
-  limit: number,
-): Promise<{ environmentId: string; batchId: string; storedAt: EpochMs }[]> {
-  const { rows } = await db.query<{ environment_id: string; id: string; created_at: Date }>({
+export async function takeWaitingBatches(db: Queryable, olderThanSeconds: number, limit: number): Promise<WaitingBatch[]> {
+  const waits = `created_at < clock_timestamp() - make_interval(secs => $1::int)
+          AND (swept_at IS NULL OR swept_at < clock_timestamp() - make_interval(secs => least($2 * 2 ^ least(sweeps - 1, 16), $3::float8)))`
+  const pauses = [olderThanSeconds, firstPauseSeconds, longestPauseSeconds]
+  const { rows } = await db.query<{ environment_id: string; ids: string[] }>({
     text: `
-      WITH taken AS MATERIALIZED (
-        SELECT environment_id, id FROM pending_batch
-        WHERE created_at < clock_timestamp() - make_interval(secs => $1::int)
-          AND (swept_at IS NULL OR swept_at < clock_timestamp() - make_interval(secs => least($3 * 2 ^ least(sweeps - 1, 16), $4::float8)))
-        ORDER BY coalesce(swept_at, created_at) LIMIT $2::int FOR UPDATE SKIP LOCKED
-      )
-      UPDATE pending_batch SET swept_at = clock_timestamp(), sweeps = sweeps + 1 FROM taken
-      WHERE pending_batch.environment_id = taken.environment_id AND pending_batch.id = taken.id
-      RETURNING pending_batch.environment_id, pending_batch.id, pending_batch.created_at`,
-    values: [olderThanSeconds, limit, firstPauseSeconds, longestPauseSeconds],
+      SELECT environment_id, array_agg(id) AS ids FROM (
+        SELECT environment_id, id FROM pending_batch WHERE ${waits} ORDER BY coalesce(swept_at, created_at) LIMIT $4::int
+      ) AS waiting GROUP BY environment_id`,
+    values: [...pauses, limit],
   })
-  return rows.map(({ environment_id, id, created_at }) => ({ environmentId: environment_id, batchId: id, storedAt: created_at.getTime() }))
+  const taken: WaitingBatch[] = []
+  for (const { environment_id: environmentId, ids } of rows) {
+    const { rows: own } = await db.query<{ id: string; created_at: Date }>({
+      text: `
+        WITH taken AS MATERIALIZED (
+          SELECT id FROM pending_batch WHERE environment_id = $4::uuid AND id = ANY($5::uuid[]) AND ${waits} FOR UPDATE SKIP LOCKED
+        )
+        UPDATE pending_batch SET swept_at = clock_timestamp(), sweeps = sweeps + 1 FROM taken
+        WHERE pending_batch.environment_id = $4::uuid AND pending_batch.id = taken.id
+        RETURNING pending_batch.id, pending_batch.created_at`,
+      values: [...pauses, environmentId, ids],
+    })
+    taken.push(...own.map(({ id, created_at }) => ({ environmentId, batchId: id, storedAt: created_at.getTime() })))
+  }
+  return taken
 }

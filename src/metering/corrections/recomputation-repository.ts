@@ -97,8 +97,25 @@ export interface ClaimedRecomputation extends NewRecomputation {
   doneUntil: string | null
 }
 
+/** More than there are processes that look at once. */
+const mostLookedAt = 20
+
 /** The recomputation that was worked on longest ago, so that all move on in turns; locked until the transaction ends. */
 export async function claimRecomputation(db: Queryable): Promise<ClaimedRecomputation | null> {
+  const { rows } = await db.query<{ environment_id: string; id: string }>({
+    text: `
+      SELECT environment_id, id FROM usage_recomputation
+      WHERE finished_at IS NULL AND due_at <= clock_timestamp() ORDER BY due_at LIMIT ${mostLookedAt}`,
+  })
+  // Rows are locked by environment: of those that all look at, each takes the first that no other has.
+  for (const { environment_id, id } of rows) {
+    const claimed = await claimOne(db, environment_id, id)
+    if (claimed) return claimed
+  }
+  return null
+}
+
+async function claimOne(db: Queryable, environmentId: string, recomputationId: string): Promise<ClaimedRecomputation | null> {
   const { rows } = await db.query<{
     environment_id: string
     id: string
@@ -111,7 +128,9 @@ export async function claimRecomputation(db: Queryable): Promise<ClaimedRecomput
   }>({
     text: `
       SELECT environment_id, id, feature_id, customer_id, from_time, to_time, meter_version, done_until
-      FROM usage_recomputation WHERE finished_at IS NULL AND due_at <= clock_timestamp() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+      FROM usage_recomputation
+      WHERE environment_id = $1::uuid AND id = $2::uuid AND finished_at IS NULL AND due_at <= clock_timestamp() FOR UPDATE SKIP LOCKED`,
+    values: [environmentId, recomputationId],
   })
   const row = rows[0]
   if (!row) return null

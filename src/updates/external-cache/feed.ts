@@ -11,8 +11,8 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) + to
 // KEYS: the feed, its numbers ahead, its numbers that wait, the heartbeat. ARGV: epoch, how much later than now it is to be. Of the copies of a consumer each has
 // a clock of its own, so the cache's counts.
 // The feed is a hash: `epoch`; `applied`, up to which number all are settled (-1: not even the beginning); `latest`, the greatest number that was heard of;
-// `movedAt`, when `applied` was changed or a number beyond it heard of first; `proof` and `asOf`, the heartbeat that is not proven yet. What is of an older epoch
-// is nothing here.
+// `movedAt`, when `applied` was changed or a number beyond it heard of first; `proof` and `asOf`, the heartbeat that is not proven yet; `proven`,
+// the latest that is, which one that comes again does not take back. What is of an older epoch is nothing here.
 const feedLua = `
 local feed, ahead, waiting, heartbeat = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local epoch = tonumber(ARGV[1])
@@ -35,7 +35,10 @@ local function hear(sequence)
 end
 local function prove(sequence, asOf)
   if sequence > applied then return false end
-  redis.call('SET', heartbeat, string.format('%.0f', asOf))
+  if asOf > number('proven') then
+    redis.call('HSET', feed, 'proven', string.format('%.0f', asOf))
+    redis.call('SET', heartbeat, string.format('%.0f', asOf))
+  end
   return true
 end
 local function moveTo(sequence)

@@ -75,6 +75,12 @@ export function entityOf(prefix: string, key: string): EntityId | null {
   return { customerId: decodeId(customer!), resourceId: resource === undefined ? null : decodeId(resource) }
 }
 
+/** Whose usage is kept under the key; null: it is not that of a usage. */
+export function holderOf(prefix: string, key: string): EntityId | null {
+  const [entity, usage] = key.slice(anyEntity(prefix).length).split(':f_')
+  return usage === undefined || usage.endsWith(timestampSuffix) ? null : entityOf(prefix, anyEntity(prefix) + entity!)
+}
+
 const notOfEntries = [':f_', ':c_', ':credit_', ':metadata', timestampSuffix]
 
 function decodeId(written: string): string {

@@ -19,14 +19,24 @@ export class CacheUpkeep {
   readonly #api: Pick<StateApi, 'warm'>
   readonly #fetchState: FetchState
   readonly #log: Log
+  readonly #settleMs: number | undefined
   #notBefore = 0
 
-  constructor(parts: { feed: Feed; cache: ExternalCacheWriter; api: Pick<StateApi, 'warm'>; fetchState: FetchState; log: Log }) {
+  /** `settleMs`: see mend. */
+  constructor(parts: {
+    feed: Feed
+    cache: ExternalCacheWriter
+    api: Pick<StateApi, 'warm'>
+    fetchState: FetchState
+    log: Log
+    settleMs?: number
+  }) {
     this.#feed = parts.feed
     this.#cache = parts.cache
     this.#api = parts.api
     this.#fetchState = parts.fetchState
     this.#log = parts.log
+    this.#settleMs = parts.settleMs
   }
 
   async look(signal: AbortSignal): Promise<void> {
@@ -35,7 +45,7 @@ export class CacheUpkeep {
     if (gap === null) return
     this.#log.warn({ ...gap }, 'messages of the queue are missing: everything is read anew')
     try {
-      await reload(gap, { cache: this.#cache, fetchState: this.#fetchState, signal })
+      await reload(gap, { cache: this.#cache, fetchState: this.#fetchState, signal, settleMs: this.#settleMs })
     } catch (error) {
       // What the API fails on would fail again: nothing else waits for it.
       if (signal.aborted || Problem.from(error).reason !== questionFailed) throw error

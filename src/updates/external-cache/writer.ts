@@ -10,6 +10,7 @@ import {
   entityOf,
   epochKey,
   escaped,
+  holderOf,
   keysBelow,
   latestVersion,
   metadataKey,
@@ -31,27 +32,30 @@ end`
 // KEYS: the epoch, guards, then what to write; each of these is followed by the key of its timestamp. ARGV: number of guards, ttl in seconds (negative: no
 // expiry), epoch, the version from which on stored ones count, then a version and a value (empty: delete it) for each key to write. Answers how many were
 // written. When a later epoch has begun, only what is later than its beginning: who told it may not have heard of the epoch yet, and what is earlier is read anew.
-// A guard is an entity. A timestamp without a value says that it was purged, and that nothing older may come back.
+// A guard is an entity. A timestamp without a value says that it was purged, and that nothing older may come back; but one from before the epoch may be undone,
+// and who tells something in the epoch knows whether it is.
 const writeScript = `${numberAt}
 local guards, ttl, epoch, floor = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local latest = numberAt(KEYS[1])
 local since = epoch < latest and latest or -1
-local function stored(key)
-  local version = numberAt(key)
-  return version < floor and -1 or version
+local function stored(key, timestamp)
+  local version = numberAt(timestamp)
+  if version < floor then return -1 end
+  if epoch == latest and version <= latest and redis.call('EXISTS', key) == 0 then return -1 end
+  return version
 end
 local function put(key, value)
   if ttl < 0 then redis.call('SET', key, value) else redis.call('SET', key, value, 'EX', ttl) end
 end
 local purged = -1
 for i = 2, guards * 2, 2 do
-  if redis.call('EXISTS', KEYS[i]) == 0 then purged = math.max(purged, stored(KEYS[i + 1])) end
+  if redis.call('EXISTS', KEYS[i]) == 0 then purged = math.max(purged, stored(KEYS[i], KEYS[i + 1])) end
 end
 local written, arg = 0, 5
 for i = guards * 2 + 2, #KEYS, 2 do
   local version, value = ARGV[arg], ARGV[arg + 1]
   arg = arg + 2
-  if tonumber(version) > since and tonumber(version) >= math.max(purged, stored(KEYS[i + 1])) then
+  if tonumber(version) > since and tonumber(version) >= math.max(purged, stored(KEYS[i], KEYS[i + 1])) then
     if value == '' then redis.call('DEL', KEYS[i]) else put(KEYS[i], value) end
     put(KEYS[i + 1], version)
     written = written + 1
@@ -157,9 +161,24 @@ export class ExternalCacheWriter {
   }
 
   /** Those that have an entry, some at a time; one that gets its entry meanwhile may be left out, and one may come twice. */
-  async *entities(): AsyncGenerator<EntityId[]> {
+  async *entities({ alsoWithoutEntry = false } = {}): AsyncGenerator<EntityId[]> {
     const pattern = `${escaped(anyEntity(this.#prefix))}*`
-    for await (const found of this.#keys(pattern)) yield found.flatMap((key) => entityOf(this.#prefix, key) ?? [])
+    for await (const found of this.#keys(pattern)) {
+      // Usage is written also when there is no entry yet.
+      const holders = alsoWithoutEntry ? found.flatMap((key) => holderOf(this.#prefix, key) ?? []) : []
+      const each = new Map(holders.map((id) => [entityKey(this.#prefix, id), id]))
+      yield [...found.flatMap((key) => entityOf(this.#prefix, key) ?? []), ...(await this.#withoutEntry(each))]
+    }
+  }
+
+  async #withoutEntry(byKey: ReadonlyMap<string, EntityId>): Promise<EntityId[]> {
+    if (byKey.size === 0) return []
+    const pipeline = this.#redis.pipeline()
+    for (const key of byKey.keys()) pipeline.exists(key)
+    const answers = (await pipeline.exec().catch(refuse)) ?? []
+    const failed = answers.find(([error]) => error)
+    if (failed) refuse(failed[0])
+    return [...byKey.values()].filter((_, at) => answers[at]?.[1] === 0)
   }
 
   async *#keys(pattern: string): AsyncGenerator<string[]> {

@@ -81,6 +81,16 @@ describe('what a persistent cache has taken of its queue', () => {
     expect(await heartbeat()).to.equal(10)
   })
 
+  it('does not go back to a heartbeat that comes again, but does in a new epoch, whose clock may be behind', async () => {
+    await settleAll([reload(), change(1)])
+    await feed.beat(beat(1, 20))
+    await feed.beat(beat(0, 10))
+    expect(await heartbeat()).to.equal(20)
+    await feed.settle(reload(epoch + 10))
+    await feed.beat(beat(0, 15, epoch + 10))
+    expect(await heartbeat()).to.equal(15)
+  })
+
   it('notices a number that is missing, once for all copies, and no other after everything was read anew', async () => {
     await settleAll([reload(), change(1), change(3)])
     const later = missingAfterMs

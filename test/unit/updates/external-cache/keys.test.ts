@@ -5,6 +5,7 @@ import {
   entityKey,
   entityOf,
   epochKey,
+  holderOf,
   keysBelow,
   metadataKey,
   timestampKey,
@@ -69,6 +70,10 @@ describe('keys of the external cache', () => {
         expect(entityOf('production', entity)).to.deep.equal({ customerId, resourceId })
         for (const key of [metadataKey(entity), usageKey(entity, featureId)])
           for (const other of [key, timestampKey(key), timestampKey(entity)]) expect(entityOf('production', other), other).to.equal(null)
+        const ofUsage = usageKey(entity, featureId)
+        expect(holderOf('production', ofUsage)).to.deep.equal({ customerId, resourceId })
+        for (const other of [entity, metadataKey(entity), timestampKey(ofUsage)])
+          expect(holderOf('production', other), other).to.equal(null)
       }),
     )
     for (const key of [epochKey('production'), 'other:c_acme', 'production:acme', ''])
