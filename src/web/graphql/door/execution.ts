@@ -3,7 +3,7 @@ import type { EnvironmentChange, HeldChange } from '../../../changes/model/chang
 import { collectChanges } from '../../../changes/note.js'
 import { Problem } from '../../../kernel/problem.js'
 import { withinSignal } from '../../../platform/within-signal.js'
-import { FairPlaces } from '../../access/fair-places.js'
+import { FairPlaces } from '../../../platform/fair-places.js'
 import { toGraphqlError, toProblem } from '../operations/errors.js'
 import type { Asked } from './preparation.js'
 
