@@ -43,7 +43,7 @@ export class HeldStates {
   readonly #bus: StateBus
   readonly #memory: StateMemory
   readonly #loads = new Map<string, OfCustomer<Load>>()
-  readonly #fresh = new FreshReads((...of) => this.#readAnew(...of))
+  readonly #fresh = new FreshReads((...of) => this.#begin(...of))
   /** The refIds of the features of an environment, to tell an unknown feature from one that is not held. */
   readonly #features = new LRUCache<string, FeatureIds>({ maxSize: maxFeatureBytes, sizeCalculation: ({ bytes }) => bytes })
   readonly #reads: Counter
@@ -135,17 +135,22 @@ export class HeldStates {
     freshness?: AskedFreshness,
   ): Promise<EntitlementState> {
     if (freshness) return this.#fresh.state(environmentId, customerRefId, resourceRefId, freshness.beforeRead)
-    const read = () => this.#read(environmentId, customerRefId, resourceRefId)
+    const underWay = this.#loads.get(keyOf(environmentId, customerRefId))?.get(resourceRefId ?? '')
+    if (!underWay || !this.#bus.isTrusted(environmentId)) return this.#begin(environmentId, customerRefId, resourceRefId)
+    this.#reads.inc({ source: 'another reader' })
+    return underWay.answer
+  }
+
+  /** A read of its own. Who asks while it is under way shares it, and what it answers is held, when no change is heard of meanwhile. */
+  #begin(environmentId: string, customerRefId: string, resourceRefId: string | null, spared?: () => void): Promise<EntitlementState> {
+    const read = () => this.#read(environmentId, customerRefId, resourceRefId, spared)
     // Without word of changes a read that began earlier may answer from before a change that this caller knows of.
     if (!this.#bus.isTrusted(environmentId)) return read()
     const key = keyOf(environmentId, customerRefId)
     const ofCustomer: OfCustomer<Load> = this.#loads.get(key) ?? new Map()
     const resource = resourceRefId ?? ''
-    const underWay = ofCustomer.get(resource)
-    if (underWay) {
-      this.#reads.inc({ source: 'another reader' })
-      return underWay.answer
-    }
+    const overtaken = ofCustomer.get(resource)
+    if (overtaken) overtaken.isOutdated = true
     const load: Load = { isOutdated: false, answer: beyondSignal(read) }
     this.#loads.set(key, ofCustomer.set(resource, load))
     const finish = (state: EntitlementState | null) => {
@@ -159,23 +164,21 @@ export class HeldStates {
   }
 
   /** From Redis when that is what PostgreSQL has, else from the records. */
-  async #read(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
+  async #read(
+    environmentId: string,
+    customerRefId: string,
+    resourceRefId: string | null,
+    spared?: () => void,
+  ): Promise<EntitlementState> {
     const of = { environmentId, customerId: customerRefId, resourceId: resourceRefId }
     const shared = await this.#shared.read(of, this.#clock.now())
     this.#reads.inc({ source: shared ? 'Redis' : 'PostgreSQL' })
-    if (shared) return shared
+    if (shared) {
+      spared?.()
+      return shared
+    }
     const state = await this.#source.state(environmentId, customerRefId, resourceRefId)
     this.#shared.offer(state)
-    return state
-  }
-
-  /** From the records, whatever is held here or in Redis. What is held from before it answers nobody any more, so that nobody sees time go back. */
-  async #readAnew(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
-    this.#reads.inc({ source: 'PostgreSQL' })
-    const state = await this.#source.state(environmentId, customerRefId, resourceRefId)
-    this.#shared.offer(state)
-    const version = state.deniedReason === 'CustomerNotFound' ? null : state.version
-    this.#memory.change(environmentId, { customerId: customerRefId, version })
     return state
   }
 

@@ -25,5 +25,12 @@ export function freshnessOf(headers: IncomingHttpHeaders, { identity, address, r
   const maxAgeMs = consistency === 'strong' ? 0 : Number(staleness ?? Number.POSITIVE_INFINITY)
   // What is held is never trusted for longer.
   if (maxAgeMs >= leaseMs) return undefined
-  return { maxAgeMs, beforeRead: () => rateLimits.takeCost(identity, address, strongReadCost) }
+  const { compared, built } = strongReadCost
+  return {
+    maxAgeMs,
+    beforeRead() {
+      rateLimits.takeCost(identity, address, built)
+      return () => rateLimits.giveBackCost(identity, address, built - compared)
+    },
+  }
 }

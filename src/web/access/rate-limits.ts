@@ -15,8 +15,8 @@ export interface RateLimitOptions {
 export const costPerKey = 400_000
 export const costPerCustomer = 100_000
 export const costPerAddress = 800_000
-/** Of a check that PostgreSQL is asked for, in the same points: a transaction of some statements, where one from memory takes none. */
-export const strongReadCost = 1_000
+/** Of a check that PostgreSQL is asked for, in the same points: when it has nothing newer than what is in Redis, and when the state has to be built of its rows. */
+export const strongReadCost = { compared: 1_000, built: 5_000 }
 /** Seconds of them that can be had at once: a page asks for several things, and then for nothing. */
 const savedMs = 3_000
 
@@ -45,6 +45,14 @@ export class RateLimits {
   /** Of an answer that may be large, or takes a transaction where others take none. Whoever has anything left may have any: the largest are larger than what can be saved. Fails as `take` does. */
   takeCost(identity: Identity, address: string, cost: number): void {
     take(this.#costs, identity, address, cost, tooMuchWork)
+  }
+
+  /** Of what was taken and not spent. */
+  giveBackCost({ keyId, environmentId, customerId }: Identity, address: string, cost: number): void {
+    const now = performance.now()
+    if (customerId !== null) this.#costs.customer.giveBack(environmentId + customerId, cost, now)
+    this.#costs.address.giveBack(address, cost, now)
+    this.#costs.key.giveBack(keyId, cost, now)
   }
 }
 
