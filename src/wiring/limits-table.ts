@@ -95,10 +95,7 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       'strong checks that are read at a time',
       `${count(freshReadsAtATime.ofOwner)} of an environment, ${count(freshReadsAtATime.inAll)} of all`,
       'wait for their turn',
-      [
-        'unit/updates/held/fresh-reads.test.ts',
-        'are few at a time of an environment, and in all; who waits for the same waits for one',
-      ],
+      ['unit/updates/held/fresh-reads.test.ts', 'are few at a time of an environment, and in all; who waits for the same waits for one'],
     ),
     row('an answer that nobody reads', `${count(writeTimeoutMs)} ms`, 'cut off', [defence, 'are cut off when nobody reads the answer']),
     row('body of a request', bytes(maxBodyBytes), '413; the rest is not read', [http, 'refuses a body over the size limit that says so']),

@@ -126,7 +126,13 @@ export class ApiClient {
   }
 
   /** One that a dying connection swallowed is sent once more. */
-  #read<Data>(operation: string, text: string, variables: object, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Data> {
+  #read<Data>(
+    operation: string,
+    text: string,
+    variables: object,
+    signal: AbortSignal,
+    headers: Record<string, string> = {},
+  ): Promise<Data> {
     const body = bodyOf(text, variables)
     const sent = this.#post<Data>(body, signal, headers).catch((error: unknown) => {
       if (isBrokenConnection(error) && !signal.aborted) return this.#post<Data>(body, signal, headers)

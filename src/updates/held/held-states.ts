@@ -128,12 +128,7 @@ export class HeldStates {
     return this.#bus.expect()
   }
 
-  #load(
-    environmentId: string,
-    customerRefId: string,
-    resourceRefId: string | null,
-    freshness?: AskedFreshness,
-  ): Promise<EntitlementState> {
+  #load(environmentId: string, customerRefId: string, resourceRefId: string | null, freshness?: AskedFreshness): Promise<EntitlementState> {
     if (freshness) return this.#fresh.state(environmentId, customerRefId, resourceRefId, freshness.beforeRead)
     const underWay = this.#loads.get(keyOf(environmentId, customerRefId))?.get(resourceRefId ?? '')
     if (!underWay || !this.#bus.isTrusted(environmentId)) return this.#begin(environmentId, customerRefId, resourceRefId)
@@ -164,12 +159,7 @@ export class HeldStates {
   }
 
   /** From Redis when that is what PostgreSQL has, else from the records. */
-  async #read(
-    environmentId: string,
-    customerRefId: string,
-    resourceRefId: string | null,
-    spared?: () => void,
-  ): Promise<EntitlementState> {
+  async #read(environmentId: string, customerRefId: string, resourceRefId: string | null, spared?: () => void): Promise<EntitlementState> {
     const of = { environmentId, customerId: customerRefId, resourceId: resourceRefId }
     const shared = await this.#shared.read(of, this.#clock.now())
     this.#reads.inc({ source: shared ? 'Redis' : 'PostgreSQL' })

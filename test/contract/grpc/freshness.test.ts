@@ -84,11 +84,21 @@ describe('how fresh an answer of the sidecar is', () => {
     await away()
     for (const freshness of [{ consistency: strong }, { max_staleness_ms: 10 }]) {
       expect(await ask(freshness)).to.deep.include({ is_fallback: true, access_denied_reason: 1 })
-      expect(await ask({ ...freshness, options: { fallback: { has_access: true } } })).to.deep.include({ has_access: true, is_fallback: true })
+      expect(await ask({ ...freshness, options: { fallback: { has_access: true } } })).to.deep.include({
+        has_access: true,
+        is_fallback: true,
+      })
       expect((await errorOf(sidecar.call('GetEntitlements', { customer_id: 'acme', ...freshness }))).code).to.be.oneOf([4, 14])
     }
     expect(await usage({ max_staleness_ms: 60_000 })).to.equal(3)
     expect(await usage()).to.equal(3)
+  })
+
+  it('is not what is cached when the platform has had too many strong questions; others are answered as before', async () => {
+    api.next.push({ code: 'RateLimitExceeded' })
+    expect(await ask({ consistency: strong })).to.deep.include({ is_fallback: true })
+    expect(await usage()).to.equal(3)
+    expect(await usage({ consistency: strong })).to.equal(9)
   })
 
   it('is refused when it is none, whatever is cached', async () => {

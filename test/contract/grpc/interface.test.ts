@@ -38,21 +38,26 @@ const messages: Record<string, string> = {
     'event_name string 1, customer_id string 2, idempotency_key string 3, resource_id string? 4, dimensions DimensionsEntry* 5, timestamp Timestamp? 6',
   GetEntitlementsRequest: 'customer_id string 1, resource_id string? 2, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetEntitlementsResponse: 'entitlements Entitlement* 1, access_denied_reason AccessDeniedReason? 2',
-  GetEntitlementRequest: 'customer_id string 1, feature_id string 2, resource_id string? 3, options EntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
+  GetEntitlementRequest:
+    'customer_id string 1, feature_id string 2, resource_id string? 3, options EntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetEntitlementResponse:
     'has_access bool 1, is_fallback bool 2, access_denied_reason AccessDeniedReason? 3, boolean BooleanEntitlement 4, numeric NumericEntitlement 5, metered MeteredEntitlement 6, enum EnumEntitlement 7',
   EntitlementOptions: 'fallback EntitlementOptionsFallback? 1, requested_usage double? 2, requested_values string* 3',
   EntitlementOptionsFallback: 'has_access bool 1, value int32? 2, is_unlimited bool? 3, usage_limit double? 4, enum_values string* 5',
-  GetBooleanEntitlementRequest: 'customer_id string 1, feature_id string 2, resource_id string? 3, options BooleanEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
+  GetBooleanEntitlementRequest:
+    'customer_id string 1, feature_id string 2, resource_id string? 3, options BooleanEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetBooleanEntitlementResponse:
     'has_access bool 1, is_fallback bool 2, access_denied_reason AccessDeniedReason? 3, entitlement BooleanEntitlement 4',
-  GetNumericEntitlementRequest: 'customer_id string 1, feature_id string 2, resource_id string? 3, options NumericEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
+  GetNumericEntitlementRequest:
+    'customer_id string 1, feature_id string 2, resource_id string? 3, options NumericEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetNumericEntitlementResponse:
     'has_access bool 1, is_fallback bool 2, access_denied_reason AccessDeniedReason? 3, entitlement NumericEntitlement 4',
-  GetMeteredEntitlementRequest: 'customer_id string 1, feature_id string 2, resource_id string? 3, options MeteredEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
+  GetMeteredEntitlementRequest:
+    'customer_id string 1, feature_id string 2, resource_id string? 3, options MeteredEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetMeteredEntitlementResponse:
     'has_access bool 1, is_fallback bool 2, access_denied_reason AccessDeniedReason? 3, requested_usage double 4, entitlement MeteredEntitlement 5',
-  GetEnumEntitlementRequest: 'customer_id string 1, feature_id string 2, resource_id string? 3, options EnumEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
+  GetEnumEntitlementRequest:
+    'customer_id string 1, feature_id string 2, resource_id string? 3, options EnumEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetEnumEntitlementResponse:
     'has_access bool 1, is_fallback bool 2, access_denied_reason AccessDeniedReason? 3, requested_values string* 4, entitlement EnumEntitlement 5',
   ReportUsageRequest:

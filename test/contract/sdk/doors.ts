@@ -43,7 +43,13 @@ export interface DoorKind {
 }
 
 export const doors: readonly DoorKind[] = [
-  { name: 'GraphQL', hasFallbacks: false, knowsCatalog: true, isOfPlatform: true, open: async ({ environment }) => graphqlDoor(environment) },
+  {
+    name: 'GraphQL',
+    hasFallbacks: false,
+    knowsCatalog: true,
+    isOfPlatform: true,
+    open: async ({ environment }) => graphqlDoor(environment),
+  },
   { name: 'the Sidecar SDK', hasFallbacks: true, knowsCatalog: false, isOfPlatform: false, open: openSidecar },
   { name: 'the server SDK with a cache in memory', hasFallbacks: true, knowsCatalog: false, isOfPlatform: false, open: openServer },
   {
@@ -120,7 +126,13 @@ function graphqlDoor({ ask }: TestEnvironment): Door {
     if (error) throw Object.assign(new Error(error.message), { code: codes[error.extensions.code] ?? error.extensions.code })
     return Object.values(data!)[0]!
   }
-  const check = async ({ requestedUsage, requestedValues, consistency, maxStalenessMs, ...question }: sdk.MeteredQuestion & sdk.EnumQuestion) => {
+  const check = async ({
+    requestedUsage,
+    requestedValues,
+    consistency,
+    maxStalenessMs,
+    ...question
+  }: sdk.MeteredQuestion & sdk.EnumQuestion) => {
     const options = {
       ...(requestedUsage === undefined ? {} : { requestedUsage }),
       ...(requestedValues === undefined ? {} : { requestedValues }),

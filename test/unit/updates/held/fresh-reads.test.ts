@@ -12,7 +12,8 @@ describe('reads for one caller', () => {
       return new Promise((resolve) => ends.push(() => resolve({ customerId } as EntitlementState)))
     })
     let paid = 0
-    const ask = (customerId: string, environmentId = 'e') => reads.state(environmentId, customerId, null, () => {
+    const ask = (customerId: string, environmentId = 'e') =>
+      reads.state(environmentId, customerId, null, () => {
         paid++
         return () => undefined
       })

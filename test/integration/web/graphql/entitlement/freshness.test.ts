@@ -123,10 +123,14 @@ describe('how fresh checks are over GraphQL', () => {
     const customerId = await heldCustomer()
     const asCustomer = { 'x-api-key': door.clientKey, 'x-customer-key': door.customerToken(customerId) }
     const askAs = (questions: readonly string[], headers: object) =>
-      door.ask(`{ ${questions.map((of, n) => `q${n}: entitlementV2(query: {${of}, featureId: "sso"}) { __typename }`).join(' ')} }`, {}, {
-        ...asCustomer,
-        ...headers,
-      })
+      door.ask(
+        `{ ${questions.map((of, n) => `q${n}: entitlementV2(query: {${of}, featureId: "sso"}) { __typename }`).join(' ')} }`,
+        {},
+        {
+          ...asCustomer,
+          ...headers,
+        },
+      )
     const ofResource = (n: number) => `customerId: "${customerId}", resourceId: "r${n}"`
     const documents = Array.from({ length: 4 }, (_, at) => Array.from({ length: 50 }, (_, n) => ofResource(50 * at + n)))
     const answers = await Promise.all(documents.map((questions) => askAs(questions, strong)))
