@@ -120,10 +120,7 @@ export class StateBus {
     life.open('lease of held states', beat, () => this.#leave(beat))
   }
 
-  /**
-   * Whether everything that was announced until now has been heard here, and that was proved less than `maxAgeMs` ago. Asked for the first time, it begins to
-   * listen.
-   */
+  /** Whether everything that was announced until now has been heard here, which was proved less than `maxAgeMs` ago. Asked for the first time, it begins to listen. */
   isTrusted(environmentId: string, maxAgeMs = Number.POSITIVE_INFINITY): boolean {
     const channel = this.#channels.get(announcementChannel(this.#prefix, environmentId))
     if (!channel) this.#listen(environmentId)

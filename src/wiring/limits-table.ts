@@ -148,7 +148,7 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       'large answers that are made at a time',
       `${count(largeAnswersAtATime.ofOwner)} of an environment, ${count(largeAnswersAtATime.inAll)} of all`,
       'wait for their turn',
-      ['unit/platform/fair-places.test.ts', 'are taken at once as long as there are some, in all and of the environment'],
+      ['unit/environment/fair-places.test.ts', 'are taken at once as long as there are some, in all and of the environment'],
     ),
     row(
       'time of an operation',

@@ -1,5 +1,5 @@
 import type { EntitlementState } from '../../entitlement/rules/state.js'
-import { FairPlaces } from '../../platform/fair-places.js'
+import { FairPlaces } from '../../environment/fair-places.js'
 import { beyondSignal } from '../../platform/within-signal.js'
 
 /** How fresh one caller wants a state to be. */
