@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { at, FakeApi, holding, metered } from './fake-api.js'
-import { type Answer, detailsOf, errorOf, type RunningSidecar, runSidecar } from './harness.js'
+import { type Answer, detailsOf, errorOf, type RunningSidecar, runSidecar, until } from './harness.js'
 
 const [cached, strong, unknown] = [1, 2, 7]
 const used = (currentUsage: number, version: number) => holding(metered('api-calls', { currentUsage, usageUpdatedAt: at(version) }))
@@ -18,7 +18,7 @@ describe('how fresh an answer of the sidecar is', () => {
       API_URL: api.url,
       WS_ENABLED: 'FALSE',
       EDGE_ENABLED: 'TRUE',
-      REQUEST_TIMEOUT_MS: '300',
+      REQUEST_TIMEOUT_MS: '5000',
     })
     api.states.set('acme', used(3, 1))
     expect(await usage()).to.equal(3)
@@ -71,11 +71,13 @@ describe('how fresh an answer of the sidecar is', () => {
     api.gate = new Promise((resolve) => {
       open = resolve
     })
+    const reads = api.edgeReads.length
     const early = usage({ max_staleness_ms: 0 })
-    await sleep(50)
+    await until(() => api.edgeReads.length > reads, 'the first read is under way')
+    await sleep(30)
     api.states.set('acme', used(10, 3))
     const late = usage({ max_staleness_ms: 20 })
-    await sleep(20)
+    await until(() => api.edgeReads.length > reads + 1, 'another read is under way')
     open()
     expect([await early, await late]).to.deep.equal([9, 10])
   })
