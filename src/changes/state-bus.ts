@@ -22,7 +22,7 @@ import { announceLua, holdersKey, type Listeners, leaseKey, leaseLua, leasePrefi
  * How long a process may trust what it holds without a sign that it hears everything and is waited for. An announcement waits no longer than this for those
  * that do not acknowledge it: by then they do not trust what they hold.
  */
-const leaseMs = 1_000
+export const leaseMs = 1_000
 /** How long a change is tried to be published. */
 const publishMs = 2_000
 const publishPauseMs = 50
@@ -120,11 +120,14 @@ export class StateBus {
     life.open('lease of held states', beat, () => this.#leave(beat))
   }
 
-  /** Whether everything that was announced until now has been heard here. Asked for the first time, it begins to listen. */
-  isTrusted(environmentId: string): boolean {
+  /** Whether everything that was announced until now has been heard here, which was proved less than `maxAgeMs` ago. Asked for the first time, it begins to listen. */
+  isTrusted(environmentId: string, maxAgeMs = Number.POSITIVE_INFINITY): boolean {
     const channel = this.#channels.get(announcementChannel(this.#prefix, environmentId))
     if (!channel) this.#listen(environmentId)
-    else if (channel.isHeard && performance.now() < this.#trustedUntil) return true
+    else if (channel.isHeard) {
+      const leftMs = this.#trustedUntil - performance.now()
+      if (leftMs > 0) return leaseMs - leftMs < maxAgeMs
+    }
     void this.#beat()
     return false
   }

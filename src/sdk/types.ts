@@ -90,7 +90,17 @@ export interface CallOptions {
   timeoutMs?: number
 }
 
-export interface CheckQuestion extends Owner, CallOptions {
+/** How fresh an answer has to be. */
+export interface Freshness {
+  /**
+   * None that was last known to be right longer ago: it is read anew then, and when that fails the fallback answers. Changes that are pushed keep an answer right.
+   */
+  maxStalenessMs?: number
+  /** strong: read from the platform's database, whatever is cached. Default: cached. */
+  consistency?: 'strong' | 'cached'
+}
+
+export interface CheckQuestion extends Owner, CallOptions, Freshness {
   featureId: string
   fallback?: Fallback
 }

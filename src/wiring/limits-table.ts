@@ -2,7 +2,8 @@
 import { lookupsPerSecond } from '../environment/key-lookups.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import { maxDimensionBytesPerCall, maxItemsPerCall } from '../metering/model/report.js'
-import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions } from '../web/access/rate-limits.js'
+import { freshReadsAtATime } from '../updates/held/fresh-reads.js'
+import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions, strongReadCost } from '../web/access/rate-limits.js'
 import { maxBatch } from '../web/graphql/door/door.js'
 import { largeAnswersAtATime } from '../web/graphql/door/execution.js'
 import { maxAliases, maxCost, maxDepth, maxFragments, maxNesting, maxRepeats, maxTokens } from '../web/graphql/door/limits.js'
@@ -33,6 +34,7 @@ const http = 'integration/web/http/http.test.ts'
 const defence = 'integration/web/http/defence.test.ts'
 const live = 'integration/web/live/bounds.test.ts'
 const operations = 'unit/web/graphql/operations'
+const freshness = 'integration/web/graphql/entitlement/freshness.test.ts'
 const doorLimits = 'integration/web/graphql/door/limits.test.ts'
 
 /** A place for each limit: those of one kind stand together. */
@@ -82,6 +84,18 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       `${count(costPerKey)} a second of a key, ${count(costPerCustomer)} of a customer with a client key, ${count(costPerAddress)} of an address`,
       slowedDown,
       [defence, 'lets a customer have so many large answers a second'],
+    ),
+    row(
+      'strong checks, when their states have to be built',
+      `${strongReads(costPerKey)} a second of a key, ${strongReads(costPerCustomer)} of a customer with a client key, ${strongReads(costPerAddress)} of an address`,
+      slowedDown,
+      [freshness, 'may be strong so many times a second for a customer with a client key, and cached ones are answered meanwhile'],
+    ),
+    row(
+      'strong checks that are read at a time',
+      `${count(freshReadsAtATime.ofOwner)} of an environment, ${count(freshReadsAtATime.inAll)} of all`,
+      'wait for their turn',
+      ['unit/updates/held/fresh-reads.test.ts', 'are few at a time of an environment, and in all; who waits for the same waits for one'],
     ),
     row('an answer that nobody reads', `${count(writeTimeoutMs)} ms`, 'cut off', [defence, 'are cut off when nobody reads the answer']),
     row('body of a request', bytes(maxBodyBytes), '413; the rest is not read', [http, 'refuses a body over the size limit that says so']),
@@ -134,7 +148,7 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       'large answers that are made at a time',
       `${count(largeAnswersAtATime.ofOwner)} of an environment, ${count(largeAnswersAtATime.inAll)} of all`,
       'wait for their turn',
-      ['unit/web/access/fair-places.test.ts', 'are taken at once as long as there are some, in all and of the environment'],
+      ['unit/environment/fair-places.test.ts', 'are taken at once as long as there are some, in all and of the environment'],
     ),
     row(
       'time of an operation',
@@ -210,6 +224,7 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
   ]
 }
 
+const strongReads = (cost: number) => count(cost / strongReadCost.built)
 const count = (value: number) => value.toLocaleString('en')
 const bytes = (value: number) => `${count(value)} bytes`
 

@@ -72,19 +72,23 @@ export class ApiClient {
     this.#edge = options.edgeUrl === null ? null : new EdgeClient(new HttpClient(options.edgeUrl, limits), options.apiKey, options.clock)
   }
 
-  /** The state of a customer or resource, an unknown one included. During an outage it fails at once. Safe to repeat. */
-  fetchState(owner: Owner): Promise<StateJson> {
-    return this.#outage.guard(() => this.#fetchState(owner, AbortSignal.timeout(this.options.timeoutMs)))
+  /**
+   * The state of a customer or resource, an unknown one included. During an outage it fails at once. Safe to repeat. `isStrong`: the platform is to ask its
+   * database.
+   */
+  fetchState(owner: Owner, isStrong = false): Promise<StateJson> {
+    return this.#outage.guard(() => this.#fetchState(owner, isStrong, AbortSignal.timeout(this.options.timeoutMs)))
   }
 
-  /** Edge first; what it cannot answer is asked over GraphQL, while time is left. */
-  async #fetchState(owner: Owner, signal: AbortSignal): Promise<StateJson> {
-    if (this.#edge?.isTrusted) {
+  /** Edge first; what it cannot answer is asked over GraphQL, while time is left. Between here and the edge something may keep answers. */
+  async #fetchState(owner: Owner, isStrong: boolean, signal: AbortSignal): Promise<StateJson> {
+    if (this.#edge?.isTrusted && !isStrong) {
       const state = await this.#timed('edge', this.#edge.fetchState(owner, signal, this.options.timeoutMs / 2))
       if (state !== null) return state
     }
     const { entitlementsState: text } = documents
-    const read = await this.#read<{ entitlementsState: StateJson }>('entitlementsState', text, { query: owner }, signal)
+    const headers: Record<string, string> = isStrong ? { 'x-consistency': 'strong' } : {}
+    const read = await this.#read<{ entitlementsState: StateJson }>('entitlementsState', text, { query: owner }, signal, headers)
     return read.entitlementsState
   }
 
@@ -122,10 +126,16 @@ export class ApiClient {
   }
 
   /** One that a dying connection swallowed is sent once more. */
-  #read<Data>(operation: string, text: string, variables: object, signal: AbortSignal): Promise<Data> {
+  #read<Data>(
+    operation: string,
+    text: string,
+    variables: object,
+    signal: AbortSignal,
+    headers: Record<string, string> = {},
+  ): Promise<Data> {
     const body = bodyOf(text, variables)
-    const sent = this.#post<Data>(body, signal).catch((error: unknown) => {
-      if (isBrokenConnection(error) && !signal.aborted) return this.#post<Data>(body, signal)
+    const sent = this.#post<Data>(body, signal, headers).catch((error: unknown) => {
+      if (isBrokenConnection(error) && !signal.aborted) return this.#post<Data>(body, signal, headers)
       throw error
     })
     return this.#timed(operation, sent)
@@ -153,7 +163,7 @@ export class ApiClient {
     }
   }
 
-  async #post<Data>(body: string, signal: AbortSignal): Promise<Data> {
+  async #post<Data>(body: string, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Data> {
     const sentAt = performance.now()
     const { status, serverTime, text } = await this.#http.send({
       method: 'POST',
@@ -163,6 +173,7 @@ export class ApiClient {
         'content-length': String(Buffer.byteLength(body)),
         accept: 'application/json',
         'x-api-key': this.options.apiKey.reveal(),
+        ...headers,
       },
       body,
       signal,

@@ -16,6 +16,7 @@ import type { EntitlementSource, UsageSource } from './source.js'
 /** A read of the API under way. There is one per customer and resource; all who miss wait for it. */
 interface Read {
   owner: Owner
+  beganAt: EpochMs
   done: Promise<CacheEntry>
   /** Changes that were told since it began: its answer may not know them yet. */
   changes: Array<(state: CachedState) => CachedState>
@@ -79,19 +80,19 @@ export class ApiSource implements EntitlementSource {
     const cached = this.#entryAt(key, now)
     if (cached === undefined || this.#parts.judge.judge(cached, now) === 'miss' || this.#isTooOld(cached, now, maxAgeMs)) {
       this.#parts.metrics.lookups.miss++
-      return within(this.#read(key, owner), waitMs)
+      return within(this.#read(key, owner, maxAgeMs), waitMs)
     }
     try {
-      return await within(this.#read(key, owner), Math.min(waitMs, longestWaitForNewerMs))
+      return await within(this.#read(key, owner, maxAgeMs), Math.min(waitMs, longestWaitForNewerMs))
     } catch {
       cached.refreshNotBefore = this.#parts.clock.now() + refreshPauseMs
       return this.#stale(cached, now)
     }
   }
 
-  reload(owner: Owner, waitMs: number): Promise<CacheEntry> {
+  reload(owner: Owner, waitMs: number, isStrong?: boolean): Promise<CacheEntry> {
     // A read that began before this call may not know what the caller wants to see: it is overtaken.
-    return within(this.#beginRead(entryKey(owner.customerId, owner.resourceId), owner), waitMs)
+    return within(this.#beginRead(entryKey(owner.customerId, owner.resourceId), owner, isStrong), waitMs)
   }
 
   outdate(customerId: string): void {
@@ -104,8 +105,10 @@ export class ApiSource implements EntitlementSource {
     }
   }
 
+  /** For a caller who says how old it may be. Of one that is suspect nobody knows how long it was right: since it was read, at most. */
   #isTooOld(entry: CacheEntry, now: EpochMs, maxAgeMs: number): boolean {
-    return maxAgeMs !== Number.POSITIVE_INFINITY && this.#parts.judge.ageMs(entry, now) > maxAgeMs
+    if (maxAgeMs === Number.POSITIVE_INFINITY) return false
+    return (entry.isSuspect ? now - entry.fetchedAt : this.#parts.judge.ageMs(entry, now)) > maxAgeMs
   }
 
   /** The entry if it was read so lately that asking again would tell nothing new. */
@@ -230,15 +233,17 @@ export class ApiSource implements EntitlementSource {
     return entry
   }
 
-  #read(key: string, owner: Owner): Promise<CacheEntry> {
-    return this.#reads.get(key)?.done ?? this.#beginRead(key, owner)
+  /** One that is under way answers too, unless it began before what the caller takes. */
+  #read(key: string, owner: Owner, maxAgeMs = Number.POSITIVE_INFINITY): Promise<CacheEntry> {
+    const underWay = this.#reads.get(key)
+    return underWay && this.#parts.clock.now() - underWay.beganAt <= maxAgeMs ? underWay.done : this.#beginRead(key, owner)
   }
 
-  #beginRead(key: string, { customerId, resourceId }: Owner): Promise<CacheEntry> {
+  #beginRead(key: string, { customerId, resourceId }: Owner, isStrong?: boolean): Promise<CacheEntry> {
     const [epoch, beganAt] = [this.#parts.judge.epoch, this.#parts.clock.now()]
     const finish = async (): Promise<CacheEntry> => {
       try {
-        const json = await this.#parts.api.fetchState(read.owner)
+        const json = await this.#parts.api.fetchState(read.owner, isStrong)
         this.#parts.onRead?.(read.owner, json)
         const answer = this.#parts.states.state(read.owner, json)
         const state = read.changes.reduce((known, change) => change(known), answer)
@@ -260,7 +265,8 @@ export class ApiSource implements EntitlementSource {
         if (this.#reads.get(key) === read) this.#reads.delete(key)
       }
     }
-    const read: Read = { owner: { customerId, resourceId }, done: Promise.resolve().then(finish), changes: [], isSuspect: false }
+    const owner = { customerId, resourceId }
+    const read: Read = { owner, beganAt, done: Promise.resolve().then(finish), changes: [], isSuspect: false }
     this.#reads.set(key, read)
     return read.done
   }

@@ -97,8 +97,8 @@ export class ExternalSource implements EntitlementSource {
     return entry
   }
 
-  reload(owner: Owner, waitMs: number): Promise<CacheEntry> {
-    return this.#parts.apiSource.reload(owner, waitMs)
+  reload(owner: Owner, waitMs: number, isStrong?: boolean): Promise<CacheEntry> {
+    return this.#parts.apiSource.reload(owner, waitMs, isStrong)
   }
 
   outdate(customerId: string): void {

@@ -9,8 +9,10 @@ export interface EntitlementSource {
   peek(customerId: string, resourceId: string | null, now: EpochMs, maxAgeMs?: number): CacheEntry | undefined
   /** The entry to answer from, within `waitMs`. Fails with a Problem when the question can't be answered: a fallback has to. */
   resolve(owner: Owner, waitMs: number, maxAgeMs?: number): Promise<CacheEntry>
-  /** Reads anew, whatever is cached. Null: nothing is known about anybody (offline). */
-  reload(owner: Owner, waitMs: number): Promise<CacheEntry | null>
+  /**
+   * Reads anew, whatever is cached. Null: nothing is known about anybody (offline). `isStrong`: from the platform's database, whatever the platform holds, too.
+   */
+  reload(owner: Owner, waitMs: number, isStrong?: boolean): Promise<CacheEntry | null>
   /** This process has changed what the customer holds: whoever asks next is answered what is read after this. */
   outdate(customerId: string): void
   /** Within `waitMs`. Null: not sent (offline). Fails with a Problem that refuses it or says what became of it (`UsageOutcome`). */

@@ -9,23 +9,12 @@ import type { CacheEntry } from '../../reader/states/entry.js'
 import { chooseFallback, type Fallback, type GlobalFallbacks } from '../../reader/states/fallback.js'
 import type { FallbackCause } from '../../reader/states/figures.js'
 import { toTollgateError } from '../error.js'
+import { checkFreshness } from '../freshness.js'
 import type * as sdk from '../types.js'
 import { answerHeld, entitlementOfFallback, heldType, listHeld, type Question, toReason } from './answers.js'
 import { type ClientMetrics, tell } from './figures.js'
 import type { Hooks } from './options.js'
 import type { PendingUsage } from './pending-usage.js'
-
-/** How fresh an answer has to be. */
-export interface Freshness {
-  /** None that was last known to be right longer ago: it is read anew then, and when that fails the fallback answers. Changes that are pushed keep an answer right. */
-  maxStalenessMs?: number
-  /** strong: read anew from the platform, whatever is cached. Default: cached. */
-  consistency?: 'strong' | 'cached'
-}
-
-export interface CheckQuestion extends sdk.CheckQuestion, Freshness {}
-export interface MeteredQuestion extends sdk.MeteredQuestion, Freshness {}
-export interface EnumQuestion extends sdk.EnumQuestion, Freshness {}
 
 interface Parts {
   source: EntitlementSource
@@ -38,7 +27,7 @@ interface Parts {
 }
 
 /** A question about an entitlement of a type that the caller expects, or of any. */
-type AnyQuestion = CheckQuestion & Question
+type AnyQuestion = sdk.CheckQuestion & Question
 
 /** Answers checks. One that the cache answers makes no promise but the one that is returned. */
 export class Checks {
@@ -51,6 +40,7 @@ export class Checks {
   ask(type: EntitlementType | undefined, question: AnyQuestion): Promise<sdk.Check<object>> {
     try {
       const { source, clock } = this.#parts
+      checkFreshness(question)
       const now = clock.now()
       const entry =
         question.consistency === 'strong'
@@ -63,13 +53,14 @@ export class Checks {
     }
   }
 
-  async list({ timeoutMs = this.#parts.timeoutMs, maxStalenessMs, consistency, ...asked }: sdk.Owner & sdk.CallOptions & Freshness) {
+  async list({ timeoutMs = this.#parts.timeoutMs, maxStalenessMs, consistency, ...asked }: sdk.Owner & sdk.CallOptions & sdk.Freshness) {
     const { source, pending, clock } = this.#parts
-    const owner = toOwner(asked)
     try {
+      checkFreshness({ maxStalenessMs, consistency })
+      const owner = toOwner(asked)
       const entry =
         consistency === 'strong'
-          ? await source.reload(owner, timeoutMs)
+          ? await source.reload(owner, timeoutMs, true)
           : (source.peek(owner.customerId, owner.resourceId, clock.now(), maxStalenessMs) ??
             (await source.resolve(owner, timeoutMs, maxStalenessMs)))
       if (entry === null) return { entitlements: [], accessDeniedReason: null }
@@ -91,7 +82,7 @@ export class Checks {
       let entry: CacheEntry | null
       try {
         entry = await (question.consistency === 'strong'
-          ? source.reload(owner, waitMs)
+          ? source.reload(owner, waitMs, true)
           : source.resolve(owner, waitMs, question.maxStalenessMs))
       } catch (error) {
         return this.#fallBack(type, question, causeOf(error))

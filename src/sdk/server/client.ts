@@ -2,7 +2,7 @@ import { isKnown } from '../../reader/states/cached-state.js'
 import type { ReaderFigures } from '../../reader/states/figures.js'
 import { toTollgateError } from '../error.js'
 import type * as sdk from '../types.js'
-import { type CheckQuestion, Checks, type EnumQuestion, type Freshness, type MeteredQuestion, toFallback, toOwner } from './checks.js'
+import { Checks, toFallback, toOwner } from './checks.js'
 import { EventBuffer } from './event-buffer.js'
 import { ClientMetrics } from './figures.js'
 import { type Opened, open } from './open.js'
@@ -51,29 +51,29 @@ export class TollgateClient extends Operations {
     })
   }
 
-  getBooleanEntitlement(question: CheckQuestion): Promise<sdk.Check<sdk.BooleanEntitlement>> {
+  getBooleanEntitlement(question: sdk.CheckQuestion): Promise<sdk.Check<sdk.BooleanEntitlement>> {
     return this.#checks.ask('boolean', question) as Promise<sdk.Check<sdk.BooleanEntitlement>>
   }
 
-  getNumericEntitlement(question: CheckQuestion): Promise<sdk.Check<sdk.NumericEntitlement>> {
+  getNumericEntitlement(question: sdk.CheckQuestion): Promise<sdk.Check<sdk.NumericEntitlement>> {
     return this.#checks.ask('numeric', question) as Promise<sdk.Check<sdk.NumericEntitlement>>
   }
 
-  getMeteredEntitlement(question: MeteredQuestion): Promise<sdk.Check<sdk.MeteredEntitlement>> {
+  getMeteredEntitlement(question: sdk.MeteredQuestion): Promise<sdk.Check<sdk.MeteredEntitlement>> {
     return this.#checks.ask('metered', question) as Promise<sdk.Check<sdk.MeteredEntitlement>>
   }
 
-  getEnumEntitlement(question: EnumQuestion): Promise<sdk.Check<sdk.EnumEntitlement>> {
+  getEnumEntitlement(question: sdk.EnumQuestion): Promise<sdk.Check<sdk.EnumEntitlement>> {
     return this.#checks.ask('enum', question) as Promise<sdk.Check<sdk.EnumEntitlement>>
   }
 
   /** Checks a feature of whatever type. A fallback has no entitlement then: nobody knows of which type. */
-  getEntitlement(question: MeteredQuestion & EnumQuestion): Promise<sdk.Check<sdk.Entitlement>> {
+  getEntitlement(question: sdk.MeteredQuestion & sdk.EnumQuestion): Promise<sdk.Check<sdk.Entitlement>> {
     return this.#checks.ask(undefined, question) as Promise<sdk.Check<sdk.Entitlement>>
   }
 
   /** Those that give access; a metered one whose limit is reached is among them. Fails when nothing is known. */
-  getEntitlements(question: sdk.Owner & sdk.CallOptions & Freshness): Promise<sdk.Entitlements> {
+  getEntitlements(question: sdk.Owner & sdk.CallOptions & sdk.Freshness): Promise<sdk.Entitlements> {
     return this.#checks.list(question)
   }
 

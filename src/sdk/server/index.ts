@@ -9,7 +9,6 @@
 
 export { TollgateError } from '../error.js'
 export type * from '../types.js'
-export type { CheckQuestion, EnumQuestion, Freshness, MeteredQuestion } from './checks.js'
 export { createClient, type Figures, type TollgateClient } from './client.js'
 export type * from './operations/types/coupons.js'
 export type * from './operations/types/customers.js'

@@ -11,6 +11,7 @@ import type {
   EnumEntitlement,
   EnumQuestion,
   Fallback,
+  Freshness,
   MeteredEntitlement,
   MeteredQuestion,
   NumericEntitlement,
@@ -94,8 +95,9 @@ export class SidecarClient {
   }
 
   /** Those that give access; a metered one whose limit is reached is among them. */
-  async getEntitlements({ timeoutMs, ...owner }: Owner & CallOptions): Promise<Entitlements> {
-    const answer = await this.#call<{ entitlements: object[]; accessDeniedReason?: string }>('GetEntitlements', owner, timeoutMs)
+  async getEntitlements({ timeoutMs, consistency, maxStalenessMs, ...owner }: Owner & CallOptions & Freshness): Promise<Entitlements> {
+    const request = { ...owner, ...wire.fromFreshness({ consistency, maxStalenessMs }) }
+    const answer = await this.#call<{ entitlements: object[]; accessDeniedReason?: string }>('GetEntitlements', request, timeoutMs)
     return {
       entitlements: answer.entitlements.flatMap((entitlement) => wire.toEntitlement(entitlement) ?? []),
       accessDeniedReason: wire.toReason(answer.accessDeniedReason),
@@ -132,13 +134,14 @@ export class SidecarClient {
 
   async #check<E>(
     method: string,
-    { fallback, timeoutMs, ...question }: CheckQuestion,
+    { fallback, timeoutMs, consistency, maxStalenessMs, ...question }: CheckQuestion,
     asked: object,
     entitlementOf: (answer: wire.CheckMessage) => E | null | undefined,
   ): Promise<Check<E>> {
     const options = { ...asked, ...(fallback ? { fallback: { ...fallback, value: fallback.usageLimit } } : {}) }
+    const request = { ...question, options, ...wire.fromFreshness({ consistency, maxStalenessMs }) }
     try {
-      const answer = await this.#call<wire.CheckMessage>(method, { ...question, options }, timeoutMs)
+      const answer = await this.#call<wire.CheckMessage>(method, request, timeoutMs)
       const { hasAccess, isFallback, accessDeniedReason } = answer
       return { hasAccess, isFallback, accessDeniedReason: wire.toReason(accessDeniedReason), entitlement: entitlementOf(answer) ?? null }
     } catch (error) {

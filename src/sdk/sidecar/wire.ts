@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { loadSync, type ServiceDefinition } from '@grpc/proto-loader'
+import { Problem } from '../../kernel/problem.js'
+import { checkFreshness } from '../freshness.js'
 import type {
   AccessDeniedReason,
   BooleanEntitlement,
@@ -8,12 +10,14 @@ import type {
   EnumEntitlement,
   Fallback,
   Feature,
+  Freshness,
   MeteredEntitlement,
   NumericEntitlement,
   ReportedUsage,
   UsageEvent,
   UsageReport,
 } from '../types.js'
+import { SidecarError } from './error.js'
 
 /** Between the SDK's words and the messages as proto-loader has them: camel case, enums by name, absent fields undefined. */
 
@@ -134,6 +138,21 @@ export const fromFallback = ({ usageLimit, isUnlimited, enumValues }: Fallback):
   isUnlimited,
   enumValues,
 })
+
+/** @throws SidecarError with INVALID_ARGUMENT for what is none: an enum that is not known would be sent as if nothing had been said */
+export function fromFreshness({ consistency, maxStalenessMs }: Freshness): object {
+  try {
+    checkFreshness({ consistency, maxStalenessMs })
+  } catch (error) {
+    const { code, message } = Problem.from(error)
+    throw new SidecarError(code, message, error)
+  }
+  return {
+    ...(consistency === undefined ? {} : { consistency: `CONSISTENCY_${consistency.toUpperCase()}` }),
+    // Infinite: as good as not said.
+    ...(maxStalenessMs === undefined || maxStalenessMs > Number.MAX_SAFE_INTEGER ? {} : { maxStalenessMs: Math.floor(maxStalenessMs) }),
+  }
+}
 
 const fromDimensions = (dimensions: Dimensions = {}) =>
   Object.fromEntries(

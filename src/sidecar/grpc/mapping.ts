@@ -10,7 +10,7 @@ import type { ResetPeriod } from '../../metering/model/usage-period.js'
 import type { Fallback } from '../../reader/states/fallback.js'
 import type { HeldEntitlement, Right } from '../../reader/states/rights.js'
 import { encodeMeteredEntitlement } from './encoding.js'
-import type { DimensionMessage, FallbackMessage, Timestamp } from './messages.js'
+import type { DimensionMessage, FallbackMessage, QuestionRequest, Timestamp } from './messages.js'
 import { encodeEntitlement } from './proto.js'
 
 /** Between our words and the messages of `service.sidecar.v1`. */
@@ -37,6 +37,23 @@ const featureTypeNumber: Readonly<Record<FeatureType, number>> = { BOOLEAN: 1, N
 const meterTypeNumber: Readonly<Record<MeterType, number>> = { None: 1, Fluctuating: 2, Incremental: 3 }
 const resetPeriodNumber: Readonly<Record<ResetPeriod, number>> = { DAY: 1, HOUR: 2, MONTH: 3, WEEK: 4, YEAR: 5 }
 const updateBehaviors = [null, 'DELTA', 'SET'] as const
+/** Numbers of Consistency. */
+const consistencies: readonly AskedFreshness[] = [{ isStrong: false }, { isStrong: false }, { isStrong: true }]
+
+/** How fresh an answer has to be. `maxAgeMs`: nothing that was last known to be right longer ago; absent: as the configuration has it. */
+interface AskedFreshness {
+  readonly isStrong: boolean
+  readonly maxAgeMs?: number
+}
+
+/** @throws INVALID_ARGUMENT for a consistency that is not known and for an age below 0 */
+export function toFreshness({ consistency = 0, max_staleness_ms: maxAgeMs }: QuestionRequest): AskedFreshness {
+  const asked = consistencies[consistency]
+  if (asked === undefined) throw invalidInput(`consistency ${consistency} is not known`, { path: 'consistency' })
+  if (maxAgeMs === undefined) return asked
+  if (maxAgeMs < 0) throw invalidInput('max_staleness_ms is below 0', { path: 'max_staleness_ms' })
+  return { ...asked, maxAgeMs }
+}
 
 /** The message of a held entitlement, of the type that its feature has. */
 export function encodeHeld({ right, usage, usagePeriodAnchor }: HeldEntitlement): Uint8Array {

@@ -21,8 +21,14 @@ export interface FallbackMessage {
   enum_values?: string[]
 }
 
+/** Any of the Get… messages. */
+export interface QuestionRequest extends OwnerRequest {
+  consistency?: number
+  max_staleness_ms?: number
+}
+
 /** Any of the Get…EntitlementRequest messages: each has the options that make sense for its type. */
-export interface CheckRequest extends OwnerRequest {
+export interface CheckRequest extends QuestionRequest {
   feature_id: string
   options?: {
     fallback?: FallbackMessage

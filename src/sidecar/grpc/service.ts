@@ -15,11 +15,12 @@ import type { FallbackCause } from '../../reader/states/figures.js'
 import type { SidecarMetrics } from '../metrics/metrics.js'
 import { answerAll, answerFromEntry, answerFromFallback, type Check, type CheckKind, checkKinds, toCheck } from './checks.js'
 import { toServiceError } from './errors.js'
-import { fromDimensions, fromTimestamp, fromUpdateBehavior, toTimestamp } from './mapping.js'
+import { fromDimensions, fromTimestamp, fromUpdateBehavior, toFreshness, toTimestamp } from './mapping.js'
 import type {
   CheckRequest,
   EventMessage,
   OwnerRequest,
+  QuestionRequest,
   ReportEventsRequest,
   ReportUsageBulkRequest,
   ReportUsageRequest,
@@ -60,8 +61,9 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
   function answerCheck(kind: CheckKind, call: Call<CheckRequest>, answer: Answer): void {
     try {
       const check = toCheck(kind, call.request)
+      const { isStrong, maxAgeMs } = toFreshness(call.request)
       const now = clock.now()
-      const entry = source.peek(call.request.customer_id, call.request.resource_id ?? null, now)
+      const entry = isStrong ? undefined : source.peek(call.request.customer_id, call.request.resource_id ?? null, now, maxAgeMs)
       if (entry === undefined || isUnknown(entry, call.request))
         void answerLater(check, call).then(
           (bytes) => answer(null, bytes),
@@ -76,14 +78,21 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
   async function answerLater(check: Check, call: Call<CheckRequest>): Promise<Buffer> {
     const owner = toOwner(call.request)
     checkRefId(call.request.feature_id, 'feature_id')
-    let entry: Awaited<ReturnType<EntitlementSource['resolve']>>
+    let entry: CacheEntry | null
     try {
-      entry = await source.resolve(owner, waitMs(call))
+      entry = await read(owner, call)
     } catch (error) {
       return fallBack(check, causeOf(error))
     }
+    if (entry === null) return fallBack(check, 'offline')
     if (isUnknown(entry, call.request)) return fallBack(check, 'unavailable')
     return answerFromEntry(check, entry, clock.now()) ?? fallBack(check, 'type_mismatch')
+  }
+
+  /** What may not be answered as it is cached. Null: nothing is known about anybody (offline). */
+  function read(owner: Owner, call: Call<QuestionRequest>): Promise<CacheEntry | null> {
+    const { isStrong, maxAgeMs } = toFreshness(call.request)
+    return isStrong ? source.reload(owner, waitMs(call), true) : source.resolve(owner, waitMs(call), maxAgeMs)
   }
 
   function fallBack(check: Check, cause: FallbackCause): Buffer {
@@ -128,11 +137,13 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
   return {
     ...Object.fromEntries(Object.entries(checkKinds).map(([method, kind]) => [method, check(method, kind)])),
 
-    ...unary<OwnerRequest>('GetEntitlements', async (request, call) => {
+    ...unary<QuestionRequest>('GetEntitlements', async (request, call) => {
       const owner = toOwner(request)
+      const { isStrong, maxAgeMs } = toFreshness(request)
       try {
-        const cached = source.peek(owner.customerId, owner.resourceId, clock.now())
-        const entry = cached && isWhole(cached) ? cached : await source.resolve(owner, waitMs(call))
+        const cached = isStrong ? undefined : source.peek(owner.customerId, owner.resourceId, clock.now(), maxAgeMs)
+        const entry = cached && isWhole(cached) ? cached : await read(owner, call)
+        if (entry === null) return {}
         if (!isWhole(entry)) throw unavailable('The usage of some of what is held is not known here, and the API does not answer.')
         return answerAll(entry, clock.now())
       } catch (error) {

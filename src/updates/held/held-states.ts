@@ -10,6 +10,7 @@ import { Counter, showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
 import type { QueueConnection } from '../../platform/queue.js'
 import { beyondSignal } from '../../platform/within-signal.js'
+import { type AskedFreshness, FreshReads } from './fresh-reads.js'
 import type { SharedStates } from './shared-states.js'
 import { StateMemory } from './state-memory.js'
 
@@ -42,6 +43,7 @@ export class HeldStates {
   readonly #bus: StateBus
   readonly #memory: StateMemory
   readonly #loads = new Map<string, OfCustomer<Load>>()
+  readonly #fresh = new FreshReads((...of) => this.#begin(...of))
   /** The refIds of the features of an environment, to tell an unknown feature from one that is not held. */
   readonly #features = new LRUCache<string, FeatureIds>({ maxSize: maxFeatureBytes, sizeCalculation: ({ bytes }) => bytes })
   readonly #reads: Counter
@@ -78,16 +80,24 @@ export class HeldStates {
     showKept(parts.life.metrics, 'feature ids', () => this.#features.calculatedSize)
   }
 
-  /** What a customer or one of its resources holds, true at some instant after the call. The answer is shared: it must not be changed. */
-  state(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
-    const held = this.held(environmentId, customerRefId, resourceRefId)
-    return held ? Promise.resolve(held) : this.#load(environmentId, customerRefId, resourceRefId)
+  /**
+   * What a customer or one of its resources holds, true at some instant after the call as far as changes have been announced; without `freshness` that is enough.
+   * The answer is shared: it must not be changed.
+   */
+  state(environmentId: string, customerRefId: string, resourceRefId: string | null, freshness?: AskedFreshness): Promise<EntitlementState> {
+    const held = this.held(environmentId, customerRefId, resourceRefId, freshness?.maxAgeMs)
+    return held ? Promise.resolve(held) : this.#load(environmentId, customerRefId, resourceRefId, freshness)
   }
 
-  /** The same when it is at hand, else null. */
-  held(environmentId: string, customerRefId: string, resourceRefId: string | null): EntitlementState | null {
+  /** The same when it is at hand, and was proved to be right less than `maxAgeMs` ago; else null. */
+  held(
+    environmentId: string,
+    customerRefId: string,
+    resourceRefId: string | null,
+    maxAgeMs = Number.POSITIVE_INFINITY,
+  ): EntitlementState | null {
     const held = this.#memory.find(environmentId, customerRefId, resourceRefId)
-    if (!held || held.freshUntil <= this.#clock.now() || !this.#bus.isTrusted(environmentId)) return null
+    if (!held || held.freshUntil <= this.#clock.now() || !this.#bus.isTrusted(environmentId, maxAgeMs)) return null
     this.#reads.inc(fromMemory)
     return held.state
   }
@@ -98,11 +108,14 @@ export class HeldStates {
   }
 
   /** The decision, with the version of the last change that was more than usage. A denial is an answer. */
-  async check(environmentId: string, question: CheckQuestion): Promise<CheckAnswer> {
+  async check(environmentId: string, question: CheckQuestion, freshness?: AskedFreshness): Promise<CheckAnswer> {
     const { customerRefId, resourceRefId } = question
     // Not awaited when it is at hand: this is the hottest path of the process.
-    const state = this.held(environmentId, customerRefId, resourceRefId) ?? (await this.#load(environmentId, customerRefId, resourceRefId))
-    return decideCheck(state, question, this.#clock.now(), async (refId) => (await this.#featureIds(environmentId)).has(refId))
+    const held = this.held(environmentId, customerRefId, resourceRefId, freshness?.maxAgeMs)
+    const state = held ?? (await this.#load(environmentId, customerRefId, resourceRefId, freshness))
+    const isAnew = freshness !== undefined && held === null
+    const featureIds = () => (isAnew ? this.#source.featureRefIds(environmentId) : this.#featureIds(environmentId))
+    return decideCheck(state, question, this.#clock.now(), async (refId) => (await featureIds()).has(refId))
   }
 
   /** Answers when no process answers reads from before the changes any more. Never fails. */
@@ -115,18 +128,24 @@ export class HeldStates {
     return this.#bus.expect()
   }
 
-  #load(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
-    const read = () => this.#read(environmentId, customerRefId, resourceRefId)
+  #load(environmentId: string, customerRefId: string, resourceRefId: string | null, freshness?: AskedFreshness): Promise<EntitlementState> {
+    if (freshness) return this.#fresh.state(environmentId, customerRefId, resourceRefId, freshness.beforeRead)
+    const underWay = this.#loads.get(keyOf(environmentId, customerRefId))?.get(resourceRefId ?? '')
+    if (!underWay || !this.#bus.isTrusted(environmentId)) return this.#begin(environmentId, customerRefId, resourceRefId)
+    this.#reads.inc({ source: 'another reader' })
+    return underWay.answer
+  }
+
+  /** A read of its own. Who asks while it is under way shares it, and what it answers is held, when no change is heard of meanwhile. */
+  #begin(environmentId: string, customerRefId: string, resourceRefId: string | null, spared?: () => void): Promise<EntitlementState> {
+    const read = () => this.#read(environmentId, customerRefId, resourceRefId, spared)
     // Without word of changes a read that began earlier may answer from before a change that this caller knows of.
     if (!this.#bus.isTrusted(environmentId)) return read()
     const key = keyOf(environmentId, customerRefId)
     const ofCustomer: OfCustomer<Load> = this.#loads.get(key) ?? new Map()
     const resource = resourceRefId ?? ''
-    const underWay = ofCustomer.get(resource)
-    if (underWay) {
-      this.#reads.inc({ source: 'another reader' })
-      return underWay.answer
-    }
+    const overtaken = ofCustomer.get(resource)
+    if (overtaken) overtaken.isOutdated = true
     const load: Load = { isOutdated: false, answer: beyondSignal(read) }
     this.#loads.set(key, ofCustomer.set(resource, load))
     const finish = (state: EntitlementState | null) => {
@@ -140,11 +159,14 @@ export class HeldStates {
   }
 
   /** From Redis when that is what PostgreSQL has, else from the records. */
-  async #read(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
+  async #read(environmentId: string, customerRefId: string, resourceRefId: string | null, spared?: () => void): Promise<EntitlementState> {
     const of = { environmentId, customerId: customerRefId, resourceId: resourceRefId }
     const shared = await this.#shared.read(of, this.#clock.now())
     this.#reads.inc({ source: shared ? 'Redis' : 'PostgreSQL' })
-    if (shared) return shared
+    if (shared) {
+      spared?.()
+      return shared
+    }
     const state = await this.#source.state(environmentId, customerRefId, resourceRefId)
     this.#shared.offer(state)
     return state

@@ -15,6 +15,8 @@ export interface RateLimitOptions {
 export const costPerKey = 400_000
 export const costPerCustomer = 100_000
 export const costPerAddress = 800_000
+/** Of a check that PostgreSQL is asked for, in the same points: when it has nothing newer than what is in Redis, and when the state has to be built of its rows. */
+export const strongReadCost = { compared: 1_000, built: 5_000 }
 /** Seconds of them that can be had at once: a page asks for several things, and then for nothing. */
 const savedMs = 3_000
 
@@ -40,9 +42,17 @@ export class RateLimits {
     refuseFor(this.#requests.address.take(address, 1, performance.now()), tooManyRequests)
   }
 
-  /** Of an answer that may be large. Whoever has anything left may have any: the largest are larger than what can be saved. Fails as `take` does. */
+  /** Of an answer that may be large, or takes a transaction where others take none. Whoever has anything left may have any: the largest are larger than what can be saved. Fails as `take` does. */
   takeCost(identity: Identity, address: string, cost: number): void {
     take(this.#costs, identity, address, cost, tooMuchWork)
+  }
+
+  /** Of what was taken and not spent. */
+  giveBackCost({ keyId, environmentId, customerId }: Identity, address: string, cost: number): void {
+    const now = performance.now()
+    if (customerId !== null) this.#costs.customer.giveBack(environmentId + customerId, cost, now)
+    this.#costs.address.giveBack(address, cost, now)
+    this.#costs.key.giveBack(keyId, cost, now)
   }
 }
 
@@ -69,7 +79,8 @@ function take(of: Allowances, { keyId, environmentId, customerId }: Identity, ad
 }
 
 const tooManyRequests = 'Too many requests: slow down, and try again in a moment.'
-const tooMuchWork = 'Too many large answers or bodies: ask for fewer fields or shorter pages, or try again in a moment.'
+const tooMuchWork =
+  'Too many large answers, large bodies or strong checks: ask for fewer fields, shorter pages or cached checks, or try again in a moment.'
 
 function refuseFor(retryAfterMs: number, why: string): void {
   if (retryAfterMs > 0) throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', why, { details: { retryAfterMs } })

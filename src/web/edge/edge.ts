@@ -7,10 +7,12 @@ import { newId } from '../../kernel/id.js'
 import { Problem, type ProblemCode } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
 import { withinSignal } from '../../platform/within-signal.js'
+import type { AskedFreshness } from '../../updates/held/fresh-reads.js'
 import type { TrustedProxies } from '../access/address.js'
 import { authorize, credentialsOf, type Identity, identify } from '../access/auth.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import { turns } from '../access/fair-turns.js'
+import { freshnessOf } from '../access/freshness.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { serverTime } from '../access/server-time.js'
 import { tooMuchUnread, type UnreadAnswers } from '../access/unread-answers.js'
@@ -36,7 +38,7 @@ export interface EdgeOptions {
 /** Where states come from; `held` answers at once or null. `grow`: room for what is kept of one; false: it is not to be kept. */
 interface EdgeStates {
   grow(state: EntitlementState, bytes: number): boolean
-  held(environmentId: string, customerId: string, resourceId: string | null): EntitlementState | null
+  held(environmentId: string, customerId: string, resourceId: string | null, maxAgeMs?: number): EntitlementState | null
 }
 
 /** An answer as it goes over the wire. */
@@ -100,7 +102,7 @@ async function answer(ctx: Context, pages: Pages, { app, trusted, rateLimits, lo
     facts.environmentId = identity.environmentId
     rateLimits.take(identity, address)
     const route = readRoute(req.url ?? '')
-    const page = await pages.get(route, identity)
+    const page = await pages.get(route, identity, freshnessOf(req.headers, { identity, address, rateLimits }))
     const isKnown = matches(req.headers['if-none-match'], page.etag)
     if (isKnown) res.writeHead(304, { ...alwaysSent, ...serverTime(app.clock), etag: page.etag }).end()
     else {
@@ -152,7 +154,11 @@ class Pages {
     this.#options = options
   }
 
-  async get({ document, input, resourceIds, environmentId }: EdgeRoute, identity: Identity): Promise<Page> {
+  async get(
+    { document, input, resourceIds, environmentId }: EdgeRoute,
+    identity: Identity,
+    freshness: AskedFreshness | undefined,
+  ): Promise<Page> {
     if (document !== 'entitlements' && document !== 'entitlementsState') {
       const variables = variablesOf(document, input, resourceIds)
       this.#check(document, variables)
@@ -164,7 +170,7 @@ class Pages {
     this.#check(document, variables)
     const { entitlements } = this.#options.app
     const of = [identity.environmentId, customerId, resourceIds[0] ?? null] as const
-    const state = entitlements.held(...of) ?? (await entitlements.state(...of))
+    const state = entitlements.held(...of, freshness?.maxAgeMs) ?? (await entitlements.state(...of, freshness))
     const known = this.#ofState.get(state)?.get(document)
     if (known) return known
     const page = await this.#execute(document, identity, variables, state)

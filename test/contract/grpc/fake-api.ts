@@ -114,6 +114,8 @@ export class FakeApi {
   /** `customer` or `customer/resource` to what it holds; others are unknown. */
   readonly states = new Map<string, StateJson>()
   readonly operations: Operation[] = []
+  /** Of them, those that the database was to be asked for. */
+  strongReads = 0
   port = 0
   /** TCP connections ever accepted. */
   connections = 0
@@ -209,6 +211,7 @@ export class FakeApi {
     )
     if (!name) throw new Error(`the test API does not know ${query}`)
     this.operations.push({ name, variables })
+    if (request.headers['x-consistency'] === 'strong') this.strongReads++
     await this.#respond(request, response, this.next.shift() ?? this.behaviour, name, () => this.#execute({ name, variables }))
   }
 

@@ -36,23 +36,28 @@ const messages: Record<string, string> = {
   EventDimensionValue: 'string_value string 1, number_value double 2, boolean_value bool 3',
   Event:
     'event_name string 1, customer_id string 2, idempotency_key string 3, resource_id string? 4, dimensions DimensionsEntry* 5, timestamp Timestamp? 6',
-  GetEntitlementsRequest: 'customer_id string 1, resource_id string? 2',
+  GetEntitlementsRequest: 'customer_id string 1, resource_id string? 2, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetEntitlementsResponse: 'entitlements Entitlement* 1, access_denied_reason AccessDeniedReason? 2',
-  GetEntitlementRequest: 'customer_id string 1, feature_id string 2, resource_id string? 3, options EntitlementOptions? 4',
+  GetEntitlementRequest:
+    'customer_id string 1, feature_id string 2, resource_id string? 3, options EntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetEntitlementResponse:
     'has_access bool 1, is_fallback bool 2, access_denied_reason AccessDeniedReason? 3, boolean BooleanEntitlement 4, numeric NumericEntitlement 5, metered MeteredEntitlement 6, enum EnumEntitlement 7',
   EntitlementOptions: 'fallback EntitlementOptionsFallback? 1, requested_usage double? 2, requested_values string* 3',
   EntitlementOptionsFallback: 'has_access bool 1, value int32? 2, is_unlimited bool? 3, usage_limit double? 4, enum_values string* 5',
-  GetBooleanEntitlementRequest: 'customer_id string 1, feature_id string 2, resource_id string? 3, options BooleanEntitlementOptions? 4',
+  GetBooleanEntitlementRequest:
+    'customer_id string 1, feature_id string 2, resource_id string? 3, options BooleanEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetBooleanEntitlementResponse:
     'has_access bool 1, is_fallback bool 2, access_denied_reason AccessDeniedReason? 3, entitlement BooleanEntitlement 4',
-  GetNumericEntitlementRequest: 'customer_id string 1, feature_id string 2, resource_id string? 3, options NumericEntitlementOptions? 4',
+  GetNumericEntitlementRequest:
+    'customer_id string 1, feature_id string 2, resource_id string? 3, options NumericEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetNumericEntitlementResponse:
     'has_access bool 1, is_fallback bool 2, access_denied_reason AccessDeniedReason? 3, entitlement NumericEntitlement 4',
-  GetMeteredEntitlementRequest: 'customer_id string 1, feature_id string 2, resource_id string? 3, options MeteredEntitlementOptions? 4',
+  GetMeteredEntitlementRequest:
+    'customer_id string 1, feature_id string 2, resource_id string? 3, options MeteredEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetMeteredEntitlementResponse:
     'has_access bool 1, is_fallback bool 2, access_denied_reason AccessDeniedReason? 3, requested_usage double 4, entitlement MeteredEntitlement 5',
-  GetEnumEntitlementRequest: 'customer_id string 1, feature_id string 2, resource_id string? 3, options EnumEntitlementOptions? 4',
+  GetEnumEntitlementRequest:
+    'customer_id string 1, feature_id string 2, resource_id string? 3, options EnumEntitlementOptions? 4, consistency Consistency? 100, max_staleness_ms int64? 101',
   GetEnumEntitlementResponse:
     'has_access bool 1, is_fallback bool 2, access_denied_reason AccessDeniedReason? 3, requested_values string* 4, entitlement EnumEntitlement 5',
   ReportUsageRequest:
@@ -73,6 +78,7 @@ const enums: Record<string, string> = {
     'UNSPECIFIED UNKNOWN CUSTOMER_IS_ARCHIVED CUSTOMER_NOT_FOUND CUSTOMER_RESOURCE_NOT_FOUND FEATURE_NOT_FOUND NO_ACTIVE_SUBSCRIPTION NO_FEATURE_ENTITLEMENT_IN_SUBSCRIPTION REQUESTED_USAGE_EXCEEDING_LIMIT BUDGET_EXCEEDED REQUESTED_VALUES_MISMATCH FEATURE_TYPE_MISMATCH INSUFFICIENT_CREDITS REVOKED ENTITLEMENT_NOT_FOUND',
   FeatureType: 'UNSPECIFIED BOOLEAN NUMBER ENUM',
   MeterType: 'UNSPECIFIED NONE FLUCTUATING INCREMENTAL',
+  Consistency: 'UNSPECIFIED CACHED STRONG',
   EntitlementResetPeriod: 'UNSPECIFIED DAY HOUR MONTH WEEK YEAR',
   UsageUpdateBehavior: 'UNSPECIFIED DELTA SET',
 }

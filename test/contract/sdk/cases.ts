@@ -12,7 +12,7 @@ export interface World {
   mutate(mutation: string): Promise<void>
 }
 
-const refused = (work: Promise<unknown>) =>
+export const refused = (work: Promise<unknown>) =>
   work.then(
     () => 'nothing refused',
     (error: unknown) => codeOf(error),

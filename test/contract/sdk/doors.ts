@@ -1,7 +1,9 @@
+import { Redis } from 'ioredis'
 import type { ClientOptions, TollgateError } from '../../../src/sdk/server/index.js'
 import { createClient } from '../../../src/sdk/server/index.js'
 import { type SidecarError, startSidecar } from '../../../src/sdk/sidecar/index.js'
 import type * as sdk from '../../../src/sdk/types.js'
+import { heartbeatKey } from '../../../src/updates/external-cache/keys.js'
 import type { TestEnvironment } from '../../integration/web/whole-platform.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 import { runSidecar, until } from '../grpc/harness.js'
@@ -12,7 +14,7 @@ export interface Door {
   getNumericEntitlement(question: sdk.CheckQuestion): Promise<sdk.Check<sdk.NumericEntitlement>>
   getMeteredEntitlement(question: sdk.MeteredQuestion): Promise<sdk.Check<sdk.MeteredEntitlement>>
   getEnumEntitlement(question: sdk.EnumQuestion): Promise<sdk.Check<sdk.EnumEntitlement>>
-  getEntitlements(owner: sdk.Owner): Promise<sdk.Entitlements>
+  getEntitlements(owner: sdk.Owner & sdk.Freshness): Promise<sdk.Entitlements>
   reportUsage(report: sdk.UsageReport): Promise<sdk.ReportedUsage>
   reportUsageBulk(reports: readonly sdk.UsageReport[]): Promise<sdk.ReportedUsage[]>
   reportEvents(events: readonly sdk.UsageEvent[]): Promise<void>
@@ -34,34 +36,50 @@ export interface DoorKind {
   hasFallbacks: boolean
   /** Whether a feature that is not in the catalog is told from one that is not held. */
   knowsCatalog: boolean
-  open(platform: Platform): Promise<Door>
+  /** It is a process of the platform, which hears of changes before they are answered. */
+  isOfPlatform: boolean
+  /** `isTold`: of changes, when it is none of the platform. */
+  open(platform: Platform, isTold: boolean): Promise<Door>
 }
 
 export const doors: readonly DoorKind[] = [
-  { name: 'GraphQL', hasFallbacks: false, knowsCatalog: true, open: async ({ environment }) => graphqlDoor(environment) },
-  { name: 'the Sidecar SDK', hasFallbacks: true, knowsCatalog: false, open: openSidecar },
-  { name: 'the server SDK with a cache in memory', hasFallbacks: true, knowsCatalog: false, open: (platform) => openServer(platform) },
+  {
+    name: 'GraphQL',
+    hasFallbacks: false,
+    knowsCatalog: true,
+    isOfPlatform: true,
+    open: async ({ environment }) => graphqlDoor(environment),
+  },
+  { name: 'the Sidecar SDK', hasFallbacks: true, knowsCatalog: false, isOfPlatform: false, open: openSidecar },
+  { name: 'the server SDK with a cache in memory', hasFallbacks: true, knowsCatalog: false, isOfPlatform: false, open: openServer },
   {
     name: 'the server SDK with an external cache',
     hasFallbacks: true,
     knowsCatalog: false,
-    open: (platform) => {
+    isOfPlatform: false,
+    open: async (platform) => {
       const { hostname: host, port, pathname } = new URL(testRedisUrl())
       const db = Number(pathname.slice(1) || '0')
-      return openServer(platform, { redis: { environmentPrefix: testRedisPrefix(), host, port: Number(port), db, ttl: 600 } })
+      const environmentPrefix = testRedisPrefix()
+      // From then on it is known how old the cache is; no persistent-cache-service runs here.
+      const redis = new Redis(testRedisUrl())
+      await redis.set(heartbeatKey(environmentPrefix), String(Date.now()))
+      await redis.quit()
+      return openServer(platform, false, { redis: { environmentPrefix, host, port: Number(port), db, ttl: 600 } })
     },
   },
 ]
 
-async function openServer({ url, environment }: Platform, options: Partial<ClientOptions> = {}): Promise<Door> {
-  const client = await createClient({ apiKey: environment.serverKey, apiUrl: url, timeoutMs: 10_000, ...options })
-  if (!options.redis) await until(() => client.figures().isRealTime, 'changes are pushed', 10_000)
+async function openServer({ url, environment }: Platform, isTold: boolean, options: Partial<ClientOptions> = {}): Promise<Door> {
+  const client = await createClient({ apiKey: environment.serverKey, apiUrl: url, timeoutMs: 10_000, wsEnabled: isTold, ...options })
+  if (isTold) await until(() => client.figures().isRealTime, 'changes are pushed', 10_000)
   return client
 }
 
-async function openSidecar({ url, environment }: Platform): Promise<Door> {
-  const running = await runSidecar({ SERVER_API_KEY: environment.serverKey, API_URL: url, EDGE_ENABLED: 'TRUE' })
-  await until(async () => (await running.metric('sidecar_real_time_connected')) === 1, 'changes are pushed', 10_000)
+async function openSidecar({ url, environment }: Platform, isTold: boolean): Promise<Door> {
+  const WS_ENABLED = isTold ? 'TRUE' : 'FALSE'
+  const running = await runSidecar({ SERVER_API_KEY: environment.serverKey, API_URL: url, EDGE_ENABLED: 'TRUE', WS_ENABLED })
+  if (isTold) await until(async () => (await running.metric('sidecar_real_time_connected')) === 1, 'changes are pushed', 10_000)
   const apiConfig = { apiKey: environment.serverKey }
   const remote = { remoteSidecarHost: '127.0.0.1', remoteSidecarPort: running.grpcPort }
   const sidecar = await startSidecar({ apiConfig, ...remote, timeoutMs: 10_000 })
@@ -99,19 +117,28 @@ interface EntitlementAnswer {
 }
 
 function graphqlDoor({ ask }: TestEnvironment): Door {
-  const call = async <Answer>(query: string, variables: object): Promise<Answer> => {
-    const { data, errors } = await ask<Record<string, Answer>>(query, variables)
+  const call = async <Answer>(query: string, variables: object, { consistency, maxStalenessMs }: sdk.Freshness = {}): Promise<Answer> => {
+    const { data, errors } = await ask<Record<string, Answer>>(query, variables, {
+      ...(consistency === undefined ? {} : { 'x-consistency': consistency }),
+      ...(maxStalenessMs === undefined ? {} : { 'x-max-staleness-ms': String(maxStalenessMs) }),
+    })
     const [error] = errors ?? []
     if (error) throw Object.assign(new Error(error.message), { code: codes[error.extensions.code] ?? error.extensions.code })
     return Object.values(data!)[0]!
   }
-  const check = async ({ requestedUsage, requestedValues, ...question }: sdk.MeteredQuestion & sdk.EnumQuestion) => {
+  const check = async ({
+    requestedUsage,
+    requestedValues,
+    consistency,
+    maxStalenessMs,
+    ...question
+  }: sdk.MeteredQuestion & sdk.EnumQuestion) => {
     const options = {
       ...(requestedUsage === undefined ? {} : { requestedUsage }),
       ...(requestedValues === undefined ? {} : { requestedValues }),
     }
     const query = `query ($query: FetchEntitlementQuery!) { entitlement(query: $query) { ${fields} } }`
-    const answer = await call<EntitlementAnswer>(query, { query: { ...question, options } })
+    const answer = await call<EntitlementAnswer>(query, { query: { ...question, options } }, { consistency, maxStalenessMs })
     const reason = reasonOf(answer.accessDeniedReason)
     const isHeld = answer.isGranted || (reason !== 'NO_FEATURE_ENTITLEMENT_IN_SUBSCRIPTION' && !ofNobody.has(reason!))
     // biome-ignore lint/suspicious/noExplicitAny: each method says of which type it is
@@ -122,10 +149,11 @@ function graphqlDoor({ ask }: TestEnvironment): Door {
     getNumericEntitlement: check,
     getMeteredEntitlement: check,
     getEnumEntitlement: check,
-    async getEntitlements(query) {
+    async getEntitlements({ consistency, maxStalenessMs, ...query }) {
       const state = await call<{ accessDeniedReason: string | null; entitlements: EntitlementAnswer[] }>(
         `query ($query: FetchEntitlementsQuery!) { entitlementsState(query: $query) { accessDeniedReason entitlements { ${fields} } } }`,
         { query },
+        { consistency, maxStalenessMs },
       )
       const entitlements = state.entitlements
         .filter(({ isGranted }) => isGranted)

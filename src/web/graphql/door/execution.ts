@@ -1,9 +1,9 @@
 import { type ExecutionResult, execute } from 'graphql'
 import type { EnvironmentChange, HeldChange } from '../../../changes/model/change.js'
 import { collectChanges } from '../../../changes/note.js'
+import { FairPlaces } from '../../../environment/fair-places.js'
 import { Problem } from '../../../kernel/problem.js'
 import { withinSignal } from '../../../platform/within-signal.js'
-import { FairPlaces } from '../../access/fair-places.js'
 import { toGraphqlError, toProblem } from '../operations/errors.js'
 import type { Asked } from './preparation.js'
 

@@ -3,8 +3,10 @@ import { LRUCache } from 'lru-cache'
 import type { EntitlementState } from '../../../entitlement/rules/state.js'
 import { invalidInput, Problem } from '../../../kernel/problem.js'
 import type { Secret } from '../../../kernel/secret.js'
+import type { AskedFreshness } from '../../../updates/held/fresh-reads.js'
 import { credentialsOf, type Identity, identify, isOperatorKey, nobody, operator } from '../../access/auth.js'
 import { turns } from '../../access/fair-turns.js'
+import { freshnessOf } from '../../access/freshness.js'
 import type { RateLimits } from '../../access/rate-limits.js'
 import { catalogListSizes } from '../catalog/list-sizes.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
@@ -41,7 +43,7 @@ export interface PreparationOptions {
   /** Absent: nobody is the operator. */
   operatorKey?: Secret
   /** The state that is at hand, or null. */
-  heldState: (environmentId: string, customerId: string, resourceId: string | null) => EntitlementState | null
+  heldState: (environmentId: string, customerId: string, resourceId: string | null, maxAgeMs?: number) => EntitlementState | null
 }
 
 /** Parsed and validated in less than a millisecond. */
@@ -122,9 +124,10 @@ export class Preparation {
     const cost = await this.#costOf(prepared.costOf, variables ?? {}, identity)
     const isLarge = cost > maxCostAtOnce
     if (isLarge) rateLimits.takeCost(identity, address, cost)
+    const freshness = freshnessOf(headers, { identity, address, rateLimits })
     const inTurns = isLarge ? new Turns(operation, () => turns.take(identity.environmentId)) : null
-    const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
-    const contextValue = createContext({ app, identity, isOperator, operation, turns: inTurns })
+    const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable], freshness) : null
+    const contextValue = createContext({ app, identity, isOperator, operation, turns: inTurns, freshness })
     const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
     return { request, operation, kind: definition?.operation, args, usesDatabase, isLarge, state, report }
@@ -141,11 +144,12 @@ export class Preparation {
   }
 
   /** The state that the question is about, when it is at hand and may be asked for. */
-  #stateOf(identity: Identity, variable: unknown): EntitlementState | null {
+  #stateOf(identity: Identity, variable: unknown, freshness: AskedFreshness | undefined): EntitlementState | null {
     const question = readQuestion(variable)
     const isAllowed = identity.kind === 'SERVER' || identity.customerId === question?.customerId
     // Whoever may not ask is refused when the field is resolved.
-    return question && isAllowed ? this.#options.heldState(identity.environmentId, question.customerId, question.resourceId) : null
+    if (!question || !isAllowed) return null
+    return this.#options.heldState(identity.environmentId, question.customerId, question.resourceId, freshness?.maxAgeMs)
   }
 }
 

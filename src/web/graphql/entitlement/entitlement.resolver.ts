@@ -18,9 +18,10 @@ export class EntitlementResolver {
   })
   async entitlement(
     @Arg('query', () => FetchEntitlementQuery, { description: 'The question.' }) query: FetchEntitlementQuery,
-    @Ctx() { app, identity }: RequestContext,
+    @Ctx() { app, identity, freshness }: RequestContext,
   ) {
-    const { accessVersion, ...decision } = await app.entitlements.check(identity.environmentId, fromFetchEntitlementQuery(query))
+    const question = fromFetchEntitlementQuery(query)
+    const { accessVersion, ...decision } = await app.entitlements.check(identity.environmentId, question, freshness)
     if (query.options?.shouldTrack) app.checks.record(identity.environmentId, decision)
     return toEntitlement(
       { customerId: query.customerId, resourceId: query.resourceId ?? null, accessVersion },
@@ -32,9 +33,10 @@ export class EntitlementResolver {
   @Query(() => EntitlementUnion, { nullable: true, description: 'The newer form of entitlement.' })
   async entitlementV2(
     @Arg('query', () => GetEntitlementV2Input, { description: 'The question.' }) query: GetEntitlementV2Input,
-    @Ctx() { app, identity }: RequestContext,
+    @Ctx() { app, identity, freshness }: RequestContext,
   ) {
-    const { accessVersion, ...decision } = await app.entitlements.check(identity.environmentId, fromGetEntitlementV2Input(query))
+    const question = fromGetEntitlementV2Input(query)
+    const { accessVersion, ...decision } = await app.entitlements.check(identity.environmentId, question, freshness)
     if (query.options?.shouldTrack) app.checks.record(identity.environmentId, decision)
     return toFeatureEntitlement({ customerId: query.customerId, resourceId: query.resourceId ?? null, accessVersion }, decision)
   }
@@ -45,17 +47,17 @@ export class EntitlementResolver {
   })
   async cachedEntitlements(
     @Arg('query', () => FetchEntitlementsQuery, { description: 'Whose entitlements.' }) { customerId, resourceId }: FetchEntitlementsQuery,
-    @Ctx() { app, identity, now }: RequestContext,
+    @Ctx() { app, identity, now, freshness }: RequestContext,
   ) {
-    return toEntitlements(await app.entitlements.state(identity.environmentId, customerId, resourceId ?? null), now)
+    return toEntitlements(await app.entitlements.state(identity.environmentId, customerId, resourceId ?? null, freshness), now)
   }
 
   @Query(() => EntitlementsState, { description: 'The same as cachedEntitlements, with the reason when there are none.' })
   async entitlementsState(
     @Arg('query', () => FetchEntitlementsQuery, { description: 'Whose entitlements.' }) { customerId, resourceId }: FetchEntitlementsQuery,
-    @Ctx() { app, identity, now }: RequestContext,
+    @Ctx() { app, identity, now, freshness }: RequestContext,
   ) {
-    return toEntitlementsState(await app.entitlements.state(identity.environmentId, customerId, resourceId ?? null), now)
+    return toEntitlementsState(await app.entitlements.state(identity.environmentId, customerId, resourceId ?? null, freshness), now)
   }
 
   @Mutation(() => Boolean, { description: 'Counts a check that an SDK answered from what it holds, in the metric of reported checks.' })

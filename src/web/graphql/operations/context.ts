@@ -12,7 +12,8 @@ import type { Customer } from '../../../customer/model/customer.js'
 import type { CheckCounter } from '../../../entitlement/check-counter.js'
 import type { PromotionalService } from '../../../entitlement/promotional.js'
 import type { PromotionalEntitlement } from '../../../entitlement/rules/promotional.js'
-import type { EntitlementService } from '../../../entitlement/service.js'
+import type { EntitlementState } from '../../../entitlement/rules/state.js'
+import type { CheckAnswer, CheckQuestion, EntitlementService } from '../../../entitlement/service.js'
 import type { EnvironmentService } from '../../../environment/service.js'
 import type { EstimateService } from '../../../estimates/service.js'
 import type { Clock, EpochMs } from '../../../kernel/clock.js'
@@ -31,6 +32,7 @@ import type { PackageMigrationService } from '../../../subscription/use-cases/mi
 import type { SubscriptionReads } from '../../../subscription/use-cases/read.js'
 import type { TransferService } from '../../../subscription/use-cases/transfer.js'
 import type { Warmings } from '../../../updates/deliver/warmings.js'
+import type { AskedFreshness } from '../../../updates/held/fresh-reads.js'
 import type { CatchUp } from '../../../updates/stream/change-stream.js'
 import type { ChangeMessage } from '../../../updates/wire/change-message.js'
 import type { Identity } from '../../access/auth.js'
@@ -50,7 +52,10 @@ export interface Services {
   checks: CheckCounter
   customers: CustomerService
   /** Reads, perhaps from the memory of the process. */
-  entitlements: Pick<EntitlementService, 'check' | 'state'>
+  entitlements: {
+    check(environmentId: string, question: CheckQuestion, freshness?: AskedFreshness): Promise<CheckAnswer>
+    state(environmentId: string, customerId: string, resourceId: string | null, freshness?: AskedFreshness): Promise<EntitlementState>
+  }
   environments: EnvironmentService
   estimates: EstimateService
   imports: ImportService
@@ -86,6 +91,8 @@ export interface RequestContext {
   loaders: Loaders
   /** Null: the answer is small. */
   turns: Turns | null
+  /** Of the request's checks; undefined: what is held is fresh enough. */
+  freshness: AskedFreshness | undefined
   /** Before each mutation of a document: what an earlier one had loaded may have changed. */
   forgetLoaded(): void
   /** What subscriptions listen to: changes of these kinds that the identity may see, from now on, until `signal` aborts. */
@@ -128,6 +135,7 @@ export interface ContextFacts {
   operation: Pick<RequestContext, 'traceId' | 'signal'> & Partial<Pick<RequestContext, 'weigh' | 'patience'>>
   /** Absent: the answer is small. */
   turns?: Turns | null
+  freshness?: AskedFreshness | undefined
   /** Absent: there is nothing to listen to. */
   listening?: Pick<RequestContext, 'changes' | 'missedSince'>
 }
@@ -138,17 +146,19 @@ class OperationContext implements RequestContext {
   readonly isOperator: boolean
   readonly now: EpochMs
   readonly turns: Turns | null
+  readonly freshness: AskedFreshness | undefined
   readonly changes: RequestContext['changes']
   readonly missedSince: RequestContext['missedSince']
   readonly #operation: ContextFacts['operation']
   #loaders: Loaders | undefined
 
-  constructor({ app, identity, isOperator = false, operation, turns = null, listening = notListening }: ContextFacts) {
+  constructor({ app, identity, isOperator = false, operation, turns = null, freshness, listening = notListening }: ContextFacts) {
     this.app = app
     this.now = app.clock.now()
     this.identity = identity
     this.isOperator = isOperator
     this.turns = turns
+    this.freshness = freshness
     this.#operation = operation
     this.changes = listening.changes
     this.missedSince = listening.missedSince

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
-import { FairPlaces } from '../../../../src/web/access/fair-places.js'
+import { FairPlaces } from '../../../src/environment/fair-places.js'
 
 describe('places of environments', () => {
   /** Work that lasts until it is ended. */
