@@ -35,7 +35,6 @@ export function currencyOf({ plan, addons, billingPeriod, billingCountryCode }: 
 export function chargesOf(content: Content, { currency, priceOverrides }: SoldTerms): { fixed: Charge[]; usage: Charge[] } {
   const fixed: Charge[] = []
   const usage: Charge[] = []
-  if (currency === null) return { fixed, usage }
   const sold = [{ version: content.plan, quantity: 1 }, ...content.addons]
   const counted = new Set<string>()
   for (const { version, quantity: held } of sold) {
@@ -55,8 +54,8 @@ export function chargesOf(content: Content, { currency, priceOverrides }: SoldTe
   return { fixed, usage }
 }
 
-function pricesIn(content: Content, version: PackageVersion, currency: string): Price[] {
-  const buyer = { currency: currency as Price['currency'], countryCode: content.billingCountryCode }
+function pricesIn(content: Content, version: PackageVersion, currency: string | null): Price[] {
+  const buyer = { currency: currency as Price['currency'] | null, countryCode: content.billingCountryCode }
   const prices = pricesFor(version.prices, buyer, content.billingPeriod)
   // An invoice begins with what is due in any case.
   return [...prices.filter(isFlat), ...prices.filter((price) => !isFlat(price))]
@@ -100,7 +99,7 @@ function isPriceOf({ addonRefId, featureRefId, currency = null }: PriceOverride,
 }
 
 /** Whether the content is charged by a price that the override replaces. */
-export function isOverriding(override: PriceOverride, content: Content, currency: string): boolean {
+export function isOverriding(override: PriceOverride, content: Content, currency: string | null): boolean {
   const sold = [content.plan, ...content.addons.map(({ version }) => version)]
   return sold.some((version) => pricesIn(content, version, currency).some((price) => isPriceOf(override, version, price)))
 }

@@ -43,7 +43,8 @@ function dueTriggers(subscription: Subscription): DueTrigger[] {
   add(trialEndDate !== null ? 'startTrial' : awaitsPayment ? 'startUnpaid' : 'start', startDate)
   add('scheduledUpdate', firstScheduled(subscription)?.executeAt)
   add('renewal', currentPeriod?.end)
-  return due.sort((a, b) => a.at - b.at || order.indexOf(a.trigger) - order.indexOf(b.trigger))
+  // At one instant in `order`, in which they are added.
+  return due.sort((a, b) => a.at - b.at)
 }
 
 /** The next instant at which time alone moves the subscription, and by which trigger; null when none. */
@@ -110,7 +111,7 @@ export function advance(subscriptions: readonly Subscription[], now: EpochMs): A
       const { after } = executed
       // Its plan may be in trial beside it: the two are never of one plan.
       for (const [otherIndex, other] of current.entries())
-        if (otherIndex !== index && replacementTrigger(other, after, 'ACTIVE') === 'trialReplaced') move(otherIndex, 'trialReplaced', at)
+        if (replacementTrigger(other, after, 'ACTIVE') === 'trialReplaced') move(otherIndex, 'trialReplaced', at)
     } else if (next.reason) {
       const free = freeFollowUp(move(index, trigger, at), current)
       if (free) {
