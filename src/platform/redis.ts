@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import { type ClusterOptions, type Command, Redis, type RedisOptions } from 'ioredis'
 import type { Log } from '../kernel/log.js'
+import { inChildSpan, isTracing } from './context/tracing.js'
 import type { Life } from './process.js'
 import { parseRedisAddress, type RedisAddress, type RedisNode } from './redis/address.js'
 import { accessOptions, clusterOptions, endSocketTimeout, PlatformCluster, SlotConnector } from './redis/cluster.js'
@@ -122,10 +123,21 @@ function kept(life: RedisOwner, role: RedisRole, client: Redis): Redis {
   return life.open(`redis ${role}`, client, (c) => c.disconnect())
 }
 
+/** Neither keys nor values. */
+function ofCommand({ name }: Command) {
+  const operation = name.toUpperCase()
+  return { name: operation, kind: 'client', attributes: { 'db.system.name': 'redis', 'db.operation.name': operation } } as const
+}
+
 class PlatformRedis extends Redis {
   constructor(...given: [url: string, options: RedisOptions] | [options: RedisOptions]) {
     super(...(given as [string, RedisOptions]))
     endSocketTimeout(this)
+  }
+
+  override sendCommand(...given: Parameters<Redis['sendCommand']>): unknown {
+    const send = () => super.sendCommand(...given)
+    return isTracing() ? inChildSpan(ofCommand(given[0]), send) : send()
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {

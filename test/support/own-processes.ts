@@ -51,7 +51,7 @@ export class OwnProcesses {
     readonly queues: { redisUrl: string; prefix: string },
   ) {
     this.api = new GraphqlClient(webUrl(wiring), wiring.serverApiKey)
-    this.sidecar = new SidecarClient(`${localHost(wiring)}:${wiring.ports.sidecar}`)
+    this.sidecar = new SidecarClient(this.sidecarAddress)
   }
 
   /** Nothing runs yet. `env` goes to every process; all ends with `close`. */
@@ -84,6 +84,10 @@ export class OwnProcesses {
   /** All names of the Procfile. */
   get names(): string[] {
     return this.processes.map(({ name }) => name)
+  }
+
+  get sidecarAddress(): string {
+    return `${localHost(this.wiring)}:${this.wiring.ports.sidecar}`
   }
 
   /** Starts processes, and answers when all of them are ready. `aheadMs`: their clocks are wrong by so much. */
