@@ -15,7 +15,7 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BasicTracerProvider, BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-base'
 import { LRUCache } from 'lru-cache'
 import { newId } from '../../kernel/id.js'
-import { type Attributes, type Span, type SpanFacts, type TraceContext, type Tracer, useTracer } from '../context/tracing.js'
+import { type Attributes, type Span, type SpanFacts, setTracer, type TraceContext, type Tracer } from '../context/tracing.js'
 import { Counter } from '../metrics.js'
 import type { Life } from '../process.js'
 
@@ -35,9 +35,9 @@ export function startTracing(life: Life, { flushMs }: { flushMs: number }): void
       .merge(resourceFromAttributes({ 'tollgate.process': life.name })),
     spanProcessors: [new BoundedBatches(new WatchedExporter(life), maxQueueSize)],
   })
-  useTracer(new OtelTracer(provider.getTracer('tollgate')))
+  setTracer(new OtelTracer(provider.getTracer('tollgate')))
   life.open('traces', provider, async () => {
-    useTracer(null)
+    setTracer(null)
     let timer: NodeJS.Timeout | undefined
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, flushMs)
@@ -77,9 +77,11 @@ class BoundedBatches extends BatchSpanProcessor {
 
   override onEnd(span: ReadableSpan): void {
     if ((span.spanContext().traceFlags & otel.TraceFlags.SAMPLED) === 0) return
-    if (this.#exporter.waiting >= this.#maxWaiting) return this.#exporter.drop()
-    this.#exporter.waiting += 1
-    super.onEnd(span)
+    if (this.#exporter.waiting >= this.#maxWaiting) this.#exporter.drop()
+    else {
+      this.#exporter.waiting += 1
+      super.onEnd(span)
+    }
   }
 }
 

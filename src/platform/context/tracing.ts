@@ -55,7 +55,7 @@ let tracer: Tracer | null = null
 const current = new Scope<Span>()
 
 /** Null: no spans are made from now on. */
-export function useTracer(next: Tracer | null): void {
+export function setTracer(next: Tracer | null): void {
   tracer = next
 }
 
