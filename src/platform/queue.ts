@@ -92,16 +92,17 @@ export function openQueue<T extends { v: number }>(
     if (client.status !== 'ready') throw unavailable('The queue is away. Nothing was changed: try again.')
   }
   return {
-    async add(data, { delay, onceAtATime } = {}) {
-      await checkConnected()
-      const own = { ...(delay !== undefined && { delay }), ...(onceAtATime !== undefined && { deduplication: { id: onceAtATime } }) }
-      await sendTraced(definition.queue, [data], ([job]) => queue.add(definition.name, job, { ...opts, ...own })).catch(explainRefusal)
-    },
-    async addAll(data) {
-      await checkConnected()
-      const send = (jobs: readonly T[]) => queue.addBulk(jobs.map((one) => ({ name: definition.name, data: one, opts })))
-      await sendTraced(definition.queue, data, send).catch(explainRefusal)
-    },
+    add: (data, { delay, onceAtATime } = {}) =>
+      sendTraced(definition.queue, [data], async ([job]) => {
+        await checkConnected()
+        const own = { ...(delay !== undefined && { delay }), ...(onceAtATime !== undefined && { deduplication: { id: onceAtATime } }) }
+        await queue.add(definition.name, job, { ...opts, ...own }).catch(explainRefusal)
+      }),
+    addAll: (data) =>
+      sendTraced(definition.queue, data, async (jobs) => {
+        await checkConnected()
+        await queue.addBulk(jobs.map((one) => ({ name: definition.name, data: one, opts }))).catch(explainRefusal)
+      }),
     async waiting() {
       await checkConnected()
       return queue.getWaitingCount()

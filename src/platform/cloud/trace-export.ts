@@ -21,6 +21,8 @@ import type { Life } from '../process.js'
 
 /** Spans that wait to be sent; what comes while they are so many is dropped. */
 const defaultMaxWaiting = 2_048
+/** What is done so long after a span is no part of it any more. */
+const pastMs = 5_000
 /** What is wrong is told once in so long. */
 const tellMs = 60_000
 
@@ -158,6 +160,7 @@ class OtelTracer implements Tracer {
 class OtelSpan implements Span {
   readonly isRecorded: boolean
   isOpen = true
+  #endedAt = Number.POSITIVE_INFINITY
 
   constructor(readonly span: otel.Span) {
     this.isRecorded = span.isRecording()
@@ -191,8 +194,13 @@ class OtelSpan implements Span {
     this.span.setStatus({ code: otel.SpanStatusCode.ERROR })
   }
 
+  get isPast(): boolean {
+    return performance.now() > this.#endedAt + pastMs
+  }
+
   end(): void {
     this.isOpen = false
+    this.#endedAt = performance.now()
     this.span.end()
   }
 }

@@ -44,7 +44,7 @@ function factsOf(text: string): Omit<SpanFacts, 'parent'> {
 }
 
 const comments = /--[^\n]*|\/\*[\s\S]*?\*\//g
-const quotedTexts = /\$(\w*)\$[\s\S]*?\$\1\$|\bE?'(?:[^'\\]|''|\\.)*'/gi
+const quotedTexts = /\$(\w*)\$[\s\S]*?\$\1\$|\bE'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'/gi
 const numbers = /(?<![\w$".])\d+(?:\.\d+)?(?![\w"])/g
 /** What follows `FOR` or `DO` changes nothing by itself. */
 const change = /\b(insert|delete|merge)\s+(?:into|from)\b|(?<!\b(?:for|for\s+no\s+key|do)\s+)\b(update)\b/i

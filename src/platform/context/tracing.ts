@@ -39,6 +39,8 @@ export interface Span {
   readonly isRecorded: boolean
   /** It has not ended. */
   readonly isOpen: boolean
+  /** It ended so long ago that what is done now is no part of it, although it was begun there: timers and loops go on. */
+  readonly isPast: boolean
   rename(name: string): void
   set(attributes: Attributes): void
   link(other: Span): void
@@ -61,8 +63,11 @@ export function setTracer(next: Tracer | null): void {
 
 export const isTracing = (): boolean => tracer !== null
 
-/** The span that what asks is part of; it may have ended when the work has outlived it. */
-export const currentSpan = (): Span | undefined => (tracer === null ? undefined : current.value)
+/** The span that what asks is part of; it may have ended a moment ago when the work has outlived it. */
+export function currentSpan(): Span | undefined {
+  const span = tracer === null ? undefined : current.value
+  return span?.isPast ? undefined : span
+}
 
 /** Of the current trace, else a new identifier: what joins an answer with its log lines. */
 export const newTraceId = (): string => currentSpan()?.traceId ?? newId()
@@ -124,8 +129,14 @@ export function recordedSpan(): Span | null {
   return span?.isRecorded && span.isOpen ? span : null
 }
 
+/** Does what was asked for earlier, within another span or none. */
+export function inTraceOf<T>(span: Span | undefined, work: () => T): T {
+  if (tracer === null) return work()
+  return span ? current.run(span, work) : current.exit(work)
+}
+
 /** Does what goes on when the trace that it was begun in is over. */
-export const outsideTrace = <T>(work: () => T): T => (tracer === null ? work() : current.exit(work))
+export const outsideTrace = <T>(work: () => T): T => inTraceOf(undefined, work)
 
 /** Does for several at once what is part of the trace of the first whose span is recorded; the spans of the others and its own know of each other. */
 export function inSharedSpan<T>(

@@ -28,6 +28,7 @@ class Recorded implements Span {
   readonly links: unknown[]
   failed: string | null = null
   isOpen = true
+  isPast = false
 
   constructor(
     readonly facts: SpanFacts,
@@ -123,9 +124,16 @@ describe('tracing', () => {
     })
     await late
     expect(names()).to.deep.equal(['whole', 'step', 'short'])
+    // A loop that was begun in a trace goes on when nobody speaks of it any more.
+    await inSpan(facts('long ago'), async () => {
+      Recorded.all.at(-1)!.isPast = true
+      step()
+      expect(traceHeaders()).to.deep.equal({})
+    })
+    expect(names()).to.deep.equal(['whole', 'step', 'short', 'long ago'])
     begin(false)
     await inSpan(facts('unrecorded'), async () => step())
-    expect(names()).to.deep.equal(['whole', 'step', 'short', 'unrecorded'])
+    expect(names()).to.deep.equal(['whole', 'step', 'short', 'long ago', 'unrecorded'])
   })
 
   it('has what is done for several within the trace of one, and linked with the others', async () => {
