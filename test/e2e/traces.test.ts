@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { credentials, loadPackageDefinition, Metadata } from '@grpc/grpc-js'
 import { expect } from 'chai'
+import { createClient } from 'graphql-ws'
+import { WebSocket } from 'ws'
 import { sidecarPackage } from '../../src/sidecar/grpc/proto.js'
 import { eventually } from '../support/eventually.js'
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.js'
@@ -223,6 +225,26 @@ describe('traces', function () {
     expect(response.status).to.equal(200)
     const span = only(await traceWith(traceIdOf(6), 'GET /v1 entitlements'), 'GET /v1 entitlements')
     expect(span.attributes).to.include({ 'http.route': '/v1', 'tollgate.operation': 'entitlements', 'http.response.status_code': 200 })
+  })
+
+  it('tell how a subscription on a socket begins, and go on with what its message says', async () => {
+    const client = createClient({
+      url: `${own.api.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: { headers: { 'X-API-KEY': own.api.apiKey } },
+      retryAttempts: 0,
+    })
+    const query = 'subscription ClientChosenName { usageUpdated { usage { currentUsage } } }'
+    try {
+      client.subscribe(
+        { query, extensions: { traceparent: traceparent(8) } },
+        { next: () => undefined, error: () => undefined, complete: () => undefined },
+      )
+      const span = only(await traceWith(traceIdOf(8), 'graphql usageUpdated'), 'graphql usageUpdated')
+      expect(span).to.deep.include({ service: 'tollgate-web', kind: 2, parentSpanId: callersSpan, isFailed: false })
+    } finally {
+      await client.dispose()
+    }
   })
 
   it('hold nothing of customers, no key and no value', async () => {

@@ -1,5 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { expect } from 'chai'
+import { pino } from 'pino'
 import { Problem } from '../../../../src/kernel/problem.js'
 import { sendTraced, traceIdOfJob, workTraced } from '../../../../src/platform/context/job-trace.js'
 import {
@@ -18,6 +19,7 @@ import {
   traceFields,
   traceHeaders,
 } from '../../../../src/platform/context/tracing.js'
+import { createLogger } from '../../../../src/platform/logger.js'
 import { readImports } from '../../../support/imports.js'
 
 /** Spans in the order in which they began. */
@@ -157,6 +159,19 @@ describe('tracing', () => {
     await workTraced('q', { data: sent }, async (data) => expect(data).to.deep.equal(job))
     expect(Recorded.all[2]!.facts).to.deep.include({ name: 'process q', kind: 'consumer', parent: send!.context })
     expect(Recorded.all[2]!.facts.attributes).to.include({ 'tollgate.environment_id': job.environmentId })
+  })
+
+  it('is named by every line of a log that is written meanwhile', async () => {
+    begin()
+    const lines: string[] = []
+    const log = createLogger({ process: 'worker', level: 'info', mixin: traceFields })
+    Object.assign(log, { [pino.symbols.streamSym]: { write: (line: string) => lines.push(line) } })
+    await workTraced('q', { data: { v: 1 } }, async () => {
+      await nextRound()
+      log.info({ batchId: 'b' }, 'within')
+    })
+    log.info('outside')
+    expect(lines.map((line) => (JSON.parse(line) as { traceId?: string }).traceId)).to.deep.equal([Recorded.all[0]!.traceId, undefined])
   })
 
   it('begins anew for a job that had to wait for its time, and knows where it comes from', async () => {
