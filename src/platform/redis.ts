@@ -136,8 +136,7 @@ class PlatformRedis extends Redis {
   }
 
   override sendCommand(...given: Parameters<Redis['sendCommand']>): unknown {
-    const send = () => super.sendCommand(...given)
-    return isTracing() ? inChildSpan(ofCommand(given[0]), send) : send()
+    return isTracing() ? inChildSpan(ofCommand(given[0]), () => super.sendCommand(...given)) : super.sendCommand(...given)
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {

@@ -142,8 +142,8 @@ export class Door {
         else reject(outcome.problem)
       }
       const call = { deadline: now + deadlineMs, items }
-      const state = { isSent: false, isSettled: false, span: currentSpan() }
-      const waiting: WaitingCall = { call, load, since: performance.now(), heard: null, settle, ...state }
+      const [since, span] = [performance.now(), currentSpan()]
+      const waiting: WaitingCall = { call, load, since, heard: null, settle, isSent: false, isSettled: false, span }
       const forget = patience?.whenOver(() => {
         if (!waiting.isSent) settle({ problem: notCountedInTime() })
         // The process may have stood still: what has arrived meanwhile is read first.

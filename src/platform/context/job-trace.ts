@@ -31,17 +31,21 @@ export function sendTraced<T extends object, R>(queue: string, jobs: readonly T[
  * Works on a job as a part of the trace that it comes from. One that had to wait for its time, perhaps for days, begins a trace of its own that knows of the
  * other. Answers what the job says without the trace.
  */
-export function workTraced<R>(queue: string, job: { data: unknown; delay?: number }, work: (data: unknown) => Promise<R>): Promise<R> {
-  const { trace, ...rest } = (job.data ?? {}) as TracedJob
-  const data = trace === undefined ? job.data : rest
+export function workTraced<R>(queue: string, job: { data: unknown; opts?: { delay?: number } }, work: (data: unknown) => Promise<R>): Promise<R> {
+  const { trace } = (job.data ?? {}) as TracedJob
+  const data = trace === undefined ? job.data : withoutTrace(job.data as TracedJob)
   if (!isTracing()) return work(data)
   const from = readContext(trace)
-  const isLate = (job.delay ?? 0) > 0
+  const isLate = (job.opts?.delay ?? 0) > 0
   const links = from && isLate ? { links: [from] } : {}
   const parent = isLate ? null : from
   return inSpan({ name: `process ${queue}`, kind: 'consumer', attributes: attributesOf(queue, 'process', data), parent, ...links }, () =>
     work(data),
   )
+}
+
+function withoutTrace({ trace: _, ...job }: TracedJob): unknown {
+  return job
 }
 
 /** For the log line about a job. */

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
-import { inChildSpan, traceHeaders } from '../../platform/context/tracing.js'
+import { inChildSpan, isTracing, traceHeaders } from '../../platform/context/tracing.js'
 
 /** One server over kept connections. On `node:http`, which is loaded anyway: undici's pool takes 8 MB and a quarter of a second to load. */
 export class HttpClient {
@@ -23,6 +23,7 @@ export class HttpClient {
    * the first two happened before there was a connection.
    */
   send(request: HttpRequest): Promise<HttpAnswer> {
+    if (!isTracing()) return this.#send(request)
     const { method } = request
     // The path may name a customer.
     const attributes = {

@@ -177,7 +177,7 @@ describe('tracing', () => {
   it('begins anew for a job that had to wait for its time, and knows where it comes from', async () => {
     begin()
     const trace = { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` }
-    await workTraced('q', { data: { v: 1, trace }, delay: 5_000 }, async () => undefined)
+    await workTraced('q', { data: { v: 1, trace }, opts: { delay: 5_000 } }, async () => undefined)
     expect(Recorded.all[0]!.facts).to.deep.include({ parent: null, links: [trace] })
   })
 
