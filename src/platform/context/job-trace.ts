@@ -31,7 +31,11 @@ export function sendTraced<T extends object, R>(queue: string, jobs: readonly T[
  * Works on a job as a part of the trace that it comes from. One that had to wait for its time, perhaps for days, begins a trace of its own that knows of the
  * other. Answers what the job says without the trace.
  */
-export function workTraced<R>(queue: string, job: { data: unknown; opts?: { delay?: number } }, work: (data: unknown) => Promise<R>): Promise<R> {
+export function workTraced<R>(
+  queue: string,
+  job: { data: unknown; opts?: { delay?: number } },
+  work: (data: unknown) => Promise<R>,
+): Promise<R> {
   const { trace } = (job.data ?? {}) as TracedJob
   const data = trace === undefined ? job.data : withoutTrace(job.data as TracedJob)
   if (!isTracing()) return work(data)
