@@ -52,7 +52,7 @@ describe('traces', function () {
     await own.start(['usage-ingestion', 'cache-invalidation', 'web'])
     await own.start(['sidecar'])
     const customer = { customerId, name: 'Acme Ltd', email: 'who@acme.example', subscriptionParams: { planId: 'hourly' } }
-    await own.api.call(provide, { input: customer })
+    await eventually('the customer', () => own.api.call(provide, { input: customer }).catch(() => null), 60_000)
     // The first one of all takes so long that the door asks for it again.
     const first = { ...input, value: 0, idempotencyKey: 'first-key' }
     await eventually('the first report', () => own.api.call(report, { input: first }).catch(() => null), 60_000)
