@@ -29,9 +29,10 @@ describe('a statement in a trace', () => {
   })
 
   it('is cut where it is long, without a long time', () => {
-    const begun = performance.now()
+    const begun = process.cpuUsage()
     const { shown } = describeStatement(`SELECT ${'a, '.repeat(100_000)}'${'x'.repeat(100_000)} FROM`)
     expect(shown.length).to.equal(2_001)
-    expect(performance.now() - begun).to.be.below(1_000)
+    // Of the processor's time: on a busy machine others have the rest.
+    expect(process.cpuUsage(begun).user / 1_000).to.be.below(1_000)
   })
 })
