@@ -1,3 +1,4 @@
+import { loadTracing } from '../src/platform/cloud/traces.js'
 import { clusterProblems, databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { Gauge } from '../src/platform/metrics.js'
 import { runProcess } from '../src/platform/process.js'
@@ -18,7 +19,7 @@ const billingSyncConfig = {
  * usage that came after an end. Several copies may
  * run: each call is made under a lease, and with a key that makes a second one harmless.
  */
-await runProcess({ name: 'billing-sync', spec: billingSyncConfig, check: clusterProblems }, async (config, life) => {
+await runProcess({ name: 'billing-sync', spec: billingSyncConfig, check: clusterProblems, loadTracing }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config)
   const { billing } = createApp({ life, postgres, queues, clock })
   const calls = new Gauge({

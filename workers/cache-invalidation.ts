@@ -1,5 +1,6 @@
 import { environmentsWithUndelivered } from '../src/changes/outbox.js'
 import { SqsSender } from '../src/platform/cloud/sqs-sender.js'
+import { loadTracing } from '../src/platform/cloud/traces.js'
 import {
   type Config,
   clusterProblems,
@@ -52,7 +53,7 @@ const warmingIntervalMs = 2_000
  * Turns committed changes into fresh entitlement states, and tells the web processes and environment queues; tells those who listen of usage periods that
  * have ended. Several copies may run: a message is leased before it is delivered, and delivering it twice is harmless because versions decide.
  */
-await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig, check: problems }, async (config, life) => {
+await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig, check: problems, loadTracing }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config, {
     // Statements on the outbox are planned once, and that while it is empty would be to read all of it, also when it is long.
     session: { enable_seqscan: 'off' },

@@ -7,6 +7,7 @@ import { UsageFilling } from '../src/metering/counting/usage-filling.js'
 import { changeableDays } from '../src/metering/model/windows.js'
 import { EventRetention } from '../src/metering/retention/event-retention.js'
 import { aggregateEvents, fillUsage } from '../src/metering/wire/jobs.js'
+import { loadTracing } from '../src/platform/cloud/traces.js'
 import { clusterProblems, databaseVariables, integer, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume, openQueue } from '../src/platform/queue.js'
@@ -35,7 +36,7 @@ const retentionIntervalMs = 3_600_000
  * Counts raw events through the meters into current usage. Several copies may run: a batch is claimed, counted and forgotten in one transaction, and
  * customers are locked in the order in which ingestion locks them.
  */
-await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig, check: clusterProblems }, async (config, life) => {
+await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig, check: clusterProblems, loadTracing }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config, {
     session: countingSession,
   })

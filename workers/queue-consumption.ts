@@ -1,6 +1,7 @@
 import { Problem } from '../src/kernel/problem.js'
 import { trackErrors } from '../src/platform/cloud/error-tracking.js'
 import { consumeSqs } from '../src/platform/cloud/sqs.js'
+import { loadTracing } from '../src/platform/cloud/traces.js'
 import { KeyWatch } from '../src/platform/key-watch.js'
 import { Counter } from '../src/platform/metrics.js'
 import { runProcess } from '../src/platform/process.js'
@@ -24,7 +25,7 @@ const upkeepIntervalMs = 5_000
  * Keeps an environment's external cache current (the persistent-cache-service). Several copies may run: an older version never overwrites a newer
  * one, so a message may be applied twice and in any order. When the platform may have lost messages it tells so, and everything is read anew.
  */
-await runProcess(queueConsumptionDefinition, async (config, life) => {
+await runProcess({ ...queueConsumptionDefinition, loadTracing }, async (config, life) => {
   if (config.ERRTRACK_DSN !== undefined && !config.DISABLE_ERRTRACK) await trackErrors(life, { dsn: config.ERRTRACK_DSN })
   const redis = openRedis(life, cacheRedisUrl(config), 'request', 'limited')
   const cache = new ExternalCacheWriter({ redis, prefix: config.ENVIRONMENT_PREFIX, ttlSeconds: config.KEYS_TTL_IN_SECS })

@@ -1,4 +1,5 @@
 import { runImport } from '../src/customer/jobs.js'
+import { loadTracing } from '../src/platform/cloud/traces.js'
 import { clusterProblems, databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { groupSize, measureLag, sweepDue } from '../src/platform/due-sweep.js'
 import { runProcess } from '../src/platform/process.js'
@@ -23,7 +24,7 @@ const subscriptionTransitionsConfig = {
  * Several copies may run: each takes the customer's state row, and what one has recorded is not due for the next.
  */
 await runProcess(
-  { name: 'subscription-transitions', spec: subscriptionTransitionsConfig, check: clusterProblems },
+  { name: 'subscription-transitions', spec: subscriptionTransitionsConfig, check: clusterProblems, loadTracing },
   async (config, life) => {
     const { postgres, clock, queues } = await openStores(life, config)
     const { dueTransitions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues, clock })

@@ -5,6 +5,7 @@ import { Ingestion } from '../src/metering/ingestion/ingestion.js'
 import { shardVariables } from '../src/metering/intake/config.js'
 import { KeyPruning } from '../src/metering/retention/key-pruning.js'
 import { aggregateEvents, ingestDirectUsage, ingestionShard } from '../src/metering/wire/jobs.js'
+import { loadTracing } from '../src/platform/cloud/traces.js'
 import { clusterProblems, databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume, openQueue } from '../src/platform/queue.js'
@@ -54,7 +55,7 @@ const usageIngestionConfig = {
  * Counts reports and stores events, then replies to the door that sent them. Several copies may run: identities are unique in the database, customers
  * are locked in one order, and a batch that is worked on twice is counted once.
  */
-await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig, check: clusterProblems }, async (config, life) => {
+await runProcess({ name: 'usage-ingestion', spec: usageIngestionConfig, check: clusterProblems, loadTracing }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config, {
     session: countingSession,
   })

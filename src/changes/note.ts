@@ -1,5 +1,5 @@
 /** Changes that are recorded while an operation is under way, for the door that answers it. */
-import { Scope } from '../platform/scope.js'
+import { Scope } from '../platform/context/scope.js'
 import type { EnvironmentChange } from './model/change.js'
 
 const noted = new Scope<EnvironmentChange[]>()

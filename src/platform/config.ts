@@ -80,6 +80,14 @@ export const processVariables = {
   BIND_ADDRESS: str({ default: '0.0.0.0', desc: 'Address that the servers of the process listen on' }),
   LOG_LEVEL: logLevel('info'),
   SHUTDOWN_TIMEOUT_MS: positive({ default: 10_000, desc: 'Time for work in flight to finish after a stop signal' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: urlOf(
+    'http',
+    'https',
+  )({
+    default: undefined,
+    desc: 'Collector of OpenTelemetry that traces are sent to, as OTLP over HTTP; without it there are none and nothing of it is loaded',
+    example: 'http://collector:4318',
+  }),
 } as const satisfies ConfigSpec
 
 const postgresUrl = urlOf('postgresql', 'postgres')

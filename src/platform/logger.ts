@@ -7,6 +7,8 @@ export type { Logger }
 export interface LoggerOptions {
   process: string
   level: string
+  /** Fields of every line; absent: none. */
+  mixin?: () => object
 }
 
 /** Of a text in what is logged of an error: it may hold what a caller has sent, as long as that was. */
@@ -29,13 +31,14 @@ function cut(value: unknown, depth: number): unknown {
 }
 
 /** Structured lines on standard output: JSON, or a readable line on a terminal. One line per fact, lower case, ids as fields. */
-export function createLogger({ process: name, level }: LoggerOptions): Logger {
+export function createLogger({ process: name, level, mixin }: LoggerOptions): Logger {
   const options = {
     level,
     base: { process: name, pid: process.pid },
     serializers: { err: cutError },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    ...(mixin && { mixin }),
   }
   if (!isatty(1)) return pino(options)
   const pretty = loadFormatter()

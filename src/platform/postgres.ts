@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { Prisma, PrismaClient } from '../../.generated/prisma/client.js'
 import { unavailable } from '../kernel/problem.js'
+import { beginStatement } from './context/statements.js'
 import { explainDatabaseError } from './database.js'
 import { DatabaseEpoch } from './epoch/database-epoch.js'
 import type { Life } from './process.js'
@@ -78,8 +79,10 @@ class Connection extends pg.Client {
     if (signal?.aborted) return process.nextTick(callback, signal.reason)
     const answered = this.#await()
     const stop = signal && this.#cancelOn(signal)
+    const ended = beginStatement(args[0])
     const settled = (...outcome: unknown[]) => {
       answered()
+      ended(outcome[0])
       stop?.()
       callback(...outcome)
     }
@@ -91,8 +94,14 @@ class Connection extends pg.Client {
     signal?.throwIfAborted()
     const answered = this.#await()
     const stop = signal && this.#cancelOn(signal)
+    const ended = beginStatement(args[0])
     try {
-      return await super.query.apply(this, args as never)
+      const result: unknown = await super.query.apply(this, args as never)
+      ended()
+      return result
+    } catch (error) {
+      ended(error)
+      throw error
     } finally {
       answered()
       stop?.()

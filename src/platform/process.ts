@@ -1,4 +1,5 @@
-import { type Config, type ConfigCheck, ConfigError, type ConfigSpec, readConfig, variableTable } from './config.js'
+import { type Config, type ConfigCheck, ConfigError, type ConfigSpec, type processVariables, readConfig, variableTable } from './config.js'
+import { traceFields } from './context/tracing.js'
 import { createHealthServer, type HealthSource, listen, type Readiness, StartError } from './health.js'
 import { createLogger, type Logger } from './logger.js'
 import { createMetrics, type Registry } from './metrics.js'
@@ -117,7 +118,12 @@ export interface ProcessDefinition<Spec extends ConfigSpec> {
   name: string
   spec: Spec
   check?: ConfigCheck<Spec>
+  /** Asked for when OTEL_EXPORTER_OTLP_ENDPOINT is set. Absent: the process makes no traces. */
+  loadTracing?: () => Promise<{ startTracing(life: Life, options: { flushMs: number }): void }>
 }
+
+/** For the spans of a process that ends. */
+const longestFlushMs = 2_000
 
 /**
  * Runs one process: reads its configuration (`--check-config` stops after that, `--help` tells of it instead), starts it, and stops it in order on
@@ -125,13 +131,18 @@ export interface ProcessDefinition<Spec extends ConfigSpec> {
  * A second signal, or the shutdown deadline, ends it at once with exit code 1.
  */
 export async function runProcess<Spec extends ConfigSpec>(
-  { name, spec, check }: ProcessDefinition<Spec>,
+  { name, spec, check, loadTracing }: ProcessDefinition<Spec>,
   start: (config: Config<Spec>, life: Life) => Promise<void>,
 ): Promise<void> {
   const startedAt = performance.now()
   const config = readConfigOrExit(name, spec, check)
-  const { LOG_LEVEL = 'info', SHUTDOWN_TIMEOUT_MS = 10_000 } = config as { LOG_LEVEL?: string; SHUTDOWN_TIMEOUT_MS?: number }
-  const log = createLogger({ process: name, level: LOG_LEVEL })
+  const {
+    LOG_LEVEL = 'info',
+    SHUTDOWN_TIMEOUT_MS = 10_000,
+    OTEL_EXPORTER_OTLP_ENDPOINT,
+  } = config as Partial<Config<typeof processVariables>>
+  const tracing = OTEL_EXPORTER_OTLP_ENDPOINT === undefined ? undefined : loadTracing
+  const log = createLogger({ process: name, level: LOG_LEVEL, ...(tracing && { mixin: traceFields }) })
   const life = new Life(name, log)
 
   const stop = async (exitCode: number) => {
@@ -161,6 +172,8 @@ export async function runProcess<Spec extends ConfigSpec>(
   process.on('unhandledRejection', crash)
 
   try {
+    // Closed after everything that may still make spans, within the time that is left.
+    if (tracing) (await tracing()).startTracing(life, { flushMs: Math.min(longestFlushMs, SHUTDOWN_TIMEOUT_MS / 5) })
     await start(config, life)
     log.info({ startupMs: Math.round(performance.now() - startedAt) }, 'started')
   } catch (error) {

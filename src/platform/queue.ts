@@ -11,9 +11,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DelayedError, type Job, type JobsOptions, Queue, UnrecoverableError, Worker } from 'bullmq'
 import { Problem, unavailable } from '../kernel/problem.js'
+import { sendTraced, traceIdOfJob, workTraced } from './context/job-trace.js'
 import { setAsideUnreadable } from './dead-letters.js'
 import type { Readiness } from './health.js'
-import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from './metrics.js'
+import { jobMetrics } from './job-metrics.js'
 import type { Life } from './process.js'
 import { queuePrefix } from './redis/slots.js'
 import { openRedis, type Redis, type RedisUser, sharedRedis } from './redis.js'
@@ -91,15 +92,17 @@ export function openQueue<T extends { v: number }>(
     if (client.status !== 'ready') throw unavailable('The queue is away. Nothing was changed: try again.')
   }
   return {
-    async add(data, { delay, onceAtATime } = {}) {
-      await checkConnected()
-      const own = { ...(delay !== undefined && { delay }), ...(onceAtATime !== undefined && { deduplication: { id: onceAtATime } }) }
-      await queue.add(definition.name, data, { ...opts, ...own }).catch(explainRefusal)
-    },
-    async addAll(data) {
-      await checkConnected()
-      await queue.addBulk(data.map((one) => ({ name: definition.name, data: one, opts }))).catch(explainRefusal)
-    },
+    add: (data, { delay, onceAtATime } = {}) =>
+      sendTraced(definition.queue, [data], async ([job]) => {
+        await checkConnected()
+        const own = { ...(delay !== undefined && { delay }), ...(onceAtATime !== undefined && { deduplication: { id: onceAtATime } }) }
+        await queue.add(definition.name, job, { ...opts, ...own }).catch(explainRefusal)
+      }),
+    addAll: (data) =>
+      sendTraced(definition.queue, data, async (jobs) => {
+        await checkConnected()
+        await queue.addBulk(jobs.map((one) => ({ name: definition.name, data: one, opts }))).catch(explainRefusal)
+      }),
     async waiting() {
       await checkConnected()
       return queue.getWaitingCount()
@@ -186,7 +189,7 @@ export function consume<T extends { v: number }>(
       const done = metrics.duration.startTimer({ queue: name })
       inWork += 1
       try {
-        await handler(parsed(definition, job.data), { signal: life.signal, job })
+        await workTraced(name, job, (data) => handler(parsed(definition, data), { signal: life.signal, job }))
       } catch (error) {
         throw error instanceof Problem && !error.isRetryable ? unrecoverable(error) : error
       } finally {
@@ -204,7 +207,7 @@ export function consume<T extends { v: number }>(
     if (isFinal && isUnexpected(error)) life.unexpected(error)
     metrics.jobs.inc({ queue: name, result: isFinal ? 'failed' : 'retried' })
     life.log[isFinal && !(error instanceof UnreadableJob) ? 'error' : 'warn'](
-      { err: error, queue: name, jobId: job?.id, attempt: job?.attemptsMade },
+      { err: error, queue: name, jobId: job?.id, attempt: job?.attemptsMade, ...traceIdOfJob(job?.data) },
       isFinal ? 'job failed' : 'job will be tried again',
     )
   })
@@ -295,54 +298,4 @@ async function readiness(queue: Queue, progress: Progress, stalledAfterSeconds: 
   } catch {
     return { status: 'DOWN', redis: 'DOWN' }
   }
-}
-
-export interface JobMetrics {
-  jobs: Counter
-  duration: Histogram
-  watch(queue: string, waiting: () => Promise<number>): void
-}
-
-const metricsOf = new WeakMap<Registry, JobMetrics>()
-
-/** One set of metrics for all queues of a process. */
-export function jobMetrics(registry: Registry): JobMetrics {
-  const existing = metricsOf.get(registry)
-  if (existing) return existing
-  const watched = new Map<string, () => Promise<number>>()
-  new Gauge({
-    name: 'tollgate_jobs_waiting',
-    help: 'Jobs that wait for a worker, by queue',
-    labelNames: ['queue'],
-    registers: [registry],
-    async collect() {
-      // A Redis that is away leaves the last value: the scrape must not fail for it.
-      await Promise.all(
-        [...watched].map(([queue, waiting]) =>
-          waiting().then(
-            (count) => this.set({ queue }, count),
-            () => undefined,
-          ),
-        ),
-      )
-    },
-  })
-  const metrics: JobMetrics = {
-    jobs: new Counter({
-      name: 'tollgate_jobs_total',
-      help: 'Jobs by queue and result: finished, failed (for good), retried, stalled, unreadable (set aside)',
-      labelNames: ['queue', 'result'],
-      registers: [registry],
-    }),
-    duration: new Histogram({
-      name: 'tollgate_job_duration_seconds',
-      help: 'Time a handler took, by queue',
-      labelNames: ['queue'],
-      buckets: latencyBuckets,
-      registers: [registry],
-    }),
-    watch: (queue, waiting) => watched.set(queue, waiting),
-  }
-  metricsOf.set(registry, metrics)
-  return metrics
 }

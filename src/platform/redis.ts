@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import { type ClusterOptions, type Command, Redis, type RedisOptions } from 'ioredis'
 import type { Log } from '../kernel/log.js'
+import { inChildSpan, isTracing } from './context/tracing.js'
 import type { Life } from './process.js'
 import { parseRedisAddress, type RedisAddress, type RedisNode } from './redis/address.js'
 import { accessOptions, clusterOptions, endSocketTimeout, PlatformCluster, SlotConnector } from './redis/cluster.js'
@@ -130,10 +131,20 @@ function kept(life: RedisOwner, role: RedisRole, client: Redis, address: RedisAd
 const reasonOf = async (error: Error, address: RedisAddress): Promise<Error> =>
   (address.kind === 'server' ? null : await findReason(address)) ?? error
 
+/** Neither keys nor values. */
+function ofCommand({ name }: Command) {
+  const operation = name.toUpperCase()
+  return { name: operation, kind: 'client', attributes: { 'db.system.name': 'redis', 'db.operation.name': operation } } as const
+}
+
 class PlatformRedis extends Redis {
   constructor(...given: [url: string, options: RedisOptions] | [options: RedisOptions]) {
     super(...(given as [string, RedisOptions]))
     endSocketTimeout(this)
+  }
+
+  override sendCommand(...given: Parameters<Redis['sendCommand']>): unknown {
+    return isTracing() ? inChildSpan(ofCommand(given[0]), () => super.sendCommand(...given)) : super.sendCommand(...given)
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {

@@ -6,7 +6,7 @@ import { v8Flags } from './config/v8-flags.js'
 
 for (const flag of v8Flags) setFlagsFromString(flag)
 
-/** A sidecar that the SDK runs, in the installation of the application: without the way to the queue, which takes what only the platform has installed. */
+/** A sidecar that the SDK runs, in the installation of the application: without the way to the queue and without traces, which take what only the platform has installed. */
 await runProcess(sidecarDefinition, async (config, life) => {
   // It ends with the application, however that ends: the channel between the two closes.
   const end = () => void process.kill(process.pid, 'SIGTERM')

@@ -1,5 +1,6 @@
 import { makeValidator } from 'envalid'
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
+import { loadTracing } from '../platform/cloud/traces.js'
 import {
   clusterProblems,
   databaseVariables,
@@ -95,7 +96,7 @@ const webConfig = {
 }
 
 /** The front door. Any number may run: none keeps anything that another one would need. */
-await runProcess({ name: 'web', spec: webConfig, check: clusterProblems }, async (config, life) => {
+await runProcess({ name: 'web', spec: webConfig, check: clusterProblems, loadTracing }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config)
   const app = createApp({ life, postgres, queues, clock })
   watchEpoch(life, postgres)

@@ -17,6 +17,7 @@ import { RightsPool } from '../reader/states/rights.js'
 import type { SidecarConfig } from '../sidecar/config/config.js'
 import { serveGrpc } from '../sidecar/grpc/server.js'
 import { sidecarHandlers } from '../sidecar/grpc/service.js'
+import { tracedHandlers } from '../sidecar/grpc/traced.js'
 import { SidecarMetrics } from '../sidecar/metrics/metrics.js'
 
 /** How long what is cached is answered while the API is away, when nothing else is configured: 7 days. */
@@ -53,7 +54,7 @@ export async function startSidecar(config: SidecarConfig, life: Life, loadDirect
   })
   const host = config.BIND_ADDRESS
   const grpcPort = await serveGrpc(life, {
-    handlers,
+    handlers: tracedHandlers(handlers),
     host,
     port: config.PORT,
     credentials: await credentials(config, life),

@@ -109,10 +109,14 @@ export class OwnProcesses {
   }
 
   sidecarOf(name: string): SidecarClient {
-    const wiring = this.#wiringOf(name)
-    const client = new SidecarClient(`${localHost(wiring)}:${wiring.ports.sidecar}`)
+    const client = new SidecarClient(this.sidecarAddressOf(name))
     this.#sidecars.push(client)
     return client
+  }
+
+  sidecarAddressOf(name: string): string {
+    const wiring = this.#wiringOf(name)
+    return `${localHost(wiring)}:${wiring.ports.sidecar}`
   }
 
   #wiringOf(name: string): Wiring {

@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 export const rooms = `
   src/kernel
   src/cli
-  src/platform/epoch src/platform/redis src/platform src/platform/list src/platform/cloud src/platform/release
+  src/platform/context src/platform/epoch src/platform/redis src/platform src/platform/list src/platform/cloud src/platform/release
   src/environment/model src/environment/records src/environment
   src/metering/model
   src/changes/model src/changes/wire src/changes

@@ -22,6 +22,12 @@ describe('the shapes of jobs', () => {
     it(`of ${name} are read as they were written`, () => {
       expect(definition.parse(read(file))).to.deep.equal(read(file))
     })
+
+    it(`of ${name} are read with what a later release says beside them`, () => {
+      const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' }
+      const { trace: _, ...job } = definition.parse({ ...(read(file) as object), trace }) as { v: number; trace?: unknown }
+      expect(job).to.deep.equal(read(file))
+    })
   }
 
   it('are all here', () => {

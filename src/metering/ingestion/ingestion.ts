@@ -5,6 +5,7 @@ import { announcementOf } from '../../changes/wire/announcements.js'
 import { holdersKey, leasePrefix } from '../../changes/wire/holders.js'
 import type { Clock } from '../../kernel/clock.js'
 import type { Problem } from '../../kernel/problem.js'
+import { inChildSpan } from '../../platform/context/tracing.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Registry } from '../../platform/metrics.js'
 import { Bindings } from '../counting/bindings.js'
@@ -101,7 +102,7 @@ export class Ingestion {
   ): void {
     const { prefix, log } = this.#parts
     const reply = [replyChannel(prefix, door), packReply({ batchId, answers })] as const
-    const sent =
+    const send = (): Promise<unknown> =>
       announcement && usages.length > 0
         ? this.#redis.announceAndReply(
             leasePrefix(prefix),
@@ -110,9 +111,11 @@ export class Ingestion {
             ...reply,
           )
         : this.#redis.publish(...reply)
-    sent.catch((error: unknown) => log.warn({ err: error, batchId }, 'reply lost'))
+    inChildSpan(ofReply, send).catch((error: unknown) => log.warn({ err: error, batchId }, 'reply lost'))
   }
 }
+
+const ofReply = { name: 'reply', kind: 'producer' } as const
 
 /**
  * Readers that hold the state can take the usage over, where nothing else has changed; with it, their state is as of this report. Of many reports of the same

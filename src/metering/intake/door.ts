@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.js'
 import { Problem } from '../../kernel/problem.js'
 import { heapBytes } from '../../kernel/weight.js'
+import { currentSpan, inSharedSpan, type Span } from '../../platform/context/tracing.js'
 import type { JobQueue } from '../../platform/queue.js'
 import { notCounted, notCountedInTime, outcomeUnknown, tooMuchWaiting } from '../model/problems.js'
 import { type EventItem, keyOfMeasurement, type ReportItem } from '../model/report.js'
@@ -48,6 +49,8 @@ interface WaitingCall extends SentCall {
   /** It was handed to the queue, or is about to be. */
   isSent: boolean
   isSettled: boolean
+  /** That it is made in; undefined: there are no traces. */
+  span: Span | undefined
 }
 
 /** Calls of one environment that go to one queue. */
@@ -86,6 +89,9 @@ export interface DoorParts extends ExchangeParts {
   /** How long callers wait at most; absent: ten seconds. */
   answerWithinMs?: number
 }
+
+/** From when a batch leaves until it is answered. */
+const ofBatch = { name: 'usage batch', kind: 'internal' } as const
 
 /**
  * Gathers concurrent calls into jobs and answers each when its job is committed. A batch leaves at the end of the event loop's
@@ -136,7 +142,8 @@ export class Door {
         else reject(outcome.problem)
       }
       const call = { deadline: now + deadlineMs, items }
-      const waiting: WaitingCall = { call, load, since: performance.now(), heard: null, settle, isSent: false, isSettled: false }
+      const [since, span] = [performance.now(), currentSpan()]
+      const waiting: WaitingCall = { call, load, since, heard: null, settle, isSent: false, isSettled: false, span }
       const forget = patience?.whenOver(() => {
         if (!waiting.isSent) settle({ problem: notCountedInTime() })
         // The process may have stood still: what has arrived meanwhile is read first.
@@ -287,7 +294,8 @@ export class Door {
     }
     for (const call of calls) call.isSent = true
     const { environmentId, queue } = lane
-    void exchange(this.#parts, this.#waits, { environmentId, queue, calls, committed: freeSlot }).catch(fail).finally(end)
+    const send = () => exchange(this.#parts, this.#waits, { environmentId, queue, calls, committed: freeSlot })
+    void inSharedSpan(ofBatch, calls, send).catch(fail).finally(end)
   }
 
   #leave({ environmentId }: Lane, { load }: WaitingCall): void {

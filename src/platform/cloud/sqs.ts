@@ -11,8 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Message, SQSClient } from '@aws-sdk/client-sqs'
 import { Problem } from '../../kernel/problem.js'
 import type { Secret } from '../../kernel/secret.js'
+import { type JobMetrics, jobMetrics } from '../job-metrics.js'
 import type { Life } from '../process.js'
-import { type JobDefinition, type JobMetrics, jobMetrics } from '../queue.js'
+import type { JobDefinition } from '../queue.js'
 
 export interface SqsQueue {
   url: string

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
+import { inChildSpan, isTracing, traceHeaders } from '../../platform/context/tracing.js'
 
 /** One server over kept connections. On `node:http`, which is loaded anyway: undici's pool takes 8 MB and a quarter of a second to load. */
 export class HttpClient {
@@ -21,13 +22,30 @@ export class HttpClient {
    * Fails with what the socket says, with an AbortError when the signal aborts, and with a RangeError on an answer that is too large; with Unsent where one of
    * the first two happened before there was a connection.
    */
-  async send({ path, body, ...request }: HttpRequest): Promise<HttpAnswer> {
+  send(request: HttpRequest): Promise<HttpAnswer> {
+    if (!isTracing()) return this.#send(request)
+    const { method } = request
+    // The path may name a customer.
+    const attributes = {
+      'http.request.method': method,
+      'server.address': this.#base.hostname,
+      'server.port': Number(this.#base.port) || undefined,
+    }
+    return inChildSpan({ name: method, kind: 'client', attributes }, async (span) => {
+      const answer = await this.#send(request)
+      span?.set({ 'http.response.status_code': answer.status })
+      return answer
+    })
+  }
+
+  async #send({ path, body, headers: given, ...request }: HttpRequest): Promise<HttpAnswer> {
+    const headers = { ...given, ...traceHeaders() }
     const isSecure = this.#base.protocol === 'https:'
     const send = isSecure ? httpsRequest : httpRequest
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       let isConnected = false
       const url = { protocol: this.#base.protocol, hostname: this.#base.hostname.replace(/^\[|\]$/g, ''), port: this.#base.port }
-      const sent = send({ ...url, ...request, path: `${this.#base.pathname.replace(/\/$/, '')}${path}`, agent: this.#agent })
+      const sent = send({ ...url, ...request, headers, path: `${this.#base.pathname.replace(/\/$/, '')}${path}`, agent: this.#agent })
       // What is written before that is kept in this process.
       sent.once('socket', (socket) => {
         if (sent.reusedSocket || !socket.connecting) isConnected = true

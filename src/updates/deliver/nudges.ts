@@ -1,3 +1,4 @@
+import { currentSpan, inTraceOf, type Span } from '../../platform/context/tracing.js'
 import type { Life } from '../../platform/process.js'
 
 /**
@@ -9,6 +10,8 @@ const pauseMs = 80
 interface Pause {
   timer: NodeJS.Timeout
   hasChanged: boolean
+  /** Of the last change. */
+  span: Span | undefined
 }
 
 /**
@@ -19,17 +22,18 @@ export function createNudges(life: Life, announce: (environmentId: string) => vo
   const pauses = new Map<string, Pause>()
   const nudge = (environmentId: string): void => {
     const pause = pauses.get(environmentId)
-    if (pause) pause.hasChanged = true
+    const span = currentSpan()
+    if (pause) Object.assign(pause, { hasChanged: true, span })
     else {
       announce(environmentId)
-      pauses.set(environmentId, { timer: setTimeout(end, pauseMs, environmentId), hasChanged: false })
+      pauses.set(environmentId, { timer: setTimeout(end, pauseMs, environmentId), hasChanged: false, span })
     }
   }
   const end = (environmentId: string): void => {
     const pause = pauses.get(environmentId)!
     clearTimeout(pause.timer)
     pauses.delete(environmentId)
-    if (pause.hasChanged) nudge(environmentId)
+    if (pause.hasChanged) inTraceOf(pause.span, () => nudge(environmentId))
   }
   life.open('nudges', pauses, () => {
     for (const [environmentId, { timer, hasChanged }] of pauses) {

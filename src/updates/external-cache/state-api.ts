@@ -3,6 +3,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import { checkRefId } from '../../kernel/id.js'
 import { Problem, unavailable } from '../../kernel/problem.js'
 import type { Secret } from '../../kernel/secret.js'
+import { inChildSpan, traceHeaders } from '../../platform/context/tracing.js'
 import type { EntityId } from './keys.js'
 import { type StateJson, toWritableState } from './state-json.js'
 import type { WritableState } from './value.js'
@@ -96,7 +97,16 @@ export class StateApi {
     return this.#send({ method: 'GET', path: this.#base + statePath(id, also), headers, signal })
   }
 
-  async #send<T>(request: Dispatcher.RequestOptions): Promise<Answered<T>> {
+  #send<T>(request: Dispatcher.RequestOptions & { headers: Record<string, string> }): Promise<Answered<T>> {
+    const { method } = request
+    return inChildSpan({ name: method, kind: 'client', attributes: { 'http.request.method': method } }, async (span) => {
+      const answered = await this.#exchange<T>({ ...request, headers: { ...request.headers, ...traceHeaders() } })
+      span?.set({ 'http.response.status_code': answered.statusCode })
+      return answered
+    })
+  }
+
+  async #exchange<T>(request: Dispatcher.RequestOptions): Promise<Answered<T>> {
     try {
       const response = await this.#pool.request(request)
       return { statusCode: response.statusCode, answer: parseAnswer(await response.body.text()) }

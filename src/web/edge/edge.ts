@@ -3,8 +3,9 @@ import type { ServerResponse } from 'node:http'
 import { type DocumentNode, execute, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql'
 import type { Context, Middleware } from 'koa'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
-import { newId } from '../../kernel/id.js'
 import { Problem, type ProblemCode } from '../../kernel/problem.js'
+import { tracedRequest } from '../../platform/context/traced-request.js'
+import { currentSpan, newTraceId } from '../../platform/context/tracing.js'
 import type { Logger } from '../../platform/logger.js'
 import { withinSignal } from '../../platform/within-signal.js'
 import type { AskedFreshness } from '../../updates/held/fresh-reads.js'
@@ -84,7 +85,7 @@ export function serveEdge(options: EdgeOptions): Middleware {
     if (!url.startsWith('/v1/')) return next()
     if (ctx.method === 'GET' || ctx.method === 'HEAD') {
       ctx.respond = false
-      return answer(ctx, pages, options)
+      return tracedRequest('/v1', ctx.req, ctx.res, () => answer(ctx, pages, options))
     }
     if (ctx.method === 'OPTIONS') return allowBrowsers(ctx, async () => undefined)
     ctx.status = 405
@@ -102,6 +103,7 @@ async function answer(ctx: Context, pages: Pages, { app, trusted, rateLimits, lo
     facts.environmentId = identity.environmentId
     rateLimits.take(identity, address)
     const route = readRoute(req.url ?? '')
+    tellTrace(req.method, route, identity)
     const page = await pages.get(route, identity, freshnessOf(req.headers, { identity, address, rateLimits }))
     const isKnown = matches(req.headers['if-none-match'], page.etag)
     if (isKnown) res.writeHead(304, { ...alwaysSent, ...serverTime(app.clock), etag: page.etag }).end()
@@ -117,6 +119,12 @@ async function answer(ctx: Context, pages: Pages, { app, trusted, rateLimits, lo
   }
 }
 
+function tellTrace(method = 'GET', { document }: EdgeRoute, { environmentId }: Identity): void {
+  const span = currentSpan()
+  span?.rename(`${method} /v1 ${document}`)
+  span?.set({ 'tollgate.operation': document, 'tollgate.environment_id': environmentId })
+}
+
 const json = 'application/json; charset=utf-8'
 const alwaysSent = {
   'cache-control': 'private, no-cache',
@@ -125,7 +133,7 @@ const alwaysSent = {
 }
 
 function refuse(res: ServerResponse, problem: Problem, log: Logger, facts: { environmentId?: string }): void {
-  const traceId = newId()
+  const traceId = newTraceId()
   logProblem(log, 'edge request', problem, { traceId, ...facts })
   const headers = { ...alwaysSent, 'cache-control': 'no-store', 'content-type': json, 'x-trace-id': traceId }
   if (problem.code === 'RESOURCE_EXHAUSTED') {
@@ -197,7 +205,7 @@ class Pages {
     const source = app.entitlements
     const entitlements = state ? { state: async () => state, check: source.check.bind(source) } : source
     const room = new AnswerRoom()
-    const operation = { traceId: newId(), signal: AbortSignal.timeout(timeoutMs), weigh: room.takeValue.bind(room) }
+    const operation = { traceId: newTraceId(), signal: AbortSignal.timeout(timeoutMs), weigh: room.takeValue.bind(room) }
     // A state makes a short answer.
     const nextTurn = () => turns.take(identity.environmentId)
     const inTurns = state ? null : new Turns(givenUpBy(operation.signal), nextTurn)

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Middleware } from 'koa'
 import type { Clock } from '../../kernel/clock.js'
 import { Problem } from '../../kernel/problem.js'
+import { tracedRequest } from '../../platform/context/traced-request.js'
 import type { Logger } from '../../platform/logger.js'
 import type { TrustedProxies } from '../access/address.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
@@ -31,7 +32,7 @@ export function serveGraphql(parts: GraphqlParts): Middleware {
     if (!isGraphql(ctx.req)) return next()
     if (ctx.method === 'OPTIONS') return allowBrowsers(ctx, async () => undefined)
     ctx.respond = false
-    return answerGraphql(parts, ctx.req, ctx.res)
+    return tracedRequest('/graphql', ctx.req, ctx.res, () => answerGraphql(parts, ctx.req, ctx.res))
   }
 }
 

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
 import { Problem } from '../../kernel/problem.js'
+import { tracedRequest } from '../../platform/context/traced-request.js'
 import { healthHandler } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
 import type { SocketDoor } from '../live/socket.js'
@@ -50,7 +51,7 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
   const server = createServer(headLimits, (request, response) => {
     // The hottest path of the process goes without Koa, whose conveniences it does not use.
     if (request.method !== 'POST' || !isGraphql(request)) return void answerOthers(request, response)
-    answerGraphql(graphql, request, response).catch((error: unknown) => {
+    tracedRequest('/graphql', request, response, () => answerGraphql(graphql, request, response)).catch((error: unknown) => {
       log.error({ err: error, path: '/graphql' }, 'request failed')
       response.destroy()
     })

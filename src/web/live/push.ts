@@ -10,6 +10,7 @@ import {
 } from 'graphql'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
+import { newTraceId, outsideTrace } from '../../platform/context/tracing.js'
 import type { Logger } from '../../platform/logger.js'
 import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
 import type { ChangeStream } from '../../updates/stream/change-stream.js'
@@ -113,7 +114,8 @@ export class Push {
     const broadcast: Broadcast = { listeners: new Set(), controller, started: source }
     controller.signal.addEventListener('abort', giveBack)
     this.#broadcasts.set(key, broadcast)
-    source.then((changes) => this.#run(key, broadcast, request, changes)).catch(() => this.#end(key, broadcast))
+    // It goes on when whoever began it is answered.
+    outsideTrace(() => source.then((changes) => this.#run(key, broadcast, request, changes)).catch(() => this.#end(key, broadcast)))
     return broadcast
   }
 
@@ -161,7 +163,7 @@ export class Push {
         for (const listener of broadcast.listeners) listener.startAfresh()
         return
       }
-      const [problem, traceId] = [Problem.from(error), newId()]
+      const [problem, traceId] = [Problem.from(error), newTraceId()]
       logProblem(log, 'subscription', problem, { traceId, environmentId: request.identity.environmentId })
       for (const listener of broadcast.listeners) listener.fail(toWireError(problem, traceId))
     } finally {
@@ -215,7 +217,7 @@ export class Push {
     return createContext({
       app,
       identity,
-      operation: { traceId: newId(), signal },
+      operation: { traceId: newTraceId(), signal },
       turns,
       listening: {
         changes: (kinds) => feed.changes(environmentId, { kinds, customerId, signal }),

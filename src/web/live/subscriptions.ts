@@ -1,11 +1,11 @@
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql'
 import type { SubscribePayload } from 'graphql-ws'
-import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
+import { inSpan, isTracing, newTraceId, readContext, type TraceContext } from '../../platform/context/tracing.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Identity } from '../access/auth.js'
 import type { RateLimits } from '../access/rate-limits.js'
-import { Documents } from '../graphql/door/documents.js'
+import { Documents, fieldOf } from '../graphql/door/documents.js'
 import { toProblem, toWireError } from '../graphql/operations/errors.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
 import type { Connection } from './connection.js'
@@ -53,7 +53,7 @@ export class Subscriptions {
   /** What graphql-ws is to subscribe to, or why not. `subscriptions`: on the socket, this one among them. */
   async prepare(
     { client, id, subscriptions }: { client: Subscriber; id: string; subscriptions: number },
-    { query, operationName, variables }: SubscribePayload,
+    { query, operationName, variables, extensions }: SubscribePayload,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const { schema, rateLimits } = this.#parts
     const identity = client.identity!
@@ -65,7 +65,7 @@ export class Subscriptions {
         throw invalidInput(`Variables of a subscription have at most ${maxVariablesCharacters} characters`)
       // At once: what is told while it waited for a turn would be missed.
       const prepared = this.#documents.prepare(query)
-      if (!('document' in prepared)) return prepared.map((error) => toWireError(toProblem(error), newId(), error))
+      if (!('document' in prepared)) return prepared.map((error) => toWireError(toProblem(error), newTraceId(), error))
       const { document } = prepared
       const operation = getOperationAST(document, operationName)
       if (operation?.operation !== 'subscription')
@@ -75,15 +75,27 @@ export class Subscriptions {
       if (cost > maxSubscriptionCost)
         throw invalidInput(`The subscription costs ${cost}, at most ${maxSubscriptionCost} is taken: ask for fewer fields.`)
       const request = { identity, query, prepared, operationName, variables, cost }
-      return { schema, document, operationName, contextValue: { request, client, id } satisfies Accepted }
+      const accepted: Accepted = { request, client, id, field: fieldOf(operation), trace: readContext(extensions) }
+      return { schema, document, operationName, contextValue: accepted }
     } catch (error) {
-      return [toWireError(Problem.from(error), newId())]
+      return [toWireError(Problem.from(error), newTraceId())]
     }
   }
 
   /** What is pushed goes to the socket directly; the stream that graphql-ws sees only ends. */
-  async subscribe({ contextValue }: ExecutionArgs): Promise<AsyncIterable<never> | ExecutionResult> {
-    const { request, client, id } = contextValue as Accepted
+  subscribe({ contextValue }: ExecutionArgs): Promise<AsyncIterable<never> | ExecutionResult> {
+    const accepted = contextValue as Accepted
+    if (!isTracing()) return this.#subscribe(accepted)
+    const { request, field, trace: parent } = accepted
+    const attributes = { 'tollgate.operation': field, 'tollgate.environment_id': request.identity.environmentId }
+    return inSpan({ name: `graphql ${field}`, kind: 'server', attributes, parent }, async (span) => {
+      const answer = await this.#subscribe(accepted)
+      if ('errors' in answer) span?.fail(String(answer.errors?.[0]?.extensions.code))
+      return answer
+    })
+  }
+
+  async #subscribe({ request, client, id }: Accepted): Promise<AsyncIterable<never> | ExecutionResult> {
     const cost = request.cost + (isOfOneClient(request.prepared) ? catchUpCost : 0)
     const stream = new SilentStream()
     const head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
@@ -104,7 +116,7 @@ export class Subscriptions {
       return stream
     } catch (error) {
       client.cost -= cost
-      const [problem, traceId] = [Problem.from(error), newId()]
+      const [problem, traceId] = [Problem.from(error), newTraceId()]
       logProblem(this.#parts.log, 'subscription', problem, { traceId, environmentId: request.identity.environmentId })
       return { errors: [toWireError(problem, traceId)] }
     }
@@ -116,6 +128,10 @@ interface Accepted {
   request: Parameters<Push['join']>[0]
   client: Subscriber
   id: string
+  /** The root field. */
+  field: string | undefined
+  /** That the client goes on with: `traceparent` among the extensions of its message, as a socket has no headers for each. */
+  trace: TraceContext | null
 }
 
 const tail = Buffer.from('}')

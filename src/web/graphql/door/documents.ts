@@ -54,6 +54,12 @@ export function operationOf({ operations }: PreparedDocument, name: string | nul
   return operations.length === 1 ? operations[0] : undefined
 }
 
+/** The first root field. */
+export function fieldOf(operation: OperationDefinitionNode | undefined): string | undefined {
+  const first = operation?.selectionSet.selections.find((node) => node.kind === 'Field')
+  return first?.name.value
+}
+
 /**
  * Parses and validates documents once. Clients send the same few over and over: doing it each time costs more than most answers. A document is kept when it
  * comes for the second time: so those that somebody makes up anew for each request take no memory, and nobody's place.

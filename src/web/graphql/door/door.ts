@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import { beforeCounting } from '../../../metering/model/problems.js'
+import { currentSpan, inChildSpan } from '../../../platform/context/tracing.js'
 import type { Logger } from '../../../platform/logger.js'
 import { Histogram, latencyBuckets, type Registry, showKept } from '../../../platform/metrics.js'
 import { turns } from '../../access/fair-turns.js'
@@ -89,8 +90,20 @@ export class GraphqlDoor {
     return { status, headers: { ...jsonHeaders, 'x-trace-id': operation.traceId }, body: JSON.stringify({ errors: [error] }) }
   }
 
-  async #answerOne(request: GraphqlRequest, room?: AnswerRoom): Promise<GraphqlAnswer> {
+  #answerOne(request: GraphqlRequest, room?: AnswerRoom): Promise<GraphqlAnswer> {
     const operation = new Operation(room)
+    if (currentSpan() === undefined) return this.#answer(request, operation)
+    return inChildSpan({ name: 'graphql', kind: 'internal' }, async (span) => {
+      const answer = await this.#answer(request, operation)
+      const { field, code, environmentId } = operation
+      span?.rename(`graphql ${field ?? 'refused'}`)
+      span?.set({ 'tollgate.operation': field, 'tollgate.environment_id': environmentId })
+      if (code !== undefined) span?.fail(code)
+      return answer
+    })
+  }
+
+  async #answer(request: GraphqlRequest, operation: Operation): Promise<GraphqlAnswer> {
     const bare = await this.#answerOperation(request, operation)
     const answer = bare.body === null && !request.isOfList ? this.#explained(request, bare, operation) : bare
     const { field = 'none', code = 'ok', startedAt, environmentId } = operation

@@ -12,7 +12,7 @@ import { catalogListSizes } from '../catalog/list-sizes.js'
 import { createContext, type RequestContext, type Services } from '../operations/context.js'
 import type { Operation } from '../operations/operation.js'
 import { Turns } from '../operations/turns.js'
-import { Documents, operationOf } from './documents.js'
+import { Documents, fieldOf, operationOf } from './documents.js'
 import { readQuestion } from './kept-answers.js'
 import { type CostOf, type ListSizes, maxCost, maxCostAtOnce, maxNameLength } from './limits.js'
 import type { ReadReport } from './reports.js'
@@ -155,8 +155,3 @@ export class Preparation {
 
 /** For introspection only: addresses end up in logs. */
 const urlKeyOf = (url: string): string | undefined => new URLSearchParams(url.split('?')[1]).get('apiKey') ?? undefined
-
-function fieldOf(operation: OperationDefinitionNode | undefined): string | undefined {
-  const first = operation?.selectionSet.selections.find((node) => node.kind === 'Field')
-  return first?.name.value
-}

@@ -1,5 +1,5 @@
-import { newId } from '../../../kernel/id.js'
 import type { Patience } from '../../../metering/intake/patience.js'
+import { newTraceId } from '../../../platform/context/tracing.js'
 import { AnswerRoom } from './answer-text.js'
 
 /** An operation on its way, as logs, metrics and whoever waits for it know it. What most operations never need is made when it is asked for. */
@@ -23,9 +23,9 @@ export class Operation implements Patience {
     this.room = room
   }
 
-  /** Joins an answer with its log line. */
+  /** Joins an answer with its log line, and with its trace when there are traces. */
   get traceId(): string {
-    this.#traceId ??= newId()
+    this.#traceId ??= newTraceId()
     return this.#traceId
   }
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Scope } from '../../../src/platform/scope.js'
+import { Scope } from '../../../../src/platform/context/scope.js'
 
 describe('a scope', () => {
   it('has its value in all that the work awaits, and each work its own', async () => {
