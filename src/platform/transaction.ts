@@ -1,7 +1,8 @@
 /**
  * Transactions: in Prisma's words, or of raw SQL on a pool.
  *
- * lost race  PostgreSQL gave a transaction up for another's sake: it runs again at once
+ * lost race      PostgreSQL gave a transaction up for another's sake: it runs again at once
+ * before commit  what is done last in a transaction: for what is gathered in it and written once
  */
 import type pg from 'pg'
 import { storeErrorOf } from '../kernel/store-errors.js'
@@ -10,9 +11,34 @@ import type { Db, PrismaClient } from './postgres.js'
 const maxAttempts = 5
 const readOnly = '25006'
 
+type Transaction = Db | pg.PoolClient
+type Last = () => Promise<void>
+
+/** Those that are under way, with what is to be done last in each. */
+const underWay = new WeakMap<object, Last[]>()
+
+/** Has `last` done in the transaction when its work is done. @throws Error when `db` is none of the transactions of this file */
+export function beforeCommit(db: Transaction, last: Last): void {
+  const all = underWay.get(db)
+  if (!all) throw new Error('this is to be done in a transaction')
+  all.push(last)
+}
+
+async function withLast<Tx extends Transaction, T>(db: Tx, work: (db: Tx) => Promise<T>): Promise<T> {
+  const lasts: Last[] = []
+  underWay.set(db, lasts)
+  try {
+    const result = await work(db)
+    for (const last of lasts) await last()
+    return result
+  } finally {
+    underWay.delete(db)
+  }
+}
+
 /** `work` must not call anything but the database: it runs again after a lost race. */
 export function inTransaction<T>(prisma: PrismaClient, work: (db: Db) => Promise<T>): Promise<T> {
-  return repeated(() => prisma.$transaction(work))
+  return repeated(() => prisma.$transaction((db) => withLast(db, work)))
 }
 
 /** The same on one connection of the pool. A connection that cannot even roll back, or only reads, is not used again. */
@@ -25,7 +51,7 @@ async function attempt<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promis
   let broken: Error | undefined
   try {
     await client.query('BEGIN')
-    const result = await work(client)
+    const result = await withLast(client, work)
     await client.query('COMMIT')
     return result
   } catch (error) {

@@ -124,7 +124,7 @@ export class Preparation {
     if (isLarge) rateLimits.takeCost(identity, address, cost)
     const inTurns = isLarge ? new Turns(operation, () => turns.take(identity.environmentId)) : null
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable]) : null
-    const contextValue = createContext({ app, identity, isOperator, operation, turns: inTurns })
+    const contextValue = createContext({ app, identity, isOperator, address, operation, turns: inTurns })
     const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
     return { request, operation, kind: definition?.operation, args, usesDatabase, isLarge, state, report }

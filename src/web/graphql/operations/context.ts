@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader'
+import type { AuditLog } from '../../../audit/log.js'
 import type { BuiltinProvider } from '../../../billing/builtin/provider.js'
 import type { BillingReads, BillingView } from '../../../billing/reads.js'
 import type { Discount } from '../../../billing/rules/billing.js'
@@ -41,6 +42,7 @@ import type { Turns } from './turns.js'
 export interface Services {
   /** The database's. */
   clock: Clock
+  auditLog: AuditLog
   billing: BillingSync
   billingProvider: BuiltinProvider
   billingReads: BillingReads
@@ -75,6 +77,8 @@ export interface RequestContext {
   /** The request carries the operator key too. */
   isOperator: boolean
   traceId: string
+  /** Of the caller; null: it is not known. */
+  address: string | null
   /** Aborts when nobody waits for the answer any more. */
   signal: AbortSignal
   /** The same for who waits for it within this process. */
@@ -124,6 +128,8 @@ export interface ContextFacts {
   identity: Identity
   /** Default false. */
   isOperator?: boolean
+  /** Absent: what is asked changes nothing. */
+  address?: string
   /** What it has is asked for only when it is needed. Without `weigh` the answer may have any size. */
   operation: Pick<RequestContext, 'traceId' | 'signal'> & Partial<Pick<RequestContext, 'weigh' | 'patience'>>
   /** Absent: the answer is small. */
@@ -136,6 +142,7 @@ class OperationContext implements RequestContext {
   readonly app: Services
   readonly identity: Identity
   readonly isOperator: boolean
+  readonly address: string | null
   readonly now: EpochMs
   readonly turns: Turns | null
   readonly changes: RequestContext['changes']
@@ -143,11 +150,12 @@ class OperationContext implements RequestContext {
   readonly #operation: ContextFacts['operation']
   #loaders: Loaders | undefined
 
-  constructor({ app, identity, isOperator = false, operation, turns = null, listening = notListening }: ContextFacts) {
+  constructor({ app, identity, isOperator = false, address, operation, turns = null, listening = notListening }: ContextFacts) {
     this.app = app
     this.now = app.clock.now()
     this.identity = identity
     this.isOperator = isOperator
+    this.address = address ?? null
     this.turns = turns
     this.#operation = operation
     this.changes = listening.changes

@@ -9,6 +9,7 @@ const key = {
   hasPersistentCache: false,
   allowsUnsignedClientReads: false,
   keyId: 'k',
+  keyName: 'backend',
 }
 const server: Identity = { ...key, kind: 'SERVER', customerId: null }
 const client: Identity = { ...key, kind: 'CLIENT', customerId: 'mine' }
