@@ -1,5 +1,6 @@
 /** The command line of an operator: environments, keys and the catalog, straight in the database. */
 
+import { originating } from '../../audit/record/origin.js'
 import { findSoldTerms } from '../../billing/sold-terms.js'
 import { CatalogService } from '../../catalog/service.js'
 import { UnreadableChanges } from '../../changes/unreadable.js'
@@ -56,7 +57,7 @@ export async function runAdmin({
     }
     if (databaseUrl === null) throw new UsageError('no database: set DATABASE_URL, or start the platform (npm start) and try again')
     const answer = await withServices({ databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, folder }, (context) =>
-      typed.command.run(context, typed.values, typed.argument),
+      originating({ ...operator, operation: `admin ${typed.command.name}` }, () => typed.command.run(context, typed.values, typed.argument)),
     )
     print(isJson ? JSON.stringify(answer.json, null, 2) : answer.text)
     return answer.hasDifferences ? 1 : 0
@@ -65,6 +66,9 @@ export async function runAdmin({
     return error instanceof UsageError ? 2 : 1
   }
 }
+
+/** Whoever may reach the database. */
+const operator = { actor: { kind: 'OPERATOR', id: null, name: 'operator' }, address: null, traceId: null } as const
 
 const program: Program<AdminContext> = {
   call: 'npm run -s admin --',
