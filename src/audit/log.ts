@@ -1,5 +1,5 @@
-import { invalidInput } from '../kernel/problem.js'
 import type { EpochMs } from '../kernel/clock.js'
+import { invalidInput } from '../kernel/problem.js'
 import { column, nullable } from '../platform/list/columns.js'
 import { type List, readPage, withRecords } from '../platform/list/page.js'
 import type { Filter, Page, Paging } from '../platform/list/request.js'

@@ -244,12 +244,7 @@ const chargesOf = oncePerGroup(async (db, all: { environmentId: string; ids: rea
 })
 
 /** What the provider told becomes the mirror. Older news than what it has change nothing; answers whether it changed. */
-export async function mirrorInvoice(
-  db: Db,
-  before: Invoice,
-  news: KnownInvoice,
-  failedSince: EpochMs | null,
-): Promise<boolean> {
+export async function mirrorInvoice(db: Db, before: Invoice, news: KnownInvoice, failedSince: EpochMs | null): Promise<boolean> {
   const { billingId, number, status, revision, requiresAction, attemptCount, paymentUrl, paymentSecret, errorMessage, refundedAmount } =
     news
   const { environmentId, id } = before

@@ -33,7 +33,10 @@ export function auditedChanges(
   })
 }
 
-function definitionOf({ kind, refId }: CatalogChange, { features, products, plans, addons, coupons }: CatalogDocument): Record<string, unknown> {
+function definitionOf(
+  { kind, refId }: CatalogChange,
+  { features, products, plans, addons, coupons }: CatalogDocument,
+): Record<string, unknown> {
   if (kind === 'feature' || kind === 'meter') {
     const { events, ...feature } = find(features, refId)
     return kind === 'feature' ? feature : { ...events }

@@ -65,7 +65,16 @@ export async function insertPromotional(db: Db, granted: readonly PromotionalEnt
 }
 
 const factsOf = (
-  { environmentId, id, customerId, usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues, ...rest }: Omit<PromotionalEntitlement, 'feature'>,
+  {
+    environmentId,
+    id,
+    customerId,
+    usageLimit,
+    hasUnlimitedUsage,
+    hasSoftLimit,
+    enumValues,
+    ...rest
+  }: Omit<PromotionalEntitlement, 'feature'>,
   featureRefId: string,
 ): PromotionalFacts => {
   const { resetPeriod, period, description, isVisible, startDate, endDate, status } = rest
@@ -82,7 +91,11 @@ export async function revokeHeld(
   at: number,
 ): Promise<void> {
   const where = { environmentId, customerId, revokedAt: null, ...(featureIds && { featureId: { in: [...featureIds] } }) }
-  const held = await db.promotionalEntitlement.findMany({ where, include: { feature: { select: { refId: true } } }, orderBy: { id: 'asc' } })
+  const held = await db.promotionalEntitlement.findMany({
+    where,
+    include: { feature: { select: { refId: true } } },
+    orderBy: { id: 'asc' },
+  })
   if (held.length === 0) return
   await db.promotionalEntitlement.updateMany({ where, data: { revokedAt: new Date(at), dueAt: null } })
   for (const { feature, ...row } of held) recordAudit(db, auditedPromotional(factsOf(fromRow(row, at), feature.refId), null))

@@ -11,13 +11,20 @@ export const auditedEnvironment = (before: Environment | null, after: Environmen
 })
 
 /** That its signing secret is another one, and for how long the one before is valid too. */
-export const auditedSecret = (environment: Environment, { before, after, previousExpiresAt }: { before: Uint8Array; after: Uint8Array; previousExpiresAt: number }): AuditedChange => ({
+export const auditedSecret = (
+  environment: Environment,
+  { before, after, previousExpiresAt }: { before: Uint8Array; after: Uint8Array; previousExpiresAt: number },
+): AuditedChange => ({
   ...of(environment),
   before: { signingSecret: hidden(Buffer.from(before).toString('hex')), previousExpiresAt: null },
   after: { signingSecret: hidden(Buffer.from(after).toString('hex')), previousExpiresAt: isoOrNull(previousExpiresAt) },
 })
 
-export const auditedTestClock = (environment: Pick<Environment, 'id' | 'refId'>, before: Date | null, after: Date | null): AuditedChange => ({
+export const auditedTestClock = (
+  environment: Pick<Environment, 'id' | 'refId'>,
+  before: Date | null,
+  after: Date | null,
+): AuditedChange => ({
   ...of(environment),
   before: { testClock: before?.toISOString() ?? null },
   after: { testClock: after?.toISOString() ?? null },

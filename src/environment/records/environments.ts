@@ -56,7 +56,11 @@ export async function findEnvironmentById(db: Db, id: string): Promise<Environme
 
 /** The same for a change of it: nobody else changes it until the transaction ends. */
 async function holdEnvironment(db: Db, by: { refId: string } | { id: string }): Promise<Environment | null> {
-  await db.$queryRaw('refId' in by ? Prisma.sql`SELECT FROM environment WHERE ref_id = ${by.refId} FOR NO KEY UPDATE` : Prisma.sql`SELECT FROM environment WHERE id = ${by.id}::uuid FOR NO KEY UPDATE`)
+  await db.$queryRaw(
+    'refId' in by
+      ? Prisma.sql`SELECT FROM environment WHERE ref_id = ${by.refId} FOR NO KEY UPDATE`
+      : Prisma.sql`SELECT FROM environment WHERE id = ${by.id}::uuid FOR NO KEY UPDATE`,
+  )
   return 'refId' in by ? findEnvironment(db, by.refId) : findEnvironmentById(db, by.id)
 }
 
@@ -164,11 +168,7 @@ export async function findKey(db: Db, id: string): Promise<ApiKey | null> {
 }
 
 /** Answers false when the key was revoked already. */
-export async function setKeyEnd(
-  db: Db,
-  before: ApiKey,
-  end: { expiresAt: EpochMs } | { revokedAt: EpochMs },
-): Promise<boolean> {
+export async function setKeyEnd(db: Db, before: ApiKey, end: { expiresAt: EpochMs } | { revokedAt: EpochMs }): Promise<boolean> {
   const { environmentId, id } = before
   const data = 'expiresAt' in end ? { expiresAt: new Date(end.expiresAt) } : { revokedAt: new Date(end.revokedAt) }
   const { count } = await db.apiKey.updateMany({ where: { environmentId, id, revokedAt: null }, data })

@@ -57,7 +57,9 @@ export async function runAdmin({
     }
     if (databaseUrl === null) throw new UsageError('no database: set DATABASE_URL, or start the platform (npm start) and try again')
     const answer = await withServices({ databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, folder }, (context) =>
-      originating({ ...operator, operation: `admin ${typed.command.name}` }, () => typed.command.run(context, typed.values, typed.argument)),
+      originating({ ...operator, operation: `admin ${typed.command.name}` }, () =>
+        typed.command.run(context, typed.values, typed.argument),
+      ),
     )
     print(isJson ? JSON.stringify(answer.json, null, 2) : answer.text)
     return answer.hasDifferences ? 1 : 0

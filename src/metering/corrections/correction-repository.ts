@@ -63,7 +63,10 @@ export async function changeEvent(
 ): Promise<void> {
   const key = [environmentId, event.batchId, event.position, toTime(event.occurredAt)]
   const where = 'environment_id = $1::uuid AND batch_id = $2::uuid AND position = $3::int AND occurred_at = $4::timestamptz'
-  const { rows } = await db.query<{ dimensions: Dimensions }>({ text: `SELECT dimensions FROM raw_event WHERE ${where} FOR UPDATE`, values: key })
+  const { rows } = await db.query<{ dimensions: Dimensions }>({
+    text: `SELECT dimensions FROM raw_event WHERE ${where} FOR UPDATE`,
+    values: key,
+  })
   if (!rows[0]) return
   if (dimensions === null) await db.query({ text: `DELETE FROM raw_event WHERE ${where}`, values: key })
   else await db.query({ text: `UPDATE raw_event SET dimensions = $5::jsonb WHERE ${where}`, values: [...key, JSON.stringify(dimensions)] })

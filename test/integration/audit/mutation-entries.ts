@@ -14,7 +14,8 @@ const unpaid = async (customer: MutatedCustomer) => {
   return { input: { billingId: subscription.latestInvoice.billingId as string } }
 }
 const keyOf = async (customer: MutatedCustomer) =>
-  (await customer.mutate('createApiKey', { input: { environmentRefId: customer.name, kind: 'CLIENT', name: 'browser' } })).apiKey.id as string
+  (await customer.mutate('createApiKey', { input: { environmentRefId: customer.name, kind: 'CLIENT', name: 'browser' } })).apiKey
+    .id as string
 
 /** What the rest of the mutations of the schema is tried with. */
 export const further: Record<string, OwnScenario> = {
@@ -42,7 +43,9 @@ export const further: Record<string, OwnScenario> = {
       return { input: { subscriptionId: 'sub', addons: [{ addonId: 'more', quantity: 2 }] } }
     },
   },
-  importCustomersBulk: { variables: () => ({ input: { customers: [{ customerId: 'globex', name: 'Globex', email: 'it@globex.example' }] } }) },
+  importCustomersBulk: {
+    variables: () => ({ input: { customers: [{ customerId: 'globex', name: 'Globex', email: 'it@globex.example' }] } }),
+  },
   importSubscriptionsBulk: { variables: () => ({ input: { subscriptions: [{ customerId: 'acme', planId: 'paid' }] } }) },
   markInvoiceFailed: { variables: unpaid },
   previewNextInvoice: {
@@ -98,9 +101,18 @@ export const notAudited: Record<string, string> = {
 
 /** What all others write, in this order: who, what, and which fields. ENV is the environment, and the name of its key. */
 export const expected: Record<string, string[]> = {
-  advanceTestClock: ['KEY ENV: ENVIRONMENT ENV testClock', 'SYSTEM cancellationDue: SUBSCRIPTION sub cancelReason status', 'KEY ENV: ENVIRONMENT ENV testClock'],
+  advanceTestClock: [
+    'KEY ENV: ENVIRONMENT ENV testClock',
+    'SYSTEM cancellationDue: SUBSCRIPTION sub cancelReason status',
+    'KEY ENV: ENVIRONMENT ENV testClock',
+  ],
   applyCatalog: ['KEY ENV: FEATURE calls displayName'],
-  applySubscription: ['KEY ENV: SUBSCRIPTION … cancelReason cancellationDate effectiveEndDate status', 'KEY ENV: SUBSCRIPTION … made', 'KEY ENV: INVOICE … made', 'SYSTEM billingCall: INVOICE … billingId number'],
+  applySubscription: [
+    'KEY ENV: SUBSCRIPTION … cancelReason cancellationDate effectiveEndDate status',
+    'KEY ENV: SUBSCRIPTION … made',
+    'KEY ENV: INVOICE … made',
+    'SYSTEM billingCall: INVOICE … billingId number',
+  ],
   archiveCustomer: ['KEY ENV: SUBSCRIPTION … cancelReason cancellationDate effectiveEndDate status', 'KEY ENV: CUSTOMER acme deletedAt'],
   cancelSchedule: ['KEY ENV: SUBSCRIPTION sub cancellationDate effectiveEndDate'],
   cancelSubscription: ['KEY ENV: SUBSCRIPTION sub cancelReason cancellationDate effectiveEndDate status'],
@@ -108,8 +120,18 @@ export const expected: Record<string, string[]> = {
   createEnvironment: ['OPERATOR operator: ENVIRONMENT ENV-other made'],
   createOneCoupon: ['KEY ENV: COUPON ten made'],
   createOneCustomer: ['KEY ENV: CUSTOMER acme made'],
-  createSubscription: ['KEY ENV: SUBSCRIPTION … cancelReason cancellationDate effectiveEndDate status', 'KEY ENV: SUBSCRIPTION sub made', 'KEY ENV: INVOICE … made', 'SYSTEM billingCall: INVOICE … billingId number'],
-  createTestClock: ['KEY ENV: ENVIRONMENT ENV testClock', 'KEY ENV: ENVIRONMENT ENV testClock', 'SYSTEM cancellationDue: SUBSCRIPTION sub cancelReason status', 'KEY ENV: ENVIRONMENT ENV testClock'],
+  createSubscription: [
+    'KEY ENV: SUBSCRIPTION … cancelReason cancellationDate effectiveEndDate status',
+    'KEY ENV: SUBSCRIPTION sub made',
+    'KEY ENV: INVOICE … made',
+    'SYSTEM billingCall: INVOICE … billingId number',
+  ],
+  createTestClock: [
+    'KEY ENV: ENVIRONMENT ENV testClock',
+    'KEY ENV: ENVIRONMENT ENV testClock',
+    'SYSTEM cancellationDue: SUBSCRIPTION sub cancelReason status',
+    'KEY ENV: ENVIRONMENT ENV testClock',
+  ],
   delegateSubscriptionToCustomer: ['KEY ENV: SUBSCRIPTION sub payingCustomer'],
   disablePersistentCache: ['OPERATOR operator: ENVIRONMENT ENV hasPersistentCache'],
   enablePersistentCache: ['OPERATOR operator: ENVIRONMENT ENV hasPersistentCache'],
@@ -117,12 +139,32 @@ export const expected: Record<string, string[]> = {
   importCustomersBulk: ['KEY ENV: IMPORT … made'],
   importOneCustomer: ['KEY ENV: CUSTOMER acme made'],
   importSubscriptionsBulk: ['KEY ENV: IMPORT … made'],
-  markInvoiceFailed: ['OPERATOR operator: INVOICE … errorMessage status', 'OPERATOR operator: SUBSCRIPTION sub paymentCollection', 'SYSTEM billingCall: INVOICE … status', 'SYSTEM billingCall: SUBSCRIPTION sub cancelReason cancellationDate effectiveEndDate status'],
-  markInvoicePaid: ['OPERATOR operator: INVOICE … status', 'OPERATOR operator: SUBSCRIPTION … cancelReason cancellationDate effectiveEndDate status', 'OPERATOR operator: SUBSCRIPTION sub currentBillingPeriodEnd currentBillingPeriodStart paymentCollection status'],
-  migrateSubscriptionToLatest: ['KEY ENV: SUBSCRIPTION sub plan', 'KEY ENV: BALANCE_ENTRY … made', 'KEY ENV: BALANCE_ENTRY … made', 'KEY ENV: INVOICE … made', 'SYSTEM billingCall: INVOICE … billingId number status'],
+  markInvoiceFailed: [
+    'OPERATOR operator: INVOICE … errorMessage status',
+    'OPERATOR operator: SUBSCRIPTION sub paymentCollection',
+    'SYSTEM billingCall: INVOICE … status',
+    'SYSTEM billingCall: SUBSCRIPTION sub cancelReason cancellationDate effectiveEndDate status',
+  ],
+  markInvoicePaid: [
+    'OPERATOR operator: INVOICE … status',
+    'OPERATOR operator: SUBSCRIPTION … cancelReason cancellationDate effectiveEndDate status',
+    'OPERATOR operator: SUBSCRIPTION sub currentBillingPeriodEnd currentBillingPeriodStart paymentCollection status',
+  ],
+  migrateSubscriptionToLatest: [
+    'KEY ENV: SUBSCRIPTION sub plan',
+    'KEY ENV: BALANCE_ENTRY … made',
+    'KEY ENV: BALANCE_ENTRY … made',
+    'KEY ENV: INVOICE … made',
+    'SYSTEM billingCall: INVOICE … billingId number status',
+  ],
   provisionCustomer: ['KEY ENV: CUSTOMER acme made', 'KEY ENV: SUBSCRIPTION … made'],
   provisionSubscription: ['KEY ENV: SUBSCRIPTION sub made', 'KEY ENV: INVOICE … made', 'SYSTEM billingCall: INVOICE … billingId number'],
-  provisionSubscriptionV2: ['KEY ENV: SUBSCRIPTION … cancelReason cancellationDate effectiveEndDate status', 'KEY ENV: SUBSCRIPTION sub made', 'KEY ENV: INVOICE … made', 'SYSTEM billingCall: INVOICE … billingId number'],
+  provisionSubscriptionV2: [
+    'KEY ENV: SUBSCRIPTION … cancelReason cancellationDate effectiveEndDate status',
+    'KEY ENV: SUBSCRIPTION sub made',
+    'KEY ENV: INVOICE … made',
+    'SYSTEM billingCall: INVOICE … billingId number',
+  ],
   recomputeUsage: ['KEY ENV: USAGE_RECOMPUTATION … made'],
   removeUsageEvent: ['KEY ENV: USAGE_EVENT event-1 gone'],
   removeUsageMeasurement: ['KEY ENV: USAGE_MEASUREMENT … gone'],
@@ -139,7 +181,13 @@ export const expected: Record<string, string[]> = {
   transferSubscriptionToResource: ['KEY ENV: SUBSCRIPTION sub resourceId'],
   unarchiveCustomer: ['KEY ENV: CUSTOMER acme deletedAt'],
   updateOneCustomer: ['KEY ENV: CUSTOMER acme timezone'],
-  updateOneSubscription: ['KEY ENV: SUBSCRIPTION sub addons', 'KEY ENV: BALANCE_ENTRY … made', 'KEY ENV: BALANCE_ENTRY … made', 'KEY ENV: INVOICE … made', 'SYSTEM billingCall: INVOICE … billingId number'],
+  updateOneSubscription: [
+    'KEY ENV: SUBSCRIPTION sub addons',
+    'KEY ENV: BALANCE_ENTRY … made',
+    'KEY ENV: BALANCE_ENTRY … made',
+    'KEY ENV: INVOICE … made',
+    'SYSTEM billingCall: INVOICE … billingId number',
+  ],
 }
 
 interface Written {

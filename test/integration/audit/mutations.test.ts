@@ -1,11 +1,14 @@
 import { expect } from 'chai'
 import { type MutatedCustomer, mutations, newCustomer } from '../changes/mutation-customer.js'
-import { type Scenario, scenarios as changing } from '../changes/mutation-scenarios.js'
+import { scenarios as changing, type Scenario } from '../changes/mutation-scenarios.js'
 import { type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 import { openWebProcess, type WebProcess } from '../web/web-process.js'
 import { entriesOf, expected, further, notAudited } from './mutation-entries.js'
 
-const scenarios: Record<string, Pick<Scenario, 'isNew'> & { variables(customer: never): object | Promise<object> }> = { ...changing, ...further }
+const scenarios: Record<string, Pick<Scenario, 'isNew'> & { variables(customer: never): object | Promise<object> }> = {
+  ...changing,
+  ...further,
+}
 
 describe('the audit log of mutations', () => {
   let bench: MeteringBench
@@ -37,7 +40,10 @@ describe('the audit log of mutations', () => {
       // when
       await customer.mutate(mutation, variables)
       // then
-      const entries = await entriesOf(bench.pool, before.rows.map(({ id }) => id as string))
+      const entries = await entriesOf(
+        bench.pool,
+        before.rows.map(({ id }) => id as string),
+      )
       expect(entries.map(({ text }) => text.replaceAll(customer.name, 'ENV'))).to.deep.equal(expected[mutation] ?? [])
       for (const entry of entries) {
         expect(entry.operation).to.equal(mutation)

@@ -45,8 +45,7 @@ export async function newCustomer(bench: MeteringBench, webs: readonly { url: st
       const { rows } = await bench.pool.query<{ id: string }>('SELECT id FROM pending_batch WHERE environment_id = $1::uuid', [
         environment.id,
       ])
-      for (const { id } of rows)
-        await bench.newAggregation().aggregate({ v: 1, environmentId: environment.id, batchId: id, stored: null })
+      for (const { id } of rows) await bench.newAggregation().aggregate({ v: 1, environmentId: environment.id, batchId: id, stored: null })
     },
   }
 }

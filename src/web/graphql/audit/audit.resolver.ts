@@ -27,7 +27,8 @@ async function environmentOf({ app, identity, isOperator }: RequestContext, refI
   if (refId === null && identity.kind === 'OPERATOR')
     throw invalidInput('Say of which environment: filter.environmentRefId.', { path: 'filter.environmentRefId' })
   if (refId === null || refId === identity.environmentRefId) return identity.environmentId
-  if (!isOperator) throw new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', 'The key belongs to another environment than environmentRefId names.')
+  if (!isOperator)
+    throw new Problem('PERMISSION_DENIED', 'IDENTITY_FORBIDDEN', 'The key belongs to another environment than environmentRefId names.')
   const environment = await app.environments.find(refId)
   if (!environment) throw environmentNotFound(refId)
   return environment.id

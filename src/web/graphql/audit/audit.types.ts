@@ -1,6 +1,13 @@
 import { Field, InputType, ObjectType } from 'type-graphql'
 import type { AuditFilter } from '../../../audit/log.js'
-import { type ActorKind, type AuditEntry as AuditEntryRecord, actorKinds, type EntityKind, entityKinds, type Fields } from '../../../audit/model/entry.js'
+import {
+  type ActorKind,
+  type AuditEntry as AuditEntryRecord,
+  actorKinds,
+  type EntityKind,
+  entityKinds,
+  type Fields,
+} from '../../../audit/model/entry.js'
 import type { EpochMs } from '../../../kernel/clock.js'
 import { defineEnum } from '../schema/define-enum.js'
 import { DateTime, Json } from '../schema/scalars.js'
@@ -43,7 +50,8 @@ export class AuditEntry {
 
   @Field(() => Json, {
     nullable: true,
-    description: 'The fields that changed, as they were. {"changed": true} stands for names, e-mail addresses and secrets. Null: it was not there.',
+    description:
+      'The fields that changed, as they were. {"changed": true} stands for names, e-mail addresses and secrets. Null: it was not there.',
   })
   before!: Fields | null
 
