@@ -4,6 +4,7 @@
  * lost race      PostgreSQL gave a transaction up for another's sake: it runs again at once
  * before commit  what is done last in a transaction: for what is gathered in it and written once
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { storeErrorOf } from '../kernel/store-errors.js'
 import type { Db, PrismaClient } from './postgres.js'
@@ -79,4 +80,25 @@ async function repeated<T>(run: () => Promise<T>): Promise<T> {
 function isLostRace(error: unknown): boolean {
   const kind = storeErrorOf(error)
   return kind === 'lost race' || kind === 'taken'
+}
+
+/** Attempts to get a lock that others hold: for longer than any of them has it. */
+const lockAttempts = 10
+const pauseMs = 3_000
+/** PostgreSQL: a lock was not to be had in time. */
+const lockNotAvailable = '55P03'
+
+/**
+ * Who waits for the lock of a table holds up those that come after: so `work` asks for it briefly (`lock_timeout`), and again. Fails when it is not to be
+ * had for half a minute.
+ */
+export async function patiently<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== lockNotAvailable || attempt >= lockAttempts) throw error
+      await sleep(pauseMs, undefined, { signal })
+    }
+  }
 }

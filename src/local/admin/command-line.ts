@@ -1,5 +1,6 @@
 /** The command line of an operator: environments, keys and the catalog, straight in the database. */
 
+import { AuditLog } from '../../audit/log.js'
 import { originating } from '../../audit/record/origin.js'
 import { findSoldTerms } from '../../billing/sold-terms.js'
 import { CatalogService } from '../../catalog/service.js'
@@ -35,6 +36,8 @@ interface AdminOptions {
   /** Where file names start from. */
   folder: string
   print: (text: string) => void
+  /** Prints lines as they are, and waits until there is room for more; absent: `print` does. */
+  write?: (lines: string) => Promise<void>
   printError: (text: string) => void
 }
 
@@ -46,6 +49,7 @@ export async function runAdmin({
   queuePrefix = '{tollgate}',
   folder,
   print,
+  write = async (lines) => print(lines.trimEnd()),
   printError,
 }: AdminOptions): Promise<0 | 1 | 2> {
   const isJson = args.includes('--json')
@@ -56,12 +60,12 @@ export async function runAdmin({
       return 0
     }
     if (databaseUrl === null) throw new UsageError('no database: set DATABASE_URL, or start the platform (npm start) and try again')
-    const answer = await withServices({ databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, folder }, (context) =>
+    const answer = await withServices({ databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, folder, write }, (context) =>
       originating({ ...operator, operation: `admin ${typed.command.name}` }, () =>
         typed.command.run(context, typed.values, typed.argument),
       ),
     )
-    print(isJson ? JSON.stringify(answer.json, null, 2) : answer.text)
+    if (answer.text !== '') print(isJson ? JSON.stringify(answer.json, null, 2) : answer.text)
     return answer.hasDifferences ? 1 : 0
   } catch (error) {
     printError(isJson ? JSON.stringify(errorAsJson(error), null, 2) : errorAsText(error))
@@ -81,7 +85,7 @@ Exit codes: 0 done, 1 refused or failed, or differences were found, 2 wrong comm
 
 /** Opens the database for one command. The deliverer of changes finds by itself what a command has changed, within its sweep. */
 async function withServices(
-  { databaseUrl, redisUrl, queuePrefix, folder }: { databaseUrl: string; redisUrl: string | null; queuePrefix: string; folder: string },
+  { databaseUrl, redisUrl, queuePrefix, folder, write }: { databaseUrl: string; redisUrl: string | null } & Pick<AdminContext, 'queuePrefix' | 'folder' | 'write'>,
   work: (context: AdminContext) => Promise<Answer>,
 ): Promise<Answer> {
   const life = new Life('admin', silentLogger())
@@ -108,6 +112,8 @@ async function withServices(
     }
     const deadLetters = () => new DeadLetters(redis(), queuePrefix)
     return await work({
+      auditLog: new AuditLog(prisma),
+      write,
       environments,
       entitlements,
       redisAt: (url) => openRedis(life, url, 'request'),
