@@ -22,7 +22,7 @@ const fieldsOf = (customer: Customer): Fields => ({
   crmId: customer.crmId,
   salesforceId: customer.salesforceId,
   awsMarketplaceCustomerId: customer.awsMarketplaceCustomerId,
-  couponId: customer.couponId,
+  coupon: customer.couponId && { id: customer.couponId },
   additionalMetaData: customer.additionalMetaData,
   deletedAt: isoOrNull(customer.archivedAt),
 })
