@@ -36,10 +36,13 @@ export class AuditRetention {
 
   /** Fails when a lock is not to be had for half a minute: nothing is lost then, the next run does it. */
   async run(signal?: AbortSignal): Promise<void> {
-    await patiently(() => this.#locked("SELECT ensure_audit_partitions(now() + make_interval(days => $1::int))", monthsAheadDays), signal)
+    await patiently(() => this.#locked('SELECT ensure_audit_partitions(now() + make_interval(days => $1::int))', monthsAheadDays), signal)
     const before = new Date((await readTime(this.#pool)) - this.#keptDays * dayMs).toISOString()
     for (;;) {
-      const [row] = await patiently(() => this.#locked<{ until: Date | null }>('SELECT drop_audit_month($1::timestamptz) AS until', before), signal)
+      const [row] = await patiently(
+        () => this.#locked<{ until: Date | null }>('SELECT drop_audit_month($1::timestamptz) AS until', before),
+        signal,
+      )
       if (!row?.until) return
       this.#log.info({ before: row.until.toISOString(), keptDays: this.#keptDays }, 'a month of the audit log dropped')
     }

@@ -15,6 +15,7 @@ import {
   type Account,
   type BilledChange,
   beginsUsage,
+  chargesIn,
   discountAt,
   isCharged,
   isReplaced,
@@ -313,12 +314,6 @@ export interface BilledSubscription extends Omit<Invoicing, 'terms'> {
   /** Elsewhere. */
   isPaid: boolean
 }
-
-/** The invoices whose payment decides about what is given back: of what waits, and where what stands is changed or ends, of that. */
-const chargesIn = ({ standing, pending }: Account, { isCredited }: { isCredited: boolean }): string[] => [
-  ...(isCredited && standing?.chargedBy ? [standing.chargedBy] : []),
-  ...(pending?.credits ?? []).flatMap(({ chargeId }) => chargeId ?? []),
-]
 
 const findChargedSuccessor = ({ after, at }: SavedChange, changes: readonly SavedChange[]): Subscription | undefined =>
   changes.find((other) => other.at === at && other.after.id !== after.id && isCharged(other.after) && isSameSlot(other.after, after))?.after

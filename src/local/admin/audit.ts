@@ -18,7 +18,8 @@ export const auditExport: Command<AdminContext> = {
   async run({ environments, auditLog, write }, values) {
     const { id } = await findEnvironment(environments, values)
     const range = { from: instantOf(values, 'from'), to: instantOf(values, 'to') }
-    for await (const entries of auditLog.export(id, range)) await write(entries.map((entry) => `${JSON.stringify(shown(entry))}\n`).join(''))
+    for await (const entries of auditLog.export(id, range))
+      await write(entries.map((entry) => `${JSON.stringify(shown(entry))}\n`).join(''))
     return { text: '', json: null }
   },
 }
@@ -29,6 +30,7 @@ function instantOf(values: Values, option: string): EpochMs | null {
   const given = text(values[option])
   if (given === undefined) return null
   const at = Date.parse(given)
-  if (!/^\d{4}-/.test(given) || Number.isNaN(at)) throw new UsageError(`--${option} must be a time such as 2030-01-31T00:00:00Z, not "${given}"`)
+  if (!/^\d{4}-/.test(given) || Number.isNaN(at))
+    throw new UsageError(`--${option} must be a time such as 2030-01-31T00:00:00Z, not "${given}"`)
   return at
 }

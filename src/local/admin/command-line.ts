@@ -85,7 +85,13 @@ Exit codes: 0 done, 1 refused or failed, or differences were found, 2 wrong comm
 
 /** Opens the database for one command. The deliverer of changes finds by itself what a command has changed, within its sweep. */
 async function withServices(
-  { databaseUrl, redisUrl, queuePrefix, folder, write }: { databaseUrl: string; redisUrl: string | null } & Pick<AdminContext, 'queuePrefix' | 'folder' | 'write'>,
+  {
+    databaseUrl,
+    redisUrl,
+    queuePrefix,
+    folder,
+    write,
+  }: { databaseUrl: string; redisUrl: string | null } & Pick<AdminContext, 'queuePrefix' | 'folder' | 'write'>,
   work: (context: AdminContext) => Promise<Answer>,
 ): Promise<Answer> {
   const life = new Life('admin', silentLogger())

@@ -39,7 +39,9 @@ describe('the audit log', () => {
   const askWith = async (headers: Record<string, string>, filter: object = {}) =>
     (await (await post(web.url, { query, variables: { filter } }, headers)).json()) as Json
   const months = async () => {
-    const { rows } = await bench.pool.query("SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'audit_entry'::regclass ORDER BY 1")
+    const { rows } = await bench.pool.query(
+      "SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'audit_entry'::regclass ORDER BY 1",
+    )
     return rows.map(({ relname }) => relname as string)
   }
   const retention = (keptDays: number) =>
@@ -92,14 +94,21 @@ describe('the audit log', () => {
     })
 
     it('is for server keys and the operator, who names the environment', async () => {
-      const { key } = await bench.app.environments.createKey({ environment: customer.name, kind: 'CLIENT', name: 'browser', expiresAt: null })
+      const { key } = await bench.app.environments.createKey({
+        environment: customer.name,
+        kind: 'CLIENT',
+        name: 'browser',
+        expiresAt: null,
+      })
       expect((await askWith({ 'x-api-key': key })).errors[0].extensions.code).to.equal('IdentityForbidden')
       const { data } = await askWith({ 'x-operator-key': operatorKey }, { environmentRefId: customer.name })
       expect(data.auditLog.edges).to.not.deep.equal([])
       expect((await askWith({ 'x-operator-key': operatorKey })).errors[0].extensions.code).to.equal('BadUserInput')
       const server = await bench.app.environments.createKey({ environment: customer.name, kind: 'SERVER', name: 'other', expiresAt: null })
       const other = await newCustomer(bench, [web], `log-${++serial}`)
-      expect((await askWith({ 'x-api-key': server.key }, { environmentRefId: other.name })).errors[0].extensions.code).to.equal('IdentityForbidden')
+      expect((await askWith({ 'x-api-key': server.key }, { environmentRefId: other.name })).errors[0].extensions.code).to.equal(
+        'IdentityForbidden',
+      )
     })
   })
 
@@ -194,13 +203,28 @@ describe('the audit log', () => {
         }),
         chunks.join(),
       ).to.equal(0)
-      return chunks.join('').split('\n').filter(Boolean).map((line) => JSON.parse(line) as Json)
+      return chunks
+        .join('')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Json)
     }
     const all = await run()
     expect(all).to.have.length((await customer.sql('SELECT id FROM audit_entry WHERE environment_id = $1::uuid')).length)
     expect(chunks.length).to.be.above(2)
     expect(all.map(({ at }) => at)).to.deep.equal(all.map(({ at }) => at).sort())
-    expect(Object.keys(all[0])).to.have.members(['at', 'id', 'actor', 'operation', 'address', 'traceId', 'entityKind', 'entityId', 'before', 'after'])
+    expect(Object.keys(all[0])).to.have.members([
+      'at',
+      'id',
+      'actor',
+      'operation',
+      'address',
+      'traceId',
+      'entityKind',
+      'entityId',
+      'before',
+      'after',
+    ])
     const [from, to] = [all[100].at, all[200].at]
     expect(await run('--from', from, '--to', to)).to.deep.equal(all.slice(100, 200))
   })

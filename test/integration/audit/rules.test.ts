@@ -23,8 +23,14 @@ describe('the audit log of rules and admin commands', () => {
 
   const never = new AbortController().signal
   const buy = async (more: object = {}) =>
-    (await bench.subscriptions.provision(environmentId, { customerRefId: 'acme', subscriptionRefId: 'sub', planRefId: 'business', ...more }))
-      .subscription
+    (
+      await bench.subscriptions.provision(environmentId, {
+        customerRefId: 'acme',
+        subscriptionRefId: 'sub',
+        planRefId: 'business',
+        ...more,
+      })
+    ).subscription
   /** What `work` writes. */
   async function written(work: () => Promise<unknown>): Promise<string[]> {
     const { rows } = await bench.pool.query('SELECT id FROM audit_entry')
@@ -45,9 +51,7 @@ describe('the audit log of rules and admin commands', () => {
   it('has ends, trials, renewals and what follows from them by the trigger that time has pulled', async () => {
     await buy({ planRefId: 'team', subscriptionRefId: 'trial' })
     await later(15)
-    expect(await written(transitions)).to.deep.equal([
-      'SYSTEM trialEnd: SUBSCRIPTION trial cancelReason effectiveEndDate status',
-    ])
+    expect(await written(transitions)).to.deep.equal(['SYSTEM trialEnd: SUBSCRIPTION trial cancelReason effectiveEndDate status'])
     await buy()
     await later(50)
     expect(await written(transitions)).to.deep.equal([

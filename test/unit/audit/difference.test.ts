@@ -27,7 +27,9 @@ describe('what an entry of the audit log says', () => {
   })
 
   it('has no hidden value, at whatever depth, but that it changed', () => {
-    expect(differenceOf({ before: { name: hidden('Ada'), email: null }, after: { name: hidden('Eve'), email: hidden('e@x') } })).to.deep.equal({
+    expect(
+      differenceOf({ before: { name: hidden('Ada'), email: null }, after: { name: hidden('Eve'), email: hidden('e@x') } }),
+    ).to.deep.equal({
       before: { name: changed, email: null },
       after: { name: changed, email: changed },
     })

@@ -1,7 +1,14 @@
 import { expect } from 'chai'
 import { isInputObjectType, isObjectType } from 'graphql'
 import type { AuditedChange } from '../../../src/audit/model/entry.js'
-import { auditedInvoice, auditedPaymentMethod, auditedTaxRate, auditedTerms, invoiceState, newInvoice } from '../../../src/billing/rules/audited.js'
+import {
+  auditedInvoice,
+  auditedPaymentMethod,
+  auditedTaxRate,
+  auditedTerms,
+  invoiceState,
+  newInvoice,
+} from '../../../src/billing/rules/audited.js'
 import type { Invoice, Terms } from '../../../src/billing/rules/billing.js'
 import { auditedCustomer } from '../../../src/customer/model/audited.js'
 import type { Customer } from '../../../src/customer/model/customer.js'
@@ -26,12 +33,18 @@ function namesOf(...types: string[]): string[] {
 const period = { start: 0, end: 1 }
 const lists = { addons: [], quantities: [], ownEntitlements: [], scheduled: [] }
 const version = { refId: 'free', versionNumber: 1 }
-const subscription = { ...lists, plan: version, startDate: 0, billingAnchor: 0, endDate: null } as unknown as Subscription
+const dates = { startDate: 0, billingAnchor: 0, endDate: null, trialEndDate: null, cancellationDate: null, effectiveEndDate: null }
+const subscription = { ...lists, ...dates, plan: version, currentPeriod: null } as unknown as Subscription
 const none = { endDate: null, startDate: 0, resetPeriod: null }
 
 /** What there is no word for in the API, and why it is told all the same. */
 const cases: [name: string, change: AuditedChange, api: string[], beside: string[]][] = [
-  ['a customer', auditedCustomer(null, { archivedAt: null } as Customer), namesOf('Customer', 'CustomerBillingInfo', 'BillingInfo'), ['timezone']],
+  [
+    'a customer',
+    auditedCustomer(null, { archivedAt: null } as Customer),
+    namesOf('Customer', 'CustomerBillingInfo', 'BillingInfo'),
+    ['timezone'],
+  ],
   [
     'a subscription',
     auditedSubscription(null, subscription),
@@ -80,6 +93,9 @@ describe('fields of the audit log', () => {
   for (const [name, { after }, api, beside] of cases)
     it(`are called of ${name} as the API calls them`, () => {
       expect(Object.keys(after!).filter((field) => !api.includes(field) && !beside.includes(field))).to.deep.equal([])
-      expect(beside.filter((field) => !(field in after!)), 'is not told').to.deep.equal([])
+      expect(
+        beside.filter((field) => !(field in after!)),
+        'is not told',
+      ).to.deep.equal([])
     })
 })
