@@ -1,37 +1,42 @@
 /**
  * Transactions: in Prisma's words, or of raw SQL on a pool.
  *
- * lost race      PostgreSQL gave a transaction up for another's sake: it runs again at once
- * before commit  what is done last in a transaction: for what is gathered in it and written once
+ * lost race  PostgreSQL gave a transaction up for another's sake: it runs again at once
+ * parting    what is sent with the commit of a transaction: for what is gathered in it and written once
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { storeErrorOf } from '../kernel/store-errors.js'
 import type { Db, PrismaClient } from './postgres.js'
+import { leaving } from './within-signal.js'
 
 const maxAttempts = 5
 const readOnly = '25006'
 
 type Transaction = Db | pg.PoolClient
-type Last = () => Promise<void>
+/** Answers SQL that needs no values; null: there is nothing to be said. */
+type Parting = () => string | null
 
-/** Those that are under way, with what is to be done last in each. */
-const underWay = new WeakMap<object, Last[]>()
+/** Those that are under way, with what is to be sent with the commit of each. */
+const underWay = new WeakMap<object, Parting[]>()
 
-/** Has `last` done in the transaction when its work is done. @throws Error when `db` is none of the transactions of this file */
-export function beforeCommit(db: Transaction, last: Last): void {
+/**
+ * Has a statement sent together with the commit, in one message, when the work of the transaction is done: another round trip would be a tenth of a small
+ * transaction. What it answers is not read; when it fails, the transaction does. @throws Error when `db` is none of the transactions of this file
+ */
+export function withCommit(db: Transaction, parting: Parting): void {
   const all = underWay.get(db)
   if (!all) throw new Error('this is to be done in a transaction')
-  all.push(last)
+  all.push(parting)
 }
 
-async function withLast<Tx extends Transaction, T>(db: Tx, work: (db: Tx) => Promise<T>): Promise<T> {
-  const lasts: Last[] = []
-  underWay.set(db, lasts)
+/** Does the work; answers what is to be sent with the commit, too. */
+async function done<Tx extends Transaction, T>(db: Tx, work: (db: Tx) => Promise<T>): Promise<{ result: T; sql: string }> {
+  const partings: Parting[] = []
+  underWay.set(db, partings)
   try {
     const result = await work(db)
-    for (const last of lasts) await last()
-    return result
+    return { result, sql: partings.map((parting) => parting()).filter((sql) => sql !== null).join('; ') }
   } finally {
     underWay.delete(db)
   }
@@ -39,7 +44,15 @@ async function withLast<Tx extends Transaction, T>(db: Tx, work: (db: Tx) => Pro
 
 /** `work` must not call anything but the database: it runs again after a lost race. */
 export function inTransaction<T>(prisma: PrismaClient, work: (db: Db) => Promise<T>): Promise<T> {
-  return repeated(() => prisma.$transaction((db) => withLast(db, work)))
+  return repeated(() =>
+    leaving((commit) =>
+      prisma.$transaction(async (db) => {
+        const { result, sql } = await done(db, work)
+        commit.sql = sql
+        return result
+      }),
+    ),
+  )
 }
 
 /** The same on one connection of the pool. A connection that cannot even roll back, or only reads, is not used again. */
@@ -52,8 +65,8 @@ async function attempt<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promis
   let broken: Error | undefined
   try {
     await client.query('BEGIN')
-    const result = await withLast(client, work)
-    await client.query('COMMIT')
+    const { result, sql } = await done(client, work)
+    await client.query(sql === '' ? 'COMMIT' : `${sql}; COMMIT`)
     return result
   } catch (error) {
     // Where a server was demoted, a new connection may find the one that has taken over.
