@@ -36,7 +36,13 @@ async function done<Tx extends Transaction, T>(db: Tx, work: (db: Tx) => Promise
   underWay.set(db, partings)
   try {
     const result = await work(db)
-    return { result, sql: partings.map((parting) => parting()).filter((sql) => sql !== null).join('; ') }
+    return {
+      result,
+      sql: partings
+        .map((parting) => parting())
+        .filter((sql) => sql !== null)
+        .join('; '),
+    }
   } finally {
     underWay.delete(db)
   }

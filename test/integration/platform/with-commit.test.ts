@@ -23,14 +23,30 @@ describe('a statement that is sent with the commit', () => {
   })
   beforeEach(() => postgres.pool.query('TRUNCATE note'))
 
-  const notes = async () => (await postgres.pool.query<{ text: string }>('SELECT text FROM note ORDER BY text')).rows.map(({ text }) => text)
+  const notes = async () =>
+    (await postgres.pool.query<{ text: string }>('SELECT text FROM note ORDER BY text')).rows.map(({ text }) => text)
   const insert = (text: string) => `INSERT INTO note VALUES ('${text}')`
   const failure = (work: Promise<unknown>) => work.then(() => 'none').catch((error: Error) => error.message)
 
   /** A transaction of each kind. */
-  const kinds: Record<string, <T>(work: (run: (sql: string) => Promise<unknown>, last: (sql: string | null) => void) => Promise<T>) => Promise<T>> = {
-    Prisma: (work) => inTransaction(postgres.prisma, (db) => work((sql) => db.$executeRawUnsafe(sql), (sql) => withCommit(db, () => sql))),
-    'the pool': (work) => inPoolTransaction(postgres.pool, (db) => work((sql) => db.query(sql), (sql) => withCommit(db, () => sql))),
+  const kinds: Record<
+    string,
+    <T>(work: (run: (sql: string) => Promise<unknown>, last: (sql: string | null) => void) => Promise<T>) => Promise<T>
+  > = {
+    'the client': (work) =>
+      inTransaction(postgres.prisma, (db) =>
+        work(
+          (sql) => db.$executeRawUnsafe(sql),
+          (sql) => withCommit(db, () => sql),
+        ),
+      ),
+    'the pool': (work) =>
+      inPoolTransaction(postgres.pool, (db) =>
+        work(
+          (sql) => db.query(sql),
+          (sql) => withCommit(db, () => sql),
+        ),
+      ),
   }
 
   for (const [kind, transaction] of Object.entries(kinds))
