@@ -1,3 +1,4 @@
+import { AuditRetention } from '../src/audit/retention.js'
 import { sweepBatches } from '../src/metering/aggregation/batch-sweep.js'
 import { EventAggregation } from '../src/metering/aggregation/event-aggregation.js'
 import { RecomputationWorker } from '../src/metering/corrections/recomputation.js'
@@ -23,6 +24,7 @@ const eventAggregationConfig = {
   PORT: port({ default: 4102, desc: 'Port of health and metrics' }),
   CONCURRENCY: positive({ default: 128, desc: 'Batches of events in work at once; those of one environment are counted together' }),
   SWEEP_INTERVAL_MS: positive({ default: 3_000, desc: 'How often stored batches of events without a job are looked for' }),
+  AUDIT_KEPT_DAYS: positive({ default: 400, desc: 'Entries of the audit log are kept for at least so many days, in whole months' }),
   EVENTS_KEPT_DAYS: integer({
     default: 0,
     desc: `Raw events are kept for at least so many days; for the longest usage period of the catalog and ${changeableDays} days in any case`,
@@ -66,5 +68,8 @@ await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig, chec
   // At once too: the platform may have been down for months. What fails is done by the next run.
   await retention.run(life.signal).catch((error: unknown) => life.log.warn({ err: error }, 'months of raw events not tended yet'))
   every(life, 'months of raw events', retentionIntervalMs, () => retention.run(life.signal))
+  const auditRetention = new AuditRetention({ pool: postgres.pool, log: life.log, metrics: life.metrics, keptDays: config.AUDIT_KEPT_DAYS })
+  await auditRetention.run(life.signal).catch((error: unknown) => life.log.warn({ err: error }, 'months of the audit log not tended yet'))
+  every(life, 'months of the audit log', retentionIntervalMs, () => auditRetention.run(life.signal))
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
 })

@@ -1,3 +1,4 @@
+import { recordAudit } from '../audit/record/record.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Db } from '../platform/postgres.js'
@@ -5,7 +6,8 @@ import type { Subscription } from '../subscription/rules/subscription.js'
 import { type Document, enterInvoices, insertEntries } from './records/balance.js'
 import { creationKey, insertIntent } from './records/intents.js'
 import { insertInvoice } from './records/invoices.js'
-import { type Entry, waitingEntry } from './rules/balance.js'
+import { auditedEntry } from './rules/audited.js'
+import { type Entry, entriesOf, waitingEntry } from './rules/balance.js'
 import type { Terms } from './rules/billing.js'
 import { type Charges, type NamedDraft, payerOf, type WaitingCredit } from './rules/credit.js'
 
@@ -37,6 +39,7 @@ export async function writeInvoices(db: Db, environmentId: string, all: readonly
       const { id: subscriptionId } = subscription
       const { collectionMethod, daysUntilDue } = terms
       const amountDue = amountsDue[index]!
+      for (const entry of entriesOf({ ...documents[index]!, amountDue })) recordAudit(db, auditedEntry(environmentId, entry))
       const creditApplied = decimal.subtract(decimal.max(total, decimal.zero), amountDue)
       const facts = { environmentId, subscriptionId, customerId, collectionMethod, daysUntilDue, creditApplied, amountDue, createdAt: at }
       await insertInvoice(db, facts, draft)

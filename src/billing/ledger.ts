@@ -1,3 +1,4 @@
+import { recordAudit } from '../audit/record/record.js'
 import { findCoupon } from '../catalog/records/coupons.js'
 import { placeInTime } from '../changes/access.js'
 import type { EpochMs } from '../kernel/clock.js'
@@ -14,6 +15,7 @@ import {
   type Account,
   type BilledChange,
   beginsUsage,
+  chargesIn,
   discountAt,
   isCharged,
   isReplaced,
@@ -24,6 +26,7 @@ import {
   type UsageAsked,
   usageAsked,
 } from './rules/account.js'
+import { auditedTerms } from './rules/audited.js'
 import { bill } from './rules/bill.js'
 import type { Discount, EndsBy, Period, Standing, Terms } from './rules/billing.js'
 import { currencyOf, isOverriding } from './rules/charges.js'
@@ -88,7 +91,8 @@ export class BillingLedger {
   async recordIn(db: Db, customer: Payer, changes: readonly SavedChange[], request: BillingRequest = {}): Promise<void> {
     const billed = await this.#billAll(db, customer, changes, request, { isDryRun: false })
     for (const { before, after } of changes) if (before?.status === 'PAYMENT_PENDING' && isFinal(after.status)) await takeBack(db, after)
-    for (const { subscription, at, account, beginsToWait } of billed) {
+    for (const { subscription, at, account, beginsToWait, termsBefore } of billed) {
+      recordAudit(db, auditedTerms(subscription, termsBefore, account.terms))
       const waits = subscription.status === 'PAYMENT_PENDING' && beginsToWait
       const deadlines = { lateUsageDueAt: lateUsageDueAt(account), ...(waits && { paymentDueAt: at + paymentDeadlineMs }) }
       await saveAccount(db, customer.environmentId, subscription.id, { account, ...deadlines })
@@ -239,6 +243,7 @@ export class BillingLedger {
         subscription: after,
         at,
         beginsToWait: before?.status !== 'PAYMENT_PENDING',
+        termsBefore: stored.get(after.id)?.account.terms ?? null,
         isPaid: asked.isPaid ?? false,
       })
     }
@@ -302,17 +307,13 @@ async function unpaidInvoices(db: Db, { environmentId, id: subscriptionId }: Sub
 
 export interface BilledSubscription extends Omit<Invoicing, 'terms'> {
   account: Account
+  /** Null: nothing was agreed. */
+  termsBefore: Terms | null
   /** It did not wait for a payment before. */
   beginsToWait: boolean
   /** Elsewhere. */
   isPaid: boolean
 }
-
-/** The invoices whose payment decides about what is given back: of what waits, and where what stands is changed or ends, of that. */
-const chargesIn = ({ standing, pending }: Account, { isCredited }: { isCredited: boolean }): string[] => [
-  ...(isCredited && standing?.chargedBy ? [standing.chargedBy] : []),
-  ...(pending?.credits ?? []).flatMap(({ chargeId }) => chargeId ?? []),
-]
 
 const findChargedSuccessor = ({ after, at }: SavedChange, changes: readonly SavedChange[]): Subscription | undefined =>
   changes.find((other) => other.at === at && other.after.id !== after.id && isCharged(other.after) && isSameSlot(other.after, after))?.after

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { byRule } from '../audit/record/origin.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
 import { LeftAlone } from '../platform/due-sweep.js'
@@ -110,7 +111,7 @@ export class BillingSync {
 
   /** Has calls made again that the provider refused, when somebody has put right why; answers how many. The billing worker makes them. */
   retry(environmentId: string): Promise<number> {
-    return reviveIntents(this.#prisma, environmentId)
+    return inTransaction(this.#prisma, (db) => reviveIntents(db, environmentId))
   }
 
   /** When billing has something to do by itself next in an environment: after an instant (null: whenever), and not after `until`; null: not until then. */
@@ -150,7 +151,7 @@ export class BillingSync {
     const due = await findLateUsageDue(this.#prisma, limit + this.#leftAlone.size, environmentId)
     return this.#sweep(due, environmentId, (ended) =>
       this.#settle(ended.environmentId, ended.subscriptionId, async (db, subscription, now) => {
-        await this.#ledger.chargeLateUsageIn(db, subscription, now)
+        await byRule('lateUsage', () => this.#ledger.chargeLateUsageIn(db, subscription, now))
         return null
       }),
     )
@@ -191,7 +192,8 @@ export class BillingSync {
     try {
       const invoice = await findInvoice(this.#prisma, intent.environmentId, { id: intent.invoiceId })
       if (!invoice) throw invoiceNotFound(intent.invoiceId)
-      await this.#take(invoice, await this.#outcome(intent, invoice, signal), intent)
+      const outcome = await this.#outcome(intent, invoice, signal)
+      await byRule('billingCall', () => this.#take(invoice, outcome, intent))
     } catch (error) {
       const problem = Problem.from(error)
       const isRetryable = problem.isRetryable || problem.code === 'INTERNAL'
@@ -236,7 +238,7 @@ export class BillingSync {
       const consequence = consequenceOf({ subscription, before, news, collectionMethod, isTakenBack, endsBy, now })
       // A provider may forget why the payment was refused, when it takes the invoice back.
       const errorMessage = news.errorMessage ?? (news.status === 'CANCELED' ? before.errorMessage : null)
-      const isNews = await mirrorInvoice(db, environmentId, id, { ...news, errorMessage }, consequence.failedSince)
+      const isNews = await mirrorInvoice(db, before, { ...news, errorMessage }, consequence.failedSince)
       if (intent) await finishIntent(db, intent)
       if (news.billingId === null) await dropCreation(db, environmentId, id)
       if (!isNews) return null

@@ -110,7 +110,7 @@ export class CatalogService {
       if (dryRun || changes.length === 0) return changes
 
       const after = archiveMissing ? normalise(wanted) : overlay(current, wanted)
-      await saveChanges(db, { environmentId, changes, after, now })
+      await saveChanges(db, { environmentId, changes, before: current, after, now })
       await countCatalogChange(db, environmentId)
       const packages = await repository.readPublished(db, environmentId, changes, publishedForAll('input' in read ? read.input : null))
       const forAll = packages.filter(({ message }) => message.migrationType === 'ALL_CUSTOMERS')

@@ -18,6 +18,7 @@ export interface Command<Context> {
 
 /** What a command answers: for people, and with `--json` for programs. */
 export interface Answer {
+  /** Empty: everything was printed on the way. */
   text: string
   json: unknown
   /** Something was found that a script may want to know of. */

@@ -1,3 +1,4 @@
+import { byRule } from '../audit/record/origin.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
@@ -115,7 +116,7 @@ export class ImportService {
       await inTransaction(this.#prisma, async (db) => {
         const input = await repository.takeItem(db, environmentId, importId, position)
         if (input === null) return
-        const refId = await importer(db, environmentId, input)
+        const refId = await byRule('import', () => importer(db, environmentId, input), importId)
         await repository.settleItem(db, environmentId, importId, position, { refId })
       })
     } catch (error) {

@@ -99,7 +99,7 @@ export class EnvironmentService implements EnvironmentTime {
     const signingSecret = randomText()
     const settings = { isTest, hasPersistentCache, persistentCacheQueueUrl: null, allowsUnsignedClientReads }
     const wanted = { id: newId(), refId, displayName: checkRefId(displayName, 'displayName'), ...settings, createdAt: this.#clock.now() }
-    const environment = await repository.insertEnvironment(this.#prisma, wanted, Buffer.from(signingSecret))
+    const environment = await inTransaction(this.#prisma, (db) => repository.insertEnvironment(db, wanted, Buffer.from(signingSecret)))
     if (!environment) throw environmentExists(refId)
     return { environment, signingSecret }
   }
@@ -136,7 +136,7 @@ export class EnvironmentService implements EnvironmentTime {
 
   /** Never back: of two moves at once the later instant counts. */
   moveTestClock(environmentId: string, to: EpochMs): Promise<void> {
-    return repository.moveTestClock(this.#prisma, environmentId, to)
+    return inTransaction(this.#prisma, (db) => repository.moveTestClock(db, environmentId, to))
   }
 
   /** Oldest first. */
@@ -161,17 +161,24 @@ export class EnvironmentService implements EnvironmentTime {
    */
   async enablePersistentCache(refId: string, target: PersistentCacheTarget): Promise<Environment> {
     checkQueueUrl(target.queueUrl)
-    return (await repository.setPersistentCache(this.#prisma, refId, target)) ?? Promise.reject(environmentNotFound(refId))
+    return this.#setPersistentCache(refId, target)
   }
 
   /** Ends that, within seconds. What the queue has been told stays in it. Safe to repeat. */
   async disablePersistentCache(refId: string): Promise<Environment> {
-    return (await repository.setPersistentCache(this.#prisma, refId, null)) ?? Promise.reject(environmentNotFound(refId))
+    return this.#setPersistentCache(refId, null)
+  }
+
+  async #setPersistentCache(refId: string, target: PersistentCacheTarget | null): Promise<Environment> {
+    const environment = await inTransaction(this.#prisma, (db) => repository.setPersistentCache(db, refId, target))
+    if (!environment) throw environmentNotFound(refId)
+    return environment
   }
 
   async createKey({ environment, kind, name, expiresAt }: CreateKey): Promise<CreatedKey> {
     const { id } = await this.#environment(environment)
-    const created = await this.#insertKey(this.#prisma, { environmentId: id, kind, name: checkRefId(name, 'name'), expiresAt })
+    const wanted = { environmentId: id, kind, name: checkRefId(name, 'name'), expiresAt }
+    const created = await inTransaction(this.#prisma, (db) => this.#insertKey(db, wanted))
     return this.#told(created)
   }
 
@@ -199,7 +206,7 @@ export class EnvironmentService implements EnvironmentTime {
 
   /** Safe to repeat: the first time counts. Other processes may accept the key for 5 seconds more, open WebSockets for 20. */
   async revokeKey(keyId: string): Promise<ApiKey> {
-    await repository.setKeyEnd(this.#prisma, await findKey(this.#prisma, keyId), { revokedAt: this.#clock.now() })
+    await inTransaction(this.#prisma, async (db) => repository.setKeyEnd(db, await findKey(db, keyId), { revokedAt: this.#clock.now() }))
     this.keys.forgetKnown()
     return findKey(this.#prisma, keyId)
   }
@@ -216,7 +223,7 @@ export class EnvironmentService implements EnvironmentTime {
     const { id } = await this.#environment(environment)
     const signingSecret = randomText()
     const previousExpiresAt = this.#clock.now() + overlapMs
-    await repository.replaceSigningSecret(this.#prisma, id, Buffer.from(signingSecret), previousExpiresAt)
+    await inTransaction(this.#prisma, (db) => repository.replaceSigningSecret(db, id, Buffer.from(signingSecret), previousExpiresAt))
     this.#secrets.clear()
     return { signingSecret, previousExpiresAt }
   }

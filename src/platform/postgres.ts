@@ -9,7 +9,7 @@ import { DatabaseEpoch } from './epoch/database-epoch.js'
 import type { Life } from './process.js'
 import { assertSchemaCompatible } from './schema.js'
 import { every } from './timer.js'
-import { beyondSignal, currentSignal } from './within-signal.js'
+import { beyondSignal, currentSignal, sentBefore } from './within-signal.js'
 
 /** The Prisma client, or the one bound to a transaction: what a repository is given. */
 export type Db = Prisma.TransactionClient
@@ -60,7 +60,8 @@ class Connection extends pg.Client {
     const isPlain = typeof args.at(-1) !== 'function' && typeof args[0]?.submit !== 'function'
     if (isPlain) {
       const signal = isEndOfTransaction(args[0]) ? undefined : currentSignal()
-      const result = this.#last.then(() => this.#send(args, signal))
+      const before = sentBefore(this, args[0])
+      const result = this.#last.then(() => (before === null ? this.#send(args, signal) : this.#commitAfter(before)))
       this.#last = result.catch(() => undefined)
       return result
     }
@@ -87,6 +88,17 @@ class Connection extends pg.Client {
       callback(...outcome)
     }
     return super.query.apply(this, [...args.slice(0, -1), settled] as never)
+  }
+
+  /** A commit that failed is rolled back: whoever sent it gives the connection back. */
+  async #commitAfter(sql: string): Promise<unknown> {
+    try {
+      const results = (await this.#send([`${sql}; COMMIT`], undefined)) as unknown[]
+      return results.at(-1)
+    } catch (error) {
+      await this.#send(['ROLLBACK'], undefined).catch(() => undefined)
+      throw error
+    }
   }
 
   async #send(args: unknown[], signal: AbortSignal | undefined): Promise<unknown> {

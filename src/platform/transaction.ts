@@ -2,17 +2,63 @@
  * Transactions: in Prisma's words, or of raw SQL on a pool.
  *
  * lost race  PostgreSQL gave a transaction up for another's sake: it runs again at once
+ * parting    what is sent with the commit of a transaction: for what is gathered in it and written once
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { storeErrorOf } from '../kernel/store-errors.js'
 import type { Db, PrismaClient } from './postgres.js'
+import { leaving } from './within-signal.js'
 
 const maxAttempts = 5
 const readOnly = '25006'
 
+type Transaction = Db | pg.PoolClient
+/** Answers SQL that needs no values; null: there is nothing to be said. */
+type Parting = () => string | null
+
+/** Those that are under way, with what is to be sent with the commit of each. */
+const underWay = new WeakMap<object, Parting[]>()
+
+/**
+ * Has a statement sent together with the commit, in one message, when the work of the transaction is done: another round trip would be a tenth of a small
+ * transaction. What it answers is not read; when it fails, the transaction does. @throws Error when `db` is none of the transactions of this file
+ */
+export function withCommit(db: Transaction, parting: Parting): void {
+  const all = underWay.get(db)
+  if (!all) throw new Error('this is to be done in a transaction')
+  all.push(parting)
+}
+
+/** Does the work; answers what is to be sent with the commit, too. */
+async function done<Tx extends Transaction, T>(db: Tx, work: (db: Tx) => Promise<T>): Promise<{ result: T; sql: string }> {
+  const partings: Parting[] = []
+  underWay.set(db, partings)
+  try {
+    const result = await work(db)
+    return {
+      result,
+      sql: partings
+        .map((parting) => parting())
+        .filter((sql) => sql !== null)
+        .join('; '),
+    }
+  } finally {
+    underWay.delete(db)
+  }
+}
+
 /** `work` must not call anything but the database: it runs again after a lost race. */
 export function inTransaction<T>(prisma: PrismaClient, work: (db: Db) => Promise<T>): Promise<T> {
-  return repeated(() => prisma.$transaction(work))
+  return repeated(() =>
+    leaving((commit) =>
+      prisma.$transaction(async (db) => {
+        const { result, sql } = await done(db, work)
+        commit.sql = sql
+        return result
+      }),
+    ),
+  )
 }
 
 /** The same on one connection of the pool. A connection that cannot even roll back, or only reads, is not used again. */
@@ -25,8 +71,8 @@ async function attempt<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promis
   let broken: Error | undefined
   try {
     await client.query('BEGIN')
-    const result = await work(client)
-    await client.query('COMMIT')
+    const { result, sql } = await done(client, work)
+    await client.query(sql === '' ? 'COMMIT' : `${sql}; COMMIT`)
     return result
   } catch (error) {
     // Where a server was demoted, a new connection may find the one that has taken over.
@@ -53,4 +99,25 @@ async function repeated<T>(run: () => Promise<T>): Promise<T> {
 function isLostRace(error: unknown): boolean {
   const kind = storeErrorOf(error)
   return kind === 'lost race' || kind === 'taken'
+}
+
+/** Attempts to get a lock that others hold: for longer than any of them has it. */
+const lockAttempts = 10
+const pauseMs = 3_000
+/** PostgreSQL: a lock was not to be had in time. */
+const lockNotAvailable = '55P03'
+
+/**
+ * Who waits for the lock of a table holds up those that come after: so `work` asks for it briefly (`lock_timeout`), and again. Fails when it is not to be
+ * had for half a minute.
+ */
+export async function patiently<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== lockNotAvailable || attempt >= lockAttempts) throw error
+      await sleep(pauseMs, undefined, { signal })
+    }
+  }
 }

@@ -199,7 +199,7 @@ export class CustomerService {
       if (held.archivedAt !== null) return withoutNow(held)
       await this.#cancellations.archiveIn(db, held)
       await this.#promotional.revokeAllIn(db, held)
-      const customer = await setArchived(db, environmentId, held.id, held.now)
+      const customer = await setArchived(db, held, held.now)
       await recordAccessChange(db, customer)
       return customer
     })
@@ -212,7 +212,7 @@ export class CustomerService {
     const customer = await inTransaction(this.#prisma, async (db) => {
       const held = await holdCustomer(db, environmentId, refId, { evenArchived: true })
       if (held.archivedAt === null) return withoutNow(held)
-      const unarchived = await setArchived(db, environmentId, held.id, null)
+      const unarchived = await setArchived(db, held, null)
       await recordAccessChange(db, unarchived)
       return unarchived
     })
@@ -274,7 +274,7 @@ export class CustomerService {
       (field) => written[field] !== undefined && written[field] !== held[field],
     )
     if (isBilledOtherwise) await this.#provisions.recordDueIn(db, held)
-    return updateCustomer(db, held.environmentId, held.id, written)
+    return updateCustomer(db, held, written)
   }
 
   /** The customer as it is now; `isNew`: made here. Nobody holds its state row yet. */

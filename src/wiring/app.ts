@@ -1,3 +1,4 @@
+import { AuditLog } from '../audit/log.js'
 import { BuiltinProvider } from '../billing/builtin/provider.js'
 import { BuiltinRepository } from '../billing/builtin/repository.js'
 import { BillingLedger } from '../billing/ledger.js'
@@ -46,6 +47,7 @@ import { openWakeUps, type WakeUps } from './wake-ups.js'
 export interface App {
   /** The database's. */
   clock: Clock
+  auditLog: AuditLog
   environments: EnvironmentService
   catalog: CatalogService
   /** The catalog for those who show it. */
@@ -139,6 +141,7 @@ export function createApp({
   })
   return {
     clock,
+    auditLog: new AuditLog(prisma),
     environments,
     catalog,
     offers: new CatalogReader({

@@ -8,6 +8,7 @@ export const rooms = `
   src/kernel
   src/cli
   src/platform/context src/platform/epoch src/platform/redis src/platform src/platform/list src/platform/cloud src/platform/release
+  src/audit/model src/audit/record src/audit
   src/environment/model src/environment/records src/environment
   src/metering/model
   src/changes/model src/changes/wire src/changes
@@ -25,7 +26,7 @@ export const rooms = `
   src/reader/states src/reader/cache src/reader/api src/reader/source
   src/sdk src/sdk/sidecar src/sdk/server/operations/types src/sdk/server/operations src/sdk/server
   src/web/access src/web/graphql/schema src/web/graphql/lists src/web/graphql/operations src/web/edge src/web/pages
-  src/web/graphql/catalog src/web/graphql/environment src/web/graphql/entitlement src/web/graphql/customer src/web/graphql/updates
+  src/web/graphql/audit src/web/graphql/catalog src/web/graphql/environment src/web/graphql/entitlement src/web/graphql/customer src/web/graphql/updates
   src/web/graphql/usage src/web/graphql/billing src/web/graphql/door src/web/graphql/subscription src/web/live src/web/graphql/estimates
   src/web/graphql/paywall src/web/graphql/provisioning src/web/http src/web/graphql
   src/sidecar/config src/sidecar/metrics src/sidecar/source src/sidecar/grpc

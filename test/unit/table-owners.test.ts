@@ -6,6 +6,7 @@ import { functionsCalled, functionsIn, literalsOf, readSchema, type TableUse, ta
 /** Who writes a table, and locks its rows: the files of one folder. Everybody else asks a function of theirs, in the own transaction. */
 const owners: Record<string, string> = {
   'src/changes': 'customer_state outbox_message',
+  'src/audit': 'audit_entry',
   'src/environment': 'environment api_key',
   'src/catalog': `
     feature meter meter_version product package package_version package_entitlement price plan_compatible_addon addon_dependency coupon`,

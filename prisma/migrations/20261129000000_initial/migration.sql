@@ -112,6 +112,9 @@ CREATE TYPE "import_item_status" AS ENUM ('PENDING', 'DONE', 'FAILED');
 -- CreateEnum
 CREATE TYPE "change_kind" AS ENUM ('entitlements', 'usage', 'purge', 'package');
 
+-- CreateEnum
+CREATE TYPE "audit_actor_kind" AS ENUM ('KEY', 'OPERATOR', 'SYSTEM');
+
 -- CreateTable
 CREATE TABLE "environment" (
     "id" UUID NOT NULL,
@@ -950,6 +953,25 @@ CREATE TABLE "cache_warming" (
     CONSTRAINT "cache_warming_pkey" PRIMARY KEY ("environment_id")
 );
 
+-- CreateTable
+CREATE TABLE "audit_entry" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+    "trace_id" TEXT,
+    "actor_kind" "audit_actor_kind" NOT NULL,
+    "actor_id" TEXT,
+    "actor_name" TEXT NOT NULL,
+    "address" TEXT,
+    "operation" TEXT NOT NULL,
+    "entity_kind" TEXT NOT NULL,
+    "entity_id" TEXT NOT NULL,
+    "before" JSONB,
+    "after" JSONB,
+
+    CONSTRAINT "audit_entry_pkey" PRIMARY KEY ("environment_id","at","id")
+) PARTITION BY RANGE ("at");
+
 -- CreateIndex
 CREATE UNIQUE INDEX "environment_ref_id_key" ON "environment"("ref_id");
 
@@ -1069,6 +1091,9 @@ CREATE INDEX "usage_grouping_environment_id_feature_id_idx" ON "usage_grouping"(
 
 -- CreateIndex
 CREATE UNIQUE INDEX "usage_grouping_environment_id_customer_id_feature_id_dimens_key" ON "usage_grouping"("environment_id", "customer_id", "feature_id", "dimensions");
+
+-- CreateIndex
+CREATE INDEX "audit_entry_environment_id_entity_kind_entity_id_at_id_idx" ON "audit_entry"("environment_id", "entity_kind", "entity_id", "at", "id");
 
 -- AddForeignKey
 ALTER TABLE "import_job" ADD CONSTRAINT "import_job_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -1312,6 +1337,8 @@ BEGIN
   END LOOP;
 END $$;
 CREATE TABLE "raw_event_default" PARTITION OF "raw_event" DEFAULT;
+-- Months of the audit log likewise, by ensure_audit_partitions.
+CREATE TABLE "audit_entry_default" PARTITION OF "audit_entry" DEFAULT;
 
 -- Counters are updated in place, over and over.
 ALTER TABLE "usage_counter" SET (fillfactor = 70);

@@ -1,8 +1,11 @@
+import { recordAudit } from '../../audit/record/record.js'
+import { findCustomer } from '../../customer/records/customers.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import { fromText } from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
 import { Prisma, type PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
+import { auditedPaymentMethod, auditedTaxRate } from '../rules/audited.js'
 import type { Draft, InvoiceStatus } from '../rules/billing.js'
 import type { TaxRate } from '../rules/provider.js'
 
@@ -117,27 +120,36 @@ export class BuiltinRepository {
   async findTaxRates(environmentId: string, ids: readonly string[] | null): Promise<TaxRate[]> {
     const where = { environmentId, ...(ids && { id: { in: [...ids] } }) }
     const rows = await this.#prisma.builtinTaxRate.findMany({ where, orderBy: { id: 'asc' } })
-    return rows.map(({ id, displayName, percentage }) => ({ id, displayName, percentage: fromText(percentage.toFixed()) }))
+    return rows.map(toTaxRate)
   }
 
   async saveTaxRate(environmentId: string, { id, ...facts }: TaxRate): Promise<void> {
-    await this.#prisma.builtinTaxRate.upsert({
-      where: { environmentId_id: { environmentId, id } },
-      create: { environmentId, id, ...facts },
-      update: facts,
+    const where = { environmentId_id: { environmentId, id } }
+    await inTransaction(this.#prisma, async (db) => {
+      const found = await db.builtinTaxRate.findUnique({ where })
+      await db.builtinTaxRate.upsert({ where, create: { environmentId, id, ...facts }, update: facts })
+      recordAudit(db, auditedTaxRate(environmentId, found && toTaxRate(found), { id, ...facts }))
     })
   }
 
   async setPaymentMethod(environmentId: string, customerId: string, reference: string | null): Promise<void> {
-    if (reference === null) await this.#prisma.builtinPaymentMethod.deleteMany({ where: { environmentId, customerId } })
-    else
-      await this.#prisma.builtinPaymentMethod.upsert({
-        where: { environmentId_customerId: { environmentId, customerId } },
-        create: { environmentId, customerId, reference },
-        update: { reference },
-      })
+    const where = { environmentId_customerId: { environmentId, customerId } }
+    await inTransaction(this.#prisma, async (db) => {
+      const found = await db.builtinPaymentMethod.findUnique({ where })
+      if (found?.reference === reference || (!found && reference === null)) return
+      if (reference === null) await db.builtinPaymentMethod.delete({ where })
+      else await db.builtinPaymentMethod.upsert({ where, create: { environmentId, customerId, reference }, update: { reference } })
+      const customer = (await findCustomer(db, environmentId, { id: customerId }))!
+      recordAudit(db, auditedPaymentMethod(environmentId, customer.refId, found?.reference ?? null, reference))
+    })
   }
 }
+
+const toTaxRate = ({ id, displayName, percentage }: Prisma.BuiltinTaxRateGetPayload<object>): TaxRate => ({
+  id,
+  displayName,
+  percentage: fromText(percentage.toFixed()),
+})
 
 function fromRow(row: Prisma.BuiltinInvoiceGetPayload<object>): BuiltinInvoiceRow {
   const { id, number, customerId, status, requiresAction, attemptCount, paymentToken, errorMessage } = row

@@ -1,8 +1,10 @@
 /** What payers have to their credit: the table `balance_entry`, to which rows are only added. */
+import { recordAudit } from '../../audit/record/record.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { insertRows, oncePerGroup, toRow } from '../../platform/transaction-group.js'
+import { auditedEntry } from '../rules/audited.js'
 import { amountDueOf, balanceAfter, type Entry, type EntryKind, entriesOf } from '../rules/balance.js'
 import type { Credit } from '../rules/billing.js'
 
@@ -84,6 +86,7 @@ async function lockBalances(db: Db, payers: readonly Payer[]): Promise<void> {
 
 /** Entered again, an entry is the same. */
 export async function insertEntries(db: Db, environmentId: string, entries: readonly Entry[], at: EpochMs): Promise<void> {
+  for (const entry of entries) recordAudit(db, auditedEntry(environmentId, entry))
   await enterRows(
     db,
     entries.map((entry) => toEntryRow(environmentId, entry, at)),

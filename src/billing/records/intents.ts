@@ -1,3 +1,4 @@
+import { recordAudit } from '../../audit/record/record.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
@@ -159,8 +160,14 @@ export async function postponeIntent(
 /** Those that were given up are made again; answers how many. */
 export async function reviveIntents(db: Db, environmentId: string): Promise<number> {
   const revived = { state: 'WAITING' as const, attempts: 0, leasedUntil: null }
-  const { count } = await db.billingIntent.updateMany({ where: { environmentId, state: 'GIVEN_UP' }, data: revived })
-  return count
+  const all = await db.billingIntent.updateManyAndReturn({
+    where: { environmentId, state: 'GIVEN_UP' },
+    data: revived,
+    select: { id: true },
+  })
+  for (const { id } of all)
+    recordAudit(db, { environmentId, kind: 'BILLING_CALL', id, before: { isGivenUp: true }, after: { isGivenUp: false } })
+  return all.length
 }
 
 /** How many calls wait, and how many were given up; for metrics. */

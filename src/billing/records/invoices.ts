@@ -1,10 +1,12 @@
 import { Temporal } from 'temporal-polyfill'
+import { recordAudit } from '../../audit/record/record.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { insertRows, oncePerGroup, type Row, toRow } from '../../platform/transaction-group.js'
 import type { Account } from '../rules/account.js'
+import { auditedInvoice, invoiceState, newInvoice } from '../rules/audited.js'
 import { fundingOf } from '../rules/balance.js'
 import type { CollectionMethod, Draft, Invoice, InvoiceReason, Line } from '../rules/billing.js'
 import type { Charge } from '../rules/credit.js'
@@ -141,6 +143,7 @@ export async function insertInvoice(
   { id, lines, period, ...draft }: Draft & { id: string },
 ): Promise<void> {
   const { environmentId, createdAt, daysUntilDue, ...columns } = facts
+  recordAudit(db, auditedInvoice(environmentId, id, null, newInvoice(facts, { ...draft, period })))
   const { reason, currency, subTotal, discount, tax, total } = draft
   await addInvoice(
     db,
@@ -241,15 +244,10 @@ const chargesOf = oncePerGroup(async (db, all: { environmentId: string; ids: rea
 })
 
 /** What the provider told becomes the mirror. Older news than what it has change nothing; answers whether it changed. */
-export async function mirrorInvoice(
-  db: Db,
-  environmentId: string,
-  id: string,
-  news: KnownInvoice,
-  failedSince: EpochMs | null,
-): Promise<boolean> {
+export async function mirrorInvoice(db: Db, before: Invoice, news: KnownInvoice, failedSince: EpochMs | null): Promise<boolean> {
   const { billingId, number, status, revision, requiresAction, attemptCount, paymentUrl, paymentSecret, errorMessage, refundedAmount } =
     news
+  const { environmentId, id } = before
   const isFailure = status === 'FAILED' || requiresAction
   const { count } = await db.invoice.updateMany({
     where: { environmentId, id, providerRevision: { lt: revision } },
@@ -268,5 +266,6 @@ export async function mirrorInvoice(
       ...(isFailure && { hasFailed: true }),
     },
   })
+  if (count === 1) recordAudit(db, auditedInvoice(environmentId, id, invoiceState(before), invoiceState({ ...before, ...news })))
   return count === 1
 }

@@ -166,3 +166,9 @@ export const isSamePeriod = (a: Period, b: Period | null): boolean => a.start ==
 /** Whether a subscription that ended did so because another replaced it. */
 export const isReplaced = ({ status, cancelReason }: Subscription): boolean =>
   isFinal(status) && (cancelReason === 'UpgradeOrDowngrade' || cancelReason === 'TrialConverted')
+
+/** The invoices whose payment decides about what is given back: of what waits, and where what stands is changed or ends, of that. */
+export const chargesIn = ({ standing, pending }: Account, { isCredited }: { isCredited: boolean }): string[] => [
+  ...(isCredited && standing?.chargedBy ? [standing.chargedBy] : []),
+  ...(pending?.credits ?? []).flatMap(({ chargeId }) => chargeId ?? []),
+]

@@ -1,7 +1,9 @@
 /** Writes changes of a catalog: one record per feature, product and coupon, one more version for each changed plan or add-on. */
+import { recordAudit } from '../../audit/record/record.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
+import { auditedChanges } from '../document/audited.js'
 import type { CatalogChange } from '../document/difference.js'
 import type {
   AddonDefinition,
@@ -18,6 +20,8 @@ interface SaveOptions {
   environmentId: string
   /** In the order of compareCatalogs: what a definition names is saved before it. */
   changes: readonly CatalogChange[]
+  /** The whole catalog before them. */
+  before: CatalogDocument
   /** The whole catalog that the changes lead to. */
   after: CatalogDocument
   /** All that is created now is as old as each other. */
@@ -25,13 +29,14 @@ interface SaveOptions {
 }
 
 /** The caller holds the catalog's lock. */
-export async function saveChanges(db: Db, { environmentId, changes, after, now }: SaveOptions): Promise<void> {
+export async function saveChanges(db: Db, { environmentId, changes, before, after, now }: SaveOptions): Promise<void> {
   const writer = new CatalogWriter(db, environmentId, new Date(now), await readIds(db, environmentId))
   const definitions = indexDefinitions(after)
   for (const change of changes) {
     if (change.action === 'archive') await writer.archive(change, changes)
     else await writer.save(change, definitions)
   }
+  for (const audited of auditedChanges(environmentId, changes, { before, after })) recordAudit(db, audited)
   // Products and plans name each other: only now all plans exist.
   for (const { kind, refId, action } of changes) {
     if (kind === 'product' && action !== 'archive') await writer.linkPlans(definitions.product.get(refId)!)

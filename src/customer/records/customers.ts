@@ -1,7 +1,9 @@
+import { recordAudit } from '../../audit/record/record.js'
 import { readTime } from '../../environment/records/environments.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
+import { auditedCustomer } from '../model/audited.js'
 import type { Customer, CustomerFields } from '../model/customer.js'
 
 type Row = Prisma.CustomerGetPayload<object>
@@ -72,13 +74,19 @@ export async function insertCustomerIfNew(
     data: [{ environmentId, id: newId(), refId, ...columns(fields), couponGrantedAt, createdAt }],
     skipDuplicates: true,
   })
-  return row ? fromRow(row) : null
+  if (!row) return null
+  const created = fromRow(row)
+  recordAudit(db, auditedCustomer(null, created))
+  return created
 }
 
-export async function updateCustomer(db: Db, environmentId: string, id: string, fields: CustomerFields): Promise<Customer> {
+export async function updateCustomer(db: Db, before: Customer, fields: CustomerFields): Promise<Customer> {
+  const { environmentId, id } = before
   if (fields.timeZone !== undefined) await rememberTimeZone(db, environmentId, id, fields.timeZone)
   if (fields.couponId !== undefined) await giveCoupon(db, environmentId, id, fields.couponId)
-  return fromRow(await db.customer.update({ where: { environmentId_id: { environmentId, id } }, data: columns(fields) }))
+  const after = fromRow(await db.customer.update({ where: { environmentId_id: { environmentId, id } }, data: columns(fields) }))
+  recordAudit(db, auditedCustomer(before, after))
+  return after
 }
 
 /** One that it has already keeps the time at which it was given. */
@@ -102,10 +110,12 @@ async function rememberTimeZone(db: Db, environmentId: string, id: string, timeZ
 }
 
 /** Name and email go with the archiving; unarchiving (null) does not bring them back. */
-export async function setArchived(db: Db, environmentId: string, id: string, archivedAt: EpochMs | null): Promise<Customer> {
-  const where = { environmentId_id: { environmentId, id } }
+export async function setArchived(db: Db, before: Customer, archivedAt: EpochMs | null): Promise<Customer> {
+  const where = { environmentId_id: { environmentId: before.environmentId, id: before.id } }
   const data = archivedAt === null ? { archivedAt: null } : { archivedAt: new Date(archivedAt), name: null, email: null }
-  return fromRow(await db.customer.update({ where, data }))
+  const after = fromRow(await db.customer.update({ where, data }))
+  recordAudit(db, auditedCustomer(before, after))
+  return after
 }
 
 /**

@@ -1,3 +1,4 @@
+import { recordAudit } from '../../audit/record/record.js'
 import { newId } from '../../kernel/id.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 
@@ -35,6 +36,7 @@ export async function insertImport(db: Db, environmentId: string, kind: ImportKi
     INSERT INTO import_item (environment_id, import_id, position, input)
     SELECT ${environmentId}::uuid, ${importId}::uuid, ordinality - 1, value
     FROM jsonb_array_elements(${JSON.stringify(inputs)}::jsonb) WITH ORDINALITY`)
+  recordAudit(db, { environmentId, kind: 'IMPORT', id: importId, before: null, after: { kind, total: inputs.length } })
   return importId
 }
 

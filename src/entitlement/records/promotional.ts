@@ -1,8 +1,11 @@
+import { byRule } from '../../audit/record/origin.js'
+import { recordAudit } from '../../audit/record/record.js'
 import type { Feature } from '../../catalog/model/feature.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import type { DueCustomer } from '../../platform/due-sweep.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
+import { auditedPromotional, type PromotionalFacts } from '../rules/audited.js'
 import { type PromotionalEntitlement, promotionalStatusAt } from '../rules/promotional.js'
 
 const date = (at: number | null): Date | null => (at === null ? null : new Date(at))
@@ -18,17 +21,16 @@ export async function findHeld(
     where: { environmentId, customerId: { in: [...customerIds] }, revokedAt: null },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
   })
-  return rows.map((row) => fromRow(row, features.get(row.featureId)!, now))
+  return rows.map((row) => ({ ...fromRow(row, now), feature: features.get(row.featureId)! }))
 }
 
-function fromRow(row: Prisma.PromotionalEntitlementGetPayload<object>, feature: Feature, now: EpochMs): PromotionalEntitlement {
+function fromRow(row: Prisma.PromotionalEntitlementGetPayload<object>, now: EpochMs): Omit<PromotionalEntitlement, 'feature'> {
   const endDate = row.endDate?.getTime() ?? null
   const revokedAt = row.revokedAt?.getTime() ?? null
   return {
     id: row.id,
     environmentId: row.environmentId,
     customerId: row.customerId,
-    feature,
     usageLimit: row.usageLimit === null ? null : decimal.fromText(row.usageLimit.toFixed()),
     hasUnlimitedUsage: row.hasUnlimitedUsage,
     hasSoftLimit: row.hasSoftLimit,
@@ -48,6 +50,7 @@ function fromRow(row: Prisma.PromotionalEntitlementGetPayload<object>, feature: 
 }
 
 export async function insertPromotional(db: Db, granted: readonly PromotionalEntitlement[]): Promise<void> {
+  for (const one of granted) recordAudit(db, auditedPromotional(null, factsOf(one, one.feature.refId)))
   await db.promotionalEntitlement.createMany({
     data: granted.map(({ feature, startDate, endDate, status, revokedAt, createdAt, updatedAt, ...columns }) => ({
       ...columns,
@@ -61,6 +64,24 @@ export async function insertPromotional(db: Db, granted: readonly PromotionalEnt
   })
 }
 
+const factsOf = (
+  {
+    environmentId,
+    id,
+    customerId,
+    usageLimit,
+    hasUnlimitedUsage,
+    hasSoftLimit,
+    enumValues,
+    ...rest
+  }: Omit<PromotionalEntitlement, 'feature'>,
+  featureRefId: string,
+): PromotionalFacts => {
+  const { resetPeriod, period, description, isVisible, startDate, endDate, status } = rest
+  const limits = { usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues, resetPeriod }
+  return { environmentId, id, customerId, featureRefId, ...limits, period, description, isVisible, startDate, endDate, status }
+}
+
 /** Ends those that are not revoked yet: of these features (our ids), or all of the customer. */
 export async function revokeHeld(
   db: Db,
@@ -69,10 +90,15 @@ export async function revokeHeld(
   featureIds: readonly string[] | null,
   at: number,
 ): Promise<void> {
-  await db.promotionalEntitlement.updateMany({
-    where: { environmentId, customerId, revokedAt: null, ...(featureIds && { featureId: { in: [...featureIds] } }) },
-    data: { revokedAt: new Date(at), dueAt: null },
+  const where = { environmentId, customerId, revokedAt: null, ...(featureIds && { featureId: { in: [...featureIds] } }) }
+  const held = await db.promotionalEntitlement.findMany({
+    where,
+    include: { feature: { select: { refId: true } } },
+    orderBy: { id: 'asc' },
   })
+  if (held.length === 0) return
+  await db.promotionalEntitlement.updateMany({ where, data: { revokedAt: new Date(at), dueAt: null } })
+  for (const { feature, ...row } of held) recordAudit(db, auditedPromotional(factsOf(fromRow(row, at), feature.refId), null))
 }
 
 /** Whether an end is to be told, by the database's clock. */
@@ -88,11 +114,16 @@ export async function hasDue(db: Db, environmentId: string, customerId: string):
 
 /** Takes note that ends up to `now` are being told; answers how many there were. */
 export async function settleDue(db: Db, environmentId: string, customerId: string, now: number): Promise<number> {
-  const { count } = await db.promotionalEntitlement.updateMany({
+  const ended = await db.promotionalEntitlement.updateManyAndReturn({
     where: { environmentId, customerId, dueAt: { lte: new Date(now) } },
     data: { dueAt: null },
+    select: { id: true },
   })
-  return count
+  for (const { id } of ended) {
+    const [before, after] = [{ status: 'Active' }, { status: 'Expired' }]
+    byRule('promotionEnds', () => recordAudit(db, { environmentId, kind: 'PROMOTIONAL_ENTITLEMENT', id, before, after }))
+  }
+  return ended.length
 }
 
 /** Seconds since the oldest end that was not told, by the real time; 0: all were. */

@@ -63,6 +63,7 @@ export interface KeyIdentity {
   allowsUnsignedClientReads: boolean
   kind: KeyKind
   keyId: string
+  keyName: string
 }
 
 export function isValidKey({ expiresAt, revokedAt }: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: EpochMs): boolean {

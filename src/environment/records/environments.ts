@@ -1,5 +1,7 @@
+import { recordAudit } from '../../audit/record/record.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
+import { auditedEnvironment, auditedKey, auditedSecret, auditedTestClock } from '../model/audited.js'
 import type { ApiKey, Environment, KeyIdentity, KeyKind, PersistentCacheTarget } from '../model/environment.js'
 
 const environmentFields = {
@@ -31,7 +33,9 @@ export async function insertEnvironment(db: Db, environment: Environment, signin
     data: [{ ...environment, createdAt: new Date(environment.createdAt), signingSecret: Buffer.from(signingSecret) }],
     skipDuplicates: true,
   })
-  return count === 1 ? environment : null
+  if (count === 0) return null
+  recordAudit(db, auditedEnvironment(null, environment))
+  return environment
 }
 
 /** Oldest first. */
@@ -50,14 +54,28 @@ export async function findEnvironmentById(db: Db, id: string): Promise<Environme
   return row && { ...row, createdAt: row.createdAt.getTime() }
 }
 
+/** The same for a change of it: nobody else changes it until the transaction ends. */
+async function holdEnvironment(db: Db, by: { refId: string } | { id: string }): Promise<Environment | null> {
+  await db.$queryRaw(
+    'refId' in by
+      ? Prisma.sql`SELECT FROM environment WHERE ref_id = ${by.refId} FOR NO KEY UPDATE`
+      : Prisma.sql`SELECT FROM environment WHERE id = ${by.id}::uuid FOR NO KEY UPDATE`,
+  )
+  return 'refId' in by ? findEnvironment(db, by.refId) : findEnvironmentById(db, by.id)
+}
+
 /** Null: there is no such environment. */
 export async function setPersistentCache(db: Db, refId: string, target: PersistentCacheTarget | null): Promise<Environment | null> {
+  const before = await holdEnvironment(db, { refId })
+  if (!before) return null
   // By the clock of the database, as who sends changes compares it with that.
   await db.$executeRaw(Prisma.sql`
     UPDATE environment SET has_persistent_cache = ${target !== null}, persistent_cache_queue_url = ${target?.queueUrl ?? null},
       persistent_cache_since = CASE WHEN ${target !== null} THEN greatest(clock_timestamp(), persistent_cache_since + interval '1 ms') ELSE persistent_cache_since END
     WHERE ref_id = ${refId}`)
-  return findEnvironment(db, refId)
+  const after = (await findEnvironment(db, refId))!
+  recordAudit(db, auditedEnvironment(before, after))
+  return after
 }
 
 export async function findTestClock(db: Db, id: string): Promise<{ isTest: boolean; testClock: Date | null } | null> {
@@ -66,7 +84,10 @@ export async function findTestClock(db: Db, id: string): Promise<{ isTest: boole
 
 export async function moveTestClock(db: Db, id: string, to: EpochMs): Promise<void> {
   const at = new Date(to)
+  const before = await holdEnvironment(db, { id })
+  const stood = before && (await findTestClock(db, id))!.testClock
   await db.$executeRaw(Prisma.sql`UPDATE environment SET test_clock = greatest(test_clock, ${at}) WHERE id = ${id}::uuid AND is_test`)
+  if (before) recordAudit(db, auditedTestClock(before, stood, (await findTestClock(db, id))!.testClock))
 }
 
 /** The time in the environment. */
@@ -99,10 +120,13 @@ export async function findSigningSecrets(db: Db, environmentId: string): Promise
 
 /** The current secret becomes the previous one, in one statement, so that two rotations at once are one after the other. */
 export async function replaceSigningSecret(db: Db, environmentId: string, secret: Uint8Array, previousExpiresAt: EpochMs): Promise<void> {
+  const environment = (await holdEnvironment(db, { id: environmentId }))!
+  const before = (await findSigningSecrets(db, environmentId))!.current
   await db.$executeRaw(Prisma.sql`
     UPDATE environment
     SET previous_signing_secret = signing_secret, previous_signing_secret_expires_at = ${new Date(previousExpiresAt)}, signing_secret = ${Buffer.from(secret)}
     WHERE id = ${environmentId}::uuid`)
+  recordAudit(db, auditedSecret(environment, { before, after: secret, previousExpiresAt }))
 }
 
 interface NewKey {
@@ -126,7 +150,9 @@ export async function insertKey(db: Db, key: NewKey): Promise<ApiKey> {
     },
     select: keyFields,
   })
-  return fromKeyRow(row)
+  const created = fromKeyRow(row)
+  recordAudit(db, auditedKey(null, created))
+  return created
 }
 
 /** Oldest first, revoked and expired ones too. */
@@ -142,13 +168,11 @@ export async function findKey(db: Db, id: string): Promise<ApiKey | null> {
 }
 
 /** Answers false when the key was revoked already. */
-export async function setKeyEnd(
-  db: Db,
-  { environmentId, id }: ApiKey,
-  end: { expiresAt: EpochMs } | { revokedAt: EpochMs },
-): Promise<boolean> {
+export async function setKeyEnd(db: Db, before: ApiKey, end: { expiresAt: EpochMs } | { revokedAt: EpochMs }): Promise<boolean> {
+  const { environmentId, id } = before
   const data = 'expiresAt' in end ? { expiresAt: new Date(end.expiresAt) } : { revokedAt: new Date(end.revokedAt) }
   const { count } = await db.apiKey.updateMany({ where: { environmentId, id, revokedAt: null }, data })
+  if (count === 1) recordAudit(db, auditedKey(before, { ...before, ...end }))
   return count === 1
 }
 
@@ -162,9 +186,9 @@ export async function findIdentity(db: Db, hash: Uint8Array): Promise<StoredIden
     select: { ...keyFields, environment: { select: { refId: true, hasPersistentCache: true, allowsUnsignedClientReads: true } } },
   })
   if (!row) return null
-  const { id, environmentId, kind, expiresAt, revokedAt } = fromKeyRow(row)
+  const { id, environmentId, kind, name, expiresAt, revokedAt } = fromKeyRow(row)
   const { refId, ...settings } = row.environment
-  return { identity: { environmentId, environmentRefId: refId, ...settings, kind, keyId: id }, expiresAt, revokedAt }
+  return { identity: { environmentId, environmentRefId: refId, ...settings, kind, keyId: id, keyName: name }, expiresAt, revokedAt }
 }
 
 interface KeyRow extends Omit<ApiKey, 'createdAt' | 'expiresAt' | 'revokedAt'> {

@@ -1,5 +1,7 @@
 /** The command line of an operator: environments, keys and the catalog, straight in the database. */
 
+import { AuditLog } from '../../audit/log.js'
+import { originating } from '../../audit/record/origin.js'
 import { findSoldTerms } from '../../billing/sold-terms.js'
 import { CatalogService } from '../../catalog/service.js'
 import { UnreadableChanges } from '../../changes/unreadable.js'
@@ -34,6 +36,8 @@ interface AdminOptions {
   /** Where file names start from. */
   folder: string
   print: (text: string) => void
+  /** Prints lines as they are, and waits until there is room for more; absent: `print` does. */
+  write?: (lines: string) => Promise<void>
   printError: (text: string) => void
 }
 
@@ -45,6 +49,7 @@ export async function runAdmin({
   queuePrefix = '{tollgate}',
   folder,
   print,
+  write = async (lines) => print(lines.trimEnd()),
   printError,
 }: AdminOptions): Promise<0 | 1 | 2> {
   const isJson = args.includes('--json')
@@ -55,16 +60,21 @@ export async function runAdmin({
       return 0
     }
     if (databaseUrl === null) throw new UsageError('no database: set DATABASE_URL, or start the platform (npm start) and try again')
-    const answer = await withServices({ databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, folder }, (context) =>
-      typed.command.run(context, typed.values, typed.argument),
+    const answer = await withServices({ databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, folder, write }, (context) =>
+      originating({ ...operator, operation: `admin ${typed.command.name}` }, () =>
+        typed.command.run(context, typed.values, typed.argument),
+      ),
     )
-    print(isJson ? JSON.stringify(answer.json, null, 2) : answer.text)
+    if (answer.text !== '') print(isJson ? JSON.stringify(answer.json, null, 2) : answer.text)
     return answer.hasDifferences ? 1 : 0
   } catch (error) {
     printError(isJson ? JSON.stringify(errorAsJson(error), null, 2) : errorAsText(error))
     return error instanceof UsageError ? 2 : 1
   }
 }
+
+/** Whoever may reach the database. */
+const operator = { actor: { kind: 'OPERATOR', id: null, name: 'operator' }, address: null, traceId: null } as const
 
 const program: Program<AdminContext> = {
   call: 'npm run -s admin --',
@@ -75,7 +85,13 @@ Exit codes: 0 done, 1 refused or failed, or differences were found, 2 wrong comm
 
 /** Opens the database for one command. The deliverer of changes finds by itself what a command has changed, within its sweep. */
 async function withServices(
-  { databaseUrl, redisUrl, queuePrefix, folder }: { databaseUrl: string; redisUrl: string | null; queuePrefix: string; folder: string },
+  {
+    databaseUrl,
+    redisUrl,
+    queuePrefix,
+    folder,
+    write,
+  }: { databaseUrl: string; redisUrl: string | null } & Pick<AdminContext, 'queuePrefix' | 'folder' | 'write'>,
   work: (context: AdminContext) => Promise<Answer>,
 ): Promise<Answer> {
   const life = new Life('admin', silentLogger())
@@ -102,6 +118,8 @@ async function withServices(
     }
     const deadLetters = () => new DeadLetters(redis(), queuePrefix)
     return await work({
+      auditLog: new AuditLog(prisma),
+      write,
       environments,
       entitlements,
       redisAt: (url) => openRedis(life, url, 'request'),

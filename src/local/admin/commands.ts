@@ -22,6 +22,7 @@ import { type ApiKey, type Environment, isValidKey } from '../../environment/mod
 import type { EnvironmentService } from '../../environment/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import type { DeadLetter } from '../../platform/dead-letters.js'
+import { auditExport } from './audit.js'
 import { cacheVerify } from './cache.js'
 import { type AdminContext, findEnvironment } from './context.js'
 import { queueAccess } from './redis-users.js'
@@ -58,6 +59,7 @@ export const commands: readonly Command<AdminContext>[] = [
   },
   queueAccess,
   cacheVerify,
+  auditExport,
   {
     ...entries.keyCreate,
     async run({ environments, clock }, values) {

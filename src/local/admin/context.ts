@@ -1,3 +1,4 @@
+import type { AuditLog } from '../../audit/log.js'
 import type { CatalogService } from '../../catalog/service.js'
 import type { UnreadableChanges } from '../../changes/unreadable.js'
 import { chooseEnvironment, type Values } from '../../cli/input.js'
@@ -10,6 +11,9 @@ import type { Redis } from '../../platform/redis.js'
 
 /** What the commands of an operator work with. */
 export interface AdminContext {
+  auditLog: AuditLog
+  /** Prints lines as they are, and waits until there is room for more. */
+  write(lines: string): Promise<void>
   /** Of the queues; connects when it is asked for. */
   deadLetters(): DeadLetters
   unreadableChanges: UnreadableChanges

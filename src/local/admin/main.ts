@@ -1,4 +1,5 @@
 // `npm run admin -- …`, on the database of DATABASE_URL (of DATABASE_DIRECT_URL where that is a PgBouncer), else on that of the platform that runs from this folder.
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readPlatform } from '../platform-file.js'
@@ -14,5 +15,8 @@ process.exitCode = await runAdmin({
   // npm runs scripts in the project's folder and says here where it was called.
   folder: process.env.INIT_CWD ?? process.cwd(),
   print: (text) => console.log(text),
+  write: async (lines) => {
+    if (!process.stdout.write(lines)) await once(process.stdout, 'drain')
+  },
   printError: (text) => console.error(text),
 })

@@ -1,6 +1,8 @@
 /** Raw SQL of what is taken back or counted anew. */
+import type pg from 'pg'
+import { recordAudit } from '../../audit/record/record.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import type { Decimal } from '../../kernel/decimal.js'
+import { type Decimal, fromText } from '../../kernel/decimal.js'
 import { type Queryable, toTime } from '../../platform/sql.js'
 import { type CounterPeriod } from '../counting/counter-repository.js'
 import { type SeriesScope } from '../counting/series-repository.js'
@@ -52,12 +54,31 @@ export async function findEvent(db: Queryable, environmentId: string, hash: Buff
   }
 }
 
-/** Null dimensions: the event goes. Its identity stays, so that a repeat of it is still recognised. */
-export async function changeEvent(db: Queryable, environmentId: string, event: KeptEvent, dimensions: Dimensions | null): Promise<void> {
+/** Null dimensions: the event goes. Its identity stays, so that a repeat of it is still recognised. `name`: the key that it was reported with. */
+export async function changeEvent(
+  db: pg.PoolClient,
+  environmentId: string,
+  event: KeptEvent & { name: string },
+  dimensions: Dimensions | null,
+): Promise<void> {
   const key = [environmentId, event.batchId, event.position, toTime(event.occurredAt)]
   const where = 'environment_id = $1::uuid AND batch_id = $2::uuid AND position = $3::int AND occurred_at = $4::timestamptz'
+  const { rows } = await db.query<{ dimensions: Dimensions }>({
+    text: `SELECT dimensions FROM raw_event WHERE ${where} FOR UPDATE`,
+    values: key,
+  })
+  if (!rows[0]) return
   if (dimensions === null) await db.query({ text: `DELETE FROM raw_event WHERE ${where}`, values: key })
   else await db.query({ text: `UPDATE raw_event SET dimensions = $5::jsonb WHERE ${where}`, values: [...key, JSON.stringify(dimensions)] })
+  const { eventName, customerId, occurredAt } = event
+  const fields = { eventName, customer: { id: customerId }, timestamp: toTime(occurredAt) }
+  recordAudit(db, {
+    environmentId,
+    kind: 'USAGE_EVENT',
+    id: event.name,
+    before: { ...fields, dimensions: rows[0].dimensions },
+    after: dimensions && { ...fields, dimensions },
+  })
 }
 
 export interface KeptMeasurement {
@@ -104,10 +125,28 @@ export async function findMeasurement(
 }
 
 /** Null value: the measurement goes. Its key stays, so that a repeat of it is still recognised. */
-export async function changeMeasurement(db: Queryable, environmentId: string, id: string, value: Decimal | null): Promise<void> {
+export async function changeMeasurement(
+  db: pg.PoolClient,
+  environmentId: string,
+  { id, customerId, featureRefId, occurredAt }: KeptMeasurement,
+  value: Decimal | null,
+): Promise<void> {
   const where = 'environment_id = $1::uuid AND id = $2::uuid'
+  const { rows } = await db.query<{ value: string }>({
+    text: `SELECT value::text FROM usage_measurement WHERE ${where} FOR UPDATE`,
+    values: [environmentId, id],
+  })
+  if (!rows[0]) return
   if (value === null) await db.query({ text: `DELETE FROM usage_measurement WHERE ${where}`, values: [environmentId, id] })
   else await db.query({ text: `UPDATE usage_measurement SET value = $3::numeric WHERE ${where}`, values: [environmentId, id, value] })
+  const fields = { customer: { id: customerId }, featureId: featureRefId, timestamp: toTime(occurredAt) }
+  recordAudit(db, {
+    environmentId,
+    kind: 'USAGE_MEASUREMENT',
+    id,
+    before: { ...fields, value: fromText(rows[0].value) },
+    after: value && { ...fields, value },
+  })
 }
 
 /** A counter with what it counts. */

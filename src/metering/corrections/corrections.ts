@@ -75,7 +75,7 @@ export class Corrections {
       // Whoever counts it may have read it already.
       if (event.isWaiting) throw new TryAgain()
       await this.#correct(environmentId, event, event.occurredAt, async (db, meters) => {
-        await changeEvent(db, environmentId, event, dimensions)
+        await changeEvent(db, environmentId, { ...event, name: name.idempotencyKey }, dimensions)
         return meters.map(({ featureId, featureRefId }) => ({ id: featureId, refId: featureRefId }))
       })
     })
@@ -91,7 +91,7 @@ export class Corrections {
       const measurement = await findMeasurement(this.#pool, environmentId, by)
       if (!measurement) throw measurementNotFound()
       await this.#correct(environmentId, measurement, measurement.occurredAt, async (db) => {
-        await changeMeasurement(db, environmentId, measurement.id, checked)
+        await changeMeasurement(db, environmentId, measurement, checked)
         return [{ id: measurement.featureId, refId: measurement.featureRefId }]
       })
     })

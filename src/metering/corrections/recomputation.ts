@@ -1,10 +1,10 @@
 import type pg from 'pg'
+import { recordAudit } from '../../audit/record/record.js'
 import { customerNotFound } from '../../customer/model/problems.js'
-import type { EpochMs } from '../../kernel/clock.js'
+import { type EpochMs, isoOrNull } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { Logger } from '../../platform/logger.js'
-import type { Queryable } from '../../platform/sql.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
 import type { Bindings } from '../counting/bindings.js'
 import { findNearestFeature } from '../counting/feature-names.js'
@@ -44,7 +44,7 @@ export interface RecomputationRequest {
  * prove that counting and recounting agree. The work is done by a worker in steps that commit with how far it is, so it can be stopped at any time.
  */
 export class Recomputations {
-  constructor(private readonly pool: Queryable) {}
+  constructor(private readonly pool: pg.Pool) {}
 
   /** Notes what is to be done. The worker's sweep finds it. Fails with FAILED_PRECONDITION for a time of which events have been dropped. */
   async request(environmentId: string, { featureId, customerId, from, to }: RecomputationRequest): Promise<Recomputation> {
@@ -63,7 +63,11 @@ export class Recomputations {
     if (keptSince !== null && ((from !== null && from < keptSince) || (to !== null && to <= keptSince))) throw eventsDropped(keptSince)
     const id = newId()
     const { featureId: feature, customerId: customer, meterVersion } = found
-    await insertRecomputation(this.pool, environmentId, { id, featureId: feature, customerId: customer, from, to, meterVersion })
+    await inPoolTransaction(this.pool, async (db) => {
+      await insertRecomputation(db, environmentId, { id, featureId: feature, customerId: customer, from, to, meterVersion })
+      const after = { featureId, customerId, startDate: isoOrNull(from), endDate: isoOrNull(to) }
+      recordAudit(db, { environmentId, kind: 'USAGE_RECOMPUTATION', id, before: null, after })
+    })
     return this.progress(environmentId, id)
   }
 

@@ -1,19 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Logger } from '../../platform/logger.js'
 import { Gauge, type Registry } from '../../platform/metrics.js'
 import { readTime } from '../../platform/sql.js'
-import { inPoolTransaction } from '../../platform/transaction.js'
+import { inPoolTransaction, patiently } from '../../platform/transaction.js'
 import { retentionMs } from '../model/retention.js'
 import type { ResetPeriod } from '../model/usage-period.js'
 import { dayMs } from '../model/windows.js'
 import { dropOldestMonth, ensurePartitions, findOldestMonth } from './partition-repository.js'
-
-/** Attempts to get a lock that others hold: for longer than a step of counting anew takes. */
-const maxAttempts = 10
-const pauseMs = 3_000
-/** PostgreSQL: a lock was not to be had in time. */
-const lockNotAvailable = '55P03'
 
 /**
  * Tends the months of raw events: makes those that events may be stored in, and drops those that no usage period can need. Usage, its history and the
@@ -60,26 +53,14 @@ export class EventRetention {
 
   /** Fails when a lock is not to be had for half a minute: nothing is lost then, the next run does it. */
   async run(signal?: AbortSignal): Promise<void> {
-    await this.#patiently(() => inPoolTransaction(this.#pool, ensurePartitions), signal)
+    await patiently(() => inPoolTransaction(this.#pool, ensurePartitions), signal)
     const kept = retentionMs(await this.#usagePeriods(), this.#keptDays)
     if (kept === null) return
     const before = (await readTime(this.#pool)) - kept
     for (;;) {
-      const until = await this.#patiently(() => inPoolTransaction(this.#pool, (db) => dropOldestMonth(db, before)), signal)
+      const until = await patiently(() => inPoolTransaction(this.#pool, (db) => dropOldestMonth(db, before)), signal)
       if (until === null) return
       this.#log.info({ before: new Date(until).toISOString(), keptDays: Math.round(kept / dayMs) }, 'a month of raw events dropped')
-    }
-  }
-
-  /** Who waits for the lock of a table holds up those that come after, so it is asked for briefly and again. */
-  async #patiently<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await work()
-      } catch (error) {
-        if ((error as { code?: unknown }).code !== lockNotAvailable || attempt >= maxAttempts) throw error
-        await sleep(pauseMs, undefined, { signal })
-      }
     }
   }
 }

@@ -1,3 +1,4 @@
+import { byRule } from '../../audit/record/origin.js'
 import type { BillingLedger } from '../../billing/ledger.js'
 import type { BillingRequest } from '../../billing/rules/request.js'
 import type { CatalogService } from '../../catalog/service.js'
@@ -8,7 +9,7 @@ import type { HeldCustomer } from '../../customer/records/hold.js'
 import { type Db, type PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
 import { inGroup } from '../../platform/transaction-group.js'
-import { advance, type Moved, nextDue } from '../rules/advance.js'
+import { type Advanced, advance, type Moved, nextDue } from '../rules/advance.js'
 import { isSameSlot } from '../rules/coexistence.js'
 import { freeFollowUp } from '../rules/follow-up.js'
 import { subscriptionNotFound } from '../rules/problems.js'
@@ -115,12 +116,27 @@ export class SubscriptionRecords {
     customer: Pick<HeldCustomer, 'environmentId' | 'id' | 'billingCurrency' | 'now'>,
     stored: readonly Subscription[],
   ): Promise<HeldSubscriptions> {
-    const { environmentId, now } = customer
-    const { subscriptions: all, moved, started, renewals, executed } = advance(stored, now)
-    const isMoved = new Set(moved.map(({ after }) => after.id))
+    const { now } = customer
+    const advanced = advance(stored, now)
+    const { subscriptions: all, moved, started } = advanced
+    const isChanged = new Set([...moved.map(({ after }) => after.id), ...started.map(({ id }) => id)])
+    const changed = all.filter(({ id }) => isChanged.has(id))
+    if (changed.length > 0) {
+      const rules = [...new Set(moved.map(({ trigger }) => trigger))]
+      await byRule(rules.join(), () => this.#saveDue(db, customer, { stored, changed, advanced }))
+    }
+    const isAccessChanged = started.length > 0 || moved.some(({ trigger, after }) => trigger !== 'renewal' || after.budget !== null)
+    return { all, open: all.filter(({ status }) => !isFinal(status)), changed, isAccessChanged }
+  }
+
+  async #saveDue(
+    db: Db,
+    customer: Pick<HeldCustomer, 'environmentId' | 'id' | 'billingCurrency'>,
+    { stored, changed, advanced }: { stored: readonly Subscription[]; changed: readonly Subscription[]; advanced: Advanced },
+  ): Promise<void> {
+    const { subscriptions: all, moved, renewals, executed } = advanced
     const executedIds = executed.map(({ id }) => id)
     const before = new Map(stored.map((subscription) => [subscription.id, subscription]))
-    const changed = all.filter(({ id }) => isMoved.has(id) || !before.has(id))
     // Ends first, and what becomes active before what begins a trial: at no time do two have the same status in one slot.
     const rank = ({ status }: Subscription) => (isFinal(status) ? 0 : status === 'ACTIVE' ? 1 : 2)
     for (const subscription of changed.toSorted((a, b) => rank(a) - rank(b))) {
@@ -128,7 +144,7 @@ export class SubscriptionRecords {
       if (known) await saveSubscription(db, known, subscription, executedIds)
       else await insertSubscription(db, subscription)
     }
-    await insertRenewals(db, environmentId, renewals)
+    await insertRenewals(db, customer.environmentId, renewals)
     await this.#billing.recordIn(
       db,
       customer,
@@ -142,8 +158,6 @@ export class SubscriptionRecords {
         inForce: inForceOf(all, after, trigger),
       })),
     )
-    const isAccessChanged = started.length > 0 || moved.some(({ trigger, after }) => trigger !== 'renewal' || after.budget !== null)
-    return { all, open: all.filter(({ status }) => !isFinal(status)), changed, isAccessChanged }
   }
 
   /**

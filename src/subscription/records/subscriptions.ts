@@ -1,9 +1,11 @@
+import { recordAudit } from '../../audit/record/record.js'
 import type { CatalogService } from '../../catalog/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import { insertRows, oncePerGroup, toRow, updateRows } from '../../platform/transaction-group.js'
 import { nextDue, type Renewal } from '../rules/advance.js'
+import { auditedSubscription } from '../rules/audited.js'
 import { isFinal, type OwnEntitlement, type Subscription } from '../rules/subscription.js'
 import { type LoadedVersions, loadScheduledVersions, saveScheduled, toScheduledChange } from './scheduled.js'
 
@@ -197,6 +199,7 @@ const changeSubscription = oncePerGroup(async (db, all: Subscription[]) => {
 })
 
 export async function insertSubscription(db: Db, subscription: Subscription): Promise<void> {
+  recordAudit(db, auditedSubscription(null, subscription))
   await addSubscription(db, subscription)
   await insertAddons(db, subscription)
   await insertQuantities(db, subscription)
@@ -230,6 +233,7 @@ export async function saveSubscription(db: Db, before: Subscription, after: Subs
   const { environmentId, id } = after
   const ofSubscription = { environmentId, subscriptionId: id }
   await changeSubscription(db, after)
+  recordAudit(db, auditedSubscription(before, after))
   // Of several steps recorded at once the first may have been its start.
   const wasPaid = before.pricingType !== 'FREE' && before.status !== 'PAYMENT_PENDING' && after.status !== 'NOT_STARTED'
   if (wasPaid && after.pricingType === 'FREE')

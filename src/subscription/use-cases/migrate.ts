@@ -1,3 +1,4 @@
+import { byRule } from '../../audit/record/origin.js'
 import type { CatalogService } from '../../catalog/service.js'
 import { lockCustomerState, recordAccessChange } from '../../changes/access.js'
 import { findCustomer } from '../../customer/records/customers.js'
@@ -70,7 +71,7 @@ export class PackageMigrationService {
         for (const customerId of customerIds) {
           if (signal.aborted) break
           try {
-            migrated += await this.#migrateCustomer(migration, customerId)
+            migrated += await byRule('packageMigration', () => this.#migrateCustomer(migration, customerId), migration.id)
             this.#leftAlone.succeeded(migration.id + customerId)
           } catch (error) {
             this.#leftAlone.failed(migration.id + customerId)

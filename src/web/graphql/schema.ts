@@ -10,7 +10,10 @@ import {
   lexicographicSortSchema,
 } from 'graphql'
 import { buildSchemaSync } from 'type-graphql'
-import { authorize, type RootArguments } from '../access/auth.js'
+import type { Origin } from '../../audit/model/entry.js'
+import { originating } from '../../audit/record/origin.js'
+import { actorOf, authorize, type RootArguments } from '../access/auth.js'
+import { AuditResolver } from './audit/audit.resolver.js'
 import { BillingResolver } from './billing/billing.resolver.js'
 import { CustomerBillingResolver } from './billing/customer-billing.resolver.js'
 import { CatalogResolver } from './catalog/catalog.resolver.js'
@@ -53,6 +56,7 @@ export function createSchema(): GraphQLSchema {
     resolvers: [
       AddonResolver,
       ApiKeyResolver,
+      AuditResolver,
       BillingResolver,
       CatalogResolver,
       ConfigurationResolver,
@@ -112,9 +116,30 @@ function guard(root: GraphQLObjectType): void {
     const enter = field[entry]!
     field[entry] = (source, args, context, info) => {
       authorize(context.identity, { operation: root.name, field: field.name, args }, context)
-      if (root.name === 'Mutation') context.forgetLoaded()
-      return enter(source, args, context, info)
+      if (root.name !== 'Mutation') return enter(source, args, context, info)
+      context.forgetLoaded()
+      return originating(new MutationOrigin(field.name, context), () => enter(source, args, context, info))
     }
+  }
+}
+
+/** A mutation as where changes come from. Most reports change nothing that is audited, so its trace id is made when it is asked for. */
+class MutationOrigin implements Origin {
+  constructor(
+    readonly operation: string,
+    private readonly context: RequestContext,
+  ) {}
+
+  get actor() {
+    return actorOf(this.context.identity, this.operation)
+  }
+
+  get address() {
+    return this.context.address
+  }
+
+  get traceId() {
+    return this.context.traceId
   }
 }
 

@@ -1,14 +1,8 @@
 import { expect } from 'chai'
-import { createSchema } from '../../../src/web/graphql/schema.js'
-import { operationDocument } from '../../support/operation-document.js'
 import { type MeteringBench, openMeteringBench } from '../metering/fixture.js'
-import { type GraphqlBody, operatorKey, post } from '../web/front-door.js'
 import { openWebProcess, type WebProcess } from '../web/web-process.js'
-import { type Customer, catalog, type Scenario, scenarios, unchanging } from './mutation-scenarios.js'
-
-const mutations = createSchema().getMutationType()!
-const read = `query($query: FetchEntitlementsQuery!) { entitlementsState(query: $query) {
-  accessDeniedReason entitlements { feature { refId displayName } isGranted usageLimit currentUsage usagePeriodEnd validUntil } } }`
+import { mutations, newCustomer } from './mutation-customer.js'
+import { type Scenario, scenarios, unchanging } from './mutation-scenarios.js'
 
 /** What every mutation does to states that web processes hold. Nothing is delivered, so only the announcement tells them. */
 describe('mutations', () => {
@@ -31,39 +25,9 @@ describe('mutations', () => {
     expect([...Object.keys(scenarios), ...Object.keys(unchanging)].sort()).to.deep.equal(Object.keys(mutations.getFields()).sort())
   })
 
-  async function newCustomer(): Promise<Customer> {
-    const name = `mutation-${++serial}`
-    const { environment } = await bench.app.environments.create({ refId: name, isTest: true })
-    const { key } = await bench.app.environments.createKey({ environment: name, kind: 'SERVER', name, expiresAt: null })
-    await bench.app.catalog.apply(environment.id, catalog(), { dryRun: false, archiveMissing: false })
-    const ask = async (url: string, query: string, variables: object) => {
-      const headers = { 'x-api-key': key, 'x-operator-key': operatorKey }
-      const { data, errors } = (await (await post(url, { query, variables }, headers)).json()) as GraphqlBody
-      expect(errors, query.slice(0, 60)).to.equal(undefined)
-      return Object.values(data!)[0]
-    }
-    return {
-      environmentId: environment.id,
-      // biome-ignore lint/suspicious/noExplicitAny: answers are read as JSON
-      mutate: (mutation, variables) => ask(webs[0]!.url, operationDocument(mutations, mutation), variables) as Promise<any>,
-      statesThrough: (holders) =>
-        Promise.all(
-          webs.map(({ url }) => Promise.all(holders.map((resourceId) => ask(url, read, { query: { customerId: 'acme', resourceId } })))),
-        ),
-      countEvents: async (usageEvents) => {
-        await bench.usage.reportEvents(environment.id, usageEvents)
-        const { rows } = await bench.pool.query<{ id: string }>('SELECT id FROM pending_batch WHERE environment_id = $1::uuid', [
-          environment.id,
-        ])
-        for (const { id } of rows)
-          await bench.newAggregation().aggregate({ v: 1, environmentId: environment.id, batchId: id, stored: null })
-      },
-    }
-  }
-
   for (const [mutation, scenario] of Object.entries<Scenario>(scenarios))
     it(`${mutation} is read right at once, through every web process`, async () => {
-      const customer = await newCustomer()
+      const customer = await newCustomer(bench, webs, `mutation-${++serial}`)
       if (scenario.isNew !== true) await customer.mutate('provisionCustomer', { input: { customerId: 'acme' } })
       const variables = await scenario.variables(customer)
       const holders = [null, ...(scenario.resources ?? [])]

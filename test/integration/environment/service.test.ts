@@ -62,6 +62,7 @@ describe('environments and keys', () => {
       allowsUnsignedClientReads: false,
       kind: 'SERVER',
       keyId: record.id,
+      keyName: record.name,
     })
     const client = await environments.createKey({ environment: refId, kind: 'CLIENT', name: 'browser', expiresAt: null })
     expect(await environments.authenticate(client.key, address)).to.include({ environmentId, kind: 'CLIENT', keyId: client.record.id })

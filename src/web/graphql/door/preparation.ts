@@ -127,7 +127,7 @@ export class Preparation {
     const freshness = freshnessOf(headers, { identity, address, rateLimits })
     const inTurns = isLarge ? new Turns(operation, () => turns.take(identity.environmentId)) : null
     const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable], freshness) : null
-    const contextValue = createContext({ app, identity, isOperator, operation, turns: inTurns, freshness })
+    const contextValue = createContext({ app, identity, isOperator, address, operation, turns: inTurns, freshness })
     const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }
     return { request, operation, kind: definition?.operation, args, usesDatabase, isLarge, state, report }

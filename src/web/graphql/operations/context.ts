@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader'
+import type { AuditLog } from '../../../audit/log.js'
 import type { BuiltinProvider } from '../../../billing/builtin/provider.js'
 import type { BillingReads, BillingView } from '../../../billing/reads.js'
 import type { Discount } from '../../../billing/rules/billing.js'
@@ -43,6 +44,7 @@ import type { Turns } from './turns.js'
 export interface Services {
   /** The database's. */
   clock: Clock
+  auditLog: AuditLog
   billing: BillingSync
   billingProvider: BuiltinProvider
   billingReads: BillingReads
@@ -80,6 +82,8 @@ export interface RequestContext {
   /** The request carries the operator key too. */
   isOperator: boolean
   traceId: string
+  /** Of the caller; null: it is not known. */
+  address: string | null
   /** Aborts when nobody waits for the answer any more. */
   signal: AbortSignal
   /** The same for who waits for it within this process. */
@@ -131,6 +135,8 @@ export interface ContextFacts {
   identity: Identity
   /** Default false. */
   isOperator?: boolean
+  /** Absent: what is asked changes nothing. */
+  address?: string
   /** What it has is asked for only when it is needed. Without `weigh` the answer may have any size. */
   operation: Pick<RequestContext, 'traceId' | 'signal'> & Partial<Pick<RequestContext, 'weigh' | 'patience'>>
   /** Absent: the answer is small. */
@@ -144,6 +150,7 @@ class OperationContext implements RequestContext {
   readonly app: Services
   readonly identity: Identity
   readonly isOperator: boolean
+  readonly address: string | null
   readonly now: EpochMs
   readonly turns: Turns | null
   readonly freshness: AskedFreshness | undefined
@@ -152,11 +159,12 @@ class OperationContext implements RequestContext {
   readonly #operation: ContextFacts['operation']
   #loaders: Loaders | undefined
 
-  constructor({ app, identity, isOperator = false, operation, turns = null, freshness, listening = notListening }: ContextFacts) {
+  constructor({ app, identity, isOperator = false, address, operation, turns = null, freshness, listening = notListening }: ContextFacts) {
     this.app = app
     this.now = app.clock.now()
     this.identity = identity
     this.isOperator = isOperator
+    this.address = address ?? null
     this.turns = turns
     this.freshness = freshness
     this.#operation = operation

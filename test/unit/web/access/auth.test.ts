@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Problem } from '../../../../src/kernel/problem.js'
-import { authorize, type Identity, identify, operator, operatorFields } from '../../../../src/web/access/auth.js'
+import { authorize, type Identity, identify, operator, operatorFields, operatorsToo } from '../../../../src/web/access/auth.js'
 import { createSchema } from '../../../../src/web/graphql/schema.js'
 
 const key = {
@@ -9,6 +9,7 @@ const key = {
   hasPersistentCache: false,
   allowsUnsignedClientReads: false,
   keyId: 'k',
+  keyName: 'backend',
 }
 const server: Identity = { ...key, kind: 'SERVER', customerId: null }
 const client: Identity = { ...key, kind: 'CLIENT', customerId: 'mine' }
@@ -46,7 +47,9 @@ describe('what a key may ask', () => {
   for (const [operation, field] of everything) {
     it(`${operation}.${field}: the operator what crosses environments, and nothing of one without a key of it`, () => {
       const isForOperator = operatorFields.has(field)
-      expect(reasonOf(operator, operation, field, {}, true)).to.equal(isForOperator ? null : 'IDENTITY_FORBIDDEN')
+      expect(reasonOf(operator, operation, field, {}, true)).to.equal(
+        isForOperator || operatorsToo.has(field) ? null : 'IDENTITY_FORBIDDEN',
+      )
       expect(reasonOf(server, operation, field, {}, true)).to.equal(null)
       if (!isForOperator) return
       for (const identity of [operator, server, client, unsigned])

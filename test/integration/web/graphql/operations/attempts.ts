@@ -23,6 +23,11 @@ export const attempts: Record<string, [Outcome, (known: Pick<TwoEnvironments, 'i
     ['nothing', () => ({ query: their })],
     ['nothing', () => ({ query: { ...our, resourceId: 'their-resource' } })],
   ],
+  'Query.auditLog': [
+    ['refused', () => ({ filter: { environmentRefId: 'theirs' } })],
+    ['nothing', () => ({ filter: { entityId: 'their-customer' } })],
+    ['own', () => ({})],
+  ],
   'Query.billingCalls': [['nothing', () => ({})]],
   'Query.catalog': [['own', () => ({})]],
   'Query.coupons': [
