@@ -10,9 +10,27 @@ import type { Db, PrismaClient } from './postgres.js'
 const maxAttempts = 5
 const readOnly = '25006'
 
+/** What is left to be done in transactions that are under way, before they commit. */
+const lastWorks = new WeakMap<Db, (() => Promise<void>)[]>()
+
 /** `work` must not call anything but the database: it runs again after a lost race. */
 export function inTransaction<T>(prisma: PrismaClient, work: (db: Db) => Promise<T>): Promise<T> {
-  return repeated(() => prisma.$transaction(work))
+  return repeated(() =>
+    prisma.$transaction(async (db) => {
+      const last: (() => Promise<void>)[] = []
+      lastWorks.set(db, last)
+      const result = await work(db)
+      for (const lastWork of last) await lastWork()
+      return result
+    }),
+  )
+}
+
+/** Has `work` done as the last of the transaction, in the order in which it was asked for. False: `db` is of none, and nothing was taken. */
+export function beforeCommit(db: Db, work: () => Promise<void>): boolean {
+  const last = lastWorks.get(db)
+  last?.push(work)
+  return last !== undefined
 }
 
 /** The same on one connection of the pool. A connection that cannot even roll back, or only reads, is not used again. */

@@ -1,5 +1,7 @@
 import { makeValidator } from 'envalid'
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
+import { targetsOf, webhookVariables } from '../notifications/webhooks/config.js'
+import { Sealing } from '../notifications/webhooks/secrets.js'
 import {
   clusterProblems,
   databaseVariables,
@@ -36,6 +38,7 @@ const webConfig = {
   METRICS_ADDRESS: str({ default: undefined, desc: 'Address that metrics listen on; that of BIND_ADDRESS unless given' }),
   ...shardVariables,
   ...backlogVariables,
+  ...webhookVariables,
   OPERATOR_KEY: secret({
     default: undefined,
     desc: 'Key of the operator: environments, keys, queue board, payments by hand; without it they are off',
@@ -97,7 +100,13 @@ const webConfig = {
 /** The front door. Any number may run: none keeps anything that another one would need. */
 await runProcess({ name: 'web', spec: webConfig, check: clusterProblems }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config)
-  const app = createApp({ life, postgres, queues, clock })
+  const app = createApp({
+    life,
+    postgres,
+    queues,
+    clock,
+    webhooks: { sealing: new Sealing(config.SECRETS_KEY), targets: targetsOf(config) },
+  })
   watchEpoch(life, postgres)
   const held = openHeldStates({ app, life, queues, maxBytes: config.HELD_STATES_MAX_BYTES })
   const usage = createUsage({

@@ -19,6 +19,9 @@ import { EstimateService } from '../estimates/service.js'
 import type { Clock } from '../kernel/clock.js'
 import { readUsageOf } from '../metering/counting/current-usage.js'
 import type { LoadHeldSeries } from '../metering/counting/held-series.js'
+import type { AllowedTargets } from '../notifications/webhooks/rules/addresses.js'
+import type { Sealing } from '../notifications/webhooks/secrets.js'
+import { WebhookService } from '../notifications/webhooks/service.js'
 import type { DatabaseEpoch } from '../platform/epoch/database-epoch.js'
 import type { Postgres } from '../platform/postgres.js'
 import type { Life } from '../platform/process.js'
@@ -73,6 +76,7 @@ export interface App {
   estimates: EstimateService
   /** Of persistent caches. */
   warmings: Warmings
+  webhooks: WebhookService
   /** Wakes delivery and transitions after a commit. */
   after: WakeUps
   databaseEpoch: DatabaseEpoch
@@ -83,12 +87,15 @@ export function createApp({
   postgres: { pool, prisma, epoch: databaseEpoch },
   queues,
   clock,
+  webhooks: { sealing = null, targets = 'public' } = {},
 }: {
   life: Life
   postgres: Postgres
   queues: QueueConnection
   /** The database's. */
   clock: Clock
+  /** Of processes that manage endpoints. */
+  webhooks?: { sealing?: Sealing | null; targets?: AllowedTargets }
 }): App {
   const after = openWakeUps(life, queues, clock)
   const environments = new EnvironmentService({ prisma, clock, tellCreated: keyNewsTeller(life, queues) })
@@ -172,6 +179,7 @@ export function createApp({
     budgets: entitlements,
     checks: new CheckCounter(life.metrics),
     warmings: new Warmings({ pool }),
+    webhooks: new WebhookService({ prisma, sealing, targets }),
     after,
     databaseEpoch,
   }

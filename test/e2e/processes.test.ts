@@ -7,6 +7,7 @@ import { processEnvironment, type Wiring } from '../../src/local/process-wiring.
 import { parseProcfile, programOf } from '../../src/local/processes/procfile.js'
 import { eventually } from '../support/eventually.js'
 import { usePlatform } from '../support/platform.js'
+import { testSecretsKey } from '../support/webhooks.js'
 import { byCallers } from './doors.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -27,19 +28,22 @@ const invalid = {
   API_URL: `ftp://host`,
   EDGE_API_URL: `ftp://host`,
   ERRTRACK_DSN: `https://${secret}@host`,
+  SECRETS_KEY: secret,
+  WEBHOOK_TARGETS: 'moon',
   QUEUE_URL: `https://user:${secret}@host/queue`,
 }
 const common = ['LOG_LEVEL', 'SHUTDOWN_TIMEOUT_MS']
 const stores = ['DATABASE_URL', 'REDIS_URL']
 const wrongIn: Record<string, string[]> = {
   release: ['LOG_LEVEL', 'DATABASE_URL'],
-  web: [...common, 'PORT', ...stores],
+  web: [...common, 'PORT', ...stores, 'SECRETS_KEY', 'WEBHOOK_TARGETS'],
   sidecar: [...common, 'PORT', 'API_URL', 'EDGE_API_URL'],
   'usage-ingestion': [...common, 'PORT', ...stores],
   'event-aggregation': [...common, 'PORT', ...stores],
   'subscription-transitions': [...common, 'PORT', ...stores],
   'cache-invalidation': [...common, 'PORT', ...stores],
   'billing-sync': [...common, 'PORT', ...stores],
+  'webhook-delivery': [...common, 'PORT', 'DATABASE_URL', 'SECRETS_KEY', 'WEBHOOK_TARGETS'],
   // Two are missing.
   'queue-consumption': [...common, 'PORT', 'EDGE_API_URL', 'ERRTRACK_DSN', 'QUEUE_URL', 'SERVER_API_KEY', 'REDIS_HOST'],
 }
@@ -78,6 +82,7 @@ describe('every process', function () {
       redisUrl,
       serverApiKey,
       operatorKey,
+      secretsKey: testSecretsKey,
       // Its queue is nobody's.
       environmentId: '019a0000-0000-7000-8000-000000000000',
       ports: Object.fromEntries(Object.entries(processes).map(([process, { port }]) => [process, port])),
