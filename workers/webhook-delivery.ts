@@ -1,13 +1,13 @@
 import { deleteOldEvents } from '../src/changes/events.js'
+import { Sender } from '../src/notifications/webhooks/attempt.js'
+import { targetsOf, webhookVariables } from '../src/notifications/webhooks/config.js'
+import { extendIntervalMs, WebhookDelivery } from '../src/notifications/webhooks/delivery.js'
+import { Sealing } from '../src/notifications/webhooks/secrets.js'
 import { databaseVariables, port, positive, processVariables } from '../src/platform/config.js'
 import { DatabaseClock } from '../src/platform/database-clock.js'
 import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { every } from '../src/platform/timer.js'
-import { Sender } from '../src/notifications/webhooks/attempt.js'
-import { targetsOf, webhookVariables } from '../src/notifications/webhooks/config.js'
-import { extendIntervalMs, WebhookDelivery } from '../src/notifications/webhooks/delivery.js'
-import { Sealing } from '../src/notifications/webhooks/secrets.js'
 
 const webhookDeliveryConfig = {
   ...processVariables,
@@ -44,7 +44,10 @@ await runProcess({ name: 'webhook-delivery', spec: webhookDeliveryConfig }, asyn
   every(life, 'webhook lanes', config.SWEEP_INTERVAL_MS, () => delivery.takeLanes())
   every(life, 'webhook leases', extendIntervalMs, () => delivery.extendLanes())
   every(life, 'old events', retentionIntervalMs, async () => {
-    while (!life.signal.aborted && (await deleteOldEvents(prisma, { days: config.EVENTS_KEPT_DAYS, limit: deletedAtOnce })) === deletedAtOnce);
+    while (
+      !life.signal.aborted &&
+      (await deleteOldEvents(prisma, { days: config.EVENTS_KEPT_DAYS, limit: deletedAtOnce })) === deletedAtOnce
+    );
   })
   life.onStop('webhook attempts', () => delivery.stop(stopGraceMs))
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })

@@ -3,7 +3,7 @@ import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import { oncePerGroup } from '../platform/transaction-group.js'
-import { knowHearing } from './events.js'
+import { knowCustomer, knowHearing } from './events.js'
 import type { PublishedPackage } from './model/change.js'
 import { noteChange } from './note.js'
 
@@ -30,6 +30,7 @@ export interface RecordedAccess {
  */
 export async function recordAccessChange(db: Db, { environmentId, id, refId }: ChangedCustomer): Promise<RecordedAccess> {
   const recorded = await recordAll(db, { environmentId, id, refId })
+  knowCustomer(db, id, refId)
   noteChange({ environmentId, customerId: refId, version: recorded.version })
   return recorded
 }

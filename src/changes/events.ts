@@ -6,7 +6,7 @@ import { beforeCommit } from '../platform/transaction.js'
 
 /** `customerId`: ours; null: the event is of no customer. */
 export type NewEvent = {
-  [Type in EventType]: { type: Type; customerId: string | null; data: EventPayload<Type>; /** Default: a new one. */ id?: string }
+  [Type in EventType]: { type: Type; customerId: string | null; data: EventPayload<Type> /** Default: a new one. */; id?: string }
 }[EventType]
 
 /** Makes the events; is asked only where somebody hears of them. */
@@ -25,6 +25,16 @@ export function knowHearing(db: Db, environmentId: string, isHeard: boolean): vo
   const known = hearing.get(db) ?? new Map<string, boolean>()
   hearing.set(db, known.set(environmentId, isHeard))
 }
+
+const namedIn = new WeakMap<Db, Map<string, string>>()
+
+/** What the host application calls a customer (our id), for events that name it: then nobody has to look it up. */
+export function knowCustomer(db: Db, id: string, refId: string): void {
+  const known = namedIn.get(db) ?? new Map<string, string>()
+  namedIn.set(db, known.set(id, refId))
+}
+
+export const knownRefId = (db: Db, customerId: string): string | undefined => namedIn.get(db)?.get(customerId)
 
 /**
  * Events of the change that the transaction makes. They are made and written as the last of it, all in one statement, in the order in which they were

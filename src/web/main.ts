@@ -15,6 +15,7 @@ import {
 } from '../platform/config.js'
 import { watchEpoch } from '../platform/postgres.js'
 import { runProcess } from '../platform/process.js'
+import { trialVariables } from '../subscription/time/config.js'
 import { createApp } from '../wiring/app.js'
 import { createFrontDoor, defaultLimits, openHeldStates } from '../wiring/front-door.js'
 import { openStores } from '../wiring/stores.js'
@@ -39,6 +40,7 @@ const webConfig = {
   ...shardVariables,
   ...backlogVariables,
   ...webhookVariables,
+  ...trialVariables,
   OPERATOR_KEY: secret({
     default: undefined,
     desc: 'Key of the operator: environments, keys, queue board, payments by hand; without it they are off',
@@ -106,6 +108,7 @@ await runProcess({ name: 'web', spec: webConfig, check: clusterProblems }, async
     queues,
     clock,
     webhooks: { sealing: new Sealing(config.SECRETS_KEY), targets: targetsOf(config) },
+    trialEndingSoonDays: config.TRIAL_ENDING_SOON_DAYS,
   })
   watchEpoch(life, postgres)
   const held = openHeldStates({ app, life, queues, maxBytes: config.HELD_STATES_MAX_BYTES })

@@ -32,6 +32,7 @@ import { startMigrations } from '../subscription/records/migrations.js'
 import { findRefIds, findSubscribedVersions, loadOpenSubscriptions } from '../subscription/records/subscriptions.js'
 import { DueTransitions } from '../subscription/time/due.js'
 import { TestClockService } from '../subscription/time/test-clock.js'
+import { TrialReminders } from '../subscription/time/trial-reminders.js'
 import { CancellationService } from '../subscription/use-cases/cancel.js'
 import { SubscriptionChangeService } from '../subscription/use-cases/change.js'
 import { type ImportSubscription, SubscriptionImporter } from '../subscription/use-cases/import.js'
@@ -70,6 +71,7 @@ export interface App {
   dueTransitions: DueTransitions
   packageMigrations: PackageMigrationService
   testClocks: TestClockService
+  trialReminders: TrialReminders
   billing: BillingSync
   billingProvider: BuiltinProvider
   billingReads: BillingReads
@@ -88,6 +90,7 @@ export function createApp({
   queues,
   clock,
   webhooks: { sealing = null, targets = 'public' } = {},
+  trialEndingSoonDays = 3,
 }: {
   life: Life
   postgres: Postgres
@@ -96,6 +99,7 @@ export function createApp({
   clock: Clock
   /** Of processes that manage endpoints. */
   webhooks?: { sealing?: Sealing | null; targets?: AllowedTargets }
+  trialEndingSoonDays?: number
 }): App {
   const after = openWakeUps(life, queues, clock)
   const environments = new EnvironmentService({ prisma, clock, tellCreated: keyNewsTeller(life, queues) })
@@ -119,6 +123,7 @@ export function createApp({
   const cancellations = new CancellationService({ ...recordsParts, makeCalls, reads: subscriptionReads })
   const subscriptionChanges = new SubscriptionChangeService({ ...recordsParts, provider })
   const dueTransitions = new DueTransitions(recordsParts)
+  const reminders = new TrialReminders({ prisma, catalog, leadDays: trialEndingSoonDays })
   const previews = new SubscriptionPreviews({ catalog, time: environments, changes: subscriptionChanges })
   const promotional = new PromotionalService({ prisma, catalog, time: environments, after })
   const customers = new CustomerService({
@@ -167,7 +172,8 @@ export function createApp({
     transfers: new TransferService(recordsParts),
     dueTransitions,
     packageMigrations: new PackageMigrationService(recordsParts),
-    testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, billing, after }),
+    testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, billing, reminders, after }),
+    trialReminders: reminders,
     billing,
     billingProvider,
     billingReads: new BillingReads({ prisma, subscriptionRefIds: findRefIds }),

@@ -6,7 +6,8 @@ export interface Heard {
   id: string
   type: string
   order: { version: number; index: number } | null
-  data: Record<string, never>
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  data: any
   // biome-ignore lint/suspicious/noExplicitAny: bodies are read as JSON
   body: any
   text: string

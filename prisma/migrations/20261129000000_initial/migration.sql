@@ -461,6 +461,7 @@ CREATE TABLE "subscription" (
     "end_date" TIMESTAMPTZ(3),
     "trial_end_date" TIMESTAMPTZ(3),
     "trial_end_behavior" "trial_end_behavior",
+    "told_trial_end" TIMESTAMPTZ(3),
     "cancellation_date" TIMESTAMPTZ(3),
     "effective_end_date" TIMESTAMPTZ(3),
     "cancel_reason" "subscription_cancel_reason",
@@ -1431,6 +1432,7 @@ CREATE UNIQUE INDEX "package_migration_open_key" ON "package_migration" ("enviro
 CREATE UNIQUE INDEX "promotional_entitlement_held_key" ON "promotional_entitlement" ("environment_id", "customer_id", "feature_id") WHERE "revoked_at" IS NULL;
 
 -- What is due or waits, for the loaders, the workers and the sweeps.
+CREATE INDEX "subscription_trial_end_idx" ON "subscription" ("environment_id", "trial_end_date") WHERE "status" = 'IN_TRIAL';
 CREATE INDEX "subscription_due_idx" ON "subscription" ("due_at") WHERE "due_at" IS NOT NULL;
 CREATE INDEX "promotional_entitlement_due_idx" ON "promotional_entitlement" ("due_at") WHERE "due_at" IS NOT NULL;
 CREATE INDEX "scheduled_update_waiting_idx" ON "scheduled_update" ("environment_id", "subscription_id") WHERE "status" = 'Scheduled';

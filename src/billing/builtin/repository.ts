@@ -1,3 +1,5 @@
+import { recordEvents } from '../../changes/events.js'
+import { refIdsOfCustomers } from '../../customer/records/customers.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import { fromText } from '../../kernel/decimal.js'
 import { newId } from '../../kernel/id.js'
@@ -129,13 +131,17 @@ export class BuiltinRepository {
   }
 
   async setPaymentMethod(environmentId: string, customerId: string, reference: string | null): Promise<void> {
-    if (reference === null) await this.#prisma.builtinPaymentMethod.deleteMany({ where: { environmentId, customerId } })
-    else
-      await this.#prisma.builtinPaymentMethod.upsert({
-        where: { environmentId_customerId: { environmentId, customerId } },
-        create: { environmentId, customerId, reference },
-        update: { reference },
+    const where = { environmentId_customerId: { environmentId, customerId } }
+    await inTransaction(this.#prisma, async (db) => {
+      const before = await db.builtinPaymentMethod.findUnique({ where })
+      if (before?.reference === reference || (!before && reference === null)) return
+      if (reference === null) await db.builtinPaymentMethod.deleteMany({ where: { environmentId, customerId } })
+      else await db.builtinPaymentMethod.upsert({ where, create: { environmentId, customerId, reference }, update: { reference } })
+      await recordEvents(db, environmentId, async () => {
+        const refId = (await refIdsOfCustomers(db, environmentId, [customerId])).get(customerId)!
+        return [{ type: 'payment_method.changed', customerId, data: { customerId: refId, hasPaymentMethod: reference !== null } }]
       })
+    })
   }
 }
 

@@ -6,8 +6,8 @@
  * payload  what the event says, in a shape with a version
  */
 import { z } from 'zod'
-import * as shapes from './payloads.js'
 import { exampleOf } from './examples.js'
+import * as shapes from './payloads.js'
 
 const define = <Shape extends z.ZodObject>(description: string, payload: Shape) => ({ version: 1, description, payload })
 
@@ -32,7 +32,10 @@ export const eventCatalog = {
   'subscription.activated': define('It is active: at once, from its start date on, or by its first payment.', shapes.ofSubscription),
   'subscription.change_scheduled': define('A change, or the cancellation, waits for its date.', shapes.ofSubscription),
   'subscription.renewed': define('The next billing period began.', shapes.ofSubscription),
-  'subscription.canceled': define('It has ended: by a request, a replacement, the archive of its customer, or for lack of payment.', shapes.ofSubscription),
+  'subscription.canceled': define(
+    'It has ended: by a request, a replacement, the archive of its customer, or for lack of payment.',
+    shapes.ofSubscription,
+  ),
   'subscription.expired': define('It has ended at the end date that was agreed, or with its trial.', shapes.ofSubscription),
   'subscription.migrated': define('It was moved to another version of its plan.', shapes.ofMigratedSubscription),
   'subscription.transferred': define('It was moved to another resource of its customer.', shapes.ofMovedSubscription),
@@ -41,7 +44,10 @@ export const eventCatalog = {
   'invoice.failed': define('The payment of an invoice failed.', shapes.ofInvoice),
   'invoice.voided': define('An invoice was taken back.', shapes.ofInvoice),
   'payment_method.changed': define('What a customer pays with was set or taken away.', shapes.ofPaymentMethod),
-  'entitlements.changed': define('A customer, or one of its resources, has gained or lost features, or holds them on other terms.', shapes.ofEntitlements),
+  'entitlements.changed': define(
+    'A customer, or one of its resources, has gained or lost features, or holds them on other terms.',
+    shapes.ofEntitlements,
+  ),
   'package.published': define('A version of a plan or an add-on was published.', shapes.ofPackage),
   'import.finished': define('All records of an import were worked off.', shapes.ofImport),
   'webhook_endpoint.disabled': define('An endpoint is not sent to any more. Other endpoints hear of it.', shapes.ofEndpoint),

@@ -82,7 +82,9 @@ export const ofPackage = z.strictObject({
   packageId: id,
   packageType: z.enum(['Plan', 'Addon']),
   packageVersion: z.int(),
-  migrationType: z.enum(['ALL_CUSTOMERS', 'NEW_CUSTOMERS']).meta({ description: 'Whether subscriptions of older versions move to this one.' }),
+  migrationType: z
+    .enum(['ALL_CUSTOMERS', 'NEW_CUSTOMERS'])
+    .meta({ description: 'Whether subscriptions of older versions move to this one.' }),
 })
 export const ofImport = z.strictObject({
   importId: z.string(),

@@ -24,7 +24,7 @@ import {
   recordAttempt,
   releaseLane,
 } from './records/lanes.js'
-import { type AttemptOutcome, disabledAfterMs, isGone, isSuccess, nextPauseMs, restMs, retryAfterMs, restsAfter } from './rules/schedule.js'
+import { type AttemptOutcome, disabledAfterMs, isGone, isSuccess, nextPauseMs, restMs, restsAfter, retryAfterMs } from './rules/schedule.js'
 import { type Sealing, sealedFor } from './secrets.js'
 
 /** Longer than an attempt takes to be missed: a worker that is gone holds up its endpoints no longer than that. */

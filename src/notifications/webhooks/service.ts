@@ -7,8 +7,8 @@ import type { Db, PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
 import { eventTypes as allTypes, isEventType } from '../model/catalog.js'
 import * as deliveries from './records/deliveries.js'
-import * as endpoints from './records/endpoints.js'
 import type { WebhookEndpoint } from './records/endpoints.js'
+import * as endpoints from './records/endpoints.js'
 import { type AllowedTargets, urlFault } from './rules/addresses.js'
 import { newEndpointSecret, type Sealing, sealedFor } from './secrets.js'
 
@@ -42,14 +42,21 @@ export class WebhookService {
   readonly #sealing: Sealing | null
   readonly #targets: AllowedTargets
 
-  constructor({ prisma, sealing, targets }: { prisma: PrismaClient; /** Null: no secret can be made here. */ sealing: Sealing | null; targets: AllowedTargets }) {
+  constructor({
+    prisma,
+    sealing,
+    targets,
+  }: { prisma: PrismaClient /** Null: no secret can be made here. */; sealing: Sealing | null; targets: AllowedTargets }) {
     this.#prisma = prisma
     this.#sealing = sealing
     this.#targets = targets
   }
 
   /** Answers its secret too, this once. */
-  async create(environmentId: string, settings: EndpointSettings & { url: string }): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
+  async create(
+    environmentId: string,
+    settings: EndpointSettings & { url: string },
+  ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
     const { url, description = null, eventTypes = [], isPaused = false } = this.#checked(settings)
     const id = newId()
     const { secret, sealed } = this.#newSecret(environmentId, id)
@@ -58,7 +65,11 @@ export class WebhookService {
       await setHearing(db, environmentId, true)
       const others = await endpoints.findEndpoints(db, environmentId)
       if (others.length >= maxEndpoints)
-        throw new Problem('RESOURCE_EXHAUSTED', 'TOO_MANY_WEBHOOK_ENDPOINTS', `An environment has ${maxEndpoints} webhook endpoints at most.`)
+        throw new Problem(
+          'RESOURCE_EXHAUSTED',
+          'TOO_MANY_WEBHOOK_ENDPOINTS',
+          `An environment has ${maxEndpoints} webhook endpoints at most.`,
+        )
       const status = isPaused ? 'PAUSED' : 'ACTIVE'
       return endpoints.insertEndpoint(db, { environmentId, id, url, description, eventTypes: [...eventTypes], status }, sealed)
     })
@@ -105,7 +116,11 @@ export class WebhookService {
     await inTransaction(this.#prisma, async (db) => {
       const { status } = await this.#find(db, environmentId, id)
       if (status !== 'ACTIVE')
-        throw new Problem('FAILED_PRECONDITION', 'WEBHOOK_ENDPOINT_NOT_ACTIVE', `The webhook endpoint ${id} is ${status}: nothing is sent to it.`)
+        throw new Problem(
+          'FAILED_PRECONDITION',
+          'WEBHOOK_ENDPOINT_NOT_ACTIVE',
+          `The webhook endpoint ${id} is ${status}: nothing is sent to it.`,
+        )
       await recordEvents(db, environmentId, () => [
         { id: eventId, type: 'webhook_endpoint.tested', customerId: null, data: { endpointId: id } },
       ])
@@ -176,7 +191,8 @@ const toCursor = ({ createdAt, eventId }: deliveries.WebhookDelivery) => Buffer.
 
 function fromCursor(cursor: string): { createdAt: EpochMs; eventId: string } {
   const [createdAt, eventId] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ')
-  if (!/^\d{1,15}$/.test(createdAt ?? '') || !isUuid.test(eventId ?? '')) throw invalidInput('after is no cursor of this list.', { path: 'after' })
+  if (!/^\d{1,15}$/.test(createdAt ?? '') || !isUuid.test(eventId ?? ''))
+    throw invalidInput('after is no cursor of this list.', { path: 'after' })
   return { createdAt: Number(createdAt), eventId: eventId! }
 }
 

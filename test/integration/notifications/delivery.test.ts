@@ -22,7 +22,10 @@ describe('delivery of webhooks', function () {
 
   it('sends what happens to a customer, signed, in its order', async () => {
     const environmentId = await bench.createEnvironment()
-    const { secret, endpoint } = await bench.webhooks.create(environmentId, { url: receiver.url, eventTypes: ['customer.created', 'customer.updated'] })
+    const { secret, endpoint } = await bench.webhooks.create(environmentId, {
+      url: receiver.url,
+      eventTypes: ['customer.created', 'customer.updated'],
+    })
     await bench.customers.create(environmentId, { refId: 'acme', name: 'Acme', email: 'a@acme.example' })
     await bench.customers.update(environmentId, 'acme', { timeZone: 'Europe/Berlin' })
     await eventually('both to be heard', () => receiver.heard.length === 2)

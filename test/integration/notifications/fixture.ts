@@ -51,7 +51,10 @@ export async function openWebhookBench(): Promise<WebhookBench> {
       const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
       const started: Worker = { child, metrics, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') }
       running.add(started)
-      await eventually('the worker to be ready', async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null))?.ok ?? false)
+      await eventually(
+        'the worker to be ready',
+        async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null))?.ok ?? false,
+      )
       return started
     },
     async closeAll() {

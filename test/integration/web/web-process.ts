@@ -7,9 +7,9 @@ import { Life } from '../../../src/platform/process.js'
 import { createApp } from '../../../src/wiring/app.js'
 import { createFrontDoor, openHeldStates } from '../../../src/wiring/front-door.js'
 import { createUsage } from '../../../src/wiring/usage.js'
+import { testWebhooks } from '../../support/webhooks.js'
 import type { MeteringBench } from '../metering/fixture.js'
 import { operatorKey } from './front-door.js'
-import { testWebhooks } from '../../support/webhooks.js'
 
 export interface WebProcess {
   url: string

@@ -53,7 +53,11 @@ const fromRow = (row: Prisma.WebhookEndpointGetPayload<{ select: typeof fields }
 
 /** Oldest first. */
 export async function findEndpoints(db: Db, environmentId: string): Promise<WebhookEndpoint[]> {
-  const rows = await db.webhookEndpoint.findMany({ where: { environmentId }, select: fields, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+  const rows = await db.webhookEndpoint.findMany({
+    where: { environmentId },
+    select: fields,
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  })
   return rows.map(fromRow)
 }
 

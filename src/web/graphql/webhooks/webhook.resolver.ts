@@ -25,7 +25,8 @@ export class WebhookResolver {
   }
 
   @Query(() => WebhookDeliveryPage, {
-    description: 'What was, and is to be, delivered to an endpoint, with every attempt; of 30 days, unless the operator keeps more or less.',
+    description:
+      'What was, and is to be, delivered to an endpoint, with every attempt; of 30 days, unless the operator keeps more or less.',
   })
   async webhookDeliveries(
     @Arg('input', () => WebhookDeliveriesInput, { description: 'Which of them.' }) { first, ...asked }: WebhookDeliveriesInput,
@@ -62,7 +63,9 @@ export class WebhookResolver {
     return toEndpoint(await app.webhooks.update(identity.environmentId, id, change))
   }
 
-  @Mutation(() => String, { description: 'Ends a webhook endpoint, with what waits for it and what is known of its deliveries. Answers its id.' })
+  @Mutation(() => String, {
+    description: 'Ends a webhook endpoint, with what waits for it and what is known of its deliveries. Answers its id.',
+  })
   async deleteWebhookEndpoint(
     @Arg('input', () => WebhookEndpointInput, { description: 'Which endpoint.' }) { id }: WebhookEndpointInput,
     @Ctx() { app, identity }: RequestContext,
