@@ -2,7 +2,7 @@
 import { newId } from '../kernel/id.js'
 import { type EventPayload, type EventType, eventCatalog } from '../notifications/model/catalog.js'
 import { type Db, Prisma } from '../platform/postgres.js'
-import { beforeCommit } from '../platform/transaction.js'
+import { beforeCommit, isUnderWay } from '../platform/transaction.js'
 
 /** `customerId`: ours; null: the event is of no customer. */
 export type NewEvent = {
@@ -22,6 +22,7 @@ const hearing = new WeakMap<Db, Map<string, boolean>>()
 
 /** What a statement of the transaction has read anyway: whether the environment has endpoints. Then nobody has to ask again. */
 export function knowHearing(db: Db, environmentId: string, isHeard: boolean): void {
+  if (!isUnderWay(db)) return
   const known = hearing.get(db) ?? new Map<string, boolean>()
   hearing.set(db, known.set(environmentId, isHeard))
 }
@@ -30,6 +31,7 @@ const namedIn = new WeakMap<Db, Map<string, string>>()
 
 /** What the host application calls a customer (our id), for events that name it: then nobody has to look it up. */
 export function knowCustomer(db: Db, id: string, refId: string): void {
+  if (!isUnderWay(db)) return
   const known = namedIn.get(db) ?? new Map<string, string>()
   namedIn.set(db, known.set(id, refId))
 }

@@ -307,6 +307,7 @@ function describePlatform(processes: readonly ProcfileLine[], wiring: Wiring, ex
     webMetricsUrl: webMetricsUrl(wiring),
     serverApiKey: wiring.serverApiKey,
     operatorKey: wiring.operatorKey,
+    secretsKey: wiring.secretsKey,
     environmentRefId: example.environmentRefId,
     databaseUrl: wiring.databaseUrl,
     redisUrl: wiring.redisUrl,

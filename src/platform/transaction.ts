@@ -26,6 +26,9 @@ export function inTransaction<T>(prisma: PrismaClient, work: (db: Db) => Promise
   )
 }
 
+/** Whether it is a transaction of `inTransaction` that is under way. */
+export const isUnderWay = (db: Db): boolean => lastWorks.has(db)
+
 /** Has `work` done as the last of the transaction, in the order in which it was asked for. False: `db` is of none, and nothing was taken. */
 export function beforeCommit(db: Db, work: () => Promise<void>): boolean {
   const last = lastWorks.get(db)

@@ -7,7 +7,6 @@ import { processEnvironment, type Wiring } from '../../src/local/process-wiring.
 import { parseProcfile, programOf } from '../../src/local/processes/procfile.js'
 import { eventually } from '../support/eventually.js'
 import { usePlatform } from '../support/platform.js'
-import { testSecretsKey } from '../support/webhooks.js'
 import { byCallers } from './doors.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -76,13 +75,13 @@ describe('every process', function () {
 
   /** As the runner gives it. `isSame`: on the ports that are taken; else on any that are free. */
   function environmentOf(name: string, { isSame = false } = {}): NodeJS.ProcessEnv {
-    const { databaseUrl, redisUrl, serverApiKey, operatorKey, processes, sidecarHttpUrl, webMetricsUrl } = platform().file
+    const { databaseUrl, redisUrl, serverApiKey, operatorKey, secretsKey, processes, sidecarHttpUrl, webMetricsUrl } = platform().file
     const wiring: Wiring = {
       databaseUrl,
       redisUrl,
       serverApiKey,
       operatorKey,
-      secretsKey: testSecretsKey,
+      secretsKey,
       // Its queue is nobody's.
       environmentId: '019a0000-0000-7000-8000-000000000000',
       ports: Object.fromEntries(Object.entries(processes).map(([process, { port }]) => [process, port])),

@@ -12,6 +12,7 @@ export interface Heard {
   body: any
   text: string
   headers: IncomingHttpHeaders
+  url: string
   at: number
 }
 
@@ -60,7 +61,7 @@ export class WebhookReceiver {
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString('utf8')
       const body = JSON.parse(text)
-      const heard = { ...body, body, text, headers: request.headers, at: performance.now() } as Heard
+      const heard = { ...body, body, text, headers: request.headers, url: request.url!, at: performance.now() } as Heard
       this.heard.push(heard)
       this.answer(heard, response, request)
     })

@@ -10,6 +10,9 @@ import { EntitlementService } from '../../entitlement/service.js'
 import { keyNewsTeller } from '../../environment/key-news.js'
 import { EnvironmentService } from '../../environment/service.js'
 import { Problem } from '../../kernel/problem.js'
+import { Sealing, secretsKeyVariable } from '../../notifications/webhooks/secrets.js'
+import { WebhookService } from '../../notifications/webhooks/service.js'
+import { ConfigError, readConfig } from '../../platform/config.js'
 import { DatabaseClock } from '../../platform/database-clock.js'
 import { DeadLetters } from '../../platform/dead-letters.js'
 import { StartError } from '../../platform/health.js'
@@ -31,6 +34,8 @@ interface AdminOptions {
   redisUrl?: string | null
   /** Of all queue keys. */
   queuePrefix?: string
+  /** SECRETS_KEY of the platform; null or absent: it is not known. */
+  secretsKey?: string | null
   /** Where file names start from. */
   folder: string
   print: (text: string) => void
@@ -43,6 +48,7 @@ export async function runAdmin({
   databaseUrl,
   redisUrl,
   queuePrefix = '{tollgate}',
+  secretsKey = null,
   folder,
   print,
   printError,
@@ -55,7 +61,7 @@ export async function runAdmin({
       return 0
     }
     if (databaseUrl === null) throw new UsageError('no database: set DATABASE_URL, or start the platform (npm start) and try again')
-    const answer = await withServices({ databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, folder }, (context) =>
+    const answer = await withServices({ databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, secretsKey, folder, print }, (context) =>
       typed.command.run(context, typed.values, typed.argument),
     )
     print(isJson ? JSON.stringify(answer.json, null, 2) : answer.text)
@@ -75,7 +81,18 @@ Exit codes: 0 done, 1 refused or failed, or differences were found, 2 wrong comm
 
 /** Opens the database for one command. The deliverer of changes finds by itself what a command has changed, within its sweep. */
 async function withServices(
-  { databaseUrl, redisUrl, queuePrefix, folder }: { databaseUrl: string; redisUrl: string | null; queuePrefix: string; folder: string },
+  {
+    databaseUrl,
+    redisUrl,
+    queuePrefix,
+    secretsKey,
+    folder,
+    print,
+  }: Required<Pick<AdminOptions, 'queuePrefix' | 'folder' | 'print'>> & {
+    databaseUrl: string
+    redisUrl: string | null
+    secretsKey: string | null
+  },
   work: (context: AdminContext) => Promise<Answer>,
 ): Promise<Answer> {
   const life = new Life('admin', silentLogger())
@@ -100,6 +117,10 @@ async function withServices(
       if (redisUrl === null) throw new UsageError('no Redis: set REDIS_URL, or start the platform (npm start) and try again')
       return openRedis(life, redisUrl, 'request')
     }
+    const webhooks = () => {
+      const config = readConfig({ SECRETS_KEY: secretsKeyVariable }, { SECRETS_KEY: secretsKey ?? undefined })
+      return new WebhookService({ prisma, sealing: new Sealing(config.SECRETS_KEY), targets: 'loopback too' })
+    }
     const deadLetters = () => new DeadLetters(redis(), queuePrefix)
     return await work({
       environments,
@@ -112,14 +133,23 @@ async function withServices(
       unreadableChanges: new UnreadableChanges(pool),
       redis,
       queuePrefix,
+      webhooks,
+      print,
+      stopped: untilInterrupted,
     })
   } finally {
     await life.stop()
   }
 }
 
+function untilInterrupted(): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  return stop.signal
+}
+
 function errorAsText(error: unknown): string {
-  if (error instanceof UsageError || error instanceof StartError) return error.message
+  if (error instanceof UsageError || error instanceof StartError || error instanceof ConfigError) return error.message
   if (!(error instanceof Problem)) return error instanceof Error && error.stack ? error.stack : String(error)
   const problems = error.details.problems as CatalogProblem[] | undefined
   return problems ? describeProblems(problems) : error.message

@@ -25,6 +25,7 @@ import type { DeadLetter } from '../../platform/dead-letters.js'
 import { cacheVerify } from './cache.js'
 import { type AdminContext, findEnvironment } from './context.js'
 import { queueAccess } from './redis-users.js'
+import { webhookListen } from './webhook.js'
 
 export const commands: readonly Command<AdminContext>[] = [
   {
@@ -58,6 +59,7 @@ export const commands: readonly Command<AdminContext>[] = [
   },
   queueAccess,
   cacheVerify,
+  webhookListen,
   {
     ...entries.keyCreate,
     async run({ environments, clock }, values) {

@@ -6,7 +6,7 @@
  * payload  what the event says, in a shape with a version
  */
 import { z } from 'zod'
-import { exampleOf } from './examples.js'
+import { examples } from './examples.js'
 import * as shapes from './payloads.js'
 
 const define = <Shape extends z.ZodObject>(description: string, payload: Shape) => ({ version: 1, description, payload })
@@ -44,10 +44,6 @@ export const eventCatalog = {
   'invoice.failed': define('The payment of an invoice failed.', shapes.ofInvoice),
   'invoice.voided': define('An invoice was taken back.', shapes.ofInvoice),
   'payment_method.changed': define('What a customer pays with was set or taken away.', shapes.ofPaymentMethod),
-  'entitlements.changed': define(
-    'A customer, or one of its resources, has gained or lost features, or holds them on other terms.',
-    shapes.ofEntitlements,
-  ),
   'package.published': define('A version of a plan or an add-on was published.', shapes.ofPackage),
   'import.finished': define('All records of an import were worked off.', shapes.ofImport),
   'webhook_endpoint.disabled': define('An endpoint is not sent to any more. Other endpoints hear of it.', shapes.ofEndpoint),
@@ -89,6 +85,6 @@ export function exampleBody(type: EventType): Record<string, unknown> {
     version: eventCatalog[type].version,
     timestamp: '2027-03-01T09:30:00.000Z',
     order: isOfCustomer ? { version: 1803893400000, index: 7 } : null,
-    data: exampleOf(type),
+    data: examples[type],
   }
 }

@@ -1,6 +1,4 @@
 /** A payload of each event, as the documentation shows it. */
-import type { EventType } from './catalog.js'
-
 const customer = {
   customerId: 'acme',
   timezone: 'Europe/Berlin',
@@ -53,7 +51,8 @@ const invoice = {
   errorMessage: null,
 }
 
-const examples: Record<EventType, Record<string, unknown>> = {
+/** By the type of the event. */
+export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'customer.created': { customer },
   'customer.updated': { customer: { ...customer, timezone: 'America/New_York' } },
   'customer.archived': { customer: { ...customer, isArchived: true } },
@@ -89,7 +88,6 @@ const examples: Record<EventType, Record<string, unknown>> = {
   'invoice.failed': { invoice: { ...invoice, status: 'FAILED', attemptCount: 1, errorMessage: 'The card was declined.' } },
   'invoice.voided': { invoice: { ...invoice, status: 'CANCELED' } },
   'payment_method.changed': { customerId: 'acme', hasPaymentMethod: true },
-  'entitlements.changed': { customerId: 'acme', resourceId: null, gained: ['sso'], lost: [], changed: ['projects', 'seats'] },
   'package.published': { packageId: 'team', packageType: 'Plan', packageVersion: 4, migrationType: 'NEW_CUSTOMERS' },
   'import.finished': { importId: '019ad0c5-3a50-7a3e-8c0d-9a1f0b7c6d21', kind: 'CUSTOMERS', total: 250, failed: 2 },
   'webhook_endpoint.disabled': {
@@ -99,5 +97,3 @@ const examples: Record<EventType, Record<string, unknown>> = {
   },
   'webhook_endpoint.tested': { endpointId: '019ad0c5-3a50-7b61-a4d2-5e8f7a6b9c33' },
 }
-
-export const exampleOf = (type: EventType): Record<string, unknown> => examples[type]

@@ -71,13 +71,6 @@ export const ofPaymentMethod = z.strictObject({
   customerId: id,
   hasPaymentMethod: z.boolean().meta({ description: 'False: it was taken away.' }),
 })
-export const ofEntitlements = z.strictObject({
-  customerId: id,
-  resourceId: id.nullable().meta({ description: 'The resource whose entitlements they are; null: the customer itself.' }),
-  gained: z.array(id).meta({ description: 'Features that are held now and were not before.' }),
-  lost: z.array(id).meta({ description: 'Features that were held before and are not now.' }),
-  changed: z.array(id).meta({ description: 'Features that are held on other terms: another limit, reset or values.' }),
-})
 export const ofPackage = z.strictObject({
   packageId: id,
   packageType: z.enum(['Plan', 'Addon']),

@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
-import { type AllowedTargets, isAllowed, urlFault } from './rules/addresses.js'
+import { type AllowedTargets, isAllowed, urlFault } from './addresses.js'
 import type { Answered, AttemptOutcome } from './rules/schedule.js'
 
 export const attemptTimeoutMs = 15_000
@@ -13,7 +13,6 @@ export const maxBodyBytes = 256 * 1024
 const keptAnswerBytes = 1_024
 /** For the beginning of a body that does not come with its headers. */
 const bodyWaitMs = 1_000
-const socketsPerEndpoint = 8
 /** Shorter than servers usually keep one that is idle: what they have closed would be found out by a request. */
 const idleSocketMs = 4_000
 
@@ -38,7 +37,7 @@ export class Sender {
   constructor({ targets, resolve = resolveByDns }: { targets: AllowedTargets; resolve?: Resolve }) {
     this.#targets = targets
     this.#resolve = resolve
-    const kept = { keepAlive: true, maxSockets: socketsPerEndpoint, maxFreeSockets: 2, timeout: idleSocketMs, scheduling: 'lifo' } as const
+    const kept = { keepAlive: true, maxFreeSockets: 4, timeout: idleSocketMs, scheduling: 'lifo' } as const
     this.#secure = new Agent(kept)
     this.#plain = new PlainAgent(kept)
   }

@@ -1,5 +1,5 @@
 import { str } from '../../platform/config.js'
-import type { AllowedTargets } from './rules/addresses.js'
+import type { AllowedTargets } from './addresses.js'
 import { secretsKeyVariable } from './secrets.js'
 
 const targets: Readonly<Record<string, AllowedTargets>> = { public: 'public', loopback: 'loopback too', any: 'any' }

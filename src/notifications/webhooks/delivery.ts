@@ -35,7 +35,7 @@ const turnMs = 10_000
 /** For a secret that cannot be decrypted: somebody has to put that right. */
 const undecipherableRestMs = 60_000
 /** What is shown of what waits stops there: counting more takes time. */
-const mostCounted = 1_000_000
+const mostCounted = 250_000
 
 interface RunningLane {
   lane: Lane
@@ -120,7 +120,7 @@ export class WebhookDelivery {
     })
     new Gauge({
       name: 'tollgate_webhook_deliveries_pending',
-      help: 'Deliveries that wait for an attempt, a million at most',
+      help: 'Deliveries that wait for an attempt, as far as 250,000 are counted',
       registers: [metrics],
       async collect() {
         // A database that is away leaves the last value: the scrape must not fail for it.

@@ -9,7 +9,7 @@ import { eventTypes as allTypes, isEventType } from '../model/catalog.js'
 import * as deliveries from './records/deliveries.js'
 import type { WebhookEndpoint } from './records/endpoints.js'
 import * as endpoints from './records/endpoints.js'
-import { type AllowedTargets, urlFault } from './rules/addresses.js'
+import { type AllowedTargets, urlFault } from './addresses.js'
 import { newEndpointSecret, type Sealing, sealedFor } from './secrets.js'
 
 export type { WebhookDelivery } from './records/deliveries.js'
@@ -20,6 +20,7 @@ const maxEndpoints = 20
 const maxOverlapSeconds = 7 * 86_400
 export const maxDeliveriesPerPage = 100
 const maxDescription = 1_000
+const deletedAtOnce = 5_000
 
 /** Absent: unchanged, of a new one the default. */
 export interface EndpointSettings {
@@ -93,9 +94,12 @@ export class WebhookService {
 
   /** Nothing more is sent to it, and nothing of it is kept. */
   async delete(environmentId: string, id: string): Promise<void> {
+    await this.#find(this.#prisma, environmentId, id)
+    // They may be many: in lots, so that no statement takes long. What comes meanwhile goes with the endpoint.
+    while ((await deliveries.deleteDeliveries(this.#prisma, environmentId, id, deletedAtOnce)) === deletedAtOnce);
     await inTransaction(this.#prisma, async (db) => {
       await setHearing(db, environmentId, true)
-      if (!isUuid.test(id) || !(await endpoints.deleteEndpoint(db, environmentId, id))) throw endpointNotFound(id)
+      if (!(await endpoints.deleteEndpoint(db, environmentId, id))) throw endpointNotFound(id)
       await setHearing(db, environmentId, (await endpoints.findEndpoints(db, environmentId)).length > 0)
     })
   }

@@ -7,11 +7,13 @@ describe('events', function () {
   this.timeout(30_000)
   let bench: Bench
   let environmentId: string
+  let seen = 0
 
   before(async () => {
     bench = await openBench()
   })
   beforeEach(async () => {
+    seen = 0
     environmentId = await bench.createEnvironment({ isTest: true })
     await bench.webhooks.create(environmentId, { url: 'https://example.com/hooks' })
   })
@@ -26,10 +28,6 @@ describe('events', function () {
     })
     return rows.map((row) => toldBody(row))
   }
-  let seen = 0
-  beforeEach(() => {
-    seen = 0
-  })
   /** Types of what was told since the last look, in their order; each valid by its schema. */
   const news = async () => {
     const all = await events()
@@ -39,7 +37,7 @@ describe('events', function () {
       const read = bodyOf(event.type as EventType).safeParse(JSON.parse(JSON.stringify(event)))
       expect(read.error?.message, event.type).to.equal(undefined)
     }
-    expect(all.flatMap(({ order }) => order?.index ?? [])).to.deep.equal(all.map((_, index) => index + 1))
+    expect(all.flatMap(({ order }) => order?.index ?? [])).to.deep.equal(all.filter(({ order }) => order).map((_, index) => index + 1))
     return fresh.map(({ type }) => type)
   }
   const provision = (planRefId: string, more: object = {}) =>
@@ -149,6 +147,25 @@ describe('events', function () {
     await news()
     await bench.transfers.transferToResource(environmentId, 'room', 'two')
     expect(await news()).to.deep.equal(['subscription.transferred'])
+  })
+
+  it('tell of a version that is published, and of who is moved to it', async () => {
+    await bench.customers.provision(environmentId, { refId: 'acme' })
+    await news()
+    const free = { refId: 'free', product: 'cloud', entitlements: [{ feature: 'calls', limit: 20, resetPeriod: 'MONTH' }], publish: 'ALL_CUSTOMERS' }
+    await bench.catalog.apply(environmentId, { plans: [free] }, { dryRun: false, archiveMissing: false })
+    expect(await news()).to.deep.equal(['package.published'])
+    await bench.packageMigrations.run(new AbortController().signal)
+    expect(await news()).to.deep.equal(['subscription.migrated'])
+    expect((await events()).find(({ type }) => type === 'subscription.migrated')!.data).to.include({ previousPlanVersion: 1 })
+  })
+
+  it('tell that an import is finished, and how', async () => {
+    const importId = await bench.imports.start(environmentId, 'CUSTOMERS', [{ refId: 'one' }, { refId: 'two', email: 'no address' }])
+    await bench.imports.run(environmentId, importId, new AbortController().signal)
+    expect(await news()).to.have.members(['customer.created', 'import.finished'])
+    const finished = (await events()).find(({ type }) => type === 'import.finished')
+    expect(finished).to.deep.include({ order: null, data: { importId, kind: 'CUSTOMERS', total: 2, failed: 1 } })
   })
 
   it('tell of nothing that was rolled back', async () => {

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
-import { createServer, type Server } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { expect } from 'chai'
 import { Sender } from '../../../src/notifications/webhooks/attempt.js'
 
@@ -19,7 +19,18 @@ const v6 = (address: string): LookupAddress => ({ address, family: 6 })
 
 /** What a name may stand for that is not of the public internet. */
 const addresses = [
-  ...['127.0.0.1', '127.0.0.2', '127.255.255.254', '0.0.0.0', '10.0.0.1', '172.16.0.1', '192.168.0.1', '169.254.169.254', '100.64.0.1', '224.0.0.1'].map(v4),
+  ...[
+    '127.0.0.1',
+    '127.0.0.2',
+    '127.255.255.254',
+    '0.0.0.0',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '224.0.0.1',
+  ].map(v4),
   ...['::1', '::', '::ffff:127.0.0.1', '::ffff:7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::', 'fd00::1', 'fe80::1', 'ff02::1'].map(v6),
 ]
 

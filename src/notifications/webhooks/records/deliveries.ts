@@ -93,10 +93,7 @@ export async function findDeliveries(db: Db, environmentId: string, wanted: Deli
   }))
 }
 
-/**
- * Has deliveries made once more, with a fresh schedule: one, or all since a time that are not waiting, or only those that FAILED. Answers how many. Which the
- * statuses are decides what happens to one that is under way: nothing.
- */
+/** Has deliveries made once more, with a fresh schedule: one, or all since a time that are not waiting, or only those that FAILED. Answers how many. */
 export function resend(
   db: Db,
   environmentId: string,
@@ -110,4 +107,13 @@ export function resend(
   return db.$executeRaw(Prisma.sql`
     UPDATE webhook_delivery SET status = 'PENDING', finished_at = NULL, tries = 0, due_at = clock_timestamp()
     WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid AND ${those}`)
+}
+
+/** Forgets deliveries of an endpoint, in a lot; answers how many. */
+export function deleteDeliveries(db: Db, environmentId: string, endpointId: string, limit: number): Promise<number> {
+  return db.$executeRaw(Prisma.sql`
+    DELETE FROM webhook_delivery AS delivery USING (
+      SELECT event_id FROM webhook_delivery WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid LIMIT ${limit}
+    ) AS some
+    WHERE delivery.environment_id = ${environmentId}::uuid AND delivery.endpoint_id = ${endpointId}::uuid AND delivery.event_id = some.event_id`)
 }

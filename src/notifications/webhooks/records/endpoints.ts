@@ -85,8 +85,10 @@ export async function updateEndpoint(
   const fresh = isStatus || change.url !== undefined ? { failuresInRow: 0, failingSince: null, restsUntil: null } : {}
   await db.webhookEndpoint.update({
     where: { environmentId_id: { environmentId, id } },
-    data: { ...change, ...(isStatus && { disabledReason: null, disabledAt: null }), ...fresh, updatedAt: new Date() },
+    data: { ...change, ...(isStatus && { disabledReason: null, disabledAt: null }), ...fresh },
   })
+  await db.$executeRaw(Prisma.sql`
+    UPDATE webhook_endpoint SET updated_at = clock_timestamp() WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid`)
 }
 
 /** False: there is none. What waits for it goes with it. */

@@ -38,7 +38,7 @@ export async function leaseLanes(
           AND EXISTS (
             SELECT FROM webhook_delivery AS delivery
             WHERE delivery.environment_id = endpoint.environment_id AND delivery.endpoint_id = endpoint.id AND ${isDue})
-        ORDER BY served_at NULLS FIRST, id LIMIT $2::int FOR UPDATE SKIP LOCKED
+        ORDER BY served_at NULLS FIRST, id LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
       )
       UPDATE webhook_endpoint AS endpoint
       SET leased_by = $1::uuid, leased_until = clock_timestamp() + make_interval(secs => $3), served_at = clock_timestamp()

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { hostOf, isAllowed, isPublicAddress, urlFault } from '../../../../../src/notifications/webhooks/rules/addresses.js'
+import { hostOf, isAllowed, isPublicAddress, urlFault } from '../../../../src/notifications/webhooks/addresses.js'
 
 /** Addresses as they are connected to, by why they are refused. */
 const refused: Record<string, string> = {
