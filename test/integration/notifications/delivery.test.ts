@@ -4,7 +4,7 @@ import { WebhookReceiver } from '../../support/webhook-receiver.js'
 import { openWebhookBench, type WebhookBench } from './fixture.js'
 
 describe('delivery of webhooks', function () {
-  this.timeout(40_000)
+  this.timeout(120_000)
   let bench: WebhookBench
   let receiver: WebhookReceiver
 

@@ -4,7 +4,7 @@ import { toldBody } from '../../../src/notifications/webhooks/records/deliveries
 import { type Bench, day, openBench } from '../subscription/fixture.js'
 
 describe('events', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   let bench: Bench
   let environmentId: string
   let seen = 0

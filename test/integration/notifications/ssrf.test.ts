@@ -72,7 +72,8 @@ describe('webhooks to this machine', () => {
         for (const scheme of ['https', 'http']) {
           const outcome = await send(`${scheme}://${host}:${port}/hooks`)
           expect(outcome.statusCode, host).to.equal(null)
-          expect(outcome.error, host).to.equal('the address is not one of the public internet')
+          // Some resolvers do not know localhost with a dot.
+          expect(outcome.error, host).to.match(/^the address is not one of the public internet$|ENOTFOUND/)
         }
   })
 

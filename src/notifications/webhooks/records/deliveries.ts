@@ -114,6 +114,6 @@ export function deleteDeliveries(db: Db, environmentId: string, endpointId: stri
   return db.$executeRaw(Prisma.sql`
     DELETE FROM webhook_delivery AS delivery USING (
       SELECT event_id FROM webhook_delivery WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid LIMIT ${limit}
-    ) AS some
-    WHERE delivery.environment_id = ${environmentId}::uuid AND delivery.endpoint_id = ${endpointId}::uuid AND delivery.event_id = some.event_id`)
+    ) AS lot
+    WHERE delivery.environment_id = ${environmentId}::uuid AND delivery.endpoint_id = ${endpointId}::uuid AND delivery.event_id = lot.event_id`)
 }
