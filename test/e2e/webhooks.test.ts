@@ -22,16 +22,18 @@ plans:
     prices: [{ billingModel: FLAT_FEE, billingPeriod: MONTHLY, currency: USD, amount: 99 }]
 `
 const day = 86_400_000
+/** Moving a clock does a fortnight's work. */
+const patienceMs = 60_000
 const names = ['web', 'subscription-transitions', 'cache-invalidation', 'billing-sync', 'webhook-delivery']
 
 describe('a host application that only listens', function () {
-  this.timeout(180_000)
+  this.timeout(240_000)
   let own: OwnProcesses
   let receiver: WebhookReceiver
 
   before(async () => {
     receiver = await new WebhookReceiver().listen()
-    own = await OwnProcesses.create(catalog)
+    own = await OwnProcesses.create(catalog, { OPERATION_TIMEOUT_MS: String(patienceMs) })
     await own.start(names)
   })
   after(async () => {
@@ -40,14 +42,14 @@ describe('a host application that only listens', function () {
   })
 
   it('hears of sign-up, trial, conversion, upgrade, failed payment and cancellation, each at least once, and can order them', async () => {
-    const call = <T>(query: string, input: object = {}) => own.api.call<T>(query, { input })
+    const call = <T>(query: string, input: object = {}) => own.api.call<T>(query, { input }, patienceMs)
     const { createWebhookEndpoint } = await call<{ createWebhookEndpoint: { secret: string; endpoint: { id: string } } }>(
       'mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) { secret endpoint { id } } }',
       { url: receiver.url },
     )
     const { secret, endpoint } = createWebhookEndpoint
     const heard = (type: EventType) =>
-      eventually(`${type} to be heard`, () => receiver.heard.find((event) => event.type === type))
+      eventually(`${type} to be heard`, () => receiver.heard.find((event) => event.type === type), patienceMs)
     const advance = (at: number) =>
       call('mutation ($input: TestClockInput!) { advanceTestClock(input: $input) { frozenTime } }', { frozenTime: new Date(at).toISOString() })
 
