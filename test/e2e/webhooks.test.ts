@@ -71,7 +71,7 @@ describe('a host application that only listens', function () {
     await heard('subscription.trial_ending_soon')
     await advance(begin + 15 * day)
     await heard('subscription.trial_converted')
-    await call('mutation ($input: ProvisionSubscriptionInput!) { provisionSubscription(input: $input) { id } }', {
+    await call('mutation ($input: ProvisionSubscriptionInput!) { provisionSubscriptionV2(input: $input) { subscription { id } } }', {
       customerId: 'acme',
       planId: 'business',
       subscriptionId: 'bought',
