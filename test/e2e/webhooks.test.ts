@@ -51,7 +51,9 @@ describe('a host application that only listens', function () {
     const heard = (type: EventType) =>
       eventually(`${type} to be heard`, () => receiver.heard.find((event) => event.type === type), patienceMs)
     const advance = (at: number) =>
-      call('mutation ($input: TestClockInput!) { advanceTestClock(input: $input) { frozenTime } }', { frozenTime: new Date(at).toISOString() })
+      call('mutation ($input: TestClockInput!) { advanceTestClock(input: $input) { frozenTime } }', {
+        frozenTime: new Date(at).toISOString(),
+      })
 
     // given: a receiver that is not well now and then
     receiver.answer = ({ type }, response) => {
@@ -64,7 +66,9 @@ describe('a host application that only listens', function () {
     const begin = Date.now() + 120_000
 
     // when: sign-up, which begins a trial
-    await call('mutation ($input: ProvisionCustomerInput!) { provisionCustomer(input: $input) { customer { customerId } } }', { customerId: 'acme' })
+    await call('mutation ($input: ProvisionCustomerInput!) { provisionCustomer(input: $input) { customer { customerId } } }', {
+      customerId: 'acme',
+    })
     await heard('customer.created')
     await heard('subscription.trial_started')
     await advance(begin + 12 * day)
@@ -81,7 +85,9 @@ describe('a host application that only listens', function () {
       receiver.heard.find(({ type, data }) => type === 'invoice.created' && data.invoice.subscriptionId === 'bought'),
     )
     const billingId = await eventually('the billing provider to have it', async () => {
-      const { getActiveSubscriptions } = await call<{ getActiveSubscriptions: { subscriptionId: string; latestInvoice: { billingId: string } | null }[] }>(
+      const { getActiveSubscriptions } = await call<{
+        getActiveSubscriptions: { subscriptionId: string; latestInvoice: { billingId: string } | null }[]
+      }>(
         'query ($input: GetActiveSubscriptionsInput!) { getActiveSubscriptions(input: $input) { subscriptionId latestInvoice { billingId } } }',
         { customerId: 'acme' },
       )
@@ -101,17 +107,25 @@ describe('a host application that only listens', function () {
       subscriptionRefId: 'bought',
       subscriptionCancellationTime: 'IMMEDIATE',
     })
-    await eventually('the cancellation', () => receiver.heard.find(({ type, data }) => type === 'subscription.canceled' && data.subscription.subscriptionId === 'bought'))
+    await eventually('the cancellation', () =>
+      receiver.heard.find(({ type, data }) => type === 'subscription.canceled' && data.subscription.subscriptionId === 'bought'),
+    )
 
     // then: all of it was delivered, as the platform knows
-    await eventually('nothing to be left', async () => {
-      const { webhookDeliveries } = await call<{ webhookDeliveries: { deliveries: { eventId: string; status: string }[] } }>(
-        'query ($input: WebhookDeliveriesInput!) { webhookDeliveries(input: $input) { deliveries { eventId status } } }',
-        { endpointId: endpoint.id, first: 100 },
-      )
-      const { deliveries } = webhookDeliveries
-      return deliveries.every(({ status }) => status === 'DELIVERED') && new Set(receiver.heard.map(({ id }) => id)).size === deliveries.length
-    }, 60_000)
+    await eventually(
+      'nothing to be left',
+      async () => {
+        const { webhookDeliveries } = await call<{ webhookDeliveries: { deliveries: { eventId: string; status: string }[] } }>(
+          'query ($input: WebhookDeliveriesInput!) { webhookDeliveries(input: $input) { deliveries { eventId status } } }',
+          { endpointId: endpoint.id, first: 100 },
+        )
+        const { deliveries } = webhookDeliveries
+        return (
+          deliveries.every(({ status }) => status === 'DELIVERED') && new Set(receiver.heard.map(({ id }) => id)).size === deliveries.length
+        )
+      },
+      60_000,
+    )
     // valid by its schema, signed, each with one id and one body, and numbered without a gap
     const bodies = new Map<string, string>()
     for (const { id, type, body, text, headers } of receiver.verified(secret)) {

@@ -152,7 +152,12 @@ describe('events', function () {
   it('tell of a version that is published, and of who is moved to it', async () => {
     await bench.customers.provision(environmentId, { refId: 'acme' })
     await news()
-    const free = { refId: 'free', product: 'cloud', entitlements: [{ feature: 'calls', limit: 20, resetPeriod: 'MONTH' }], publish: 'ALL_CUSTOMERS' }
+    const free = {
+      refId: 'free',
+      product: 'cloud',
+      entitlements: [{ feature: 'calls', limit: 20, resetPeriod: 'MONTH' }],
+      publish: 'ALL_CUSTOMERS',
+    }
     await bench.catalog.apply(environmentId, { plans: [free] }, { dryRun: false, archiveMissing: false })
     // Plans that inherit from it have a new version too.
     expect(new Set(await news())).to.deep.equal(new Set(['package.published']))

@@ -43,7 +43,10 @@ describe('a worker of webhooks that is killed', function () {
       await endLeases()
     }
     await bench.startWorker()
-    await eventually('everything', async () => (await bench.prisma.webhookDelivery.count({ where: { environmentId, status: 'DELIVERED' } })) === 60)
+    await eventually(
+      'everything',
+      async () => (await bench.prisma.webhookDelivery.count({ where: { environmentId, status: 'DELIVERED' } })) === 60,
+    )
     expect(new Set(receiver.heard.map(({ id }) => id))).to.deep.equal(new Set(events.map(({ id }) => id)))
   })
 
@@ -60,7 +63,10 @@ describe('a worker of webhooks that is killed', function () {
     await bench.startWorker()
     await eventually('the second attempt, once the lease is over', () => receiver.heard.length === 2, 60_000)
     expect(receiver.heard.map(({ id }) => id)).to.deep.equal([event!.id, event!.id])
-    await eventually('the record', async () => (await bench.prisma.webhookDelivery.count({ where: { environmentId, status: 'DELIVERED' } })) === 1)
+    await eventually(
+      'the record',
+      async () => (await bench.prisma.webhookDelivery.count({ where: { environmentId, status: 'DELIVERED' } })) === 1,
+    )
   })
 
   it('shares the endpoints with others, and none is sent to by two at once', async () => {
@@ -84,7 +90,9 @@ describe('a worker of webhooks that is killed', function () {
     expect(overlaps).to.equal(0)
     for (let endpoint = 0; endpoint < 6; endpoint++)
       for (let customer = 0; customer < 5; customer++) {
-        const mine = receiver.heard.filter(({ url, data }) => url.endsWith(`/${endpoint}`) && data.customer.customerId === `customer-${customer}`)
+        const mine = receiver.heard.filter(
+          ({ url, data }) => url.endsWith(`/${endpoint}`) && data.customer.customerId === `customer-${customer}`,
+        )
         expect(mine.map(({ order }) => order!.index)).to.deep.equal([1, 2, 3, 4])
       }
     for (const worker of workers) await worker.stop()

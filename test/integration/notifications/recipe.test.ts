@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { Webhook } from 'standardwebhooks'
+import { Ports } from '../../../src/local/processes/ports.js'
 import { exampleBody } from '../../../src/notifications/model/catalog.js'
 import { newEndpointSecret } from '../../../src/notifications/webhooks/secrets.js'
-import { Ports } from '../../../src/local/processes/ports.js'
 import { eventually } from '../../support/eventually.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -38,7 +38,10 @@ describe('the receiver of the documentation', () => {
       })
       expect(await post(body, signed(secret))).to.equal(204)
       expect(await post(body, signed(secret)), 'a repeat').to.equal(204)
-      const rotated = { ...signed(secret), 'webhook-signature': `${signed(newEndpointSecret())['webhook-signature']} ${signed(secret)['webhook-signature']}` }
+      const rotated = {
+        ...signed(secret),
+        'webhook-signature': `${signed(newEndpointSecret())['webhook-signature']} ${signed(secret)['webhook-signature']}`,
+      }
       expect(await post(body, rotated), 'two signatures').to.equal(204)
       expect(await post(body, signed(newEndpointSecret())), 'another secret').to.equal(400)
       expect(await post(`${body} `, signed(secret)), 'another body').to.equal(400)

@@ -4,7 +4,8 @@ import { type FrontDoor, openFrontDoor } from '../../front-door.js'
 
 const create = `mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) {
   secret endpoint { id url description eventTypes status disabledReason failingSince previousSecretExpiresAt } } }`
-const update = 'mutation ($input: UpdateWebhookEndpointInput!) { updateWebhookEndpoint(input: $input) { url description eventTypes status } }'
+const update =
+  'mutation ($input: UpdateWebhookEndpointInput!) { updateWebhookEndpoint(input: $input) { url description eventTypes status } }'
 const remove = 'mutation ($input: WebhookEndpointInput!) { deleteWebhookEndpoint(input: $input) }'
 const test = 'mutation ($input: WebhookEndpointInput!) { testWebhookEndpoint(input: $input) { eventId } }'
 const rotate = `mutation ($input: RotateWebhookSecretInput!) { rotateWebhookSecret(input: $input) { secret endpoint { previousSecretExpiresAt } } }`
@@ -34,7 +35,8 @@ describe('webhooks over GraphQL', () => {
     const { errors } = await door.ask(query, { input }, headers)
     return errors?.[0]?.extensions.code
   }
-  const newEndpoint = async (more: object = {}) => (await must(create, { url: 'https://app.example.com/hooks', ...more })).createWebhookEndpoint
+  const newEndpoint = async (more: object = {}) =>
+    (await must(create, { url: 'https://app.example.com/hooks', ...more })).createWebhookEndpoint
 
   it('are made, changed, and deleted', async () => {
     const { secret, endpoint } = await newEndpoint({ description: 'Ours', eventTypes: ['customer.created', 'customer.created'] })
@@ -69,7 +71,13 @@ describe('webhooks over GraphQL', () => {
     for (let n = 0; n < 5; n++) await door.app.customers.create(door.environmentId, { refId: `customer-${n}` })
     const { eventId } = (await must(test, { id: endpoint.id })).testWebhookEndpoint
     const first = (await must(deliveries, { endpointId: endpoint.id, first: 4 })).webhookDeliveries
-    expect(first.deliveries[0]).to.deep.include({ eventId, eventType: 'webhook_endpoint.tested', status: 'PENDING', attemptCount: 0, finishedAt: null })
+    expect(first.deliveries[0]).to.deep.include({
+      eventId,
+      eventType: 'webhook_endpoint.tested',
+      status: 'PENDING',
+      attemptCount: 0,
+      finishedAt: null,
+    })
     const rest = (await must(deliveries, { endpointId: endpoint.id, first: 4, after: first.nextCursor })).webhookDeliveries
     expect(rest.nextCursor).to.equal(null)
     const all = [...first.deliveries, ...rest.deliveries]
@@ -79,13 +87,22 @@ describe('webhooks over GraphQL', () => {
     expect(one.deliveries).to.have.lengthOf(1)
     expect((await must(resend, { endpointId: endpoint.id, eventId })).resendWebhookDeliveries.count).to.equal(1)
     const since = new Date(Date.now() - 3_600_000).toISOString()
-    expect((await must(resend, { endpointId: endpoint.id, since })).resendWebhookDeliveries.count, 'what waits is not made twice').to.equal(0)
+    expect((await must(resend, { endpointId: endpoint.id, since })).resendWebhookDeliveries.count, 'what waits is not made twice').to.equal(
+      0,
+    )
   })
 
   it('refuse what is wrong', async () => {
     const { endpoint } = await newEndpoint()
     const { id } = endpoint
-    for (const url of ['http://app.example.com', 'https://10.0.0.1', 'https://[fd00::1]', 'https://0x0a000001', 'no url', `https://a.example.com/${'a'.repeat(3_000)}`])
+    for (const url of [
+      'http://app.example.com',
+      'https://10.0.0.1',
+      'https://[fd00::1]',
+      'https://0x0a000001',
+      'no url',
+      `https://a.example.com/${'a'.repeat(3_000)}`,
+    ])
       expect(await refusalOf(create, { url }), url).to.equal('BadUserInput')
     expect(await refusalOf(create, { url: 'https://a.example.com', eventTypes: ['customer.exploded'] })).to.equal('BadUserInput')
     expect(await refusalOf(create, { url: 'https://a.example.com', description: 'a'.repeat(1_001) })).to.equal('BadUserInput')
@@ -105,7 +122,10 @@ describe('webhooks over GraphQL', () => {
 
   it('are twenty at most, also when many are made at once', async () => {
     const outcomes = await Promise.all(
-      Array.from({ length: 24 }, async (_, n) => (await door.ask(create, { input: { url: `https://app.example.com/${n}` } })).errors?.[0]?.extensions.code),
+      Array.from(
+        { length: 24 },
+        async (_, n) => (await door.ask(create, { input: { url: `https://app.example.com/${n}` } })).errors?.[0]?.extensions.code,
+      ),
     )
     expect(outcomes.filter((code) => code === undefined)).to.have.lengthOf(20)
     expect((await must(list)).webhookEndpoints).to.have.lengthOf(20)
