@@ -5,6 +5,7 @@ import { groupSize, measureLag, sweepDue } from '../src/platform/due-sweep.js'
 import { runProcess } from '../src/platform/process.js'
 import { consume } from '../src/platform/queue.js'
 import { every } from '../src/platform/timer.js'
+import { trialVariables } from '../src/subscription/time/config.js'
 import { DueWakeUps } from '../src/subscription/time/due-wake-ups.js'
 import { applyDueTransitions } from '../src/subscription/time/jobs.js'
 import { createApp } from '../src/wiring/app.js'
@@ -14,6 +15,7 @@ const subscriptionTransitionsConfig = {
   ...processVariables,
   ...databaseVariables,
   ...redisVariables,
+  ...trialVariables,
   PORT: port({ default: 4103, desc: 'Port of health and metrics' }),
   CONCURRENCY: positive({ default: 4, desc: 'Groups of up to 25 customers whose transitions are applied at the same time' }),
   SWEEP_INTERVAL_MS: positive({ default: 5_000, desc: 'How often due transitions without a job are looked for' }),
@@ -27,7 +29,13 @@ await runProcess(
   { name: 'subscription-transitions', spec: subscriptionTransitionsConfig, check: clusterProblems, loadTracing },
   async (config, life) => {
     const { postgres, clock, queues } = await openStores(life, config)
-    const { dueTransitions, promotional, imports, packageMigrations } = createApp({ life, postgres, queues, clock })
+    const { dueTransitions, promotional, imports, packageMigrations, trialReminders } = createApp({
+      life,
+      postgres,
+      queues,
+      clock,
+      trialEndingSoonDays: config.TRIAL_ENDING_SOON_DAYS,
+    })
 
     measureLag(life.metrics, { subscription: () => dueTransitions.lagSeconds(), promotion: () => promotional.lagSeconds() })
     const wakeUps = new DueWakeUps(dueTransitions, { lanes: config.CONCURRENCY })
@@ -54,6 +62,7 @@ await runProcess(
         life.log.warn({ err: error, customerId }, 'subscriptions could not be moved to a new version')
       if (migrated > 0) life.log.info({ subscriptions: migrated }, 'subscriptions moved to a new version')
     })
+    every(life, 'trial reminders', config.SWEEP_INTERVAL_MS, () => trialReminders.tellDue())
     every(life, 'import sweep', config.SWEEP_INTERVAL_MS, () => imports.sweep())
     await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
   },

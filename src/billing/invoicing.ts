@@ -1,15 +1,18 @@
 import { recordAudit } from '../audit/record/record.js'
+import { recordEvents } from '../changes/events.js'
+import { refIdsOfCustomers } from '../customer/records/customers.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import type { Db } from '../platform/postgres.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
 import { type Document, enterInvoices, insertEntries } from './records/balance.js'
 import { creationKey, insertIntent } from './records/intents.js'
-import { insertInvoice } from './records/invoices.js'
+import { findInvoicesById, insertInvoice } from './records/invoices.js'
 import { auditedEntry } from './rules/audited.js'
 import { type Entry, entriesOf, waitingEntry } from './rules/balance.js'
 import type { Terms } from './rules/billing.js'
 import { type Charges, type NamedDraft, payerOf, type WaitingCredit } from './rules/credit.js'
+import { toldInvoice } from './rules/events.js'
 
 /** What a change of a subscription makes, to be written down. */
 export interface Invoicing {
@@ -47,10 +50,37 @@ export async function writeInvoices(db: Db, environmentId: string, all: readonly
       await insertIntent(db, { environmentId, subscriptionId, customerId, kind: 'CREATE_INVOICE', idempotencyKey, invoiceId, endsBy: null })
     }
   }
+  await tellCreated(db, environmentId, invoices)
   for (const one of all) {
     const entries = [...one.waiting.map((credit) => waitingEntry(credit, toPayer(credit))), ...reversalsIn(one)]
     if (entries.length > 0) await insertEntries(db, environmentId, entries, one.at)
   }
+}
+
+async function tellCreated(
+  db: Db,
+  environmentId: string,
+  written: readonly { draft: { id: string }; subscription: Subscription; customerId: string }[],
+): Promise<void> {
+  if (written.length === 0) return
+  await recordEvents(db, environmentId, async () => {
+    const invoices = await findInvoicesById(
+      db,
+      environmentId,
+      written.map(({ draft }) => draft.id),
+    )
+    const refIds = await refIdsOfCustomers(
+      db,
+      environmentId,
+      written.map(({ customerId }) => customerId),
+    )
+    return written.map(({ draft, subscription, customerId }) => ({
+      type: 'invoice.created' as const,
+      // Who pays may be another customer, whose state row is not held.
+      customerId: subscription.customerId,
+      data: toldInvoice(invoices.get(draft.id)!, { customerId: refIds.get(customerId)!, subscriptionId: subscription.refId }),
+    }))
+  })
 }
 
 const toPayer = ({ payerId, currency }: WaitingCredit) => ({ customerId: payerId, currency })

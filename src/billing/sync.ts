@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { byRule } from '../audit/record/origin.js'
+import { recordEvents } from '../changes/events.js'
+import { refIdsOfCustomers } from '../customer/records/customers.js'
 import type { EpochMs } from '../kernel/clock.js'
 import { Problem } from '../kernel/problem.js'
 import { LeftAlone } from '../platform/due-sweep.js'
@@ -29,6 +31,7 @@ import {
 import { clearFailure, clearPaymentDeadline, findInvoice, findTrouble, mirrorInvoice, saveSyncError } from './records/invoices.js'
 import { entriesAfter, fateOf } from './rules/balance.js'
 import type { Draft, Invoice } from './rules/billing.js'
+import { newsEvent, toldInvoice } from './rules/events.js'
 import { collectionDays, consequenceOf, hasNeverBegun, type PaymentConsequence } from './rules/payment-collection.js'
 import { invoiceNotFound } from './rules/problems.js'
 import type { BillingProvider, Call, KnownInvoice, ProviderInvoice } from './rules/provider.js'
@@ -242,6 +245,7 @@ export class BillingSync {
       if (intent) await finishIntent(db, intent)
       if (news.billingId === null) await dropCreation(db, environmentId, id)
       if (!isNews) return null
+      await tell(db, subscription, before, { ...before, ...news, errorMessage })
       const { next, trigger, visibleError } = consequence
       const fate = fateOf(news, { isRefused: next?.kind === 'REFUND' })
       if (fate) {
@@ -264,6 +268,20 @@ export class BillingSync {
       return { trigger, paymentCollection }
     })
   }
+}
+
+async function tell(
+  db: Db,
+  { environmentId, customerId, refId: subscriptionId }: Subscription,
+  before: Invoice,
+  after: Invoice,
+): Promise<void> {
+  const type = newsEvent(before, after)
+  if (!type) return
+  await recordEvents(db, environmentId, async () => {
+    const payer = (await refIdsOfCustomers(db, environmentId, [after.customerId])).get(after.customerId)!
+    return [{ type, customerId, data: toldInvoice(after, { customerId: payer, subscriptionId }) }]
+  })
 }
 
 const pick = ({ amountDue, collectionMethod, dueDate }: Invoice) => ({ amountDue, collectionMethod, dueDate })

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { recordCatalogChange } from '../changes/access.js'
+import { recordEvents } from '../changes/events.js'
 import { catalogVersion, countCatalogChange } from '../environment/records/catalog-version.js'
 import type { Clock, EpochMs } from '../kernel/clock.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
@@ -116,6 +117,13 @@ export class CatalogService {
       const forAll = packages.filter(({ message }) => message.migrationType === 'ALL_CUSTOMERS')
       if (forAll.length > 0) await this.#startMigrations(db, environmentId, forAll)
       await recordCatalogChange(db, { environmentId, version: now, packages: packages.map(({ message }) => message) })
+      await recordEvents(db, environmentId, () =>
+        packages.map(({ message: { packageRefId, ...data } }) => ({
+          type: 'package.published',
+          customerId: null,
+          data: { packageId: packageRefId, ...data },
+        })),
+      )
       return changes
     })
     if (!dryRun && changes.length > 0) this.#nudge(environmentId)

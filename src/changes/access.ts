@@ -3,6 +3,7 @@ import type { EpochMs } from '../kernel/clock.js'
 import { newId } from '../kernel/id.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import { oncePerGroup } from '../platform/transaction-group.js'
+import { knowCustomer, knowHearing } from './events.js'
 import type { PublishedPackage } from './model/change.js'
 import { noteChange } from './note.js'
 
@@ -29,12 +30,13 @@ export interface RecordedAccess {
  */
 export async function recordAccessChange(db: Db, { environmentId, id, refId }: ChangedCustomer): Promise<RecordedAccess> {
   const recorded = await recordAll(db, { environmentId, id, refId })
+  knowCustomer(db, id, refId)
   noteChange({ environmentId, customerId: refId, version: recorded.version })
   return recorded
 }
 
 const recordAll = oncePerGroup(async (db, all: ChangedCustomer[]) => {
-  const rows = await db.$queryRaw<{ customer_id: string; version: bigint; catalog_version: bigint }[]>(Prisma.sql`
+  const rows = await db.$queryRaw<{ customer_id: string; version: bigint; catalog_version: bigint; hears_events: boolean }[]>(Prisma.sql`
     WITH asked AS (
       SELECT * FROM unnest(${all.map(({ environmentId }) => environmentId)}::uuid[], ${all.map(({ id }) => id)}::uuid[],
         ${all.map(({ refId }) => refId)}::text[], ${all.map(() => newId())}::uuid[])
@@ -49,7 +51,10 @@ const recordAll = oncePerGroup(async (db, all: ChangedCustomer[]) => {
       INSERT INTO outbox_message (environment_id, id, kind, customer_id, version)
       SELECT environment_id, message_id, 'entitlements', ref_id, version FROM changed JOIN asked USING (environment_id, customer_id)
     )
-    SELECT customer_id, version, catalog_version FROM changed JOIN environment ON environment.id = changed.environment_id`)
+    SELECT customer_id, version, catalog_version, hears_events FROM changed JOIN environment ON environment.id = changed.environment_id`)
+  const [first] = rows
+  if (first && all.every(({ environmentId }) => environmentId === all[0]!.environmentId))
+    knowHearing(db, all[0]!.environmentId, first.hears_events)
   const versions = new Map(
     rows.map((row) => [row.customer_id, { version: Number(row.version), catalogVersion: Number(row.catalog_version) }]),
   )
@@ -76,10 +81,12 @@ export async function lockCustomerState(
   customerId: string,
   { ifFree = false } = {},
 ): Promise<EpochMs | null> {
-  const rows = await db.$queryRaw<{ now: number }[]>(Prisma.sql`
-    SELECT environment_clock(environment_id)::float8 AS now FROM customer_state
+  const rows = await db.$queryRaw<{ now: number; hears_events: boolean }[]>(Prisma.sql`
+    SELECT environment_clock(environment_id)::float8 AS now, (SELECT hears_events FROM environment WHERE id = ${environmentId}::uuid)
+    FROM customer_state
     WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid
     FOR UPDATE ${ifFree ? Prisma.raw('SKIP LOCKED') : Prisma.empty}`)
+  if (rows[0]) knowHearing(db, environmentId, rows[0].hears_events)
   return rows[0]?.now ?? null
 }
 
@@ -105,20 +112,23 @@ export interface HeldState {
  * Takes the state rows of those of the customers (our ids) that no other transaction holds. It waits for nobody, so it does not matter in which order.
  */
 export async function lockFreeCustomers(db: Db, environmentId: string, customerIds: readonly string[]): Promise<Map<string, HeldState>> {
-  const rows = await db.$queryRaw<{ customer_id: string; now: number; catalog_version: bigint }[]>(Prisma.sql`
-    SELECT state.customer_id, environment_clock(environment.id)::float8 AS now, environment.catalog_version
+  const rows = await db.$queryRaw<{ customer_id: string; now: number; catalog_version: bigint; hears_events: boolean }[]>(Prisma.sql`
+    SELECT state.customer_id, environment_clock(environment.id)::float8 AS now, environment.catalog_version, environment.hears_events
     FROM customer_state AS state JOIN environment ON environment.id = state.environment_id
     WHERE state.environment_id = ${environmentId}::uuid AND state.customer_id = ANY(${[...customerIds]}::uuid[])
     FOR UPDATE OF state SKIP LOCKED`)
+  if (rows[0]) knowHearing(db, environmentId, rows[0].hears_events)
   return new Map(rows.map((row) => [row.customer_id, { now: row.now, catalogVersion: Number(row.catalog_version) }]))
 }
 
 /** The same, with the version of the catalog that the transaction sees: what was read at it before need not be read again. */
 export async function lockCustomerForChange(db: Db, environmentId: string, customerId: string): Promise<HeldState> {
-  const [row] = await db.$queryRaw<{ now: number; catalog_version: bigint }[]>(Prisma.sql`
+  const [row] = await db.$queryRaw<{ now: number; catalog_version: bigint; hears_events: boolean }[]>(Prisma.sql`
     SELECT environment_clock(environment_id)::float8 AS now,
-      (SELECT catalog_version FROM environment WHERE environment.id = ${environmentId}::uuid) AS catalog_version
+      (SELECT catalog_version FROM environment WHERE environment.id = ${environmentId}::uuid) AS catalog_version,
+      (SELECT hears_events FROM environment WHERE environment.id = ${environmentId}::uuid) AS hears_events
     FROM customer_state WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid FOR UPDATE`)
   if (!row) throw new Error(`customer ${customerId} has no state row`)
+  knowHearing(db, environmentId, row.hears_events)
   return { now: row.now, catalogVersion: Number(row.catalog_version) }
 }

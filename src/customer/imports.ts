@@ -1,4 +1,5 @@
 import { byRule } from '../audit/record/origin.js'
+import { recordEvents } from '../changes/events.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
@@ -98,9 +99,22 @@ export class ImportService {
         })
       }
     } finally {
-      if (await repository.releaseImport(this.#prisma, environmentId, importId)) this.#wake(environmentId, importId)
+      if (await this.#release(environmentId, importId, kind)) this.#wake(environmentId, importId)
       this.#changed(environmentId)
     }
+  }
+
+  /** True: there is more. */
+  #release(environmentId: string, importId: string, kind: repository.ImportKind): Promise<boolean> {
+    return inTransaction(this.#prisma, async (db) => {
+      const left = await repository.releaseImport(db, environmentId, importId)
+      if (left === 'nothing')
+        await recordEvents(db, environmentId, async () => {
+          const { total, failed } = (await repository.findImport(db, environmentId, importId))!
+          return [{ type: 'import.finished', customerId: null, data: { importId, kind, total, failed } }]
+        })
+      return left === 'more'
+    })
   }
 
   /** Wakes workers for what was forgotten, and forgets what was finished long ago. */

@@ -1,5 +1,6 @@
 /** The environment that `npm start` comes with: `development`, with the example catalog and a key. */
 
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,6 +20,7 @@ export interface Example {
   environmentRefId: string
   serverApiKey: string
   operatorKey: string
+  secretsKey: string
 }
 
 const environmentRefId = 'development'
@@ -42,6 +44,7 @@ export async function prepareExample({ DATABASE_URL, dataDir }: { DATABASE_URL: 
     const credentials = {
       serverApiKey: await keepOrCreateKey(environments, environment, kept.serverApiKey),
       operatorKey: kept.operatorKey ?? `operator-${randomText()}`,
+      secretsKey: kept.secretsKey ?? randomBytes(32).toString('base64'),
     }
     writeCredentials(dataDir, credentials)
     return { environmentId: environment.id, environmentRefId, ...credentials }
@@ -85,17 +88,18 @@ async function isKeyOf(environments: EnvironmentService, environment: Environmen
   }
 }
 
-type Credentials = Partial<Pick<Example, 'serverApiKey' | 'operatorKey'>>
+type Credentials = Partial<Pick<Example, 'serverApiKey' | 'operatorKey' | 'secretsKey'>>
 
 const credentialsFile = (dataDir: string) => join(dataDir, 'credentials.json')
 
 /** Empty on the first run and when the file was damaged: then there will be new keys. */
 function readCredentials(dataDir: string): Credentials {
   try {
-    const { serverApiKey, operatorKey } = JSON.parse(readFileSync(credentialsFile(dataDir), 'utf8')) as Record<string, unknown>
+    const { serverApiKey, operatorKey, secretsKey } = JSON.parse(readFileSync(credentialsFile(dataDir), 'utf8')) as Record<string, unknown>
     return {
       ...(typeof serverApiKey === 'string' ? { serverApiKey } : {}),
       ...(typeof operatorKey === 'string' && operatorKey !== '' ? { operatorKey } : {}),
+      ...(typeof secretsKey === 'string' && secretsKey !== '' ? { secretsKey } : {}),
     }
   } catch {
     return {}

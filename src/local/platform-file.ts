@@ -15,6 +15,7 @@ export interface PlatformFile {
   webMetricsUrl: string
   serverApiKey: string
   operatorKey: string
+  secretsKey: string
   environmentRefId: string
   databaseUrl: string
   redisUrl: string

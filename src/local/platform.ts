@@ -91,7 +91,12 @@ export async function runPlatform(options: PlatformOptions): Promise<void> {
     stop.throwIfAborted()
     const example = await unlessStopped(options.prepareExample({ ...stores, dataDir: dataFolder }), stop)
     const processes = lines.filter((line) => line !== release)
-    const parts = { ...services, ...example, operatorKey: env.OPERATOR_KEY || example.operatorKey }
+    const parts = {
+      ...services,
+      ...example,
+      operatorKey: env.OPERATOR_KEY || example.operatorKey,
+      secretsKey: env.SECRETS_KEY || example.secretsKey,
+    }
     const chosen = await choosePorts(processes, {
       env,
       free: ports,
@@ -302,6 +307,7 @@ function describePlatform(processes: readonly ProcfileLine[], wiring: Wiring, ex
     webMetricsUrl: webMetricsUrl(wiring),
     serverApiKey: wiring.serverApiKey,
     operatorKey: wiring.operatorKey,
+    secretsKey: wiring.secretsKey,
     environmentRefId: example.environmentRefId,
     databaseUrl: wiring.databaseUrl,
     redisUrl: wiring.redisUrl,

@@ -8,6 +8,8 @@ export interface Wiring {
   environmentId: string
   serverApiKey: string
   operatorKey: string
+  /** SECRETS_KEY of the processes that have one. */
+  secretsKey: string
   /** The port of each process, by its Procfile name. */
   ports: Readonly<Record<string, number>>
   /** The sidecar answers health and metrics on a port beside its gRPC port. */
@@ -31,6 +33,7 @@ export const usualPorts: Readonly<Record<string, number>> = {
   'cache-invalidation': 4104,
   'queue-consumption': 4105,
   'billing-sync': 4106,
+  'webhook-delivery': 4107,
 }
 export const usualSidecarHttpPort = 8080
 export const usualWebMetricsPort = 4100
@@ -75,18 +78,23 @@ interface Variables {
 }
 
 function variables(name: string, wiring: Wiring, queuePrefix: string): Variables {
-  const { databaseUrl, redisUrl, serverApiKey, operatorKey, sidecarHttpPort, webMetricsPort } = wiring
+  const { databaseUrl, redisUrl, serverApiKey, operatorKey, secretsKey, sidecarHttpPort, webMetricsPort } = wiring
+  // Receivers are tried out on the same machine.
+  const webhooks = { WEBHOOK_TARGETS: 'loopback' }
   const stores = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
   switch (name) {
     case 'web':
       return {
         preferences: {
+          ...webhooks,
           GRAPHIQL: 'true',
           GRAPHIQL_KEY: serverApiKey,
           ...(wiring.ports.sidecar === undefined ? {} : { SIDECAR_ADDRESS: sidecarAddress(wiring) }),
         },
-        wires: { ...stores, OPERATOR_KEY: operatorKey, METRICS_PORT: String(webMetricsPort) },
+        wires: { ...stores, OPERATOR_KEY: operatorKey, SECRETS_KEY: secretsKey, METRICS_PORT: String(webMetricsPort) },
       }
+    case 'webhook-delivery':
+      return { preferences: webhooks, wires: { ...stores, SECRETS_KEY: secretsKey } }
     case 'sidecar':
       return {
         preferences: { WS_ENABLED: 'TRUE' },

@@ -48,17 +48,36 @@ async function done<Tx extends Transaction, T>(db: Tx, work: (db: Tx) => Promise
   }
 }
 
+/** What is left to be done in transactions that are under way, before they commit. */
+const lastWorks = new WeakMap<Db, (() => Promise<void>)[]>()
+
 /** `work` must not call anything but the database: it runs again after a lost race. */
 export function inTransaction<T>(prisma: PrismaClient, work: (db: Db) => Promise<T>): Promise<T> {
   return repeated(() =>
     leaving((commit) =>
       prisma.$transaction(async (db) => {
-        const { result, sql } = await done(db, work)
+        const { result, sql } = await done(db, async () => {
+          const last: (() => Promise<void>)[] = []
+          lastWorks.set(db, last)
+          const worked = await work(db)
+          for (const lastWork of last) await lastWork()
+          return worked
+        })
         commit.sql = sql
         return result
       }),
     ),
   )
+}
+
+/** Whether it is a transaction of `inTransaction` that is under way. */
+export const isUnderWay = (db: Db): boolean => lastWorks.has(db)
+
+/** Has `work` done as the last of the transaction, in the order in which it was asked for. False: `db` is of none, and nothing was taken. */
+export function beforeCommit(db: Db, work: () => Promise<void>): boolean {
+  const last = lastWorks.get(db)
+  last?.push(work)
+  return last !== undefined
 }
 
 /** The same on one connection of the pool. A connection that cannot even roll back, or only reads, is not used again. */

@@ -2,7 +2,9 @@ import type { BillingLedger } from '../billing/ledger.js'
 import type { BillingInformation, BillingProvider } from '../billing/rules/provider.js'
 import type { CatalogService } from '../catalog/service.js'
 import { recordAccessChange } from '../changes/access.js'
+import { recordEvents } from '../changes/events.js'
 import { type Customer, type CustomerFields, checkFields, toWritten } from '../customer/model/customer.js'
+import { toldCustomer } from '../customer/model/events.js'
 import { couponNotFound, customerExists } from '../customer/model/problems.js'
 import {
   claimSourceUpdate,
@@ -201,6 +203,7 @@ export class CustomerService {
       await this.#promotional.revokeAllIn(db, held)
       const customer = await setArchived(db, held, held.now)
       await recordAccessChange(db, customer)
+      await tell(db, 'customer.archived', customer)
       return customer
     })
     this.#changed(environmentId)
@@ -214,6 +217,7 @@ export class CustomerService {
       if (held.archivedAt === null) return withoutNow(held)
       const unarchived = await setArchived(db, held, null)
       await recordAccessChange(db, unarchived)
+      await tell(db, 'customer.unarchived', unarchived)
       return unarchived
     })
     this.#changed(environmentId)
@@ -274,7 +278,9 @@ export class CustomerService {
       (field) => written[field] !== undefined && written[field] !== held[field],
     )
     if (isBilledOtherwise) await this.#provisions.recordDueIn(db, held)
-    return updateCustomer(db, held, written)
+    const customer = await updateCustomer(db, held, written)
+    if (isChanged(held, written)) await tell(db, 'customer.updated', customer)
+    return customer
   }
 
   /** The customer as it is now; `isNew`: made here. Nobody holds its state row yet. */
@@ -288,7 +294,10 @@ export class CustomerService {
     const fields = toWritten(null, await this.#resolve(db, environmentId, customerRefId, change))
     const at = createdAt === null || createdAt === undefined ? undefined : new Date(createdAt)
     const created = await insertCustomerIfNew(db, environmentId, customerRefId, fields, at)
-    if (created) return { customer: created, isNew: true }
+    if (created) {
+      await tell(db, 'customer.created', created)
+      return { customer: created, isNew: true }
+    }
     return { customer: (await findCustomer(db, environmentId, { refId: customerRefId }))!, isNew: false }
   }
 
@@ -316,6 +325,12 @@ export class CustomerService {
     return { subscription, decision: product.newCustomer === 'FREE_PLAN' ? 'PREDEFINED_FREE_PLAN' : 'PREDEFINED_TRIAL_PLAN' }
   }
 }
+
+const tell = (db: Db, type: 'customer.created' | 'customer.updated' | 'customer.archived' | 'customer.unarchived', customer: Customer) =>
+  recordEvents(db, customer.environmentId, () => [{ type, customerId: customer.id, data: toldCustomer(customer) }])
+
+const isChanged = (before: Customer, written: CustomerFields): boolean =>
+  Object.entries(written).some(([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof CustomerFields]))
 
 const changeOf = ({ refId, createdAt, ...change }: CreateCustomer): CustomerChange => change
 

@@ -1,5 +1,7 @@
 import { makeValidator } from 'envalid'
 import { backlogVariables, shardVariables } from '../metering/intake/config.js'
+import { targetsOf, webhookVariables } from '../notifications/webhooks/config.js'
+import { Sealing } from '../notifications/webhooks/secrets.js'
 import { loadTracing } from '../platform/cloud/traces.js'
 import {
   clusterProblems,
@@ -14,6 +16,7 @@ import {
 } from '../platform/config.js'
 import { watchEpoch } from '../platform/postgres.js'
 import { runProcess } from '../platform/process.js'
+import { trialVariables } from '../subscription/time/config.js'
 import { createApp } from '../wiring/app.js'
 import { createFrontDoor, defaultLimits, openHeldStates } from '../wiring/front-door.js'
 import { openStores } from '../wiring/stores.js'
@@ -37,6 +40,8 @@ const webConfig = {
   METRICS_ADDRESS: str({ default: undefined, desc: 'Address that metrics listen on; that of BIND_ADDRESS unless given' }),
   ...shardVariables,
   ...backlogVariables,
+  ...webhookVariables,
+  ...trialVariables,
   OPERATOR_KEY: secret({
     default: undefined,
     desc: 'Key of the operator: environments, keys, queue board, payments by hand; without it they are off',
@@ -98,7 +103,14 @@ const webConfig = {
 /** The front door. Any number may run: none keeps anything that another one would need. */
 await runProcess({ name: 'web', spec: webConfig, check: clusterProblems, loadTracing }, async (config, life) => {
   const { postgres, clock, queues } = await openStores(life, config)
-  const app = createApp({ life, postgres, queues, clock })
+  const app = createApp({
+    life,
+    postgres,
+    queues,
+    clock,
+    webhooks: { sealing: new Sealing(config.SECRETS_KEY), targets: targetsOf(config) },
+    trialEndingSoonDays: config.TRIAL_ENDING_SOON_DAYS,
+  })
   watchEpoch(life, postgres)
   const held = openHeldStates({ app, life, queues, maxBytes: config.HELD_STATES_MAX_BYTES })
   const usage = createUsage({

@@ -20,6 +20,9 @@ import { EstimateService } from '../estimates/service.js'
 import type { Clock } from '../kernel/clock.js'
 import { readUsageOf } from '../metering/counting/current-usage.js'
 import type { LoadHeldSeries } from '../metering/counting/held-series.js'
+import type { AllowedTargets } from '../notifications/webhooks/addresses.js'
+import type { Sealing } from '../notifications/webhooks/secrets.js'
+import { WebhookService } from '../notifications/webhooks/service.js'
 import type { DatabaseEpoch } from '../platform/epoch/database-epoch.js'
 import type { Postgres } from '../platform/postgres.js'
 import type { Life } from '../platform/process.js'
@@ -30,6 +33,7 @@ import { startMigrations } from '../subscription/records/migrations.js'
 import { findRefIds, findSubscribedVersions, loadOpenSubscriptions } from '../subscription/records/subscriptions.js'
 import { DueTransitions } from '../subscription/time/due.js'
 import { TestClockService } from '../subscription/time/test-clock.js'
+import { TrialReminders } from '../subscription/time/trial-reminders.js'
 import { CancellationService } from '../subscription/use-cases/cancel.js'
 import { SubscriptionChangeService } from '../subscription/use-cases/change.js'
 import { type ImportSubscription, SubscriptionImporter } from '../subscription/use-cases/import.js'
@@ -69,12 +73,14 @@ export interface App {
   dueTransitions: DueTransitions
   packageMigrations: PackageMigrationService
   testClocks: TestClockService
+  trialReminders: TrialReminders
   billing: BillingSync
   billingProvider: BuiltinProvider
   billingReads: BillingReads
   estimates: EstimateService
   /** Of persistent caches. */
   warmings: Warmings
+  webhooks: WebhookService
   /** Wakes delivery and transitions after a commit. */
   after: WakeUps
   databaseEpoch: DatabaseEpoch
@@ -85,12 +91,17 @@ export function createApp({
   postgres: { pool, prisma, epoch: databaseEpoch },
   queues,
   clock,
+  webhooks: { sealing = null, targets = 'public' } = {},
+  trialEndingSoonDays = 3,
 }: {
   life: Life
   postgres: Postgres
   queues: QueueConnection
   /** The database's. */
   clock: Clock
+  /** Of processes that manage endpoints. */
+  webhooks?: { sealing?: Sealing | null; targets?: AllowedTargets }
+  trialEndingSoonDays?: number
 }): App {
   const after = openWakeUps(life, queues, clock)
   const environments = new EnvironmentService({ prisma, clock, tellCreated: keyNewsTeller(life, queues) })
@@ -114,6 +125,7 @@ export function createApp({
   const cancellations = new CancellationService({ ...recordsParts, makeCalls, reads: subscriptionReads })
   const subscriptionChanges = new SubscriptionChangeService({ ...recordsParts, provider })
   const dueTransitions = new DueTransitions(recordsParts)
+  const reminders = new TrialReminders({ prisma, catalog, leadDays: trialEndingSoonDays })
   const previews = new SubscriptionPreviews({ catalog, time: environments, changes: subscriptionChanges })
   const promotional = new PromotionalService({ prisma, catalog, time: environments, after })
   const customers = new CustomerService({
@@ -163,7 +175,8 @@ export function createApp({
     transfers: new TransferService(recordsParts),
     dueTransitions,
     packageMigrations: new PackageMigrationService(recordsParts),
-    testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, billing, after }),
+    testClocks: new TestClockService({ prisma, environments, transitions: dueTransitions, billing, reminders, after }),
+    trialReminders: reminders,
     billing,
     billingProvider,
     billingReads: new BillingReads({ prisma, subscriptionRefIds: findRefIds }),
@@ -175,6 +188,7 @@ export function createApp({
     budgets: entitlements,
     checks: new CheckCounter(life.metrics),
     warmings: new Warmings({ pool }),
+    webhooks: new WebhookService({ prisma, sealing, targets }),
     after,
     databaseEpoch,
   }

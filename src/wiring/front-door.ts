@@ -24,6 +24,7 @@ import { ChangeFeed } from '../web/live/change-feed.js'
 import { Push } from '../web/live/push.js'
 import { SocketDoor, type SocketPlaces } from '../web/live/socket.js'
 import { serveDocs } from '../web/pages/docs.js'
+import { eventsTable } from '../web/pages/events-table.js'
 import { serveGraphiql } from '../web/pages/graphiql.js'
 import { serveHome } from '../web/pages/home.js'
 import { serveQueueBoard } from '../web/pages/queue-board.js'
@@ -148,7 +149,11 @@ export function createFrontDoor({
       log,
     },
     home: serveHome({ hasEditor: hasGraphiql, hasQueueBoard: operatorKey !== undefined }),
-    docs: serveDocs([referencePage(schema)], { limits: limitsTable(limitsOf({ ...defaultLimits, ...limits })) }, sidecarAddress),
+    docs: serveDocs(
+      [referencePage(schema)],
+      { limits: limitsTable(limitsOf({ ...defaultLimits, ...limits })), events: eventsTable() },
+      sidecarAddress,
+    ),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
     socket: new SocketDoor({ environments: app.environments, trusted, schema, push, feed, rateLimits, places, life }),
   })

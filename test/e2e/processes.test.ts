@@ -27,19 +27,22 @@ const invalid = {
   API_URL: `ftp://host`,
   EDGE_API_URL: `ftp://host`,
   ERRTRACK_DSN: `https://${secret}@host`,
+  SECRETS_KEY: secret,
+  WEBHOOK_TARGETS: 'moon',
   QUEUE_URL: `https://user:${secret}@host/queue`,
 }
 const common = ['LOG_LEVEL', 'SHUTDOWN_TIMEOUT_MS']
 const stores = ['DATABASE_URL', 'REDIS_URL']
 const wrongIn: Record<string, string[]> = {
   release: ['LOG_LEVEL', 'DATABASE_URL'],
-  web: [...common, 'PORT', ...stores],
+  web: [...common, 'PORT', ...stores, 'SECRETS_KEY', 'WEBHOOK_TARGETS'],
   sidecar: [...common, 'PORT', 'API_URL', 'EDGE_API_URL'],
   'usage-ingestion': [...common, 'PORT', ...stores],
   'event-aggregation': [...common, 'PORT', ...stores],
   'subscription-transitions': [...common, 'PORT', ...stores],
   'cache-invalidation': [...common, 'PORT', ...stores],
   'billing-sync': [...common, 'PORT', ...stores],
+  'webhook-delivery': [...common, 'PORT', 'DATABASE_URL', 'SECRETS_KEY', 'WEBHOOK_TARGETS'],
   // Two are missing.
   'queue-consumption': [...common, 'PORT', 'EDGE_API_URL', 'ERRTRACK_DSN', 'QUEUE_URL', 'SERVER_API_KEY', 'REDIS_HOST'],
 }
@@ -72,12 +75,13 @@ describe('every process', function () {
 
   /** As the runner gives it. `isSame`: on the ports that are taken; else on any that are free. */
   function environmentOf(name: string, { isSame = false } = {}): NodeJS.ProcessEnv {
-    const { databaseUrl, redisUrl, serverApiKey, operatorKey, processes, sidecarHttpUrl, webMetricsUrl } = platform().file
+    const { databaseUrl, redisUrl, serverApiKey, operatorKey, secretsKey, processes, sidecarHttpUrl, webMetricsUrl } = platform().file
     const wiring: Wiring = {
       databaseUrl,
       redisUrl,
       serverApiKey,
       operatorKey,
+      secretsKey,
       // Its queue is nobody's.
       environmentId: '019a0000-0000-7000-8000-000000000000',
       ports: Object.fromEntries(Object.entries(processes).map(([process, { port }]) => [process, port])),

@@ -15,6 +15,7 @@ import { createApp } from '../../src/wiring/app.js'
 import { createTestDatabase, type TestDatabase } from './database.js'
 import { eventually } from './eventually.js'
 import { testRedisPrefix, testRedisUrl } from './redis.js'
+import { testSecretsKey } from './webhooks.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const startMs = 60_000
@@ -76,6 +77,7 @@ export class OwnProcesses {
       environmentId,
       serverApiKey,
       operatorKey: 'operator-key-of-a-test-run',
+      secretsKey: testSecretsKey,
       ports: taken,
       sidecarHttpPort: await ports.take(),
       webMetricsPort: await ports.take(),

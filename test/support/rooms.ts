@@ -11,6 +11,7 @@ export const rooms = `
   src/audit/model src/audit/record src/audit
   src/environment/model src/environment/records src/environment
   src/metering/model
+  src/notifications/model
   src/changes/model src/changes/wire src/changes
   src/catalog/model src/catalog/document src/catalog/records src/catalog
   src/customer/model src/customer/records src/customer
@@ -23,12 +24,13 @@ export const rooms = `
   src/entitlement/rules src/entitlement/records src/entitlement
   src/estimates src/provisioning
   src/updates/wire src/updates/held src/updates/stream src/updates/deliver src/updates/external-cache
+  src/notifications/webhooks/rules src/notifications/webhooks/records src/notifications/webhooks
   src/reader/states src/reader/cache src/reader/api src/reader/source
   src/sdk src/sdk/sidecar src/sdk/server/operations/types src/sdk/server/operations src/sdk/server
   src/web/access src/web/graphql/schema src/web/graphql/lists src/web/graphql/operations src/web/edge src/web/pages
   src/web/graphql/audit src/web/graphql/catalog src/web/graphql/environment src/web/graphql/entitlement src/web/graphql/customer src/web/graphql/updates
   src/web/graphql/usage src/web/graphql/billing src/web/graphql/door src/web/graphql/subscription src/web/live src/web/graphql/estimates
-  src/web/graphql/paywall src/web/graphql/provisioning src/web/http src/web/graphql
+  src/web/graphql/paywall src/web/graphql/webhooks src/web/graphql/provisioning src/web/http src/web/graphql
   src/sidecar/config src/sidecar/metrics src/sidecar/source src/sidecar/grpc
   src/wiring
   src/sidecar

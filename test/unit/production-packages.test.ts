@@ -8,7 +8,7 @@ const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { d
 const installed = productionPackages()
 
 /** None of them asks anything of whoever runs or passes on the platform but to keep the notice. */
-const permissive = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']
+const permissive = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT', 'Unlicense']
 
 /** What runs in a deployment: the Procfile, and what operators start by hand. */
 const programs = [

@@ -110,6 +110,12 @@ CREATE TYPE "import_kind" AS ENUM ('CUSTOMERS', 'SUBSCRIPTIONS');
 CREATE TYPE "import_item_status" AS ENUM ('PENDING', 'DONE', 'FAILED');
 
 -- CreateEnum
+CREATE TYPE "webhook_endpoint_status" AS ENUM ('ACTIVE', 'PAUSED', 'DISABLED');
+
+-- CreateEnum
+CREATE TYPE "webhook_delivery_status" AS ENUM ('PENDING', 'DELIVERED', 'FAILED');
+
+-- CreateEnum
 CREATE TYPE "change_kind" AS ENUM ('entitlements', 'usage', 'purge', 'package');
 
 -- CreateEnum
@@ -128,6 +134,7 @@ CREATE TABLE "environment" (
     "test_clock" TIMESTAMPTZ(3),
     "catalog_version" BIGINT NOT NULL DEFAULT 0,
     "events_kept_since" TIMESTAMPTZ(3),
+    "hears_events" BOOLEAN NOT NULL DEFAULT false,
     "signing_secret" BYTEA NOT NULL,
     "previous_signing_secret" BYTEA,
     "previous_signing_secret_expires_at" TIMESTAMPTZ(3),
@@ -395,6 +402,7 @@ CREATE TABLE "customer_state" (
     "customer_id" UUID NOT NULL,
     "version" BIGINT NOT NULL,
     "access_version" BIGINT NOT NULL,
+    "told_events" BIGINT NOT NULL DEFAULT 0,
 
     CONSTRAINT "customer_state_pkey" PRIMARY KEY ("environment_id","customer_id")
 );
@@ -456,6 +464,7 @@ CREATE TABLE "subscription" (
     "end_date" TIMESTAMPTZ(3),
     "trial_end_date" TIMESTAMPTZ(3),
     "trial_end_behavior" "trial_end_behavior",
+    "told_trial_end" TIMESTAMPTZ(3),
     "cancellation_date" TIMESTAMPTZ(3),
     "effective_end_date" TIMESTAMPTZ(3),
     "cancel_reason" "subscription_cancel_reason",
@@ -972,6 +981,79 @@ CREATE TABLE "audit_entry" (
     CONSTRAINT "audit_entry_pkey" PRIMARY KEY ("environment_id","at","id")
 ) PARTITION BY RANGE ("at");
 
+-- CreateTable
+CREATE TABLE "notification_event" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "type" TEXT NOT NULL,
+    "payload_version" INTEGER NOT NULL,
+    "customer_id" UUID,
+    "customer_version" BIGINT,
+    "customer_index" BIGINT,
+    "payload" JSONB NOT NULL,
+    "occurred_at" TIMESTAMPTZ(3) NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+
+    CONSTRAINT "notification_event_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_endpoint" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "url" TEXT NOT NULL,
+    "description" TEXT,
+    "event_types" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "status" "webhook_endpoint_status" NOT NULL DEFAULT 'ACTIVE',
+    "disabled_reason" TEXT,
+    "disabled_at" TIMESTAMPTZ(3),
+    "secret" BYTEA NOT NULL,
+    "previous_secret" BYTEA,
+    "previous_secret_expires_at" TIMESTAMPTZ(3),
+    "failures_in_row" INTEGER NOT NULL DEFAULT 0,
+    "failing_since" TIMESTAMPTZ(3),
+    "rests_until" TIMESTAMPTZ(3),
+    "leased_by" UUID,
+    "leased_until" TIMESTAMPTZ(3),
+    "served_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+
+    CONSTRAINT "webhook_endpoint_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_delivery" (
+    "environment_id" UUID NOT NULL,
+    "endpoint_id" UUID NOT NULL,
+    "event_id" UUID NOT NULL,
+    "position" BIGSERIAL NOT NULL,
+    "customer_id" UUID,
+    "status" "webhook_delivery_status" NOT NULL DEFAULT 'PENDING',
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+    "finished_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "webhook_delivery_pkey" PRIMARY KEY ("environment_id","endpoint_id","event_id")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_attempt" (
+    "environment_id" UUID NOT NULL,
+    "endpoint_id" UUID NOT NULL,
+    "event_id" UUID NOT NULL,
+    "number" INTEGER NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+    "duration_ms" INTEGER NOT NULL,
+    "status_code" INTEGER,
+    "response" TEXT,
+    "error" TEXT,
+
+    CONSTRAINT "webhook_attempt_pkey" PRIMARY KEY ("environment_id","endpoint_id","event_id","number")
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "environment_ref_id_key" ON "environment"("ref_id");
 
@@ -1094,6 +1176,15 @@ CREATE UNIQUE INDEX "usage_grouping_environment_id_customer_id_feature_id_dimens
 
 -- CreateIndex
 CREATE INDEX "audit_entry_environment_id_entity_kind_entity_id_at_id_idx" ON "audit_entry"("environment_id", "entity_kind", "entity_id", "at", "id");
+
+-- CreateIndex
+CREATE INDEX "notification_event_created_at_idx" ON "notification_event"("created_at");
+
+-- CreateIndex
+CREATE INDEX "webhook_delivery_environment_id_event_id_idx" ON "webhook_delivery"("environment_id", "event_id");
+
+-- CreateIndex
+CREATE INDEX "webhook_delivery_environment_id_endpoint_id_created_at_even_idx" ON "webhook_delivery"("environment_id", "endpoint_id", "created_at", "event_id");
 
 -- AddForeignKey
 ALTER TABLE "import_job" ADD CONSTRAINT "import_job_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -1368,6 +1459,7 @@ CREATE UNIQUE INDEX "package_migration_open_key" ON "package_migration" ("enviro
 CREATE UNIQUE INDEX "promotional_entitlement_held_key" ON "promotional_entitlement" ("environment_id", "customer_id", "feature_id") WHERE "revoked_at" IS NULL;
 
 -- What is due or waits, for the loaders, the workers and the sweeps.
+CREATE INDEX "subscription_trial_end_idx" ON "subscription" ("environment_id", "trial_end_date") WHERE "status" = 'IN_TRIAL';
 CREATE INDEX "subscription_due_idx" ON "subscription" ("due_at") WHERE "due_at" IS NOT NULL;
 CREATE INDEX "promotional_entitlement_due_idx" ON "promotional_entitlement" ("due_at") WHERE "due_at" IS NOT NULL;
 CREATE INDEX "scheduled_update_waiting_idx" ON "scheduled_update" ("environment_id", "subscription_id") WHERE "status" = 'Scheduled';
@@ -1390,6 +1482,21 @@ CREATE INDEX "customer_archived_idx" ON "customer" ("environment_id", "id") WHER
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_hash_check" CHECK (octet_length("hash") = 32);
 ALTER TABLE "environment" ADD CONSTRAINT "environment_test_clock_check" CHECK ("test_clock" IS NULL OR "is_test");
 ALTER TABLE "feature" ADD CONSTRAINT "feature_meter_check" CHECK ("feature_type" = 'NUMBER' OR "meter_type" = 'None');
+-- AddForeignKey
+ALTER TABLE "notification_event" ADD CONSTRAINT "notification_event_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "webhook_endpoint" ADD CONSTRAINT "webhook_endpoint_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_environment_id_endpoint_id_fkey" FOREIGN KEY ("environment_id", "endpoint_id") REFERENCES "webhook_endpoint"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_environment_id_event_id_fkey" FOREIGN KEY ("environment_id", "event_id") REFERENCES "notification_event"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "webhook_attempt" ADD CONSTRAINT "webhook_attempt_environment_id_endpoint_id_event_id_fkey" FOREIGN KEY ("environment_id", "endpoint_id", "event_id") REFERENCES "webhook_delivery"("environment_id", "endpoint_id", "event_id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
 ALTER TABLE "meter" ADD CONSTRAINT "meter_field_check" CHECK ("aggregation" = 'COUNT' OR "field" IS NOT NULL);
 ALTER TABLE "package_version"
   ADD CONSTRAINT "package_version_published_check" CHECK (("status" = 'DRAFT') = ("published_at" IS NULL)),
@@ -1450,3 +1557,12 @@ ALTER TABLE "usage_series" ADD CONSTRAINT "usage_series_reset_check"
 ALTER TABLE "usage_counter" ADD CONSTRAINT "usage_counter_period_check" CHECK ("period_start" < "period_end");
 -- SHA-256 of the member, cut to 16 bytes: two of a billion members meet with a chance of 1e-21.
 ALTER TABLE "usage_member" ADD CONSTRAINT "usage_member_size_check" CHECK (octet_length("member") = 16);
+ALTER TABLE "notification_event"
+  ADD CONSTRAINT "notification_event_customer_check"
+  CHECK (("customer_id" IS NULL) = ("customer_index" IS NULL) AND ("customer_id" IS NULL) = ("customer_version" IS NULL));
+ALTER TABLE "webhook_endpoint"
+  ADD CONSTRAINT "webhook_endpoint_disabled_check" CHECK (("status" = 'DISABLED') = ("disabled_reason" IS NOT NULL)),
+  ADD CONSTRAINT "webhook_endpoint_failing_check" CHECK (("failures_in_row" = 0) = ("failing_since" IS NULL));
+ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_finished_check" CHECK (("status" = 'PENDING') = ("finished_at" IS NULL));
+-- What is looked for again and again: however many are done, only those that wait are in it.
+CREATE INDEX "webhook_delivery_due_idx" ON "webhook_delivery" ("environment_id", "endpoint_id", "due_at", "position") WHERE "status" = 'PENDING';

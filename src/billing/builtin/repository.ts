@@ -1,4 +1,5 @@
 import { recordAudit } from '../../audit/record/record.js'
+import { recordEvents } from '../../changes/events.js'
 import { findCustomer } from '../../customer/records/customers.js'
 import type { Decimal } from '../../kernel/decimal.js'
 import { fromText } from '../../kernel/decimal.js'
@@ -141,6 +142,9 @@ export class BuiltinRepository {
       else await db.builtinPaymentMethod.upsert({ where, create: { environmentId, customerId, reference }, update: { reference } })
       const customer = (await findCustomer(db, environmentId, { id: customerId }))!
       recordAudit(db, auditedPaymentMethod(environmentId, customer.refId, found?.reference ?? null, reference))
+      await recordEvents(db, environmentId, async () => [
+        { type: 'payment_method.changed', customerId, data: { customerId: customer.refId, hasPaymentMethod: reference !== null } },
+      ])
     })
   }
 }

@@ -202,6 +202,12 @@ export async function findInvoice(db: Db, environmentId: string, by: { id: strin
   return row && fromRow(row)
 }
 
+/** By their ids. */
+export async function findInvoicesById(db: Db, environmentId: string, ids: readonly string[]): Promise<Map<string, Invoice>> {
+  const rows = await db.invoice.findMany({ where: { environmentId, id: { in: [...ids] } }, include: withLines })
+  return new Map(rows.map((row) => [row.id, fromRow(row)]))
+}
+
 /** Of each subscription the newest that the provider has; those without one are absent. */
 export async function findLatestInvoices(db: Db, environmentId: string, subscriptionIds: string[]): Promise<Map<string, Invoice>> {
   if (subscriptionIds.length === 0) return new Map()

@@ -1,4 +1,5 @@
 import { recordAudit } from '../../audit/record/record.js'
+import { knownRefId } from '../../changes/events.js'
 import { readTime } from '../../environment/records/environments.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
@@ -50,6 +51,21 @@ export async function findCustomer(db: Db, environmentId: string, by: { refId: s
 export async function findCustomersById(db: Db, environmentId: string, ids: readonly string[]): Promise<Customer[]> {
   const rows = await db.customer.findMany({ where: { environmentId, id: { in: [...ids] } } })
   return rows.map(fromRow)
+}
+
+/** What the host application calls customers, by our id. */
+export async function refIdsOfCustomers(db: Db, environmentId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  const refIds = new Map<string, string>()
+  const unknown: string[] = []
+  for (const id of ids) {
+    const refId = knownRefId(db, id)
+    if (refId === undefined) unknown.push(id)
+    else refIds.set(id, refId)
+  }
+  if (unknown.length === 0) return refIds
+  const rows = await db.customer.findMany({ where: { environmentId, id: { in: unknown } }, select: { id: true, refId: true } })
+  for (const row of rows) refIds.set(row.id, row.refId)
+  return refIds
 }
 
 /** Those of an environment that are not archived, in the order of their ids. */

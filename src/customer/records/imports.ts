@@ -90,8 +90,8 @@ export async function extendLease(db: Db, environmentId: string, importId: strin
   return count === 1
 }
 
-/** Gives the lease back, and notes the end when nothing is left. True: there is more. */
-export async function releaseImport(db: Db, environmentId: string, importId: string): Promise<boolean> {
+/** Gives the lease back, and notes the end when nothing is left. Null: it was finished before. */
+export async function releaseImport(db: Db, environmentId: string, importId: string): Promise<'more' | 'nothing' | null> {
   const rows = await db.$queryRaw<{ is_open: boolean }[]>(Prisma.sql`
     UPDATE import_job SET leased_until = NULL, finished_at = CASE
         WHEN EXISTS (
@@ -101,7 +101,7 @@ export async function releaseImport(db: Db, environmentId: string, importId: str
         ELSE clock_timestamp() END
     WHERE environment_id = ${environmentId}::uuid AND id = ${importId}::uuid AND finished_at IS NULL
     RETURNING finished_at IS NULL AS is_open`)
-  return rows[0]?.is_open ?? false
+  return rows[0] ? (rows[0].is_open ? 'more' : 'nothing') : null
 }
 
 /** The next records, and whose they are: what is of one customer is imported in its order. */

@@ -12,6 +12,9 @@ import { EntitlementService } from '../../entitlement/service.js'
 import { keyNewsTeller } from '../../environment/key-news.js'
 import { EnvironmentService } from '../../environment/service.js'
 import { Problem } from '../../kernel/problem.js'
+import { Sealing, secretsKeyVariable } from '../../notifications/webhooks/secrets.js'
+import { WebhookService } from '../../notifications/webhooks/service.js'
+import { ConfigError, readConfig } from '../../platform/config.js'
 import { DatabaseClock } from '../../platform/database-clock.js'
 import { DeadLetters } from '../../platform/dead-letters.js'
 import { StartError } from '../../platform/health.js'
@@ -33,6 +36,8 @@ interface AdminOptions {
   redisUrl?: string | null
   /** Of all queue keys. */
   queuePrefix?: string
+  /** SECRETS_KEY of the platform; null or absent: it is not known. */
+  secretsKey?: string | null
   /** Where file names start from. */
   folder: string
   print: (text: string) => void
@@ -47,6 +52,7 @@ export async function runAdmin({
   databaseUrl,
   redisUrl,
   queuePrefix = '{tollgate}',
+  secretsKey = null,
   folder,
   print,
   write = async (lines) => print(lines.trimEnd()),
@@ -60,10 +66,12 @@ export async function runAdmin({
       return 0
     }
     if (databaseUrl === null) throw new UsageError('no database: set DATABASE_URL, or start the platform (npm start) and try again')
-    const answer = await withServices({ databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, folder, write }, (context) =>
-      originating({ ...operator, operation: `admin ${typed.command.name}` }, () =>
-        typed.command.run(context, typed.values, typed.argument),
-      ),
+    const answer = await withServices(
+      { databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, secretsKey, folder, print, write },
+      (context) =>
+        originating({ ...operator, operation: `admin ${typed.command.name}` }, () =>
+          typed.command.run(context, typed.values, typed.argument),
+        ),
     )
     if (answer.text !== '') print(isJson ? JSON.stringify(answer.json, null, 2) : answer.text)
     return answer.hasDifferences ? 1 : 0
@@ -89,9 +97,16 @@ async function withServices(
     databaseUrl,
     redisUrl,
     queuePrefix,
+    secretsKey,
     folder,
+    print,
     write,
-  }: { databaseUrl: string; redisUrl: string | null } & Pick<AdminContext, 'queuePrefix' | 'folder' | 'write'>,
+  }: Required<Pick<AdminOptions, 'queuePrefix' | 'folder' | 'print'>> &
+    Pick<AdminContext, 'write'> & {
+      databaseUrl: string
+      redisUrl: string | null
+      secretsKey: string | null
+    },
   work: (context: AdminContext) => Promise<Answer>,
 ): Promise<Answer> {
   const life = new Life('admin', silentLogger())
@@ -116,6 +131,10 @@ async function withServices(
       if (redisUrl === null) throw new UsageError('no Redis: set REDIS_URL, or start the platform (npm start) and try again')
       return openRedis(life, redisUrl, 'request')
     }
+    const webhooks = () => {
+      const config = readConfig({ SECRETS_KEY: secretsKeyVariable }, { SECRETS_KEY: secretsKey ?? undefined })
+      return new WebhookService({ prisma, sealing: new Sealing(config.SECRETS_KEY), targets: 'loopback too' })
+    }
     const deadLetters = () => new DeadLetters(redis(), queuePrefix)
     return await work({
       auditLog: new AuditLog(prisma),
@@ -130,14 +149,23 @@ async function withServices(
       unreadableChanges: new UnreadableChanges(pool),
       redis,
       queuePrefix,
+      webhooks,
+      print,
+      stopped: untilInterrupted,
     })
   } finally {
     await life.stop()
   }
 }
 
+function untilInterrupted(): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  return stop.signal
+}
+
 function errorAsText(error: unknown): string {
-  if (error instanceof UsageError || error instanceof StartError) return error.message
+  if (error instanceof UsageError || error instanceof StartError || error instanceof ConfigError) return error.message
   if (!(error instanceof Problem)) return error instanceof Error && error.stack ? error.stack : String(error)
   const problems = error.details.problems as CatalogProblem[] | undefined
   return problems ? describeProblems(problems) : error.message

@@ -26,6 +26,7 @@ import { auditExport } from './audit.js'
 import { cacheVerify } from './cache.js'
 import { type AdminContext, findEnvironment } from './context.js'
 import { queueAccess } from './redis-users.js'
+import { webhookListen } from './webhook.js'
 
 export const commands: readonly Command<AdminContext>[] = [
   {
@@ -60,6 +61,7 @@ export const commands: readonly Command<AdminContext>[] = [
   queueAccess,
   cacheVerify,
   auditExport,
+  webhookListen,
   {
     ...entries.keyCreate,
     async run({ environments, clock }, values) {

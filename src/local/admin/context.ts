@@ -6,6 +6,7 @@ import type { EntitlementService } from '../../entitlement/service.js'
 import type { Environment } from '../../environment/model/environment.js'
 import type { EnvironmentService } from '../../environment/service.js'
 import type { Clock } from '../../kernel/clock.js'
+import type { WebhookService } from '../../notifications/webhooks/service.js'
 import type { DeadLetters } from '../../platform/dead-letters.js'
 import type { Redis } from '../../platform/redis.js'
 
@@ -29,6 +30,11 @@ export interface AdminContext {
   clock: Clock
   /** Where file names start from. */
   folder: string
+  /** Needs SECRETS_KEY. */
+  webhooks(): WebhookService
+  print: (text: string) => void
+  /** Aborts when whoever called wants a command to end that runs until then. */
+  stopped(): AbortSignal
 }
 
 export const findEnvironment = async (environments: EnvironmentService, values: Values): Promise<Environment> =>

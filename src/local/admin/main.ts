@@ -12,6 +12,7 @@ process.exitCode = await runAdmin({
   databaseUrl: process.env.DATABASE_DIRECT_URL || process.env.DATABASE_URL || (platform?.databaseUrl ?? null),
   redisUrl: process.env.REDIS_URL || (platform?.redisUrl ?? null),
   queuePrefix: process.env.QUEUE_PREFIX || undefined,
+  secretsKey: process.env.SECRETS_KEY || (platform?.secretsKey ?? null),
   // npm runs scripts in the project's folder and says here where it was called.
   folder: process.env.INIT_CWD ?? process.cwd(),
   print: (text) => console.log(text),

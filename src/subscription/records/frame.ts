@@ -141,7 +141,8 @@ export class SubscriptionRecords {
     const rank = ({ status }: Subscription) => (isFinal(status) ? 0 : status === 'ACTIVE' ? 1 : 2)
     for (const subscription of changed.toSorted((a, b) => rank(a) - rank(b))) {
       const known = before.get(subscription.id)
-      if (known) await saveSubscription(db, known, subscription, executedIds)
+      const steps = moved.filter(({ after }) => after.id === subscription.id)
+      if (known) await saveSubscription(db, known, subscription, { executed: executedIds, steps })
       else await insertSubscription(db, subscription)
     }
     await insertRenewals(db, customer.environmentId, renewals)

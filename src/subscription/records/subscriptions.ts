@@ -6,7 +6,9 @@ import { type Db, Prisma } from '../../platform/postgres.js'
 import { insertRows, oncePerGroup, toRow, updateRows } from '../../platform/transaction-group.js'
 import { nextDue, type Renewal } from '../rules/advance.js'
 import { auditedSubscription } from '../rules/audited.js'
+import type { Step } from '../rules/events.js'
 import { isFinal, type OwnEntitlement, type Subscription } from '../rules/subscription.js'
+import { recordSteps } from './events.js'
 import { type LoadedVersions, loadScheduledVersions, saveScheduled, toScheduledChange } from './scheduled.js'
 
 const related = {
@@ -205,6 +207,7 @@ export async function insertSubscription(db: Db, subscription: Subscription): Pr
   await insertQuantities(db, subscription)
   await insertOwnEntitlements(db, subscription)
   await saveScheduled(db, { before: [], after: subscription, executed: [] })
+  await recordSteps(db, [{ before: null, after: subscription }])
 }
 
 async function insertAddons(db: Db, { environmentId, id: subscriptionId, addons }: Subscription): Promise<void> {
@@ -228,8 +231,16 @@ async function insertOwnEntitlements(db: Db, { environmentId, id: subscriptionId
   })
 }
 
-/** From what was stored to what is now. `executed` are the ids of scheduled changes that are done; others that are gone were taken back. */
-export async function saveSubscription(db: Db, before: Subscription, after: Subscription, executed: readonly string[] = []): Promise<void> {
+/**
+ * From what was stored to what is now. `executed` are the ids of scheduled changes that are done; others that are gone were taken back. `steps`: what happened on
+ * the way, one after the other, when it was more than one thing.
+ */
+export async function saveSubscription(
+  db: Db,
+  before: Subscription,
+  after: Subscription,
+  { executed = [], steps = [{ before, after }] }: { executed?: readonly string[]; steps?: readonly Step[] } = {},
+): Promise<void> {
   const { environmentId, id } = after
   const ofSubscription = { environmentId, subscriptionId: id }
   await changeSubscription(db, after)
@@ -255,6 +266,7 @@ export async function saveSubscription(db: Db, before: Subscription, after: Subs
     await insertOwnEntitlements(db, after)
   }
   if (after.scheduled !== before.scheduled) await saveScheduled(db, { before: before.scheduled, after, executed })
+  await recordSteps(db, steps)
 }
 
 /**

@@ -9,6 +9,7 @@ import { inTransaction } from '../../platform/transaction.js'
 import { findNextDue } from '../records/due.js'
 import type { AfterCommit } from '../records/frame.js'
 import type { DueTransitions } from './due.js'
+import type { TrialReminders } from './trial-reminders.js'
 
 /** Customers whose states are made anew in one transaction. */
 const customersPerTransaction = 100
@@ -19,6 +20,7 @@ export class TestClockService {
   readonly #environments: EnvironmentService
   readonly #transitions: DueTransitions
   readonly #billing: Pick<BillingSync, 'nextDue' | 'applyDue'>
+  readonly #reminders: TrialReminders
   readonly #after: AfterCommit
 
   constructor(parts: {
@@ -26,12 +28,14 @@ export class TestClockService {
     environments: EnvironmentService
     transitions: DueTransitions
     billing: Pick<BillingSync, 'nextDue' | 'applyDue'>
+    reminders: TrialReminders
     after: AfterCommit
   }) {
     this.#prisma = parts.prisma
     this.#environments = parts.environments
     this.#transitions = parts.transitions
     this.#billing = parts.billing
+    this.#reminders = parts.reminders
     this.#after = parts.after
   }
 
@@ -68,6 +72,11 @@ export class TestClockService {
         billedUntil = await this.#environments.now(environmentId)
         await this.#billing.applyDue(environmentId)
         continue
+      }
+      const reminder = await this.#reminders.nextDue(environmentId, next?.at ?? to)
+      if (reminder !== null) {
+        await this.#environments.moveTestClock(environmentId, reminder)
+        if ((await this.#reminders.tellDue(environmentId)) > 0) continue
       }
       if (!next) break
       await this.#environments.moveTestClock(environmentId, next.at)

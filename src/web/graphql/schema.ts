@@ -49,6 +49,7 @@ import { UpdatesResolver } from './updates/updates.resolver.js'
 import { UsageResolver } from './usage/usage.resolver.js'
 import { UsageCorrectionResolver } from './usage/usage-correction.resolver.js'
 import { UsageHistoryResolver } from './usage/usage-history.resolver.js'
+import { WebhookResolver } from './webhooks/webhook.resolver.js'
 
 /** The schema that the front door serves; every root field is guarded. Built once per process. */
 export function createSchema(): GraphQLSchema {
@@ -90,6 +91,7 @@ export function createSchema(): GraphQLSchema {
       UsageHistoryResolver,
       UsageResolver,
       WarmingResolver,
+      WebhookResolver,
     ],
     validate: false,
     disableInferringDefaultValues: true,

@@ -10,6 +10,7 @@ import { Problem } from '../../../src/kernel/problem.js'
 import { stageOf } from '../../../src/local/process-wiring.js'
 import { giveWay } from '../../../src/local/processes/os-process.js'
 import { parseProcfile, programOf } from '../../../src/local/processes/procfile.js'
+import { testSecretsKey } from '../../support/webhooks.js'
 import { residentMegabytesOf } from './process-figures.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -67,6 +68,8 @@ export class StackProcess {
         PATH: process.env.PATH,
         LOG_LEVEL: 'warn',
         BIND_ADDRESS: '127.0.0.1',
+        SECRETS_KEY: testSecretsKey,
+        WEBHOOK_TARGETS: 'loopback',
         PORT: String(port),
         ...(beside !== undefined && { [beside]: String(healthPort) }),
         ...env,

@@ -200,6 +200,7 @@ export const scenarios: Record<string, Scenario> = {
 
 const asks = 'answers what would be, and changes nothing'
 const later = 'is answered before it is done: workers do it, and deliver it'
+const webhooks = 'is about who hears of events, and changes none of what they tell'
 const operators = 'is the operator’s, about no customer'
 const money = 'is about money: access follows when it is paid, or when time makes its end due'
 
@@ -208,7 +209,9 @@ export const unchanging: Record<string, string> = {
   createApiKey: operators,
   createEnvironment: operators,
   createOneCoupon: money,
+  createWebhookEndpoint: webhooks,
   delegateSubscriptionToCustomer: money,
+  deleteWebhookEndpoint: webhooks,
   disablePersistentCache: operators,
   enablePersistentCache: operators,
   estimateSubscription: asks,
@@ -222,10 +225,14 @@ export const unchanging: Record<string, string> = {
   reportEntitlementCheckRequested: 'counts a check in a metric',
   reportEvent: later,
   requirePaymentAction: money,
+  resendWebhookDeliveries: webhooks,
   retryBillingCalls: later,
   revokeApiKey: operators,
   rotateApiKey: operators,
+  rotateWebhookSecret: webhooks,
   setPaymentMethod: money,
   setTaxRate: money,
+  testWebhookEndpoint: webhooks,
+  updateWebhookEndpoint: webhooks,
   warmPersistentCache: 'tells a cache again what it should know already',
 }

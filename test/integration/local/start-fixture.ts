@@ -6,6 +6,7 @@ await runFromTerminal({
   root: process.argv[2] ?? '',
   prepareExample: async () => {
     await sleep(Number(process.env.FIXTURE_PREPARE_MS ?? 0))
-    return { environmentId: 'environment-1', environmentRefId: 'example', serverApiKey: 'server-key', operatorKey: 'operator-key' }
+    const keys = { serverApiKey: 'server-key', operatorKey: 'operator-key', secretsKey: 'secrets-key' }
+    return { environmentId: 'environment-1', environmentRefId: 'example', ...keys }
   },
 })

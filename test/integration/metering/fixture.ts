@@ -32,6 +32,7 @@ import { type App, createApp } from '../../../src/wiring/app.js'
 import { createUsage, type UsageOptions } from '../../../src/wiring/usage.js'
 import { createTestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
+import { testWebhooks } from '../../support/webhooks.js'
 
 /** The door and both workers on a database of their own, in one process. Workers are started by the test that wants them. */
 export interface MeteringBench extends Postgres {
@@ -71,7 +72,7 @@ export async function openMeteringBench({
   const life = new Life('test', silentLogger())
   const postgres = openPostgres(life, database.url, { poolSize: 10, session: { ...countingSession, ...session } })
   const queues = { redisUrl, prefix: testRedisPrefix() }
-  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
+  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool), webhooks: testWebhooks })
   const redis = openRedis(life, queues.redisUrl, 'request')
   const aggregationQueue = openQueue(life, queues, aggregateEvents)
   const newIngestion = () =>

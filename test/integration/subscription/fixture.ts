@@ -9,6 +9,7 @@ import { ProviderRequests } from '../../../src/subscription/use-cases/provider-r
 import { type App, createApp } from '../../../src/wiring/app.js'
 import { createTestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
+import { testWebhooks } from '../../support/webhooks.js'
 
 export const day = 86_400_000
 
@@ -69,7 +70,7 @@ export async function openBench(): Promise<Bench> {
   const life = new Life('test', silentLogger())
   const postgres = openPostgres(life, database.url, { poolSize: 10 })
   const queues = { redisUrl: testRedisUrl(), prefix: testRedisPrefix() }
-  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
+  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool), webhooks: testWebhooks })
   let count = 0
   return {
     ...postgres,

@@ -15,6 +15,7 @@ import { createFrontDoor, type FrontDoorLimits, openHeldStates } from '../../../
 import { makeToken } from '../../support/customer-token.js'
 import { createTestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
+import { testWebhooks } from '../../support/webhooks.js'
 
 /** A front door on a port of its own, with the real services and the example catalog in one environment. */
 export interface FrontDoor {
@@ -91,7 +92,7 @@ async function serve(
 ) {
   const postgres = openPostgres(life, databaseUrl, { poolSize: 5 })
   const queues = { redisUrl: testRedisUrl(), prefix: queuePrefix }
-  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
+  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool), webhooks: testWebhooks })
   const held = openHeldStates({ app, life, queues, maxBytes: limits?.heldStatesMaxBytes })
   const server = createFrontDoor({
     app,

@@ -7,6 +7,7 @@ import { Life } from '../../../src/platform/process.js'
 import { createApp } from '../../../src/wiring/app.js'
 import { createFrontDoor, openHeldStates } from '../../../src/wiring/front-door.js'
 import { createUsage } from '../../../src/wiring/usage.js'
+import { testWebhooks } from '../../support/webhooks.js'
 import type { MeteringBench } from '../metering/fixture.js'
 import { operatorKey } from './front-door.js'
 
@@ -24,7 +25,7 @@ export async function openWebProcess(
   const life = new Life(name, silentLogger())
   const { queues } = bench
   const postgres = openPostgres(life, bench.databaseUrl, { poolSize: 3 })
-  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
+  const app = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool), webhooks: testWebhooks })
   const held = openHeldStates({ app, life, queues })
   const limits = { maxWaitingJobs: 1_000, maxRedisBytes: null }
   const expectAnnouncement = held.expectAnnouncement.bind(held)

@@ -7,7 +7,8 @@ const wiring: Wiring = {
   environmentId: 'e1',
   serverApiKey: 'server-key',
   operatorKey: 'operator-key',
-  ports: { web: 4000, sidecar: 8443, 'usage-ingestion': 4101, 'queue-consumption': 4105 },
+  secretsKey: 'secrets-key',
+  ports: { web: 4000, sidecar: 8443, 'usage-ingestion': 4101, 'queue-consumption': 4105, 'webhook-delivery': 4107 },
   sidecarHttpPort: 8080,
   webMetricsPort: 4100,
   bindAddress: '127.0.0.1',
@@ -25,6 +26,8 @@ describe('local/process-wiring', () => {
       DATABASE_URL: wiring.databaseUrl,
       REDIS_URL: wiring.redisUrl,
       OPERATOR_KEY: 'operator-key',
+      SECRETS_KEY: 'secrets-key',
+      WEBHOOK_TARGETS: 'loopback',
       METRICS_PORT: '4100',
     })
   })

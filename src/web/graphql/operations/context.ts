@@ -21,6 +21,7 @@ import type { Clock, EpochMs } from '../../../kernel/clock.js'
 import { invalidInput } from '../../../kernel/problem.js'
 import { type Patience, patienceOf } from '../../../metering/intake/patience.js'
 import type { UsageService } from '../../../metering/intake/service.js'
+import type { WebhookService } from '../../../notifications/webhooks/service.js'
 import type { CustomerService } from '../../../provisioning/customers.js'
 import type { SubscriptionProvisioning } from '../../../provisioning/subscriptions.js'
 import type { Subscription } from '../../../subscription/rules/subscription.js'
@@ -73,6 +74,7 @@ export interface Services {
   transfers: TransferService
   usage: UsageService
   warmings: Warmings
+  webhooks: WebhookService
 }
 
 /** What resolvers know about the request that they answer. */

@@ -54,6 +54,7 @@ const textLengths: Readonly<Record<string, number>> = {
   line2: 1_000,
   name: 1_000,
   successUrl: 2_048,
+  url: 2_048,
   ...Object.fromEntries(
     ['eq', 'gt', 'gte', 'iLike', 'in', 'like', 'lt', 'lte', 'neq', 'notILike', 'notIn', 'notLike'].map((name) => [name, 1_000]),
   ),

@@ -80,6 +80,9 @@ async function fill({ prisma }: WholePlatform, environment: TestEnvironment, nam
     additionalMetaData: { note: `${name} hidden note` },
     couponRefId: `${name}-coupon`,
   }
+  await must(environment, 'mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) { secret } }', {
+    input: { url: `https://${name}.example.com`, description: `${name} hidden hooks` },
+  })
   await must(environment, 'mutation ($input: CustomerInput!) { createOneCustomer(input: $input) { id } }', {
     input: { customerId, ...facts },
   })
@@ -118,6 +121,7 @@ async function idsOf({ app, prisma }: WholePlatform, environment: TestEnvironmen
     customer: (await prisma.customer.findFirstOrThrow(where)).id,
     subscription: (await prisma.subscription.findFirstOrThrow(where)).id,
     feature: (await prisma.feature.findFirstOrThrow(where)).id,
+    endpoint: (await prisma.webhookEndpoint.findFirstOrThrow(where)).id,
     key: (await prisma.apiKey.findFirstOrThrow(where)).id,
     import: (await prisma.importJob.findFirstOrThrow(where)).id,
     resource: (await prisma.customerResource.findFirstOrThrow(where)).id,

@@ -1,0 +1,103 @@
+/** Events for the host application, written with the change that they tell of. */
+import { newId } from '../kernel/id.js'
+import { type EventPayload, type EventType, eventCatalog } from '../notifications/model/catalog.js'
+import { type Db, Prisma } from '../platform/postgres.js'
+import { beforeCommit, isUnderWay } from '../platform/transaction.js'
+
+/** `customerId`: ours; null: the event is of no customer. */
+export type NewEvent = {
+  [Type in EventType]: { type: Type; customerId: string | null; data: EventPayload<Type> /** Default: a new one. */; id?: string }
+}[EventType]
+
+/** Makes the events; is asked only where somebody hears of them. */
+export type MakeEvents = () => readonly NewEvent[] | Promise<readonly NewEvent[]>
+
+interface Waiting {
+  environmentId: string
+  make: MakeEvents
+}
+
+const waitingIn = new WeakMap<Db, Waiting[]>()
+const hearing = new WeakMap<Db, Map<string, boolean>>()
+
+/** What a statement of the transaction has read anyway: whether the environment has endpoints. Then nobody has to ask again. */
+export function knowHearing(db: Db, environmentId: string, isHeard: boolean): void {
+  if (!isUnderWay(db)) return
+  const known = hearing.get(db) ?? new Map<string, boolean>()
+  hearing.set(db, known.set(environmentId, isHeard))
+}
+
+const namedIn = new WeakMap<Db, Map<string, string>>()
+
+/** What the host application calls a customer (our id), for events that name it: then nobody has to look it up. */
+export function knowCustomer(db: Db, id: string, refId: string): void {
+  if (!isUnderWay(db)) return
+  const known = namedIn.get(db) ?? new Map<string, string>()
+  namedIn.set(db, known.set(id, refId))
+}
+
+export const knownRefId = (db: Db, customerId: string): string | undefined => namedIn.get(db)?.get(customerId)
+
+/**
+ * Events of the change that the transaction makes. They are made and written as the last of it, all in one statement, in the order in which they were
+ * recorded; where the environment has no endpoint that is nothing.
+ */
+export async function recordEvents(db: Db, environmentId: string, make: MakeEvents): Promise<void> {
+  const waiting = waitingIn.get(db)
+  if (waiting) {
+    waiting.push({ environmentId, make })
+    return
+  }
+  const begun = [{ environmentId, make }]
+  if (beforeCommit(db, () => writeEvents(db, begun))) waitingIn.set(db, begun)
+  else await writeEvents(db, begun)
+}
+
+async function writeEvents(db: Db, waiting: readonly Waiting[]): Promise<void> {
+  for (const environmentId of new Set(waiting.map((one) => one.environmentId))) {
+    if (!(await isHeard(db, environmentId))) continue
+    const events: NewEvent[] = []
+    for (const one of waiting) if (one.environmentId === environmentId) events.push(...(await one.make()))
+    if (events.length > 0) await insertEvents(db, environmentId, events)
+  }
+}
+
+async function isHeard(db: Db, environmentId: string): Promise<boolean> {
+  const known = hearing.get(db)?.get(environmentId)
+  if (known !== undefined) return known
+  const rows = await db.$queryRaw<{ hears_events: boolean }[]>(
+    Prisma.sql`SELECT hears_events FROM environment WHERE id = ${environmentId}::uuid`,
+  )
+  return rows[0]?.hears_events ?? false
+}
+
+/** The index is taken under the customer's state row, so that it grows in the order of commits. */
+async function insertEvents(db: Db, environmentId: string, events: readonly NewEvent[]): Promise<void> {
+  const rows = events.map(({ id = newId(), type, customerId, data }, ord) => {
+    return { id, ord, type, payload_version: eventCatalog[type].version, customer_id: customerId, payload: data }
+  })
+  await db.$executeRaw(Prisma.sql`
+    WITH given AS MATERIALIZED (
+      SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        AS given (id uuid, ord int, type text, payload_version int, customer_id uuid, payload jsonb)
+    ), numbered AS (
+      UPDATE customer_state AS state SET told_events = state.told_events + counted.events
+      FROM (SELECT customer_id, count(*) AS events FROM given WHERE customer_id IS NOT NULL GROUP BY customer_id) AS counted
+      WHERE state.environment_id = ${environmentId}::uuid AND state.customer_id = counted.customer_id
+      RETURNING state.customer_id, state.version, state.told_events - counted.events AS told_before
+    )
+    INSERT INTO notification_event (environment_id, id, type, payload_version, customer_id, customer_version, customer_index, payload, occurred_at)
+    SELECT ${environmentId}::uuid, given.id, given.type, given.payload_version, given.customer_id, numbered.version,
+      CASE WHEN given.customer_id IS NOT NULL THEN numbered.told_before + row_number() OVER (PARTITION BY given.customer_id ORDER BY given.ord) END,
+      given.payload, to_timestamp(environment_clock(${environmentId}::uuid) / 1000.0)
+    FROM given LEFT JOIN numbered USING (customer_id) ORDER BY given.ord`)
+}
+
+/** Forgets what is older than so many days, in a lot; answers how many. What belongs to an event goes with it. */
+export async function deleteOldEvents(db: Db, { days, limit }: { days: number; limit: number }): Promise<number> {
+  return db.$executeRaw(Prisma.sql`
+    DELETE FROM notification_event AS event USING (
+      SELECT environment_id, id FROM notification_event WHERE created_at < clock_timestamp() - make_interval(days => ${days}) ORDER BY created_at LIMIT ${limit}
+    ) AS old
+    WHERE event.environment_id = old.environment_id AND event.id = old.id`)
+}

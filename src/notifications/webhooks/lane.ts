@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../kernel/clock.js'
+import { toldBody } from './records/deliveries.js'
+import type { DueDelivery, Lane } from './records/lanes.js'
+import { type AttemptOutcome, isSuccess } from './rules/schedule.js'
+
+/** Requests to one endpoint at a time. */
+const atOnce = 8
+/** Deliveries that a lane has in memory, and about how many bytes of them. */
+const mostHeld = 32
+const mostHeldBytes = 2 * 1024 * 1024
+/** How soon a lane finds what came due while it waits for an answer. */
+const lookAgainMs = 200
+
+/** What a lane works with: where deliveries come from, how they are sent, and who records what became of them. */
+export interface LaneParts {
+  lane: Lane
+  clock: Clock
+  findDue(held: readonly string[], limit: number, maxBytes: number): Promise<DueDelivery[]>
+  headersOf(eventId: string, body: string, at: Date): Record<string, string>
+  send(url: string, headers: Record<string, string>, body: string): Promise<AttemptOutcome>
+  /** Answers whether the endpoint is to be left alone from now on. */
+  record(delivery: DueDelivery, outcome: AttemptOutcome): Promise<{ isOver: boolean }>
+  /** The endpoint answered only failures: one request at a time finds out whether it is back. */
+  isDoubtful: boolean
+  /** Nothing new is begun. */
+  isStopped(): boolean
+}
+
+/**
+ * Sends what is due for one endpoint, until nothing is or its turn is over. The first attempts of a customer's events are made one after the other, in their order;
+ * customers, and attempts that are repeated, do not wait for each other.
+ */
+export async function runLane(parts: LaneParts): Promise<void> {
+  const held = new Map<string, Promise<void>>()
+  const lastOf = new Map<string, Promise<void>>()
+  const failures: unknown[] = []
+  let { isDoubtful } = parts
+  let isOver = false
+  let used = 0
+  const queue: (() => void)[] = []
+  const slot = async () => {
+    if (used >= atOnce) await new Promise<void>((go) => queue.push(go))
+    else used += 1
+  }
+  const freeSlot = () => {
+    const next = queue.shift()
+    if (next) next()
+    else used -= 1
+  }
+  const attempt = async (delivery: DueDelivery) => {
+    await slot()
+    try {
+      if (isOver || parts.isStopped()) return
+      const body = JSON.stringify(toldBody(delivery))
+      const outcome = await parts.send(parts.lane.url, parts.headersOf(delivery.id, body, new Date(parts.clock.now())), body)
+      const recorded = await parts.record(delivery, outcome)
+      isOver ||= recorded.isOver
+      if (isSuccess(outcome)) isDoubtful = false
+    } catch (error) {
+      failures.push(error)
+      isOver = true
+    } finally {
+      freeSlot()
+    }
+  }
+  const hold = (delivery: DueDelivery) => {
+    const { customerId } = delivery
+    const isOrdered = customerId !== null && delivery.attempts === 0
+    const before = isOrdered ? lastOf.get(customerId) : undefined
+    const made = (before ? before.then(() => attempt(delivery)) : attempt(delivery)).finally(() => {
+      held.delete(delivery.id)
+      if (isOrdered && lastOf.get(customerId) === made) lastOf.delete(customerId)
+    })
+    held.set(delivery.id, made)
+    if (isOrdered) lastOf.set(customerId, made)
+  }
+  while (!isOver && !parts.isStopped()) {
+    const room = (isDoubtful ? 1 : mostHeld) - held.size
+    const due = room > 0 ? await parts.findDue([...held.keys()], room, mostHeldBytes) : []
+    for (const delivery of due) hold(delivery)
+    if (held.size === 0) break
+    // With a full hand there is time until half of it is done.
+    const enough = isDoubtful ? 0 : Math.min(held.size - 1, mostHeld / 2)
+    await untilLeft(held, enough)
+  }
+  await Promise.all(held.values())
+  if (failures.length > 0) throw failures[0]
+}
+
+/** Resolves when only so many are left, or after a moment. */
+async function untilLeft(held: ReadonlyMap<string, Promise<void>>, count: number): Promise<void> {
+  const moment = new AbortController()
+  const timer = sleep(lookAgainMs, false, { signal: moment.signal }).catch(() => false)
+  while (held.size > count) {
+    const isDone = await Promise.race([timer, Promise.race(held.values()).then(() => true)])
+    if (!isDone) return
+  }
+  moment.abort()
+}

@@ -1,0 +1,119 @@
+import type { EpochMs } from '../../../kernel/clock.js'
+import { type Db, Prisma } from '../../../platform/postgres.js'
+
+export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED'
+
+/** One event for one endpoint. */
+export interface WebhookDelivery {
+  eventId: string
+  endpointId: string
+  eventType: string
+  status: DeliveryStatus
+  attemptCount: number
+  createdAt: EpochMs
+  /** Null: it is not PENDING. */
+  nextAttemptAt: EpochMs | null
+  finishedAt: EpochMs | null
+  /** What is sent. */
+  body: Record<string, unknown>
+  /** In their order. */
+  attempts: WebhookAttempt[]
+}
+
+export interface WebhookAttempt {
+  number: number
+  at: EpochMs
+  durationMs: number
+  statusCode: number | null
+  response: string | null
+  error: string | null
+}
+
+/** An event as it is told. */
+export interface ToldEvent {
+  id: string
+  type: string
+  payloadVersion: number
+  customerVersion: bigint | string | null
+  customerIndex: bigint | string | null
+  payload: unknown
+  occurredAt: Date
+}
+
+/** The body of its webhook; `bodyOf` in the catalog has its schema. */
+export const toldBody = ({ id, type, payloadVersion, customerVersion, customerIndex, payload, occurredAt }: ToldEvent) => ({
+  id,
+  type,
+  version: payloadVersion,
+  timestamp: occurredAt.toISOString(),
+  order: customerIndex === null ? null : { version: Number(customerVersion), index: Number(customerIndex) },
+  data: payload,
+})
+
+const related = { event: true, tried: { orderBy: { number: 'asc' } } } satisfies Prisma.WebhookDeliveryInclude
+
+export interface DeliveriesWanted {
+  endpointId: string
+  status: DeliveryStatus | null
+  eventId: string | null
+  /** Of a page: those before it. */
+  before: { createdAt: EpochMs; eventId: string } | null
+  limit: number
+}
+
+/** The newest first. */
+export async function findDeliveries(db: Db, environmentId: string, wanted: DeliveriesWanted): Promise<WebhookDelivery[]> {
+  const { endpointId, status, eventId, before, limit } = wanted
+  const createdAt = before && new Date(before.createdAt)
+  const rows = await db.webhookDelivery.findMany({
+    where: {
+      environmentId,
+      endpointId,
+      ...(status && { status }),
+      ...(eventId && { eventId }),
+      ...(before && createdAt && { OR: [{ createdAt: { lt: createdAt } }, { createdAt, eventId: { lt: before.eventId } }] }),
+    },
+    include: related,
+    orderBy: [{ createdAt: 'desc' }, { eventId: 'desc' }],
+    take: limit,
+  })
+  return rows.map((row) => ({
+    eventId: row.eventId,
+    endpointId: row.endpointId,
+    eventType: row.event.type,
+    status: row.status,
+    attemptCount: row.attempts,
+    createdAt: row.createdAt.getTime(),
+    nextAttemptAt: row.status === 'PENDING' ? row.dueAt.getTime() : null,
+    finishedAt: row.finishedAt?.getTime() ?? null,
+    body: toldBody(row.event),
+    attempts: row.tried.map(({ number, at, durationMs, statusCode, response, error }) => {
+      return { number, at: at.getTime(), durationMs, statusCode, response, error }
+    }),
+  }))
+}
+
+/** Has deliveries made once more, with a fresh schedule: one, or all since a time that are not waiting, or only those that FAILED. Answers how many. */
+export function resend(
+  db: Db,
+  environmentId: string,
+  endpointId: string,
+  wanted: { eventId: string } | { since: EpochMs; onlyFailed: boolean },
+): Promise<number> {
+  const those =
+    'eventId' in wanted
+      ? Prisma.sql`event_id = ${wanted.eventId}::uuid`
+      : Prisma.sql`created_at >= ${new Date(wanted.since)} AND status = ANY(${wanted.onlyFailed ? ['FAILED'] : ['FAILED', 'DELIVERED']}::webhook_delivery_status[])`
+  return db.$executeRaw(Prisma.sql`
+    UPDATE webhook_delivery SET status = 'PENDING', finished_at = NULL, tries = 0, due_at = clock_timestamp()
+    WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid AND ${those}`)
+}
+
+/** Forgets deliveries of an endpoint, in a lot; answers how many. */
+export function deleteDeliveries(db: Db, environmentId: string, endpointId: string, limit: number): Promise<number> {
+  return db.$executeRaw(Prisma.sql`
+    DELETE FROM webhook_delivery AS delivery USING (
+      SELECT event_id FROM webhook_delivery WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid LIMIT ${limit}
+    ) AS lot
+    WHERE delivery.environment_id = ${environmentId}::uuid AND delivery.endpoint_id = ${endpointId}::uuid AND delivery.event_id = lot.event_id`)
+}

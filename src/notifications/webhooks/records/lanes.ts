@@ -1,0 +1,201 @@
+/** What workers take and record: raw SQL, by the clock of the database. */
+import type pg from 'pg'
+import { plainArray } from '../../../platform/sql.js'
+import type { AttemptOutcome } from '../rules/schedule.js'
+import type { ToldEvent } from './deliveries.js'
+
+/** An endpoint that a worker has to itself for a while. */
+export interface Lane {
+  environmentId: string
+  endpointId: string
+  url: string
+  /** Sealed. */
+  secret: Buffer
+  /** Sealed; null: there is none that is still valid. */
+  previousSecret: Buffer | null
+  failuresInRow: number
+}
+
+export interface DueDelivery extends ToldEvent {
+  customerId: string | null
+  attempts: number
+  tries: number
+}
+
+const isDue = "delivery.status = 'PENDING' AND delivery.due_at <= clock_timestamp()"
+
+/** Takes endpoints that have something due and that nobody has: those that wait longest first. */
+export async function leaseLanes(
+  pool: pg.Pool,
+  { worker, limit, seconds }: { worker: string; limit: number; seconds: number },
+): Promise<Lane[]> {
+  const { rows } = await pool.query<Lane>({
+    name: 'webhooks_lease_lanes',
+    text: `
+      WITH free AS MATERIALIZED (
+        SELECT environment_id, id FROM webhook_endpoint AS endpoint
+        WHERE status = 'ACTIVE' AND (leased_until IS NULL OR leased_until < clock_timestamp()) AND (rests_until IS NULL OR rests_until < clock_timestamp())
+          AND EXISTS (
+            SELECT FROM webhook_delivery AS delivery
+            WHERE delivery.environment_id = endpoint.environment_id AND delivery.endpoint_id = endpoint.id AND ${isDue})
+        ORDER BY served_at NULLS FIRST, id LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
+      )
+      UPDATE webhook_endpoint AS endpoint
+      SET leased_by = $1::uuid, leased_until = clock_timestamp() + make_interval(secs => $3), served_at = clock_timestamp()
+      FROM free WHERE endpoint.environment_id = free.environment_id AND endpoint.id = free.id
+      RETURNING endpoint.environment_id AS "environmentId", endpoint.id AS "endpointId", endpoint.url, endpoint.secret,
+        CASE WHEN endpoint.previous_secret_expires_at > clock_timestamp() THEN endpoint.previous_secret END AS "previousSecret",
+        endpoint.failures_in_row AS "failuresInRow"`,
+    values: [worker, limit, seconds],
+  })
+  return rows
+}
+
+/** Keeps what the worker has; answers the endpoints that it still has, and that are still to be sent to. */
+export async function extendLeases(pool: pg.Pool, worker: string, endpointIds: readonly string[], seconds: number): Promise<Set<string>> {
+  const { rows } = await pool.query<{ id: string }>({
+    name: 'webhooks_extend_leases',
+    text: `
+      UPDATE webhook_endpoint SET leased_until = clock_timestamp() + make_interval(secs => $3)
+      WHERE id = ANY($2::uuid[]) AND leased_by = $1::uuid AND status = 'ACTIVE' RETURNING id`,
+    values: [worker, plainArray([...endpointIds]), seconds],
+  })
+  return new Set(rows.map(({ id }) => id))
+}
+
+export async function releaseLane(pool: pg.Pool, worker: string, { environmentId, endpointId }: Lane): Promise<void> {
+  await pool.query({
+    name: 'webhooks_release_lane',
+    text: `
+      UPDATE webhook_endpoint SET leased_by = NULL, leased_until = NULL
+      WHERE environment_id = $1::uuid AND id = $2::uuid AND leased_by = $3::uuid`,
+    values: [environmentId, endpointId, worker],
+  })
+}
+
+/** What is due for an endpoint, in its order, without what the worker has already; of many large ones fewer. */
+export async function findDue(
+  pool: pg.Pool,
+  { environmentId, endpointId }: Lane,
+  { without, limit, maxBytes }: { without: readonly string[]; limit: number; maxBytes: number },
+): Promise<DueDelivery[]> {
+  const { rows } = await pool.query<DueDelivery>({
+    name: 'webhooks_find_due',
+    text: `
+      WITH due AS MATERIALIZED (
+        SELECT event_id, due_at, position, customer_id, attempts, tries FROM webhook_delivery AS delivery
+        WHERE environment_id = $1::uuid AND endpoint_id = $2::uuid AND ${isDue} AND NOT event_id = ANY($3::uuid[])
+        ORDER BY due_at, position LIMIT $4::int
+      ), sized AS (
+        SELECT due.*, event.type, event.payload_version, event.customer_version, event.customer_index, event.payload, event.occurred_at,
+          sum(pg_column_size(event.payload)) OVER (ORDER BY due.due_at, due.position) - pg_column_size(event.payload) AS before
+        FROM due JOIN notification_event AS event ON event.environment_id = $1::uuid AND event.id = due.event_id
+      )
+      SELECT event_id AS id, customer_id AS "customerId", attempts, tries, type, payload_version AS "payloadVersion",
+        customer_version AS "customerVersion", customer_index AS "customerIndex", payload, occurred_at AS "occurredAt"
+      FROM sized WHERE before < $5::int ORDER BY due_at, position`,
+    values: [environmentId, endpointId, plainArray([...without]), limit, maxBytes],
+  })
+  return rows
+}
+
+/** What becomes of a delivery by an attempt. */
+export type Consequence = { status: 'DELIVERED' } | { status: 'FAILED' } | { status: 'PENDING'; pauseMs: number }
+
+/** Records an attempt and what becomes of the delivery. One that is gone meanwhile, with its endpoint, is nothing. */
+export async function recordAttempt(
+  pool: pg.Pool | pg.PoolClient,
+  { environmentId, endpointId }: Lane,
+  eventId: string,
+  outcome: AttemptOutcome,
+  consequence: Consequence,
+): Promise<void> {
+  await pool.query({
+    name: 'webhooks_record_attempt',
+    text: `
+      WITH changed AS (
+        UPDATE webhook_delivery
+        SET status = $4::webhook_delivery_status, attempts = attempts + 1, tries = tries + 1,
+          due_at = CASE WHEN $5::float8 IS NULL THEN due_at ELSE clock_timestamp() + make_interval(secs => $5::float8 / 1000) END,
+          finished_at = CASE WHEN $4 = 'PENDING' THEN NULL ELSE clock_timestamp() END
+        WHERE environment_id = $1::uuid AND endpoint_id = $2::uuid AND event_id = $3::uuid
+        RETURNING attempts
+      )
+      INSERT INTO webhook_attempt (environment_id, endpoint_id, event_id, number, at, duration_ms, status_code, response, error)
+      SELECT $1::uuid, $2::uuid, $3::uuid, attempts, clock_timestamp() - make_interval(secs => $6::float8 / 1000), $6, $7, $8, $9 FROM changed`,
+    values: [
+      environmentId,
+      endpointId,
+      eventId,
+      consequence.status,
+      consequence.status === 'PENDING' ? consequence.pauseMs : null,
+      outcome.durationMs,
+      outcome.statusCode,
+      outcome.response,
+      outcome.error,
+    ],
+  })
+}
+
+/** Counts the attempt for the endpoint, and has it left alone for a while. Answers since how long it fails. */
+export async function countFailure(
+  pool: pg.Pool | pg.PoolClient,
+  { environmentId, endpointId }: Lane,
+): Promise<{ failuresInRow: number; failingForMs: number } | null> {
+  const { rows } = await pool.query<{ failuresInRow: number; failingForMs: number }>({
+    name: 'webhooks_count_failure',
+    text: `
+      UPDATE webhook_endpoint SET failures_in_row = failures_in_row + 1, failing_since = coalesce(failing_since, clock_timestamp())
+      WHERE environment_id = $1::uuid AND id = $2::uuid
+      RETURNING failures_in_row AS "failuresInRow", (extract(epoch FROM clock_timestamp() - failing_since) * 1000)::float8 AS "failingForMs"`,
+    values: [environmentId, endpointId],
+  })
+  return rows[0] ?? null
+}
+
+export async function letRest(pool: pg.Pool, { environmentId, endpointId }: Lane, ms: number): Promise<void> {
+  await pool.query({
+    name: 'webhooks_let_rest',
+    text: `
+      UPDATE webhook_endpoint SET rests_until = clock_timestamp() + make_interval(secs => $3::float8 / 1000)
+      WHERE environment_id = $1::uuid AND id = $2::uuid`,
+    values: [environmentId, endpointId, ms],
+  })
+}
+
+export async function clearFailures(pool: pg.Pool, { environmentId, endpointId }: Lane): Promise<void> {
+  await pool.query({
+    name: 'webhooks_clear_failures',
+    text: `
+      UPDATE webhook_endpoint SET failures_in_row = 0, failing_since = NULL, rests_until = NULL
+      WHERE environment_id = $1::uuid AND id = $2::uuid AND failures_in_row > 0`,
+    values: [environmentId, endpointId],
+  })
+}
+
+export interface WaitingCounts {
+  /** Deliveries that wait for an attempt, at most as many as were counted. */
+  pending: number
+  /** Seconds since the oldest that is due came due, of endpoints that are neither at rest nor paused; 0: none is. */
+  lagSeconds: number
+  disabled: number
+}
+
+export async function countWaiting(pool: pg.Pool, most: number): Promise<WaitingCounts> {
+  const { rows } = await pool.query<WaitingCounts>({
+    text: `
+      SELECT
+        (SELECT count(*) FROM (SELECT FROM webhook_delivery WHERE status = 'PENDING' LIMIT $1) AS counted)::int AS pending,
+        (SELECT count(*) FROM webhook_endpoint WHERE status = 'DISABLED')::int AS disabled,
+        coalesce((
+          SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(oldest.due_at)))
+          FROM webhook_endpoint AS endpoint CROSS JOIN LATERAL (
+            SELECT due_at FROM webhook_delivery AS delivery
+            WHERE delivery.environment_id = endpoint.environment_id AND delivery.endpoint_id = endpoint.id AND delivery.status = 'PENDING'
+            ORDER BY due_at LIMIT 1
+          ) AS oldest
+          WHERE endpoint.status = 'ACTIVE' AND endpoint.failures_in_row = 0), 0)::float8 AS "lagSeconds"`,
+    values: [most],
+  })
+  return rows[0]!
+}
