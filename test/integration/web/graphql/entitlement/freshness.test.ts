@@ -10,7 +10,7 @@ describe('how fresh checks are over GraphQL', () => {
   let customers = 0
 
   before(async function () {
-    this.timeout(20_000)
+    this.timeout(60_000)
     door = await openFrontDoor({ limits: { perCustomer: 100_000 } })
   })
   after(async () => expect(await door.close()).to.deep.equal([]))
