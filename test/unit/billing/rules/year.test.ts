@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Account, newAccount } from '../../../src/billing/rules/account.js'
-import { bill } from '../../../src/billing/rules/bill.js'
-import type { Draft } from '../../../src/billing/rules/billing.js'
-import * as decimal from '../../../src/kernel/decimal.js'
-import { advance } from '../../../src/subscription/rules/advance.js'
-import { billingPeriodFrom, firstPeriod } from '../../../src/subscription/rules/billing-period.js'
-import type { Subscription } from '../../../src/subscription/rules/subscription.js'
-import { d, percentOff, price, terms, version } from './support.js'
+import { type Account, newAccount } from '../../../../src/billing/rules/account.js'
+import { bill } from '../../../../src/billing/rules/bill.js'
+import type { Draft } from '../../../../src/billing/rules/billing.js'
+import * as decimal from '../../../../src/kernel/decimal.js'
+import { advance } from '../../../../src/subscription/rules/advance.js'
+import { billingPeriodFrom, firstPeriod } from '../../../../src/subscription/rules/billing-period.js'
+import type { Subscription } from '../../../../src/subscription/rules/subscription.js'
+import { d, percentOff, price, terms, version } from '../support.js'
 
 /** More with YEAR_CASES=10000; FC_SEED repeats a failure. */
 const numRuns = Number(process.env.YEAR_CASES ?? 400)

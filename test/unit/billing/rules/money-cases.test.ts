@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { discountOn } from '../../../src/billing/rules/coupon.js'
-import { changeDraft, standingOf } from '../../../src/billing/rules/invoice.js'
-import { costOf } from '../../../src/billing/rules/price.js'
-import * as decimal from '../../../src/kernel/decimal.js'
-import { round } from '../../../src/kernel/money.js'
-import { amountOff, content, d, percentOff, price, terms } from './support.js'
+import { discountOn } from '../../../../src/billing/rules/coupon.js'
+import { changeDraft, standingOf } from '../../../../src/billing/rules/invoice.js'
+import { costOf } from '../../../../src/billing/rules/price.js'
+import * as decimal from '../../../../src/kernel/decimal.js'
+import { round } from '../../../../src/kernel/money.js'
+import { amountOff, content, d, percentOff, price, terms } from '../support.js'
 
 interface Cases {
   proration: {

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { type Account, type BilledChange, newAccount } from '../../../src/billing/rules/account.js'
-import { bill } from '../../../src/billing/rules/bill.js'
-import type { Draft } from '../../../src/billing/rules/billing.js'
-import type { Subscription } from '../../../src/subscription/rules/subscription.js'
-import { d, price, terms, version } from './support.js'
+import { type Account, type BilledChange, newAccount } from '../../../../src/billing/rules/account.js'
+import { bill } from '../../../../src/billing/rules/bill.js'
+import type { Draft } from '../../../../src/billing/rules/billing.js'
+import type { Subscription } from '../../../../src/subscription/rules/subscription.js'
+import { d, price, terms, version } from '../support.js'
 
 const start = Date.parse('2027-04-01T00:00:00Z')
 const half = Date.parse('2027-04-16T00:00:00Z')
