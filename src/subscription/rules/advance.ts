@@ -43,7 +43,8 @@ function dueTriggers(subscription: Subscription): DueTrigger[] {
   add(trialEndDate !== null ? 'startTrial' : awaitsPayment ? 'startUnpaid' : 'start', startDate)
   add('scheduledUpdate', firstScheduled(subscription)?.executeAt)
   add('renewal', currentPeriod?.end)
-  return due.sort((a, b) => a.at - b.at || order.indexOf(a.trigger) - order.indexOf(b.trigger))
+  // At one instant in `order`, in which they are added.
+  return due.sort((a, b) => a.at - b.at)
 }
 
 /** The next instant at which time alone moves the subscription, and by which trigger; null when none. */
