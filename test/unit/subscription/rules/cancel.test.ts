@@ -81,4 +81,23 @@ describe('cancelling', () => {
         .with.property('reason', reason)
     })
   }
+
+  it('says what to give instead', () => {
+    expect(() => cancel(subscription(), 'SPECIFIC_DATE')).to.throw('Give endDate')
+    expect(() => cancel(subscription({ billingPeriod: null }), 'END_OF_BILLING_PERIOD')).to.throw('with time IMMEDIATE')
+    expect(() => cancel(subscription({ status: 'EXPIRED', ...ended }))).to.throw('EXPIRED already')
+    expect(() => cancel(subscription({ status: 'PAYMENT_PENDING' }), 'SPECIFIC_DATE', now + day)).to.throw('canceled at a later date')
+  })
+
+  it('leaves what was never canceled as it is when that is undone', () => {
+    const revoked = subscription({ cancellationDate: t0, entitlementsRevokedAt: t0 })
+    expect(undoCancellation(revoked)).to.equal(revoked)
+  })
+
+  it('keeps the time from which on nothing was to be used any more', () => {
+    const asked = { subscription: subscription({ entitlementsRevokedAt: t0 }), time: 'SPECIFIC_DATE' as const, endDate: now + day, now }
+    expect(decideCancellation({ ...asked, revokesEntitlements: true }).entitlementsRevokedAt).to.equal(t0)
+    expect(decideCancellation(asked).entitlementsRevokedAt).to.equal(t0)
+    expect(decideCancellation({ ...asked, subscription: subscription() }).entitlementsRevokedAt).to.equal(null)
+  })
 })
