@@ -35,7 +35,6 @@ export function currencyOf({ plan, addons, billingPeriod, billingCountryCode }: 
 export function chargesOf(content: Content, { currency, priceOverrides }: SoldTerms): { fixed: Charge[]; usage: Charge[] } {
   const fixed: Charge[] = []
   const usage: Charge[] = []
-  if (currency === null) return { fixed, usage }
   const sold = [{ version: content.plan, quantity: 1 }, ...content.addons]
   const counted = new Set<string>()
   for (const { version, quantity: held } of sold) {
@@ -55,8 +54,8 @@ export function chargesOf(content: Content, { currency, priceOverrides }: SoldTe
   return { fixed, usage }
 }
 
-function pricesIn(content: Content, version: PackageVersion, currency: string): Price[] {
-  const buyer = { currency: currency as Price['currency'], countryCode: content.billingCountryCode }
+function pricesIn(content: Content, version: PackageVersion, currency: string | null): Price[] {
+  const buyer = { currency: currency as Price['currency'] | null, countryCode: content.billingCountryCode }
   const prices = pricesFor(version.prices, buyer, content.billingPeriod)
   // An invoice begins with what is due in any case.
   return [...prices.filter(isFlat), ...prices.filter((price) => !isFlat(price))]

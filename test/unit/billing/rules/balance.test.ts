@@ -36,6 +36,7 @@ describe('how an invoice is paid', () => {
     [{ status: 'OPEN' }, 'given'],
     [{ status: 'OPEN', hasFailed: true }, 'waits'],
     [{ status: 'FAILED', hasFailed: true }, 'waits'],
+    [{ status: 'FAILED' }, 'waits'],
     [{ status: 'CANCELED' }, 'never'],
     [{ status: 'PAID', refundedAmount: d(42) }, 'never'],
   ] as const)
@@ -58,6 +59,25 @@ describe('how an invoice is paid', () => {
       const entered = entriesOf({ ...acme, id: 'b', total: d(total), credits, amountDue: d(amountDue) })
       expect(decimal.add(d(balance), balanceOf(entered))).to.equal(d(left))
     })
+})
+
+describe('the entries of a payer', () => {
+  it('of a credit that waits are for its charge, whose it is', () => {
+    expect(waitingEntry({ chargeId: 'a', amount: d(5) }, acme)).to.deep.equal({ ...acme, kind: 'WAITING', invoiceId: 'a', chargeId: 'a', amount: '5' })
+  })
+  it('of an invoice are its credits, and what it uses of them', () => {
+    const made = { ...acme, id: 'b', total: d(10), credits: [{ chargeId: 'a', amount: d(5) }, { chargeId: null, amount: d(2) }] }
+    expect(entriesOf({ ...made, amountDue: d(10) })).to.deep.equal([
+      { ...acme, kind: 'CREDIT', invoiceId: 'b', chargeId: 'a', amount: '5' },
+      { ...acme, kind: 'CREDIT', invoiceId: 'b', chargeId: 'b', amount: '2' },
+      { ...acme, kind: 'APPLIED', invoiceId: 'b', chargeId: 'b', amount: '-7' },
+    ])
+    expect(entriesOf({ ...acme, id: 'b', total: d(10), amountDue: d(10) })).to.deep.equal([])
+  })
+  it('count but for what waits and what became of that', () => {
+    const all = [entry('CREDIT', 1), entry('WAITING', 2), entry('DROPPED', 4), entry('RELEASED', 8), entry('REVERSED', 16), entry('APPLIED', 32)]
+    expect(balanceOf([...all, entry('RETURNED', 64)])).to.equal('121')
+  })
 })
 
 describe('what becomes of an invoice', () => {
@@ -111,6 +131,33 @@ describe('what becomes of an invoice', () => {
     ['given back in part, it keeps what it used', 'b', 'reduced', false, [entry('CREDIT', 21), entry('APPLIED', -33)], []],
     ['and what it charged for is not credited any more', 'a', 'reduced', false, [entry('CREDIT', 21)], ['REVERSED -21']],
     ['and the rest comes when all is given back', 'b', 'dead', false, [entry('REVERSED', -21), entry('APPLIED', -33)], ['RETURNED 33']],
+    [
+      'and kept, where what was given otherwise waited and was dropped',
+      'b',
+      'paid',
+      true,
+      [entry('CREDIT', 21), entry('WAITING', 20, 'a'), entry('DROPPED', -20, 'a')],
+      [],
+    ],
+    [
+      'and taken back, where that waits still',
+      'b',
+      'paid',
+      true,
+      [entry('CREDIT', 21), entry('WAITING', 20, 'a')],
+      ['REVERSED -21'],
+    ],
+    ['and kept, where the other is for another charge', 'b', 'paid', true, [entry('CREDIT', 21), entry('CREDIT', 20, 'note', 'z')], []],
+    ['and kept, where the other is what was used', 'b', 'paid', true, [entry('CREDIT', 21), entry('APPLIED', -20, 'note', 'a')], []],
+    ['what another invoice used for it stays used', 'a', 'dead', false, [entry('APPLIED', -21, 'b', 'a')], []],
+    [
+      'given back in part, of what never began the credits on it stay',
+      'b',
+      'reduced',
+      true,
+      [entry('CREDIT', 21), entry('APPLIED', -33)],
+      [],
+    ],
     ['what others charged is not its own', 'c', 'dead', false, [entry('CREDIT', 21), entry('WAITING', 3)], []],
   ] as const)
     it(what, () => {

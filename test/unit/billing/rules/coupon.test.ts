@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { type Account, newAccount } from '../../../../src/billing/rules/account.js'
 import { bill } from '../../../../src/billing/rules/bill.js'
 import type { BegunPeriod, Discount } from '../../../../src/billing/rules/billing.js'
-import { holds } from '../../../../src/billing/rules/coupon.js'
+import { discountOn, holds, monthsOf, toDiscount, withBegun } from '../../../../src/billing/rules/coupon.js'
+import type { Coupon } from '../../../../src/catalog/model/coupon.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import type { Subscription } from '../../../../src/subscription/rules/subscription.js'
 import { amountOff, d, percentOff, price, terms, version } from '../support.js'
@@ -129,4 +130,39 @@ describe('the discounts of a run of months', () => {
       { numRuns: 2_000 },
     )
   }).timeout(20_000)
+})
+
+describe('a coupon', () => {
+  it('is given as it is in the catalog, from an instant on', () => {
+    const coupon = { id: 'c', refId: 'spring', name: 'Spring', percentOff: d(10), amountsOff: null, durationInMonths: 3 } as unknown as Coupon
+    expect(toDiscount(coupon, 'customerCoupon', april)).to.deep.equal({
+      source: 'customerCoupon',
+      couponId: 'c',
+      name: 'Spring',
+      percentOff: '10',
+      amountsOff: null,
+      durationInMonths: 3,
+      startDate: april,
+    })
+  })
+  it('takes off what it says, in the currency that it names, and never more than there is', () => {
+    const dollars = { percentOff: null, amountsOff: [{ amount: d(3), currency: 'EUR' }, { amount: d(5), currency: 'USD' }] }
+    const off = (total: number, discount: Parameters<typeof discountOn>[1], currency = 'USD') => discountOn(d(total), discount, currency)
+    expect([off(20, dollars), off(20, dollars, 'EUR'), off(20, dollars, 'GBP'), off(4, dollars), off(5, dollars)]).to.deep.equal(['5', '3', '0', '4', '5'])
+    expect([off(0, dollars), off(-20, dollars), off(-20, percentOff(10)), off(20, null)]).to.deep.equal(['0', '0', '0', '0'])
+    expect(off(20, { percentOff: null, amountsOff: null })).to.equal('0')
+  })
+  it('is used up by what begins before, not by the period itself or what comes after', () => {
+    const once = { startDate: april, durationInMonths: 1 }
+    const at = monthStart(1)
+    const begun = (...indexes: number[]) => indexes.map((index) => ({ start: monthStart(index), chargedFrom: monthStart(index), months: 1 }))
+    expect(holds(once, { at, chargedFrom: at, begun: begun(1, 2) })).to.equal(true)
+    expect(holds(once, { at, chargedFrom: at, begun: begun(0, 1) })).to.equal(false)
+  })
+  it('is counted by each period once, and by none that came to nothing', () => {
+    const period = (index: number, months: number) => ({ start: monthStart(index), chargedFrom: monthStart(index), months })
+    expect(withBegun([period(0, 1), period(1, 0), period(2, 0)], period(2, 1))).to.deep.equal([period(0, 1), period(2, 1)])
+    expect(withBegun([period(0, 1), period(1, 1)], period(1, 12))).to.deep.equal([period(0, 1), period(1, 12)])
+    expect([monthsOf({ billingPeriod: 'MONTHLY' }), monthsOf({ billingPeriod: 'ANNUALLY' })]).to.deep.equal([1, 12])
+  })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { consequenceOf } from '../../../../src/billing/rules/payment-collection.js'
+import { consequenceOf, hasNeverBegun } from '../../../../src/billing/rules/payment-collection.js'
 import { d } from '../support.js'
 
 type Input = Parameters<typeof consequenceOf>[0]
@@ -110,5 +110,55 @@ describe('what an invoice means for its subscription', () => {
     expect(outcome(waits, {}).paymentCollection).to.equal('ACTION_REQUIRED')
     expect(outcome({}, {}, { collectionMethod: 'INVOICE' }).paymentCollection).to.equal('NOT_REQUIRED')
     expect(outcome({}, { requiresAction: true }).paymentCollection).to.equal('ACTION_REQUIRED')
+  })
+})
+
+describe('what is said of a payment', () => {
+  it('whole, of one that failed', () => {
+    expect(outcome({}, { status: 'FAILED' })).to.deep.equal({
+      trigger: null,
+      paymentCollection: 'FAILED',
+      next: { kind: 'COLLECT', delayMs: dayMs },
+      failedSince: now,
+      visibleError: null,
+    })
+    expect(outcome(waits, { status: 'FAILED' })).to.deep.equal({
+      trigger: null,
+      paymentCollection: 'FAILED',
+      next: { kind: 'VOID' },
+      failedSince: null,
+      visibleError: null,
+    })
+    expect(outcome({}, { status: 'FAILED', attemptCount: 0 }).next).to.deep.equal({ kind: 'COLLECT', delayMs: dayMs })
+  })
+  it('and nothing more of what was paid, or is not to be paid any more', () => {
+    const settled = { trigger: null, paymentCollection: 'NOT_REQUIRED', next: null, failedSince: null, visibleError: null }
+    expect(outcome({}, { status: 'PAID' })).to.deep.equal(settled)
+    expect(outcome(ended('Immediate'), { status: 'CANCELED' }, { isTakenBack: true })).to.deep.equal(settled)
+    expect(outcome({}, { status: 'CANCELED' })).to.deep.equal(settled)
+  })
+  it('names the invoice whose payment is given back by its number, else by its identifier', () => {
+    const late = (number: string | null) => outcome({}, { status: 'PAID', number }, { before: { status: 'CANCELED' } }).visibleError
+    expect(late('2027-1')).to.include('Invoice 2027-1 ')
+    expect(late(null)).to.include('Invoice in_1 ')
+  })
+  it('gives nothing back where nothing was to be paid, or it was paid in time', () => {
+    expect(outcome(neverBegun('PendingPaymentExpired'), { status: 'PAID', amountDue: d(0) }).next).to.equal(null)
+    expect(outcome(neverBegun('Immediate'), { status: 'PAID' }, { before: { status: 'PAID' } }).next).to.equal(null)
+    expect(outcome({ cancelReason: 'CancelledByBilling' }, { status: 'PAID' }).next).to.equal(null)
+  })
+  it('counts the time of a running subscription only', () => {
+    expect(outcome(waits, { requiresAction: true })).to.include({ paymentCollection: 'ACTION_REQUIRED', failedSince: null })
+    expect(outcome(ended('Immediate'), { requiresAction: true }).failedSince).to.equal(null)
+    expect(outcome({}, { requiresAction: true }, { before: { failedSince: 5 } }).failedSince).to.equal(5)
+  })
+  it('and of a subscription whether it has begun', () => {
+    const of = (fields: Partial<Parameters<typeof hasNeverBegun>[0]>) =>
+      hasNeverBegun({ status: 'CANCELED', billingPeriod: 'MONTHLY', currentPeriod: null, ...fields })
+    expect(of({})).to.equal(true)
+    expect(of({ status: 'PAYMENT_PENDING', billingPeriod: null })).to.equal(true)
+    expect(of({ status: 'ACTIVE' })).to.equal(false)
+    expect(of({ billingPeriod: null })).to.equal(false)
+    expect(of({ currentPeriod: { start: 0, end: 1 } })).to.equal(false)
   })
 })

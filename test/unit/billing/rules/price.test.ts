@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { chargesOf, currencyOf, lineOf } from '../../../../src/billing/rules/charges.js'
-import { costOf, tierParts } from '../../../../src/billing/rules/price.js'
+import { costOf, tierParts, unitsUsed } from '../../../../src/billing/rules/price.js'
 import { exactly, round } from '../../../../src/kernel/money.js'
 import { content, d, price, terms, version } from '../support.js'
 
@@ -132,5 +132,41 @@ describe('what a subscription is charged by', () => {
     const base = { addonRefId: null, featureRefId: null, amount: d(1), tiers: null, blockSize: null }
     expect(amounts(content(plan), terms({ priceOverrides: [own, base] }))).to.deep.equal(['1', '20'])
     expect(amounts(content(plan), terms({ priceOverrides: [{ ...own, addonRefId: 'more' }] }))).to.deep.equal(['30', '24'])
+  })
+})
+
+describe('a price', () => {
+  it('costs nothing for nothing, and for less, the flat part of its tiers included', () => {
+    const tiers = [tier(10, 1, 5), tier(null, 1)]
+    for (const quantity of [0, -1]) {
+      expect(cost({ amount: d(2) }, quantity)).to.equal('0')
+      expect(cost({ tiers }, quantity)).to.equal('0')
+      expect(cost({ tiers, tiersMode: 'VOLUME' }, quantity)).to.equal('0')
+    }
+  })
+  it('without an amount and without tiers costs nothing', () => {
+    expect(cost({ amount: null }, 5)).to.equal('0')
+    expect(cost({ amount: null, tiers: [] }, 5)).to.equal('0')
+    expect(cost({ amount: null, tiers: [], tiersMode: 'VOLUME' }, 5)).to.equal('0')
+  })
+  it('beyond its last tier costs what that does, also where it has an end', () => {
+    const tiers = [tier(10, 1), tier(20, null, 7), tier(30, '0.5')]
+    expect(cost({ tiers }, 40)).to.equal('27')
+    expect(cost({ tiers, tiersMode: 'VOLUME' }, 40)).to.equal('20')
+    expect(cost({ tiers, tiersMode: 'VOLUME' }, 15)).to.equal('7')
+    const parts = (tiersMode: 'GRADUATED' | 'VOLUME') => tierParts({ tiers, tiersMode }, d(40)).map(({ above, quantity }) => [above, quantity])
+    expect(parts('GRADUATED')).to.deep.equal([
+      ['0', '10'],
+      ['10', '10'],
+      ['20', '20'],
+    ])
+    expect(parts('VOLUME')).to.deep.equal([['20', '40']])
+  })
+  it('charges of usage what was added, in its units, and nothing for what was taken back', () => {
+    const used = (until: number, before?: number, unitTransformation: Parameters<typeof unitsUsed>[0]['unitTransformation'] = null) =>
+      unitsUsed({ unitTransformation }, before === undefined ? { until: d(until) } : { until: d(until), before: d(before) })
+    expect([used(5), used(5, 3), used(3, 5), used(-5), used(5, -5)]).to.deep.equal(['5', '2', '0', '0', '5'])
+    const thousands = { divide: 1_000, round: 'UP' } as const
+    expect([used(1_001, undefined, thousands), used(2_500, 1_100, thousands), used(2_000, 1_100, thousands)]).to.deep.equal(['2', '1', '0'])
   })
 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Period, Standing } from '../../../../src/billing/rules/billing.js'
 import { changeDraft, standingOf, sum } from '../../../../src/billing/rules/invoice.js'
-import { creditOf, unusedOf } from '../../../../src/billing/rules/proration.js'
+import { creditOf, unusedOf, unusedShare } from '../../../../src/billing/rules/proration.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { minorDigits } from '../../../../src/kernel/money.js'
 import { usagePeriodAt } from '../../../../src/metering/model/usage-period.js'
@@ -130,3 +130,22 @@ function offsetOf(timeZone: string): number {
   const local = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(at)
   return iso(`${local.replace(' ', 'T')}Z`) - at
 }
+
+describe('the share of a period', () => {
+  const minute = { start: 60_000, end: 120_000 }
+  it('that is not used is all of it before its beginning, and nothing from its end on', () => {
+    expect(unusedShare(minute, 0)).to.deep.equal({ numerator: 60_000n, denominator: 60_000n })
+    expect(unusedShare(minute, 60_000)).to.deep.equal({ numerator: 60_000n, denominator: 60_000n })
+    for (const at of [120_000, 500_000]) expect(unusedShare(minute, at).numerator).to.equal(0n)
+    expect(unusedShare({ start: 0, end: 1_500 }, 1_500).numerator).to.equal(0n)
+    expect(unusedShare({ start: 0, end: 1_500 }, 1_499)).to.deep.equal({ numerator: 500n, denominator: 1_500n })
+  })
+  it('is told from the whole in its lines', () => {
+    const [whole] = unusedOf(standing(30, minute), 60_000).lines
+    expect(whole).to.deep.include({ amount: '30', period: minute, isProration: false })
+    const [part] = unusedOf(standing(30, minute), 90_000).lines
+    expect(part).to.deep.include({ amount: '15', period: { start: 90_000, end: 120_000 }, isProration: true })
+    expect(unusedOf(standing(30, minute), 0).lines[0]!.period).to.deep.equal(minute)
+    expect(creditOf(standing(30, minute), 60_000).lines[0]).to.deep.include({ amount: '-30', period: minute, isProration: true })
+  })
+})
