@@ -64,7 +64,10 @@ describe('the account of a subscription', () => {
   it('discounts by its own coupon, else by that of its customer, counted since the period was begun', () => {
     const [own, ofCustomer] = [{ ...percentOff(10), durationInMonths: 1 }, percentOff(20)]
     const at = (fields: Partial<Account>, given = ofCustomer) =>
-      discountAt({ terms: terms({ discount: own }), begun: [], ...fields }, { customerDiscount: given, period: nextPeriod, at: nextPeriod.start })
+      discountAt(
+        { terms: terms({ discount: own }), begun: [], ...fields },
+        { customerDiscount: given, period: nextPeriod, at: nextPeriod.start },
+      )
     const begun = [{ start: start, chargedFrom: start, months: 1 }]
     expect(at({})).to.equal(own)
     expect(at({ begun })).to.equal(ofCustomer)
@@ -131,7 +134,9 @@ describe('usage that has to be known for a change', () => {
   })
 
   it('begins where usage is its own, and ends where that of the change begins', () => {
-    expect(asked({ after: canceled() }, { usageFrom: start + 5 })).to.deep.equal([{ ...own, period: { start: start + 5, end: half }, since: start + 5 }])
+    expect(asked({ after: canceled() }, { usageFrom: start + 5 })).to.deep.equal([
+      { ...own, period: { start: start + 5, end: half }, since: start + 5 },
+    ])
     expect(asked({ after: canceled() }, { usageFrom: start - 5 })[0]!.period.start).to.equal(start)
     expect(asked({ after: canceled(), usageUntil: half - 5 })[0]!.period.end).to.equal(half - 5)
     // What ended before the change is not cut by it.

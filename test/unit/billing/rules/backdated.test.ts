@@ -81,8 +81,17 @@ describe('the periods before a subscription was asked for', () => {
       discount: d(1),
       tax: d(2),
     })
-    const joined = withPastPeriods(draft, [standing(20, first, 'USD', 18), standing(10, { start: february, end: march })], { taxPercentage: d(50) })
-    expect(joined).to.deep.include({ reason: 'SUBSCRIPTION_CREATION', period: draft.period, subTotal: '60', discount: '3', tax: '16', total: '73' })
+    const joined = withPastPeriods(draft, [standing(20, first, 'USD', 18), standing(10, { start: february, end: march })], {
+      taxPercentage: d(50),
+    })
+    expect(joined).to.deep.include({
+      reason: 'SUBSCRIPTION_CREATION',
+      period: draft.period,
+      subTotal: '60',
+      discount: '3',
+      tax: '16',
+      total: '73',
+    })
     expect(joined.lines.map(({ amount, period, isProration }) => [amount, period.start, isProration])).to.deep.equal([
       ['20', january, false],
       ['10', february, false],
@@ -126,7 +135,12 @@ describe('a subscription that is charged from a start in the past on', () => {
   })
   it('by the terms that are agreed with it, and the coupon of its customer', () => {
     const account = newAccount(terms())
-    const change = { before: null, after: since(january, { currentPeriod: { start: march, end: april } }), at: now, isRenewal: false } as const
+    const change = {
+      before: null,
+      after: since(january, { currentPeriod: { start: march, end: april } }),
+      at: now,
+      isRenewal: false,
+    } as const
     const { drafts } = bill({
       account,
       terms: terms({ taxPercentage: d(10) }),

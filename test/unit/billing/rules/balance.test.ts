@@ -63,10 +63,24 @@ describe('how an invoice is paid', () => {
 
 describe('the entries of a payer', () => {
   it('of a credit that waits are for its charge, whose it is', () => {
-    expect(waitingEntry({ chargeId: 'a', amount: d(5) }, acme)).to.deep.equal({ ...acme, kind: 'WAITING', invoiceId: 'a', chargeId: 'a', amount: '5' })
+    expect(waitingEntry({ chargeId: 'a', amount: d(5) }, acme)).to.deep.equal({
+      ...acme,
+      kind: 'WAITING',
+      invoiceId: 'a',
+      chargeId: 'a',
+      amount: '5',
+    })
   })
   it('of an invoice are its credits, and what it uses of them', () => {
-    const made = { ...acme, id: 'b', total: d(10), credits: [{ chargeId: 'a', amount: d(5) }, { chargeId: null, amount: d(2) }] }
+    const made = {
+      ...acme,
+      id: 'b',
+      total: d(10),
+      credits: [
+        { chargeId: 'a', amount: d(5) },
+        { chargeId: null, amount: d(2) },
+      ],
+    }
     expect(entriesOf({ ...made, amountDue: d(10) })).to.deep.equal([
       { ...acme, kind: 'CREDIT', invoiceId: 'b', chargeId: 'a', amount: '5' },
       { ...acme, kind: 'CREDIT', invoiceId: 'b', chargeId: 'b', amount: '2' },
@@ -75,7 +89,14 @@ describe('the entries of a payer', () => {
     expect(entriesOf({ ...acme, id: 'b', total: d(10), amountDue: d(10) })).to.deep.equal([])
   })
   it('count but for what waits and what became of that', () => {
-    const all = [entry('CREDIT', 1), entry('WAITING', 2), entry('DROPPED', 4), entry('RELEASED', 8), entry('REVERSED', 16), entry('APPLIED', 32)]
+    const all = [
+      entry('CREDIT', 1),
+      entry('WAITING', 2),
+      entry('DROPPED', 4),
+      entry('RELEASED', 8),
+      entry('REVERSED', 16),
+      entry('APPLIED', 32),
+    ]
     expect(balanceOf([...all, entry('RETURNED', 64)])).to.equal('121')
   })
 })
@@ -139,14 +160,7 @@ describe('what becomes of an invoice', () => {
       [entry('CREDIT', 21), entry('WAITING', 20, 'a'), entry('DROPPED', -20, 'a')],
       [],
     ],
-    [
-      'and taken back, where that waits still',
-      'b',
-      'paid',
-      true,
-      [entry('CREDIT', 21), entry('WAITING', 20, 'a')],
-      ['REVERSED -21'],
-    ],
+    ['and taken back, where that waits still', 'b', 'paid', true, [entry('CREDIT', 21), entry('WAITING', 20, 'a')], ['REVERSED -21']],
     ['and kept, where the other is for another charge', 'b', 'paid', true, [entry('CREDIT', 21), entry('CREDIT', 20, 'note', 'z')], []],
     ['and kept, where the other is what was used', 'b', 'paid', true, [entry('CREDIT', 21), entry('APPLIED', -20, 'note', 'a')], []],
     ['what another invoice used for it stays used', 'a', 'dead', false, [entry('APPLIED', -21, 'b', 'a')], []],

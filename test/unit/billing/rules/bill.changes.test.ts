@@ -27,7 +27,15 @@ type Request = Parameters<typeof bill>[0]
 const change = (account: Account, given: Partial<BilledChange>, rest: Partial<Request> = {}): Billed =>
   bill({
     account,
-    change: { before: paying(30), after: paying(30), at: half, isRenewal: false, proration: 'INVOICE_IMMEDIATELY', creditsUnused: false, ...given },
+    change: {
+      before: paying(30),
+      after: paying(30),
+      at: half,
+      isRenewal: false,
+      proration: 'INVOICE_IMMEDIATELY',
+      creditsUnused: false,
+      ...given,
+    },
     ...rest,
   })
 const begin = (given: Partial<BilledChange> = {}, rest: Partial<Request> = {}) =>
@@ -190,12 +198,18 @@ describe('a renewal', () => {
     const first = renew(begun(), used(7)).account
     const july = { start: june, end: Date.parse('2027-07-01T00:00:00Z') }
     const both = { usage: [...used(9).usage, ...used(1, next).usage] }
-    const second = change(first, { before: paying(30, { currentPeriod: next }), after: paying(30, { currentPeriod: july }), at: june, isRenewal: true }, both)
+    const second = change(
+      first,
+      { before: paying(30, { currentPeriod: next }), after: paying(30, { currentPeriod: july }), at: june, isRenewal: true },
+      both,
+    )
     expect(lines(second)).to.deep.equal([['30', '2', '1']])
     const amounts = second.account.usageCharged.map(({ amount, period: of }) => [amount, of.start])
     // What is too old for late usage is forgotten.
     expect(amounts).to.deep.include(['1', end])
-    expect(amounts.filter(([, at]) => at === start).map(([amount]) => amount)).to.satisfy((all: string[]) => all.every((one) => one === '9'))
+    expect(amounts.filter(([, at]) => at === start).map(([amount]) => amount)).to.satisfy((all: string[]) =>
+      all.every((one) => one === '9'),
+    )
   })
   it('to nothing that is charged ends what was', () => {
     const ended = change(begun(), { after: paying(30, { billingPeriod: null, currentPeriod: null }), at: end, isRenewal: true }, used(7))
@@ -215,7 +229,8 @@ describe('a renewal', () => {
 
 describe('the end of a subscription', () => {
   const usage = used(3, { start, end: half })
-  const ended = (account: Account, given: Partial<BilledChange> = {}, rest: Partial<Request> = usage) => change(account, { after: canceled(), ...given }, rest)
+  const ended = (account: Account, given: Partial<BilledChange> = {}, rest: Partial<Request> = usage) =>
+    change(account, { after: canceled(), ...given }, rest)
 
   it('charges what was used, and gives nothing back by itself', () => {
     const billed = ended({ ...begun(), terms: least(100) })
@@ -289,7 +304,11 @@ describe('a subscription that waits for its first payment', () => {
   })
   it('has nothing to give back while it waits, whatever is asked', () => {
     const { account } = asked()
-    const later = change(account, { before: pending(), after: pending({ cancellationDate: half, effectiveEndDate: end }), creditsUnused: true })
+    const later = change(account, {
+      before: pending(),
+      after: pending({ cancellationDate: half, effectiveEndDate: end }),
+      creditsUnused: true,
+    })
     expect([later.drafts, later.account.standing]).to.deep.equal([[], account.standing])
   })
   it('is charged another period than it was, where it is paid in that; meanwhile it has used nothing', () => {
@@ -324,14 +343,18 @@ describe('a subscription that waits for its first payment', () => {
       const { chargedBy: _, ...unnamed } = replaced
       const { account, drafts } = asked({ replaced: unnamed }, half)
       expect([lines({ account, drafts }), account.credited]).to.deep.equal([[['30']], null])
-      expect(lines(change(account, { before: pending(), after: active(), at: half + day }, { replaced: unnamed }))).to.deep.equal([['-18.67']])
+      expect(lines(change(account, { before: pending(), after: active(), at: half + day }, { replaced: unnamed }))).to.deep.equal([
+        ['-18.67'],
+      ])
     })
     it('after its payment where it was charged in another currency', () => {
       const { account, drafts } = waiting({ currency: 'EUR' })
       expect([lines({ account, drafts }), account.credited]).to.deep.equal([[['30']], null])
     })
     it('after its payment where its own is missing, or it was another’s', () => {
-      const by = (funding: 'given' | 'waits', payerId: string): Charges => () => ({ funding, payerId })
+      const by =
+        (funding: 'given' | 'waits', payerId: string): Charges =>
+        () => ({ funding, payerId })
       for (const charges of [by('waits', 'customer'), by('given', 'parent')]) {
         const { account, drafts } = waiting({}, { charges })
         expect([drafts.length, account.credited]).to.deep.equal([1, null])

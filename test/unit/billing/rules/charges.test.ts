@@ -17,16 +17,18 @@ const desks = price({ id: 'desks', featureRefId: 'desks', amount: d(3), blockSiz
 
 describe('the charges of a subscription', () => {
   const shown = (sold: ReturnType<typeof content>, agreed = terms()) =>
-    chargesOf(sold, agreed).fixed.map(({ price: { id, amount, tiers: of, tiersMode, blockSize }, version: { refId }, quantity, isAgreed }) => ({
-      id,
-      amount,
-      tiers: of,
-      tiersMode,
-      blockSize,
-      refId,
-      quantity,
-      isAgreed,
-    }))
+    chargesOf(sold, agreed).fixed.map(
+      ({ price: { id, amount, tiers: of, tiersMode, blockSize }, version: { refId }, quantity, isAgreed }) => ({
+        id,
+        amount,
+        tiers: of,
+        tiersMode,
+        blockSize,
+        refId,
+        quantity,
+        isAgreed,
+      }),
+    )
 
   it('are none without a currency', () => {
     expect(chargesOf(content([price()]), terms({ currency: null }))).to.deep.equal({ fixed: [], usage: [] })
@@ -66,7 +68,9 @@ describe('the charges of a subscription', () => {
   it('tell agreed prices from those of the catalog', () => {
     const own = override({ featureRefId: 'desks', amount: d(1) })
     const sold = content([seats, desks])
-    expect(shown(sold, terms({ priceOverrides: [own] })).map(({ id, amount, blockSize, isAgreed }) => [id, amount, blockSize, isAgreed])).to.deep.equal([
+    expect(
+      shown(sold, terms({ priceOverrides: [own] })).map(({ id, amount, blockSize, isAgreed }) => [id, amount, blockSize, isAgreed]),
+    ).to.deep.equal([
       ['seats', '12', null, false],
       ['desks', '1', 10, true],
     ])

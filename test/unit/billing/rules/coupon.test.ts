@@ -134,7 +134,14 @@ describe('the discounts of a run of months', () => {
 
 describe('a coupon', () => {
   it('is given as it is in the catalog, from an instant on', () => {
-    const coupon = { id: 'c', refId: 'spring', name: 'Spring', percentOff: d(10), amountsOff: null, durationInMonths: 3 } as unknown as Coupon
+    const coupon = {
+      id: 'c',
+      refId: 'spring',
+      name: 'Spring',
+      percentOff: d(10),
+      amountsOff: null,
+      durationInMonths: 3,
+    } as unknown as Coupon
     expect(toDiscount(coupon, 'customerCoupon', april)).to.deep.equal({
       source: 'customerCoupon',
       couponId: 'c',
@@ -146,16 +153,29 @@ describe('a coupon', () => {
     })
   })
   it('takes off what it says, in the currency that it names, and never more than there is', () => {
-    const dollars = { percentOff: null, amountsOff: [{ amount: d(3), currency: 'EUR' }, { amount: d(5), currency: 'USD' }] }
+    const dollars = {
+      percentOff: null,
+      amountsOff: [
+        { amount: d(3), currency: 'EUR' },
+        { amount: d(5), currency: 'USD' },
+      ],
+    }
     const off = (total: number, discount: Parameters<typeof discountOn>[1], currency = 'USD') => discountOn(d(total), discount, currency)
-    expect([off(20, dollars), off(20, dollars, 'EUR'), off(20, dollars, 'GBP'), off(4, dollars), off(5, dollars)]).to.deep.equal(['5', '3', '0', '4', '5'])
+    expect([off(20, dollars), off(20, dollars, 'EUR'), off(20, dollars, 'GBP'), off(4, dollars), off(5, dollars)]).to.deep.equal([
+      '5',
+      '3',
+      '0',
+      '4',
+      '5',
+    ])
     expect([off(0, dollars), off(-20, dollars), off(-20, percentOff(10)), off(20, null)]).to.deep.equal(['0', '0', '0', '0'])
     expect(off(20, { percentOff: null, amountsOff: null })).to.equal('0')
   })
   it('is used up by what begins before, not by the period itself or what comes after', () => {
     const once = { startDate: april, durationInMonths: 1 }
     const at = monthStart(1)
-    const begun = (...indexes: number[]) => indexes.map((index) => ({ start: monthStart(index), chargedFrom: monthStart(index), months: 1 }))
+    const begun = (...indexes: number[]) =>
+      indexes.map((index) => ({ start: monthStart(index), chargedFrom: monthStart(index), months: 1 }))
     expect(holds(once, { at, chargedFrom: at, begun: begun(1, 2) })).to.equal(true)
     expect(holds(once, { at, chargedFrom: at, begun: begun(0, 1) })).to.equal(false)
   })

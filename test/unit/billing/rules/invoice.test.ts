@@ -1,6 +1,13 @@
 import { expect } from 'chai'
 import type { Standing, Terms, UsageCharged } from '../../../../src/billing/rules/billing.js'
-import { changeDraft, isSameStanding, lateUsageDraft, type MeasuredUsage, periodDraft, standingOf } from '../../../../src/billing/rules/invoice.js'
+import {
+  changeDraft,
+  isSameStanding,
+  lateUsageDraft,
+  type MeasuredUsage,
+  periodDraft,
+  standingOf,
+} from '../../../../src/billing/rules/invoice.js'
 import { amountOff, content, d, percentOff, price, standing, terms } from '../support.js'
 
 const day = 86_400_000
@@ -56,7 +63,13 @@ describe('the invoice of a change', () => {
       ['-15', rest, true, 'Unused: plan'],
       ['30', rest, true, 'plan'],
     ])
-    expect(changed).to.deep.include({ credit: '-15', debit: '30', total: '15', credits: [{ chargeId: 'first', amount: '15' }], isCharge: true })
+    expect(changed).to.deep.include({
+      credit: '-15',
+      debit: '30',
+      total: '15',
+      credits: [{ chargeId: 'first', amount: '15' }],
+      isCharge: true,
+    })
   })
 
   it('gives back what is charged by the same document without naming another', () => {
@@ -86,7 +99,12 @@ describe('the invoice of a change', () => {
 })
 
 describe('the invoice of the end of a period', () => {
-  const usage = (quantity: number, given: Partial<MeasuredUsage> = {}): MeasuredUsage => ({ priceId: 'calls', period, quantity: d(quantity), ...given })
+  const usage = (quantity: number, given: Partial<MeasuredUsage> = {}): MeasuredUsage => ({
+    priceId: 'calls',
+    period,
+    quantity: d(quantity),
+    ...given,
+  })
   const made = (given: Partial<Parameters<typeof periodDraft>[0]> & { agreed?: Partial<Terms> } = {}) => {
     const { agreed, ...rest } = given
     return periodDraft({
@@ -106,13 +124,22 @@ describe('the invoice of the end of a period', () => {
 
   it('charges the next period in advance, and the usage of the one that ended', () => {
     const { draft, charged } = made()
-    expect(draft).to.deep.include({ reason: 'BILLING_CYCLE', currency: 'USD', period: nextPeriod, isCharge: true, subTotal: '35', total: '35' })
+    expect(draft).to.deep.include({
+      reason: 'BILLING_CYCLE',
+      currency: 'USD',
+      period: nextPeriod,
+      isCharge: true,
+      subTotal: '35',
+      total: '35',
+    })
     expect(draft.lines.map(({ isProration }) => isProration)).to.deep.equal([false, false])
     expect(shown({ draft, charged })).to.deep.equal([
       ['BaseCharge', '30', nextPeriod],
       ['PayAsYouGoCharge', '5', period],
     ])
-    expect(charged).to.deep.equal([{ priceId: 'calls', period, amount: '5', charge: { price: calls, version: { kind: 'PLAN', displayName: 'plan' } } }])
+    expect(charged).to.deep.equal([
+      { priceId: 'calls', period, amount: '5', charge: { price: calls, version: { kind: 'PLAN', displayName: 'plan' } } },
+    ])
   })
 
   it('at the end of the subscription charges only usage', () => {
@@ -162,7 +189,8 @@ describe('the invoice of the end of a period', () => {
       amount: d(amount),
       ...given,
     })
-    const late = (quantity: number, alreadyCharged: UsageCharged[]) => made({ next: null, usage: [usage(quantity, { period: earlier })], alreadyCharged })
+    const late = (quantity: number, alreadyCharged: UsageCharged[]) =>
+      made({ next: null, usage: [usage(quantity, { period: earlier })], alreadyCharged })
 
     it('as the difference, more or less, by a line that says so', () => {
       const { draft, charged } = late(10, [was(3)])
@@ -219,7 +247,8 @@ describe('the invoice of the end of a period', () => {
       expect(missing(50, {}, 'EUR')).to.deep.equal([])
     })
     it('in part of a period that is cut short at its end or its beginning', () => {
-      const amountOf = (given: Parameters<typeof made>[0]) => missing(60, { usage: [], fixedCharged: d(0), ...given }).map(({ amount }) => amount)
+      const amountOf = (given: Parameters<typeof made>[0]) =>
+        missing(60, { usage: [], fixedCharged: d(0), ...given }).map(({ amount }) => amount)
       expect(amountOf({ ended: { start, end: half } })).to.deep.equal(['30'])
       expect(amountOf({ ended: { start: start + 20 * day, end } })).to.deep.equal(['20'])
       expect(amountOf({ ended: { start, end: half }, standing: null })).to.deep.equal(['60'])

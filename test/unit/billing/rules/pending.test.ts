@@ -31,7 +31,10 @@ describe('what waits for the next invoice', () => {
   it('waits with what waits already', () => {
     const once = addPending(account(), draft(10))!
     expect(once).to.deep.equal({ lines: draft(10).lines, discount: '1', tax: '2', credits: [] })
-    const twice = addPending(account({ pending: addPending(account(), draft(10, { credits: [credit] })) }), draft(-4, { credits: [other] }))!
+    const twice = addPending(
+      account({ pending: addPending(account(), draft(10, { credits: [credit] })) }),
+      draft(-4, { credits: [other] }),
+    )!
     expect(twice).to.deep.include({ discount: '2', tax: '4', credits: [credit, other] })
     expect(amounts(twice)).to.deep.equal(['10', '-4'])
     // As it was kept before there were credits.

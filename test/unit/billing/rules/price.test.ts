@@ -154,7 +154,8 @@ describe('a price', () => {
     expect(cost({ tiers }, 40)).to.equal('27')
     expect(cost({ tiers, tiersMode: 'VOLUME' }, 40)).to.equal('20')
     expect(cost({ tiers, tiersMode: 'VOLUME' }, 15)).to.equal('7')
-    const parts = (tiersMode: 'GRADUATED' | 'VOLUME') => tierParts({ tiers, tiersMode }, d(40)).map(({ above, quantity }) => [above, quantity])
+    const parts = (tiersMode: 'GRADUATED' | 'VOLUME') =>
+      tierParts({ tiers, tiersMode }, d(40)).map(({ above, quantity }) => [above, quantity])
     expect(parts('GRADUATED')).to.deep.equal([
       ['0', '10'],
       ['10', '10'],

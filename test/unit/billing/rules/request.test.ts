@@ -67,7 +67,14 @@ describe('the terms of a subscription', () => {
   it('stay where nothing is said', () => expect(termsAfter(agreed(), {}, undefined)).to.deep.equal(agreed()))
 
   it('are each cleared by null, but for what there is always one of', () => {
-    const request = { priceOverrides: null, minimumSpend: null, taxPercentage: null, daysUntilDue: null, collectionMethod: null, awaitsPayment: null }
+    const request = {
+      priceOverrides: null,
+      minimumSpend: null,
+      taxPercentage: null,
+      daysUntilDue: null,
+      collectionMethod: null,
+      awaitsPayment: null,
+    }
     expect(termsAfter(agreed(), request, null)).to.deep.equal({
       ...agreed(),
       discount: null,
@@ -84,7 +91,10 @@ describe('the terms of a subscription', () => {
       [{ priceOverrides: [override({ amount: d(1) })] }, { priceOverrides: [override({ amount: d(1) })] }],
       [{ minimumSpend: { amount: d(1), currency: 'EUR' } }, { minimumSpend: { amount: d(1), currency: 'EUR' } }],
       [{ taxPercentage: d(7) }, { taxPercentage: d(7), taxName: null }],
-      [{ taxPercentage: d(7), taxName: 'GST' }, { taxPercentage: d(7), taxName: 'GST' }],
+      [
+        { taxPercentage: d(7), taxName: 'GST' },
+        { taxPercentage: d(7), taxName: 'GST' },
+      ],
       [{ taxName: 'GST' }, {}],
       [{ daysUntilDue: 0 }, { daysUntilDue: 0 }],
       [{ collectionMethod: 'NONE' }, { collectionMethod: 'NONE' }],
@@ -102,14 +112,13 @@ describe('the terms of a subscription', () => {
       ...fields,
     })
     const fixed = { percentOff: null, amountsOff: [{ amount: d(5), currency: 'USD' }] }
-    const after = (before: Discount | null, asked: Discount | null, request: BillingRequest = {}) =>
+    const discountAfter = (before: Discount | null, asked: Discount | null, request: BillingRequest = {}) =>
       termsAfter(terms({ discount: before }), request, asked).discount
     const same: [string, Partial<Discount>, Partial<Discount>][] = [
       ['a percentage', {}, { startDate: 9 }],
       ['an amount', fixed, { ...fixed, amountsOff: [{ ...fixed.amountsOff[0]! }], startDate: 9 }],
     ]
-    for (const [name, before, asked] of same)
-      it(name, () => expect(after(given(before), given(asked))!.startDate).to.equal(1))
+    for (const [name, before, asked] of same) it(name, () => expect(discountAfter(given(before), given(asked))!.startDate).to.equal(1))
 
     const others: Partial<Discount>[] = [
       { source: 'promotionCode' },
@@ -121,16 +130,19 @@ describe('the terms of a subscription', () => {
     ]
     for (const other of others)
       it(`but not one with another ${Object.keys(other)[0]}`, () =>
-        expect(after(given(), given({ ...other, startDate: 9 }))).to.deep.equal(given({ ...other, startDate: 9 })))
+        expect(discountAfter(given(), given({ ...other, startDate: 9 }))).to.deep.equal(given({ ...other, startDate: 9 })))
     it('but not another amount, nor another currency', () => {
-      for (const money of [{ amount: d(6), currency: 'USD' }, { amount: d(5), currency: 'EUR' }])
-        expect(after(given(fixed), given({ ...fixed, amountsOff: [money], startDate: 9 }))!.startDate).to.equal(9)
+      for (const money of [
+        { amount: d(6), currency: 'USD' },
+        { amount: d(5), currency: 'EUR' },
+      ])
+        expect(discountAfter(given(fixed), given({ ...fixed, amountsOff: [money], startDate: 9 }))!.startDate).to.equal(9)
     })
     it('but not one that is to begin at a time', () => {
-      expect(after(given(), given({ startDate: 9 }), { coupon: { couponRefId: 'c', startDate: 9 } })!.startDate).to.equal(9)
-      expect(after(given(), given({ startDate: 9 }), { coupon: { couponRefId: 'c', startDate: null } })!.startDate).to.equal(1)
+      expect(discountAfter(given(), given({ startDate: 9 }), { coupon: { couponRefId: 'c', startDate: 9 } })!.startDate).to.equal(9)
+      expect(discountAfter(given(), given({ startDate: 9 }), { coupon: { couponRefId: 'c', startDate: null } })!.startDate).to.equal(1)
     })
-    it('and one where there was none is new', () => expect(after(null, given({ startDate: 9 }))!.startDate).to.equal(9))
+    it('and one where there was none is new', () => expect(discountAfter(null, given({ startDate: 9 }))!.startDate).to.equal(9))
   })
 })
 
@@ -175,8 +187,14 @@ describe('agreed prices', () => {
     expect(at([override()], null)).to.equal('priceOverrides[0]')
   })
   it('are refused by what they would be of', () => {
-    expect(message(override({ featureRefId: 'desks' }))).to.include('plan "plan"').and.include('feature "desks"').and.include('in USD')
-    expect(message(override({ addonRefId: 'extra' }))).to.include('add-on "extra"').and.include('flat fee').and.include('in USD')
+    expect(message(override({ featureRefId: 'desks' })))
+      .to.include('plan "plan"')
+      .and.include('feature "desks"')
+      .and.include('in USD')
+    expect(message(override({ addonRefId: 'extra' })))
+      .to.include('add-on "extra"')
+      .and.include('flat fee')
+      .and.include('in USD')
     expect(message(override({ currency: 'EUR' }))).to.include('in EUR')
     expect(message(override(), null)).not.to.include(' in ')
   })
@@ -191,7 +209,10 @@ describe('what is asked for about money', () => {
 
   const accepted: [string, BillingRequest][] = [
     ['nothing', {}],
-    ['everything cleared', { coupon: null, minimumSpend: null, taxPercentage: null, taxRateIds: null, priceOverrides: null, daysUntilDue: null }],
+    [
+      'everything cleared',
+      { coupon: null, minimumSpend: null, taxPercentage: null, taxRateIds: null, priceOverrides: null, daysUntilDue: null },
+    ],
     ['no tax and all of it', { taxPercentage: d(0) }],
     ['a tax of 100 %', { taxPercentage: d(100) }],
     ['due at once', { daysUntilDue: 0 }],
@@ -240,7 +261,11 @@ describe('what is asked for about money', () => {
     ['a block of nothing', counted({ blockSize: 0 }), 'priceOverrides[0].blockSize'],
     ['tiers in blocks', counted({ amount: null, tiers: [tier(null, 1)], blockSize: 5 }), 'priceOverrides[0].blockSize'],
     ['no tiers', counted({ amount: null, tiers: [] }), 'priceOverrides[0].tiers'],
-    ['a tier without an end before the last', counted({ amount: null, tiers: [tier(null, 1), tier(null, 1)] }), 'priceOverrides[0].tiers[0].upTo'],
+    [
+      'a tier without an end before the last',
+      counted({ amount: null, tiers: [tier(null, 1), tier(null, 1)] }),
+      'priceOverrides[0].tiers[0].upTo',
+    ],
     ['a negative unit price', counted({ amount: null, tiers: [tier(1, 1), tier(null, -1, 2)] }), 'priceOverrides[0].tiers[1]'],
     ['a negative flat price', counted({ amount: null, tiers: [tier(null, null, -1)] }), 'priceOverrides[0].tiers[0]'],
   ]

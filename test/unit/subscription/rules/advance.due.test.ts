@@ -17,12 +17,22 @@ describe('what time will do to a subscription', () => {
     ['one that goes on is renewed', active(), ['renewal', period.end], null],
     ['nothing where nothing is billed', subscription(), null],
     ['a cancellation', active({ effectiveEndDate: t0 + day }), ['cancellationDue', t0 + day]],
-    ['a renewal before a later cancellation', active({ effectiveEndDate: t0 + 40 * day }), ['renewal', period.end], ['cancellationDue', t0 + 40 * day]],
+    [
+      'a renewal before a later cancellation',
+      active({ effectiveEndDate: t0 + 40 * day }),
+      ['renewal', period.end],
+      ['cancellationDue', t0 + 40 * day],
+    ],
     ['the end of its term', active({ endDate: t0 + day }), ['endDate', t0 + day]],
     ['of two ends the first', active({ endDate: t0 + day, effectiveEndDate: t0 + 2 * day }), ['endDate', t0 + day]],
     ['at one instant a cancellation first', active({ endDate: t0 + day, effectiveEndDate: t0 + day }), ['cancellationDue', t0 + day]],
     ['at one instant a change before the renewal', active({ scheduled: [planChange(period.end)] }), ['scheduledUpdate', period.end]],
-    ['a change after the renewal', active({ scheduled: [planChange(period.end + 1)] }), ['renewal', period.end], ['scheduledUpdate', period.end + 1]],
+    [
+      'a change after the renewal',
+      active({ scheduled: [planChange(period.end + 1)] }),
+      ['renewal', period.end],
+      ['scheduledUpdate', period.end + 1],
+    ],
     ['a start', upcoming(), ['start', t0 + day]],
     ['a start with a trial', upcoming({ trialEndDate: t0 + 9 * day }), ['startTrial', t0 + day]],
     ['a start that waits for its payment', upcoming({ awaitsPayment: true }), ['startUnpaid', t0 + day]],
@@ -75,7 +85,10 @@ describe('a subscription that begins by itself', () => {
   it('keeps the anchor that it was given, and its usage where the product says so', () => {
     const kept = product({ usageOnPlanChange: 'NEVER_RESET' })
     const next = upcoming({ id: 'next', plan: top, product: kept, billingAnchor: t0 - 9 * day })
-    expect(begun(next, [active({ product: kept, usageAnchor: t0 - 3 * day })])).to.include({ billingAnchor: t0 - 9 * day, usageAnchor: t0 - 3 * day })
+    expect(begun(next, [active({ product: kept, usageAnchor: t0 - 3 * day })])).to.include({
+      billingAnchor: t0 - 9 * day,
+      usageAnchor: t0 - 3 * day,
+    })
   })
   it('counts anew when it was a trial, also where usage is never reset', () => {
     const kept = product({ usageOnPlanChange: 'NEVER_RESET' })

@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { billingPeriodAt, currentBillingPeriod, effectiveAt, firstPeriod, periodAfter } from '../../../../src/subscription/rules/billing-period.js'
+import {
+  billingPeriodAt,
+  currentBillingPeriod,
+  effectiveAt,
+  firstPeriod,
+  periodAfter,
+} from '../../../../src/subscription/rules/billing-period.js'
 import { day, plan, price, subscription, t0, trial } from '../support.js'
 
 const at = (text: string) => Date.parse(text)

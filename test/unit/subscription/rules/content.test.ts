@@ -18,7 +18,11 @@ import { addon, entitled, feature, held, plan, price } from '../support.js'
 const d = decimal.fromNumber
 const perUnit = (refId: string, fields: Partial<Price> = {}) =>
   price({ id: refId, billingModel: 'PER_UNIT', featureId: `feature-${refId}`, featureRefId: refId, ...fields })
-const units = (refId: string, quantity: number): HeldQuantity => ({ featureId: `feature-${refId}`, featureRefId: refId, quantity: d(quantity) })
+const units = (refId: string, quantity: number): HeldQuantity => ({
+  featureId: `feature-${refId}`,
+  featureRefId: refId,
+  quantity: d(quantity),
+})
 const usage = price({ id: 'usage', billingModel: 'USAGE_BASED', featureId: 'feature-seats', featureRefId: 'seats' })
 
 /** What a refusal is about; null: it is none. */
@@ -50,7 +54,11 @@ describe('what is sold per unit', () => {
 
   it('stays within what may be bought', () => {
     const fitting = (fields: Partial<Price>) =>
-      fittingQuantities({ plan: plan('p', { prices: [perUnit('seats', fields)] }), addons: [], quantities: [units('desks', 1), units('seats', 5)] })
+      fittingQuantities({
+        plan: plan('p', { prices: [perUnit('seats', fields)] }),
+        addons: [],
+        quantities: [units('desks', 1), units('seats', 5)],
+      })
     expect(fitting({})).to.deep.equal([units('seats', 5)])
     expect(fitting({ minUnitQuantity: 6, maxUnitQuantity: 9 })).to.deep.equal([units('seats', 6)])
     expect(fitting({ minUnitQuantity: 2, maxUnitQuantity: 4 })).to.deep.equal([units('seats', 4)])
@@ -89,14 +97,21 @@ describe('what cannot be held is refused by what it is about', () => {
     ['none of an add-on', () => check([], [held(extra(), 0)]), { addonId: 'extra' }],
     ['a part of an add-on', () => check([], [held(extra(), 1.5)]), { addonId: 'extra' }],
     ['too many of an add-on', () => check([], [held(extra({ maxQuantity: 2 }), 3)]), { addonId: 'extra', maxQuantity: 2 }],
-    ['an add-on that lacks another', () => check([], [held(extra({ dependencies: ['more'] }))]), { addonId: 'extra', requiredAddonId: 'more' }],
+    [
+      'an add-on that lacks another',
+      () => check([], [held(extra({ dependencies: ['more'] }))]),
+      { addonId: 'extra', requiredAddonId: 'more' },
+    ],
     ['units of what is counted by usage', () => check([usage], [], [units('seats', 1)]), { featureId: 'seats' }],
     ['too few units', () => check([perUnit('seats', { minUnitQuantity: 2 })], [], [units('seats', 1)]), { featureId: 'seats' }],
     ['too many units', () => check([perUnit('seats', { maxUnitQuantity: 2 })], [], [units('seats', 3)]), { featureId: 'seats' }],
     ['more than a limit can be', () => check([perUnit('seats')], [], [units('seats', 1e16)]), { featureId: 'seats' }],
     [
       'a part of what has no meter',
-      () => check([perUnit('rooms')], [], [units('rooms', 1.5)], { entitlements: [entitled(feature('calls', { meterType: 'Incremental' })), rooms] }),
+      () =>
+        check([perUnit('rooms')], [], [units('rooms', 1.5)], {
+          entitlements: [entitled(feature('calls', { meterType: 'Incremental' })), rooms],
+        }),
       { featureId: 'rooms' },
     ],
   ] as const)
@@ -149,5 +164,6 @@ describe('what is held is the same', () => {
     ['units of another feature', content(both.addons, [units('seats', 5), units('rooms', 1)])],
     ['no units', content(both.addons, [])],
   ] as const)
-    it(`but not with ${name}`, () => expect(isSameContent(both, { addons: [...other.addons], quantities: [...other.quantities] })).to.equal(false))
+    it(`but not with ${name}`, () =>
+      expect(isSameContent(both, { addons: [...other.addons], quantities: [...other.quantities] })).to.equal(false))
 })

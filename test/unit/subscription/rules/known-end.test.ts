@@ -18,7 +18,11 @@ describe('the end that is known of a subscription', () => {
       t0 + 14 * day,
     ],
     ['a trial that is over says nothing', trial({ status: 'ACTIVE', trialEndBehavior: 'CANCEL_SUBSCRIPTION' }), null],
-    ['one that ended after its term, within a trial, ended then', subscription({ status: 'EXPIRED', effectiveEndDate: t0 + 14 * day, endDate: t0 + 3 * day }), t0 + 14 * day],
+    [
+      'one that ended after its term, within a trial, ended then',
+      subscription({ status: 'EXPIRED', effectiveEndDate: t0 + 14 * day, endDate: t0 + 3 * day }),
+      t0 + 14 * day,
+    ],
     ['one that has ended ended then', subscription({ status: 'CANCELED', effectiveEndDate: t0 + day, endDate: t0 + 5 * day }), t0 + day],
   ]
   for (const [name, of, end] of cases) it(name, () => expect(knownEnd(of)).to.equal(end))

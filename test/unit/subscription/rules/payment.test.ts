@@ -40,7 +40,8 @@ describe('a subscription that waits for its first payment', () => {
 
   describe('begins its usage', () => {
     const kept = product({ usageOnPlanChange: 'NEVER_RESET' })
-    const anchor = (fields: Partial<Subscription>, ...held: Subscription[]) => decidePaid(pending(fields), held, at).subscription.usageAnchor
+    const anchor = (fields: Partial<Subscription>, ...held: Subscription[]) =>
+      decidePaid(pending(fields), held, at).subscription.usageAnchor
     it('when it was to start, also where it goes on in a billing period that runs', () => {
       expect(anchor({ billingAnchor: t0 })).to.equal(t0 + 4 * day)
       expect(anchor({ billingAnchor: t0 + 4 * day + 1 })).to.equal(t0 + 4 * day + 1)

@@ -54,7 +54,12 @@ describe('a change of plan', () => {
     ['to less for as many units', content([seats(10)], bought(5)), content([seats(9)], bought(5)), 'DOWNGRADE'],
     ['to more units for less', content([seats(10)], bought(5)), content([seats(9)], bought(6)), 'UPGRADE'],
     ['to the least units', content([seats(10)], bought(5)), content([seats(9, { minUnitQuantity: 6 })]), 'UPGRADE'],
-    ['to blocks, of which one that is begun counts', content([seats(10)], bought(5)), content([seats(26, { blockSize: 4 })], bought(5)), 'UPGRADE'],
+    [
+      'to blocks, of which one that is begun counts',
+      content([seats(10)], bought(5)),
+      content([seats(26, { blockSize: 4 })], bought(5)),
+      'UPGRADE',
+    ],
     ['to a fee and units for more', content([flat(50)]), content([flat(10), seats(9)], bought(5)), 'UPGRADE'],
     ['to another currency', content([flat(10)]), content([flat(1, { currency: 'EUR' })]), 'UPGRADE'],
     [

@@ -51,8 +51,17 @@ describe('a subscription that is created', () => {
     })
 
   it('has all that was asked for, and is billed from the beginning on', () => {
-    const { startDate: _, scheduleStrategy, scheduleId, skipTrial, trialOverride, billingCycleAnchor, billing, cancellationDate, ...asked } =
-      wanted()
+    const {
+      startDate: _,
+      scheduleStrategy,
+      scheduleId,
+      skipTrial,
+      trialOverride,
+      billingCycleAnchor,
+      billing,
+      cancellationDate,
+      ...asked
+    } = wanted()
     expect(decide(wanted()).subscription).to.deep.equal({
       ...asked,
       status: 'ACTIVE',
@@ -207,7 +216,10 @@ describe('a plan change that waits', () => {
   })
 
   describe('asked for again', () => {
-    const both = plan('cheap', { prices: [...cheap.prices, price({ billingPeriod: 'ANNUALLY', amount: decimal.fromNumber(1) })], compatibleAddonIds: ['extra'] })
+    const both = plan('cheap', {
+      prices: [...cheap.prices, price({ billingPeriod: 'ANNUALLY', amount: decimal.fromNumber(1) })],
+      compatibleAddonIds: ['extra'],
+    })
     const same: [string, Partial<SubscriptionRequest>][] = [
       ['is the same', {}],
       ['is the same when entitlements are called otherwise', { ownEntitlements: [{ ...ownEntitlement, id: 'another' }] }],
@@ -321,8 +333,7 @@ describe('the refusals of a provisioning name the field', () => {
     ['a cancellation at a later start', { startDate: now + day, cancellationDate: now + day }, [], 'INVALID_CANCELLATION_DATE'],
     ['a billing period that is not sold', { billingPeriod: 'ANNUALLY' }, [], 'BAD_USER_INPUT', 'billingPeriod'],
   ]
-  for (const [name, wanted, holding, reason, at] of cases)
-    it(name, () => expect(path(wanted, holding)).to.deep.equal([reason, at]))
+  for (const [name, wanted, holding, reason, at] of cases) it(name, () => expect(path(wanted, holding)).to.deep.equal([reason, at]))
 
   it('and an end just after is fine', () => {
     expect(path({ endDate: now + 1, cancellationDate: now + 1 })).to.equal(null)

@@ -1,7 +1,13 @@
 import { expect } from 'chai'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { changeBillingPeriod, execute, firstScheduled, withScheduled } from '../../../../src/subscription/rules/scheduled.js'
-import type { OwnEntitlement, PlanAgreement, PlanContent, ScheduledChange, Subscription } from '../../../../src/subscription/rules/subscription.js'
+import type {
+  OwnEntitlement,
+  PlanAgreement,
+  PlanContent,
+  ScheduledChange,
+  Subscription,
+} from '../../../../src/subscription/rules/subscription.js'
 import { addon, day, held, plan, price, product, subscription, t0, top } from '../support.js'
 
 type Change = ScheduledChange['change']
@@ -81,7 +87,11 @@ describe('a change that waited', () => {
       ...fields,
     })
   const executed = (change: Change, before = current()) =>
-    execute({ ...before, scheduled: [{ id: 'this', executeAt: at, change }, scheduled('BillingPeriod', at + day, 'other')] }, { id: 'this', executeAt: at, change }, at)
+    execute(
+      { ...before, scheduled: [{ id: 'this', executeAt: at, change }, scheduled('BillingPeriod', at + day, 'other')] },
+      { id: 'this', executeAt: at, change },
+      at,
+    )
 
   it('waits no more, and the others do', () => {
     for (const name of Object.keys(changes) as Name[])

@@ -3,12 +3,19 @@ import type { Price } from '../../../../src/catalog/model/package.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import type { Problem } from '../../../../src/kernel/problem.js'
 import type { OwnEntitlement, ScheduledChange, Subscription } from '../../../../src/subscription/rules/subscription.js'
-import { cancelSchedule, decideMigration, decideUpdate, latestAddons, type SubscriptionUpdate } from '../../../../src/subscription/rules/update.js'
+import {
+  cancelSchedule,
+  decideMigration,
+  decideUpdate,
+  latestAddons,
+  type SubscriptionUpdate,
+} from '../../../../src/subscription/rules/update.js'
 import { addon, day, held, plan, price, product, subscription, t0, trial } from '../support.js'
 
 const now = t0 + 5 * day
 const periodEnd = Date.parse('2026-04-01T00:00:00Z')
-const perUnit = (featureId: string, fields: Partial<Price> = {}) => price({ billingModel: 'PER_UNIT', featureId, featureRefId: featureId, ...fields })
+const perUnit = (featureId: string, fields: Partial<Price> = {}) =>
+  price({ billingModel: 'PER_UNIT', featureId, featureRefId: featureId, ...fields })
 const units = (featureId: string, quantity: number) => ({ featureId, featureRefId: featureId, quantity: decimal.fromNumber(quantity) })
 const [backup, support] = [addon('backup'), addon('support')]
 const both = (period: Price['billingPeriod']) => [perUnit('seats', { billingPeriod: period }), perUnit('desks', { billingPeriod: period })]
@@ -31,7 +38,8 @@ const waiting = ({ scheduled }: Subscription) =>
         ? `${change.addon.version.refId} ${change.addon.quantity}`
         : change.type,
   )
-const upcoming = (fields: Partial<Subscription> = {}) => active({ status: 'NOT_STARTED', startDate: now + day, currentPeriod: null, ...fields })
+const upcoming = (fields: Partial<Subscription> = {}) =>
+  active({ status: 'NOT_STARTED', startDate: now + day, currentPeriod: null, ...fields })
 
 function refusal(decide: () => unknown): [reason: string, path: unknown] | null {
   try {
@@ -114,7 +122,10 @@ describe('an update', () => {
     })
     it('the others stay as they are bought', () => {
       expect(less({ quantities: [units('seats', 12)] }).quantities).to.deep.equal([units('desks', 2), units('seats', 12)])
-      expect(less({ quantities: [units('seats', 12), units('desks', 3)] }).quantities).to.deep.equal([units('seats', 12), units('desks', 3)])
+      expect(less({ quantities: [units('seats', 12), units('desks', 3)] }).quantities).to.deep.equal([
+        units('seats', 12),
+        units('desks', 3),
+      ])
     })
     it('an add-on that stays is not touched by one that changes', () => {
       const more = less({ addons: [held(backup, 4), held(support, 1)] })
