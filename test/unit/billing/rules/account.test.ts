@@ -144,12 +144,12 @@ describe('usage that has to be known for a change', () => {
   })
 
   it('of one that took over a running period begins with it; where units are coarser it is known since the period began', () => {
-    const before = (calls?: Parameters<typeof plan>[0]) => subscription({ startDate: start + day, plan: plan(calls) })
-    expect(asked({ isRenewal: true, at: end, before: before() })).to.deep.equal([
+    const sharing = (calls?: Parameters<typeof plan>[0]) => subscription({ startDate: start + day, plan: plan(calls) })
+    expect(asked({ isRenewal: true, at: end, before: sharing() })).to.deep.equal([
       { ...own, period: { start: start + day, end }, since: start + day },
     ])
     const thousands = price({ ...seats, id: 'calls', featureRefId: 'calls', unitTransformation: { divide: 1_000, round: 'UP' } })
-    expect(asked({ isRenewal: true, at: end, before: before(thousands) })[0]!.since).to.equal(start)
+    expect(asked({ isRenewal: true, at: end, before: sharing(thousands) })[0]!.since).to.equal(start)
     expect(asked({ isRenewal: true, at: end, before: subscription({ plan: plan(thousands) }) })[0]!.since).to.equal(start)
     const late = asked({ isRenewal: true, at: end, before: subscription({ plan: plan(thousands) }) }, { usageFrom: start + 5 })
     expect(late[0]!.since).to.equal(start + 5)
