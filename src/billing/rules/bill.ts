@@ -87,7 +87,7 @@ function billChange({ account, ...request }: Bill & { terms: Terms }): Billed {
 function withEndDecided(account: Account, { before, after, creditsUnused }: BilledChange): Account {
   if (!before || isFinal(after.status)) return account
   const isSame = before.effectiveEndDate === after.effectiveEndDate && before.cancellationDate === after.cancellationDate
-  return isSame ? account : { ...account, creditsUnusedAtEnd: creditsUnused }
+  return isSame && !creditsUnused ? account : { ...account, creditsUnusedAtEnd: creditsUnused }
 }
 
 function billDecided({
@@ -113,9 +113,8 @@ function billDecided({
     return { account: begun.account, drafts: [...closed.drafts, ...begun.drafts] }
   }
   if (before?.status === 'PAYMENT_PENDING' && !target) return { account: newAccount(terms), drafts: [] }
-  if (standing && !target) return end({ ...ending, change, settled: (other) => settle(other, { ...payment, terms: known.terms }) })
-  // What still waits for its payment has nothing to give back, whatever was asked.
-  if (change.creditsUnused && after.status !== 'PAYMENT_PENDING') return { account: { ...account, creditsUnusedAtEnd: true }, drafts: [] }
+  if (standing && before && !target)
+    return end({ ...ending, before, change, settled: (other) => settle(other, { ...payment, terms: known.terms }) })
   if (before && target && target.period.end <= at && (!standing || at >= standing.period.end)) {
     // A change at the instant of the renewal, which comes next: what is sold from then on is charged by it. Of several the first ends the period.
     return endPeriod({ ...ending, before, next: null })
@@ -305,8 +304,8 @@ const runningAt = ({ start, end }: Period, at: EpochMs): Pick<Period, 'start'> =
  * Nothing is charged from now on. What was not used is given back when that was asked, or when what is sold for nothing or by agreement takes its place; a
  * successor that is charged does it with its own invoice. It comes first: what is still to be paid is paid from it.
  */
-function end({ change, settled, ...ending }: Ending & { change: BilledChange; settled: Settle }): Billed {
-  const { before, after, proration } = change
+function end({ change, settled, ...ending }: Ending & { before: Subscription; change: BilledChange; settled: Settle }): Billed {
+  const { after, proration } = change
   const { account } = ending
   const { standing } = account
   const isTakenOver = !isFinal(after.status) && proration !== 'NONE'
@@ -315,6 +314,6 @@ function end({ change, settled, ...ending }: Ending & { change: BilledChange; se
   const isGivenBack = change.creditsUnused || isTakenOver || isAskedBefore
   const { notes, waiting } = standing && isGivenBack ? settled(standing) : unsettled
   const isCredited = isGivenBack || (change.goesToSuccessor ?? false)
-  const closed = before ? endPeriod({ ...ending, before, next: null, isGivenBack: isCredited }) : { account, drafts: [] }
+  const closed = endPeriod({ ...ending, next: null, isGivenBack: isCredited })
   return { account: { ...closed.account, standing: null }, drafts: [...notes, ...closed.drafts], waiting }
 }

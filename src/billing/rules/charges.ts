@@ -99,7 +99,7 @@ function isPriceOf({ addonRefId, featureRefId, currency = null }: PriceOverride,
 }
 
 /** Whether the content is charged by a price that the override replaces. */
-export function isOverriding(override: PriceOverride, content: Content, currency: string): boolean {
+export function isOverriding(override: PriceOverride, content: Content, currency: string | null): boolean {
   const sold = [content.plan, ...content.addons.map(({ version }) => version)]
   return sold.some((version) => pricesIn(content, version, currency).some((price) => isPriceOf(override, version, price)))
 }

@@ -59,7 +59,7 @@ export function changeDraft({
   const stands = after ?? before
   if (!stands) return null
   const { currency } = stands
-  const credit = before && at < before.period.end ? creditOf(before, at) : nothing
+  const credit = before ? creditOf(before, at) : nothing
   const debit = after ? unusedOf(after, before ? at : Math.min(at, after.period.start)) : nothing
   // It is given back as it was charged, whatever it is now.
   const creditTax = taxOn(credit.net, before?.taxPercentage === undefined ? taxPercentage : before.taxPercentage, currency)
@@ -75,7 +75,7 @@ export function changeDraft({
   const given = decimal.negate(decimal.add(credit.net, creditTax))
   return {
     ...draft,
-    ...(given !== decimal.zero && { credits: [{ chargeId: before?.chargedBy ?? null, amount: given }] }),
+    ...(given !== decimal.zero && { credits: [{ chargeId: before!.chargedBy ?? null, amount: given }] }),
     ...(after && { isCharge: true }),
     credit: credit.net,
     debit: debit.net,

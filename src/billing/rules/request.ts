@@ -101,7 +101,7 @@ export function overridesAfter(before: PriceOverride[], agreed: object | null): 
 /** Fails with BAD_USER_INPUT when the request names a price that the content is not charged by in this currency. */
 export function checkOverrides({ priceOverrides }: BillingRequest, content: Content, currency: Terms['currency']): void {
   for (const [index, override] of (priceOverrides ?? []).entries()) {
-    if (currency !== null && isOverriding(override, content, currency)) continue
+    if (isOverriding(override, content, currency)) continue
     const path = `priceOverrides[${index}]`
     const what = override.featureRefId === null ? 'flat fee' : `price of feature "${override.featureRefId}"`
     const where = override.addonRefId === null ? `plan "${content.plan.refId}"` : `add-on "${override.addonRefId}"`

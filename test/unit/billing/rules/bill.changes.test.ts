@@ -155,6 +155,11 @@ describe('a change that begins a period', () => {
     expect(billed.account).to.deep.include({ fixedCharged: '60' })
     expect(billed.account.begun.map(({ start: at }) => at)).to.deep.equal([start, half])
   })
+  it('uses up no month of a coupon by the usage of the one before', () => {
+    const nothing = paying(0, { currentPeriod: anew, billingAnchor: half })
+    const billed = change(begin({ after: paying(0) }).account, { before: paying(0), after: nothing }, used(4, { start, end: half }))
+    expect(billed.account.begun).to.deep.equal([{ start: half, chargedFrom: half, months: 0 }])
+  })
   it('counts what is given back as none of what was spent, and with NONE gives nothing back', () => {
     const account = { ...begun(), terms: least(100) }
     expect(lines(change(account, { after }))).to.deep.equal([['35'], ['-15', '60']])
@@ -210,6 +215,20 @@ describe('a renewal', () => {
     expect(amounts.filter(([, at]) => at === start).map(([amount]) => amount)).to.satisfy((all: string[]) =>
       all.every((one) => one === '9'),
     )
+  })
+  it('remembers what it charged for usage as long as more of it may come', () => {
+    const other = { priceId: 'gone', period: { start, end: half }, amount: d(1) }
+    const { account } = renew({ ...begun(), usageCharged: [other] }, used(7))
+    expect(account.usageCharged.map(({ priceId }) => priceId)).to.deep.equal(['calls', 'gone'])
+  })
+  it('uses up a month of a coupon where its invoice comes to something, by usage too', () => {
+    const months = (rest: Partial<Request>) => {
+      const nothing = paying(0, { currentPeriod: next })
+      const { account } = begin({ after: paying(0) })
+      return change(account, { before: paying(0), after: nothing, at: end, isRenewal: true }, rest).account.begun
+    }
+    expect(months(used(5))).to.deep.equal([{ start: end, chargedFrom: end, months: 1 }])
+    expect(months(used(0))).to.deep.equal([{ start: end, chargedFrom: end, months: 0 }])
   })
   it('to nothing that is charged ends what was', () => {
     const ended = change(begun(), { after: paying(30, { billingPeriod: null, currentPeriod: null }), at: end, isRenewal: true }, used(7))
@@ -279,6 +298,9 @@ describe('the end of a subscription', () => {
         expect(asked({ before: scheduled, after, creditsUnused: false }, account).account.creditsUnusedAtEnd).to.equal(false)
         expect(asked({ before: scheduled, after }, account).account.creditsUnusedAtEnd).to.equal(true)
       }
+      // Asked again at the same instant, it is asked for all the same.
+      const silent = asked({ creditsUnused: false }).account
+      expect(asked({ before: scheduled }, silent).account.creditsUnusedAtEnd).to.equal(true)
       // A change of something else says nothing of its end.
       expect(asked({ before: scheduled, after: scheduled, creditsUnused: false }, account).account.creditsUnusedAtEnd).to.equal(true)
       expect(asked({ before: null, after: scheduled, creditsUnused: false }, account).account.creditsUnusedAtEnd).to.equal(true)
@@ -364,6 +386,18 @@ describe('a subscription that waits for its first payment', () => {
           charges('')!.funding === 'waits' ? [[], ['18.67']] : [[['-18.67', 'parent']], []],
         )
       }
+    })
+    it('after its payment, not when something else changes while it waits', () => {
+      const { account } = waiting()
+      const changed = { ...replaced, chargedBy: 'changed' }
+      for (const of of [changed, null]) {
+        const still = change(account, { before: pending(), after: pending({ salesforceId: 'x' }) }, { replaced: of })
+        expect([still.drafts, still.account]).to.deep.equal([[], account])
+      }
+    })
+    it('and not where it is sold for nothing itself', () => {
+      const { account, drafts } = waiting({}, { terms: terms({ currency: null }) })
+      expect([drafts, account.credited, account.standing]).to.deep.equal([[], null, null])
     })
     it('and not at all where there is none any more', () => {
       expect(paid(asked({}, half).account, null).drafts).to.deep.equal([])

@@ -111,6 +111,39 @@ describe('another currency', () => {
     ])
   })
 
+  it('says of each invoice why it is made', () => {
+    const reasons = ({ drafts }: ReturnType<typeof bill>) => drafts.map(({ reason, currency }) => [currency, reason])
+    expect(reasons(moved())).to.deep.equal([
+      ['USD', 'SUBSCRIPTION_UPDATE'],
+      ['JPY', 'SUBSCRIPTION_UPDATE'],
+    ])
+    const successor = { before: null, after: subscription({ id: 't', plan: inYen }), ...standard, at: half }
+    expect(reasons(bill({ account: newAccount(inJpy), change: successor, replaced: begun().standing }))).to.deep.equal([
+      ['USD', 'SUBSCRIPTION_UPDATE'],
+      ['JPY', 'SUBSCRIPTION_CREATION'],
+    ])
+    // What waited is invoiced, though nothing is given back.
+    const dearer = subscription({ plan: version('dollars', [price({ amount: d(90) }), calls]) })
+    const waits = bill({ account: begun(), change: { before: subscription(), after: dearer, ...standard, at: half, proration: 'CREATE_PRORATIONS' } })
+    const period = { start: half, end: Date.parse('2027-05-16T00:00:00Z') }
+    const after = subscription({ plan: inYen, currentPeriod: period, billingAnchor: half })
+    expect(reasons(moved({ before: dearer, after, proration: 'NONE' }, { account: waits.account }))).to.deep.equal([
+      ['USD', 'SUBSCRIPTION_UPDATE'],
+      ['JPY', 'SUBSCRIPTION_UPDATE'],
+    ])
+  })
+
+  it('of what costs nothing from then on only gives back', () => {
+    const free = version('yen', [price({ amount: d(0), currency: 'JPY' })])
+    expect(shown(moved({ after: subscription({ plan: free }) }).drafts)).to.deep.equal([['USD', '-15', '-3', '-18']])
+  })
+
+  it('from the end of a period on gives nothing back: it is over', () => {
+    const after = subscription({ plan: inYen, currentPeriod: { start: end, end: Date.parse('2027-06-01T00:00:00Z') } })
+    const { drafts } = moved({ after, at: end })
+    expect(drafts.map(({ currency, reason, total }) => [currency, reason, total])).to.deep.equal([['JPY', 'BILLING_CYCLE', '3600']])
+  })
+
   it('of tax gives back what was charged, to the cent, in as many steps as it takes', () => {
     const plan = (amount: string) => subscription({ plan: version('dollars', [price({ amount: d(amount) })]) })
     const [dear, cheap] = [plan('1996.17'), plan('341.43')]

@@ -157,6 +157,10 @@ describe('an estimate', () => {
       expect(estimate({ drafts: [draft(5), change(30, 60)] }).proration).to.deep.equal(expected)
       expect(estimate({ drafts: [change(30, 60), draft(5)] }).proration).to.deep.equal(expected)
     })
+    it('of a change at its beginning, which gives back all of it', () => {
+      const expected = { at: half, credit: '-30', creditCurrency: 'USD', debit: '60' }
+      expect(estimate({ drafts: [change(30, 60, { at: start })] }).proration).to.deep.equal(expected)
+    })
     it('and nothing where a whole one begins, or there is no change', () => {
       expect(estimate({ drafts: [change(null, 60, { at: start })] }).proration).to.equal(null)
       expect(estimate({ drafts: [draft(5)] }).proration).to.equal(null)
