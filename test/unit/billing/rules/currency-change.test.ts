@@ -124,7 +124,10 @@ describe('another currency', () => {
     ])
     // What waited is invoiced, though nothing is given back.
     const dearer = subscription({ plan: version('dollars', [price({ amount: d(90) }), calls]) })
-    const waits = bill({ account: begun(), change: { before: subscription(), after: dearer, ...standard, at: half, proration: 'CREATE_PRORATIONS' } })
+    const waits = bill({
+      account: begun(),
+      change: { before: subscription(), after: dearer, ...standard, at: half, proration: 'CREATE_PRORATIONS' },
+    })
     const period = { start: half, end: Date.parse('2027-05-16T00:00:00Z') }
     const after = subscription({ plan: inYen, currentPeriod: period, billingAnchor: half })
     expect(reasons(moved({ before: dearer, after, proration: 'NONE' }, { account: waits.account }))).to.deep.equal([
