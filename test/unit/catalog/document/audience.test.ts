@@ -10,6 +10,6 @@ describe('whom a document publishes for', () => {
     expect([...publishedForAll(document)]).to.deep.equal(['plan basic', 'addon basic'])
   })
   it('is nobody in particular where nothing is said', () => {
-    for (const document of [{}, { plans: null }]) expect(publishedForAll(document).size).to.equal(0)
+    for (const document of [null, {}, { plans: null }, { addons: null }]) expect(publishedForAll(document).size).to.equal(0)
   })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { catalogRefused, checkRevived } from '../../../../src/catalog/document/refusal.js'
+import { catalogMoved, catalogRefused, checkRevived } from '../../../../src/catalog/document/refusal.js'
 import { documentWith, parsed, planWith } from '../documents.js'
 
 describe('the refusal of a catalog', () => {
@@ -13,6 +13,21 @@ describe('the refusal of a catalog', () => {
       /^The catalog has 7 problems: plans\[0\]\.product is required; .*plans\[4\]\.product is required … and 2 more$/,
     )
     expect(refused.details).to.deep.equal({ problems })
+  })
+
+  it('names as many as it can, and no more', () => {
+    const message = (count: number) => catalogRefused(Array.from({ length: count }, (_, index) => problem(index))).message
+    expect(message(5)).to.match(/^The catalog has 5 problems: .*plans\[4\]\.product is required$/)
+    expect(message(6)).to.match(/plans\[4\]\.product is required … and 1 more$/)
+  })
+
+  it('because somebody else was faster says what is there now, and what has become of the change', () => {
+    for (const outcome of [{ changes: [] }, { problems: [problem(0)] }]) {
+      const moved = catalogMoved({ expectedVersion: 'v1', version: 'v2', outcome })
+      expect(moved).to.include({ code: 'FAILED_PRECONDITION', reason: 'CATALOG_VERSION_MISMATCH' })
+      expect(moved.message).to.include('not at version "v1" but at "v2"')
+      expect(moved.details).to.deep.equal({ expectedVersion: 'v1', version: 'v2', ...outcome })
+    }
   })
 
   it('reads well for one problem and for one without a place', () => {
@@ -38,5 +53,7 @@ describe('a definition that comes back from the archive', () => {
     })
     expect(problems.map(({ path }) => path)).to.deep.equal(['features["calls"].type', 'features["calls"].meter', 'plans["basic"].product'])
     expect(problems[0]!.message).to.include('ENUM')
+    const addons = checkRevived(wanted, { ...archived, addons: [{ refId: 'basic', product: 'another' }] })
+    expect(addons.map(({ path }) => path)).to.deep.equal(['addons["basic"].product'])
   })
 })
