@@ -111,7 +111,7 @@ export function advance(subscriptions: readonly Subscription[], now: EpochMs): A
       const { after } = executed
       // Its plan may be in trial beside it: the two are never of one plan.
       for (const [otherIndex, other] of current.entries())
-        if (otherIndex !== index && replacementTrigger(other, after, 'ACTIVE') === 'trialReplaced') move(otherIndex, 'trialReplaced', at)
+        if (replacementTrigger(other, after, 'ACTIVE') === 'trialReplaced') move(otherIndex, 'trialReplaced', at)
     } else if (next.reason) {
       const free = freeFollowUp(move(index, trigger, at), current)
       if (free) {

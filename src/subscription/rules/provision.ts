@@ -225,16 +225,18 @@ function schedulePlanChange(
     throw invalidInput('A change that waits keeps the billing country: ask for it IMMEDIATE, or give a startDate.', {
       path: 'billingCountryCode',
     })
-  const change: ScheduledChange['change'] = { type: isDowngrade ? 'Downgrade' : 'Plan', ...content, agreed }
+  const change: PlanChange = { type: isDowngrade ? 'Downgrade' : 'Plan', ...content, agreed }
   const waiting = current.scheduled.find((other) => other.executeAt === executeAt && isSamePlanChange(other.change, change))
   if (waiting) return { kind: 'existing', subscription: current, waits: true }
   return { kind: 'update', waits: true, subscription: withScheduled(current, { id: request.scheduleId, executeAt, change }) }
 }
 
-function isSamePlanChange(a: ScheduledChange['change'], b: ScheduledChange['change']): boolean {
-  if (!('plan' in a) || !('plan' in b) || a.type !== b.type) return false
+type PlanChange = Extract<ScheduledChange['change'], { type: 'Plan' | 'Downgrade' }>
+
+function isSamePlanChange(a: ScheduledChange['change'], b: PlanChange): boolean {
+  if (!('agreed' in a) || a.type !== b.type) return false
   if (a.plan.packageId !== b.plan.packageId || a.billingPeriod !== b.billingPeriod || !isSameContent(a, b)) return false
-  return a.type === 'MigrateToLatest' || b.type === 'MigrateToLatest' || agreement(a.agreed) === agreement(b.agreed)
+  return agreement(a.agreed) === agreement(b.agreed)
 }
 
 /** As a text that is the same for the same agreement; what entitlements are called here does not count, nor what billing made of a request. */

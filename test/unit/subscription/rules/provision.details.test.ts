@@ -156,6 +156,42 @@ describe('what is there already', () => {
     expect(taken).to.include({ kind: 'existing' })
   })
 
+  it('takes back what waits where that is not asked for any more, and is as it was where nothing does', () => {
+    const seats = price({ billingModel: 'PER_UNIT', featureId: 'seats', featureRefId: 'seats' })
+    const rules = product({ downgradeTiming: 'END_OF_BILLING_PERIOD' })
+    const sold = plan('basic', { prices: [seats], compatibleAddonIds: ['extra'] })
+    const quantities = [{ featureId: 'seats', featureRefId: 'seats', quantity: decimal.fromNumber(5) }]
+    const active = subscription({ plan: sold, product: rules, quantities, addons: [held(addon('extra'), 3)] })
+    const ask = (quantity: number, of: Subscription) =>
+      decide({ plan: sold, product: rules, addons: [held(addon('extra'), quantity)] }, [of])
+    const fewer = ask(1, active).subscription
+    expect(fewer.scheduled).to.have.length(1)
+    const back = ask(3, fewer)
+    expect([back.kind, back.subscription]).to.deep.equal(['update', active])
+    expect(ask(3, active)).to.deep.equal({ kind: 'existing', subscription: active })
+  })
+
+  it('is not what waits for its payment, when a trial is asked for', () => {
+    const pending = subscription({ status: 'PAYMENT_PENDING' })
+    expect(decide({ trialOverride: { ...override, trialEndDate: now + day } }, [pending]).subscription.status).to.equal('IN_TRIAL')
+  })
+
+  it('is not what was made to start at another time than it was asked for', () => {
+    const earlier = subscription({ startDate: t0, createdAt: now - day })
+    expect(decide({ startDate: now - day + 1_000 }, [earlier]).kind).to.equal('create')
+  })
+
+  it('and begins later goes on to do so', () => {
+    const upcoming = subscription({ status: 'NOT_STARTED', plan: top, startDate: now + day })
+    const decision = decide({}, [upcoming])
+    expect(decision.kind === 'create' && decision.ended).to.deep.equal([])
+  })
+
+  it('has no trial that would have ended it by now', () => {
+    const over = { ...override, trialEndDate: now, trialEndBehavior: 'CANCEL_SUBSCRIPTION' as const }
+    expect(decide({ startDate: t0, trialOverride: over }).subscription).to.include({ status: 'ACTIVE', trialEndDate: null })
+  })
+
   it('is changed at once, and nothing waits', () => {
     const sold = plan('basic', { compatibleAddonIds: ['extra'] })
     const decision = decide({ plan: sold, addons: [held(addon('extra'))] }, [subscription({ plan: sold })])
@@ -167,6 +203,7 @@ describe('what is there already', () => {
     expect(decide({ product: many }, [subscription({ product: many, resource })]).kind).to.equal('create')
     expect(decide({}, [subscription({ resource, status: 'NOT_STARTED', startDate: now + day })]).kind).to.equal('create')
     expect(() => decide({}, [trial({ resource })])).to.throw(Problem, 'allows one subscription')
+    expect(decide({}, [subscription({ resource, product: product({ id: 'other' }) })]).kind).to.equal('create')
   })
 })
 
@@ -274,6 +311,27 @@ describe('a plan change that waits', () => {
     expect(pathOf({ billingCountryCode: 'DE' })).to.equal('billingCountryCode')
     expect(pathOf({ billingCountryCode: 'DE' }, current({ billingCountryCode: 'DE' }))).to.equal(null)
     expect(pathOf({ endDate: now + 99 * day, scheduleStrategy: 'IMMEDIATE' })).to.equal(null)
+  })
+
+  it('is one of what is active, not of the trial beside it', () => {
+    const decision = decide(asked(), [trial({ plan: plan('third'), product: rules }), current()])
+    expect([decision.kind, decision.subscription.id]).to.deep.equal(['update', 'subscription'])
+  })
+
+  it('keeps the billing country where none is named', () => {
+    expect(decide(asked(), [current({ billingCountryCode: 'DE' })]).subscription.billingCountryCode).to.equal('DE')
+  })
+
+  it('is another one where it waits for another time', () => {
+    const waiting = decide(asked(), [current()]).subscription
+    const sooner = { ...waiting, scheduled: waiting.scheduled.map((one) => ({ ...one, executeAt: now + day })) }
+    expect(decide(asked({ scheduleId: 'again' }), [sooner]).subscription.scheduled.map(({ id }) => id)).to.deep.equal(['again'])
+  })
+
+  it('is another one than one of which nothing is known but its content', () => {
+    const waiting = decide(asked(), [current()]).subscription
+    const silent = { ...waiting, scheduled: waiting.scheduled.map((one) => ({ ...one, change: { ...one.change, agreed: null } as typeof one.change })) }
+    expect(decide(asked({ scheduleId: 'again' }), [silent]).subscription.scheduled.map(({ id }) => id)).to.deep.equal(['again'])
   })
 
   it('is none where a start is given, or a trial begins', () => {
