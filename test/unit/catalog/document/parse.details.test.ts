@@ -26,21 +26,42 @@ describe('a catalog document is accepted', () => {
     ['with one quantity that can be bought', pricing({ ...perSeat, minQuantity: 3, maxQuantity: 3 })],
     ['with usage of what is sold in blocks', pricing({ ...usage, blockSize: 5 })],
     ['with one tier', pricing({ ...tiered, tiers: [{ flatPrice: 1 }] })],
-    ['with tiers of units and fees', pricing({ ...tiered, tiersMode: 'GRADUATED', tiers: [{ upTo: 1, unitPrice: 1, flatPrice: 1 }, { unitPrice: 0 }] })],
+    [
+      'with tiers of units and fees',
+      pricing({ ...tiered, tiersMode: 'GRADUATED', tiers: [{ upTo: 1, unitPrice: 1, flatPrice: 1 }, { unitPrice: 0 }] }),
+    ],
     ['with prices that differ in one thing', pricing(flat, { ...flat, currency: 'EUR' }, { ...flat, country: 'AT' }, perSeat, usage)],
     ['with a trial of what is agreed', documentWith({ plans: [planWith({ pricingType: 'CUSTOM', defaultTrial: trial })] })],
     ['with everything off', { coupons: [{ refId: 'c', percentOff: 100, durationInMonths: 1200, maxRedemptions: 1 }] }],
-    ['with amounts off', { coupons: [{ refId: 'c', amountsOff: [{ amount: 1, currency: 'EUR' }, { amount: 1, currency: 'USD' }] }] }],
+    [
+      'with amounts off',
+      {
+        coupons: [
+          {
+            refId: 'c',
+            amountsOff: [
+              { amount: 1, currency: 'EUR' },
+              { amount: 1, currency: 'USD' },
+            ],
+          },
+        ],
+      },
+    ],
     [
       'with a trial that its product begins with',
       settings({ newCustomer: 'TRIAL_PERIOD', newCustomerPlan: 'basic' }, [planWith({ prices: [flat], defaultTrial: trial })]),
     ],
     [
       'with a free plan at both ends',
-      settings({ newCustomer: 'FREE_PLAN', newCustomerPlan: 'basic', endOfSubscription: 'DOWNGRADE_TO_FREE', downgradePlan: 'basic' }, [planWith({})]),
+      settings({ newCustomer: 'FREE_PLAN', newCustomerPlan: 'basic', endOfSubscription: 'DOWNGRADE_TO_FREE', downgradePlan: 'basic' }, [
+        planWith({}),
+      ]),
     ],
     ['with one name for a plan and an add-on', documentWith({ plans: [planWith({})], addons: [planWith({})] })],
-    ['with a base plan of two', documentWith({ plans: [planWith({}), planWith({ refId: 'a', basePlan: 'basic' }), planWith({ refId: 'b', basePlan: 'basic' })] })],
+    [
+      'with a base plan of two',
+      documentWith({ plans: [planWith({}), planWith({ refId: 'a', basePlan: 'basic' }), planWith({ refId: 'b', basePlan: 'basic' })] }),
+    ],
   ]
   for (const [name, input] of cases) it(name, () => expect(refusals(input)).to.deep.equal([]))
 })
@@ -52,7 +73,16 @@ describe('a catalog document is refused', () => {
     ['with one refId for two products', documentWith({ products: [...products, { refId: 'cloud' }] }), 'products[2].refId'],
     ['with one refId for two plans', documentWith({ plans: [planWith({}), planWith({})] }), 'plans[1].refId'],
     ['with one refId for two add-ons', documentWith({ addons: [planWith({}), planWith({})] }), 'addons[1].refId'],
-    ['with one refId for two coupons', { coupons: [{ refId: 'c', percentOff: 1 }, { refId: 'c', percentOff: 1 }] }, 'coupons[1].refId'],
+    [
+      'with one refId for two coupons',
+      {
+        coupons: [
+          { refId: 'c', percentOff: 1 },
+          { refId: 'c', percentOff: 1 },
+        ],
+      },
+      'coupons[1].refId',
+    ],
     [
       'with what an ENUM has not',
       entitling({ feature: 'regions', values: ['eu'], limit: 1, unlimited: true, softLimit: true, resetPeriod: 'DAY' }),
@@ -62,7 +92,11 @@ describe('a catalog document is refused', () => {
       'plans[0].entitlements[0].resetPeriod',
     ],
     ['with values of a NUMBER', entitling({ feature: 'calls', limit: 1, values: ['a'] }), 'plans[0].entitlements[0].values'],
-    ['with a limit that is negative or none', entitling({ feature: 'calls', limit: Number.POSITIVE_INFINITY }), 'plans[0].entitlements[0].limit'],
+    [
+      'with a limit that is negative or none',
+      entitling({ feature: 'calls', limit: Number.POSITIVE_INFINITY }),
+      'plans[0].entitlements[0].limit',
+    ],
     [
       'with what a flat fee has not',
       pricing({ ...flat, tiers: [{ unitPrice: 1 }], tiersMode: 'VOLUME', maxQuantity: 1 }),
@@ -72,9 +106,21 @@ describe('a catalog document is refused', () => {
     ],
     ['with a least quantity of usage', pricing({ ...usage, minQuantity: 1 }), `${place}.minQuantity`],
     ['with a least quantity that is no value', pricing({ ...perStorage, minQuantity: 2 ** 31 }), `${place}.minQuantity`],
-    ['with a first tier of nothing', pricing({ ...tiered, tiers: [{ upTo: 0, unitPrice: 1 }, { unitPrice: 1 }] }), `${place}.tiers[0].upTo`],
-    ['with an amount and tiers of what is sold by the unit', pricing({ ...perSeat, tiersMode: 'VOLUME', tiers: [{ unitPrice: 1 }] }), place],
-    ['with a plan that is agreed and has prices', documentWith({ plans: [planWith({ pricingType: 'CUSTOM', prices: [flat] })] }), 'plans[0].pricingType'],
+    [
+      'with a first tier of nothing',
+      pricing({ ...tiered, tiers: [{ upTo: 0, unitPrice: 1 }, { unitPrice: 1 }] }),
+      `${place}.tiers[0].upTo`,
+    ],
+    [
+      'with an amount and tiers of what is sold by the unit',
+      pricing({ ...perSeat, tiersMode: 'VOLUME', tiers: [{ unitPrice: 1 }] }),
+      place,
+    ],
+    [
+      'with a plan that is agreed and has prices',
+      documentWith({ plans: [planWith({ pricingType: 'CUSTOM', prices: [flat] })] }),
+      'plans[0].pricingType',
+    ],
     ['with an add-on that is paid and has none', documentWith({ addons: [planWith({ pricingType: 'PAID' })] }), 'addons[0].prices'],
     [
       'with what belongs to another product',
@@ -83,7 +129,12 @@ describe('a catalog document is refused', () => {
         products: [
           {
             refId: 'cloud',
-            settings: { newCustomer: 'FREE_PLAN', newCustomerPlan: 'other', endOfSubscription: 'DOWNGRADE_TO_FREE', downgradePlan: 'other' },
+            settings: {
+              newCustomer: 'FREE_PLAN',
+              newCustomerPlan: 'other',
+              endOfSubscription: 'DOWNGRADE_TO_FREE',
+              downgradePlan: 'other',
+            },
           },
           { refId: 'desk' },
         ],
@@ -111,7 +162,16 @@ describe('a catalog document is refused', () => {
     [
       'with what is not there in what cannot be read',
       documentWith({
-        plans: [{ refId: 5, product: 'nope', basePlan: 'no base', compatibleAddons: [7, 'no add-on'], entitlements: [{ feature: 'no', limit: -1 }], __proto: 1 }],
+        plans: [
+          {
+            refId: 5,
+            product: 'nope',
+            basePlan: 'no base',
+            compatibleAddons: [7, 'no add-on'],
+            entitlements: [{ feature: 'no', limit: -1 }],
+            __proto: 1,
+          },
+        ],
         addons: [{ refId: 5, product: 'cloud', dependencies: ['none'], constructor: 'x', prices: [{ feature: 'no' }] }],
       }),
       'plans[0].__proto',
@@ -130,9 +190,13 @@ describe('a catalog document is refused', () => {
       'addons[0].dependencies[0]',
       'addons[0].prices[0].feature',
     ],
-    ['with plans in a circle that others lead to', documentWith({
-      plans: [planWith({ basePlan: 'a' }), planWith({ refId: 'a', basePlan: 'b' }), planWith({ refId: 'b', basePlan: 'a' })],
-    }), 'plans[2].basePlan'],
+    [
+      'with plans in a circle that others lead to',
+      documentWith({
+        plans: [planWith({ basePlan: 'a' }), planWith({ refId: 'a', basePlan: 'b' }), planWith({ refId: 'b', basePlan: 'a' })],
+      }),
+      'plans[2].basePlan',
+    ],
   ]
   for (const [name, input, ...at] of cases) it(name, () => expect(paths(refusals(input))).to.deep.equal(at))
 
@@ -143,7 +207,11 @@ describe('a catalog document is refused', () => {
 
   it('with the first and the last of a long circle', () => {
     const circle = (count: number) =>
-      refusals(documentWith({ plans: Array.from({ length: count }, (_, index) => planWith({ refId: `p${index}`, basePlan: `p${(index + 1) % count}` })) }))[0]!
+      refusals(
+        documentWith({
+          plans: Array.from({ length: count }, (_, index) => planWith({ refId: `p${index}`, basePlan: `p${(index + 1) % count}` })),
+        }),
+      )[0]!
     const names = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `p${from + index}`).join(' -> ')
     expect(circle(20)).to.equal(`plans[19].basePlan: leads back to itself: ${names(0, 20)} -> p0`)
     expect(circle(21)).to.equal(`plans[20].basePlan: leads back to itself: ${names(0, 10)} -> … -> ${names(11, 21)} -> p0`)
@@ -165,19 +233,27 @@ describe('a catalog document is refused', () => {
   })
 
   it('with what is in force last, by its name, and in the order of the document', () => {
-    const current = parsed(documentWith({ products: [{ refId: 'b c' }, { refId: 'cloud' }], plans: [planWith({ refId: 'p', product: 'b c', basePlan: null })] }))
-    const taken = { products: [{ refId: 'cloud', settings: { downgradePlan: 'x' } }], features: [{ refId: 'calls', type: 'ENUM', enumValues: ['a'] }] }
+    const current = parsed(
+      documentWith({ products: [{ refId: 'b c' }, { refId: 'cloud' }], plans: [planWith({ refId: 'p', product: 'b c', basePlan: null })] }),
+    )
+    const taken = {
+      products: [{ refId: 'cloud', settings: { downgradePlan: 'x' } }],
+      features: [{ refId: 'calls', type: 'ENUM', enumValues: ['a'] }],
+    }
     expect(paths(refusals(taken, { current, archiveMissing: false }))).to.deep.equal([
       'features[0].type',
       'features[0].meter',
       'products[0].settings.downgradePlan',
     ])
     const base = parsed(documentWith({ addons: [planWith({ refId: 'a' })], plans: [planWith({ compatibleAddons: ['a'] })], products }))
-    expect(paths(refusals({ addons: [planWith({ refId: 'a', product: 'desk' })], plans: [{ refId: 'new', product: 'x' }] }, { current: base, archiveMissing: false }))).to.deep.equal([
-      'plans[0].product',
-      'plans["basic"].compatibleAddons[0]',
-      'addons[0].product',
-    ])
+    expect(
+      paths(
+        refusals(
+          { addons: [planWith({ refId: 'a', product: 'desk' })], plans: [{ refId: 'new', product: 'x' }] },
+          { current: base, archiveMissing: false },
+        ),
+      ),
+    ).to.deep.equal(['plans[0].product', 'plans["basic"].compatibleAddons[0]', 'addons[0].product'])
   })
 })
 
@@ -207,12 +283,12 @@ describe('the text of a catalog', () => {
   })
   it('nests as deep as it may', () => {
     const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)])
-    expect([isDeeper(nested(3), 3), isDeeper(nested(4), 3), isDeeper({ a: null, b: { c: {} } }, 2), isDeeper({ a: { b: { c: {} } } }, 2)]).to.deep.equal([
-      false,
-      true,
-      true,
-      true,
-    ])
+    expect([
+      isDeeper(nested(3), 3),
+      isDeeper(nested(4), 3),
+      isDeeper({ a: null, b: { c: {} } }, 2),
+      isDeeper({ a: { b: { c: {} } } }, 2),
+    ]).to.deep.equal([false, true, true, true])
     expect(isDeeper({ a: null, b: { c: 1 } }, 2)).to.equal(false)
     expect(readCatalogText(depth(maxCatalogDepth - 1))).to.have.property('input')
     expect(readCatalogText(depth(maxCatalogDepth))).to.have.property('problems')

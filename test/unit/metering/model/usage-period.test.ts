@@ -152,7 +152,8 @@ describe('usage period', () => {
 
   it('does so also in the period that the count begins with, whatever the anchor', () => {
     const at = ms('1970-01-05T12:00:00Z')
-    const of = (period: ResetPeriod, rule: ResetRule) => usagePeriodAt({ period, rule, anchor: ms('2026-05-05T05:05:05Z'), timeZone: 'UTC', at })
+    const of = (period: ResetPeriod, rule: ResetRule) =>
+      usagePeriodAt({ period, rule, anchor: ms('2026-05-05T05:05:05Z'), timeZone: 'UTC', at })
     expect(of('WEEK', 'EverySunday')).to.deep.equal({ start: ms('1970-01-04T00:00:00Z'), end: ms('1970-01-11T00:00:00Z') })
     expect(of('MONTH', 'StartOfTheMonth')).to.deep.equal({ start: 0, end: ms('1970-02-01T00:00:00Z') })
   })

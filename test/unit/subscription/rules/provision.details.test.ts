@@ -330,7 +330,10 @@ describe('a plan change that waits', () => {
 
   it('is another one than one of which nothing is known but its content', () => {
     const waiting = decide(asked(), [current()]).subscription
-    const silent = { ...waiting, scheduled: waiting.scheduled.map((one) => ({ ...one, change: { ...one.change, agreed: null } as typeof one.change })) }
+    const silent = {
+      ...waiting,
+      scheduled: waiting.scheduled.map((one) => ({ ...one, change: { ...one.change, agreed: null } as typeof one.change })),
+    }
     expect(decide(asked({ scheduleId: 'again' }), [silent]).subscription.scheduled.map(({ id }) => id)).to.deep.equal(['again'])
   })
 
