@@ -58,6 +58,14 @@ describe('the difference of two catalogs', () => {
     ])
   })
 
+  it('names no fields of what is created or archived, also where what it inherits changes', () => {
+    const created = planWith({ refId: 'a-new', basePlan: 'c-free' })
+    const wanted = ladder(20)
+    const changes = difference(parsed(ladder(10)), { ...wanted, plans: [...(wanted.plans as unknown[]), created] })
+    expect(changes.find(({ refId }) => refId === 'a-new')).to.deep.equal({ kind: 'plan', refId: 'a-new', action: 'create', fields: [] })
+    for (const { action, fields } of difference(parsed(ladder(10)), {})) expect([action, fields]).to.deep.equal(['archive', []])
+  })
+
   it('says which fields changed, from what to what', () => {
     const current = parsed(documentWith({ products: [{ refId: 'cloud' }] }))
     const wanted = documentWith({
