@@ -124,8 +124,8 @@ describe('traces', function () {
       expect(statement.kind).to.equal(3)
     }
     // The short way is one statement, the long one a transaction of several.
-    const [, operation, table] = /^(\w+) (\w+)$/.exec(counted.name)!
-    expect(counted.attributes).to.include({ 'db.operation.name': operation, 'db.collection.name': table })
+    const [, verb, table] = /^(\w+) (\w+)$/.exec(counted.name)!
+    expect(counted.attributes).to.include({ 'db.operation.name': verb, 'db.collection.name': table })
     expect(counted.attributes['db.query.text']).to.match(new RegExp(`${table}.*\\$1`))
     const committed = statements.find(({ name }) => name === 'COMMIT') ?? counted
     const reply = only(steps, 'reply')
