@@ -138,7 +138,7 @@ describe('traces', function () {
 
   it('go on where the change is delivered', async () => {
     await ask(report, { input: { ...input, idempotencyKey: 'another-key' } }, { traceparent: traceparent(2) })
-    const spans = await traceWith(traceIdOf(2), 'process cache-invalidation')
+    const spans = await traceWith(traceIdOf(2), 'process usage-ingestion', 'send cache-invalidation', 'process cache-invalidation')
     const sent = parentOf(spans, spans.find(({ name }) => name === 'process cache-invalidation')!)
     expect([sent.name, parentOf(spans, sent).name]).to.deep.equal(['send cache-invalidation', 'process usage-ingestion'])
   })
