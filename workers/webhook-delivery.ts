@@ -3,6 +3,7 @@ import { Sender } from '../src/notifications/webhooks/attempt.js'
 import { targetsOf, webhookVariables } from '../src/notifications/webhooks/config.js'
 import { extendIntervalMs, WebhookDelivery } from '../src/notifications/webhooks/delivery.js'
 import { Sealing } from '../src/notifications/webhooks/secrets.js'
+import { loadTracing } from '../src/platform/cloud/traces.js'
 import { databaseVariables, port, positive, processVariables } from '../src/platform/config.js'
 import { DatabaseClock } from '../src/platform/database-clock.js'
 import { connectPostgres } from '../src/platform/postgres.js'
@@ -28,7 +29,7 @@ const deletedAtOnce = 5_000
  * Sends committed events to the webhook endpoints of the host application. Several copies may run: an endpoint is leased to one of them at a time, and an event that is
  * sent twice has the same id.
  */
-await runProcess({ name: 'webhook-delivery', spec: webhookDeliveryConfig }, async (config, life) => {
+await runProcess({ name: 'webhook-delivery', spec: webhookDeliveryConfig, loadTracing }, async (config, life) => {
   const { pool, prisma } = await connectPostgres(life, config.DATABASE_URL.reveal(), {
     poolSize: config.DATABASE_POOL_SIZE,
     isPooler: config.DATABASE_DIRECT_URL !== undefined,

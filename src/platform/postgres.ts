@@ -296,7 +296,7 @@ async function learnEpoch(epoch: DatabaseEpoch, client: pg.ClientBase): Promise<
 
 const asOptions = (settings: Record<string, string>) =>
   Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
+    .map((setting) => `-c ${setting.join('=')}`)
     .join(' ')
 
 /** What each connection of the database would be asked, and told, is not for each of PgBouncer's. */
@@ -305,9 +305,7 @@ function watchPooler(life: Life, pool: pg.Pool, epoch: DatabaseEpoch): void {
   pool.query<{ limit: string }>(`SELECT current_setting('statement_timeout') AS limit`).then(
     ({ rows }) => {
       if (rows[0]?.limit === '0')
-        life.log.warn(
-          'the user of PgBouncer has no statement_timeout: a statement that hangs holds its locks until it is done (docs/scaling)',
-        )
+        life.log.warn('the user of PgBouncer has no statement_timeout: a statement that hangs keeps its locks (docs/scaling)')
     },
     () => undefined,
   )

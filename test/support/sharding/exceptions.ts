@@ -10,6 +10,7 @@ export interface Exception {
 }
 
 const sweep = (sql: string, ...tables: string[]) => ({ sql, faults: tables.map((table): Fault => `sweeps ${table}`) })
+const lock = (sql: string, table: string) => ({ sql, faults: [`locks by a sweep ${table}` as Fault] })
 const write = (sql: string, ...tables: string[]) => ({ sql, faults: tables.map((table): Fault => `writes by a sweep ${table}`) })
 
 export const exceptions: readonly Exception[] = [
@@ -96,20 +97,38 @@ export const exceptions: readonly Exception[] = [
     ],
   },
   {
-    what: 'Dropping and making months of raw events; deleting old identities of usage',
+    what: 'Dropping and making months of raw events and of the audit log; deleting old identities of usage',
     why: 'by age, whole partitions or block by block, on the server that has them',
     statements: [
       sweep('SELECT EXISTS (SELECT FROM pending_batch AS batch JOIN', 'pending_batch', 'raw_event'),
       { sql: 'WITH moved AS (DELETE FROM raw_event_default', faults: ['inserts without raw_event', 'writes by a sweep raw_event'] },
+      sweep('(SELECT min(at) FROM audit_entry_default)', 'audit_entry'),
+      { sql: 'WITH moved AS (DELETE FROM audit_entry_default', faults: ['inserts without raw_event', 'writes by a sweep audit_entry'] },
       write('WHERE ctid >= $1::tid AND ctid < $2::tid', 'ingestion_key'),
     ],
   },
   {
-    what: 'Gauges: how late due work is, and how many calls of the billing provider wait',
+    what: 'Webhook endpoints with something to be sent, and the leases of a worker; old events',
+    why: 'looked for by the workers, which lease endpoints of any environment; what is sent then is read by environment',
+    statements: [
+      lock('WITH free AS MATERIALIZED ( SELECT environment_id, id FROM webhook_endpoint', 'webhook_endpoint'),
+      write('WHERE id = ANY($2::uuid[]) AND leased_by = $1::uuid', 'webhook_endpoint'),
+      sweep('FROM added AS event JOIN webhook_endpoint', 'webhook_endpoint'),
+      sweep('DELETE FROM notification_event AS event USING', 'notification_event'),
+    ],
+  },
+  {
+    what: 'Trials that end soon',
+    why: 'looked for in all environments that hear of it; each is told by environment',
+    statements: [sweep('AND s.told_trial_end IS DISTINCT FROM', 'subscription')],
+  },
+  {
+    what: 'Gauges: how late due work is, and how many calls of the billing provider and webhooks wait',
     why: 'one number for the whole platform',
     statements: [
       sweep('min(due_at)))::float8 AS seconds FROM promotional_entitlement', 'promotional_entitlement'),
       sweep('min(due_at)))::float8 AS seconds FROM subscription', 'subscription'),
+      sweep("(SELECT count(*) FROM (SELECT FROM webhook_delivery WHERE status = 'PENDING'", 'webhook_delivery', 'webhook_endpoint'),
       sweep("SELECT count(*) FILTER (WHERE state = 'WAITING') AS waiting", 'billing_intent'),
     ],
   },

@@ -106,7 +106,7 @@ function readMadeUp(expression: string, found: Statements): void {
   const call = (parseSync(`SELECT ${expression}`).stmts![0]!.stmt as Node).SelectStmt.targetList[0].ResTarget.val.FuncCall
   const text: string | undefined = call?.args[0].A_Const?.sval?.sval
   if (text === undefined) found.unread.push(expression)
-  else found.texts.push(text.replaceAll('%I', 'raw_event_default').replaceAll('%L', "''"))
+  else found.texts.push(text.replaceAll(/%[Is]/g, 'raw_event_default').replaceAll('%L', "''"))
 }
 
 function asStatement({ query, parseMode }: { query: string; parseMode: number }): string {
