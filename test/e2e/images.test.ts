@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.js'
 import { imagesOf, readStages, type Stage } from '../support/images.js'
 import { productionPackages } from '../support/production-packages.js'
 import { testRedisPrefix, testRedisUrl } from '../support/redis.js'
+import { testSecretsKey } from '../support/webhooks.js'
 import { byCallers } from './doors.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -183,7 +184,9 @@ describe('what the images run', () => {
     const release = start(stage, commands.find(({ name }) => name === 'release')!.command, { DATABASE_URL: database.url })
     expect(await release.ended, release.output()).to.equal(0)
     const servers = commands.filter(({ name }) => !['release', 'sidecar', 'queue-consumption'].includes(name))
-    await byCallers(2, servers, async ({ command }) => holds(stage, command, { ...stores, PORT: await port(), METRICS_PORT: await port() }))
+    await byCallers(2, servers, async ({ command }) =>
+      holds(stage, command, { ...stores, SECRETS_KEY: testSecretsKey, PORT: await port(), METRICS_PORT: await port() }),
+    )
   })
 
   it('says in its health check who does not answer', async () => {

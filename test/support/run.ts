@@ -30,12 +30,11 @@ interface Lane {
 /** Runs mocha on the files and answers the counts; a run that crashes or does not end counts as one failure more. */
 async function runMocha({ files, mochaArguments, isKept }: Lane, env: NodeJS.ProcessEnv): Promise<TestCounts> {
   const mocha = join(root, 'node_modules', 'mocha', 'bin', 'mocha.js')
-  // What is sent to PostgreSQL is watched where there is one.
-  const hooks = ['support/leaks.ts', ...(env.TEST_DATABASE_URL ? ['support/sharding/sent-statements.ts'] : [])]
+  const hooks = compiledFile(root, 'support/leaks.ts')
   const args = [
     '--reporter',
     compiledFile(root, 'support/reporter.ts'),
-    ...hooks.map((file) => compiledFile(root, file)).flatMap((file) => (existsSync(file) ? ['--require', file] : [])),
+    ...(existsSync(hooks) ? ['--require', hooks] : []),
     // Real services on a busy machine; a unit test keeps mocha's own 2 s.
     ...(env.TEST_DATABASE_URL ? ['--timeout', '20000'] : []),
     ...(isKept && process.stdout.isTTY ? ['--color'] : []),

@@ -15,6 +15,7 @@ import { withinSignal } from '../../../src/platform/within-signal.js'
 import { administer } from '../../support/database.js'
 import { eventually } from '../../support/eventually.js'
 import { OwnProcesses } from '../../support/own-processes.js'
+import { testSecretsKey } from '../../support/webhooks.js'
 import { Load } from './load.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -96,7 +97,14 @@ describe('the platform behind PgBouncer in transaction mode', function () {
   /** A process of this project to its end, with the addresses that it is told. */
   const run = (file: string, urls: Record<string, string>, ...args: string[]) =>
     new Promise<{ code: number; said: string }>((resolve) => {
-      const env = { PATH: process.env.PATH, REDIS_URL: process.env.TEST_REDIS_URL, PORT: '0', METRICS_PORT: '0', ...urls }
+      const env = {
+        PATH: process.env.PATH,
+        REDIS_URL: process.env.TEST_REDIS_URL,
+        PORT: '0',
+        METRICS_PORT: '0',
+        SECRETS_KEY: testSecretsKey,
+        ...urls,
+      }
       execFile(process.execPath, [join(root, 'dist', file), ...args], { env }, (error, stdout, stderr) =>
         resolve({ code: error ? Number(error.code) : 0, said: `${stdout}${stderr}` }),
       )

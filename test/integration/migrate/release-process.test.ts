@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { schemaFolders } from '../../../src/platform/schema.js'
 import { requiredVariable } from '../../support/database.js'
+import { testSecretsKey } from '../../support/webhooks.js'
 import { Scratch } from './fixture.js'
 
 type Exit = { code: number; stdout: string; stderr: string }
@@ -55,7 +56,7 @@ describe('the release process', function () {
       from unnest(array['20261128000000_initial', '20261128100100_customer_imports', '20261128180001_told_reports']) with ordinality as made (name, ord);
       create table customer (id int);
       insert into customer values (1)`)
-    const env = { DATABASE_URL: scratch.url(), REDIS_URL: requiredVariable('TEST_REDIS_URL'), PORT: '0' }
+    const env = { DATABASE_URL: scratch.url(), REDIS_URL: requiredVariable('TEST_REDIS_URL'), PORT: '0', SECRETS_KEY: testSecretsKey }
     for (const path of ['src/migrate.js', 'src/web/main.js', 'workers/event-aggregation.js']) {
       const exit = await runFile(path, env)
       expect(exit.code, path).to.equal(1)

@@ -1,11 +1,9 @@
 import { expect } from 'chai'
 import { Client } from 'pg'
-import { silentLogger } from '../../../src/platform/logger.js'
-import { openPostgres } from '../../../src/platform/postgres.js'
-import { Life } from '../../../src/platform/process.js'
 import { createTestDatabase, type TestDatabase } from '../../support/database.js'
 import { keyExceptions } from '../../support/sharding/exceptions.js'
-import { takeFound } from '../../support/sharding/sent-statements.js'
+import { watchStatements } from '../../support/sharding/sent-statements.js'
+import { openFrontDoor } from '../web/front-door.js'
 
 /** Partitions have the keys of their tables. */
 const tables = `
@@ -73,23 +71,44 @@ describe('keys of a database that is sharded by environment', () => {
     expect(found).to.deep.equal(['table note', 'index coupon_id_key', 'foreign key coupon_also_fkey'])
   })
 
-  it('are of no use to a statement that leaves it out, which fails the run of the test that had it sent', async () => {
-    const life = new Life('sharding', silentLogger())
-    const before = takeFound()
-    const { pool, prisma } = openPostgres(life, database.url, { poolSize: 1 })
-    // Not as it stands in a test, which may ask what it likes.
-    const statement = [
-      'SELECT count(*) FROM customer',
-      'JOIN coupon ON coupon.id = customer.coupon_id',
-      'WHERE customer.environment_id = $1',
-    ].join(' ')
-    await pool.query(statement, [null])
-    await prisma.customer.findFirst({ where: { refId: 'acme' } })
-    await life.stop()
-    const [ofPool, ofPrisma, ...others] = takeFound()
-    expect(before).to.deep.equal([])
-    expect(ofPool).to.equal(`apart coupon: ${statement}`)
-    expect(ofPrisma).to.match(/^sweeps customer: SELECT .*FROM "public"."customer" WHERE .*"ref_id" = \$1/)
-    expect(others).to.deep.equal([])
+  it('are of no use to a statement that leaves it out, which is found when it is sent', async () => {
+    const watched = await watchStatements()
+    try {
+      const { rows } = await client.query<{ count: string }>(
+        'SELECT count(*) FROM customer JOIN coupon ON coupon.id = customer.coupon_id WHERE customer.environment_id IS NULL',
+      )
+      expect(rows).to.have.length(1)
+      expect(watched.take()).to.have.length(1)
+    } finally {
+      watched.end()
+    }
+  })
+
+  it('are used by what is sent when a customer comes, buys, uses, changes and goes', async function () {
+    this.timeout(60_000)
+    const door = await openFrontDoor()
+    const watched = await watchStatements()
+    try {
+      const run = async (operation: string, type: string, input: object, fields: string) => {
+        const { errors } = await door.ask(`mutation ($input: ${type}!) { ${operation}(input: $input) ${fields} }`, { input })
+        expect(errors, operation).to.equal(undefined)
+      }
+      const plan = { customerId: 'acme', planId: 'team', billingPeriod: 'MONTHLY' }
+      await run('provisionCustomer', 'ProvisionCustomerInput', { customerId: 'acme' }, '{ customer { id } }')
+      await run('provisionSubscriptionV2', 'ProvisionSubscriptionInput', { ...plan, subscriptionId: 'sub' }, '{ id }')
+      await run('updateOneCustomer', 'UpdateCustomerInput', { customerId: 'acme', name: 'Acme' }, '{ id }')
+      const question = { customerId: 'acme', featureId: 'api-calls' }
+      for (const query of [
+        'query ($query: FetchEntitlementQuery!) { entitlement(query: $query) { isGranted } }',
+        '{ customers { edges { node { id } } } subscriptions { edges { node { id } } } paywall { plans { refId } } }',
+      ])
+        expect((await door.ask(query, query.includes('$query') ? { query: question } : {})).errors, query).to.equal(undefined)
+      await run('cancelSubscription', 'SubscriptionCancellationInput', { subscriptionId: 'sub' }, '{ id }')
+      await run('archiveCustomer', 'ArchiveCustomerInput', { customerId: 'acme' }, '{ id }')
+      expect(watched.take()).to.deep.equal([])
+    } finally {
+      watched.end()
+      expect(await door.close()).to.deep.equal([])
+    }
   })
 })

@@ -1,20 +1,10 @@
-/** Fails the run when the code has sent PostgreSQL a statement that does not say its environment, and that is no known exception. */
-import { readdirSync, readFileSync } from 'node:fs'
+/** What is sent to PostgreSQL while a test runs, however it was put together: statements that do not say their environment, and are no known exception. */
+import { readFileSync } from 'node:fs'
 import { loadModule } from 'libpg-query'
 import pg from 'pg'
-import { readSchema, templatesOf } from '../table-use.js'
+import { readSchema } from '../table-use.js'
 import { knownAs, plain } from './exceptions.js'
 import { type Fault, faultsOf } from './scope.js'
-
-/** What was sent, once each, with what is wrong with it. */
-const found = new Set<string>()
-
-/** What was found until now, which fails nothing then. */
-export function takeFound(): string[] {
-  const all = [...found]
-  found.clear()
-  return all
-}
 
 const { tables } = readSchema(readFileSync('prisma/schema.prisma', 'utf8'))
 const judged = new Map<string, readonly Fault[]>()
@@ -41,39 +31,28 @@ function judge(text: string): readonly Fault[] {
   return faults
 }
 
-/** SQL that stands in a test, with enough of it to be told from all other: a test may ask what it likes. What stands in none is the code's. */
-function readTests(): RegExp[] {
-  return readdirSync('test', { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) => templatesOf(readFileSync(`test/${file}`, 'utf8')))
-    .map(({ parts }) => parts.map(plain))
-    .filter(([first]) => /^(?:WITH|SELECT|INSERT INTO|UPDATE|DELETE FROM|TRUNCATE)\b.{12}/i.test(first!))
-    .map((parts) => new RegExp(`^${parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('.*')}$`))
-}
-let ofTests: RegExp[] | undefined
-
-function look(query: unknown): void {
-  const text = typeof query === 'string' ? query : (query as { text?: unknown } | null)?.text
-  if (typeof text !== 'string') return
-  const faults = judge(text).filter((fault) => !knownAs(text, fault))
-  if (faults.length === 0) return
-  ofTests ??= readTests()
-  if (!ofTests.some((pattern) => pattern.test(plain(text)))) found.add(`${faults.join(', ')}: ${plain(text)}`)
-}
-
-export const mochaHooks = {
-  async beforeAll() {
-    await loadModule()
-    const { query } = pg.Client.prototype
-    // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks, streams and promises
-    pg.Client.prototype.query = function (this: pg.Client, ...args: any[]): any {
-      look(args[0])
-      return query.apply(this, args as never)
+/** What is wrong with what is sent by the connections of this process from now on, once each. */
+export async function watchStatements(): Promise<{ take(): string[]; end(): void }> {
+  await loadModule()
+  const found = new Set<string>()
+  const { query } = pg.Client.prototype
+  // biome-ignore lint/suspicious/noExplicitAny: pg overloads this for callbacks, streams and promises
+  pg.Client.prototype.query = function (this: pg.Client, ...args: any[]): any {
+    const text: unknown = typeof args[0] === 'string' ? args[0] : args[0]?.text
+    if (typeof text === 'string') {
+      const faults = judge(text).filter((fault) => !knownAs(text, fault))
+      if (faults.length > 0) found.add(`${faults.join(', ')}: ${plain(text)}`)
     }
-  },
-  /** At the end, as a root hook that fails ends the run there and then. */
-  afterAll() {
-    const all = takeFound()
-    if (all.length > 0) throw new Error(`Statements that do not say the environment of their tables:\n  ${all.join('\n  ')}`)
-  },
+    return query.apply(this, args as never)
+  }
+  return {
+    take() {
+      const all = [...found]
+      found.clear()
+      return all
+    },
+    end() {
+      pg.Client.prototype.query = query
+    },
+  }
 }
