@@ -41,10 +41,12 @@ export const resetRules: Readonly<Record<ResetPeriod, readonly ResetRule[]>> = {
   YEAR: ['SubscriptionStart'],
 }
 
-const require = createRequire(import.meta.url)
-
 /** Loaded when the first zone other than UTC is met: readers that meet none, such as the sidecar, do without its memory. */
-const temporal = () => (require('temporal-polyfill') as typeof import('temporal-polyfill')).Temporal
+let loaded: typeof import('temporal-polyfill') | undefined
+function temporal(): typeof import('temporal-polyfill').Temporal {
+  loaded ??= createRequire(import.meta.url)('temporal-polyfill') as typeof import('temporal-polyfill')
+  return loaded.Temporal
+}
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -128,11 +130,11 @@ function toLocal(at: EpochMs, timeZone: string): number {
   return at + temporal().Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1e6
 }
 
-/** The instant at which a wall clock in the zone shows `local`: as Temporal's default, `compatible`, for times that do not exist or exist twice. */
+/** The instant at which a wall clock in the zone shows `local`: Temporal's `compatible` for times that do not exist or exist twice. */
 function fromLocal(local: number, timeZone: string): EpochMs {
   if (isUtc(timeZone)) return local
   const wallClock = temporal().Instant.fromEpochMilliseconds(local).toZonedDateTimeISO('UTC').toPlainDateTime()
-  return wallClock.toZonedDateTime(timeZone).epochMilliseconds
+  return wallClock.toZonedDateTime(timeZone, { disambiguation: 'compatible' }).epochMilliseconds
 }
 
 function monthsBetween(from: number, to: number): number {

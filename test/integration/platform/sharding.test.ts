@@ -100,10 +100,10 @@ describe('keys of a database that is sharded by environment', () => {
       const question = { customerId: 'acme', featureId: 'api-calls' }
       for (const query of [
         'query ($query: FetchEntitlementQuery!) { entitlement(query: $query) { isGranted } }',
-        '{ customers { edges { node { id } } } subscriptions { edges { node { id } } } paywall { plans { refId } } }',
+        '{ sdkConfiguration { showWatermark } }',
       ])
         expect((await door.ask(query, query.includes('$query') ? { query: question } : {})).errors, query).to.equal(undefined)
-      await run('cancelSubscription', 'SubscriptionCancellationInput', { subscriptionId: 'sub' }, '{ id }')
+      await run('cancelSubscription', 'SubscriptionCancellationInput', { subscriptionRefId: 'sub' }, '{ id }')
       await run('archiveCustomer', 'ArchiveCustomerInput', { customerId: 'acme' }, '{ id }')
       expect(watched.take()).to.deep.equal([])
     } finally {
