@@ -32,6 +32,7 @@ export const entityKinds = [
   'USAGE_EVENT',
   'USAGE_MEASUREMENT',
   'USAGE_RECOMPUTATION',
+  'WEBHOOK_ENDPOINT',
 ] as const
 export type EntityKind = (typeof entityKinds)[number]
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { Webhook } from 'standardwebhooks'
+import { byRule } from '../../audit/record/origin.js'
 import { recordEvents } from '../../changes/events.js'
 import type { Clock } from '../../kernel/clock.js'
 import type { Logger } from '../../platform/logger.js'
@@ -9,7 +10,7 @@ import type { PrismaClient } from '../../platform/postgres.js'
 import { inPoolTransaction, inTransaction } from '../../platform/transaction.js'
 import type { Sender } from './attempt.js'
 import { runLane } from './lane.js'
-import { type DisabledReason, disableEndpoint } from './records/endpoints.js'
+import { disableEndpoint } from './records/endpoints.js'
 import {
   type Consequence,
   clearFailures,
@@ -24,6 +25,7 @@ import {
   recordAttempt,
   releaseLane,
 } from './records/lanes.js'
+import type { DisabledReason } from './rules/endpoint.js'
 import { type AttemptOutcome, disabledAfterMs, isGone, isSuccess, nextPauseMs, restMs, restsAfter, retryAfterMs } from './rules/schedule.js'
 import { type Sealing, sealedFor } from './secrets.js'
 
@@ -231,7 +233,7 @@ export class WebhookDelivery {
 
   async #disable({ environmentId, endpointId, url }: Lane, reason: DisabledReason): Promise<void> {
     const isDisabled = await inTransaction(this.#prisma, async (db) => {
-      if (!(await disableEndpoint(db, environmentId, endpointId, reason))) return false
+      if (!(await byRule('webhookFailure', () => disableEndpoint(db, environmentId, endpointId, reason)))) return false
       await recordEvents(db, environmentId, () => [
         { type: 'webhook_endpoint.disabled', customerId: null, data: { endpointId, url, reason } },
       ])

@@ -8,12 +8,12 @@ import { inTransaction } from '../../platform/transaction.js'
 import { eventTypes as allTypes, isEventType } from '../model/catalog.js'
 import { type AllowedTargets, urlFault } from './addresses.js'
 import * as deliveries from './records/deliveries.js'
-import type { WebhookEndpoint } from './records/endpoints.js'
 import * as endpoints from './records/endpoints.js'
+import type { WebhookEndpoint } from './rules/endpoint.js'
 import { newEndpointSecret, type Sealing, sealedFor } from './secrets.js'
 
 export type { WebhookDelivery } from './records/deliveries.js'
-export type { WebhookEndpoint } from './records/endpoints.js'
+export type { WebhookEndpoint } from './rules/endpoint.js'
 
 /** Each event is sent to all of them. */
 const maxEndpoints = 20
@@ -81,14 +81,13 @@ export class WebhookService {
   async update(environmentId: string, id: string, settings: EndpointSettings): Promise<WebhookEndpoint> {
     const { isPaused, eventTypes, ...change } = this.#checked(settings)
     return inTransaction(this.#prisma, async (db) => {
-      const before = await this.#find(db, environmentId, id)
+      const before = await this.#take(db, environmentId, id)
       const status = isPaused === undefined ? undefined : isPaused ? 'PAUSED' : 'ACTIVE'
-      await endpoints.updateEndpoint(db, environmentId, id, {
+      return endpoints.updateEndpoint(db, before, {
         ...change,
         ...(eventTypes && { eventTypes: [...eventTypes] }),
         ...(status && status !== before.status && { status }),
       })
-      return this.#find(db, environmentId, id)
     })
   }
 
@@ -99,7 +98,7 @@ export class WebhookService {
     while ((await deliveries.deleteDeliveries(this.#prisma, environmentId, id, deletedAtOnce)) === deletedAtOnce);
     await inTransaction(this.#prisma, async (db) => {
       await setHearing(db, environmentId, true)
-      if (!(await endpoints.deleteEndpoint(db, environmentId, id))) throw endpointNotFound(id)
+      await endpoints.deleteEndpoint(db, await this.#take(db, environmentId, id))
       await setHearing(db, environmentId, (await endpoints.findEndpoints(db, environmentId)).length > 0)
     })
   }
@@ -108,10 +107,12 @@ export class WebhookService {
   async rotateSecret(environmentId: string, id: string, overlapSeconds: number): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
     if (overlapSeconds < 0 || overlapSeconds > maxOverlapSeconds)
       throw invalidInput(`overlapSeconds must be 0 to ${maxOverlapSeconds}.`, { path: 'overlapSeconds' })
-    const found = await this.#find(this.#prisma, environmentId, id)
     const { secret, sealed } = this.#newSecret(environmentId, id)
-    await endpoints.replaceSecret(this.#prisma, found, sealed, overlapSeconds)
-    return { endpoint: await this.#find(this.#prisma, environmentId, id), secret }
+    const endpoint = await inTransaction(this.#prisma, async (db) => {
+      const before = await this.#take(db, environmentId, id)
+      return endpoints.replaceSecret(db, before, sealed, overlapSeconds)
+    })
+    return { endpoint, secret }
   }
 
   /** Has an event made for this endpoint alone; answers its id. */
@@ -168,6 +169,11 @@ export class WebhookService {
   async #find(db: Db, environmentId: string, id: string): Promise<WebhookEndpoint> {
     const found = isUuid.test(id) ? await endpoints.findEndpoint(db, environmentId, id) : null
     return found ?? Promise.reject(endpointNotFound(id))
+  }
+
+  async #take(db: Db, environmentId: string, id: string): Promise<WebhookEndpoint> {
+    const taken = isUuid.test(id) ? await endpoints.takeEndpoint(db, environmentId, id) : null
+    return taken ?? Promise.reject(endpointNotFound(id))
   }
 
   #newSecret(environmentId: string, endpointId: string): { secret: string; sealed: Buffer } {

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
+import { recordAudit } from '../../../src/audit/record/record.js'
 import { AuditRetention } from '../../../src/audit/retention.js'
 import { runAdmin } from '../../../src/local/admin/command-line.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
+import { inPoolTransaction } from '../../../src/platform/transaction.js'
 import { type MutatedCustomer, newCustomer } from '../changes/mutation-customer.js'
 import { type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 import { operatorKey, post } from '../web/front-door.js'
@@ -120,6 +122,10 @@ describe('the audit log', () => {
     await customer.mutate('setPaymentMethod', { input: { customerId: 'acme', reference: 'pm_secret_2' } })
     const { key } = await customer.mutate('createApiKey', { input: { environmentRefId: customer.name, kind: 'SERVER', name: 'backend' } })
     const { signingSecret } = await bench.app.environments.rotateSigningSecret(customer.name, { overlapMs: 0 })
+    const made = await customer.mutate('createWebhookEndpoint', { input: { url: 'https://example.com/hooks?token=hook_1' } })
+    const { id } = made.endpoint
+    await customer.mutate('updateWebhookEndpoint', { input: { id, url: 'https://example.com/hooks?token=hook_2' } })
+    const { secret } = await customer.mutate('rotateWebhookSecret', { input: { id, overlapSeconds: 0 } })
     await customer.mutate('archiveCustomer', { input: { customerId: 'acme' } })
     const changes = (await nodes({ entityKind: 'CUSTOMER' })).map(({ operation, before, after }) => ({ operation, before, after }))
     const changed = { changed: true }
@@ -129,7 +135,24 @@ describe('the audit log', () => {
     const [{ after }] = await nodes({ entityKind: 'ENVIRONMENT' })
     expect(after.signingSecret).to.deep.equal(changed)
     const text = JSON.stringify(await customer.sql('SELECT * FROM audit_entry WHERE environment_id = $1::uuid'))
-    for (const secret of ['Ada', 'ada@', 'pm_secret', key, signingSecret]) expect(text).not.to.include(secret)
+    for (const hidden of ['Ada', 'ada@', 'pm_secret', key, signingSecret, 'hook_', 'whsec_', made.secret, secret])
+      expect(text).not.to.include(hidden)
+    const [rotated, updated, created] = await nodes({ entityKind: 'WEBHOOK_ENDPOINT', entityId: id })
+    expect(rotated.after.secret).to.deep.equal(changed)
+    expect([updated.before, updated.after]).to.deep.equal([{ urlParameters: changed }, { urlParameters: changed }])
+    expect(created.after).to.deep.equal({ id, url: 'https://example.com/hooks', urlParameters: changed, status: 'ACTIVE' })
+  })
+
+  it('has the entries of a transaction in the order of its changes, however long it takes to write them', async () => {
+    const { environmentId } = customer
+    const ids = Array.from({ length: 3_000 }, (_, n) => `c${n}`)
+    await inPoolTransaction(bench.pool, async (db) => {
+      for (const id of ids) recordAudit(db, { environmentId, kind: 'CUSTOMER', id, before: null, after: { customerId: id } })
+    })
+    const rows = await customer.sql(
+      "SELECT entity_id FROM audit_entry WHERE environment_id = $1::uuid AND entity_kind = 'CUSTOMER' ORDER BY at, id",
+    )
+    expect(rows.map(({ entity_id }) => entity_id)).to.deep.equal(ids)
   })
 
   it('has no entry of what was refused or rolled back, nor of what changed nothing', async () => {

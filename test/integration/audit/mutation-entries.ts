@@ -17,11 +17,15 @@ const keyOf = async (customer: MutatedCustomer) =>
   (await customer.mutate('createApiKey', { input: { environmentRefId: customer.name, kind: 'CLIENT', name: 'browser' } })).apiKey
     .id as string
 
+const hooks = (url = 'https://example.com/hooks?token=t') => ({ input: { url } })
+const endpointOf = async (customer: MutatedCustomer) => (await customer.mutate('createWebhookEndpoint', hooks())).endpoint.id as string
+
 /** What the rest of the mutations of the schema is tried with. */
 export const further: Record<string, OwnScenario> = {
   createApiKey: { variables: ({ name }) => ({ input: { environmentRefId: name, kind: 'CLIENT', name: 'browser' } }) },
   createEnvironment: { variables: ({ name }) => ({ input: { refId: `${name}-other` } }) },
   createOneCoupon: { variables: () => ({ input: { refId: 'ten', name: 'Ten', percentOff: 10 } }) },
+  createWebhookEndpoint: { variables: () => hooks() },
   delegateSubscriptionToCustomer: {
     variables: async (customer) => {
       await customer.mutate('provisionCustomer', { input: { customerId: 'parent' } })
@@ -29,6 +33,7 @@ export const further: Record<string, OwnScenario> = {
       return { input: { subscriptionId: 'sub', destinationCustomerId: 'parent' } }
     },
   },
+  deleteWebhookEndpoint: { variables: async (customer) => ({ input: { id: await endpointOf(customer) } }) },
   disablePersistentCache: {
     variables: async (customer) => {
       await customer.mutate('enablePersistentCache', environmentOf(customer))
@@ -63,6 +68,9 @@ export const further: Record<string, OwnScenario> = {
   },
   reportEvent: { variables: () => ({ events: { usageEvents: [{ customerId: 'acme', eventName: 'request', idempotencyKey: 'e' }] } }) },
   requirePaymentAction: { variables: unpaid },
+  resendWebhookDeliveries: {
+    variables: async (customer) => ({ input: { endpointId: await endpointOf(customer), since: '2030-01-01T00:00:00Z' } }),
+  },
   retryBillingCalls: {
     variables: async (customer) => {
       await buy(customer)
@@ -72,8 +80,15 @@ export const further: Record<string, OwnScenario> = {
   },
   revokeApiKey: { variables: async (customer) => ({ input: { id: await keyOf(customer) } }) },
   rotateApiKey: { variables: async (customer) => ({ input: { id: await keyOf(customer), overlapSeconds: 60 } }) },
+  rotateWebhookSecret: { variables: async (customer) => ({ input: { id: await endpointOf(customer), overlapSeconds: 60 } }) },
   setPaymentMethod: { variables: () => ({ input: { customerId: 'acme', reference: 'pm_secret' } }) },
   setTaxRate: { variables: () => ({ input: { id: 'vat', displayName: 'VAT', percentage: 19 } }) },
+  testWebhookEndpoint: { variables: async (customer) => ({ input: { id: await endpointOf(customer) } }) },
+  updateWebhookEndpoint: {
+    variables: async (customer) => ({
+      input: { id: await endpointOf(customer), isPaused: true, ...hooks('https://example.com/hooks?token=u').input },
+    }),
+  },
   warmPersistentCache: {
     variables: async (customer) => {
       await customer.mutate('enablePersistentCache', environmentOf(customer))
@@ -96,6 +111,8 @@ export const notAudited: Record<string, string> = {
   reportEvent: reported,
   reportUsage: reported,
   reportUsageBulk: reported,
+  resendWebhookDeliveries: 'has what was told already told once more',
+  testWebhookEndpoint: 'has an event sent that tells of no change',
   warmPersistentCache: 'tells a cache again what it should know already',
 }
 
@@ -132,7 +149,9 @@ export const expected: Record<string, string[]> = {
     'SYSTEM cancellationDue: SUBSCRIPTION sub cancelReason status',
     'KEY ENV: ENVIRONMENT ENV testClock',
   ],
+  createWebhookEndpoint: ['KEY ENV: WEBHOOK_ENDPOINT … made'],
   delegateSubscriptionToCustomer: ['KEY ENV: SUBSCRIPTION sub payingCustomer'],
+  deleteWebhookEndpoint: ['KEY ENV: WEBHOOK_ENDPOINT … gone'],
   disablePersistentCache: ['OPERATOR operator: ENVIRONMENT ENV hasPersistentCache'],
   enablePersistentCache: ['OPERATOR operator: ENVIRONMENT ENV hasPersistentCache'],
   grantPromotionalEntitlements: ['KEY ENV: PROMOTIONAL_ENTITLEMENT … made'],
@@ -175,12 +194,14 @@ export const expected: Record<string, string[]> = {
   revokeApiKey: ['OPERATOR operator: API_KEY … revokedAt'],
   revokePromotionalEntitlement: ['KEY ENV: PROMOTIONAL_ENTITLEMENT … gone'],
   rotateApiKey: ['OPERATOR operator: API_KEY … expiresAt', 'OPERATOR operator: API_KEY … made'],
+  rotateWebhookSecret: ['KEY ENV: WEBHOOK_ENDPOINT … previousSecretExpiresAt secret'],
   setPaymentMethod: ['OPERATOR operator: PAYMENT_METHOD acme defaultPaymentMethodId hasPaymentMethod'],
   setTaxRate: ['OPERATOR operator: TAX_RATE vat made'],
   transferSubscription: ['KEY ENV: SUBSCRIPTION sub resourceId'],
   transferSubscriptionToResource: ['KEY ENV: SUBSCRIPTION sub resourceId'],
   unarchiveCustomer: ['KEY ENV: CUSTOMER acme deletedAt'],
   updateOneCustomer: ['KEY ENV: CUSTOMER acme timezone'],
+  updateWebhookEndpoint: ['KEY ENV: WEBHOOK_ENDPOINT … status urlParameters'],
   updateOneSubscription: [
     'KEY ENV: SUBSCRIPTION sub addons',
     'KEY ENV: BALANCE_ENTRY … made',

@@ -99,6 +99,8 @@ describe('webhook endpoints in trouble', function () {
     await newCustomer()
     const disabled = await eventually('it to be disabled', async () => ((await endpoint()).status === 'DISABLED' ? endpoint() : null))
     expect(disabled.disabledReason).to.equal('GONE')
+    const { actorName, after } = await bench.prisma.auditEntry.findFirstOrThrow({ where: { environmentId, operation: 'webhookFailure' } })
+    expect([actorName, after]).to.deep.equal(['webhookFailure', { status: 'DISABLED', disabledReason: 'GONE' }])
     await eventually('the other to hear of it', () => other.heard.length === 1)
     expect(other.heard[0]!.data).to.deep.equal({ endpointId, url: receiver.url, reason: 'GONE' })
     expect(await worker.metrics()).to.match(/tollgate_webhook_endpoints_disabled_total\{reason="GONE",[^}]*\} 1\n/)

@@ -16,6 +16,8 @@ import { auditedPromotional, type PromotionalFacts } from '../../../src/entitlem
 import { auditedEnvironment, auditedKey } from '../../../src/environment/model/audited.js'
 import type { ApiKey, Environment } from '../../../src/environment/model/environment.js'
 import { zero } from '../../../src/kernel/decimal.js'
+import { auditedEndpoint, auditedSecret } from '../../../src/notifications/webhooks/rules/audited.js'
+import type { WebhookEndpoint } from '../../../src/notifications/webhooks/rules/endpoint.js'
 import { auditedSubscription } from '../../../src/subscription/rules/audited.js'
 import type { Subscription } from '../../../src/subscription/rules/subscription.js'
 import { createSchema } from '../../../src/web/graphql/schema.js'
@@ -35,6 +37,7 @@ const lists = { addons: [], quantities: [], ownEntitlements: [], scheduled: [] }
 const version = { refId: 'free', versionNumber: 1 }
 const dates = { startDate: 0, billingAnchor: 0, endDate: null, trialEndDate: null, cancellationDate: null, effectiveEndDate: null }
 const subscription = { ...lists, ...dates, plan: version, currentPeriod: null } as unknown as Subscription
+const endpoint = { url: 'https://example.com/?q', disabledAt: null, previousSecretExpiresAt: null } as WebhookEndpoint
 const none = { endDate: null, startDate: 0, resetPeriod: null }
 
 /** What there is no word for in the API, and why it is told all the same. */
@@ -71,6 +74,8 @@ const cases: [name: string, change: AuditedChange, api: string[], beside: string
   ],
   ['a tax rate', auditedTaxRate('e', null, { id: 'vat', displayName: 'VAT', percentage: zero }), namesOf('TaxRate'), []],
   ['a payment method', auditedPaymentMethod('e', 'acme', null, 'pm'), namesOf('Customer'), []],
+  ['a webhook endpoint', auditedEndpoint(null, endpoint), namesOf('WebhookEndpoint'), ['urlParameters']],
+  ['the secret of a webhook endpoint', auditedSecret(endpoint, endpoint), namesOf('WebhookEndpoint', 'WebhookEndpointWithSecret'), []],
   ['an API key', auditedKey(null, { expiresAt: null, revokedAt: null } as ApiKey), namesOf('ApiKey'), []],
   [
     'an environment',

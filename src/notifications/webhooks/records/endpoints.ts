@@ -1,28 +1,8 @@
+import { recordAudit } from '../../../audit/record/record.js'
 import type { EpochMs } from '../../../kernel/clock.js'
 import { type Db, Prisma } from '../../../platform/postgres.js'
-
-export type EndpointStatus = 'ACTIVE' | 'PAUSED' | 'DISABLED'
-export type DisabledReason = 'GONE' | 'NO_SUCCESS'
-
-/** Where the host application hears of events. */
-export interface WebhookEndpoint {
-  id: string
-  environmentId: string
-  url: string
-  description: string | null
-  /** Those that it hears of; none: all. */
-  eventTypes: string[]
-  /** PAUSED: by request. DISABLED: by what it has answered. What it is to hear of waits either way. */
-  status: EndpointStatus
-  disabledReason: DisabledReason | null
-  disabledAt: EpochMs | null
-  /** Since when nothing was answered right; null: the last attempt was, or there was none. */
-  failingSince: EpochMs | null
-  /** Until when what was signed with the previous secret is signed with it too; null: there is none. */
-  previousSecretExpiresAt: EpochMs | null
-  createdAt: EpochMs
-  updatedAt: EpochMs
-}
+import { auditedDisabling, auditedEndpoint, auditedSecret } from '../rules/audited.js'
+import type { DisabledReason, WebhookEndpoint } from '../rules/endpoint.js'
 
 const fields = {
   id: true,
@@ -71,44 +51,55 @@ export async function insertEndpoint(
   endpoint: Pick<WebhookEndpoint, 'environmentId' | 'id' | 'url' | 'description' | 'eventTypes' | 'status'>,
   secret: Uint8Array,
 ): Promise<WebhookEndpoint> {
-  return fromRow(await db.webhookEndpoint.create({ data: { ...endpoint, secret: Buffer.from(secret) }, select: fields }))
+  const made = fromRow(await db.webhookEndpoint.create({ data: { ...endpoint, secret: Buffer.from(secret) }, select: fields }))
+  recordAudit(db, auditedEndpoint(null, made))
+  return made
+}
+
+/** To change it: nobody else does until the transaction ends. Null: there is none. */
+export async function takeEndpoint(db: Db, environmentId: string, id: string): Promise<WebhookEndpoint | null> {
+  const count = await db.$executeRaw(Prisma.sql`
+    UPDATE webhook_endpoint SET updated_at = clock_timestamp() WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid`)
+  return count === 1 ? findEndpoint(db, environmentId, id) : null
 }
 
 /** What it answered before says nothing of what it answers from now on. */
 export async function updateEndpoint(
   db: Db,
-  environmentId: string,
-  id: string,
+  before: WebhookEndpoint,
   change: Partial<Pick<WebhookEndpoint, 'url' | 'description' | 'eventTypes'>> & { status?: 'ACTIVE' | 'PAUSED' },
-): Promise<void> {
+): Promise<WebhookEndpoint> {
+  const { environmentId, id } = before
   const isStatus = change.status !== undefined
   const fresh = isStatus || change.url !== undefined ? { failuresInRow: 0, failingSince: null, restsUntil: null } : {}
-  await db.webhookEndpoint.update({
+  const row = await db.webhookEndpoint.update({
     where: { environmentId_id: { environmentId, id } },
     data: { ...change, ...(isStatus && { disabledReason: null, disabledAt: null }), ...fresh },
+    select: fields,
   })
-  await db.$executeRaw(Prisma.sql`
-    UPDATE webhook_endpoint SET updated_at = clock_timestamp() WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid`)
+  const after = fromRow(row)
+  recordAudit(db, auditedEndpoint(before, after))
+  return after
 }
 
-/** False: there is none. What waits for it goes with it. */
-export async function deleteEndpoint(db: Db, environmentId: string, id: string): Promise<boolean> {
-  const { count } = await db.webhookEndpoint.deleteMany({ where: { environmentId, id } })
-  return count === 1
+/** What waits for it goes with it. */
+export async function deleteEndpoint(db: Db, endpoint: WebhookEndpoint): Promise<void> {
+  const { environmentId, id } = endpoint
+  await db.webhookEndpoint.delete({ where: { environmentId_id: { environmentId, id } }, select: { id: true } })
+  recordAudit(db, auditedEndpoint(endpoint, null))
 }
 
-/** The secret becomes the previous one, in one statement, so that two rotations at once are one after the other. */
-export async function replaceSecret(
-  db: Db,
-  { environmentId, id }: Pick<WebhookEndpoint, 'environmentId' | 'id'>,
-  secret: Uint8Array,
-  overlapSeconds: number,
-): Promise<void> {
+/** The secret becomes the previous one. */
+export async function replaceSecret(db: Db, before: WebhookEndpoint, secret: Uint8Array, overlapSeconds: number): Promise<WebhookEndpoint> {
+  const { environmentId, id } = before
   await db.$executeRaw(Prisma.sql`
     UPDATE webhook_endpoint
     SET previous_secret = secret, previous_secret_expires_at = clock_timestamp() + make_interval(secs => ${overlapSeconds}),
-      secret = ${Buffer.from(secret)}, updated_at = clock_timestamp()
+      secret = ${Buffer.from(secret)}
     WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid`)
+  const after = (await findEndpoint(db, environmentId, id))!
+  recordAudit(db, auditedSecret(before, after))
+  return after
 }
 
 /** Answers whether it was active until now. */
@@ -116,5 +107,6 @@ export async function disableEndpoint(db: Db, environmentId: string, id: string,
   const count = await db.$executeRaw(Prisma.sql`
     UPDATE webhook_endpoint SET status = 'DISABLED', disabled_reason = ${reason}, disabled_at = clock_timestamp(), updated_at = clock_timestamp()
     WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid AND status = 'ACTIVE'`)
+  if (count === 1) recordAudit(db, auditedDisabling(environmentId, id, reason))
   return count === 1
 }

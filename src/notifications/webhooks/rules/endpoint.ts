@@ -1,0 +1,24 @@
+import type { EpochMs } from '../../../kernel/clock.js'
+
+export type EndpointStatus = 'ACTIVE' | 'PAUSED' | 'DISABLED'
+export type DisabledReason = 'GONE' | 'NO_SUCCESS'
+
+/** Where the host application hears of events. */
+export interface WebhookEndpoint {
+  id: string
+  environmentId: string
+  url: string
+  description: string | null
+  /** Those that it hears of; none: all. */
+  eventTypes: string[]
+  /** PAUSED: by request. DISABLED: by what it has answered. What it is to hear of waits either way. */
+  status: EndpointStatus
+  disabledReason: DisabledReason | null
+  disabledAt: EpochMs | null
+  /** Since when nothing was answered right; null: the last attempt was, or there was none. */
+  failingSince: EpochMs | null
+  /** Until when what was signed with the previous secret is signed with it too; null: there is none. */
+  previousSecretExpiresAt: EpochMs | null
+  createdAt: EpochMs
+  updatedAt: EpochMs
+}
