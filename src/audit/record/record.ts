@@ -41,13 +41,15 @@ const isSameActor = ({ actor: a, operation }: Origin, { actor: b, operation: oth
 
 /** Null: nothing is different. */
 function statementOf(entries: readonly Gathered[]): string | null {
-  const rows = entries.flatMap(({ environmentId, kind, id, origin, ...change }) => {
+  // Of an id the time is replaced. What is left of those that were made in two milliseconds is not in their order by itself.
+  const ids = entries.map(() => newId().replaceAll('-', '')).toSorted((a, b) => (a.slice(16) < b.slice(16) ? -1 : 1))
+  const rows = entries.flatMap(({ environmentId, kind, id, origin, ...change }, index) => {
     const difference = differenceOf(change)
     const { actor, operation, address, traceId } = origin
     return difference
       ? {
           environment_id: environmentId,
-          id: newId().replaceAll('-', ''),
+          id: ids[index],
           trace_id: traceId,
           actor_kind: actor.kind,
           actor_id: actor.id,
