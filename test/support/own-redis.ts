@@ -11,6 +11,9 @@ import { eventually } from './eventually.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
+const startMs = 30_000
+const isPortTaken = ({ message }: Error) => message.includes('Address already in use')
+
 /** A Redis that a test may kill. Its port stays the same when it comes back. */
 export class OwnRedis {
   readonly #children = new Children()
@@ -27,19 +30,28 @@ export class OwnRedis {
   }
 
   async start(): Promise<void> {
-    // Only the lock on the port is given up, for it to be taken again.
-    this.#ports.release()
+    // A connection of somebody may have the port while nobody listens there: it is waited for.
+    await eventually(
+      'Redis to be there, at its port',
+      async () => this.#tryStart().catch((error: Error) => !isPortTaken(error) && Promise.reject(error)),
+      startMs,
+    )
+  }
+
+  async #tryStart(): Promise<true> {
     const { url, port } = await startRedis({
       dataFolder: this.folder,
       cacheFolder: join(root, '.cache'),
       children: this.#children,
       ports: this.#ports,
-      lastPort: this.#port,
+      lastPort: undefined,
+      port: this.#port,
       notice: (line) => console.error(line),
       signal: AbortSignal.timeout(60_000),
     })
     this.url = url
     this.#port = port
+    return true
   }
 
   /** Kills it without a word and throws away what it had on disk. */
