@@ -15,7 +15,7 @@ const sources = ['src', 'workers']
 /** What a list is read from, to which the list adds its environment (`readPage`). */
 const partsOfLists = ['src/subscription/records/list.ts']
 
-/** Whose `where` is not read here: what they send is looked at in tests that have a database. The last three are exceptions of docs/scaling. */
+/** Whose `where` is made elsewhere in the file, with the environment in it; the last three are exceptions of docs/scaling. */
 const callsApart = [
   'src/catalog/records/save.ts: updateMany of package',
   'src/customer/records/customers.ts: findUnique of customer',
@@ -46,7 +46,7 @@ describe('a database that is sharded by environment', () => {
       }),
     )
     expect(unknown).to.deep.equal([])
-    // Prisma makes its statements while it runs: those are looked at as they are sent, in every test that has a database (sent-statements.ts).
+    // Prisma makes its statements while it runs: of those the calls are read, below.
     const listed = exceptions
       .flatMap((one) => one.statements.map(({ sql }) => sql))
       .filter((sql) => !sql.includes('"public".') && !sql.includes('ctid >='))
