@@ -42,12 +42,13 @@ describe('a worker of webhooks that is killed', function () {
       await worker.kill()
       await endLeases()
     }
-    await bench.startWorker()
+    const last = await bench.startWorker()
     await eventually(
       'everything',
       async () => (await bench.prisma.webhookDelivery.count({ where: { environmentId, status: 'DELIVERED' } })) === 60,
     )
     expect(new Set(receiver.heard.map(({ id }) => id))).to.deep.equal(new Set(events.map(({ id }) => id)))
+    await last.stop()
   })
 
   it('between the answer and its record is as if it had not been answered', async () => {
@@ -60,13 +61,14 @@ describe('a worker of webhooks that is killed', function () {
     }
     const [event] = await newCustomers(1)
     await eventually('the first attempt', () => receiver.heard.length === 1)
-    await bench.startWorker()
+    const next = await bench.startWorker()
     await eventually('the second attempt, once the lease is over', () => receiver.heard.length === 2, 60_000)
     expect(receiver.heard.map(({ id }) => id)).to.deep.equal([event!.id, event!.id])
     await eventually(
       'the record',
       async () => (await bench.prisma.webhookDelivery.count({ where: { environmentId, status: 'DELIVERED' } })) === 1,
     )
+    await next.stop()
   })
 
   it('shares the endpoints with others, and none is sent to by two at once', async () => {
