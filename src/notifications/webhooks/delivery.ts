@@ -25,7 +25,7 @@ import {
   recordAttempt,
   releaseLane,
 } from './records/lanes.js'
-import type { DisabledReason } from './rules/endpoint.js'
+import { type DisabledReason, shownUrl } from './rules/endpoint.js'
 import { type AttemptOutcome, disabledAfterMs, isGone, isSuccess, nextPauseMs, restMs, restsAfter, retryAfterMs } from './rules/schedule.js'
 import { type Sealing, sealedFor } from './secrets.js'
 
@@ -235,7 +235,7 @@ export class WebhookDelivery {
     const isDisabled = await inTransaction(this.#prisma, async (db) => {
       if (!(await byRule('webhookFailure', () => disableEndpoint(db, environmentId, endpointId, reason)))) return false
       await recordEvents(db, environmentId, () => [
-        { type: 'webhook_endpoint.disabled', customerId: null, data: { endpointId, url, reason } },
+        { type: 'webhook_endpoint.disabled', customerId: null, data: { endpointId, url: shownUrl(url), reason } },
       ])
       return true
     })

@@ -22,3 +22,9 @@ export interface WebhookEndpoint {
   createdAt: EpochMs
   updatedAt: EpochMs
 }
+
+/** For those who do not manage the endpoint: user, password and query may be what it knows its callers by. */
+export function shownUrl(text: string): string {
+  const url = new URL(text)
+  return Object.assign(url, { username: '', password: '', search: '', hash: '' }).href
+}

@@ -1,0 +1,11 @@
+import { expect } from 'chai'
+import { shownUrl } from '../../../../../src/notifications/webhooks/rules/endpoint.js'
+
+describe('the URL of an endpoint as others see it', () => {
+  for (const [url, shown] of [
+    ['https://app.example.com/webhooks', 'https://app.example.com/webhooks'],
+    ['https://user:password@app.example.com/webhooks?token=secret#part', 'https://app.example.com/webhooks'],
+    ['https://app.example.com:8443', 'https://app.example.com:8443/'],
+  ] as const)
+    it(`is ${shown} of ${url}`, () => expect(shownUrl(url)).to.equal(shown))
+})
