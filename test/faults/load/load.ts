@@ -179,8 +179,9 @@ export class Load {
   }
 
   async #reportEvents(): Promise<void> {
-    const { customer } = this.#nextOf('evented')
-    const isLate = this.#next() % lateEvery === 0
+    const { customer, steps } = this.#nextOf('evented')
+    // What was before the customer had its plan would count for nothing.
+    const isLate = this.#next() % lateEvery === 0 && Date.now() - lateMs > steps[0]!.doneAt!
     const fresh = Array.from({ length: eventsPerCall }, () =>
       this.ledger.event(randomUUID(), customer, isLate ? Date.now() - lateMs : null),
     )
