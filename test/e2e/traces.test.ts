@@ -132,7 +132,7 @@ describe('traces', function () {
     expect(counted.attributes['db.query.text']).to.match(new RegExp(`${table}.*\\$1`))
     const committed = statements.find(({ name }) => name === 'COMMIT') ?? counted
     const reply = only(steps, 'reply')
-    expect(reply.startedAt >= committed.endedAt, 'the reply is after the commit').to.equal(true)
+    expect(reply.startedAt + clocksNs >= committed.endedAt, 'the reply is after the commit').to.equal(true)
     expect(batch.endedAt + clocksNs > reply.startedAt, 'the batch ends with its reply').to.equal(true)
   })
 
