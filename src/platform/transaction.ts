@@ -17,67 +17,60 @@ type Transaction = Db | pg.PoolClient
 /** Answers SQL that needs no values; null: there is nothing to be said. */
 type Parting = () => string | null
 
-/** Those that are under way, with what is to be sent with the commit of each. */
-const underWay = new WeakMap<object, Parting[]>()
+/** What is to be done when the work of a transaction is done. */
+interface AtTheEnd {
+  last: (() => Promise<void>)[]
+  partings: Parting[]
+}
+
+/** Those that are under way. */
+const underWay = new WeakMap<object, AtTheEnd>()
+
+/** Whether it is a transaction of this file that is under way. */
+export const isUnderWay = (db: Transaction): boolean => underWay.has(db)
+
+/** Has `work` done as the last of the transaction, in the order in which it was asked for. False: `db` is of none, and nothing was taken. */
+export function beforeCommit(db: Transaction, work: () => Promise<void>): boolean {
+  const atTheEnd = underWay.get(db)
+  atTheEnd?.last.push(work)
+  return atTheEnd !== undefined
+}
 
 /**
- * Has a statement sent together with the commit, in one message, when the work of the transaction is done: another round trip would be a tenth of a small
+ * Has a statement sent together with the commit, in one message, when all that is done before it is done: another round trip would be a tenth of a small
  * transaction. What it answers is not read; when it fails, the transaction does. @throws Error when `db` is none of the transactions of this file
  */
 export function withCommit(db: Transaction, parting: Parting): void {
-  const all = underWay.get(db)
-  if (!all) throw new Error('this is to be done in a transaction')
-  all.push(parting)
+  const atTheEnd = underWay.get(db)
+  if (!atTheEnd) throw new Error('this is to be done in a transaction')
+  atTheEnd.partings.push(parting)
 }
 
 /** Does the work; answers what is to be sent with the commit, too. */
 async function done<Tx extends Transaction, T>(db: Tx, work: (db: Tx) => Promise<T>): Promise<{ result: T; sql: string }> {
-  const partings: Parting[] = []
-  underWay.set(db, partings)
+  const { last, partings }: AtTheEnd = { last: [], partings: [] }
+  underWay.set(db, { last, partings })
   try {
     const result = await work(db)
-    return {
-      result,
-      sql: partings
-        .map((parting) => parting())
-        .filter((sql) => sql !== null)
-        .join('; '),
-    }
+    for (const lastWork of last) await lastWork()
+    const sql = partings.map((parting) => parting()).filter((text) => text !== null)
+    return { result, sql: sql.join('; ') }
   } finally {
     underWay.delete(db)
   }
 }
-
-/** What is left to be done in transactions that are under way, before they commit. */
-const lastWorks = new WeakMap<Db, (() => Promise<void>)[]>()
 
 /** `work` must not call anything but the database: it runs again after a lost race. */
 export function inTransaction<T>(prisma: PrismaClient, work: (db: Db) => Promise<T>): Promise<T> {
   return repeated(() =>
     leaving((commit) =>
       prisma.$transaction(async (db) => {
-        const { result, sql } = await done(db, async () => {
-          const last: (() => Promise<void>)[] = []
-          lastWorks.set(db, last)
-          const worked = await work(db)
-          for (const lastWork of last) await lastWork()
-          return worked
-        })
+        const { result, sql } = await done(db, work)
         commit.sql = sql
         return result
       }),
     ),
   )
-}
-
-/** Whether it is a transaction of `inTransaction` that is under way. */
-export const isUnderWay = (db: Db): boolean => lastWorks.has(db)
-
-/** Has `work` done as the last of the transaction, in the order in which it was asked for. False: `db` is of none, and nothing was taken. */
-export function beforeCommit(db: Db, work: () => Promise<void>): boolean {
-  const last = lastWorks.get(db)
-  last?.push(work)
-  return last !== undefined
 }
 
 /** The same on one connection of the pool. A connection that cannot even roll back, or only reads, is not used again. */
