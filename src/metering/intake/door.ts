@@ -13,8 +13,15 @@ import { type Load, WaitingRoom } from './waiting-room.js'
 
 /** How long callers wait when nobody says so. */
 const callersMs = 10_000
-/** Batches of one lane. Two keep the worker busy while the next is gathered; more would only make them smaller. */
-const maxInFlight = 2
+/**
+ * Batches of one lane. Two in flight keep the worker busy while the next is gathered; more would only make them smaller. `unanswered`: those that take long
+ * included; what another environment sends then waits for no more.
+ */
+const most = { inFlight: 2, unanswered: 6 }
+/** The same while another environment sends too: with fewer under way a worker is free for what comes from there. */
+const mostCrowded: typeof most = { inFlight: 1, unanswered: 2 }
+/** Since another environment has sent. */
+const crowdedMs = 1_000
 /** Items of a second batch under way: one of fewer would only cost a job more, which costs as much as the reports of a dozen. */
 const worthwhileItems = 20
 /** Under load a batch of far less than usual waits so long for the callers that have just been answered. */
@@ -25,13 +32,6 @@ const slowMs = 100
 const forgetting = 0.7
 /** So long after a batch its size is still usual. */
 const usualMs = 20
-/** Batches of one lane without an answer, those that take long included: what another environment sends then waits for no more. */
-const maxUnanswered = 6
-/** The same while another environment sends too: with fewer under way a worker is free for what comes from there. */
-const crowdedInFlight = 1
-const crowdedUnanswered = 2
-/** Since another environment has sent. */
-const crowdedMs = 1_000
 /** Of a call that waits, beside its items. */
 const callBytes = 900
 /** Of the calls of a batch; a larger call is a batch of its own. Writing and reading so much takes a worker and a door some milliseconds. */
@@ -211,24 +211,27 @@ export class Door {
 
   /** Without a batch in flight half of what is usual is enough, and a lone caller is usual to itself. */
   #maySend({ environmentId, waitingItems, inFlight, unanswered, usualItems, sentAt }: Lane): boolean {
-    const now = performance.now()
-    const enough = inFlight === 0 && now - sentAt > usualMs ? 1 : Math.max(1, usualItems / 2)
-    if (waitingItems < (inFlight === 0 ? enough : Math.max(enough, worthwhileItems))) return false
-    return this.#isCrowded(environmentId, now)
-      ? inFlight < crowdedInFlight && unanswered < crowdedUnanswered
-      : inFlight < maxInFlight && unanswered < maxUnanswered
+    const enough = inFlight === 0 && performance.now() - sentAt > usualMs ? 1 : Math.max(1, usualItems / 2)
+    const may = this.#mostOf(environmentId)
+    return (
+      waitingItems >= (inFlight === 0 ? enough : Math.max(enough, worthwhileItems)) &&
+      inFlight < may.inFlight &&
+      unanswered < may.unanswered
+    )
   }
 
-  #isCrowded(environmentId: string, now: number): boolean {
+  /** Batches of one lane of the environment. */
+  #mostOf(environmentId: string): typeof most {
     const [last, before] = this.#senders
     const other = last.environmentId === environmentId ? before : last
-    return now - other.at < crowdedMs
+    return performance.now() - other.at < crowdedMs ? mostCrowded : most
   }
 
   #schedule(lane: Lane): void {
     if (lane.isScheduled || lane.waiting.length === 0) return
     if (!this.#maySend(lane)) {
-      if (lane.inFlight === 0 && lane.unanswered < maxUnanswered) lane.linger ??= setTimeout(() => this.#flush(lane), lingerMs)
+      if (lane.inFlight === 0 && lane.unanswered < this.#mostOf(lane.environmentId).unanswered)
+        lane.linger ??= setTimeout(() => this.#flush(lane), lingerMs)
       return
     }
     lane.isScheduled = true

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Listeners } from '../../../../src/changes/wire/holders.js'
@@ -39,6 +40,23 @@ describe('a door', () => {
     expect(jobs.map(itemsOf)).to.deep.equal([1, 20, 40])
     answer(jobs[1]!)
     answer(jobs[2]!)
+    await Promise.all(calls)
+  })
+
+  it('has no more than two slow ones of an environment without an answer while another one sends too', async () => {
+    const { jobs, send, answer, settle } = openDoor()
+    const calls = [send(1, undefined, 'customer', 'quiet')]
+    await settle()
+    for (let n = 0; n < 4; n++) calls.push(send(40, undefined, 'customer', 'loud'))
+    // Each leaves its slot to the next after 100 ms.
+    await eventually('a second one', () => jobs.length === 3)
+    await sleep(250)
+    expect(jobs.map(({ environmentId }) => environmentId)).to.deep.equal(['quiet', 'loud', 'loud'])
+    for (let answered = 0; answered < 5; answered++) {
+      await eventually('the next one', () => jobs.length > answered)
+      answer(jobs[answered]!)
+      await settle()
+    }
     await Promise.all(calls)
   })
 
