@@ -12,6 +12,7 @@ import { queuePrefix } from '../../src/platform/redis/slots.js'
 import { entitlementsMessage } from '../../src/updates/deliver/change-messages.js'
 import { environmentQueue } from '../../src/updates/deliver/jobs.js'
 import { feedKey } from '../../src/updates/external-cache/keys.js'
+import { OwnRedis } from '../support/own-redis.js'
 import { type Comparison, compare, type Sample } from './figures/compare.js'
 import { quantile } from './figures/statistics.js'
 import type { Benchmark, BenchmarkContext } from './harness/benchmark.js'
@@ -70,8 +71,12 @@ export const cache: Benchmark = {
     await stack.app.customers.provision(stack.environmentId, { refId: 'customer-0', subscription: { planRefId: 'free' } })
     const state = await stack.app.entitlements.state(stack.environmentId, 'customer-0', null)
     const web = await stack.start('web')
-    const redis = life.open('redis', new Redis(stack.redisUrl), (r) => r.disconnect())
-    const place = new URL(stack.redisUrl)
+    // A Redis of its own, as in production, which keeps nothing on disk: what it loses is read anew.
+    const own = life.open('Redis of the cache', new OwnRedis(), (r) => r.stop())
+    await own.start()
+    const redis = life.open('redis', new Redis(own.url), (r) => r.disconnect())
+    await redis.config('SET', 'appendonly', 'no')
+    const place = new URL(own.url)
     const cacheServer = { REDIS_HOST: place.hostname, REDIS_PORT: place.port, REDIS_DB: place.pathname.slice(1) || '0' }
     const { queue: queueName } = environmentQueue(stack.environmentId)
     await stack.start('queue-consumption', {
@@ -82,7 +87,8 @@ export const cache: Benchmark = {
       ENVIRONMENT_PREFIX: prefix,
       BATCH_SIZE: String(batchSize),
     })
-    const options = { connection: redis, prefix: queuePrefix(stack.queuePrefix, queueName) }
+    const connection = life.open('redis of the queue', new Redis(stack.redisUrl, { maxRetriesPerRequest: null }), (r) => r.disconnect())
+    const options = { connection, prefix: queuePrefix(stack.queuePrefix, queueName) }
     const queue = life.open('queue', new Queue(queueName, options), (q) => q.close())
     // The worker hears of an epoch that this benchmark begins: it reads nothing anew meanwhile.
     const epoch = Date.now()

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { Feature as HeldFeature } from '../../catalog/model/feature.js'
 import type { DenialReason } from '../../entitlement/rules/denial.js'
 import {
@@ -81,7 +82,7 @@ export function answerHeld(
   const currentUsage = usageAt(state, right, at, pendingUsage, now)
   const reason = denialOf(shown.decisive, currentUsage, { requestedUsage: requested, expectedType })
   if (reason === 'FeatureTypeMismatch') return null
-  const entitlement = meteredAt(state, right, shown, at, currentUsage)
+  const entitlement = new HeldMeter(state.usages, at, right, shown, currentUsage)
   return reason === null ? { hasAccess: true, isFallback: false, accessDeniedReason: null, entitlement } : denied(reason, entitlement)
 }
 
@@ -101,7 +102,7 @@ export function listHeld(state: CachedState, pendingUsage: (featureId: string) =
     const at = state.rights.usageAt[position]!
     if (at === -1) return { type: shown.type, ...shown.entitlement } as Entitlement
     const currentUsage = usageAt(state, right, at, pendingUsage(right.feature.refId), now)
-    return { type: 'metered', ...meteredAt(state, right, shown, at, currentUsage) }
+    return { type: 'metered', ...new HeldMeter(state.usages, at, right, shown, currentUsage).toJSON() }
   })
 }
 
@@ -132,17 +133,53 @@ function usageAt({ usages }: CachedState, { feature }: Right, at: number, pendin
   return pendingUsage === 0 ? used : Math.max(0, used + pendingUsage)
 }
 
-const meteredAt = ({ usages }: CachedState, right: Right, shown: Shown, at: number, currentUsage: number): MeteredEntitlement => ({
-  feature: shown.feature,
-  usageLimit: shown.usageLimit,
-  isUnlimited: right.hasUnlimitedUsage,
-  hasSoftLimit: right.hasSoftLimit,
-  currentUsage,
-  resetPeriod: right.resetPeriod,
-  usagePeriodAnchor: toDate(usages[at + 4]!),
-  usagePeriodStart: toDate(usages[at + 1]!),
-  usagePeriodEnd: toDate(usages[at + 2]!),
-})
+/**
+ * What is held of a metered feature. Its dates are made when they are read: three of them cost as much as all else of a check. So they are no fields of the
+ * object itself, and what copies fields (a spread, structuredClone) has to copy `toJSON()`.
+ */
+export class HeldMeter implements MeteredEntitlement {
+  readonly feature: Feature
+  readonly usageLimit: number | null
+  readonly isUnlimited: boolean
+  readonly hasSoftLimit: boolean
+  readonly currentUsage: number
+  readonly resetPeriod: MeteredEntitlement['resetPeriod']
+  readonly #usages: readonly number[]
+  readonly #at: number
+
+  constructor(usages: readonly number[], at: number, right: Right, { feature, usageLimit }: Shown, currentUsage: number) {
+    this.feature = feature
+    this.usageLimit = usageLimit
+    this.isUnlimited = right.hasUnlimitedUsage
+    this.hasSoftLimit = right.hasSoftLimit
+    this.currentUsage = currentUsage
+    this.resetPeriod = right.resetPeriod
+    this.#usages = usages
+    this.#at = at
+  }
+
+  get usagePeriodAnchor(): Date | null {
+    return toDate(this.#usages[this.#at + 4]!)
+  }
+
+  get usagePeriodStart(): Date | null {
+    return toDate(this.#usages[this.#at + 1]!)
+  }
+
+  get usagePeriodEnd(): Date | null {
+    return toDate(this.#usages[this.#at + 2]!)
+  }
+
+  /** All of it as fields. */
+  toJSON(): MeteredEntitlement {
+    const { usagePeriodAnchor, usagePeriodStart, usagePeriodEnd } = this
+    return { ...this, usagePeriodAnchor, usagePeriodStart, usagePeriodEnd }
+  }
+
+  [inspect.custom](): MeteredEntitlement {
+    return this.toJSON()
+  }
+}
 
 const toDate = (at: number): Date | null => (Number.isNaN(at) ? null : new Date(at))
 

@@ -11,7 +11,7 @@ import type { FallbackCause } from '../../reader/states/figures.js'
 import { toTollgateError } from '../error.js'
 import { checkFreshness } from '../freshness.js'
 import type * as sdk from '../types.js'
-import { answerHeld, entitlementOfFallback, heldType, listHeld, type Question, toReason } from './answers.js'
+import { answerHeld, entitlementOfFallback, HeldMeter, heldType, listHeld, type Question, toReason } from './answers.js'
 import { type ClientMetrics, tell } from './figures.js'
 import type { Hooks } from './options.js'
 import type { PendingUsage } from './pending-usage.js'
@@ -101,7 +101,9 @@ export class Checks {
     const type = expected ?? heldType(state, question.featureId) ?? 'boolean'
     const answer = answerHeld(type, question, state, pendingUsage, now)
     if (answer === null) return this.#fallBack(expected, question, 'type_mismatch')
-    return expected === undefined && answer.entitlement ? { ...answer, entitlement: { type, ...answer.entitlement } } : answer
+    const { entitlement } = answer
+    if (expected !== undefined || entitlement === null) return answer
+    return { ...answer, entitlement: { type, ...(entitlement instanceof HeldMeter ? entitlement.toJSON() : entitlement) } }
   }
 
   #fallBack(type: EntitlementType | undefined, question: AnyQuestion, cause: FallbackCause): sdk.Check<object> {

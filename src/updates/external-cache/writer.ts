@@ -22,50 +22,59 @@ import { refuse } from './refuse.js'
 import { toEntry, toMetadata, toUsage, type WritableState } from './value.js'
 
 // What is no time (others may write here: a list, text, infinity) is none, and is written over: nothing would ever be later.
-const numberAt = `
-local function numberAt(key)
-  local text = redis.pcall('GET', key)
-  local number = type(text) == 'string' and tonumber(text)
+const versionOf = `
+local function versionOf(text)
+  local number = text and tonumber(text)
   return number and number >= 0 and number <= ${latestVersion} and number or -1
 end`
+
+/** Lua gives no call more than some thousand arguments. */
+const mostUnpacked = 1_000
 
 // KEYS: the epoch, guards, then what to write; each of these is followed by the key of its timestamp. ARGV: number of guards, ttl in seconds (negative: no
 // expiry), epoch, the version from which on stored ones count, then a version and a value (empty: delete it) for each key to write. Answers how many were
 // written. When a later epoch has begun, only what is later than its beginning: who told it may not have heard of the epoch yet, and what is earlier is read anew.
 // A guard is an entity. A timestamp without a value says that it was purged, and that nothing older may come back; but one from before the epoch may be undone,
 // and who tells something in the epoch knows whether it is.
-const writeScript = `${numberAt}
-local guards, ttl, epoch, floor = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local latest = numberAt(KEYS[1])
-local since = epoch < latest and latest or -1
-local function stored(key, timestamp)
-  local version = numberAt(timestamp)
-  if version < floor then return -1 end
-  if epoch == latest and version <= latest and redis.call('EXISTS', key) == 0 then return -1 end
-  return version
+const writeScript = `${versionOf}
+local guards, ttl, epoch, floor = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local timestamps, texts = {KEYS[1]}, {}
+for i = 3, #KEYS, 2 do timestamps[#timestamps + 1] = KEYS[i] end
+for from = 1, #timestamps, ${mostUnpacked} do
+  local some = redis.call('MGET', unpack(timestamps, from, math.min(from + ${mostUnpacked - 1}, #timestamps)))
+  for i, text in ipairs(some) do texts[from + i - 1] = text end
 end
-local function put(key, value)
-  if ttl < 0 then redis.call('SET', key, value) else redis.call('SET', key, value, 'EX', ttl) end
+local latest = versionOf(texts[1])
+local since = epoch < latest and latest or -1
+local expires = tonumber(ttl) >= 0
+local function stored(i)
+  local version = versionOf(texts[(i + 2) / 2])
+  if version < floor then return -1 end
+  if epoch == latest and version <= latest and redis.call('EXISTS', KEYS[i]) == 0 then return -1 end
+  return version
 end
 local purged = -1
 for i = 2, guards * 2, 2 do
-  if redis.call('EXISTS', KEYS[i]) == 0 then purged = math.max(purged, stored(KEYS[i], KEYS[i + 1])) end
+  if redis.call('EXISTS', KEYS[i]) == 0 then purged = math.max(purged, stored(i)) end
 end
 local written, arg = 0, 5
 for i = guards * 2 + 2, #KEYS, 2 do
   local version, value = ARGV[arg], ARGV[arg + 1]
+  local number = tonumber(version)
   arg = arg + 2
-  if tonumber(version) > since and tonumber(version) >= math.max(purged, stored(KEYS[i], KEYS[i + 1])) then
-    if value == '' then redis.call('DEL', KEYS[i]) else put(KEYS[i], value) end
-    put(KEYS[i + 1], version)
+  if number > since and number >= purged and number >= stored(i) then
+    if value == '' then redis.call('DEL', KEYS[i])
+    elseif expires then redis.call('SET', KEYS[i], value, 'EX', ttl)
+    else redis.call('SET', KEYS[i], value) end
+    if expires then redis.call('SET', KEYS[i + 1], version, 'EX', ttl) else redis.call('SET', KEYS[i + 1], version) end
     written = written + 1
   end
 end
 return written`
 
 // KEYS: the epoch. ARGV: epoch. Answers whether it is the latest.
-const epochScript = `${numberAt}
-if tonumber(ARGV[1]) < numberAt(KEYS[1]) then return 0 end
+const epochScript = `${versionOf}
+if tonumber(ARGV[1]) < versionOf(redis.call('MGET', KEYS[1])[1]) then return 0 end
 redis.call('SET', KEYS[1], ARGV[1])
 return 1`
 

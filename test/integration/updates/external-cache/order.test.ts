@@ -136,4 +136,23 @@ describe('order of messages to the external cache', () => {
       )
     }).timeout(60_000 + 300 * runs)
   }
+
+  it('ends so for a customer of more features than a call of Lua has arguments', async () => {
+    const prefix = testRedisPrefix()
+    const cache = new ExternalCacheWriter({ redis, prefix, ttlSeconds: 60 })
+    const of = (version: number, value: number) =>
+      state(
+        version,
+        Array.from({ length: 9_000 }, (_, n) => metered(`feature-${n}`, usage(value, version))),
+      )
+    for (const [version, value] of [
+      [2, 22],
+      [1, 11],
+      [3, 33],
+    ] as const)
+      await cache.writeState(of(version, value))
+    const { features: held } = (await read(redis, prefix, 'acme', null))!
+    expect(new Set(Object.values(held).map(({ usage: of }) => of?.currentUsage))).to.deep.equal(new Set([33]))
+    await redis.del(await redis.keys(`${prefix}:*`))
+  }).timeout(20_000)
 })

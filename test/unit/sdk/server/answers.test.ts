@@ -1,9 +1,11 @@
+import { inspect } from 'node:util'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { checkRequestedUsage, decide } from '../../../../src/entitlement/rules/evaluate.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { heldAt } from '../../../../src/reader/states/rights.js'
-import { answerHeld, toReason } from '../../../../src/sdk/server/answers.js'
+import { answerHeld, listHeld, toReason } from '../../../../src/sdk/server/answers.js'
+import type * as sdk from '../../../../src/sdk/types.js'
 import { type Held, held, state } from '../../reader/states.js'
 
 const now = 1_000_000
@@ -85,5 +87,18 @@ describe('answers of the server SDK', () => {
     expect(() => Object.assign(answer(), { hasAccess: false })).to.throw(TypeError)
     expect(() => (answer().entitlement as { enumValues: string[] }).enumValues.push('b')).to.throw(TypeError)
     expect(answer()).to.deep.include({ hasAccess: true })
+  })
+
+  it("show all of a metered entitlement, whose dates are each caller's own", () => {
+    const base = held('f', 3, 1)
+    const of = state(1, [{ ...base, usage: { ...base.usage, periodStart: 1_000, periodEnd: now + 1 } }])
+    const entitlement = answerHeld('metered', { featureId: 'f' }, of, 0, now)!.entitlement as sdk.MeteredEntitlement
+    expect(entitlement).to.include({ currentUsage: 3, usagePeriodAnchor: null })
+    entitlement.usagePeriodEnd!.setTime(0)
+    expect(entitlement.usagePeriodEnd).to.deep.equal(new Date(now + 1))
+    const text = JSON.parse(JSON.stringify(entitlement)) as Record<string, unknown>
+    expect(text).to.include({ currentUsage: 3, usagePeriodAnchor: null, usagePeriodStart: '1970-01-01T00:00:01.000Z' })
+    expect(Object.keys(text)).to.have.members(Object.keys(listHeld(of, () => 0, now)[0]!).filter((key) => key !== 'type'))
+    expect(inspect(entitlement)).to.include('usagePeriodStart: 1970-01-01T00:00:01.000Z')
   })
 })
