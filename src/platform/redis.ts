@@ -148,12 +148,12 @@ class PlatformRedis extends Redis {
     return isTracing() ? inChildSpan(ofCommand(given[0]), () => super.sendCommand(...given)) : super.sendCommand(...given)
   }
 
-  /** What is sent one after the other in the same turn goes to the server in one write: each costs both sides a system call else. */
+  /** What is sent in the same turn of the event loop goes to the server in one write: each costs both sides a system call else. */
   #gather(): void {
     const { stream } = this
     if (!stream || stream.writableCorked > 0) return
     stream.cork()
-    process.nextTick(() => stream.uncork())
+    setImmediate(() => stream.uncork())
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {

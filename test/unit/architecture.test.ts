@@ -94,7 +94,7 @@ describe('architecture', () => {
     ]
     const loaded = [...new Set(parts.flatMap((file) => [...loadedBy(`src/${file}`, imports)]))]
     const packages = loaded.filter((file) => !/^(src\/|node:)/.test(file))
-    expect(packages.sort()).to.deep.equal(['cockatiel', 'graphql-ws', 'ioredis', 'lru-cache', 'uuid', 'ws'])
+    expect(packages.sort()).to.deep.equal(['graphql-ws', 'ioredis', 'lru-cache', 'uuid', 'ws'])
     const rooms =
       /^src\/(kernel|reader|sdk|updates\/(wire|external-cache)|entitlement\/rules|(metering|catalog|changes)\/model)\/|^src\/platform\/(redis(\/|$)|context\/(scope|tracing)$)/
     expect(loaded.filter((file) => file.startsWith('src/') && !rooms.test(file))).to.deep.equal([])

@@ -2,6 +2,7 @@ import { Problem, timedOut, unavailable } from '../../kernel/problem.js'
 import type { Secret } from '../../kernel/secret.js'
 import { notCounted } from '../../metering/model/problems.js'
 import type { Dimensions } from '../../metering/model/report.js'
+import { foundNobody, Outage } from '../outage.js'
 import type { Owner } from '../states/entry.js'
 import type { ReaderMetrics } from '../states/figures.js'
 import type { ApiClock } from './clock.js'
@@ -10,7 +11,6 @@ import { fromApiError, isKeyRefused } from './errors.js'
 import { HttpClient, Unsent } from './http-client.js'
 import { keyQuestion } from './key-question.js'
 import { documents, parseAnswer, type ReportUsageJson, type StateJson } from './messages.js'
-import { Outage } from './outage.js'
 
 /** As the API's JSON takes it. */
 export interface SentReport extends Owner {
@@ -54,6 +54,8 @@ interface ApiClientOptions {
 
 /** Enough to fill a cold cache quickly; few enough that a thousand sidecars do not exhaust the API. */
 const connections = 16
+/** So many reads in a row that found nobody are an outage. */
+const outageAfterFailures = 5
 /** Room for thousands of entitlements; a proxy's error page or a runaway answer must not fill the memory. */
 const largestAnswerBytes = 32 * 1024 * 1024
 
@@ -64,7 +66,7 @@ const largestAnswerBytes = 32 * 1024 * 1024
 export class ApiClient {
   readonly #http: HttpClient
   readonly #edge: EdgeClient | null
-  readonly #outage = new Outage()
+  readonly #outage = new Outage({ name: 'The API', afterFailures: outageAfterFailures, isAway: foundNobody })
 
   constructor(private readonly options: ApiClientOptions) {
     const limits = { connections, largestAnswerBytes }

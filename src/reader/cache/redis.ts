@@ -31,8 +31,8 @@ interface Remembered {
 const mostRememberedBytes = 32 * 1024 * 1024
 
 /**
- * Reads the external cache that the persistent-cache-service keeps current, in one exchange: of an entity that was read before, with the usages of what it held
- * then. The usages of one that is new, or that holds something else now, are a second exchange.
+ * Reads the external cache that the persistent-cache-service keeps current, in one exchange: of an entity that was read before, with the usages that are asked
+ * for of what it held then. The usages of one that is new, or that holds something else now, are a second exchange.
  * Layout: `src/updates/external-cache/keys.ts` and `value.ts`.
  */
 export class ExternalCacheReader {
@@ -51,32 +51,35 @@ export class ExternalCacheReader {
     this.#pool = pool
   }
 
-  /** Fails when Redis does. */
-  async read({ customerId, resourceId }: Owner): Promise<Reading> {
+  /** `featureId`: the only one whose usage has to be that of now; absent: all have. Fails when Redis does. */
+  async read({ customerId, resourceId }: Owner, featureId?: string): Promise<Reading> {
     const entity = entityKey(this.#prefix, { customerId, resourceId })
     const customer = entityKey(this.#prefix, { customerId, resourceId: null })
     const known = this.#remembered.get(entity)
-    const [body, version, customerVersion, metadata = null, heartbeat, ...knownTexts] = await this.#redis.mget([
+    const [from, to] = known === undefined ? [0, 0] : usagesOf(known, featureId)
+    const [body, version, customerVersion, metadata = null, heartbeat, ...fresh] = await this.#redis.mget([
       entity,
       timestampKey(entity),
       timestampKey(customer),
       metadataKey(entity),
       heartbeatKey(this.#prefix),
-      ...(known?.usageKeys ?? []),
+      ...(known?.usageKeys.slice(from, to) ?? []),
     ])
     const knownUntil = versionOf(heartbeat)
     const nothing = { state: null, knownUntil }
     if (!body || !version) return nothing
     // What the customer holds itself counts for its resources too, so an entry from before it changed is not right any more.
     if (Number(version) < (versionOf(customerVersion) ?? 0)) return nothing
-    const isSameEntry = known?.body === body
-    if (isSameEntry && known.version === version && known.metadata === metadata && areSame(known.texts, knownTexts))
-      return { state: known.state, knownUntil }
-    const features = isSameEntry ? known.features : readable(() => toFeatures(body))
+    const isSameEntry = known?.body === body && known.version === version && known.metadata === metadata
+    if (isSameEntry && fresh.every((text, index) => text === known.texts[from + index])) return { state: known.state, knownUntil }
+    const features = known?.body === body ? known.features : readable(() => toFeatures(body))
     if (features === null) return nothing
-    const usageKeys = isSameEntry ? known.usageKeys : this.#usageKeys(entity, features)
-    const texts =
-      known && areSame(known.usageKeys, usageKeys) ? knownTexts : usageKeys.length === 0 ? [] : await this.#redis.mget(usageKeys)
+    const usageKeys = known?.body === body ? known.usageKeys : this.#usageKeys(entity, features)
+    const texts = isSameEntry
+      ? known.texts.toSpliced(from, to - from, ...fresh)
+      : usageKeys.length === 0
+        ? []
+        : await this.#redis.mget(usageKeys)
     const state = readable(() => this.#toState({ customerId, resourceId }, features, { texts, version, metadata }))
     this.#remembered.set(entity, { body, version, metadata, features, usageKeys, texts, state })
     return { state, knownUntil }
@@ -113,8 +116,12 @@ export class ExternalCacheReader {
   }
 }
 
-const areSame = (some: readonly (string | null)[], others: readonly (string | null)[]): boolean =>
-  some.length === others.length && some.every((text, index) => text === others[index])
+/** Where the usages that are asked for are among all: of one feature none when it is not held, or has none. */
+function usagesOf({ features, usageKeys }: Remembered, featureId: string | undefined): [from: number, to: number] {
+  if (featureId === undefined) return [0, usageKeys.length]
+  const position = features.metered.findIndex(({ calculatedEntitlement: { feature } }) => feature.id === featureId)
+  return position === -1 ? [0, 0] : [position * 2, position * 2 + 2]
+}
 
 /** Of an entry. */
 interface Features {

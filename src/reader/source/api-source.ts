@@ -1,11 +1,12 @@
 import type { ToldUsage } from '../../changes/model/change.js'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
 import type { Log } from '../../kernel/log.js'
-import { Problem, timedOut } from '../../kernel/problem.js'
+import { Problem } from '../../kernel/problem.js'
 import type { ApiClient, SentEvent, SentReport } from '../api/client.js'
 import { isKeyRefused } from '../api/errors.js'
 import { fromReportUsage, type ReportUsageJson, type StateJson, type StateReader } from '../api/messages.js'
 import { type EntitlementCache, entryKey, isOf } from '../cache/cache.js'
+import { within } from '../outage.js'
 import { entryAt, isOlder, newerState, stateWithUsage, toEntry } from '../states/cached-state.js'
 import type { CachedState, CacheEntry, Owner } from '../states/entry.js'
 import type { ReaderMetrics } from '../states/figures.js'
@@ -80,10 +81,10 @@ export class ApiSource implements EntitlementSource {
     const cached = this.#entryAt(key, now)
     if (cached === undefined || this.#parts.judge.judge(cached, now) === 'miss' || this.#isTooOld(cached, now, maxAgeMs)) {
       this.#parts.metrics.lookups.miss++
-      return within(this.#read(key, owner, maxAgeMs), waitMs)
+      return within(this.#read(key, owner, maxAgeMs), waitMs, 'The API')
     }
     try {
-      return await within(this.#read(key, owner, maxAgeMs), Math.min(waitMs, longestWaitForNewerMs))
+      return await within(this.#read(key, owner, maxAgeMs), Math.min(waitMs, longestWaitForNewerMs), 'The API')
     } catch {
       cached.refreshNotBefore = this.#parts.clock.now() + refreshPauseMs
       return this.#stale(cached, now)
@@ -92,7 +93,7 @@ export class ApiSource implements EntitlementSource {
 
   reload(owner: Owner, waitMs: number, isStrong?: boolean): Promise<CacheEntry> {
     // A read that began before this call may not know what the caller wants to see: it is overtaken.
-    return within(this.#beginRead(entryKey(owner.customerId, owner.resourceId), owner, isStrong), waitMs)
+    return within(this.#beginRead(entryKey(owner.customerId, owner.resourceId), owner, isStrong), waitMs, 'The API')
   }
 
   outdate(customerId: string): void {
@@ -286,12 +287,4 @@ export class ApiSource implements EntitlementSource {
 /** The entry with a state that says no more about its freshness. */
 function replaceState(entry: CacheEntry, state: CachedState): CacheEntry {
   return { ...toEntry(state, entry.epoch, entry.fetchedAt), isSuspect: entry.isSuspect, refreshNotBefore: entry.refreshNotBefore }
-}
-
-/** The result, or DEADLINE_EXCEEDED. The work goes on: others may wait for it, and its answer is kept. */
-function within<T>(work: Promise<T>, waitMs: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(timedOut('The API did not answer in time')), waitMs)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

@@ -1,4 +1,3 @@
-import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
 import type { Log } from '../../kernel/log.js'
 import { isReply, type Redis } from '../../platform/redis.js'
@@ -7,9 +6,11 @@ import type { ExternalCacheWriter } from '../../updates/external-cache/writer.js
 import type { SentEvent, SentReport } from '../api/client.js'
 import { fromReportUsage, fromTime, type ReportUsageJson, type StateJson } from '../api/messages.js'
 import type { ExternalCacheReader, Reading } from '../cache/redis.js'
+import { Outage, within } from '../outage.js'
 import { toEntry } from '../states/cached-state.js'
 import type { CacheEntry, Owner } from '../states/entry.js'
 import type { ReaderMetrics } from '../states/figures.js'
+import { earliestPeriodEnd } from '../states/rights.js'
 import type { ApiSource } from './api-source.js'
 import type { EntitlementSource } from './source.js'
 
@@ -17,7 +18,6 @@ import type { EntitlementSource } from './source.js'
 const patienceMs = 150
 /** After that many reads in a row without an answer Redis is left alone for a moment, so that checks do not wait for it. */
 const outageAfterFailures = 3
-const outageRetryMs = 1_000
 /** What the external cache does not hold (unknown customers) was read from the API so lately that asking again would tell nothing new. */
 const missTrustMs = 5_000
 
@@ -49,10 +49,8 @@ interface ExternalSourceParts {
  */
 export class ExternalSource implements EntitlementSource {
   readonly #parts: ExternalSourceParts
-  readonly #cache = wrap(
-    circuitBreaker(handleAll, { halfOpenAfter: outageRetryMs, breaker: new ConsecutiveBreaker(outageAfterFailures) }),
-    timeout(patienceMs, TimeoutStrategy.Aggressive),
-  )
+  readonly #outage = new Outage({ name: 'The external cache', afterFailures: outageAfterFailures, isAway: () => true })
+  #isAwayReported = false
 
   /** Customers that this process has changed, the last one last, and until when the API answers about them. */
   readonly #outdated = new Map<string, EpochMs>()
@@ -60,27 +58,18 @@ export class ExternalSource implements EntitlementSource {
 
   constructor(parts: ExternalSourceParts) {
     this.#parts = parts
-    let isReported = false
-    this.#cache.onFailure(({ reason }) => {
-      if (!isReported) parts.log.warn({ err: 'error' in reason ? reason.error : undefined }, 'external cache does not answer, the API does')
-      isReported = true
-    })
-    this.#cache.onSuccess(() => {
-      if (isReported) parts.log.info({}, 'external cache answers again')
-      isReported = false
-    })
   }
 
   peek(): undefined {
     return undefined
   }
 
-  async resolve(owner: Owner, waitMs: number, maxAgeMs?: number): Promise<CacheEntry> {
+  async resolve(owner: Owner, waitMs: number, maxAgeMs?: number, featureId?: string): Promise<CacheEntry> {
     const { apiSource, clock, metrics } = this.#parts
     const ofApi = () =>
       apiSource.peek(owner.customerId, owner.resourceId, clock.now(), maxAgeMs) ?? apiSource.resolve(owner, waitMs, maxAgeMs)
     if (this.#isOutdated(owner.customerId)) return ofApi()
-    const read = await this.#read(owner)
+    const read = await this.#read(owner, featureId)
     // Without the external cache this is a sidecar with a cache in memory that nobody vouches for.
     if (read === 'away') return ofApi()
     const now = clock.now()
@@ -91,10 +80,9 @@ export class ExternalSource implements EntitlementSource {
     if ((ageMs ?? Number.POSITIVE_INFINITY) > Math.min(maxAgeMs ?? Number.POSITIVE_INFINITY, this.#parts.maxStalenessMs)) return ofApi()
     metrics.lookups.hit++
     if (ageMs !== null && ageMs > heartbeatMs) metrics.oldestAnswerSeconds = Math.max(metrics.oldestAnswerSeconds, ageMs / 1000)
-    const entry = toEntry(state, 0, now)
-    // Its period is over: usage is 0, and the API is asked for the new one.
-    if (now >= entry.usagePeriodEnd && apiSource.recent(owner, missTrustMs) === undefined) apiSource.refresh(owner)
-    return entry
+    // The period is over: usage is 0, and the API is asked for the new one.
+    if (now >= earliestPeriodEnd(state, featureId) && apiSource.recent(owner, missTrustMs) === undefined) apiSource.refresh(owner)
+    return toEntry(state, 0, now)
   }
 
   reload(owner: Owner, waitMs: number, isStrong?: boolean): Promise<CacheEntry> {
@@ -138,16 +126,33 @@ export class ExternalSource implements EntitlementSource {
     // Without entitlements the answer tells no version, and nothing may be written that could be older than what is there.
     const isVersioned = json.entitlements?.some(({ entitlementUpdatedAt }) => fromTime(entitlementUpdatedAt) !== null) ?? false
     if (!isVersioned) return
-    void this.#write(this.#parts.writer.writeState(toWritableState(owner, 0, json)))
+    void this.#write(() => this.#parts.writer.writeState(toWritableState(owner, 0, json)))
   }
 
-  async #read(owner: Owner): Promise<Reading | 'away'> {
+  async #read(owner: Owner, featureId: string | undefined): Promise<Reading | 'away'> {
     const { redis, reader, metrics } = this.#parts
     try {
-      return await this.#cache.execute(() => (redis.status === 'ready' ? reader.read(owner) : Promise.reject(new Error('not connected'))))
+      return await this.#guard(() =>
+        redis.status === 'ready' ? reader.read(owner, featureId) : Promise.reject(new Error('not connected')),
+      )
     } catch {
       metrics.externalCacheFailures++
       return 'away'
+    }
+  }
+
+  /** What `work` answers in time. */
+  async #guard<T>(work: () => Promise<T>): Promise<T> {
+    const { log } = this.#parts
+    try {
+      const answer = await this.#outage.guard(() => within(work(), patienceMs, 'The external cache'))
+      if (this.#isAwayReported) log.info({}, 'external cache answers again')
+      this.#isAwayReported = false
+      return answer
+    } catch (err) {
+      if (!this.#isAwayReported) log.warn({ err }, 'external cache does not answer, the API does')
+      this.#isAwayReported = true
+      throw err
     }
   }
 
@@ -156,17 +161,17 @@ export class ExternalSource implements EntitlementSource {
     const { customerId, resourceId, featureId, usage } = fromReportUsage(reported)
     // Who is not entitled has no usage that a reader would look for.
     if (reported.currentUsage === null) return Promise.resolve()
-    return this.#write(this.#parts.writer.writeUsage({ customerId, resourceId }, { featureId, usage }))
+    return this.#write(() => this.#parts.writer.writeUsage({ customerId, resourceId }, { featureId, usage }))
   }
 
-  #write(written: Promise<boolean>): Promise<unknown> {
+  async #write(write: () => Promise<boolean>): Promise<void> {
     const { metrics, log } = this.#parts
-    return this.#cache
-      .execute(() => written.catch((error: unknown) => this.#hearRefusal(error)))
-      .catch((error: unknown) => {
-        metrics.externalCacheFailures++
-        log.debug({ err: error }, 'external cache did not take a write')
-      })
+    try {
+      await this.#guard(() => write().catch((error: unknown) => this.#hearRefusal(error)))
+    } catch (error) {
+      metrics.externalCacheFailures++
+      log.debug({ err: error }, 'external cache did not take a write')
+    }
   }
 
   /** A cache that refuses a write is there: the user may not write, or something else is kept under the key. Fails with what is no refusal. */

@@ -7,8 +7,11 @@ import type { CacheEntry, Owner } from '../states/entry.js'
 export interface EntitlementSource {
   /** The entry to answer from at `now`. Undefined: ask `resolve`. `maxAgeMs`: none that was last known to be right longer ago. */
   peek(customerId: string, resourceId: string | null, now: EpochMs, maxAgeMs?: number): CacheEntry | undefined
-  /** The entry to answer from, within `waitMs`. Fails with a Problem when the question can't be answered: a fallback has to. */
-  resolve(owner: Owner, waitMs: number, maxAgeMs?: number): Promise<CacheEntry>
+  /**
+   * The entry to answer from, within `waitMs`. `featureId`: the only one that is asked about, so that others may have an older usage; absent: all are. Fails with
+   * a Problem when the question can't be answered: a fallback has to.
+   */
+  resolve(owner: Owner, waitMs: number, maxAgeMs?: number, featureId?: string): Promise<CacheEntry>
   /**
    * Reads anew, whatever is cached. Null: nothing is known about anybody (offline). `isStrong`: from the platform's database, whatever the platform holds, too.
    */

@@ -159,10 +159,11 @@ export function usageVersion({ rights, usages }: Holding, featureId: string): Ep
   return at === -1 ? null : usages[at + 3]!
 }
 
-/** The earliest end of a usage period that is followed by a reset; infinity when there is none. */
-export function earliestPeriodEnd({ rights, usages }: Holding): EpochMs {
+/** The earliest end of a usage period that is followed by a reset; infinity when there is none. `featureId`: of this one only. */
+export function earliestPeriodEnd({ rights, usages }: Holding, featureId?: string): EpochMs {
   let earliest = Number.POSITIVE_INFINITY
   for (const [position, at] of rights.usageAt.entries()) {
+    if (featureId !== undefined && rights.list[position]!.feature.refId !== featureId) continue
     const end = at === -1 ? Number.NaN : usages[at + 2]!
     // Seats are never reset, whatever period they carry. NaN is not below anything.
     if (end < earliest && rights.list[position]!.feature.meterType === 'Incremental') earliest = end

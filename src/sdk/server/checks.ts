@@ -83,7 +83,7 @@ export class Checks {
       try {
         entry = await (question.consistency === 'strong'
           ? source.reload(owner, waitMs, true)
-          : source.resolve(owner, waitMs, question.maxStalenessMs))
+          : source.resolve(owner, waitMs, question.maxStalenessMs, question.featureId))
       } catch (error) {
         return this.#fallBack(type, question, causeOf(error))
       }

@@ -80,7 +80,7 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
     checkRefId(call.request.feature_id, 'feature_id')
     let entry: CacheEntry | null
     try {
-      entry = await read(owner, call)
+      entry = await read(owner, call, call.request.feature_id)
     } catch (error) {
       return fallBack(check, causeOf(error))
     }
@@ -90,9 +90,9 @@ export function sidecarHandlers({ source, fallbacks, clock, timeoutMs, metrics }
   }
 
   /** What may not be answered as it is cached. Null: nothing is known about anybody (offline). */
-  function read(owner: Owner, call: Call<QuestionRequest>): Promise<CacheEntry | null> {
+  function read(owner: Owner, call: Call<QuestionRequest>, featureId?: string): Promise<CacheEntry | null> {
     const { isStrong, maxAgeMs } = toFreshness(call.request)
-    return isStrong ? source.reload(owner, waitMs(call), true) : source.resolve(owner, waitMs(call), maxAgeMs)
+    return isStrong ? source.reload(owner, waitMs(call), true) : source.resolve(owner, waitMs(call), maxAgeMs, featureId)
   }
 
   function fallBack(check: Check, cause: FallbackCause): Buffer {

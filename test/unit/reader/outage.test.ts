@@ -1,13 +1,14 @@
 import { expect } from 'chai'
-import { Problem, unavailable } from '../../../../src/kernel/problem.js'
-import { Outage } from '../../../../src/reader/api/outage.js'
+import { Problem, unavailable } from '../../../src/kernel/problem.js'
+import { foundNobody, Outage } from '../../../src/reader/outage.js'
 
 describe('outage', () => {
+  const opened = () => new Outage({ name: 'The API', afterFailures: 5, isAway: foundNobody })
   const fail = (outage: Outage, problem: Error) => outage.guard(() => Promise.reject(problem)).catch((error: unknown) => error)
   const away = unavailable('away')
 
   it('keeps later reads from waiting once five in a row have found nobody', async () => {
-    const outage = new Outage()
+    const outage = opened()
     for (let n = 0; n < 5; n++) expect(await fail(outage, away)).to.equal(away)
     let asked = 0
     const read = async () => {
@@ -18,7 +19,7 @@ describe('outage', () => {
   })
 
   it('is over with the first answer, an error of somebody included', async () => {
-    const outage = new Outage()
+    const outage = opened()
     for (let n = 0; n < 4; n++) await fail(outage, away)
     await fail(outage, new Problem('NOT_FOUND', 'FEATURE_NOT_FOUND', 'no such feature'))
     for (let n = 0; n < 4; n++) await fail(outage, away)
@@ -50,7 +51,7 @@ describe('outage', () => {
     }
 
     it('tries again with one read a second, and no sooner', async () => {
-      const outage = new Outage()
+      const outage = opened()
       for (let n = 0; n < 5; n++) expect(await isAsked(outage, () => Promise.reject(late))).to.equal(true)
       at = 10_999
       expect(await isAsked(outage)).to.equal(false)
@@ -69,7 +70,7 @@ describe('outage', () => {
     })
 
     it('lets all reads through that come together before it is known', async () => {
-      const outage = new Outage()
+      const outage = opened()
       await isAsked(outage)
       expect(await Promise.all([isAsked(outage, async () => 1), isAsked(outage, async () => 2)])).to.deep.equal([true, true])
     })
