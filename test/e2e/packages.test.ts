@@ -16,7 +16,7 @@ const expected: Record<string, { dependencies: string[]; rooms: RegExp; others: 
   'tollgate-server': {
     dependencies: ['graphql', 'graphql-ws', 'ioredis', 'lru-cache', 'temporal-polyfill', 'uuid', 'ws'],
     rooms:
-      /^(kernel|reader(\/\w+)?|sdk|sdk\/server(\/operations(\/types)?)?|updates\/(wire|external-cache)|entitlement\/rules|(metering|catalog|changes)\/model|platform(\/(redis|context))?)\/[\w-]+\.(js|d\.ts)$/,
+      /^(kernel|reader\/\w+|sdk|sdk\/server(\/operations(\/types)?)?|updates\/(wire|external-cache)|entitlement\/rules|(metering|catalog|changes)\/model|platform(\/(redis|context))?)\/[\w-]+\.(js|d\.ts)$/,
     others: [],
   },
   'tollgate-sidecar': {
@@ -37,7 +37,7 @@ const expected: Record<string, { dependencies: string[]; rooms: RegExp; others: 
       'ws',
     ],
     rooms:
-      /^(kernel|reader(\/\w+)?|sdk|sdk\/sidecar|sidecar|sidecar\/(config|grpc|metrics)|updates\/(wire|external-cache)|entitlement\/rules|metering\/model|platform(\/(redis|context))?|wiring)\/[\w-]+\.(js|d\.ts)$/,
+      /^(kernel|reader\/\w+|sdk|sdk\/sidecar|sidecar|sidecar\/(config|grpc|metrics)|updates\/(wire|external-cache)|entitlement\/rules|metering\/model|platform(\/(redis|context))?|wiring)\/[\w-]+\.(js|d\.ts)$/,
     others: ['proto/google/rpc/error_details.proto', 'proto/google/rpc/status.proto', 'proto/service/sidecar/v1/sidecar.proto'],
   },
   tollgate: { dependencies: ['yaml'], rooms: /^(kernel|cli)\/[\w-]+\.js$/, others: [] },

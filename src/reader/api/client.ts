@@ -2,7 +2,6 @@ import { Problem, timedOut, unavailable } from '../../kernel/problem.js'
 import type { Secret } from '../../kernel/secret.js'
 import { notCounted } from '../../metering/model/problems.js'
 import type { Dimensions } from '../../metering/model/report.js'
-import { foundNobody, Outage } from '../outage.js'
 import type { Owner } from '../states/entry.js'
 import type { ReaderMetrics } from '../states/figures.js'
 import type { ApiClock } from './clock.js'
@@ -11,6 +10,7 @@ import { fromApiError, isKeyRefused } from './errors.js'
 import { HttpClient, Unsent } from './http-client.js'
 import { keyQuestion } from './key-question.js'
 import { documents, parseAnswer, type ReportUsageJson, type StateJson } from './messages.js'
+import { foundNobody, Outage } from './outage.js'
 
 /** As the API's JSON takes it. */
 export interface SentReport extends Owner {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { Problem, unavailable } from '../../../src/kernel/problem.js'
-import { foundNobody, Outage } from '../../../src/reader/outage.js'
+import { Problem, unavailable } from '../../../../src/kernel/problem.js'
+import { foundNobody, Outage } from '../../../../src/reader/api/outage.js'
 
 describe('outage', () => {
   const opened = () => new Outage({ name: 'The API', afterFailures: 5, isAway: foundNobody })

@@ -1,4 +1,4 @@
-import { Problem, timedOut, unavailable } from '../kernel/problem.js'
+import { Problem, timedOut, unavailable } from '../../kernel/problem.js'
 
 const retryMs = 1_000
 
