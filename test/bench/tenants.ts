@@ -12,7 +12,7 @@ import { addCustomers, startStack } from './stack/stack.js'
 
 /** Calls of each kind that the quiet tenant makes in a second. */
 const callsPerSecond = 30
-const roundMs = 4_000
+const roundMs = 8_000
 /** What the loud one has begun is still being worked off when it becomes quiet. */
 const settleMs = 2_000
 const lowestPriority = 19

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.js'
+import { Crowd } from '../../kernel/crowd.js'
 import { Problem } from '../../kernel/problem.js'
 import { heapBytes } from '../../kernel/weight.js'
 import { currentSpan, inSharedSpan, type Span } from '../../platform/context/tracing.js'
@@ -20,14 +21,14 @@ const callersMs = 10_000
 const most = { inFlight: 2, unanswered: 6 }
 /** The same while another environment sends too: with fewer under way a worker is free for what comes from there. */
 const mostCrowded: typeof most = { inFlight: 1, unanswered: 2 }
-/** Since another environment has sent. */
-const crowdedMs = 1_000
 /** Items of a second batch under way: one of fewer would only cost a job more, which costs as much as the reports of a dozen. */
 const worthwhileItems = 20
 /** Under load a batch of far less than usual waits so long for the callers that have just been answered. */
 const lingerMs = 1
 /** A batch that takes so long, perhaps for a customer that is locked, leaves its slot to the next. */
 const slowMs = 100
+/** The same of a batch of few items: another one beside it costs nobody much. */
+const slowSmallMs = 10
 /** How much of the usual size is left by a batch that is smaller. */
 const forgetting = 0.7
 /** So long after a batch its size is still usual. */
@@ -71,12 +72,6 @@ interface Lane {
   linger: NodeJS.Timeout | undefined
 }
 
-interface Sender {
-  environmentId: string
-  at: number
-}
-const nobody: Sender = { environmentId: '', at: Number.NEGATIVE_INFINITY }
-
 export interface DoorParts extends ExchangeParts {
   /** One per shard. */
   queues: Pick<JobQueue<IngestionJob>, 'add'>[]
@@ -109,8 +104,8 @@ export class Door {
   #isFull = false
   /** In this round of the event loop. */
   #hasSentLarge = false
-  /** The last two environments that have sent. */
-  #senders: [last: Sender, before: Sender] = [nobody, nobody]
+  /** Environments that have sent. */
+  readonly #senders = new Crowd()
 
   constructor(parts: DoorParts) {
     this.#parts = parts
@@ -210,9 +205,10 @@ export class Door {
   }
 
   /** Without a batch in flight half of what is usual is enough, and a lone caller is usual to itself. */
-  #maySend({ environmentId, waitingItems, inFlight, unanswered, usualItems, sentAt }: Lane): boolean {
+  #maySend(lane: Lane): boolean {
+    const { waitingItems, inFlight, unanswered, usualItems, sentAt } = lane
     const enough = inFlight === 0 && performance.now() - sentAt > usualMs ? 1 : Math.max(1, usualItems / 2)
-    const may = this.#mostOf(environmentId)
+    const may = this.#mostOf(lane)
     return (
       waitingItems >= (inFlight === 0 ? enough : Math.max(enough, worthwhileItems)) &&
       inFlight < may.inFlight &&
@@ -220,17 +216,16 @@ export class Door {
     )
   }
 
-  /** Batches of one lane of the environment. */
-  #mostOf(environmentId: string): typeof most {
-    const [last, before] = this.#senders
-    const other = last.environmentId === environmentId ? before : last
-    return performance.now() - other.at < crowdedMs ? mostCrowded : most
+  /** Who sends little is not the one that others have to be protected from. */
+  #mostOf({ environmentId, waitingItems }: Lane): typeof most {
+    if (!this.#senders.isAround(environmentId, performance.now())) return most
+    return waitingItems < worthwhileItems ? { ...mostCrowded, unanswered: most.unanswered } : mostCrowded
   }
 
   #schedule(lane: Lane): void {
     if (lane.isScheduled || lane.waiting.length === 0) return
     if (!this.#maySend(lane)) {
-      if (lane.inFlight === 0 && lane.unanswered < this.#mostOf(lane.environmentId).unanswered)
+      if (lane.inFlight === 0 && lane.unanswered < this.#mostOf(lane).unanswered)
         lane.linger ??= setTimeout(() => this.#flush(lane), lingerMs)
       return
     }
@@ -274,9 +269,7 @@ export class Door {
     }
     lane.usualItems = Math.max(size, lane.usualItems * forgetting)
     lane.sentAt = performance.now()
-    const sender = { environmentId: lane.environmentId, at: lane.sentAt }
-    const [last] = this.#senders
-    this.#senders = last.environmentId === lane.environmentId ? [sender, this.#senders[1]] : [sender, last]
+    this.#senders.see(lane.environmentId, lane.sentAt)
     let hasSlot = true
     const freeSlot = () => {
       if (!hasSlot) return
@@ -285,7 +278,7 @@ export class Door {
       lane.inFlight -= 1
       this.#schedule(lane)
     }
-    const slow = setTimeout(freeSlot, slowMs)
+    const slow = setTimeout(freeSlot, size < worthwhileItems ? slowSmallMs : slowMs)
     const end = () => {
       for (const call of calls) this.#leave(lane, call)
       lane.unanswered -= 1
