@@ -28,28 +28,32 @@ export class RateLimits {
   readonly #requests: Allowances
   readonly #costs = allowances({ key: costPerKey, customer: costPerCustomer, address: costPerAddress }, savedMs)
 
-  constructor({ perKey, perCustomer, perAddress }: RateLimitOptions) {
+  /** `now`: milliseconds of a clock that only goes on. */
+  constructor(
+    { perKey, perCustomer, perAddress }: RateLimitOptions,
+    private readonly now = () => performance.now(),
+  ) {
     this.#requests = allowances({ key: perKey, customer: perCustomer, address: perAddress })
   }
 
   /** One request. Fails with RESOURCE_EXHAUSTED and `details.retryAfterMs`. */
   take(identity: Identity, address: string): void {
-    take(this.#requests, identity, address, 1, tooManyRequests)
+    take(this.#requests, identity, address, 1, this.now(), tooManyRequests)
   }
 
   /** One request of somebody who needs no key. Fails as `take` does. */
   takeFrom(address: string): void {
-    refuseFor(this.#requests.address.take(address, 1, performance.now()), tooManyRequests)
+    refuseFor(this.#requests.address.take(address, 1, this.now()), tooManyRequests)
   }
 
   /** Of an answer that may be large, or takes a transaction where others take none. Whoever has anything left may have any: the largest are larger than what can be saved. Fails as `take` does. */
   takeCost(identity: Identity, address: string, cost: number): void {
-    take(this.#costs, identity, address, cost, tooMuchWork)
+    take(this.#costs, identity, address, cost, this.now(), tooMuchWork)
   }
 
   /** Of what was taken and not spent. */
   giveBackCost({ keyId, environmentId, customerId }: Identity, address: string, cost: number): void {
-    const now = performance.now()
+    const now = this.now()
     if (customerId !== null) this.#costs.customer.giveBack(environmentId + customerId, cost, now)
     this.#costs.address.giveBack(address, cost, now)
     this.#costs.key.giveBack(keyId, cost, now)
@@ -69,8 +73,14 @@ const allowances = (perSecond: Record<keyof Allowances, number>, saved?: number)
 })
 
 /** The key last: whoever is over a limit of its own takes nothing from others with the same key. */
-function take(of: Allowances, { keyId, environmentId, customerId }: Identity, address: string, points: number, why: string): void {
-  const now = performance.now()
+function take(
+  of: Allowances,
+  { keyId, environmentId, customerId }: Identity,
+  address: string,
+  points: number,
+  now: number,
+  why: string,
+): void {
   const waitMs =
     (customerId === null ? 0 : of.customer.take(environmentId + customerId, points, now)) ||
     of.address.take(address, points, now) ||

@@ -60,6 +60,18 @@ describe('a door', () => {
     await Promise.all(calls)
   })
 
+  it('does not keep the next few of an environment waiting for few that take long, while another one sends too', async () => {
+    const { jobs, send, answer, settle } = openDoor()
+    const calls = [send(40, undefined, 'customer', 'loud')]
+    for (let n = 1; n <= 4; n++) {
+      calls.push(send(1, undefined, 'customer', 'quiet'))
+      await eventually('the next one', () => jobs.length === 1 + n)
+    }
+    for (const job of jobs) answer(job)
+    await settle()
+    await Promise.all(calls)
+  })
+
   it('waits a moment under load for a batch as large as usual, and goes with half of it at once', async () => {
     const { jobs, send, answer, itemsOf, settle } = openDoor()
     const many = (count: number) => Promise.all(Array.from({ length: count }, () => send(1)))

@@ -15,7 +15,7 @@ function outcome(work: () => void): unknown {
 }
 
 describe('the rate of requests', () => {
-  const limits = (given: object) => new RateLimits({ perKey: 1e9, perCustomer: 1e9, perAddress: 1e9, ...given })
+  const limits = (given: object) => new RateLimits({ perKey: 1e9, perCustomer: 1e9, perAddress: 1e9, ...given }, () => 1)
   const taken = (of: RateLimits, asker: Identity, address: string, times = 10) =>
     Array.from({ length: times }, () => outcome(() => of.take(asker, address))).filter((each) => each === 'taken').length
 
@@ -40,7 +40,7 @@ describe('the rate of requests', () => {
 })
 
 describe('the rate of large answers', () => {
-  const limits = () => new RateLimits({ perKey: 1e9, perCustomer: 1e9, perAddress: 1e9 })
+  const limits = () => new RateLimits({ perKey: 1e9, perCustomer: 1e9, perAddress: 1e9 }, () => 1)
   const cost = (of: RateLimits, asker: Identity, fields: number, address = '192.0.2.1') =>
     outcome(() => of.takeCost(asker, address, fields))
 
