@@ -13,6 +13,7 @@ const nothing: Row = {
   died: 0,
   longestDelayMs: 12,
   longestStepMs: 9,
+  longestCollectionMs: 14,
   memoryBeforeMb: 200,
   memoryMostMb: 320,
   memoryAfterMb: 201,
@@ -51,6 +52,7 @@ describe('what an attack came to', () => {
       died: 0,
       longestDelayMs: 12,
       longestStepMs: 9,
+      longestCollectionMs: 14,
       memoryBeforeMb: 200,
       memoryMostMb: 320,
       memoryAfterMb: 201,
@@ -60,7 +62,7 @@ describe('what an attack came to', () => {
   })
 
   it('is told in a line under the headings', () => {
-    expect(toLine(nothing)).to.match(/^brackets +40 +40 +0 +12 +9 +200 +320 +201 +2 +18\.5 +9 {2}ok$/)
+    expect(toLine(nothing)).to.match(/^brackets +40 +40 +0 +12 +9 +14 +200 +320 +201 +2 +18\.5 +9 {2}ok$/)
     expect(headings().indexOf('after') + 'after'.length).to.equal(toLine(nothing).indexOf('201') + '201'.length)
   })
 })

@@ -126,6 +126,7 @@ export class Stage {
     const { counts, other } = await this.#attack(chosen, urls, attacked, seconds)
     const longestDelayMs = await subject.longestDelayMs().catch(() => Number.NaN)
     const longestStepMs = await subject.longestStepMs().catch(() => Number.NaN)
+    const longestCollectionMs = await subject.longestCollectionMs().catch(() => Number.NaN)
     const memoryAfterMb = await this.#memoryAfter(subject, memoryBeforeMb)
     clearInterval(sampling)
     const logs = this.#logs.lap()
@@ -140,6 +141,7 @@ export class Stage {
       died,
       longestDelayMs: Math.round(longestDelayMs),
       longestStepMs: Math.round(longestStepMs),
+      longestCollectionMs: Math.round(longestCollectionMs),
       memoryBeforeMb: Math.round(memoryBeforeMb),
       memoryMostMb: Math.round(memoryMostMb),
       memoryAfterMb: Math.round(memoryAfterMb),

@@ -3,9 +3,11 @@
 //   heap     the bytes of its heap after a garbage collection; needs --expose-gc
 //   collect  0, when garbage is collected and the memory of it given back; needs --expose-gc
 //   delay    the longest time that its event loop stood still since the question before, in milliseconds
-//   step     the most CPU time that its main thread took in a round of its event loop since the question before, in milliseconds: as long as its longest
-//            synchronous step and a little more, however busy the machine is; needs Node 24
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
+//   step     the most CPU time that its main thread took since the question before without letting anybody else be served, in milliseconds: of a callback with the
+//            ticks and promises after it, however busy the machine is. Garbage that was collected in it is not counted; needs Node 24
+//   gc       the longest time that a collection of garbage took before the last question for a step, in milliseconds
+import { createHook, executionAsyncResource, type HookCallbacks } from 'node:async_hooks'
+import { type IntervalHistogram, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 
 const resolutionMs = 2
 let delays: IntervalHistogram | undefined
@@ -18,24 +20,56 @@ function longestDelayMs(): number {
   return Math.max(longest, 0)
 }
 
-const lookMs = 1
 /** The types are those of an older Node. */
 const { threadCpuUsage } = process as unknown as { threadCpuUsage: () => NodeJS.CpuUsage }
-let looking: NodeJS.Timeout | undefined
-let mostMicroseconds = 0
+const withoutPromises = { trackPromises: false } as HookCallbacks
+/** What goes on within a step: ticks, and what JavaScript itself runs in a context of its own. */
+const within = new Set(['Object', 'AsyncResource', 'HTTPServerAsyncResource'])
 
-function longestStepMs(): number {
-  const longest = mostMicroseconds
-  mostMicroseconds = 0
-  if (!looking) {
-    let before = threadCpuUsage.call(process)
-    looking = setInterval(() => {
-      const now = threadCpuUsage.call(process)
-      mostMicroseconds = Math.max(mostMicroseconds, now.user + now.system - before.user - before.system)
-      before = now
-    }, lookMs).unref()
+/** Of the main thread, and when it ended by the clock of garbage collections. */
+interface Step {
+  cpuMs: number
+  from: number
+  to: number
+}
+
+/** Longer ones are kept until it is known how much garbage was collected in them. */
+const longStepMs = 5
+const mostSteps = 10_000
+let isWatching = false
+let steps: Step[] = []
+let collections: { from: number; ms: number }[] = []
+
+function watchSteps(): void {
+  if (isWatching) return
+  isWatching = true
+  let [cpuBefore, from] = [threadCpuUsage.call(process), performance.now()]
+  const before = () => {
+    if (within.has((executionAsyncResource() as object).constructor.name)) return
+    const [cpu, to] = [threadCpuUsage.call(process), performance.now()]
+    const cpuMs = (cpu.user + cpu.system - cpuBefore.user - cpuBefore.system) / 1_000
+    if (cpuMs > longStepMs && steps.length < mostSteps) steps.push({ cpuMs, from, to })
+    cpuBefore = cpu
+    from = to
   }
-  return longest / 1_000
+  createHook({ ...withoutPromises, before }).enable()
+  new PerformanceObserver((list) => {
+    for (const { startTime, duration } of list.getEntries()) collections.push({ from: startTime, ms: duration })
+  }).observe({ entryTypes: ['gc'] })
+}
+
+let longestCollectionMs = 0
+
+/** Collections take longer by the clock than of the processor where the machine is busy: of a step with one, what is left is what it took at least. */
+function longestStepMs(): number {
+  watchSteps()
+  const own = ({ cpuMs, from, to }: Step) =>
+    cpuMs - collections.reduce((sum, one) => sum + (one.from >= from && one.from < to ? one.ms : 0), 0)
+  const longest = steps.reduce((most, step) => Math.max(most, own(step)), 0)
+  longestCollectionMs = collections.reduce((most, { ms }) => Math.max(most, ms), 0)
+  steps = []
+  collections = []
+  return longest
 }
 
 const answers: Record<string, () => number> = {
@@ -54,6 +88,7 @@ const answers: Record<string, () => number> = {
   },
   delay: longestDelayMs,
   step: longestStepMs,
+  gc: () => longestCollectionMs,
 }
 
 process.on('message', (question: string) => process.send?.(answers[question]!()))

@@ -105,9 +105,14 @@ export class StackProcess {
     return this.#ask('delay')
   }
 
-  /** The most CPU time that its main thread took without a pause since this was asked before; the first answer is 0. */
+  /** The most CPU time that its main thread took without serving anybody else since this was asked before, but for garbage; the first answer is 0. */
   longestStepMs(): Promise<number> {
     return this.#ask('step')
+  }
+
+  /** The longest collection of garbage before `longestStepMs` was asked. */
+  longestCollectionMs(): Promise<number> {
+    return this.#ask('gc')
   }
 
   /** Has it collect its garbage, and give back what it needs no more; needs `--expose-gc` among its node arguments. */
