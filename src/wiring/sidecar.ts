@@ -125,7 +125,7 @@ async function connectedSource(
       states,
       onState: (state) => apiSource.applyState(state),
       onUsage: (change) => apiSource.applyUsage(change),
-      onUnknown: (customerId) => apiSource.applyUnknown(customerId),
+      onUnknown: (customerId, since) => apiSource.applyUnknown(customerId, since),
       hearKey: (isTaken) => key.hear(isTaken),
       clock,
       metrics,

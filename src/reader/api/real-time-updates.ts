@@ -1,7 +1,7 @@
 import { type Client, createClient } from 'graphql-ws/client'
 import { WebSocket } from 'ws'
 import type { ToldUsage } from '../../changes/model/change.js'
-import type { Clock } from '../../kernel/clock.js'
+import type { Clock, EpochMs } from '../../kernel/clock.js'
 import type { Log } from '../../kernel/log.js'
 import type { Secret } from '../../kernel/secret.js'
 import { epochOf } from '../../updates/wire/position.js'
@@ -19,8 +19,8 @@ interface UpdatesOptions {
   states: StateReader
   onState: (state: CachedState) => void
   onUsage: (change: ToldUsage) => void
-  /** Something about the customer changed, and the message does not say what. */
-  onUnknown: (customerId: string) => void
+  /** Something about the customer changed after that instant, and the message does not say what. */
+  onUnknown: (customerId: string, since: EpochMs) => void
   /** The API has refused the key. */
   hearKey: (isTaken: boolean) => void
   clock: Clock
@@ -203,12 +203,13 @@ export class RealTimeUpdates {
           if (latest !== '' && isOfAnother(latest, change.id)) return this.#startAfresh(otherEpoch)
           hasVouched = true
           clearTimeout(pongTimer)
+          const knownUntil = judge.provenAt
           judge.prove(askedAt, askedAt + this.#provenMs)
           if (change.kind === 'GAP') judge.beginEpoch()
           else {
-            // In one step: what has changed is suspect as soon as everything else is trusted again, and is read in this epoch.
+            // In one step: what has changed is suspect as soon as everything else is trusted again, and is read in this epoch. It changed after the last proof.
             judge.resumeEpoch()
-            for (const customerId of missed) this.options.onUnknown(customerId)
+            for (const customerId of missed) this.options.onUnknown(customerId, knownUntil)
           }
           this.#position = latest || change.id
           metrics.isRealTime = true
@@ -232,7 +233,7 @@ export class RealTimeUpdates {
         this.options.states.state({ customerId, resourceId }, { accessDeniedReason, entitlements, validUntil, next }, version ?? 0),
       )
     else if (usage) this.options.onUsage(usage)
-    else this.options.onUnknown(customerId)
+    else this.options.onUnknown(customerId, this.options.clock.now())
   }
 
   /** Null, or why the message could not be used: then something is missed, and the connection can't vouch for the cache any more. */

@@ -106,10 +106,10 @@ export class ApiSource implements EntitlementSource {
     }
   }
 
-  /** For a caller who says how old it may be. Of one that is suspect nobody knows how long it was right: since it was read, at most. */
+  /** For a caller who says how old it may be. */
   #isTooOld(entry: CacheEntry, now: EpochMs, maxAgeMs: number): boolean {
     if (maxAgeMs === Number.POSITIVE_INFINITY) return false
-    return (entry.isSuspect ? now - entry.fetchedAt : this.#parts.judge.ageMs(entry, now)) > maxAgeMs
+    return this.#parts.judge.ageMs(entry, now) > maxAgeMs
   }
 
   /** The entry if it was read so lately that asking again would tell nothing new. */
@@ -187,18 +187,19 @@ export class ApiSource implements EntitlementSource {
     this.#suspectOthers(change, (other) => (usageVersion(other, featureId) ?? Number.POSITIVE_INFINITY) < usage.updatedAt)
   }
 
-  /** Something about the customer or one of its resources changed, it is not known what: what is cached is refreshed, a few at a time. */
-  applyUnknown(customerId: string): void {
+  /** Something about the customer or one of its resources changed after `since`, it is not known what: what is cached is refreshed, a few at a time. */
+  applyUnknown(customerId: string, since: EpochMs): void {
     for (const read of this.#reads.values()) if (read.owner.customerId === customerId) read.isSuspect = true
     for (const entry of this.#parts.cache.entriesOf(customerId)) {
-      entry.isSuspect = true
+      suspect(entry, since)
       this.refresh(entry.state)
     }
   }
 
   #suspectOthers({ customerId, resourceId }: Owner, isConcerned: (state: CachedState) => boolean): void {
+    const now = this.#parts.clock.now()
     for (const entry of this.#parts.cache.entriesOf(customerId)) {
-      if (entry.state.resourceId !== resourceId && isConcerned(entry.state)) entry.isSuspect = true
+      if (entry.state.resourceId !== resourceId && isConcerned(entry.state)) suspect(entry, now)
     }
     for (const read of this.#reads.values()) {
       if (read.owner.customerId === customerId && read.owner.resourceId !== resourceId) read.isSuspect = true
@@ -254,7 +255,7 @@ export class ApiSource implements EntitlementSource {
         // What is expired here was true only until then, however new its version; and after a gap the platform may have versions that begin lower again.
         const isComparable = cached !== undefined && this.#parts.clock.now() < cached.expiresAt && epoch !== 0 && cached.epoch === epoch
         const entry = toEntry(isComparable ? newerState(cached.state, state) : state, epoch, beganAt)
-        entry.isSuspect = read.isSuspect
+        if (read.isSuspect) suspect(entry, beganAt)
         // A lagging clock of the API answers the past usage period again: not at every check.
         if (entry.usagePeriodEnd <= beganAt) entry.refreshNotBefore = beganAt + refreshPauseMs
         this.#parts.cache.set(key, entry)
@@ -285,6 +286,11 @@ export class ApiSource implements EntitlementSource {
 }
 
 /** The entry with a state that says no more about its freshness. */
+/** It was right until then for certain, or not even so long. */
+function suspect(entry: CacheEntry, since: EpochMs): void {
+  entry.suspectSince = Math.min(entry.suspectSince ?? since, since)
+}
+
 function replaceState(entry: CacheEntry, state: CachedState): CacheEntry {
-  return { ...toEntry(state, entry.epoch, entry.fetchedAt), isSuspect: entry.isSuspect, refreshNotBefore: entry.refreshNotBefore }
+  return { ...toEntry(state, entry.epoch, entry.fetchedAt), suspectSince: entry.suspectSince, refreshNotBefore: entry.refreshNotBefore }
 }

@@ -21,7 +21,7 @@ export function toEntry(state: CachedState, epoch: number, now: EpochMs): CacheE
     epoch,
     expiresAt,
     usagePeriodEnd: earliestPeriodEnd(state),
-    isSuspect: false,
+    suspectSince: null,
     refreshNotBefore: 0,
     usedIn: 0,
   }
@@ -79,7 +79,8 @@ export function entryAt(entry: CacheEntry, now: EpochMs): CacheEntry | undefined
   if (now < entry.expiresAt) return entry
   const { state, epoch, fetchedAt } = entry
   if (!state.next || state.next.validFrom !== entry.expiresAt) return undefined
-  const next = { ...toEntry(withUsagesOf(state.next.state, state, state.next.validFrom), epoch, fetchedAt), isSuspect: true }
+  const { validFrom } = state.next
+  const next = { ...toEntry(withUsagesOf(state.next.state, state, validFrom), epoch, fetchedAt), suspectSince: validFrom }
   return now < next.expiresAt ? next : undefined
 }
 

@@ -38,7 +38,8 @@ export interface CacheEntry {
   readonly expiresAt: EpochMs
   /** The earliest end of a usage period: from here on a usage is 0 and the entry is refreshed. */
   readonly usagePeriodEnd: EpochMs
-  isSuspect: boolean
+  /** Until when it was right for certain, when it is suspect; null: it is not. */
+  suspectSince: EpochMs | null
   /** No refresh in the background before this: set when one is begun, so that a failing or lagging API is not asked at every check. */
   refreshNotBefore: EpochMs
   /** For the cache: what it counted to when the entry was used last. */

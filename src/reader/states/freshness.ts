@@ -42,6 +42,11 @@ export class FreshnessJudge {
     return this.#isVouching ? this.#latestEpoch : 0
   }
 
+  /** Until when all that was told has arrived, for certain. */
+  get provenAt(): EpochMs {
+    return this.#provenAt
+  }
+
   /** All messages from before the first instant have arrived; the next proof is due before the second one. */
   prove(at: EpochMs, until: EpochMs): void {
     this.#provenAt = at
@@ -66,6 +71,7 @@ export class FreshnessJudge {
 
   judge(entry: CacheEntry, now: EpochMs): Freshness {
     if (now >= entry.expiresAt) return 'miss'
+    if (entry.suspectSince !== null && this.ageMs(entry, now) >= this.limits.maxStalenessMs) return 'miss'
     if (entry.epoch === outdatedEpoch) return this.ageMs(entry, now) >= this.limits.maxStalenessMs ? 'miss' : 'old'
     const isVouching = this.#isVouching && now < this.#provenUntil
     if (entry.epoch !== this.#latestEpoch || !isVouching) {
@@ -75,13 +81,16 @@ export class FreshnessJudge {
       // With a connection again, there was a gap that nobody vouches for; without one, this is as good as it gets.
       if (isVouching) return 'suspect'
     }
-    return entry.isSuspect || now >= entry.usagePeriodEnd ? 'suspect' : 'fresh'
+    return entry.suspectSince !== null || now >= entry.usagePeriodEnd ? 'suspect' : 'fresh'
   }
 
-  /** Time since the entry was last known to be right; 0 while it is vouched for. */
+  /** Time since the entry was last known to be right; 0 while it is vouched for and not suspect. */
   ageMs(entry: CacheEntry, now: EpochMs): number {
-    const isOfLatestEpoch = entry.epoch !== 0 && entry.epoch === this.#latestEpoch
-    if (isOfLatestEpoch && this.#isVouching && now < this.#provenUntil) return 0
-    return now - (isOfLatestEpoch ? Math.max(entry.fetchedAt, this.#provenAt) : entry.fetchedAt)
+    return now - Math.min(this.#vouchedUntil(entry, now), entry.suspectSince ?? now)
+  }
+
+  #vouchedUntil({ epoch, fetchedAt }: CacheEntry, now: EpochMs): EpochMs {
+    if (epoch === 0 || epoch !== this.#latestEpoch) return fetchedAt
+    return this.#isVouching && now < this.#provenUntil ? now : Math.max(fetchedAt, this.#provenAt)
   }
 }

@@ -67,7 +67,7 @@ export async function open(options: ClientOptions, metrics: ClientMetrics): Prom
       states,
       onState: (state) => source.applyState(state),
       onUsage: (change) => source.applyUsage(change),
-      onUnknown: (customerId) => source.applyUnknown(customerId),
+      onUnknown: (customerId, since) => source.applyUnknown(customerId, since),
       hearKey,
       clock,
       metrics,

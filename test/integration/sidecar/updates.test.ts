@@ -206,6 +206,33 @@ describe('sidecar real-time updates', () => {
     expect(await sidecar.metric('sidecar_real_time_connections_total', 'start="caught_up"')).to.equal(1)
   })
 
+  it('does not answer what it missed while it was away for longer than an answer may be old', async () => {
+    await sidecar.stop()
+    sidecar = await runSidecar({ SERVER_API_KEY: api.acceptedKey, API_URL: api.url, REFRESH_AFTER_SECS: '1', MAX_STALENESS_SECS: '1' })
+    await connected()
+    hold('c', 1, 1)
+    await check('c')
+    api.pushUsage('c', 'api-calls', 1, 1)
+    await settled()
+    // given a change that was made while nobody could be heard
+    api.acceptsSockets = false
+    api.dropConnections()
+    await new Promise((resolve) => setTimeout(resolve, 1_200))
+    api.acceptsSockets = true
+    hold('c', 2, 2)
+    api.pushState('c')
+    let open: () => void = () => {}
+    api.gate = new Promise((resolve) => {
+      open = resolve
+    })
+    // when it is told of it, and cannot read yet to what
+    await connected()
+    const asked = usageOf('c')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    open()
+    expect(await asked).to.equal(2)
+  })
+
   it('does not keep the answer of a read over a change that was missed meanwhile', async () => {
     // given a read that has seen the state before the change, and is under way while the connection breaks
     hold('c', 1, 1)

@@ -23,7 +23,7 @@ describe('what comes next', () => {
   it('is answered from its instant on, and confirmed as soon as possible', () => {
     expect(entryAt(entry, changesAt - 1)).to.equal(entry)
     const moved = entryAt(entry, changesAt)!
-    expect(moved).to.include({ isSuspect: true, epoch: 1, fetchedAt: readAt, expiresAt: endsAt })
+    expect(moved).to.include({ suspectSince: changesAt, epoch: 1, fetchedAt: readAt, expiresAt: endsAt })
     expect(usagesOf(moved.state)).to.deep.equal({ same: 5, anew: 0, turned: 0 })
   })
 

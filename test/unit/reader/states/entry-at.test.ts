@@ -23,7 +23,8 @@ describe('an entry as time goes by', () => {
   it('is itself until it expires, then what comes next, to be confirmed, until that expires', () => {
     const entry = entryWith({ validFrom: 100, state: nextState() })
     expect(entryAt(entry, 99)).to.equal(entry)
-    for (const now of [100, 199]) expect(entryAt(entry, now)).to.deep.include({ fetchedAt: 40, epoch: 3, expiresAt: 200, isSuspect: true })
+    for (const now of [100, 199])
+      expect(entryAt(entry, now)).to.deep.include({ fetchedAt: 40, epoch: 3, expiresAt: 200, suspectSince: 100 })
     expect(entryAt(entry, 200)).to.equal(undefined)
   })
 

@@ -133,6 +133,14 @@ describe('freshness', () => {
     judge.beginEpoch()
     const entry = { ...readAt(judge, 0), usagePeriodEnd: 10 }
     expect([9, 10].map((now) => judge.judge(entry, now))).to.deep.equal(['fresh', 'suspect'])
-    expect(judge.judge({ ...readAt(judge, 0), isSuspect: true }, 1)).to.equal('suspect')
+    expect(judge.judge({ ...readAt(judge, 0), suspectSince: 0 }, 1)).to.equal('suspect')
+  })
+
+  it('does not answer what has been suspect for too long, whoever vouches: after a long gap it is what was true before', () => {
+    const judge = judgeWithProof()
+    judge.beginEpoch()
+    const entry = { ...readAt(judge, 0), suspectSince: 1_000 }
+    expect([1_099, 1_100].map((now) => judge.judge(entry, now))).to.deep.equal(['suspect', 'miss'])
+    expect([judge.ageMs(entry, 1_040), judge.ageMs(readAt(judge, 0), 1_040)]).to.deep.equal([40, 0])
   })
 })
