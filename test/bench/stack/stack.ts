@@ -5,16 +5,19 @@ import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import type pg from 'pg'
 import { Problem } from '../../../src/kernel/problem.js'
+import { Secret } from '../../../src/kernel/secret.js'
 import { Children } from '../../../src/local/processes/children.js'
 import { Ports } from '../../../src/local/processes/ports.js'
 import { type Services, startServices } from '../../../src/local/services.js'
 import { migrate } from '../../../src/migrate.js'
+import { Sealing } from '../../../src/notifications/webhooks/secrets.js'
 import { DatabaseClock } from '../../../src/platform/database-clock.js'
 import { openPostgres } from '../../../src/platform/postgres.js'
 import type { Life } from '../../../src/platform/process.js'
 import { type App, createApp } from '../../../src/wiring/app.js'
 import { makeDataFolder, removeDataFolder } from '../../support/data-folder.js'
 import { administer, databaseUrl } from '../../support/database.js'
+import { testSecretsKey } from '../../support/webhooks.js'
 import { commandOf } from './process-figures.js'
 import { StackProcess, type StartOptions } from './stack-process.js'
 
@@ -63,10 +66,13 @@ export async function startStack(life: Life, catalog: object, { isOwn = false }:
   const postgres = openPostgres(life, url, { poolSize: 10 })
   const prefix = `{${name}}`
   const clock = await DatabaseClock.open(life, postgres.pool)
-  const app = createApp({ life, postgres, clock, queues: { redisUrl: services.redisUrl, prefix } })
+  const webhooks = { sealing: new Sealing(new Secret(testSecretsKey)), targets: 'loopback too' as const }
+  const app = createApp({ life, postgres, clock, queues: { redisUrl: services.redisUrl, prefix }, webhooks })
   const { environment } = await app.environments.create({ refId: 'bench' })
   await app.catalog.apply(environment.id, catalog, { dryRun: false, archiveMissing: false })
   const { key } = await app.environments.createKey({ environment: environment.refId, kind: 'SERVER', name: 'bench', expiresAt: null })
+  // As in production: what it costs to write the events that somebody hears is in all figures.
+  await app.webhooks.create(environment.id, { url: 'http://127.0.0.1:9/events' })
   const processes: StackProcess[] = []
   return {
     databaseUrl: url,
