@@ -13,7 +13,7 @@ import { TrustedProxies } from '../web/access/address.js'
 import { turns } from '../web/access/fair-turns.js'
 import { type RateLimitOptions, RateLimits } from '../web/access/rate-limits.js'
 import { UnreadAnswers } from '../web/access/unread-answers.js'
-import { serveEdge } from '../web/edge/edge.js'
+import { openEdge } from '../web/edge/edge.js'
 import { GraphqlDoor } from '../web/graphql/door/door.js'
 import type { Services } from '../web/graphql/operations/context.js'
 import { createSchema } from '../web/graphql/schema.js'
@@ -126,7 +126,7 @@ export function createFrontDoor({
   return createHttpServer({
     life,
     connections: places,
-    edge: serveEdge({ app, schema, trusted, rateLimits, timeoutMs, log, unread }),
+    edge: openEdge({ app, schema, trusted, rateLimits, timeoutMs, log, unread }),
     editor: hasGraphiql ? serveGraphiql(graphiqlKey ?? null) : null,
     graphql: {
       door: new GraphqlDoor({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DocumentNode, execute, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql'
-import type { Context, Middleware } from 'koa'
+import type { Middleware } from 'koa'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import { Problem, type ProblemCode } from '../../kernel/problem.js'
 import { tracedRequest } from '../../platform/context/traced-request.js'
@@ -78,15 +78,24 @@ const tooManyRequests = Buffer.from(JSON.stringify({ error: 'rate_limit_exceeded
  * The edge API: GET requests whose answers a cache may keep and revalidate. Answers are those of the GraphQL API; the texts made of a state are
  * kept as long as the state is held, so that a warm answer is two look-ups and a write.
  */
-export function serveEdge(options: EdgeOptions): Middleware {
+export function openEdge(options: EdgeOptions): Edge {
   const pages = new Pages(options)
+  return {
+    isFor: ({ method, url = '' }) => (method === 'GET' || method === 'HEAD') && url.startsWith('/v1/'),
+    answer: (request, response) => tracedRequest('/v1', request, response, () => answer(request, response, pages, options)),
+  }
+}
+
+/** Its pages, without Koa, whose conveniences they do not use. */
+export interface Edge {
+  isFor(request: IncomingMessage): boolean
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>
+}
+
+/** What else browsers may ask there. */
+export function serveEdgeOptions(): Middleware {
   return async (ctx, next) => {
-    const { url = '' } = ctx.req
-    if (!url.startsWith('/v1/')) return next()
-    if (ctx.method === 'GET' || ctx.method === 'HEAD') {
-      ctx.respond = false
-      return tracedRequest('/v1', ctx.req, ctx.res, () => answer(ctx, pages, options))
-    }
+    if (!(ctx.req.url ?? '').startsWith('/v1/')) return next()
     if (ctx.method === 'OPTIONS') return allowBrowsers(ctx, async () => undefined)
     ctx.status = 405
     ctx.set('allow', 'GET, HEAD, OPTIONS')
@@ -94,8 +103,12 @@ export function serveEdge(options: EdgeOptions): Middleware {
   }
 }
 
-async function answer(ctx: Context, pages: Pages, { app, trusted, rateLimits, log, unread }: EdgeOptions): Promise<void> {
-  const { req, res } = ctx
+async function answer(
+  req: IncomingMessage,
+  res: ServerResponse,
+  pages: Pages,
+  { app, trusted, rateLimits, log, unread }: EdgeOptions,
+): Promise<void> {
   const facts: { environmentId?: string } = {}
   try {
     const address = trusted.callerOf(req)
@@ -111,7 +124,7 @@ async function answer(ctx: Context, pages: Pages, { app, trusted, rateLimits, lo
       if (!unread.hasRoom(page.bytes, identity.environmentId)) throw tooMuchUnread()
       const headers = { ...alwaysSent, ...serverTime(app.clock), etag: page.etag, 'content-type': json, 'content-length': page.bytes }
       res.writeHead(200, headers)
-      res.end(ctx.method === 'HEAD' ? undefined : page.body, 'latin1')
+      res.end(req.method === 'HEAD' ? undefined : page.body, 'latin1')
       unread.follow(res, identity.environmentId)
     }
   } catch (error) {
@@ -175,12 +188,13 @@ class Pages {
     const { customerId = '' } = input
     const variables = { query: { customerId, resourceId: resourceIds[0] ?? null, ...(environmentId !== undefined && { environmentId }) } }
     authorize(identity, { operation: 'Query', field: 'entitlementsState', args: variables })
-    this.#check(document, variables)
     const { entitlements } = this.#options.app
     const of = [identity.environmentId, customerId, resourceIds[0] ?? null] as const
-    const state = entitlements.held(...of, freshness?.maxAgeMs) ?? (await entitlements.state(...of, freshness))
-    const known = this.#ofState.get(state)?.get(document)
+    const held = entitlements.held(...of, freshness?.maxAgeMs)
+    const known = held && this.#ofState.get(held)?.get(document)
     if (known) return known
+    this.#check(document, variables)
+    const state = held ?? (await entitlements.state(...of, freshness))
     const page = await this.#execute(document, identity, variables, state)
     const ofState = this.#ofState.get(state) ?? new Map<EdgeDocument, Page>()
     if (!ofState.has(document) && entitlements.grow(state, pageBytes + page.bytes)) this.#ofState.set(state, ofState.set(document, page))

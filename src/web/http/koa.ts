@@ -4,6 +4,7 @@ import { Problem } from '../../kernel/problem.js'
 import { tracedRequest } from '../../platform/context/traced-request.js'
 import { healthHandler } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
+import { type Edge, serveEdgeOptions } from '../edge/edge.js'
 import type { SocketDoor } from '../live/socket.js'
 import { boundConnections, type ConnectionLimits, headLimits } from './connections.js'
 import { answerGraphql, type GraphqlParts, isGraphql, serveGraphql } from './graphql.js'
@@ -11,7 +12,7 @@ import { answerGraphql, type GraphqlParts, isGraphql, serveGraphql } from './gra
 /** What the HTTP server answers with, in this order. */
 export interface FrontDoorParts {
   life: Life
-  edge: Middleware
+  edge: Edge
   /** The GraphiQL editor; null: there is none. */
   editor: Middleware | null
   graphql: GraphqlParts
@@ -36,7 +37,7 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
   })
   for (const middleware of [
     refusePathless,
-    edge,
+    serveEdgeOptions(),
     editor,
     serveGraphql(graphql),
     serveHealth(life),
@@ -49,12 +50,14 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
 
   const answerOthers = koa.callback()
   const server = createServer(headLimits, (request, response) => {
-    // The hottest path of the process goes without Koa, whose conveniences it does not use.
-    if (request.method !== 'POST' || !isGraphql(request)) return void answerOthers(request, response)
-    tracedRequest('/graphql', request, response, () => answerGraphql(graphql, request, response)).catch((error: unknown) => {
-      log.error({ err: error, path: '/graphql' }, 'request failed')
+    // The hottest paths of the process go without Koa.
+    const giveUp = (path: string) => (error: unknown) => {
+      log.error({ err: error, path }, 'request failed')
       response.destroy()
-    })
+    }
+    if (edge.isFor(request)) return void edge.answer(request, response).catch(giveUp('/v1'))
+    if (request.method !== 'POST' || !isGraphql(request)) return void answerOthers(request, response)
+    tracedRequest('/graphql', request, response, () => answerGraphql(graphql, request, response)).catch(giveUp('/graphql'))
   })
   boundConnections(server, { limits: connections, trusted: graphql.trusted, metrics: life.metrics })
   socket.attach(server)

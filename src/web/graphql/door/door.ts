@@ -10,10 +10,18 @@ import { toGraphqlError } from '../operations/errors.js'
 import { Operation } from '../operations/operation.js'
 import { ErrorLog } from './error-log.js'
 import { Execution, type ExecutionOptions } from './execution.js'
-import type { GrowState } from './kept-answers.js'
-import { type Asked, Preparation, type PreparationOptions } from './preparation.js'
+import { type GrowState, KeptAnswers } from './kept-answers.js'
+import { type Asked, type KnownAnswer, Preparation, type PreparationOptions } from './preparation.js'
 import { explainRefusal } from './refusals.js'
-import { type Asker, type GraphqlAnswer, type GraphqlRequest, isPlain, jsonHeaders, type RequestHead } from './request.js'
+import {
+  type Asker,
+  type GraphqlAnswer,
+  type GraphqlRequest,
+  isPlain,
+  jsonHeaders,
+  type OperationParams,
+  type RequestHead,
+} from './request.js'
 import { createStrategies, plainAnswer, type Strategy } from './strategies.js'
 
 /** One generation of clients posts a list of operations and expects a list of answers. */
@@ -29,6 +37,7 @@ export interface GraphqlDoorOptions extends PreparationOptions, ExecutionOptions
 /** GraphQL over HTTP, without a web framework: reads who asks and what, and answers by the first of the `strategies` that is for it. */
 export class GraphqlDoor {
   readonly #preparation: Preparation
+  readonly #kept: KeptAnswers
   readonly #strategies: readonly Strategy[]
   readonly #errors: ErrorLog
   readonly #seconds: Histogram
@@ -36,7 +45,9 @@ export class GraphqlDoor {
   constructor({ log, metrics, grow, ...options }: GraphqlDoorOptions) {
     this.#errors = new ErrorLog(log)
     this.#preparation = new Preparation(options)
-    this.#strategies = createStrategies({ preparation: this.#preparation, execution: new Execution(options), errors: this.#errors, grow })
+    this.#kept = new KeptAnswers(grow)
+    const parts = { preparation: this.#preparation, execution: new Execution(options), errors: this.#errors, kept: this.#kept }
+    this.#strategies = createStrategies(parts)
     showKept(metrics, 'documents', () => this.#preparation.keptBytes)
     this.#seconds = new Histogram({
       name: 'tollgate_graphql_operation_seconds',
@@ -120,6 +131,7 @@ export class GraphqlDoor {
 
   async #answerOperation(request: GraphqlRequest, operation: Operation): Promise<GraphqlAnswer> {
     const asked = isPlain(request) ? await this.#ask(request, request.body, operation) : null
+    if (asked && 'text' in asked) return plainAnswer(asked.text)
     if (asked && !('args' in asked)) return plainAnswer(JSON.stringify(this.#errors.ofResult({ errors: asked }, operation)))
     for (const strategy of this.#strategies) {
       const answer = strategy({ request, operation, asked })
@@ -129,9 +141,13 @@ export class GraphqlDoor {
   }
 
   /** Answers the errors when nothing is asked that may be. */
-  async #ask(...asked: Parameters<Preparation['prepare']>): Promise<Asked | readonly GraphQLError[]> {
+  async #ask(
+    request: GraphqlRequest,
+    params: OperationParams,
+    operation: Operation,
+  ): Promise<Asked | KnownAnswer | readonly GraphQLError[]> {
     try {
-      return await this.#preparation.prepare(...asked)
+      return await this.#preparation.prepare(request, params, operation, this.#kept)
     } catch (error) {
       // Nothing was executed, which whoever reports usage may want to know.
       return [toGraphqlError(beforeCounting(error))]

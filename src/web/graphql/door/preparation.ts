@@ -13,7 +13,7 @@ import { createContext, type RequestContext, type Services } from '../operations
 import type { Operation } from '../operations/operation.js'
 import { Turns } from '../operations/turns.js'
 import { Documents, fieldOf, operationOf } from './documents.js'
-import { readQuestion } from './kept-answers.js'
+import { type KeptAnswers, readQuestion } from './kept-answers.js'
 import { type CostOf, type ListSizes, maxCost, maxCostAtOnce, maxNameLength } from './limits.js'
 import type { ReadReport } from './reports.js'
 import type { Asker, GraphqlRequest, OperationParams, RequestHead } from './request.js'
@@ -44,6 +44,11 @@ export interface PreparationOptions {
   operatorKey?: Secret
   /** The state that is at hand, or null. */
   heldState: (environmentId: string, customerId: string, resourceId: string | null, maxAgeMs?: number) => EntitlementState | null
+}
+
+/** What was answered to the same request about the same state, which was all that there was to find out then. */
+export interface KnownAnswer {
+  text: string
 }
 
 /** Parsed and validated in less than a millisecond. */
@@ -93,7 +98,20 @@ export class Preparation {
   }
 
   /** Answers the errors of a document that is refused. */
-  async prepare(request: GraphqlRequest, params: OperationParams, operation: Operation): Promise<Asked | readonly GraphQLError[]> {
+  prepare(request: GraphqlRequest, params: OperationParams, operation: Operation): Promise<Asked | readonly GraphQLError[]>
+  /** `kept`: where the answer may be. */
+  prepare(
+    request: GraphqlRequest,
+    params: OperationParams,
+    operation: Operation,
+    kept: KeptAnswers,
+  ): Promise<Asked | KnownAnswer | readonly GraphQLError[]>
+  async prepare(
+    request: GraphqlRequest,
+    params: OperationParams,
+    operation: Operation,
+    kept?: KeptAnswers,
+  ): Promise<Asked | KnownAnswer | readonly GraphQLError[]> {
     const { app, schema, rateLimits } = this.#options
     const { headers, address, isOfList = false } = request
     const { query, operationName, variables } = params
@@ -119,14 +137,16 @@ export class Preparation {
     const definition = operationOf(prepared, operationName)
     operation.field = fieldOf(definition)
     operation.isChange = definition?.operation === 'mutation'
+    const freshness = freshnessOf(headers, { identity, address, rateLimits })
+    const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable], freshness) : null
+    const text = state && kept?.find(state, request.bodyText)
+    if (text) return { text }
     prepared.bounds.check(definition, variables)
     const report = definition ? (prepared.report?.read(variables) ?? null) : null
     const cost = await this.#costOf(prepared.costOf, variables ?? {}, identity)
     const isLarge = cost > maxCostAtOnce
     if (isLarge) rateLimits.takeCost(identity, address, cost)
-    const freshness = freshnessOf(headers, { identity, address, rateLimits })
     const inTurns = isLarge ? new Turns(operation, () => turns.take(identity.environmentId)) : null
-    const state = questionVariable !== null && !isOfList ? this.#stateOf(identity, variables?.[questionVariable], freshness) : null
     const contextValue = createContext({ app, identity, isOperator, address, operation, turns: inTurns, freshness })
     const fieldResolver = inTurns?.fieldResolver
     const args = { schema, document, operationName, variableValues: variables, contextValue, fieldResolver, options: executionOptions }

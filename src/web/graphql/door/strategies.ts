@@ -6,7 +6,7 @@ import type { Operation } from '../operations/operation.js'
 import { answerAsSpecified } from './as-specified.js'
 import type { ErrorLog } from './error-log.js'
 import type { Execution } from './execution.js'
-import { type GrowState, KeptAnswers } from './kept-answers.js'
+import type { KeptAnswers } from './kept-answers.js'
 import type { Asked, Preparation } from './preparation.js'
 import { type GraphqlAnswer, type GraphqlRequest, jsonHeaders } from './request.js'
 
@@ -25,19 +25,11 @@ interface StrategyParts {
   preparation: Preparation
   execution: Execution
   errors: ErrorLog
-  grow: GrowState
+  kept: KeptAnswers
 }
 
 /** The ways to an answer. The first one that is for a request answers it. */
-export function createStrategies({ preparation, execution, errors, grow }: StrategyParts): readonly Strategy[] {
-  const kept = new KeptAnswers(grow)
-
-  /** Of a question about one held entitlement state, when the same request was answered of the same state before: the same text. */
-  const keptAnswer: Strategy = ({ asked }) => {
-    const text = asked?.state && kept.find(asked.state, asked.request.bodyText)
-    return text ? plainAnswer(text) : null
-  }
-
+export function createStrategies({ preparation, execution, errors, kept }: StrategyParts): readonly Strategy[] {
   /** Of a document that is one report of usage, when what is reported is just as the schema says: without graphql-js. */
   const report: Strategy = ({ asked }) => (asked?.report ? answered(asked, reported) : null)
 
@@ -75,7 +67,7 @@ export function createStrategies({ preparation, execution, errors, grow }: Strat
     }
   }
 
-  return [keptAnswer, report, general, asSpecified]
+  return [report, general, asSpecified]
 }
 
 export const plainAnswer = (body: string): GraphqlAnswer => ({ status: 200, headers: jsonHeaders, body })

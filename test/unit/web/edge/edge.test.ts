@@ -1,9 +1,9 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import type { Context } from 'koa'
 import { Problem, type ProblemCode } from '../../../../src/kernel/problem.js'
 import type { Logger } from '../../../../src/platform/logger.js'
 import { TrustedProxies } from '../../../../src/web/access/address.js'
-import { type EdgeOptions, serveEdge } from '../../../../src/web/edge/edge.js'
+import { type EdgeOptions, openEdge } from '../../../../src/web/edge/edge.js'
 
 /** What an edge answers and logs when whoever it asks about the key fails so. */
 async function refusedWith(thrown: unknown) {
@@ -15,7 +15,7 @@ async function refusedWith(thrown: unknown) {
       throw thrown
     },
   }
-  const edge = serveEdge({ app: { environments }, trusted: new TrustedProxies([]), log } as unknown as EdgeOptions)
+  const edge = openEdge({ app: { environments }, trusted: new TrustedProxies([]), log } as unknown as EdgeOptions)
   let status = 0
   const res = {
     writeHead: (code: number) => {
@@ -24,8 +24,8 @@ async function refusedWith(thrown: unknown) {
     },
     end: () => res,
   }
-  const req = { url: '/v1/c/acme/entitlements.json', socket: {}, headers: { 'x-api-key': 'server-1' } }
-  await edge({ method: 'GET', req, res } as unknown as Context, async () => undefined)
+  const req = { method: 'GET', url: '/v1/c/acme/entitlements.json', socket: {}, headers: { 'x-api-key': 'server-1' } }
+  await edge.answer(req as unknown as IncomingMessage, res as unknown as ServerResponse)
   return { status, lines }
 }
 
