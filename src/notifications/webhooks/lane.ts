@@ -39,6 +39,10 @@ export async function runLane(parts: LaneParts): Promise<void> {
   let isOver = false
   let used = 0
   const queue: (() => void)[] = []
+  const fail = (error: unknown) => {
+    failures.push(error)
+    isOver = true
+  }
   const slot = async () => {
     if (used >= atOnce) await new Promise<void>((go) => queue.push(go))
     else used += 1
@@ -58,8 +62,7 @@ export async function runLane(parts: LaneParts): Promise<void> {
       isOver ||= recorded.isOver
       if (isSuccess(outcome)) isDoubtful = false
     } catch (error) {
-      failures.push(error)
-      isOver = true
+      fail(error)
     } finally {
       freeSlot()
     }
@@ -77,8 +80,8 @@ export async function runLane(parts: LaneParts): Promise<void> {
   }
   while (!isOver && !parts.isStopped()) {
     const room = (isDoubtful ? 1 : mostHeld) - held.size
-    const due = room > 0 ? await parts.findDue([...held.keys()], room, mostHeldBytes) : []
-    for (const delivery of due) hold(delivery)
+    // What is under way when it fails has to end before the lane does: the endpoint is somebody else's then.
+    if (room > 0) await parts.findDue([...held.keys()], room, mostHeldBytes).then((due) => due.forEach(hold), fail)
     if (held.size === 0) break
     // With a full hand there is time until half of it is done.
     const enough = isDoubtful ? 0 : Math.min(held.size - 1, mostHeld / 2)
