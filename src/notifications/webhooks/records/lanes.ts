@@ -20,6 +20,8 @@ export interface DueDelivery extends ToldEvent {
   customerId: string | null
   attempts: number
   tries: number
+  /** Of the change that has made the event; null: it was not traced. */
+  traceparent: string | null
 }
 
 const isDue = "delivery.status = 'PENDING' AND delivery.due_at <= clock_timestamp()"
@@ -96,12 +98,12 @@ export async function findDue(
         WHERE environment_id = $1::uuid AND endpoint_id = $2::uuid AND ${isDue} AND NOT event_id = ANY($3::uuid[])
         ORDER BY due_at, position LIMIT $4::int
       ), sized AS (
-        SELECT due.*, event.type, event.payload_version, event.customer_version, event.customer_index, event.payload, event.occurred_at,
+        SELECT due.*, event.type, event.payload_version, event.customer_version, event.customer_index, event.payload, event.occurred_at, event.traceparent,
           sum(pg_column_size(event.payload)) OVER (ORDER BY due.due_at, due.position) - pg_column_size(event.payload) AS before
         FROM due JOIN notification_event AS event ON event.environment_id = $1::uuid AND event.id = due.event_id
       )
       SELECT event_id AS id, customer_id AS "customerId", attempts, tries, type, payload_version AS "payloadVersion",
-        customer_version AS "customerVersion", customer_index AS "customerIndex", payload, occurred_at AS "occurredAt"
+        customer_version AS "customerVersion", customer_index AS "customerIndex", payload, occurred_at AS "occurredAt", traceparent
       FROM sized WHERE before < $5::int ORDER BY due_at, position`,
     values: [environmentId, endpointId, plainArray([...without]), limit, maxBytes],
   })

@@ -18,6 +18,7 @@ const delivery = (id: string, more: Partial<DueDelivery> = {}): DueDelivery => (
   occurredAt: new Date(0),
   attempts: 0,
   tries: 0,
+  traceparent: null,
   ...more,
 })
 
