@@ -133,7 +133,7 @@ async function withServices(
     }
     const webhooks = () => {
       const config = readConfig({ SECRETS_KEY: secretsKeyVariable }, { SECRETS_KEY: secretsKey ?? undefined })
-      return new WebhookService({ prisma, sealing: new Sealing(config.SECRETS_KEY), targets: 'loopback too' })
+      return new WebhookService({ prisma, sealing: new Sealing(config.SECRETS_KEY), targets: 'loopback too', clock })
     }
     const deadLetters = () => new DeadLetters(redis(), queuePrefix)
     return await work({
