@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Logger } from '../platform/logger.js'
 import type { Registry } from '../platform/metrics.js'
-import { MonthlyPartitions } from '../platform/monthly-partitions.js'
+import { MonthlyPartitions } from '../platform/retention/monthly-partitions.js'
 import { readTime } from '../platform/sql.js'
 
 /** Months are there before anything is written in them, also when nobody tends them for a month. */

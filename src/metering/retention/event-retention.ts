@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Logger } from '../../platform/logger.js'
 import type { Registry } from '../../platform/metrics.js'
-import { MonthlyPartitions } from '../../platform/monthly-partitions.js'
+import { MonthlyPartitions } from '../../platform/retention/monthly-partitions.js'
 import { readTime } from '../../platform/sql.js'
 import { retentionMs } from '../model/retention.js'
 import type { ResetPeriod } from '../model/usage-period.js'

@@ -1,9 +1,9 @@
 import type pg from 'pg'
-import type { EpochMs } from '../kernel/clock.js'
-import type { Logger } from './logger.js'
-import { Gauge, type Registry } from './metrics.js'
-import type { Queryable } from './sql.js'
-import { inPoolTransaction, patiently } from './transaction.js'
+import type { EpochMs } from '../../kernel/clock.js'
+import type { Logger } from '../logger.js'
+import { Gauge, type Registry } from '../metrics.js'
+import type { Queryable } from '../sql.js'
+import { inPoolTransaction, patiently } from '../transaction.js'
 
 /** Writers wait behind a lock that is waited for, and a call of theirs has four seconds. */
 const lockTimeoutMs = 500
