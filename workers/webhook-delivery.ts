@@ -1,7 +1,7 @@
-import { deleteOldEvents } from '../src/changes/events.js'
 import { Sender } from '../src/notifications/webhooks/attempt.js'
 import { targetsOf, webhookVariables } from '../src/notifications/webhooks/config.js'
 import { extendIntervalMs, WebhookDelivery } from '../src/notifications/webhooks/delivery.js'
+import { deleteOldEvents } from '../src/notifications/webhooks/records/retention.js'
 import { Sealing } from '../src/notifications/webhooks/secrets.js'
 import { loadTracing } from '../src/platform/cloud/traces.js'
 import { databaseVariables, port, positive, processVariables } from '../src/platform/config.js'

@@ -4,7 +4,7 @@ import { column, nullable } from '../platform/list/columns.js'
 import { type List, readPage, withRecords } from '../platform/list/page.js'
 import type { Filter, Page, Paging } from '../platform/list/request.js'
 import { type Db, Prisma, type PrismaClient } from '../platform/postgres.js'
-import type { ActorKind, AuditEntry, EntityKind, Fields } from './model/entry.js'
+import { type ActorKind, type AuditEntry, type EntityKind, type Fields, operatorActor } from './model/entry.js'
 
 /** Which entries. Absent and null mean the same. */
 export interface AuditFilter {
@@ -78,6 +78,8 @@ function toFilter({ entityKind, entityId, actorKind, actor, operation, from, to 
     entityKind: equal(entityKind),
     entityId: equal(entityId),
     actorKind: equal(actorKind),
+    // Rare among all entries, and found by its name.
+    actorName: actorKind === operatorActor.kind ? { eq: operatorActor.name } : undefined,
     operation: equal(operation),
     at: Object.keys(at).length > 0 ? at : undefined,
     or: equal(actor) && [{ actorName: equal(actor)! }, { actorId: equal(actor)! }],

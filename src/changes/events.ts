@@ -1,6 +1,7 @@
 /** Events for the host application, written with the change that they tell of. */
 import { newId } from '../kernel/id.js'
 import { type EventPayload, type EventType, eventCatalog } from '../notifications/model/catalog.js'
+import { currentSpan } from '../platform/context/tracing.js'
 import { type Db, Prisma } from '../platform/postgres.js'
 import { beforeCommit, isUnderWay } from '../platform/transaction.js'
 
@@ -15,6 +16,8 @@ export type MakeEvents = () => readonly NewEvent[] | Promise<readonly NewEvent[]
 interface Waiting {
   environmentId: string
   make: MakeEvents
+  /** Of the change, which its deliveries go on from; null: nothing is traced. */
+  traceparent: string | null
 }
 
 const waitingIn = new WeakMap<Db, Waiting[]>()
@@ -43,12 +46,13 @@ export const knownRefId = (db: Db, customerId: string): string | undefined => na
  * recorded; where the environment has no endpoint that is nothing.
  */
 export async function recordEvents(db: Db, environmentId: string, make: MakeEvents): Promise<void> {
+  const one: Waiting = { environmentId, make, traceparent: currentSpan()?.context.traceparent ?? null }
   const waiting = waitingIn.get(db)
   if (waiting) {
-    waiting.push({ environmentId, make })
+    waiting.push(one)
     return
   }
-  const begun = [{ environmentId, make }]
+  const begun = [one]
   if (beforeCommit(db, () => writeEvents(db, begun))) waitingIn.set(db, begun)
   else await writeEvents(db, begun)
 }
@@ -56,8 +60,9 @@ export async function recordEvents(db: Db, environmentId: string, make: MakeEven
 async function writeEvents(db: Db, waiting: readonly Waiting[]): Promise<void> {
   for (const environmentId of new Set(waiting.map((one) => one.environmentId))) {
     if (!(await isHeard(db, environmentId))) continue
-    const events: NewEvent[] = []
-    for (const one of waiting) if (one.environmentId === environmentId) events.push(...(await one.make()))
+    const events: (NewEvent & Pick<Waiting, 'traceparent'>)[] = []
+    for (const { make, traceparent, ...one } of waiting)
+      if (one.environmentId === environmentId) for (const event of await make()) events.push({ ...event, traceparent })
     if (events.length > 0) await insertEvents(db, environmentId, events)
   }
 }
@@ -72,32 +77,31 @@ async function isHeard(db: Db, environmentId: string): Promise<boolean> {
 }
 
 /** The index is taken under the customer's state row, so that it grows in the order of commits. */
-async function insertEvents(db: Db, environmentId: string, events: readonly NewEvent[]): Promise<void> {
-  const rows = events.map(({ id = newId(), type, customerId, data }, ord) => {
-    return { id, ord, type, payload_version: eventCatalog[type].version, customer_id: customerId, payload: data }
+async function insertEvents(db: Db, environmentId: string, events: readonly (NewEvent & Pick<Waiting, 'traceparent'>)[]): Promise<void> {
+  const rows = events.map(({ id = newId(), type, customerId, data, traceparent }, ord) => {
+    return { id, ord, type, payload_version: eventCatalog[type].version, customer_id: customerId, payload: data, traceparent }
   })
   await db.$executeRaw(Prisma.sql`
     WITH given AS MATERIALIZED (
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        AS given (id uuid, ord int, type text, payload_version int, customer_id uuid, payload jsonb)
+        AS given (id uuid, ord int, type text, payload_version int, customer_id uuid, payload jsonb, traceparent text)
     ), numbered AS (
       UPDATE customer_state AS state SET told_events = state.told_events + counted.events
       FROM (SELECT customer_id, count(*) AS events FROM given WHERE customer_id IS NOT NULL GROUP BY customer_id) AS counted
       WHERE state.environment_id = ${environmentId}::uuid AND state.customer_id = counted.customer_id
       RETURNING state.customer_id, state.version, state.told_events - counted.events AS told_before
     )
-    INSERT INTO notification_event (environment_id, id, type, payload_version, customer_id, customer_version, customer_index, payload, occurred_at)
+    INSERT INTO notification_event (environment_id, id, type, payload_version, customer_id, customer_version, customer_index, payload, occurred_at, traceparent)
     SELECT ${environmentId}::uuid, given.id, given.type, given.payload_version, given.customer_id, numbered.version,
       CASE WHEN given.customer_id IS NOT NULL THEN numbered.told_before + row_number() OVER (PARTITION BY given.customer_id ORDER BY given.ord) END,
-      given.payload, to_timestamp(environment_clock(${environmentId}::uuid) / 1000.0)
+      given.payload, to_timestamp(environment_clock(${environmentId}::uuid) / 1000.0), given.traceparent
     FROM given LEFT JOIN numbered USING (customer_id) ORDER BY given.ord`)
 }
 
-/** Forgets what is older than so many days, in a lot; answers how many. What belongs to an event goes with it. */
-export async function deleteOldEvents(db: Db, { days, limit }: { days: number; limit: number }): Promise<number> {
+/** Forgets events, with what belongs to them; answers how many. */
+export async function deleteEvents(db: Db, events: readonly { environmentId: string; id: string }[]): Promise<number> {
   return db.$executeRaw(Prisma.sql`
-    DELETE FROM notification_event AS event USING (
-      SELECT environment_id, id FROM notification_event WHERE created_at < clock_timestamp() - make_interval(days => ${days}) ORDER BY created_at LIMIT ${limit}
-    ) AS old
+    DELETE FROM notification_event AS event
+    USING unnest(${events.map(({ environmentId }) => environmentId)}::uuid[], ${events.map(({ id }) => id)}::uuid[]) AS old (environment_id, id)
     WHERE event.environment_id = old.environment_id AND event.id = old.id`)
 }

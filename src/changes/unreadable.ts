@@ -1,6 +1,10 @@
 import type pg from 'pg'
+import type { AuditedChange } from '../audit/model/entry.js'
+import { recordAudit } from '../audit/record/record.js'
 import { Problem } from '../kernel/problem.js'
 import type { DeadLetter } from '../platform/dead-letters.js'
+import { inPoolTransaction } from '../platform/transaction.js'
+import { type AuditedDeadLetter, auditedDiscarding, auditedRetry } from './model/audited.js'
 
 const maxShown = 200
 /** Of ids: no queue is called so. */
@@ -41,11 +45,11 @@ export class UnreadableChanges {
 
   /** The next sweep gives it to a worker. */
   async retry(id: string): Promise<void> {
-    await this.#change(id, 'UPDATE outbox_message SET claimed_until = NULL')
+    await this.#change(id, 'UPDATE outbox_message SET claimed_until = NULL', auditedRetry)
   }
 
   async discard(id: string): Promise<void> {
-    await this.#change(id, 'DELETE FROM outbox_message')
+    await this.#change(id, 'DELETE FROM outbox_message', auditedDiscarding)
   }
 
   async #find(condition: string, values: string[] = []): Promise<UnreadableRow[]> {
@@ -60,9 +64,15 @@ export class UnreadableChanges {
     return rows
   }
 
-  async #change(id: string, statement: string): Promise<void> {
-    const { rowCount } = await this.pool.query(`${statement} WHERE unreadable IS NOT NULL AND id::text = $1`, [rowIdOf(id)])
-    if (rowCount === 0) throw notFound(id)
+  async #change(id: string, statement: string, audited: (letter: AuditedDeadLetter) => AuditedChange): Promise<void> {
+    await inPoolTransaction(this.pool, async (db) => {
+      const { rows } = await db.query<Omit<AuditedDeadLetter, 'id'>>(
+        `${statement} WHERE unreadable IS NOT NULL AND id::text = $1 RETURNING environment_id AS "environmentId", kind::text AS job, attempts`,
+        [rowIdOf(id)],
+      )
+      if (!rows[0]) throw notFound(id)
+      recordAudit(db, audited({ id, ...rows[0] }))
+    })
   }
 }
 

@@ -188,7 +188,7 @@ export function createApp({
     budgets: entitlements,
     checks: new CheckCounter(life.metrics),
     warmings: new Warmings({ pool }),
-    webhooks: new WebhookService({ prisma, sealing, targets }),
+    webhooks: new WebhookService({ prisma, sealing, targets, clock }),
     after,
     databaseEpoch,
   }

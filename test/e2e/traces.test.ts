@@ -7,6 +7,7 @@ import { sidecarPackage } from '../../src/sidecar/grpc/proto.js'
 import { eventually } from '../support/eventually.js'
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.js'
 import { OwnProcesses } from '../support/own-processes.js'
+import { WebhookReceiver } from '../support/webhook-receiver.js'
 
 const catalog = `
 features: [{ refId: calls, type: NUMBER, meter: Incremental }]
@@ -16,7 +17,7 @@ plans: [{ refId: hourly, product: desk, entitlements: [{ feature: calls, limit: 
 
 /** What only the caller knows, and nobody who reads traces is to be told. */
 const customerId = 'customer-of-acme'
-const secrets = [customerId, 'Acme Ltd', 'who@acme.example', 'key-of-one-report', 'region-of-acme', 'ClientChosenName']
+const secrets = ['token-of-the-hook', customerId, 'Acme Ltd', 'who@acme.example', 'key-of-one-report', 'region-of-acme', 'ClientChosenName']
 
 const provide = `mutation ClientChosenName($input: ProvisionCustomerInput!) { provisionCustomer(input: $input) { customer { id } } }`
 const report = `mutation ClientChosenName($input: ReportUsageInput!) { reportUsage(input: $input) { currentUsage } }`
@@ -52,7 +53,7 @@ describe('traces', function () {
       INGESTION_SHARDS: '1',
       ...tellLoaded,
     })
-    await own.start(['usage-ingestion', 'cache-invalidation', 'web'])
+    await own.start(['usage-ingestion', 'cache-invalidation', 'webhook-delivery', 'web'])
     await own.start(['sidecar'])
     const customer = { customerId, name: 'Acme Ltd', email: 'who@acme.example', subscriptionParams: { planId: 'hourly' } }
     await eventually('the customer', () => own.api.call(provide, { input: customer }).catch(() => null), 60_000)
@@ -226,6 +227,36 @@ describe('traces', function () {
     isWithin(sent, call)
     isWithin(only(spans, 'POST /graphql'), sent)
     expect(parentOf(spans, spans.find(({ name }) => name === 'process usage-ingestion')!).name).to.equal('send usage-ingestion')
+  })
+
+  it('go on to the webhooks of a change, whose requests carry them, and repeated attempts know of them', async () => {
+    const receiver = await new WebhookReceiver().listen()
+    const input = { url: `${receiver.url}/token-of-the-hook`, eventTypes: ['customer.updated'] }
+    try {
+      await own.api.call('mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) { secret } }', { input })
+      receiver.answer = (_heard, response) => void response.writeHead(receiver.heard.length === 1 ? 503 : 204).end()
+      const update = 'mutation ($input: UpdateCustomerInput!) { updateOneCustomer(input: $input) { id } }'
+      const more = { traceparent: traceparent(9), tracestate: 'vendor=1' }
+      const { answer } = await ask(update, { input: { customerId, salesforceId: 'sf-1' } }, more)
+      expect(answer.errors).to.equal(undefined)
+      await eventually('two attempts', () => receiver.heard.length === 2, 30_000)
+
+      const spans = await traceWith(traceIdOf(9), 'graphql updateOneCustomer', 'send webhook')
+      const sent = only(spans, 'send webhook')
+      isWithin(sent, only(spans, 'graphql updateOneCustomer'))
+      expect(sent).to.deep.include({ service: 'tollgate-webhook-delivery', kind: 3, isFailed: true })
+      expect(sent.attributes).to.include({ 'http.response.status_code': 503, 'tollgate.event_type': 'customer.updated' })
+      const [first, second] = receiver.heard.map(({ headers }) => headers)
+      expect([first!.traceparent, first!.tracestate]).to.deep.equal([`00-${traceIdOf(9)}-${sent.spanId}-01`, undefined])
+
+      const [, again] = String(second!.traceparent).split('-')
+      expect(again).to.not.equal(traceIdOf(9))
+      const repeated = only(await traceWith(again!, 'send webhook'), 'send webhook')
+      expect(repeated).to.deep.include({ parentSpanId: '', isFailed: false })
+      expect(repeated.links.map((link) => link.traceId)).to.deep.equal([traceIdOf(9)])
+    } finally {
+      await receiver.close()
+    }
   })
 
   it('tell of the edge API which page was asked for, and not of whom', async () => {

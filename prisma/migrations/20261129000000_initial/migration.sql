@@ -992,6 +992,7 @@ CREATE TABLE "notification_event" (
     "customer_index" BIGINT,
     "payload" JSONB NOT NULL,
     "occurred_at" TIMESTAMPTZ(3) NOT NULL,
+    "traceparent" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
 
     CONSTRAINT "notification_event_pkey" PRIMARY KEY ("environment_id","id")
@@ -1176,6 +1177,15 @@ CREATE UNIQUE INDEX "usage_grouping_environment_id_customer_id_feature_id_dimens
 
 -- CreateIndex
 CREATE INDEX "audit_entry_environment_id_entity_kind_entity_id_at_id_idx" ON "audit_entry"("environment_id", "entity_kind", "entity_id", "at", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_entry_environment_id_actor_name_at_id_idx" ON "audit_entry"("environment_id", "actor_name", "at", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_entry_environment_id_actor_id_at_id_idx" ON "audit_entry"("environment_id", "actor_id", "at", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_entry_environment_id_operation_at_id_idx" ON "audit_entry"("environment_id", "operation", "at", "id");
 
 -- CreateIndex
 CREATE INDEX "notification_event_created_at_idx" ON "notification_event"("created_at");

@@ -18,6 +18,7 @@ export const entityKinds = [
   'BILLING_CALL',
   'COUPON',
   'CUSTOMER',
+  'DEAD_LETTER',
   'ENVIRONMENT',
   'FEATURE',
   'IMPORT',
@@ -27,6 +28,7 @@ export const entityKinds = [
   'PLAN',
   'PRODUCT',
   'PROMOTIONAL_ENTITLEMENT',
+  'QUEUE_USER',
   'SUBSCRIPTION',
   'TAX_RATE',
   'USAGE_EVENT',
@@ -43,6 +45,9 @@ export interface Actor {
   /** Of the key, or of the rule. */
   name: string
 }
+
+/** Whoever has the operator key, or reaches the database. */
+export const operatorActor: Actor = { kind: 'OPERATOR', id: null, name: 'operator' }
 
 /** Where a change comes from. */
 export interface Origin {

@@ -1,7 +1,9 @@
 /** The command line of an operator: environments, keys and the catalog, straight in the database. */
 
 import { AuditLog } from '../../audit/log.js'
+import { operatorActor } from '../../audit/model/entry.js'
 import { originating } from '../../audit/record/origin.js'
+import { recordAudit } from '../../audit/record/record.js'
 import { findSoldTerms } from '../../billing/sold-terms.js'
 import { CatalogService } from '../../catalog/service.js'
 import { UnreadableChanges } from '../../changes/unreadable.js'
@@ -22,6 +24,7 @@ import { silentLogger } from '../../platform/logger.js'
 import { connectPostgres } from '../../platform/postgres.js'
 import { Life } from '../../platform/process.js'
 import { openRedis } from '../../platform/redis.js'
+import { inPoolTransaction } from '../../platform/transaction.js'
 import { startMigrations } from '../../subscription/records/migrations.js'
 import { loadOpenSubscriptions } from '../../subscription/records/subscriptions.js'
 import { commands } from './commands.js'
@@ -69,7 +72,7 @@ export async function runAdmin({
     const answer = await withServices(
       { databaseUrl, redisUrl: redisUrl ?? null, queuePrefix, secretsKey, folder, print, write },
       (context) =>
-        originating({ ...operator, operation: `admin ${typed.command.name}` }, () =>
+        originating({ actor: operatorActor, operation: `admin ${typed.command.name}`, address: null, traceId: null }, () =>
           typed.command.run(context, typed.values, typed.argument),
         ),
     )
@@ -80,9 +83,6 @@ export async function runAdmin({
     return error instanceof UsageError ? 2 : 1
   }
 }
-
-/** Whoever may reach the database. */
-const operator = { actor: { kind: 'OPERATOR', id: null, name: 'operator' }, address: null, traceId: null } as const
 
 const program: Program<AdminContext> = {
   call: 'npm run -s admin --',
@@ -133,11 +133,12 @@ async function withServices(
     }
     const webhooks = () => {
       const config = readConfig({ SECRETS_KEY: secretsKeyVariable }, { SECRETS_KEY: secretsKey ?? undefined })
-      return new WebhookService({ prisma, sealing: new Sealing(config.SECRETS_KEY), targets: 'loopback too' })
+      return new WebhookService({ prisma, sealing: new Sealing(config.SECRETS_KEY), targets: 'loopback too', clock })
     }
     const deadLetters = () => new DeadLetters(redis(), queuePrefix)
     return await work({
       auditLog: new AuditLog(prisma),
+      record: (change) => inPoolTransaction(pool, async (db) => recordAudit(db, change)),
       write,
       environments,
       entitlements,

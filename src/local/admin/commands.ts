@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { exportCatalog } from '../../catalog/document/export.js'
-import { UnreadableChanges } from '../../changes/unreadable.js'
 import type { Command } from '../../cli/command-line.js'
 import { entries, environmentOption, newEnvironmentOf } from '../../cli/entries.js'
 import { expiryOf, kindOf, overlapHelp, overlapOf, requiredName, text, UsageError, type Values } from '../../cli/input.js'
@@ -16,15 +15,14 @@ import {
   describePersistentCache,
   describeReplaced,
   describeRevoked,
-  table,
 } from '../../cli/output.js'
 import { type ApiKey, type Environment, isValidKey } from '../../environment/model/environment.js'
 import type { EnvironmentService } from '../../environment/service.js'
 import type { EpochMs } from '../../kernel/clock.js'
-import type { DeadLetter } from '../../platform/dead-letters.js'
 import { auditExport } from './audit.js'
 import { cacheVerify } from './cache.js'
 import { type AdminContext, findEnvironment } from './context.js'
+import { deadLetterCommands } from './dead-letters.js'
 import { queueAccess } from './redis-users.js'
 import { webhookListen } from './webhook.js'
 
@@ -146,59 +144,8 @@ export const commands: readonly Command<AdminContext>[] = [
       return { text: stringify(document, { lineWidth: 140 }).trimEnd(), json: document }
     },
   },
-  {
-    name: 'dead-letters list',
-    argument: null,
-    summary: 'Lists the jobs that failed for good, in all queues, and the changes that cannot be read, the latest first',
-    options: {},
-    async run({ deadLetters, unreadableChanges }) {
-      const all = [...(await deadLetters().list()), ...(await unreadableChanges.list())]
-      const letters = all.sort((a, b) => (b.failedAt ?? 0) - (a.failedAt ?? 0)).map(shownLetter)
-      const rows = letters.map(({ id, attempts, failedAt, reason }) => [
-        id,
-        String(attempts),
-        failedAt ?? '',
-        reason.split('\n')[0]!.slice(0, 80),
-      ])
-      return { text: rows.length === 0 ? 'No job has failed for good' : table(['ID', 'TRIES', 'FAILED', 'REASON'], rows), json: letters }
-    },
-  },
-  {
-    name: 'dead-letters show',
-    argument: 'id',
-    summary: 'Prints a failed job with what it carries',
-    options: {},
-    async run(context, _values, id) {
-      const letter = shownLetter(await lettersWith(context, id).show(id))
-      return { text: stringify(letter, { lineWidth: 140 }).trimEnd(), json: letter }
-    },
-  },
-  {
-    name: 'dead-letters retry',
-    argument: 'id',
-    summary: 'Gives a failed job to a worker once more',
-    options: {},
-    async run(context, _values, id) {
-      await lettersWith(context, id).retry(id)
-      return { text: `${id} waits for a worker again`, json: { id, retried: true } }
-    },
-  },
-  {
-    name: 'dead-letters discard',
-    argument: 'id',
-    summary: 'Deletes a failed job',
-    options: {},
-    async run(context, _values, id) {
-      await lettersWith(context, id).discard(id)
-      return { text: `Deleted ${id}`, json: { id, discarded: true } }
-    },
-  },
+  ...deadLetterCommands,
 ]
-
-const lettersWith = ({ deadLetters, unreadableChanges }: AdminContext, id: string) =>
-  UnreadableChanges.isOf(id) ? unreadableChanges : deadLetters()
-
-const shownLetter = ({ failedAt, ...letter }: DeadLetter) => ({ ...letter, failedAt: failedAt === null ? null : isoOf(failedAt) })
 
 async function environmentOf(environments: EnvironmentService, values: Values): Promise<string> {
   return (await findEnvironment(environments, values)).refId

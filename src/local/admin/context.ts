@@ -1,4 +1,5 @@
 import type { AuditLog } from '../../audit/log.js'
+import type { AuditedChange } from '../../audit/model/entry.js'
 import type { CatalogService } from '../../catalog/service.js'
 import type { UnreadableChanges } from '../../changes/unreadable.js'
 import { chooseEnvironment, type Values } from '../../cli/input.js'
@@ -13,6 +14,8 @@ import type { Redis } from '../../platform/redis.js'
 /** What the commands of an operator work with. */
 export interface AdminContext {
   auditLog: AuditLog
+  /** Writes down a change of what is not in the database, before it is made. */
+  record(change: AuditedChange): Promise<void>
   /** Prints lines as they are, and waits until there is room for more. */
   write(lines: string): Promise<void>
   /** Of the queues; connects when it is asked for. */

@@ -1,5 +1,7 @@
 /** `environment queue-access`: the Redis users of who is outside the platform. */
 import { randomBytes } from 'node:crypto'
+import { hidden } from '../../audit/model/difference.js'
+import type { AuditedChange } from '../../audit/model/entry.js'
 import type { Command } from '../../cli/command-line.js'
 import { environmentOption } from '../../cli/entries.js'
 import { text, UsageError, type Values } from '../../cli/input.js'
@@ -34,13 +36,13 @@ export const queueAccess: Command<AdminContext> = {
     },
     apply: { type: 'boolean', help: "make the user of the queue in the platform's Redis, or give it a new password" },
   },
-  async run({ environments, redis, queuePrefix }, values) {
+  async run({ environments, redis, queuePrefix, record }, values) {
     const kind = kindOf(values)
     const { id, refId } = await findEnvironment(environments, values)
     const queue = made(`${kind}-${refId}`, queueUserRules(kind, { queuePrefix, environmentId: id }))
     const cachePrefix = text(values['cache-prefix']) ?? (kind === 'sidecar' ? null : defaultCachePrefix)
     const cache = cachePrefix === null ? null : made(`${queue.user}-cache`, cacheUserRules(kind, { cachePrefix: oneWord(cachePrefix) }))
-    const applied = values.apply === true ? await apply(redis(), queue) : null
+    const applied = values.apply === true ? await make(redis(), queue, () => record(audited(id, kind, queue))) : null
     return {
       text: [
         applied === null ? "# In the platform's Redis:" : `# Made in the platform's Redis (${keptUntil[applied]}):`,
@@ -70,9 +72,19 @@ const lineOf = (user: MadeUser) => ['ACL', 'SETUSER', user.user, ...setting(user
 /** For redis-cli, in which quotes are as in other shells. */
 const quoted = (word: string) => (/^[\w+>|:-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`)
 
-async function apply(redis: ReturnType<AdminContext['redis']>, user: MadeUser): Promise<Applied> {
+const audited = (environmentId: string, kind: QueueUser, { user, password }: MadeUser): AuditedChange => ({
+  environmentId,
+  kind: 'QUEUE_USER',
+  id: user,
+  before: null,
+  after: { user, for: kind, password: hidden(password) },
+})
+
+/** `record`: writes down that the user is made, which Redis is told then. */
+async function make(redis: ReturnType<AdminContext['redis']>, user: MadeUser, record: () => Promise<void>): Promise<Applied> {
   // The nodes of a cluster are known once it has answered; each has users of its own.
   await redis.ping()
+  await record()
   const nodes = nodesOf(redis)
   try {
     for (const node of nodes) await node.acl('SETUSER', user.user, ...setting(user))

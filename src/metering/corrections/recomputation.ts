@@ -9,7 +9,7 @@ import { inPoolTransaction } from '../../platform/transaction.js'
 import type { Bindings } from '../counting/bindings.js'
 import { findNearestFeature } from '../counting/feature-names.js'
 import { eventsDropped, featureNotFound, recomputationNotFound } from '../model/problems.js'
-import { findKeptSince } from '../retention/partition-repository.js'
+import { findKeptSince } from '../retention/kept-since.js'
 import {
   advanceRecomputation,
   type ClaimedRecomputation,

@@ -10,7 +10,7 @@ import { onBuckets, rollUpEvents } from '../counting/rollup.js'
 import { type Holder, holderKey } from '../model/holder.js'
 import type { FeatureMeter } from '../model/meter.js'
 import { startOfRange } from '../model/series.js'
-import { findKeptSince } from '../retention/partition-repository.js'
+import { findKeptSince } from '../retention/kept-since.js'
 import { findCountersOf } from './correction-repository.js'
 import { type ClaimedRecomputation, type EventSpan, findEventSpans, findResourcesOf } from './recomputation-repository.js'
 

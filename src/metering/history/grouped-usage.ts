@@ -13,7 +13,7 @@ import { BucketGroups, type GroupLine, GroupLines, groupValues } from '../model/
 import type { HistoryPlan } from '../model/history.js'
 import { sortLines } from '../model/history-paging.js'
 import { type FeatureMeter, versionAt } from '../model/meter.js'
-import { findKeptSince } from '../retention/partition-repository.js'
+import { findKeptSince } from '../retention/kept-since.js'
 import {
   type BucketRange,
   findCountedVersions,

@@ -1,20 +1,19 @@
 import type pg from 'pg'
 import type { Logger } from '../../platform/logger.js'
-import { Gauge, type Registry } from '../../platform/metrics.js'
+import type { Registry } from '../../platform/metrics.js'
+import { MonthlyPartitions } from '../../platform/retention/monthly-partitions.js'
 import { readTime } from '../../platform/sql.js'
-import { inPoolTransaction, patiently } from '../../platform/transaction.js'
 import { retentionMs } from '../model/retention.js'
 import type { ResetPeriod } from '../model/usage-period.js'
-import { dayMs } from '../model/windows.js'
-import { dropOldestMonth, ensurePartitions, findOldestMonth } from './partition-repository.js'
+import { dayMs, monthsAheadDays, reachedDays } from '../model/windows.js'
 
 /**
- * Tends the months of raw events: makes those that events may be stored in, and drops those that no usage period can need. Usage, its history and the
- * identities of events live elsewhere and stay. Any number may run at once.
+ * Tends the months of raw events: makes those that events may be stored in, and drops those that no usage period can need, but none with events that wait to be
+ * counted. Usage, its history and the identities of events live elsewhere and stay. Any number may run at once.
  */
 export class EventRetention {
   readonly #pool: pg.Pool
-  readonly #log: Logger
+  readonly #months: MonthlyPartitions
   readonly #keptDays: number
   readonly #usagePeriods: () => Promise<(ResetPeriod | null)[]>
 
@@ -23,11 +22,9 @@ export class EventRetention {
    * counted from events and never reset.
    */
   constructor({
-    pool,
-    log,
-    metrics,
     keptDays,
     usagePeriods,
+    ...parts
   }: {
     pool: pg.Pool
     log: Logger
@@ -35,32 +32,23 @@ export class EventRetention {
     keptDays: number
     usagePeriods: () => Promise<(ResetPeriod | null)[]>
   }) {
-    this.#pool = pool
-    this.#log = log
+    this.#pool = parts.pool
     this.#keptDays = keptDays
     this.#usagePeriods = usagePeriods
-    new Gauge({
+    const gauge = {
       name: 'tollgate_raw_events_kept_since_seconds',
       help: 'Start of the oldest month of raw events that is kept, as Unix time',
-      registers: [metrics],
-      async collect() {
-        // A database that is away leaves the last value: the scrape must not fail for it.
-        const start = await findOldestMonth(pool).catch(() => null)
-        if (start !== null) this.set(start / 1_000)
-      },
-    })
+    }
+    this.#months = new MonthlyPartitions({ ...parts, table: 'raw_event', what: 'raw events', gauge })
   }
 
-  /** Fails when a lock is not to be had for half a minute: nothing is lost then, the next run does it. */
   async run(signal?: AbortSignal): Promise<void> {
-    await patiently(() => inPoolTransaction(this.#pool, ensurePartitions), signal)
+    const months = 'SELECT ensure_raw_event_partitions(now() - make_interval(days => $1::int), now() + make_interval(days => $2::int))'
+    await this.#months.ensure(months, [reachedDays, monthsAheadDays], signal)
     const kept = retentionMs(await this.#usagePeriods(), this.#keptDays)
     if (kept === null) return
     const before = (await readTime(this.#pool)) - kept
-    for (;;) {
-      const until = await patiently(() => inPoolTransaction(this.#pool, (db) => dropOldestMonth(db, before)), signal)
-      if (until === null) return
-      this.#log.info({ before: new Date(until).toISOString(), keptDays: Math.round(kept / dayMs) }, 'a month of raw events dropped')
-    }
+    const keptDays = Math.round(kept / dayMs)
+    await this.#months.dropBefore('SELECT drop_raw_event_month($1::timestamptz) AS until', before, { keptDays, signal })
   }
 }

@@ -92,7 +92,7 @@ export const examples: Readonly<Record<string, Record<string, unknown>>> = {
   'import.finished': { importId: '019ad0c5-3a50-7a3e-8c0d-9a1f0b7c6d21', kind: 'CUSTOMERS', total: 250, failed: 2 },
   'webhook_endpoint.disabled': {
     endpointId: '019ad0c5-3a50-7b61-a4d2-5e8f7a6b9c33',
-    url: 'https://app.example.com/webhooks',
+    url: 'https://app.example.com',
     reason: 'NO_SUCCESS',
   },
   'webhook_endpoint.tested': { endpointId: '019ad0c5-3a50-7b61-a4d2-5e8f7a6b9c33' },

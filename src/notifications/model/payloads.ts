@@ -87,7 +87,7 @@ export const ofImport = z.strictObject({
 })
 export const ofEndpoint = z.strictObject({
   endpointId: z.string(),
-  url: z.string(),
+  url: z.string().meta({ description: 'Scheme, host and port; what stands behind them is left out, for it may be a secret.' }),
   reason: z.string().meta({ description: 'GONE: it answered 410. NO_SUCCESS: it answered nothing right for 5 days.' }),
 })
 export const ofTest = z.strictObject({ endpointId: z.string() })

@@ -1,9 +1,9 @@
 /** One request to an endpoint: where it may go, what is read of the answer, and how long all of it may take. */
 import type { LookupAddress } from 'node:dns'
-import { lookup } from 'node:dns/promises'
 import { Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
 import { type AllowedTargets, isAllowed, urlFault } from './addresses.js'
+import { byNameServers, bySystem, type Resolve } from './resolve.js'
 import type { Answered, AttemptOutcome } from './rules/schedule.js'
 
 export const attemptTimeoutMs = 15_000
@@ -16,12 +16,8 @@ const bodyWaitMs = 1_000
 /** Shorter than servers usually keep one that is idle: what they have closed would be found out by a request. */
 const idleSocketMs = 4_000
 
-/** All addresses of a host. */
-export type Resolve = (host: string) => Promise<readonly LookupAddress[]>
-
-const resolveByDns: Resolve = (host) => lookup(host, { all: true, verbatim: true })
-
 class RefusedTarget extends Error {}
+class HopelessBody extends Error {}
 class StaleConnection extends Error {}
 
 /**
@@ -34,7 +30,7 @@ export class Sender {
   readonly #secure: Agent
   readonly #plain: PlainAgent
 
-  constructor({ targets, resolve = resolveByDns }: { targets: AllowedTargets; resolve?: Resolve }) {
+  constructor({ targets, resolve = targets === 'public' ? byNameServers() : bySystem }: { targets: AllowedTargets; resolve?: Resolve }) {
     this.#targets = targets
     this.#resolve = resolve
     const kept = { keepAlive: true, maxFreeSockets: 4, timeout: idleSocketMs, scheduling: 'lifo' } as const
@@ -54,7 +50,7 @@ export class Sender {
     const within = signal ? AbortSignal.any([signal, timeout]) : timeout
     const durationMs = () => Math.round(performance.now() - startedAt)
     try {
-      if (Buffer.byteLength(body) > maxBodyBytes) throw new RefusedTarget(`the body has more than ${maxBodyBytes} bytes`)
+      if (Buffer.byteLength(body) > maxBodyBytes) throw new HopelessBody(`the body has more than ${maxBodyBytes} bytes`)
       const answer = await this.#request(new URL(url), headers, body, within).catch((error: unknown) => {
         // A kept connection that the receiver has closed meanwhile: a new one decides.
         if (!(error instanceof StaleConnection)) throw error
@@ -63,7 +59,8 @@ export class Sender {
       return { ...answer, durationMs: durationMs(), error: null }
     } catch (error) {
       const text = timeout.aborted ? `no answer within ${attemptTimeoutMs / 1_000} s` : describe(error)
-      return { statusCode: null, retryAfter: null, durationMs: durationMs(), response: null, error: text }
+      const hopeless = error instanceof HopelessBody && ({ isHopeless: true } as const)
+      return { statusCode: null, retryAfter: null, durationMs: durationMs(), response: null, error: text, ...hopeless }
     }
   }
 
@@ -82,7 +79,7 @@ export class Sender {
         headers: { ...headers, 'content-length': Buffer.byteLength(body) },
         signal,
         lookup: (host, { all }, done) => {
-          this.#allowedAddresses(host).then(
+          this.#allowedAddresses(host, signal).then(
             (addresses) => (all ? done(null, [...addresses]) : done(null, addresses[0]!.address, addresses[0]!.family)),
             (error) => done(error, []),
           )
@@ -93,7 +90,13 @@ export class Sender {
         const isStale = outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
         reject(isStale ? new StaleConnection('connection closed', { cause: error }) : error)
       })
+      let isAnswered = false
+      // Such as after an answer that switches to another protocol, which has no other end.
+      outgoing.on('close', () => {
+        if (!isAnswered) reject(Object.assign(new Error('closed without an answer'), { code: 'ECONNRESET' }))
+      })
       outgoing.on('response', (incoming) => {
+        isAnswered = true
         const chunks: Buffer[] = []
         let bytes = 0
         const finish = () => {
@@ -115,18 +118,24 @@ export class Sender {
     })
   }
 
-  /** @throws RefusedTarget when one of them is not allowed: nobody mixes them by accident */
-  async #allowedAddresses(host: string): Promise<readonly LookupAddress[]> {
-    const addresses = await this.#resolve(host)
+  /**
+   * @throws RefusedTarget when one of them is not allowed: nobody mixes them by accident. And when there is none, so that nobody learns which names a network of
+   * ours has.
+   */
+  async #allowedAddresses(host: string, signal: AbortSignal): Promise<readonly LookupAddress[]> {
+    const addresses = await this.#resolve(host, signal).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOTFOUND' || error.code === 'ENODATA') return []
+      throw error
+    })
     if (addresses.length === 0 || addresses.some(({ address }) => !isAllowed(address, this.#targets))) throw new RefusedTarget(refusedText)
     return addresses
   }
 }
 
-const refusedText = 'the address is not one of the public internet'
+const refusedText = 'the host has no address, or one that is not of the public internet'
 
 function describe(error: unknown): string {
-  if (error instanceof RefusedTarget) return error.message
+  if (error instanceof RefusedTarget || error instanceof HopelessBody) return error.message
   const { code, name } = error as { code?: unknown; name?: string }
   return typeof code === 'string' ? `no connection (${code})` : `no connection (${name ?? 'unknown'})`
 }

@@ -34,6 +34,8 @@ const leaseSeconds = 12
 export const extendIntervalMs = 3_000
 /** A lane makes room for others after so long. */
 const turnMs = 10_000
+/** Of the lanes, for endpoints that have failed again and again: however many are dead, others have lanes. */
+const doubtfulShare = 0.5
 /** For a secret that cannot be decrypted: somebody has to put that right. */
 const undecipherableRestMs = 60_000
 /** What is shown of what waits stops there: counting more takes time. */
@@ -141,7 +143,9 @@ export class WebhookDelivery {
   async takeLanes(): Promise<void> {
     const room = this.#mostLanes - this.#lanes.size
     if (this.#isStopping || room <= 0) return
-    const leased = await leaseLanes(this.#pool, { worker: this.#worker, limit: room, seconds: leaseSeconds })
+    const doubted = [...this.#lanes.values()].filter(({ lane }) => restsAfter(lane.failuresInRow)).length
+    const doubtful = Math.max(0, Math.max(1, Math.floor(this.#mostLanes * doubtfulShare)) - doubted)
+    const leased = await leaseLanes(this.#pool, { worker: this.#worker, limit: room, doubtful, seconds: leaseSeconds })
     for (const lane of leased) this.#begin(lane)
   }
 
@@ -213,6 +217,10 @@ export class WebhookDelivery {
       await recordAttempt(this.#pool, lane, delivery.id, outcome, { status: 'DELIVERED' })
       if (lane.failuresInRow > 0) await clearFailures(this.#pool, lane)
       lane.failuresInRow = 0
+      return { isOver: false }
+    }
+    if (outcome.isHopeless) {
+      await recordAttempt(this.#pool, lane, delivery.id, outcome, { status: 'FAILED' })
       return { isOver: false }
     }
     const askedMs = retryAfterMs(outcome, this.#clock.now())

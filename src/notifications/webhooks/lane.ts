@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.js'
+import { inSpan, type SpanFacts } from '../../platform/context/tracing.js'
 import { toldBody } from './records/deliveries.js'
 import type { DueDelivery, Lane } from './records/lanes.js'
 import { type AttemptOutcome, isSuccess } from './rules/schedule.js'
@@ -39,6 +40,10 @@ export async function runLane(parts: LaneParts): Promise<void> {
   let isOver = false
   let used = 0
   const queue: (() => void)[] = []
+  const fail = (error: unknown) => {
+    failures.push(error)
+    isOver = true
+  }
   const slot = async () => {
     if (used >= atOnce) await new Promise<void>((go) => queue.push(go))
     else used += 1
@@ -52,14 +57,11 @@ export async function runLane(parts: LaneParts): Promise<void> {
     await slot()
     try {
       if (isOver || parts.isStopped()) return
-      const body = JSON.stringify(toldBody(delivery))
-      const outcome = await parts.send(parts.lane.url, parts.headersOf(delivery.id, body, new Date(parts.clock.now())), body)
-      const recorded = await parts.record(delivery, outcome)
-      isOver ||= recorded.isOver
-      if (isSuccess(outcome)) isDoubtful = false
+      const made = await makeAttempt(parts, delivery)
+      isOver ||= made.isOver
+      if (made.isSuccess) isDoubtful = false
     } catch (error) {
-      failures.push(error)
-      isOver = true
+      fail(error)
     } finally {
       freeSlot()
     }
@@ -77,8 +79,8 @@ export async function runLane(parts: LaneParts): Promise<void> {
   }
   while (!isOver && !parts.isStopped()) {
     const room = (isDoubtful ? 1 : mostHeld) - held.size
-    const due = room > 0 ? await parts.findDue([...held.keys()], room, mostHeldBytes) : []
-    for (const delivery of due) hold(delivery)
+    // What is under way when it fails has to end before the lane does: the endpoint is somebody else's then.
+    if (room > 0) await parts.findDue([...held.keys()], room, mostHeldBytes).then((due) => due.forEach(hold), fail)
     if (held.size === 0) break
     // With a full hand there is time until half of it is done.
     const enough = isDoubtful ? 0 : Math.min(held.size - 1, mostHeld / 2)
@@ -86,6 +88,37 @@ export async function runLane(parts: LaneParts): Promise<void> {
   }
   await Promise.all(held.values())
   if (failures.length > 0) throw failures[0]
+}
+
+/** Sends a delivery and has recorded what was answered, in a span whose context the request carries. */
+function makeAttempt(parts: LaneParts, delivery: DueDelivery): Promise<{ isOver: boolean; isSuccess: boolean }> {
+  return inSpan(spanOf(parts.lane, delivery), async (span) => {
+    const body = JSON.stringify(toldBody(delivery))
+    const headers = parts.headersOf(delivery.id, body, new Date(parts.clock.now()))
+    if (span) headers.traceparent = span.context.traceparent
+    const outcome = await parts.send(parts.lane.url, headers, body)
+    span?.set({ 'http.response.status_code': outcome.statusCode ?? undefined })
+    if (!isSuccess(outcome)) span?.fail(String(outcome.statusCode ?? 'NO_ANSWER'))
+    return { ...(await parts.record(delivery, outcome)), isSuccess: isSuccess(outcome) }
+  })
+}
+
+/** The first attempt goes on with the trace of the change; one that is repeated, perhaps a day later, begins a trace of its own that knows of the other. */
+function spanOf({ environmentId, endpointId }: Lane, { type, attempts, traceparent }: DueDelivery): SpanFacts {
+  const change = traceparent === null ? null : { traceparent }
+  return {
+    name: 'send webhook',
+    kind: 'client',
+    attributes: {
+      'http.request.method': 'POST',
+      'http.request.resend_count': attempts,
+      'tollgate.environment_id': environmentId,
+      'tollgate.endpoint_id': endpointId,
+      'tollgate.event_type': type,
+    },
+    parent: attempts === 0 ? change : null,
+    ...(change && attempts > 0 && { links: [change] }),
+  }
 }
 
 /** Resolves when only so many are left, or after a moment. */

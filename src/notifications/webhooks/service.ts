@@ -1,6 +1,6 @@
 import { recordEvents } from '../../changes/events.js'
 import { setHearing } from '../../environment/records/hearing.js'
-import type { EpochMs } from '../../kernel/clock.js'
+import type { Clock, EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { Db, PrismaClient } from '../../platform/postgres.js'
@@ -20,7 +20,7 @@ const maxEndpoints = 20
 const maxOverlapSeconds = 7 * 86_400
 export const maxDeliveriesPerPage = 100
 const maxDescription = 1_000
-const deletedAtOnce = 5_000
+const changedAtOnce = 5_000
 
 /** Absent: unchanged, of a new one the default. */
 export interface EndpointSettings {
@@ -42,13 +42,23 @@ export class WebhookService {
   readonly #prisma: PrismaClient
   readonly #sealing: Sealing | null
   readonly #targets: AllowedTargets
+  readonly #clock: Clock
 
   constructor({
     prisma,
     sealing,
     targets,
-  }: { prisma: PrismaClient /** Null: no secret can be made here. */; sealing: Sealing | null; targets: AllowedTargets }) {
+    clock,
+  }: {
+    prisma: PrismaClient
+    /** Null: no secret can be made here. */
+    sealing: Sealing | null
+    targets: AllowedTargets
+    /** The database's. */
+    clock: Clock
+  }) {
     this.#prisma = prisma
+    this.#clock = clock
     this.#sealing = sealing
     this.#targets = targets
   }
@@ -95,7 +105,7 @@ export class WebhookService {
   async delete(environmentId: string, id: string): Promise<void> {
     await this.#find(this.#prisma, environmentId, id)
     // They may be many: in lots, so that no statement takes long. What comes meanwhile goes with the endpoint.
-    while ((await deliveries.deleteDeliveries(this.#prisma, environmentId, id, deletedAtOnce)) === deletedAtOnce);
+    while ((await deliveries.deleteDeliveries(this.#prisma, environmentId, id, changedAtOnce)) === changedAtOnce);
     await inTransaction(this.#prisma, async (db) => {
       await setHearing(db, environmentId, true)
       await endpoints.deleteEndpoint(db, await this.#take(db, environmentId, id))
@@ -160,10 +170,18 @@ export class WebhookService {
     wanted: { eventId: string } | { since: EpochMs; onlyFailed: boolean },
   ): Promise<number> {
     await this.#find(this.#prisma, environmentId, endpointId)
-    if ('eventId' in wanted && !isUuid.test(wanted.eventId)) throw deliveryNotFound(wanted.eventId)
-    const count = await deliveries.resend(this.#prisma, environmentId, endpointId, wanted)
-    if (count === 0 && 'eventId' in wanted) throw deliveryNotFound(wanted.eventId)
-    return count
+    if ('eventId' in wanted) {
+      const { eventId } = wanted
+      if (isUuid.test(eventId) && (await deliveries.resendOne(this.#prisma, environmentId, endpointId, eventId))) return 1
+      throw deliveryNotFound(eventId)
+    }
+    // They may be many: in lots, so that no statement takes long.
+    const lot = { ...wanted, endedBefore: this.#clock.now(), limit: changedAtOnce }
+    for (let count = 0; ; ) {
+      const resent = await deliveries.resendLot(this.#prisma, environmentId, endpointId, lot)
+      count += resent
+      if (resent < changedAtOnce) return count
+    }
   }
 
   async #find(db: Db, environmentId: string, id: string): Promise<WebhookEndpoint> {

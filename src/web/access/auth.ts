@@ -7,7 +7,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Actor } from '../../audit/model/entry.js'
+import { type Actor, operatorActor } from '../../audit/model/entry.js'
 import type { KeyIdentity, KeyKind } from '../../environment/model/environment.js'
 import type { EnvironmentService } from '../../environment/service.js'
 import { Problem } from '../../kernel/problem.js'
@@ -122,7 +122,7 @@ const byHand: ReadonlySet<string> = new Set([
 
 /** Whose doing a mutation is, for the audit log. */
 export function actorOf(identity: Identity, field: string): Actor {
-  if (operatorFields.has(field) || byHand.has(field)) return { kind: 'OPERATOR', id: null, name: 'operator' }
+  if (operatorFields.has(field) || byHand.has(field)) return operatorActor
   return { kind: 'KEY', id: identity.keyId, name: identity.keyName }
 }
 

@@ -77,6 +77,8 @@ export function serveQueueBoard({
       ctx.body = 'The queue board needs the operator key: header X-OPERATOR-KEY, or the password when the browser asks.'
       return
     }
+    if (!isRead(ctx.method))
+      life.log.info({ method: ctx.method, path: ctx.path, address: ctx.ip }, 'the operator changes a queue by its board')
     for (let shard = 0; shard < ingestionShards; shard++) show(ingestionShard(shard).queue)
     for (const name of sharedQueues) show(name)
     const all = await environments.list()

@@ -122,9 +122,10 @@ describe('the audit log', () => {
     await customer.mutate('setPaymentMethod', { input: { customerId: 'acme', reference: 'pm_secret_2' } })
     const { key } = await customer.mutate('createApiKey', { input: { environmentRefId: customer.name, kind: 'SERVER', name: 'backend' } })
     const { signingSecret } = await bench.app.environments.rotateSigningSecret(customer.name, { overlapMs: 0 })
-    const made = await customer.mutate('createWebhookEndpoint', { input: { url: 'https://example.com/hooks?token=hook_1' } })
+    const made = await customer.mutate('createWebhookEndpoint', { input: { url: 'https://example.com/services/path_1?token=hook_1' } })
     const { id } = made.endpoint
-    await customer.mutate('updateWebhookEndpoint', { input: { id, url: 'https://example.com/hooks?token=hook_2' } })
+    await customer.mutate('updateWebhookEndpoint', { input: { id, url: 'https://example.com/services/path_2' } })
+    await customer.mutate('updateWebhookEndpoint', { input: { id, url: 'https://example.com/services/path_2' } })
     const { secret } = await customer.mutate('rotateWebhookSecret', { input: { id, overlapSeconds: 0 } })
     await customer.mutate('archiveCustomer', { input: { customerId: 'acme' } })
     const changes = (await nodes({ entityKind: 'CUSTOMER' })).map(({ operation, before, after }) => ({ operation, before, after }))
@@ -135,12 +136,12 @@ describe('the audit log', () => {
     const [{ after }] = await nodes({ entityKind: 'ENVIRONMENT' })
     expect(after.signingSecret).to.deep.equal(changed)
     const text = JSON.stringify(await customer.sql('SELECT * FROM audit_entry WHERE environment_id = $1::uuid'))
-    for (const hidden of ['Ada', 'ada@', 'pm_secret', key, signingSecret, 'hook_', 'whsec_', made.secret, secret])
+    for (const hidden of ['Ada', 'ada@', 'pm_secret', key, signingSecret, 'hook_', 'path_', 'whsec_', made.secret, secret])
       expect(text).not.to.include(hidden)
     const [rotated, updated, created] = await nodes({ entityKind: 'WEBHOOK_ENDPOINT', entityId: id })
     expect(rotated.after.secret).to.deep.equal(changed)
-    expect([updated.before, updated.after]).to.deep.equal([{ urlParameters: changed }, { urlParameters: changed }])
-    expect(created.after).to.deep.equal({ id, url: 'https://example.com/hooks', urlParameters: changed, status: 'ACTIVE' })
+    expect([updated.before, updated.after]).to.deep.equal([{ urlRest: changed }, { urlRest: changed }])
+    expect(created.after).to.deep.equal({ id, url: 'https://example.com', urlRest: changed, status: 'ACTIVE' })
   })
 
   it('has the entries of a transaction in the order of its changes, however long it takes to write them', async () => {

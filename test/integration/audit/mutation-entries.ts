@@ -201,7 +201,7 @@ export const expected: Record<string, string[]> = {
   transferSubscriptionToResource: ['KEY ENV: SUBSCRIPTION sub resourceId'],
   unarchiveCustomer: ['KEY ENV: CUSTOMER acme deletedAt'],
   updateOneCustomer: ['KEY ENV: CUSTOMER acme timezone'],
-  updateWebhookEndpoint: ['KEY ENV: WEBHOOK_ENDPOINT … status urlParameters'],
+  updateWebhookEndpoint: ['KEY ENV: WEBHOOK_ENDPOINT … status urlRest'],
   updateOneSubscription: [
     'KEY ENV: SUBSCRIPTION sub addons',
     'KEY ENV: BALANCE_ENTRY … made',

@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { Redis } from 'ioredis'
 import { runAdmin } from '../../../src/local/admin/command-line.js'
+import { queuePrefix } from '../../../src/platform/redis/slots.js'
+import { testRedisUrl } from '../../support/redis.js'
 import { type Bench, day, openBench } from '../subscription/fixture.js'
 import { entriesOf } from './mutation-entries.js'
 
@@ -11,11 +15,16 @@ describe('the audit log of rules and admin commands', () => {
   let bench: Bench
   let environmentId: string
   let customerId: string
+  let redis: Redis
 
   before(async () => {
     bench = await openBench()
+    redis = new Redis(testRedisUrl())
   })
-  after(async () => expect(await bench.close()).to.deep.equal([]))
+  after(async () => {
+    redis.disconnect()
+    expect(await bench.close()).to.deep.equal([])
+  })
   beforeEach(async () => {
     environmentId = await bench.createEnvironment({ isTest: true })
     customerId = (await bench.customers.provision(environmentId, { refId: 'acme' })).customer.id
@@ -118,10 +127,28 @@ describe('the audit log of rules and admin commands', () => {
       const output: string[] = []
       const print = (text: string) => void output.push(text)
       const texts = await written(async () => {
-        const code = await runAdmin({ args: [...args, '--json'], databaseUrl: bench.databaseUrl, folder, print, printError: print })
+        const { redisUrl, prefix } = bench.queues
+        const parts = { databaseUrl: bench.databaseUrl, redisUrl, queuePrefix: prefix, folder, print, printError: print }
+        const code = await runAdmin({ args: [...args, '--json'], ...parts })
         expect(code, output.join()).to.equal(0)
       })
       return { texts: texts.map((text) => text.replaceAll(refId, 'ENV')), json: JSON.parse(output.join('')) }
+    }
+    /** A job that has failed for good. */
+    const newLetter = async (ofEnvironment: string) => {
+      const [queue, job] = ['event-aggregation', randomUUID()]
+      const key = `${queuePrefix(bench.queues.prefix, queue)}:${queue}`
+      const row = { name: 'job', data: JSON.stringify({ environmentId: ofEnvironment }), opts: '{}', timestamp: 1, finishedOn: 1, atm: 1 }
+      await redis.hset(`${key}:${job}`, { ...row, failedReason: 'of a test' })
+      await redis.zadd(`${key}:failed`, 1, job)
+      return `${queue}/${job}`
+    }
+    const newUnreadable = async (ofEnvironment: string) => {
+      const id = randomUUID()
+      await bench.prisma.outboxMessage.create({
+        data: { environmentId: ofEnvironment, id, kind: 'usage', version: 1n, unreadable: 'of a test' },
+      })
+      return `outbox/${id}`
     }
     const changesOf = async (...args: string[]) => (await admin(...args)).texts
     const by = 'OPERATOR operator:'
@@ -138,9 +165,33 @@ describe('the audit log of rules and admin commands', () => {
     expect(await changesOf('signing-secret', 'rotate', ...of)).to.deep.equal([`${by} ENVIRONMENT ENV previousExpiresAt signingSecret`])
     expect(await changesOf('catalog', 'apply', `${refId}.yaml`, '--dry-run', ...of)).to.deep.equal([])
     expect(await changesOf('catalog', 'apply', `${refId}.yaml`, ...of)).to.deep.equal([`${by} FEATURE calls made`])
+    expect(await changesOf('environment', 'queue-access', ...of)).to.deep.equal([])
+    const user = `persistent-cache-service-${refId}`
+    expect(await changesOf('environment', 'queue-access', '--apply', ...of)).to.deep.equal([
+      `${by} QUEUE_USER persistent-cache-service-ENV made`,
+    ])
+    await redis.call('ACL', 'DELUSER', user)
+    const { id } = await bench.prisma.environment.findUniqueOrThrow({ where: { refId } })
+    const letters = [await newLetter(id), await newLetter(id)]
+    for (const [n, letter] of letters.entries())
+      expect(await changesOf('dead-letters', n === 0 ? 'retry' : 'discard', letter)).to.deep.equal([
+        `${by} DEAD_LETTER ${letter} ${n === 0 ? 'status' : 'gone'}`,
+      ])
+    const changes = [await newUnreadable(id), await newUnreadable(id)]
+    for (const [n, change] of changes.entries())
+      expect(await changesOf('dead-letters', n === 0 ? 'retry' : 'discard', change)).to.deep.equal([
+        `${by} DEAD_LETTER ${change} ${n === 0 ? 'status' : 'gone'}`,
+      ])
+    expect(await changesOf('dead-letters', 'list')).to.deep.equal([])
     const { rows } = await bench.pool.query("SELECT DISTINCT operation FROM audit_entry WHERE actor_kind = 'OPERATOR' ORDER BY 1")
     expect(rows.map(({ operation }) => operation)).to.deep.equal(
-      ['catalog apply', 'environment create', 'environment disable-persistent-cache', 'environment enable-persistent-cache']
+      ['catalog apply', 'dead-letters discard', 'dead-letters retry']
+        .concat([
+          'environment create',
+          'environment disable-persistent-cache',
+          'environment enable-persistent-cache',
+          'environment queue-access',
+        ])
         .concat(['key create', 'key revoke', 'key rotate', 'signing-secret rotate'])
         .map((name) => `admin ${name}`),
     )

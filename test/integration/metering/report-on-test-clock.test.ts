@@ -4,10 +4,8 @@ import { newId } from '../../../src/kernel/id.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
 import { createIngestionMetrics } from '../../../src/metering/ingestion/batch/batch-metrics.js'
 import { ReportIngestion } from '../../../src/metering/ingestion/reports/report-ingestion.js'
-import { ensurePartitions } from '../../../src/metering/retention/partition-repository.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
-import { inPoolTransaction } from '../../../src/platform/transaction.js'
 import { createEnvironment, event, type MeteringBench, openMeteringBench } from './fixture.js'
 
 const day = 86_400_000
@@ -86,7 +84,7 @@ describe('moving a test clock into months that nobody has been in', () => {
       await bench.app.testClocks.create(test, Date.now() + 1_000)
       for (const environmentId of [test, other])
         await bench.app.customers.provision(environmentId, { refId: 'acme', subscription: { planRefId: 'free' } })
-      await inPoolTransaction(bench.pool, ensurePartitions)
+      await bench.pool.query("SELECT ensure_raw_event_partitions(now() - interval '1 day', now() + interval '62 days')")
       const reader = await bench.pool.connect()
       try {
         await reader.query('BEGIN')

@@ -102,7 +102,7 @@ describe('webhook endpoints in trouble', function () {
     const { actorName, after } = await bench.prisma.auditEntry.findFirstOrThrow({ where: { environmentId, operation: 'webhookFailure' } })
     expect([actorName, after]).to.deep.equal(['webhookFailure', { status: 'DISABLED', disabledReason: 'GONE' }])
     await eventually('the other to hear of it', () => other.heard.length === 1)
-    expect(other.heard[0]!.data).to.deep.equal({ endpointId, url: receiver.url, reason: 'GONE' })
+    expect(other.heard[0]!.data).to.deep.equal({ endpointId, url: new URL(receiver.url).origin, reason: 'GONE' })
     expect(await worker.metrics()).to.match(/tollgate_webhook_endpoints_disabled_total\{reason="GONE",[^}]*\} 1\n/)
     receiver.answer = (_heard, response) => void response.writeHead(200).end()
     await newCustomer()
@@ -117,14 +117,23 @@ describe('webhook endpoints in trouble', function () {
     await other.close()
   })
 
-  it('without one success in five days are disabled', async () => {
+  it('without one success in five days are disabled, which other endpoints, a line of the log and a metric tell', async () => {
+    const other = await new WebhookReceiver().listen()
+    await bench.webhooks.create(environmentId, { url: other.url, eventTypes: ['webhook_endpoint.disabled'] })
     receiver.answer = (_heard, response) => void response.writeHead(500).end()
     await newCustomer()
     await attempted(1)
     const failingSince = new Date(Date.now() - 5 * 86_400_000 - 1_000)
+    expect((await endpoint()).status, 'after a failure').to.equal('ACTIVE')
     await bench.prisma.webhookEndpoint.updateMany({ where: { id: endpointId }, data: { failingSince } })
     await passMs(10_000)
     await eventually('it to be disabled', async () => (await endpoint()).disabledReason === 'NO_SUCCESS')
+    await eventually('the other to hear of it', () => other.heard.length === 1)
+    expect(other.heard[0]!.data).to.include({ endpointId, reason: 'NO_SUCCESS' })
+    expect(await worker.metrics()).to.match(/tollgate_webhook_endpoints_disabled_total\{reason="NO_SUCCESS",[^}]*\} 1\n/)
+    const told = worker.lines.map((text) => JSON.parse(text)).filter((logged) => logged.endpointId === endpointId)
+    expect(told.map(({ level, msg, reason }) => [level, msg, reason])).to.deep.equal([['error', 'webhook endpoint disabled', 'NO_SUCCESS']])
+    await other.close()
   })
 
   it('hold up no other when they never answer, or slowly, and no later event of others', async () => {
@@ -180,6 +189,16 @@ describe('webhook endpoints in trouble', function () {
     expect((await attempted(1)).attempts[0]!.error).to.equal('no connection (ECONNREFUSED)')
     receiver = await new WebhookReceiver().listen(port)
     await eventually('everything', () => new Set(receiver.heard.map(({ id }) => id)).size === 15, 45_000)
+    // Those that no attempt had been made at are told in their order, between repeats of others.
+    for (const refId of refIds) {
+      const { rows } = await bench.pool.query<{ id: string }>(
+        `SELECT event_id AS id FROM webhook_attempt AS attempt JOIN notification_event AS event ON event.environment_id = attempt.environment_id AND event.id = event_id
+         WHERE attempt.environment_id = $1::uuid AND number = 1 AND payload -> 'customer' ->> 'customerId' = $2 ORDER BY at, customer_index`,
+        [environmentId, refId],
+      )
+      const indexes = rows.map(({ id }) => receiver.heard.find((heard) => heard.id === id)!.order!.index)
+      expect(indexes, refId).to.deep.equal([1, 2, 3])
+    }
     const deliveries = await bench.prisma.notificationEvent.findMany({ where: { environmentId } })
     expect(new Set(receiver.heard.map(({ id }) => id))).to.deep.equal(new Set(deliveries.map(({ id }) => id)))
   })

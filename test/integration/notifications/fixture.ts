@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Ports } from '../../../src/local/processes/ports.js'
 import { eventually } from '../../support/eventually.js'
@@ -9,6 +10,8 @@ const worker = fileURLToPath(new URL('../../../workers/webhook-delivery.js', imp
 
 export interface Worker {
   child: ChildProcess
+  /** What it logged. */
+  lines: string[]
   metrics(): Promise<string>
   kill(): Promise<void>
   stop(): Promise<void>
@@ -17,6 +20,7 @@ export interface Worker {
 export interface WebhookBench extends Bench {
   /** The real process, ready. */
   startWorker(env?: Record<string, string>): Promise<Worker>
+  stopWorkers(): Promise<void>
   closeAll(): Promise<Error[]>
 }
 
@@ -24,6 +28,9 @@ export async function openWebhookBench(): Promise<WebhookBench> {
   const bench = await openBench()
   const ports = new Ports()
   const running = new Set<Worker>()
+  const stopWorkers = async () => {
+    for (const worker of running) await worker.stop()
+  }
   return {
     ...bench,
     async startWorker(env = {}) {
@@ -41,15 +48,19 @@ export async function openWebhookBench(): Promise<WebhookBench> {
           ...env,
         },
         execArgv: [],
-        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+        stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
       })
+      const lines: string[] = []
+      createInterface({ input: child.stdout! }).on('line', (line) => lines.push(line))
       const end = async (signal: NodeJS.Signals) => {
         const ended = new Promise((resolve) => child.once('exit', resolve))
+        // One that stands still does not hear that it is to stop.
+        child.kill('SIGCONT')
         if (child.exitCode === null && child.signalCode === null && child.kill(signal)) await ended
         running.delete(started)
       }
       const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-      const started: Worker = { child, metrics, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') }
+      const started: Worker = { child, lines, metrics, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') }
       running.add(started)
       await eventually(
         'the worker to be ready',
@@ -57,8 +68,9 @@ export async function openWebhookBench(): Promise<WebhookBench> {
       )
       return started
     },
+    stopWorkers,
     async closeAll() {
-      for (const worker of running) await worker.stop()
+      await stopWorkers()
       ports.release()
       return bench.close()
     },

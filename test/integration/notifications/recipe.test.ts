@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { Webhook } from 'standardwebhooks'
@@ -8,23 +9,54 @@ import { Ports } from '../../../src/local/processes/ports.js'
 import { exampleBody } from '../../../src/notifications/model/catalog.js'
 import { newEndpointSecret } from '../../../src/notifications/webhooks/secrets.js'
 import { eventually } from '../../support/eventually.js'
+import { openWebhookBench } from './fixture.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const recipe = /```js receiver\n([\s\S]*?)```/.exec(readFileSync(`${root}src/web/docs/webhooks.md`, 'utf8'))![1]!
 
-describe('the receiver of the documentation', () => {
-  it('takes what is signed, once, and refuses everything else', async function () {
-    this.timeout(20_000)
-    const ports = new Ports()
+/** Saved and started as the page says. */
+function startReceiver(port: number, secret: string) {
+  const folder = mkdtempSync(join(root, 'dist/receiver-'))
+  writeFileSync(join(folder, 'receiver.mjs'), recipe)
+  const child = spawn(process.execPath, ['receiver.mjs'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, PORT: String(port), WEBHOOK_SECRET: secret },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const said = { output: '' }
+  child.stdout.setEncoding('utf8').on('data', (text) => (said.output += text))
+  const stop = () => {
+    child.kill()
+    rmSync(folder, { recursive: true })
+  }
+  return { said, stop }
+}
+
+describe('the receiver of the documentation', function () {
+  this.timeout(60_000)
+  const ports = new Ports()
+  after(() => ports.release())
+
+  it('hears of what the platform sends', async () => {
+    const bench = await openWebhookBench()
+    const port = await ports.take()
+    const environmentId = await bench.createEnvironment()
+    const { secret } = await bench.webhooks.create(environmentId, { url: `http://127.0.0.1:${port}/` })
+    const { said, stop } = startReceiver(port, secret)
+    try {
+      await bench.startWorker()
+      await bench.customers.create(environmentId, { refId: 'acme' })
+      await eventually('it to be worked off', () => said.output.includes('customer.created 1 {"customer":'), 30_000)
+    } finally {
+      stop()
+      expect(await bench.closeAll()).to.deep.equal([])
+    }
+  })
+
+  it('takes what is signed, once, and refuses everything else', async () => {
     const port = await ports.take()
     const secret = newEndpointSecret()
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', recipe], {
-      cwd: root,
-      env: { PATH: process.env.PATH, PORT: String(port), WEBHOOK_SECRET: secret },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    let output = ''
-    child.stdout.setEncoding('utf8').on('data', (text) => (output += text))
+    const { said, stop } = startReceiver(port, secret)
     try {
       const post = async (body: string, headers: Record<string, string>) =>
         (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers })).status
@@ -46,11 +78,12 @@ describe('the receiver of the documentation', () => {
       expect(await post(body, signed(newEndpointSecret())), 'another secret').to.equal(400)
       expect(await post(`${body} `, signed(secret)), 'another body').to.equal(400)
       expect(await post(body, signed(secret, new Date(Date.now() - 3_600_000))), 'an old one').to.equal(400)
-      await eventually('it to be worked off', () => output.includes('customer.created'))
-      expect(output.trim().split('\n')).to.have.lengthOf(1)
+      const large = await post('x'.repeat(300_000), signed(secret)).catch(() => 'cut off')
+      expect(large, 'what is too large is not read').to.equal('cut off')
+      await eventually('it to be worked off', () => said.output.includes('customer.created'))
+      expect(said.output.trim().split('\n')).to.have.lengthOf(1)
     } finally {
-      child.kill()
-      ports.release()
+      stop()
     }
   })
 })

@@ -111,10 +111,10 @@ export const exceptions: readonly Exception[] = [
     what: 'Webhook endpoints with something to be sent, and the leases of a worker; old events',
     why: 'looked for by the workers, which lease endpoints of any environment; what is sent then is read by environment',
     statements: [
-      lock('WITH free AS MATERIALIZED ( SELECT environment_id, id FROM webhook_endpoint', 'webhook_endpoint'),
+      lock('SELECT environment_id, id FROM webhook_endpoint AS endpoint WHERE status', 'webhook_endpoint'),
       write('WHERE id = ANY($2::uuid[]) AND leased_by = $1::uuid', 'webhook_endpoint'),
       sweep('FROM added AS event JOIN webhook_endpoint', 'webhook_endpoint'),
-      sweep('DELETE FROM notification_event AS event USING', 'notification_event'),
+      sweep('FROM notification_event AS event, CAST(clock_timestamp()', 'notification_event'),
     ],
   },
   {

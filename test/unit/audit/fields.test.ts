@@ -74,7 +74,7 @@ const cases: [name: string, change: AuditedChange, api: string[], beside: string
   ],
   ['a tax rate', auditedTaxRate('e', null, { id: 'vat', displayName: 'VAT', percentage: zero }), namesOf('TaxRate'), []],
   ['a payment method', auditedPaymentMethod('e', 'acme', null, 'pm'), namesOf('Customer'), []],
-  ['a webhook endpoint', auditedEndpoint(null, endpoint), namesOf('WebhookEndpoint'), ['urlParameters']],
+  ['a webhook endpoint', auditedEndpoint(null, endpoint), namesOf('WebhookEndpoint'), ['urlRest']],
   ['the secret of a webhook endpoint', auditedSecret(endpoint, endpoint), namesOf('WebhookEndpoint', 'WebhookEndpointWithSecret'), []],
   ['an API key', auditedKey(null, { expiresAt: null, revokedAt: null } as ApiKey), namesOf('ApiKey'), []],
   [

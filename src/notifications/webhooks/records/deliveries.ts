@@ -93,27 +93,48 @@ export async function findDeliveries(db: Db, environmentId: string, wanted: Deli
   }))
 }
 
-/** Has deliveries made once more, with a fresh schedule: one, or all since a time that are not waiting, or only those that FAILED. Answers how many. */
-export function resend(
+/** What a delivery begins again with. */
+const afresh = Prisma.sql`status = 'PENDING', finished_at = NULL, tries = 0, due_at = clock_timestamp()`
+
+/** Has the delivery of an event made once more, with a fresh schedule. Answers whether there is one. */
+export async function resendOne(db: Db, environmentId: string, endpointId: string, eventId: string): Promise<boolean> {
+  const count = await db.$executeRaw(Prisma.sql`
+    UPDATE webhook_delivery SET ${afresh} WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid AND event_id = ${eventId}::uuid`)
+  return count > 0
+}
+
+export interface ResentLot {
+  /** Of deliveries that were made since then. */
+  since: EpochMs
+  /** That had ended by then: those that are made once more meanwhile may have ended again. */
+  endedBefore: EpochMs
+  onlyFailed: boolean
+  limit: number
+}
+
+/**
+ * The same for those that wait no more, in a lot, the oldest first. Answers how many. They are changed where they were found: a join that was planned while there were few
+ * looks through all of them for each.
+ */
+export function resendLot(
   db: Db,
   environmentId: string,
   endpointId: string,
-  wanted: { eventId: string } | { since: EpochMs; onlyFailed: boolean },
+  { since, endedBefore, onlyFailed, limit }: ResentLot,
 ): Promise<number> {
-  const those =
-    'eventId' in wanted
-      ? Prisma.sql`event_id = ${wanted.eventId}::uuid`
-      : Prisma.sql`created_at >= ${new Date(wanted.since)} AND status = ANY(${wanted.onlyFailed ? ['FAILED'] : ['FAILED', 'DELIVERED']}::webhook_delivery_status[])`
+  const statuses = onlyFailed ? ['FAILED'] : ['FAILED', 'DELIVERED']
   return db.$executeRaw(Prisma.sql`
-    UPDATE webhook_delivery SET status = 'PENDING', finished_at = NULL, tries = 0, due_at = clock_timestamp()
-    WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid AND ${those}`)
+    UPDATE webhook_delivery SET ${afresh} WHERE environment_id = ${environmentId}::uuid AND ctid = ANY(ARRAY(
+      SELECT ctid FROM webhook_delivery
+      WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid AND created_at >= ${new Date(since)}
+        AND status = ANY(${statuses}::webhook_delivery_status[]) AND finished_at <= ${new Date(endedBefore)}
+      ORDER BY created_at, event_id LIMIT ${limit} FOR NO KEY UPDATE))`)
 }
 
 /** Forgets deliveries of an endpoint, in a lot; answers how many. */
 export function deleteDeliveries(db: Db, environmentId: string, endpointId: string, limit: number): Promise<number> {
   return db.$executeRaw(Prisma.sql`
-    DELETE FROM webhook_delivery AS delivery USING (
-      SELECT event_id FROM webhook_delivery WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid LIMIT ${limit}
-    ) AS lot
-    WHERE delivery.environment_id = ${environmentId}::uuid AND delivery.endpoint_id = ${endpointId}::uuid AND delivery.event_id = lot.event_id`)
+    DELETE FROM webhook_delivery WHERE environment_id = ${environmentId}::uuid AND ctid = ANY(ARRAY(
+      SELECT ctid FROM webhook_delivery WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid
+      ORDER BY created_at, event_id LIMIT ${limit} FOR UPDATE))`)
 }

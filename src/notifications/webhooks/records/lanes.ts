@@ -1,7 +1,7 @@
 /** What workers take and record: raw SQL, by the clock of the database. */
 import type pg from 'pg'
 import { plainArray } from '../../../platform/sql.js'
-import type { AttemptOutcome } from '../rules/schedule.js'
+import { type AttemptOutcome, failuresWithoutRest } from '../rules/schedule.js'
 import type { ToldEvent } from './deliveries.js'
 
 /** An endpoint that a worker has to itself for a while. */
@@ -20,25 +20,36 @@ export interface DueDelivery extends ToldEvent {
   customerId: string | null
   attempts: number
   tries: number
+  /** Of the change that has made the event; null: it was not traced. */
+  traceparent: string | null
 }
 
 const isDue = "delivery.status = 'PENDING' AND delivery.due_at <= clock_timestamp()"
 
-/** Takes endpoints that have something due and that nobody has: those that wait longest first. */
+const freeLanes = (condition: string, limit: string) => `
+        SELECT environment_id, id FROM webhook_endpoint AS endpoint
+        WHERE status = 'ACTIVE' AND ${condition}
+          AND (leased_until IS NULL OR leased_until < clock_timestamp()) AND (rests_until IS NULL OR rests_until < clock_timestamp())
+          AND EXISTS (
+            SELECT FROM webhook_delivery AS delivery
+            WHERE delivery.environment_id = endpoint.environment_id AND delivery.endpoint_id = endpoint.id AND ${isDue})
+        ORDER BY served_at NULLS FIRST, id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`
+
+/**
+ * Takes endpoints that have something due and that nobody has: those that wait longest first, and those that have failed again and again after all others.
+ * `doubtful`: how many of these at most.
+ */
 export async function leaseLanes(
   pool: pg.Pool,
-  { worker, limit, seconds }: { worker: string; limit: number; seconds: number },
+  { worker, limit, doubtful, seconds }: { worker: string; limit: number; doubtful: number; seconds: number },
 ): Promise<Lane[]> {
   const { rows } = await pool.query<Lane>({
     name: 'webhooks_lease_lanes',
     text: `
-      WITH free AS MATERIALIZED (
-        SELECT environment_id, id FROM webhook_endpoint AS endpoint
-        WHERE status = 'ACTIVE' AND (leased_until IS NULL OR leased_until < clock_timestamp()) AND (rests_until IS NULL OR rests_until < clock_timestamp())
-          AND EXISTS (
-            SELECT FROM webhook_delivery AS delivery
-            WHERE delivery.environment_id = endpoint.environment_id AND delivery.endpoint_id = endpoint.id AND ${isDue})
-        ORDER BY served_at NULLS FIRST, id LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
+      WITH well AS MATERIALIZED (${freeLanes(`failures_in_row <= ${failuresWithoutRest}`, '$2::int')}
+      ), doubtful AS MATERIALIZED (${freeLanes(`failures_in_row > ${failuresWithoutRest}`, 'least($2::int - (SELECT count(*) FROM well), $4::int)')}
+      ), free AS (
+        SELECT * FROM well UNION ALL SELECT * FROM doubtful
       )
       UPDATE webhook_endpoint AS endpoint
       SET leased_by = $1::uuid, leased_until = clock_timestamp() + make_interval(secs => $3), served_at = clock_timestamp()
@@ -46,7 +57,7 @@ export async function leaseLanes(
       RETURNING endpoint.environment_id AS "environmentId", endpoint.id AS "endpointId", endpoint.url, endpoint.secret,
         CASE WHEN endpoint.previous_secret_expires_at > clock_timestamp() THEN endpoint.previous_secret END AS "previousSecret",
         endpoint.failures_in_row AS "failuresInRow"`,
-    values: [worker, limit, seconds],
+    values: [worker, limit, seconds, doubtful],
   })
   return rows
 }
@@ -87,22 +98,27 @@ export async function findDue(
         WHERE environment_id = $1::uuid AND endpoint_id = $2::uuid AND ${isDue} AND NOT event_id = ANY($3::uuid[])
         ORDER BY due_at, position LIMIT $4::int
       ), sized AS (
-        SELECT due.*, event.type, event.payload_version, event.customer_version, event.customer_index, event.payload, event.occurred_at,
+        SELECT due.*, event.type, event.payload_version, event.customer_version, event.customer_index, event.payload, event.occurred_at, event.traceparent,
           sum(pg_column_size(event.payload)) OVER (ORDER BY due.due_at, due.position) - pg_column_size(event.payload) AS before
         FROM due JOIN notification_event AS event ON event.environment_id = $1::uuid AND event.id = due.event_id
       )
       SELECT event_id AS id, customer_id AS "customerId", attempts, tries, type, payload_version AS "payloadVersion",
-        customer_version AS "customerVersion", customer_index AS "customerIndex", payload, occurred_at AS "occurredAt"
+        customer_version AS "customerVersion", customer_index AS "customerIndex", payload, occurred_at AS "occurredAt", traceparent
       FROM sized WHERE before < $5::int ORDER BY due_at, position`,
     values: [environmentId, endpointId, plainArray([...without]), limit, maxBytes],
   })
   return rows
 }
 
+const isTooLate = "status <> 'PENDING' AND $4 <> 'DELIVERED'"
+
 /** What becomes of a delivery by an attempt. */
 export type Consequence = { status: 'DELIVERED' } | { status: 'FAILED' } | { status: 'PENDING'; pauseMs: number }
 
-/** Records an attempt and what becomes of the delivery. One that is gone meanwhile, with its endpoint, is nothing. */
+/**
+ * Records an attempt and what becomes of the delivery. One that is gone meanwhile, with its endpoint, is nothing; and who comes late with a failure (its process
+ * stood still, and another one took over) takes nothing back.
+ */
 export async function recordAttempt(
   pool: pg.Pool | pg.PoolClient,
   { environmentId, endpointId }: Lane,
@@ -115,9 +131,10 @@ export async function recordAttempt(
     text: `
       WITH changed AS (
         UPDATE webhook_delivery
-        SET status = $4::webhook_delivery_status, attempts = attempts + 1, tries = tries + 1,
+        SET attempts = attempts + 1, tries = tries + 1,
+          status = CASE WHEN ${isTooLate} THEN status ELSE $4::webhook_delivery_status END,
           due_at = CASE WHEN $5::float8 IS NULL THEN due_at ELSE clock_timestamp() + make_interval(secs => $5::float8 / 1000) END,
-          finished_at = CASE WHEN $4 = 'PENDING' THEN NULL ELSE clock_timestamp() END
+          finished_at = CASE WHEN ${isTooLate} THEN finished_at WHEN $4 <> 'PENDING' THEN clock_timestamp() END
         WHERE environment_id = $1::uuid AND endpoint_id = $2::uuid AND event_id = $3::uuid
         RETURNING attempts
       )

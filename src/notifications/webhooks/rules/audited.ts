@@ -1,7 +1,7 @@
 import { hidden } from '../../../audit/model/difference.js'
 import type { AuditedChange, Fields } from '../../../audit/model/entry.js'
 import { isoOrNull } from '../../../kernel/clock.js'
-import { type DisabledReason, shownUrl, type WebhookEndpoint } from './endpoint.js'
+import type { DisabledReason, WebhookEndpoint } from './endpoint.js'
 
 /** An endpoint for the audit log; null before: it was made, null after: it is gone. */
 export const auditedEndpoint = (
@@ -39,9 +39,9 @@ const fieldsOf = ({ id, url, description, eventTypes, status, disabledReason, di
   disabledAt: isoOrNull(disabledAt),
 })
 
-/** Of what others may not see of a URL is told that it changed. */
+/** Of what others may not see of a URL, which is also its path (some services know a caller by it), is told that it changed. */
 function urlFields(text: string): Fields {
-  const { username, password, search, hash } = new URL(text)
-  const isBare = username === '' && password === '' && search === '' && hash === ''
-  return { url: shownUrl(text), urlParameters: isBare ? null : hidden([username, password, search, hash]) }
+  const { href, origin } = new URL(text)
+  const rest = href.slice(origin.length)
+  return { url: origin, urlRest: rest === '/' ? null : hidden(rest) }
 }

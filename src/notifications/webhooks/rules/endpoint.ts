@@ -23,8 +23,5 @@ export interface WebhookEndpoint {
   updatedAt: EpochMs
 }
 
-/** For those who do not manage the endpoint: user, password and query may be what it knows its callers by. */
-export function shownUrl(text: string): string {
-  const url = new URL(text)
-  return Object.assign(url, { username: '', password: '', search: '', hash: '' }).href
-}
+/** For those who do not manage the endpoint, its scheme, host and port: everything else may be what it knows its callers by. */
+export const shownUrl = (text: string): string => new URL(text).origin

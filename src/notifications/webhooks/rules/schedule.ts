@@ -14,7 +14,7 @@ const longestRetryAfterMs = 24 * hour
 export const disabledAfterMs = 5 * day
 
 /** Failures in a row that say nothing about the endpoint yet: an event may be at fault. */
-const failuresWithoutRest = 5
+export const failuresWithoutRest = 5
 const longestRestMs = minute
 /** Asked to wait, we send nothing else meanwhile; but one answer does not silence an endpoint for long. */
 const longestAskedRestMs = 5 * minute
@@ -33,6 +33,8 @@ export interface AttemptOutcome extends Answered {
   response: string | null
   /** Why there was no answer; null: there was one. Says nothing of addresses that were refused. */
   error: string | null
+  /** It is the event: it can be sent to nobody, which says nothing of the endpoint, and no other attempt would help. */
+  isHopeless?: true
 }
 
 export const isSuccess = ({ statusCode }: Answered): boolean => statusCode !== null && statusCode >= 200 && statusCode < 300

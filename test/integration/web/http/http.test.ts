@@ -295,6 +295,25 @@ describe('the front door over HTTP', () => {
       ])
     })
 
+    it('has what the operator changes in the log', async () => {
+      const lines: object[] = []
+      const { info } = door.life.log
+      door.life.log.info = (fields: object) => void lines.push(fields)
+      try {
+        const change = (what: string, sent: Record<string, string>) =>
+          fetch(`${door.url}/queues/api/queues/event-aggregation/${what}`, { method: 'PUT', headers: sent })
+        expect((await change('pause', { 'x-operator-key': 'wrong' })).status).to.equal(401)
+        for (const what of ['pause', 'resume']) expect((await change(what, { 'x-operator-key': operatorKey })).ok, what).to.equal(true)
+        await open({ 'x-operator-key': operatorKey })
+      } finally {
+        door.life.log.info = info
+      }
+      expect(lines.map((line) => ('path' in line ? line.path : ''))).to.deep.equal([
+        '/queues/api/queues/event-aggregation/pause',
+        '/queues/api/queues/event-aggregation/resume',
+      ])
+    })
+
     it('shows the queue that an environment’s sidecars add to, once there is one', async () => {
       const names = async () => {
         const api = await fetch(`${door.url}/queues/api/queues`, { headers: basic(operatorKey) })
