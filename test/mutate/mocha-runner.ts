@@ -1,6 +1,6 @@
 // Stryker's way to run unit tests, given to it as a plugin. Its own runner for mocha is for versions that are CommonJS inside.
-import type { MutantCoverage } from '@stryker-mutator/api/core'
-import { declareClassPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin'
+import type { MutantCoverage, StrykerOptions } from '@stryker-mutator/api/core'
+import { commonTokens, declareClassPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin'
 import {
   type DryRunOptions,
   type DryRunResult,
@@ -28,21 +28,25 @@ const shared = globalThis as { __stryker__?: Instrumented }
 shared.__stryker__ ??= {}
 const instrumented = shared.__stryker__
 
-/** Set by the command: the compiled tests, relative to the sandbox, which is the working directory. */
+/** Set by the command: what is loaded, the compiled code and its tests, relative to the sandbox, which is the working directory. */
 export const filesVariable = 'MUTATE_TEST_FILES'
+
+const noTest: TestResult = { id: 'none', name: 'none', timeSpentMs: 0, status: TestStatus.Success }
 
 /** Results are read from the events. */
 class Silent extends Mocha.reporters.Base {}
 
 class MochaRunner implements TestRunner {
-  static readonly inject = tokens()
+  static readonly inject = tokens(commonTokens.options)
   // No limit of its own: Stryker's is for the whole run. A test that a mutant keeps waiting is one that has noticed it.
   readonly #mocha = new Mocha({ reporter: Silent, timeout: 0 })
   #isLoaded = false
 
+  constructor(readonly options: Pick<StrykerOptions, 'ignoreStatic'>) {}
+
   capabilities() {
-    // What is imported once stays: mutants of what runs at that time get a process of their own.
-    return { reloadEnvironment: false }
+    // What is imported once stays: mutants of what runs at that time get a process of their own. Where they are left out, none needs one.
+    return { reloadEnvironment: this.options.ignoreStatic }
   }
 
   async init(): Promise<void> {
@@ -59,7 +63,10 @@ class MochaRunner implements TestRunner {
 
   async dryRun({ disableBail }: DryRunOptions): Promise<DryRunResult> {
     const result = await this.#run(disableBail)
-    return result.status === DryRunStatus.Complete ? { ...result, mutantCoverage: instrumented.mutantCoverage } : result
+    if (result.status !== DryRunStatus.Complete) return result
+    // Stryker ends without a word where there is no test; that nothing is noticed there is what is to be said.
+    const tests = result.tests.length > 0 ? result.tests : [noTest]
+    return { ...result, tests, mutantCoverage: instrumented.mutantCoverage }
   }
 
   async mutantRun({ activeMutant, disableBail, hitLimit, mutantActivation, testFilter }: MutantRunOptions): Promise<MutantRunResult> {

@@ -37,7 +37,9 @@ export function held(featureId: string, used: number, version: number, changes: 
 export function state(accessVersion: number, entitlements: Held[], changes: Partial<CachedState> = {}): CachedState {
   const version = Math.max(accessVersion, ...entitlements.map(({ usage }) => usage.updatedAt))
   const rights = pool.list(entitlements.map(({ usage: _, ...right }) => right))
-  const usages = packUsages(entitlements.map(({ usage }) => usage))
+  // The numbers of a state are of those with a meter.
+  const isMetered = ({ feature }: Held) => feature.featureType === 'NUMBER' && feature.meterType !== 'None'
+  const usages = packUsages(entitlements.filter(isMetered).map(({ usage }) => usage))
   return { customerId: 'c', resourceId: null, version, accessVersion, deniedReason: null, rights, usages, validUntil: null, ...changes }
 }
 
