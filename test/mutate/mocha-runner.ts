@@ -33,6 +33,9 @@ export const filesVariable = 'MUTATE_TEST_FILES'
 
 const noTest: TestResult = { id: 'none', name: 'none', timeSpentMs: 0, status: TestStatus.Success }
 
+/** Milliseconds. What takes longer is run after all else, and only for mutants that nothing else notices. */
+const longestQuick = 50
+
 /** Results are read from the events. */
 class Silent extends Mocha.reporters.Base {}
 
@@ -41,6 +44,8 @@ class MochaRunner implements TestRunner {
   // No limit of its own: Stryker's is for the whole run. A test that a mutant keeps waiting is one that has noticed it.
   readonly #mocha = new Mocha({ reporter: Silent, timeout: 0 })
   #isLoaded = false
+  /** What each test took when it last passed. */
+  readonly #durations = new Map<string, number>()
 
   constructor(readonly options: Pick<StrykerOptions, 'ignoreStatic'>) {}
 
@@ -75,7 +80,18 @@ class MochaRunner implements TestRunner {
     instrumented.activeMutant = activeMutant.id
     instrumented.hitLimit = hitLimit
     instrumented.hitCount = hitLimit === undefined ? undefined : 0
-    return toMutantRunResult(await this.#run(disableBail, testFilter))
+    return toMutantRunResult(testFilter ? await this.#runInTurns(disableBail, testFilter) : await this.#run(disableBail))
+  }
+
+  async #runInTurns(isWhole: boolean, titles: readonly string[]): Promise<DryRunResult> {
+    const isSlow = (title: string) => (this.#durations.get(title) ?? 0) > longestQuick
+    const slow = titles.filter(isSlow)
+    const quick = await this.#run(
+      isWhole,
+      titles.filter((title) => !isSlow(title)),
+    )
+    const isOver = quick.status !== DryRunStatus.Complete || quick.tests.some(({ status }) => status === TestStatus.Failed)
+    return slow.length === 0 || isOver ? quick : this.#run(isWhole, slow)
   }
 
   async #load(): Promise<void> {
@@ -97,7 +113,11 @@ class MochaRunner implements TestRunner {
     await new Promise<void>((resolve) => {
       const runner = this.#mocha.run(() => resolve())
       const resultOf = (test: Mocha.Test) => ({ id: test.fullTitle(), name: test.fullTitle(), timeSpentMs: test.duration ?? 0 })
-      runner.on('pass', (test) => tests.push({ ...resultOf(test), status: TestStatus.Success }))
+      runner.on('pass', (test) => {
+        const result = resultOf(test)
+        this.#durations.set(result.id, result.timeSpentMs)
+        tests.push({ ...result, status: TestStatus.Success })
+      })
       runner.on('fail', (test, error: unknown) => {
         tests.push({ ...resultOf(test), status: TestStatus.Failed, failureMessage: String(error) })
         if (!isWhole) runner.abort()
