@@ -67,7 +67,8 @@ async function mutate(room: Room, isStatic: boolean): Promise<RoomResult> {
         const { line, column } = mutant.location.start
         const name = nameOf(mutant, code)
         const isSeen = isNoticed(mutant, name)
-        return isSeen === null ? [] : [{ file, line: lineAt(line, column), name, isNoticed: isSeen }]
+        if (isSeen === null) return []
+        return [{ file, line: lineAt(line, column), name, isNoticed: isSeen, isTimedOut: mutant.status === 'Timeout' }]
       })
   })
   return resultOf(room.name, sources, mutants, expected)
