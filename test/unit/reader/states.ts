@@ -2,7 +2,12 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import type { CachedState } from '../../../src/reader/states/entry.js'
 import { type HeldUsage, heldAt, packUsages, RightsPool, type ToldRight } from '../../../src/reader/states/rights.js'
 
-const pool = new RightsPool()
+let pool = new RightsPool()
+
+/** What is made once of a right is kept with it: afterwards no right has it from before. */
+export function forgetRights(): void {
+  pool = new RightsPool()
+}
 
 export interface Held extends ToldRight {
   usage: HeldUsage

@@ -6,7 +6,7 @@ import * as decimal from '../../../../src/kernel/decimal.js'
 import { heldAt } from '../../../../src/reader/states/rights.js'
 import { answerHeld, entitlementOfFallback, heldType, listHeld, toReason } from '../../../../src/sdk/server/answers.js'
 import type * as sdk from '../../../../src/sdk/types.js'
-import { type Held, held, state } from '../../reader/states.js'
+import { forgetRights, type Held, held, state } from '../../reader/states.js'
 
 const now = 1_000_000
 
@@ -34,6 +34,8 @@ const entitlement = fc
   })
 
 describe('answers of the server SDK', () => {
+  beforeEach(forgetRights)
+
   it('are what the platform decides, whatever is held and asked', () => {
     const types = fc.constantFrom('boolean' as const, 'numeric' as const, 'metered' as const, 'enum' as const)
     fc.assert(

@@ -7,7 +7,7 @@ import type { Fallback } from '../../../../src/reader/states/fallback.js'
 import { answerAll, answerFromEntry, answerFromFallback, checkKinds, toCheck } from '../../../../src/sidecar/grpc/checks.js'
 import type { CheckRequest } from '../../../../src/sidecar/grpc/messages.js'
 import { serviceName, sidecarPackage } from '../../../../src/sidecar/grpc/proto.js'
-import { type Held, held, state } from '../../reader/states.js'
+import { forgetRights, type Held, held, state } from '../../reader/states.js'
 
 type Method = keyof typeof checkKinds
 
@@ -22,7 +22,7 @@ function right(featureId: string, featureType: 'BOOLEAN' | 'ENUM' | 'NUMBER', ch
 
 const calls = held('calls', 8, 1)
 const unmetered = [right('sso', 'BOOLEAN'), right('seats', 'NUMBER'), right('regions', 'ENUM', { enumValues: ['eu', 'us'] })]
-const all = state(1, [...unmetered, calls])
+const all = () => state(1, [...unmetered, calls])
 const entryOf = (of: CachedState) => ({ state: of }) as CacheEntry
 
 const request = (featureId: string, options?: CheckRequest['options']): CheckRequest => ({
@@ -30,7 +30,7 @@ const request = (featureId: string, options?: CheckRequest['options']): CheckReq
   feature_id: featureId,
   ...(options && { options }),
 })
-const ask = (method: Method, featureId: string, options?: CheckRequest['options'], of: CachedState = all) =>
+const ask = (method: Method, featureId: string, options?: CheckRequest['options'], of = all()) =>
   read(method, answerFromEntry(toCheck(checkKinds[method], request(featureId, options)), entryOf(of), now))
 
 const refusal = (act: () => unknown) => {
@@ -44,6 +44,8 @@ const refusal = (act: () => unknown) => {
 }
 
 describe('a check that a sidecar answers from what is held', () => {
+  beforeEach(forgetRights)
+
   const questions: [method: Method, featureId: string, field: string][] = [
     ['GetBooleanEntitlement', 'sso', 'entitlement'],
     ['GetNumericEntitlement', 'seats', 'entitlement'],
@@ -82,7 +84,8 @@ describe('a check that a sidecar answers from what is held', () => {
       access_denied_reason: 10,
       requested_values: ['ap'],
     })
-    expect(ask('GetEnumEntitlement', 'regions', { requested_values: [] })).to.deep.include({ has_access: true, requested_values: [] })
+    for (const options of [undefined, {}, { requested_values: [] }])
+      expect(ask('GetEnumEntitlement', 'regions', options)).to.deep.include({ has_access: true, requested_values: [] })
     // Fields 4 of the others are entitlements: nothing may be written there.
     for (const method of ['GetBooleanEntitlement', 'GetEntitlement'] as const)
       expect(ask(method, 'sso', { requested_usage: 3, requested_values: ['us'] })).to.deep.equal(ask(method, 'sso'))
@@ -91,6 +94,7 @@ describe('a check that a sidecar answers from what is held', () => {
   it('is as of now: usage of a period that is over is 0', () => {
     const of = state(1, [{ ...calls, usage: { ...calls.usage, periodEnd: now } }])
     expect(ask('GetMeteredEntitlement', 'calls', { requested_usage: 10 }, of)).to.include({ has_access: true })
+    expect(ask('GetMeteredEntitlement', 'calls', {}, of)).to.have.nested.property('entitlement.current_usage', 0)
     expect(ask('GetMeteredEntitlement', 'calls', { requested_usage: 10 })).to.include({ has_access: false })
   })
 

@@ -16,7 +16,7 @@ import {
   toTimestamp,
 } from '../../../../src/sidecar/grpc/mapping.js'
 import { sidecarPackage } from '../../../../src/sidecar/grpc/proto.js'
-import { type Held, held, state } from '../../reader/states.js'
+import { forgetRights, type Held, held, state } from '../../reader/states.js'
 
 const messageNames = {
   boolean: 'BooleanEntitlement',
@@ -43,6 +43,8 @@ const refusal = (act: () => unknown) => {
 }
 
 describe('messages of held entitlements', () => {
+  beforeEach(forgetRights)
+
   it('have the limit, which is absent where there is none, or no end', () => {
     expect(numeric({ usageLimit: fromNumber(7) })).to.deep.include({ value: 7, is_unlimited: false })
     for (const none of [{ usageLimit: null }, { hasUnlimitedUsage: true }]) expect(numeric(none)).to.not.have.property('value')

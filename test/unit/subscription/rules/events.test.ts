@@ -156,7 +156,9 @@ describe('the events of a step', () => {
   })
 
   it('of one whose entitlements are only called otherwise is none', () => {
-    expect(typesOf(active({ ownEntitlements: [own] }), active({ ownEntitlements: [{ ...own, id: 'other' }] }))).to.deep.equal([])
+    const owning = (change: Partial<OwnEntitlement>) => active({ ownEntitlements: [{ ...own, ...change }] })
+    expect(typesOf(owning({}), owning({ id: 'other' }))).to.deep.equal([])
+    expect(typesOf(owning({}), owning({ hasSoftLimit: true }))).to.deep.equal(['updated'])
   })
 
   it('say what is, and of a move where it was', () => {
