@@ -29,7 +29,7 @@ describe('what the audit log says of a change of the catalog', () => {
       expect(archived.find((change) => change.kind === kind)).to.deep.include({ environmentId: 'e', before: after, after: null })
     }
     const of = (kind: string) => made.find((change) => change.kind === kind)!.after!
-    expect(of('FEATURE')).to.include({ refId: 'tokens', featureType: 'NUMBER' }).and.not.have.property('events')
+    expect(of('FEATURE')).to.include({ refId: 'tokens', type: 'NUMBER' }).and.not.have.property('events')
     expect(of('METER')).to.include({ aggregation: 'COUNT' }).and.not.have.property('refId')
     expect([of('PLAN').displayName, of('ADDON').displayName]).to.deep.equal(['Basic', 'More'])
   })
@@ -56,7 +56,8 @@ describe('what the audit log says of a change of the catalog', () => {
   })
 
   it('is the last definition where there are several of one name', () => {
-    const twice = { ...whole, plans: [...whole.plans, { ...whole.plans[0]!, displayName: 'Again' }] }
+    const [basic] = whole.plans
+    const twice = { ...whole, plans: [basic!, { ...basic!, displayName: 'Again' }, { ...basic!, refId: 'other' }] }
     const create: CatalogChange = { kind: 'plan', refId: 'basic', action: 'create', fields: [] }
     const [change] = auditedChanges('e', [create], { before: emptyCatalog, after: twice })
     expect(change!.after).to.include({ displayName: 'Again' })
