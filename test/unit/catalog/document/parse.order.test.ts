@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import { readCatalogText } from '../../../../src/catalog/document/parse.js'
+import { maxCatalogBytes } from '../../../../src/catalog/document/text-limits.js'
+import { documentWith, entitling, parsed, planWith, refusals } from '../documents.js'
+
+const paths = (problems: string[]) => problems.map((problem) => problem.split(': ')[0])
+const regions = (...enumValues: string[]) => [{ refId: 'regions', type: 'ENUM', enumValues }]
+const inEurope = { entitlements: [{ feature: 'regions', values: ['eu'] }] }
+
+describe('the problems of a catalog document', () => {
+  it('are in the order of the document, also those of a tenth definition, whatever is found first', () => {
+    const plans = Array.from({ length: 13 }, (_, position) => planWith({ refId: `plan-${position}` }))
+    Object.assign(plans[12]!, { displayName: 5 })
+    Object.assign(plans[11]!, { product: 'other' })
+    Object.assign(plans[2]!, { basePlan: 'plan-3' })
+    Object.assign(plans[3]!, { basePlan: 'plan-2' })
+    expect(paths(refusals({ 'plans of old': 1, ...documentWith({ plans, features: [...regions('eu'), { refId: 'x' }] }) }))).to.deep.equal([
+      '["plans of old"]',
+      'features[1].type',
+      'plans[3].basePlan',
+      'plans[11].product',
+      'plans[12].displayName',
+    ])
+  })
+
+  it('are before those of what is in force, which is named', () => {
+    const before = documentWith({
+      features: regions('eu', 'us'),
+      plans: [planWith({ refId: 'old', ...inEurope })],
+      addons: [planWith({ refId: 'more', ...inEurope })],
+    })
+    const after = { features: regions('us'), plans: [planWith({ refId: 'a', basePlan: 'b' }), planWith({ refId: 'b', basePlan: 'a' })] }
+    expect(paths(refusals(after, { current: parsed(before), archiveMissing: false }))).to.deep.equal([
+      'plans[1].basePlan',
+      'plans["old"].entitlements[0].values[0]',
+      'addons["more"].entitlements[0].values[0]',
+    ])
+  })
+
+  it('name the list that is none', () => {
+    expect(paths(refusals(documentWith({ plans: [planWith({ entitlements: 5, prices: { a: 1 } })] })))).to.deep.equal([
+      'plans[0].entitlements',
+      'plans[0].prices',
+    ])
+    expect(paths(refusals({ features: 5 }))).to.deep.equal(['features'])
+  })
+
+  it('are those of each definition that is none, and no others', () => {
+    const broken = [null, 5, { refId: 5, type: 'BOOLEAN' }, { refId: 5, type: 'BOOLEAN' }]
+    expect(paths(refusals({ features: broken }))).to.deep.equal(['features[0]', 'features[1]', 'features[2].refId', 'features[3].refId'])
+    expect(paths(refusals(entitling(null)))).to.deep.equal(['plans[0].entitlements[0]'])
+  })
+})
+
+describe('text that is no catalog', () => {
+  const pathOf = (text: string) => {
+    const read = readCatalogText(text)
+    return 'problems' in read ? read.problems.map(({ path }) => path) : null
+  }
+
+  it('is refused where it is wrong, or as a whole', () => {
+    expect(pathOf('features:\n  - [')).to.deep.equal(['line 2, column 6'])
+    const wholes = [
+      'features: *missing',
+      `${'['.repeat(40)}${']'.repeat(40)}`,
+      `${'['.repeat(200)}${']'.repeat(200)}`,
+      `"${'a'.repeat(maxCatalogBytes)}"`,
+      `a: &a "${'a'.repeat(maxCatalogBytes / 2)}"\nb: [*a, *a]`,
+    ]
+    for (const whole of wholes) expect(pathOf(whole), whole.slice(0, 10)).to.deep.equal([''])
+  })
+
+  it('is as long as it may be', () => {
+    const text = `"${'a'.repeat(maxCatalogBytes - 2)}"`
+    expect(readCatalogText(text)).to.deep.equal({ input: JSON.parse(text) })
+  })
+})
