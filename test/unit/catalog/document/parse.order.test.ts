@@ -45,6 +45,20 @@ describe('the problems of a catalog document', () => {
     expect(paths(refusals({ features: 5 }))).to.deep.equal(['features'])
   })
 
+  it('are none of what a host application keeps with a definition, also with one that is not read', () => {
+    const metaData = { feature: 'nothing', product: 'nowhere', dependencies: ['nothing'] }
+    const unread = documentWith({ plans: [planWith({ displayName: 5, additionalMetaData: metaData })] })
+    expect(paths(refusals(unread))).to.deep.equal(['plans[0].displayName'])
+  })
+
+  it('name all of a circle that is not long, however long the way to it is', () => {
+    const plans = Array.from({ length: 25 }, (_, position) =>
+      planWith({ refId: `p${position}`, basePlan: `p${position === 24 ? 15 : position + 1}` }),
+    )
+    const circle = [15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 15].map((position) => `p${position}`).join(' -> ')
+    expect(refusals(documentWith({ plans }))).to.deep.equal([`plans[24].basePlan: leads back to itself: ${circle}`])
+  })
+
   it('are those of each definition that is none, and no others', () => {
     const broken = [null, 5, { refId: 5, type: 'BOOLEAN' }, { refId: 5, type: 'BOOLEAN' }]
     expect(paths(refusals({ features: broken }))).to.deep.equal(['features[0]', 'features[1]', 'features[2].refId', 'features[3].refId'])
