@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { checkRequestedUsage, decide } from '../../../../src/entitlement/rules/evaluate.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { heldAt } from '../../../../src/reader/states/rights.js'
-import { answerHeld, entitlementOfFallback, heldType, listHeld, toReason } from '../../../../src/sdk/server/answers.js'
+import { answerHeld, entitlementOfFallback, type HeldMeter, heldType, listHeld, toReason } from '../../../../src/sdk/server/answers.js'
 import type * as sdk from '../../../../src/sdk/types.js'
 import { forgetRights, type Held, held, state } from '../../reader/states.js'
 
@@ -135,7 +135,8 @@ describe('answers of the server SDK', () => {
     )
     const archived = state(1, [calls], { deniedReason: 'CustomerIsArchived' })
     expect(answerHeld('metered', { featureId: 'calls' }, archived, 0, now)).to.deep.equal(denied('CUSTOMER_IS_ARCHIVED'))
-    expect(answerHeld('metered', { featureId: 'calls', requestedUsage: 3 }, state(1, [calls]), 0, now)).to.deep.equal({
+    const { entitlement, ...answer } = answerHeld('metered', { featureId: 'calls', requestedUsage: 3 }, state(1, [calls]), 0, now)!
+    expect({ ...answer, entitlement: (entitlement as HeldMeter).toJSON() }).to.deep.equal({
       ...denied('REQUESTED_USAGE_EXCEEDING_LIMIT'),
       entitlement: metered,
     })
