@@ -89,3 +89,35 @@ describe('text that is no catalog', () => {
     expect(readCatalogText(text)).to.deep.equal({ input: JSON.parse(text) })
   })
 })
+
+describe('what a catalog document means', () => {
+  const written = (values: string[], names: string[], additionalMetaData: object | null) =>
+    parsed(
+      documentWith({
+        plans: [planWith({ compatibleAddons: names, entitlements: [{ feature: 'regions', values }], additionalMetaData })],
+        addons: [planWith({ refId: 'all', dependencies: names }), ...names.map((refId) => planWith({ refId }))],
+      }),
+    )
+
+  it('is the same in whatever order names and values are written', () => {
+    const [one, other] = [
+      written(['us', 'eu'], ['b', 'a'], { y: { d: 1, c: 2 }, x: 1 }),
+      written(['eu', 'us'], ['a', 'b'], { x: 1, y: { c: 2, d: 1 } }),
+    ]
+    expect(JSON.stringify(one)).to.equal(JSON.stringify(other))
+    expect(one.addons.map(({ refId, dependencies }) => [refId, dependencies])).to.deep.equal([
+      ['a', []],
+      ['all', ['a', 'b']],
+      ['b', []],
+    ])
+    const [plan] = one.plans
+    expect([plan!.compatibleAddons, plan!.entitlements[0]!.values]).to.deep.equal([
+      ['a', 'b'],
+      ['eu', 'us'],
+    ])
+  })
+
+  it('is nothing where there is nothing in a map', () => {
+    expect([{}, null].map((empty) => written(['eu'], [], empty).plans[0]!.additionalMetaData)).to.deep.equal([null, null])
+  })
+})
