@@ -1,6 +1,6 @@
 // Stryker's way to run unit tests, given to it as a plugin. Its own runner for mocha is for versions that are CommonJS inside.
-import type { MutantCoverage } from '@stryker-mutator/api/core'
-import { declareClassPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin'
+import type { MutantCoverage, StrykerOptions } from '@stryker-mutator/api/core'
+import { commonTokens, declareClassPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin'
 import {
   type DryRunOptions,
   type DryRunResult,
@@ -28,21 +28,30 @@ const shared = globalThis as { __stryker__?: Instrumented }
 shared.__stryker__ ??= {}
 const instrumented = shared.__stryker__
 
-/** Set by the command: the compiled tests, relative to the sandbox, which is the working directory. */
+/** Set by the command: what is loaded, the compiled code and its tests, relative to the sandbox, which is the working directory. */
 export const filesVariable = 'MUTATE_TEST_FILES'
+
+const noTest: TestResult = { id: 'none', name: 'none', timeSpentMs: 0, status: TestStatus.Success }
+
+/** Milliseconds. What takes longer is run after all else, and only for mutants that nothing else notices. */
+const longestQuick = 50
 
 /** Results are read from the events. */
 class Silent extends Mocha.reporters.Base {}
 
 class MochaRunner implements TestRunner {
-  static readonly inject = tokens()
+  static readonly inject = tokens(commonTokens.options)
   // No limit of its own: Stryker's is for the whole run. A test that a mutant keeps waiting is one that has noticed it.
   readonly #mocha = new Mocha({ reporter: Silent, timeout: 0 })
   #isLoaded = false
+  /** What each test took when it last passed. */
+  readonly #durations = new Map<string, number>()
+
+  constructor(readonly options: Pick<StrykerOptions, 'ignoreStatic'>) {}
 
   capabilities() {
-    // What is imported once stays: mutants of what runs at that time get a process of their own.
-    return { reloadEnvironment: false }
+    // What is imported once stays: mutants of what runs at that time get a process of their own. Where they are left out, none needs one.
+    return { reloadEnvironment: this.options.ignoreStatic }
   }
 
   async init(): Promise<void> {
@@ -51,15 +60,19 @@ class MochaRunner implements TestRunner {
     this.#mocha.rootHooks({
       beforeEach(this: Mocha.Context) {
         instrumented.currentTestId = this.currentTest!.fullTitle()
-        // What a test allows itself is for a machine that does nothing else, and for the code as it is.
-        this.currentTest!.timeout(0)
+        // What a test allows itself, here or when it begins, is for a machine that does nothing else, and for the code as it is.
+        const test = this.currentTest!.timeout(0)
+        Object.assign(test, { timeout: (ms?: number) => (ms === undefined ? 0 : test) })
       },
     })
   }
 
   async dryRun({ disableBail }: DryRunOptions): Promise<DryRunResult> {
     const result = await this.#run(disableBail)
-    return result.status === DryRunStatus.Complete ? { ...result, mutantCoverage: instrumented.mutantCoverage } : result
+    if (result.status !== DryRunStatus.Complete) return result
+    // Stryker ends without a word where there is no test; that nothing is noticed there is what is to be said.
+    const tests = result.tests.length > 0 ? result.tests : [noTest]
+    return { ...result, tests, mutantCoverage: instrumented.mutantCoverage }
   }
 
   async mutantRun({ activeMutant, disableBail, hitLimit, mutantActivation, testFilter }: MutantRunOptions): Promise<MutantRunResult> {
@@ -68,7 +81,18 @@ class MochaRunner implements TestRunner {
     instrumented.activeMutant = activeMutant.id
     instrumented.hitLimit = hitLimit
     instrumented.hitCount = hitLimit === undefined ? undefined : 0
-    return toMutantRunResult(await this.#run(disableBail, testFilter))
+    return toMutantRunResult(testFilter ? await this.#runInTurns(disableBail, testFilter) : await this.#run(disableBail))
+  }
+
+  async #runInTurns(isWhole: boolean, titles: readonly string[]): Promise<DryRunResult> {
+    const isSlow = (title: string) => (this.#durations.get(title) ?? 0) > longestQuick
+    const slow = titles.filter(isSlow)
+    const quick = await this.#run(
+      isWhole,
+      titles.filter((title) => !isSlow(title)),
+    )
+    const isOver = quick.status !== DryRunStatus.Complete || quick.tests.some(({ status }) => status === TestStatus.Failed)
+    return slow.length === 0 || isOver ? quick : this.#run(isWhole, slow)
   }
 
   async #load(): Promise<void> {
@@ -90,7 +114,11 @@ class MochaRunner implements TestRunner {
     await new Promise<void>((resolve) => {
       const runner = this.#mocha.run(() => resolve())
       const resultOf = (test: Mocha.Test) => ({ id: test.fullTitle(), name: test.fullTitle(), timeSpentMs: test.duration ?? 0 })
-      runner.on('pass', (test) => tests.push({ ...resultOf(test), status: TestStatus.Success }))
+      runner.on('pass', (test) => {
+        const result = resultOf(test)
+        this.#durations.set(result.id, result.timeSpentMs)
+        tests.push({ ...result, status: TestStatus.Success })
+      })
       runner.on('fail', (test, error: unknown) => {
         tests.push({ ...resultOf(test), status: TestStatus.Failed, failureMessage: String(error) })
         if (!isWhole) runner.abort()

@@ -9,6 +9,8 @@ export interface Mutant {
   /** What it is called in the list of expected survivors: what stands where, and what it becomes. It does not move when lines do. */
   name: string
   isNoticed: boolean
+  /** Noticed by not ending: on a machine that does much else, or stands still for a while, that may be the machine. */
+  isTimedOut: boolean
 }
 
 /** Why no test notices a mutant, by file and by name. */
@@ -18,6 +20,8 @@ export interface RoomResult {
   room: string
   mutants: number
   noticed: number
+  /** Of those that were noticed. */
+  timedOut: number
   expected: number
   unexpected: readonly Mutant[]
   /** Names in the list that no survivor has: noticed by now, or the code is gone. */
@@ -63,6 +67,7 @@ export function resultOf(room: string, files: readonly string[], mutants: readon
     room,
     mutants: mutants.length,
     noticed: mutants.length - survivors.length,
+    timedOut: mutants.filter(({ isTimedOut }) => isTimedOut).length,
     expected: survivors.filter(isExpected).length,
     unexpected: survivors.filter((mutant) => !isExpected(mutant)),
     outdated: files
@@ -79,6 +84,7 @@ export const columns: readonly Column<RoomResult>[] = [
   ['room', -28, ({ room }) => room],
   ['mutants', 9, ({ mutants }) => mutants],
   ['noticed', 9, ({ noticed }) => noticed],
+  ['timed out', 11, ({ timedOut }) => timedOut],
   ['expected', 10, ({ expected }) => expected],
   ['unexpected', 12, ({ unexpected }) => unexpected.length],
   ['score', 9, (result) => `${scoreOf(result).toFixed(1)} %`],

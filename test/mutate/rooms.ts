@@ -14,7 +14,15 @@ const reader: readonly Room[] = [
   { name: 'src/reader/cache', files: ['memory.ts'] },
 ]
 
-export const mutatedRooms: readonly Room[] = [...rooms.filter(isPure).map((name) => ({ name })), ...reader]
+/** What doors and clients decide, without what they talk to. */
+const doors: readonly Room[] = [
+  { name: 'src/metering/intake', files: ['waiting-room.ts'] },
+  { name: 'src/sdk', files: ['freshness.ts'] },
+  { name: 'src/sdk/server', files: ['answers.ts', 'pending-usage.ts'] },
+  { name: 'src/sidecar/grpc', files: ['checks.ts', 'encoding.ts', 'errors.ts', 'item-count.ts', 'mapping.ts'] },
+]
+
+export const mutatedRooms: readonly Room[] = [...rooms.filter(isPure).map((name) => ({ name })), ...reader, ...doors]
 
 const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
 

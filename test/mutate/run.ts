@@ -48,7 +48,8 @@ function sourceLines(file: string): (line: number, column: number) => number {
 
 async function mutate(room: Room, isStatic: boolean): Promise<RoomResult> {
   const sources = sourcesOf(room)
-  process.env[filesVariable] = testsOf(room).join(',')
+  // The code too, so that what runs once when it is loaded is known for it where no test loads it.
+  process.env[filesVariable] = [...sources.map(compiled), ...testsOf(room)].join(',')
   const found = await new Stryker({
     ignoreStatic: !isStatic,
     configFile: '.config/mutate.json',
@@ -66,7 +67,8 @@ async function mutate(room: Room, isStatic: boolean): Promise<RoomResult> {
         const { line, column } = mutant.location.start
         const name = nameOf(mutant, code)
         const isSeen = isNoticed(mutant, name)
-        return isSeen === null ? [] : [{ file, line: lineAt(line, column), name, isNoticed: isSeen }]
+        if (isSeen === null) return []
+        return [{ file, line: lineAt(line, column), name, isNoticed: isSeen, isTimedOut: mutant.status === 'Timeout' }]
       })
   })
   return resultOf(room.name, sources, mutants, expected)

@@ -17,8 +17,11 @@ export function countFields(message: Uint8Array, most: number): number {
     const wireType = readVarint() & 7
     if (wireType === 0) readVarint()
     else if (wireType === 1) at += 8
-    else if (wireType === 2) at += readVarint()
-    else if (wireType === 5) at += 4
+    else if (wireType === 2) {
+      // Read before it is added: reading moves the place.
+      const length = readVarint()
+      at += length
+    } else if (wireType === 5) at += 4
     // Groups are in no message of ours: the decoder has the words.
     else return count
     count += 1

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { firstPeriod } from './billing-period.js'
 import { replacementTrigger, usageAnchorAfter } from './coexistence.js'
-import { apply, type Trigger } from './lifecycle.js'
+import { apply } from './lifecycle.js'
 import type { Subscription } from './subscription.js'
 
 /** Instead of beginning at once it waits for its payment; what it would have ended goes on until then. */
@@ -17,7 +17,8 @@ export function decidePaid(
   at: EpochMs,
 ): { subscription: Subscription; ended: Subscription[] } {
   const replaced = held.flatMap((other) => {
-    const trigger: Trigger | null = other.id === subscription.id ? null : replacementTrigger(other, subscription, 'ACTIVE')
+    // Itself it does not replace: it waits for its payment, and only what is in force is replaced.
+    const trigger = replacementTrigger(other, subscription, 'ACTIVE')
     return trigger ? [{ other, trigger, ended: apply(other, trigger, at) }] : []
   })
   const inForce = replaced.find(({ trigger }) => trigger === 'replace')?.other

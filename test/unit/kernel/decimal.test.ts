@@ -125,6 +125,13 @@ describe('decimal', () => {
     )
   })
 
+  it('has one zero: what is nothing is not negative', () => {
+    const { fromNumber, multiply, negate, subtract, zero } = decimal
+    for (const none of [negate(zero), negate(fromNumber(-0)), subtract(fromNumber(0.1), fromNumber(0.1)), multiply(fromNumber(-3), zero)])
+      expect(none).to.equal('0')
+    expect(negate(fromNumber(-2))).to.equal('2')
+  })
+
   it('adds, subtracts, negates and compares exactly', () => {
     fc.assert(
       fc.property(anyDecimal, anyDecimal, (a, b) => {

@@ -47,8 +47,14 @@ describe('a mutant', () => {
 })
 
 describe('what became of a room', () => {
-  const mutant = (name: string, isNoticed: boolean, file = 'src/kernel/id.ts'): Mutant => ({ file, line: 1, name, isNoticed })
-  const mutants = [mutant('a', true), mutant('b', false), mutant('c', false), mutant('d', true)]
+  const mutant = (name: string, isNoticed: boolean, isTimedOut = false): Mutant => ({
+    file: 'src/kernel/id.ts',
+    line: 1,
+    name,
+    isNoticed,
+    isTimedOut,
+  })
+  const mutants = [mutant('a', true), mutant('b', false), mutant('c', false), mutant('d', true, true)]
 
   it('tells survivors that the list explains from those that it does not, and what it explains without need', () => {
     const list = { 'src/kernel/id.ts': { b: 'why', d: 'why' }, 'src/kernel/money.ts': { b: 'why' }, 'src/other.ts': { e: 'why' } }
@@ -56,6 +62,7 @@ describe('what became of a room', () => {
       room: 'src/kernel',
       mutants: 4,
       noticed: 2,
+      timedOut: 1,
       expected: 1,
       unexpected: [mutant('c', false)],
       outdated: ['src/kernel/id.ts: d', 'src/kernel/money.ts: b'],

@@ -2,7 +2,12 @@ import * as decimal from '../../../src/kernel/decimal.js'
 import type { CachedState } from '../../../src/reader/states/entry.js'
 import { type HeldUsage, heldAt, packUsages, RightsPool, type ToldRight } from '../../../src/reader/states/rights.js'
 
-const pool = new RightsPool()
+let pool = new RightsPool()
+
+/** What is made once of a right is kept with it: afterwards no right has it from before. */
+export function forgetRights(): void {
+  pool = new RightsPool()
+}
 
 export interface Held extends ToldRight {
   usage: HeldUsage
@@ -37,7 +42,9 @@ export function held(featureId: string, used: number, version: number, changes: 
 export function state(accessVersion: number, entitlements: Held[], changes: Partial<CachedState> = {}): CachedState {
   const version = Math.max(accessVersion, ...entitlements.map(({ usage }) => usage.updatedAt))
   const rights = pool.list(entitlements.map(({ usage: _, ...right }) => right))
-  const usages = packUsages(entitlements.map(({ usage }) => usage))
+  // The numbers of a state are of those with a meter.
+  const isMetered = ({ feature }: Held) => feature.featureType === 'NUMBER' && feature.meterType !== 'None'
+  const usages = packUsages(entitlements.filter(isMetered).map(({ usage }) => usage))
   return { customerId: 'c', resourceId: null, version, accessVersion, deniedReason: null, rights, usages, validUntil: null, ...changes }
 }
 

@@ -45,7 +45,7 @@ export const isGone = ({ statusCode }: Answered): boolean => statusCode === 410
 export function retryAfterMs({ statusCode, retryAfter }: Answered, now: EpochMs): number | null {
   if (retryAfter === null || statusCode === null || isSuccess({ statusCode, retryAfter })) return null
   const text = retryAfter.trim()
-  const asked = /^\d{1,9}$/.test(text) ? Number(text) * second : Date.parse(text) - now
+  const asked = /^\d+$/.test(text) ? Number(text) * second : Date.parse(text) - now
   return Number.isNaN(asked) ? null : Math.min(Math.max(asked, 0), longestRetryAfterMs)
 }
 

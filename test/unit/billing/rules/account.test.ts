@@ -4,6 +4,7 @@ import {
   type BilledChange,
   beginsUsage,
   chargedPeriod,
+  chargesIn,
   closesPeriod,
   discountAt,
   endedPart,
@@ -16,7 +17,7 @@ import {
   stillOpen,
   usageAsked,
 } from '../../../../src/billing/rules/account.js'
-import type { UsageCharged } from '../../../../src/billing/rules/billing.js'
+import type { Credit, UsageCharged } from '../../../../src/billing/rules/billing.js'
 import { lateMs } from '../../../../src/metering/model/windows.js'
 import type { Subscription } from '../../../../src/subscription/rules/subscription.js'
 import { subscription as held } from '../../subscription/support.js'
@@ -268,4 +269,22 @@ describe('a subscription was replaced', () => {
     [{ status: 'ACTIVE', cancelReason: 'UpgradeOrDowngrade' }, false],
   ] as const)
     it(`${fields.status} ${fields.cancelReason}: ${expected}`, () => expect(isReplaced(subscription(fields))).to.equal(expected))
+})
+
+describe('the payments that decide about what is given back', () => {
+  const charged = { ...standing(30, period), chargedBy: 'standing' }
+  const credits = [{ chargeId: 'a' }, {}, { chargeId: 'b' }] as Credit[]
+  const pending = { credits } as NonNullable<Account['pending']>
+
+  it('are those of what waits, and of what stands where that is given back', () => {
+    const both = account({ standing: charged, pending })
+    expect(chargesIn(both, { isCredited: true })).to.deep.equal(['standing', 'a', 'b'])
+    expect(chargesIn(both, { isCredited: false })).to.deep.equal(['a', 'b'])
+  })
+
+  it('are none where nothing was charged, or nothing waits', () => {
+    const none: Partial<Account>[] = [{ standing: null }, { pending: {} as NonNullable<Account['pending']> }, {}]
+    for (const fields of none) expect(chargesIn(account(fields), { isCredited: true })).to.deep.equal([])
+    expect(chargesIn(account({ standing: charged }), { isCredited: true })).to.deep.equal(['standing'])
+  })
 })

@@ -69,7 +69,8 @@ describe('jobs of usage', () => {
     expect(JSON.stringify(job)).to.equal(
       `${head},"batch":{"kind":"reports","calls":[[9,["id","acme","calls","1.5"],["id","acme","calls","1.5","SET","r",2,"key",{"region":"eu"}]]]}}`,
     )
-    expect(read(ingestUsage, job)).to.deep.equal(job)
+    for (const definition of [ingestUsage, ingestionShard(1), ingestDirectUsage(environmentId)])
+      expect(read(definition, job)).to.deep.equal(job)
   })
 
   it('carry events in their version’s form, and are read as they were written', () => {

@@ -60,5 +60,8 @@ describe('stored events', () => {
       times: null,
       dimensions: [{}, {}, {}, {}],
     })
+    const read: unknown[] = []
+    visitStored(packed, ({ eventName }, at, position) => read.push([eventName, at, position]))
+    expect(read).to.deep.equal([0, 1, 0, 1].map((position) => ['login', 5, position]))
   })
 })

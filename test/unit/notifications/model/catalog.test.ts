@@ -14,10 +14,25 @@ describe('the catalog of events', () => {
       expect(eventCatalog[type].description).to.match(/\.$/)
     })
 
+  for (const type of eventTypes)
+    it(`${type} has a place among the events of its customer, if it is of one`, () => {
+      const { id, timestamp, order, data } = exampleBody(type)
+      expect(order).to.deep.equal(/"customerId"/.test(JSON.stringify(data)) ? { version: 1803893400000, index: 7 } : null)
+      expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      const bodyAt = (at: unknown) => bodyOf(type).safeParse({ ...exampleBody(type), timestamp: at }).success
+      expect([timestamp, '2027-03-01T09:30:00Z', '2027-03-01T09:30:00.000000Z', '2027-03-01'].map(bodyAt)).to.deep.equal([
+        true,
+        false,
+        false,
+        false,
+      ])
+    })
+
   it('is JSON Schema for whoever is not TypeScript', () => {
-    const schema = jsonSchemaOf('customer.created') as { properties: Record<string, unknown>; required: string[] }
+    const schema = jsonSchemaOf('customer.created') as { properties: Record<string, { description?: string }>; required: string[] }
     expect(schema.required).to.deep.equal(['id', 'type', 'version', 'timestamp', 'order', 'data'])
     expect(schema.properties.type).to.deep.equal({ type: 'string', const: 'customer.created' })
+    for (const name of ['id', 'version', 'timestamp', 'order']) expect(schema.properties[name]?.description, name).to.match(/\.$/)
   })
 
   it('names the statuses of subscriptions as they do', () => {

@@ -80,6 +80,15 @@ describe('the free subscription that follows an end', () => {
     ['the end of a resource’s beside its other one', { ...ending, resource }, 'cancel', [{ ...ending, id: 'other', resource }], false],
     ['the end of the customer’s own beside a resource’s', ending, 'cancel', [{ ...ending, id: 'other', resource }], true],
   ]
+  it('comes after one that is still remembered as it was before', () => {
+    const after = apply(ending, 'cancel', at)
+    expect(freeFollowUp({ before: ending, after }, [ending]) !== null).to.equal(true)
+  })
+
+  it('comes after nothing that has no end', () => {
+    expect(freeFollowUp({ before: ending, after: ending }, [])).to.equal(null)
+  })
+
   for (const [name, before, trigger, others, follows] of cases)
     it(`${follows ? 'comes after' : 'does not come after'} ${name}`, () =>
       expect(followUp(before, trigger, others) !== null).to.equal(follows))

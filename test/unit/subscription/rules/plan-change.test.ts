@@ -69,6 +69,12 @@ describe('a change of plan', () => {
       'DOWNGRADE',
     ],
     ['from tiers, which a plan alone does not tell', content([flat(10, { amount: null })]), content([flat(1)]), 'UPGRADE'],
+    [
+      'from tiers, and from a fee in another currency',
+      content([flat(10, { amount: null }), flat(10, { currency: 'EUR' })]),
+      content([flat(50), flat(9, { currency: 'EUR' })]),
+      'DOWNGRADE',
+    ],
   ]
   for (const [name, from, to, type] of cases) it(`${name} is ${type}`, () => expect(planChangeType(from, to)).to.equal(type))
 })

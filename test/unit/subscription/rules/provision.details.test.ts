@@ -285,6 +285,16 @@ describe('a plan change that waits', () => {
         if (again.kind === 'update') expect(again.subscription.scheduled.map(({ id }) => id)).to.deep.equal(['again'])
       })
 
+    it('as an upgrade, by what is held now, is another one', () => {
+      const waiting = first()
+      const [downgrade] = waiting.scheduled
+      const upgrade = { ...downgrade!, change: { ...downgrade!.change, type: 'Plan' } } as (typeof waiting.scheduled)[number]
+      const again = decide(asked({ plan: both, additionalMetaData: { a: 1, b: 2 }, scheduleId: 'again' }), [
+        { ...waiting, scheduled: [upgrade] },
+      ])
+      expect(again.subscription.scheduled.map(({ id, change }) => [id, change.type])).to.deep.equal([['again', 'Downgrade']])
+    })
+
     it('as a migration to the same version is another one: it says nothing of what is agreed', () => {
       const waiting = first()
       const [downgrade] = waiting.scheduled

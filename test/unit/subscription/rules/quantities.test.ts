@@ -98,6 +98,24 @@ describe('a bought quantity', () => {
     expect(() => check(9_007_199_254_740_001, team({ blockSize: 9_007_199_254_740_000 }), 'seats')).to.throw('can be held')
   })
 
+  it('has to be a limit for each of several that are changed at once', () => {
+    const both = plan('team', { prices: [perUnit('seats'), perUnit('desks')] })
+    const change = (desks: number) => () =>
+      update(one({ plan: both, quantities: [chosen(1), chosen(1, 'desks')] }), { quantities: [chosen(2), chosen(desks, 'desks')] })
+    expect(change(1e15)).not.to.throw()
+    expect(change(1e16)).to.throw('At most 9007199254740991 of "desks" can be held.')
+  })
+
+  it('has to be a limit as the first who sells it gives it', () => {
+    const more = addon('more', { prices: [perUnit('seats')] })
+    const content = (addons: number) => ({
+      plan: team({}, { compatibleAddonIds: [more.packageId] }),
+      addons: [held(more, addons)],
+      quantities: [chosen(1e15)],
+    })
+    expect(() => checkContent(content(100))).not.to.throw()
+  })
+
   it('in blocks is compared by the blocks', () => {
     const content = (fields: Partial<Price>) => ({ ...one(), plan: team({ amount: d(10), ...fields }) })
     expect(planChangeType(content({}), content({ blockSize: 5 }))).to.equal('DOWNGRADE')

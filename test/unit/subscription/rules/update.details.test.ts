@@ -72,6 +72,7 @@ describe('an update', () => {
       [{ ownEntitlements: [] }, { ownEntitlements: [] }],
       [{ billingPeriod: 'MONTHLY' }, {}],
       [{ addons: before.addons, quantities: before.quantities }, {}],
+      [{ billingPeriod: 'MONTHLY', addons: before.addons, scheduleStrategy: 'END_OF_BILLING_PERIOD' }, {}],
     ]
     for (const [change, changed] of cases) expect(update(before, change)).to.deep.equal({ ...before, ...changed })
   })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { differenceOf, hidden, joined } from '../../../src/audit/model/difference.js'
+import { differenceOf, hidden, joined } from '../../../../src/audit/model/difference.js'
 
 describe('what an entry of the audit log says', () => {
   const changed = { changed: true }
@@ -13,13 +13,39 @@ describe('what an entry of the audit log says', () => {
     expect(differenceOf({ before: { a: 'x' }, after: {} })).to.deep.equal({ before: { a: 'x' }, after: { a: null } })
   })
 
+  const values: [before: unknown, after: unknown][] = [
+    [
+      [1, 2],
+      [1, 3],
+    ],
+    [
+      { x: 1, y: 1 },
+      { x: 1, y: 2 },
+    ],
+    [{ x: 1 }, { x: 1, y: 2 }],
+    [{ x: { y: [{ z: 1 }] } }, { x: { y: [{ z: 2 }] } }],
+    [[], ''],
+    [{}, []],
+    [{}, 1],
+    [0, false],
+    ['1', 1],
+  ]
+  for (const [a, b] of values)
+    it(`tells ${JSON.stringify(a)} from ${JSON.stringify(b)}, either way`, () => {
+      expect(differenceOf({ before: { a }, after: { a: b } })).to.deep.equal({ before: { a }, after: { a: b } })
+      expect(differenceOf({ before: { a: b }, after: { a } })).to.deep.equal({ before: { a: b }, after: { a } })
+      expect(differenceOf({ before: { a, b }, after: { a: structuredClone(a), b: structuredClone(b) } })).to.equal(null)
+    })
+
   it('is nothing when nothing is different', () => {
     expect(differenceOf({ before: { a: 1, b: null }, after: { a: 1, c: undefined } })).to.equal(null)
     expect(differenceOf({ before: null, after: null })).to.equal(null)
   })
 
   it('is all that there is of what was made or is gone, without what is empty', () => {
-    expect(differenceOf({ before: null, after: { a: 1, b: null, c: [], d: false, e: 0, f: '' } })).to.deep.equal({
+    expect(
+      differenceOf({ before: null, after: { a: 1, b: null, c: [], d: false, e: 0, f: '', g: undefined, h: hidden(null) } }),
+    ).to.deep.equal({
       before: null,
       after: { a: 1, d: false, e: 0, f: '' },
     })
@@ -33,6 +59,11 @@ describe('what an entry of the audit log says', () => {
       before: { name: changed, email: null },
       after: { name: changed, email: changed },
     })
+    for (const nothing of [null, undefined])
+      expect(differenceOf({ before: { name: hidden('Ada') }, after: { name: hidden(nothing) } })).to.deep.equal({
+        before: { name: changed },
+        after: { name: null },
+      })
     expect(differenceOf({ before: { name: hidden('Ada') }, after: { name: hidden('Ada') } })).to.equal(null)
     expect(differenceOf({ before: null, after: { of: [{ name: hidden('Ada') }] } })).to.deep.equal({
       before: null,
