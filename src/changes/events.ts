@@ -79,27 +79,12 @@ async function isHeard(db: Db, environmentId: string): Promise<boolean> {
   return rows[0]?.hears_events ?? false
 }
 
-/** The index is taken under the customer's state row, so that it grows in the order of commits. Sent with the commit, where there is one to come. */
+/** Sent with the commit, where there is one to come. */
 async function insertEvents(db: Db, environmentId: string, events: readonly (NewEvent & Pick<Waiting, 'traceparent'>)[]): Promise<void> {
   const rows = events.map(({ id = newId(), type, customerId, data, traceparent }, ord) => {
     return { id, ord, type, payload_version: eventCatalog[type].version, customer_id: customerId, payload: data, traceparent }
   })
-  const [given, environment] = [escapeLiteral(JSON.stringify(rows)), escapeLiteral(environmentId)]
-  const statement = `
-    WITH given AS MATERIALIZED (
-      SELECT * FROM jsonb_to_recordset(${given}::jsonb)
-        AS given (id uuid, ord int, type text, payload_version int, customer_id uuid, payload jsonb, traceparent text)
-    ), numbered AS (
-      UPDATE customer_state AS state SET told_events = state.told_events + counted.events
-      FROM (SELECT customer_id, count(*) AS events FROM given WHERE customer_id IS NOT NULL GROUP BY customer_id) AS counted
-      WHERE state.environment_id = ${environment}::uuid AND state.customer_id = counted.customer_id
-      RETURNING state.customer_id, state.version, state.told_events - counted.events AS told_before
-    )
-    INSERT INTO notification_event (environment_id, id, type, payload_version, customer_id, customer_version, customer_index, payload, occurred_at, traceparent)
-    SELECT ${environment}::uuid, given.id, given.type, given.payload_version, given.customer_id, numbered.version,
-      CASE WHEN given.customer_id IS NOT NULL THEN numbered.told_before + row_number() OVER (PARTITION BY given.customer_id ORDER BY given.ord) END,
-      given.payload, to_timestamp(environment_clock(${environment}::uuid) / 1000.0), given.traceparent
-    FROM given LEFT JOIN numbered USING (customer_id) ORDER BY given.ord`
+  const statement = `SELECT record_events(${escapeLiteral(environmentId)}::uuid, ${escapeLiteral(JSON.stringify(rows))}::jsonb)`
   if (isUnderWay(db)) withCommit(db, () => statement)
   else await db.$executeRawUnsafe(statement)
 }
