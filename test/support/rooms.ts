@@ -25,6 +25,8 @@ export const rooms = `
   src/estimates src/provisioning
   src/updates/wire src/updates/held src/updates/stream src/updates/deliver src/updates/external-cache
   src/notifications/webhooks/rules src/notifications/webhooks/records src/notifications/webhooks
+  src/notifications/alerts/rules src/notifications/alerts/records src/notifications/alerts
+  src/notifications/evaluation/rules src/notifications/evaluation/records src/notifications/evaluation
   src/reader/states src/reader/cache src/reader/api src/reader/source
   src/sdk src/sdk/sidecar src/sdk/server/operations/types src/sdk/server/operations src/sdk/server
   src/web/access src/web/graphql/schema src/web/graphql/lists src/web/graphql/operations src/web/edge src/web/pages

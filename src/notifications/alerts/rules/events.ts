@@ -1,0 +1,62 @@
+/** What a crossing tells the host application. Pure. */
+import type { NewEvent } from '../../../changes/events.js'
+import type { HolderStandings, Standing } from '../../../entitlement/rules/standing.js'
+import { isoOrNull } from '../../../kernel/clock.js'
+import { type Alert, isLimit, type Threshold } from './alert.js'
+import type { EndedCrossing, ReachedThreshold } from './crossings.js'
+
+interface Of {
+  customerId: string
+  customerRefId: string
+}
+
+/** The event has the id of the crossing. */
+export function reachedEvent({ customerId, customerRefId }: Of, crossing: ReachedThreshold & { id: string }): NewEvent {
+  const told = { customerRefId, crossingId: crossing.id, ...crossing }
+  const common = { customerId, id: crossing.id }
+  if (crossing.standing.subject.kind === 'BUDGET')
+    return { ...common, type: isLimit(crossing.threshold) ? 'budget.exceeded' : 'budget.threshold_reached', data: ofBudget(told) }
+  return { ...common, type: isLimit(crossing.threshold) ? 'usage.limit_reached' : 'usage.threshold_reached', data: ofUsage(told) }
+}
+
+/** Nothing is told of what is not held any more: what became of that is told by entitlements.changed. */
+export function endedEvents({ customerId, customerRefId }: Of, { crossing, reason, at }: EndedCrossing): NewEvent[] {
+  if (!at) return []
+  const told = { customerRefId, crossingId: crossing.id, threshold: crossing.threshold, ...at }
+  if (at.standing.subject.kind === 'BUDGET')
+    return [{ customerId, type: reason === 'RESET' ? 'budget.reset' : 'budget.back_under', data: ofBudget(told) }]
+  return [{ customerId, type: reason === 'RESET' ? 'usage.reset' : 'usage.back_under', data: ofUsage(told) }]
+}
+
+interface Told {
+  customerRefId: string
+  crossingId: string
+  alert: Alert
+  threshold: Threshold
+  holder: HolderStandings
+  standing: Standing
+}
+
+const common = ({ customerRefId, crossingId, alert, threshold, holder, standing }: Told) => ({
+  alertId: alert.id,
+  crossingId,
+  customerId: customerRefId,
+  resourceId: holder.resource?.refId ?? null,
+  threshold: { kind: threshold.kind, value: threshold.value as string },
+  periodStart: isoOrNull(standing.periodStart),
+  periodEnd: isoOrNull(standing.periodEnd),
+})
+
+const ofUsage = (told: Told) => ({
+  ...common(told),
+  featureId: told.standing.subject.refId,
+  currentUsage: told.standing.usage as string,
+  usageLimit: told.standing.limit as string | null,
+})
+
+const ofBudget = (told: Told) => ({
+  ...common(told),
+  subscriptionId: told.standing.subject.refId,
+  spent: told.standing.usage as string,
+  budget: told.standing.limit ?? '0',
+})
