@@ -2,8 +2,11 @@ import { advanceRounds } from '../src/changes/evaluations.js'
 import { Evaluator } from '../src/notifications/evaluation/evaluator.js'
 import { loadTracing } from '../src/platform/cloud/traces.js'
 import { clusterProblems, databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
+import { openRedis } from '../src/platform/redis.js'
 import { runProcess } from '../src/platform/process.js'
 import { every } from '../src/platform/timer.js'
+import type { AlertMessage } from '../src/updates/wire/alert-message.js'
+import { changeChannel } from '../src/updates/wire/change-message.js'
 import { createApp } from '../src/wiring/app.js'
 import { openStores } from '../src/wiring/stores.js'
 
@@ -30,7 +33,14 @@ await runProcess({ name: 'alert-evaluation', spec: alertEvaluationConfig, check:
   const { postgres, clock, queues } = await openStores(life, config)
   const { pool, prisma } = postgres
   const { entitlements } = createApp({ life, postgres, queues, clock })
-  const evaluator = new Evaluator({ pool, prisma, entitlements, clock, log: life.log, metrics: life.metrics })
+  const redis = openRedis(life, queues.redisUrl, 'request')
+  const announce = (messages: readonly AlertMessage[]) => {
+    for (const message of messages)
+      redis
+        .publish(changeChannel(queues.prefix, message.environmentId), JSON.stringify(message))
+        .catch((error: unknown) => life.log.debug({ err: error }, 'an alert was not pushed, who listened can ask for it'))
+  }
+  const evaluator = new Evaluator({ pool, prisma, entitlements, clock, announce, log: life.log, metrics: life.metrics })
 
   every(life, 'evaluations', config.SWEEP_INTERVAL_MS, async () => {
     while (!life.signal.aborted && (await evaluator.run(config.CONCURRENCY)) > 0);

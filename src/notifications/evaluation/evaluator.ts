@@ -15,7 +15,8 @@ import { inTransaction } from '../../platform/transaction.js'
 import { findAlerts } from '../alerts/records/alerts.js'
 import { deleteOldCrossings, findEndedPeriods, findOpenCrossings, recordCrossings } from '../alerts/records/crossings.js'
 import { type CrossingDecision, decideCrossings } from '../alerts/rules/crossings.js'
-import { endedEvents, reachedEvent } from '../alerts/rules/events.js'
+import { endedEvents, reachedEvent, toAlertMessage } from '../alerts/rules/events.js'
+import type { AlertMessage } from '../../updates/wire/alert-message.js'
 import { findListening, findTold, saveTold } from './records/told.js'
 import { decideHolderChanges, type HolderChange } from './rules/holdings.js'
 
@@ -40,6 +41,7 @@ export class Evaluator {
   readonly #pool: pg.Pool
   readonly #prisma: PrismaClient
   readonly #source: { entitlements: Pick<EntitlementService, 'holdings'>; clock: Clock }
+  readonly #announce: (messages: readonly AlertMessage[]) => void
   readonly #log: Logger
   readonly #told: Counter
   readonly #lag: Histogram
@@ -50,12 +52,15 @@ export class Evaluator {
     entitlements: Pick<EntitlementService, 'holdings'>
     /** The database's. */
     clock: Clock
+    /** Tells who listens at the moment, after the commit. Never throws; what is lost is answered by who is asked. */
+    announce: (messages: readonly AlertMessage[]) => void
     log: Logger
     metrics: Registry
   }) {
     this.#pool = parts.pool
     this.#prisma = parts.prisma
     this.#source = { entitlements: parts.entitlements, clock: parts.clock }
+    this.#announce = parts.announce
     this.#log = parts.log
     this.#told = new Counter({
       name: 'tollgate_alert_crossings_total',
@@ -147,10 +152,13 @@ export class Evaluator {
         ...crossings.ended.flatMap((ended) => endedEvents(customer, ended)),
         ...reached.map((crossing) => reachedEvent(customer, crossing)),
       ])
-      return crossings
+      return { ended: crossings.ended, messages: reached.map((crossing) => toAlertMessage(environmentId, customer, crossing)) }
     })
     if (!decided) return
-    if (decided.reached.length > 0) this.#told.inc({ outcome: 'reached' }, decided.reached.length)
+    if (decided.messages.length > 0) {
+      this.#announce(decided.messages)
+      this.#told.inc({ outcome: 'reached' }, decided.messages.length)
+    }
     for (const { reason } of decided.ended) this.#told.inc({ outcome: reason.toLowerCase() })
   }
 

@@ -73,6 +73,7 @@ export async function openAlertBench(): Promise<AlertBench> {
       prisma: bench.prisma,
       entitlements: bench.app.entitlements,
       clock: bench.app.clock,
+      announce: () => undefined,
       log: silentLogger(),
       metrics: createMetrics('evaluation'),
     })

@@ -4,28 +4,13 @@ import { column, nullable } from '../../../platform/list/columns.js'
 import { type List, readPage, withRecords } from '../../../platform/list/page.js'
 import type { Page, Paging } from '../../../platform/list/request.js'
 import { type Db, Prisma } from '../../../platform/postgres.js'
-import type { Alert, Threshold, ThresholdKind } from '../rules/alert.js'
+import type { ReachedMessage } from '../../../updates/wire/alert-message.js'
+import type { Alert, ThresholdKind } from '../rules/alert.js'
 import type { EndReason } from '../rules/crossings.js'
 import { findAlertsById } from './alerts.js'
 
-/** A threshold that was reached; identifiers of things are the caller's. */
-export interface Crossing {
-  id: string
-  alertId: string
-  customerId: string
-  resourceId: string | null
-  /** Null: of a budget. */
-  featureId: string | null
-  /** Whose budget it is; null: of a feature. */
-  subscriptionId: string | null
-  threshold: Threshold
-  /** As they were when it was reached. */
-  usage: decimal.Decimal
-  /** Null: unlimited. */
-  limit: decimal.Decimal | null
-  periodStart: EpochMs | null
-  periodEnd: EpochMs | null
-  reachedAt: EpochMs
+/** A threshold that was reached, and what became of it; usage and limit as they were then. */
+export interface Crossing extends ReachedMessage {
   /** Null: it is reached. */
   endedAt: EpochMs | null
   endReason: EndReason | null

@@ -1,7 +1,8 @@
 /** What a crossing tells the host application. Pure. */
 import type { NewEvent } from '../../../changes/events.js'
 import type { HolderStandings, Standing } from '../../../entitlement/rules/standing.js'
-import { isoOrNull } from '../../../kernel/clock.js'
+import { type EpochMs, isoOrNull } from '../../../kernel/clock.js'
+import type { AlertMessage } from '../../../updates/wire/alert-message.js'
 import { type Alert, isLimit, type Threshold } from './alert.js'
 import type { EndedCrossing, ReachedThreshold } from './crossings.js'
 
@@ -27,6 +28,32 @@ export function endedEvents({ customerId, customerRefId }: Of, { crossing, reaso
     return [{ customerId, type: reason === 'RESET' ? 'budget.reset' : 'budget.back_under', data: ofBudget(told) }]
   return [{ customerId, type: reason === 'RESET' ? 'usage.reset' : 'usage.back_under', data: ofUsage(told) }]
 }
+
+/** The same for who listens at the moment. */
+export const toAlertMessage = (
+  environmentId: string,
+  { customerRefId, now }: Of & { now: EpochMs },
+  { id, alert, threshold, holder, standing }: ReachedThreshold & { id: string },
+): AlertMessage => ({
+  v: 1,
+  kind: 'alert',
+  environmentId,
+  customerId: customerRefId,
+  crossing: {
+    id,
+    alertId: alert.id,
+    customerId: customerRefId,
+    resourceId: holder.resource?.refId ?? null,
+    featureId: standing.subject.kind === 'FEATURE' ? standing.subject.refId : null,
+    subscriptionId: standing.subject.kind === 'BUDGET' ? standing.subject.refId : null,
+    threshold,
+    usage: standing.usage,
+    limit: standing.limit,
+    periodStart: standing.periodStart,
+    periodEnd: standing.periodEnd,
+    reachedAt: now,
+  },
+})
 
 interface Told {
   customerRefId: string
