@@ -43,7 +43,7 @@ plans:
     product: cloud
     entitlements: [{ feature: calls, limit: 1000, softLimit: true, resetPeriod: MONTH }]
     prices: [{ billingModel: USAGE_BASED, billingPeriod: MONTHLY, currency: USD, amount: 1, feature: calls }]
-  - { refId: room, product: rooms, entitlements: [{ feature: seats, limit: 4 }] }
+  - { refId: room, product: rooms, entitlements: [{ feature: seats, limit: 20 }] }
 `
 
 /** Counting as it is, and evaluations when the test asks for them. */
