@@ -17,7 +17,7 @@ const alertEvaluationConfig = {
   PORT: port({ default: 4108, desc: 'Port of health and metrics' }),
   CONCURRENCY: positive({ default: 100, desc: 'Customers that are evaluated at a time' }),
   SWEEP_INTERVAL_MS: positive({ default: 200, desc: 'How often customers with something to be evaluated are looked for' }),
-  CROSSINGS_KEPT_DAYS: positive({ default: 90, desc: 'How long crossings of alerts are kept after they have ended' }),
+  CROSSINGS_KEPT_DAYS: positive({ default: 90, desc: 'How long crossings of alerts that have ended are kept, from when they began' }),
 }
 
 const roundSize = 500
