@@ -43,7 +43,10 @@ export async function loadStandings(
       return {
         resource: holder.resource && { id: holder.resource.id, refId: holder.resourceRefId! },
         plans: plansInForce(holder, now),
-        standings: [...winners.flatMap((winner, index) => standingOf(holder, winner, held[index]!)), ...(holdings.customer!.isArchived ? [] : budgetStandings(holder, now))],
+        standings: [
+          ...winners.flatMap((winner, index) => standingOf(holder, winner, held[index]!)),
+          ...(holdings.customer!.isArchived ? [] : budgetStandings(holder, now)),
+        ],
         entitlements: held.filter(({ deniedReason }) => deniedReason === null),
       }
     }),

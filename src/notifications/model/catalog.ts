@@ -48,7 +48,10 @@ export const eventCatalog = {
     'A customer, or a resource with subscriptions of its own, may use other things than was told last: what it gained, lost, or has on other terms.',
     shapes.ofEntitlements,
   ),
-  'usage.threshold_reached': define('Usage has reached a threshold of an alert. The id of the event is that of the crossing.', shapes.ofUsage),
+  'usage.threshold_reached': define(
+    'Usage has reached a threshold of an alert. The id of the event is that of the crossing.',
+    shapes.ofUsage,
+  ),
   'usage.limit_reached': define('The same for the threshold of 100 per cent: the limit.', shapes.ofUsage),
   'usage.back_under': define(
     'Usage fell below a threshold that it had reached, by the hysteresis of the alert; or the limit was raised.',

@@ -92,7 +92,6 @@ export const ofEndpoint = z.strictObject({
 })
 export const ofTest = z.strictObject({ endpointId: z.string() })
 
-
 const ofCrossing = {
   alertId: z.string(),
   crossingId: z.string().meta({ description: 'The threshold as it was reached this time: the id of the event that told so.' }),

@@ -33,7 +33,8 @@ describe('alerts', function () {
     (await environment.news())
       .filter(({ type }) => !type.startsWith('entitlements.'))
       .map(({ type, data }) => `${type} ${data.threshold.value} at ${data.currentUsage ?? data.spent}`)
-  const crossings = async (filter: object = {}) => (await bench.app.alerts.crossings(environment.id, filter, { first: 100 })).rows.map(({ item }) => item)
+  const crossings = async (filter: object = {}) =>
+    (await bench.app.alerts.crossings(environment.id, filter, { first: 100 })).rows.map(({ item }) => item)
 
   it('tell once that a threshold was reached, with what was used', async () => {
     const alertId = await environment.createAlert({ thresholds: [share(80), share(100)] })
@@ -208,8 +209,15 @@ describe('alerts', function () {
     await environment.use('acme', 5)
     const types = (await environment.news()).map(({ type }) => type)
     expect(types, 'and what it denies is not held').to.deep.equal(['entitlements.changed', 'budget.exceeded'])
-    await bench.app.subscriptionChanges.update(environment.id, { subscriptionRefId: 'sub', budget: { limit: decimal.fromNumber(100), hasSoftLimit: false } })
-    expect((await environment.news()).map(({ type }) => type)).to.deep.equal(['entitlements.changed', 'budget.back_under', 'budget.back_under'])
+    await bench.app.subscriptionChanges.update(environment.id, {
+      subscriptionRefId: 'sub',
+      budget: { limit: decimal.fromNumber(100), hasSoftLimit: false },
+    })
+    expect((await environment.news()).map(({ type }) => type)).to.deep.equal([
+      'entitlements.changed',
+      'budget.back_under',
+      'budget.back_under',
+    ])
   })
 
   it('end with what they watch: an archived customer tells nothing, and begins anew when it is back', async () => {

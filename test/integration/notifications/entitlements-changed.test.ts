@@ -44,9 +44,7 @@ describe('entitlements.changed', function () {
         },
       ],
     })
-    await bench.app.promotional.grant(environment.id, 'acme', [
-      { featureRefId: 'calls', period: 'LIFETIME', usageLimit: 5 },
-    ])
+    await bench.app.promotional.grant(environment.id, 'acme', [{ featureRefId: 'calls', period: 'LIFETIME', usageLimit: 5 }])
     expect(await news(), 'what changes nothing').to.deep.equal([])
     const [held] = await bench.app.subscriptionReads.active(environment.id, { customerRefId: 'acme' })
     await bench.app.cancellations.cancel(environment.id, { subscriptionRefId: held!.refId, time: 'IMMEDIATE' })
@@ -66,7 +64,12 @@ describe('entitlements.changed', function () {
   it('tells what a resource has beyond its customer, while it has subscriptions of its own', async () => {
     await provision('acme')
     await news()
-    await bench.app.subscriptions.provision(environment.id, { customerRefId: 'acme', planRefId: 'room', resourceRefId: 'one', subscriptionRefId: 'r' })
+    await bench.app.subscriptions.provision(environment.id, {
+      customerRefId: 'acme',
+      planRefId: 'room',
+      resourceRefId: 'one',
+      subscriptionRefId: 'r',
+    })
     // Of five seats of its customer and twenty of its own the more generous hold.
     expect(await news()).to.deep.equal(['acme one: + - ~seats'])
     await change('team')

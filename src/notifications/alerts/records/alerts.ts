@@ -26,7 +26,10 @@ export async function findAlertsById(db: Db, environmentId: string, ids: readonl
 
 export const countAlerts = (db: Db, environmentId: string): Promise<number> => db.alert.count({ where: { environmentId } })
 
-export type NewAlert = Pick<Alert, 'environmentId' | 'id' | 'description' | 'feature' | 'planId' | 'customer' | 'thresholds' | 'hysteresisPercent'>
+export type NewAlert = Pick<
+  Alert,
+  'environmentId' | 'id' | 'description' | 'feature' | 'planId' | 'customer' | 'thresholds' | 'hysteresisPercent'
+>
 
 export async function insertAlert(db: Db, { feature, customer, thresholds, ...alert }: NewAlert): Promise<Alert> {
   const data = {

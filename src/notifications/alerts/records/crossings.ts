@@ -6,7 +6,11 @@ import type { ThresholdKind } from '../rules/alert.js'
 import type { CrossingDecision, OpenCrossing, ReachedThreshold } from '../rules/crossings.js'
 
 /** What is known to be reached, by customer (our id). */
-export async function findOpenCrossings(db: Db, environmentId: string, customerIds: readonly string[]): Promise<Map<string, OpenCrossing[]>> {
+export async function findOpenCrossings(
+  db: Db,
+  environmentId: string,
+  customerIds: readonly string[],
+): Promise<Map<string, OpenCrossing[]>> {
   const rows = await db.alertCrossing.findMany({
     where: { environmentId, customerId: { in: [...customerIds] }, endedAt: null },
     orderBy: [{ reachedAt: 'asc' }, { id: 'asc' }],
@@ -95,4 +99,3 @@ export async function deleteCrossingsOf(db: Db, environmentId: string, alertId: 
     ) AS gone
     WHERE crossing.environment_id = ${environmentId}::uuid AND crossing.id = gone.id`)
 }
-

@@ -2,9 +2,7 @@ import type { AuditedChange, Fields } from '../../../audit/model/entry.js'
 import type { Alert } from './alert.js'
 
 /** An alert for the audit log; null before: it was made, null after: it is gone. */
-export const auditedAlert = (
-  ...[before, after]: [before: Alert | null, after: Alert] | [before: Alert, after: null]
-): AuditedChange => {
+export const auditedAlert = (...[before, after]: [before: Alert | null, after: Alert] | [before: Alert, after: null]): AuditedChange => {
   const { environmentId, id } = after ?? before
   return { environmentId, kind: 'ALERT', id, before: before && fieldsOf(before), after: after && fieldsOf(after) }
 }

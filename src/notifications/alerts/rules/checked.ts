@@ -11,8 +11,7 @@ const maxDescription = 1_000
 /** As they are kept: shares first, the lowest first. @throws INVALID_ARGUMENT, with what is wrong */
 export function checkedThresholds(thresholds: readonly Threshold[]): Threshold[] {
   const refused = (message: string) => invalidInput(message, { path: 'thresholds' })
-  if (thresholds.length === 0 || thresholds.length > maxThresholds)
-    throw refused(`An alert has 1 to ${maxThresholds} thresholds.`)
+  if (thresholds.length === 0 || thresholds.length > maxThresholds) throw refused(`An alert has 1 to ${maxThresholds} thresholds.`)
   for (const { kind, value } of thresholds) {
     const most = kind === 'SHARE' ? maxShare : maxAmount
     if (decimal.compare(value, decimal.zero) <= 0 || decimal.compare(value, most) > 0)

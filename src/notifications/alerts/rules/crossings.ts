@@ -48,7 +48,11 @@ export function decideCrossings({
   customer,
   alerts,
   open,
-}: { customer: CustomerStandings; alerts: readonly Alert[]; open: readonly OpenCrossing[] }): CrossingDecision {
+}: {
+  customer: CustomerStandings
+  alerts: readonly Alert[]
+  open: readonly OpenCrossing[]
+}): CrossingDecision {
   const waiting = new Map(open.map((one) => [keyOf(one.alertId, one.resourceId, one.subjectId, one.threshold), one]))
   const decision: CrossingDecision = { reached: [], ended: [] }
   for (const alert of alerts) {

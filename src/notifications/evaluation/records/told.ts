@@ -31,11 +31,12 @@ export async function saveTold(
   const partsOf = (some: typeof changes) => some.map(({ resource }) => resource?.id ?? customerItself)
   if (kept.length > 0)
     await db.$executeRaw(Prisma.sql`
-      INSERT INTO told_entitlements (environment_id, customer_id, part_id, entitlements)
+      INSERT INTO told_entitlements AS told (environment_id, customer_id, part_id, entitlements)
       SELECT ${environmentId}::uuid, customer_id, part_id, entitlements
       FROM unnest(${kept.map(({ customerId }) => customerId)}::uuid[], ${partsOf(kept)}::uuid[], ${kept.map(({ told }) => JSON.stringify(told))}::jsonb[])
         AS given (customer_id, part_id, entitlements) ORDER BY customer_id, part_id
-      ON CONFLICT (environment_id, customer_id, part_id) DO ${isFirst ? Prisma.raw('NOTHING') : Prisma.raw('UPDATE SET entitlements = excluded.entitlements')}`)
+      ON CONFLICT (environment_id, customer_id, part_id) DO UPDATE
+        SET entitlements = CASE WHEN ${isFirst} THEN told.entitlements ELSE excluded.entitlements END`)
   if (gone.length > 0)
     await db.$executeRaw(Prisma.sql`
       DELETE FROM told_entitlements AS told

@@ -23,7 +23,11 @@ export function decideHolderChanges({
   customer,
   told,
   isNew,
-}: { customer: CustomerStandings; told: readonly ToldHolder[]; isNew: boolean }): HolderChange[] {
+}: {
+  customer: CustomerStandings
+  told: readonly ToldHolder[]
+  isNew: boolean
+}): HolderChange[] {
   const before = new Map(told.map((one) => [one.resource?.id ?? null, one]))
   const isKnown = isNew || before.has(null)
   const ofCustomer = toTold(customer.holders.find(({ resource }) => resource === null)?.entitlements ?? [])

@@ -161,7 +161,10 @@ export class CreateAlertInput {
   @Field(() => Int, { nullable: true, description: '0 to 99. Default: 0, so that being below a threshold is enough.' })
   hysteresisPercent?: number | null
 
-  @Field(() => String, { nullable: true, description: 'Only for customers and resources with a subscription of this plan. Default: for all.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Only for customers and resources with a subscription of this plan. Default: for all.',
+  })
   planId?: string | null
 
   @Field(() => AlertSubject, { nullable: true, description: 'Default: FEATURE.' })
@@ -182,7 +185,10 @@ export class UpdateAlertInput {
   @Field(() => String)
   id!: string
 
-  @Field(() => [AlertThresholdInput], { nullable: true, description: 'All of them. What was reached of those that stay is not told again.' })
+  @Field(() => [AlertThresholdInput], {
+    nullable: true,
+    description: 'All of them. What was reached of those that stay is not told again.',
+  })
   thresholds?: AlertThresholdInput[] | null
 }
 

@@ -8,7 +8,10 @@ import { decideCrossings, type OpenCrossing } from '../../../../src/notification
 const share = (value: number): Threshold => ({ kind: 'SHARE', value: decimal.fromNumber(value) })
 const amount = (value: number): Threshold => ({ kind: 'AMOUNT', value: decimal.fromNumber(value) })
 const text = (value: number | string) => decimal.fromText(String(value))
-const measured = (usage: number | string, limit: number | string | null) => ({ usage: text(usage), limit: limit === null ? null : text(limit) })
+const measured = (usage: number | string, limit: number | string | null) => ({
+  usage: text(usage),
+  limit: limit === null ? null : text(limit),
+})
 
 describe('a threshold', () => {
   const cases: [Threshold, usage: number | string, limit: number | string | null, isReached: boolean][] = [
@@ -158,7 +161,9 @@ describe('what a look at a customer comes to', () => {
     expect(decide(customerOf(), [openOf(80)])).to.deep.equal(ended)
     expect(decide(customerOf(holderOf([standingOf(85, 100)])), [openOf(80)], [alertOf({ thresholds: [share(90)] })])).to.deep.equal(ended)
     expect(decide(customerOf(holderOf([standingOf(85, 100)])), [openOf(80)], [])).to.deep.equal(ended)
-    expect(decide(customerOf(holderOf([standingOf(85, 100)], { plans: [] })), [openOf(80)], [alertOf({ planId: 'free' })])).to.deep.equal(ended)
+    expect(decide(customerOf(holderOf([standingOf(85, 100)], { plans: [] })), [openOf(80)], [alertOf({ planId: 'free' })])).to.deep.equal(
+      ended,
+    )
   })
 
   it('is of whom and what the alert is for', () => {
