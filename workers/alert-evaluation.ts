@@ -1,12 +1,11 @@
 import { advanceRounds } from '../src/changes/evaluations.js'
+import { announceOver } from '../src/notifications/alerts/announcing.js'
 import { Evaluator } from '../src/notifications/evaluation/evaluator.js'
 import { loadTracing } from '../src/platform/cloud/traces.js'
 import { clusterProblems, databaseVariables, port, positive, processVariables, redisVariables } from '../src/platform/config.js'
 import { runProcess } from '../src/platform/process.js'
 import { openRedis } from '../src/platform/redis.js'
 import { every } from '../src/platform/timer.js'
-import type { AlertMessage } from '../src/updates/wire/alert-message.js'
-import { changeChannel } from '../src/updates/wire/change-message.js'
 import { createApp } from '../src/wiring/app.js'
 import { openStores } from '../src/wiring/stores.js'
 
@@ -20,7 +19,8 @@ const alertEvaluationConfig = {
   CROSSINGS_KEPT_DAYS: positive({ default: 90, desc: 'How long crossings of alerts that have ended are kept, from when they began' }),
 }
 
-const roundSize = 500
+/** Of one environment: about as many are evaluated in a second. */
+const roundSize = 200
 const roundIntervalMs = 500
 const endedPeriodsIntervalMs = 1_000
 const retentionIntervalMs = 10 * 60_000
@@ -34,12 +34,7 @@ await runProcess({ name: 'alert-evaluation', spec: alertEvaluationConfig, check:
   const { pool, prisma } = postgres
   const { entitlements } = createApp({ life, postgres, queues, clock })
   const redis = openRedis(life, queues.redisUrl, 'request')
-  const announce = (messages: readonly AlertMessage[]) => {
-    for (const message of messages)
-      redis
-        .publish(changeChannel(queues.prefix, message.environmentId), JSON.stringify(message))
-        .catch((error: unknown) => life.log.debug({ err: error }, 'an alert was not pushed, who listened can ask for it'))
-  }
+  const announce = announceOver({ redis, prefix: queues.prefix, log: life.log })
   const evaluator = new Evaluator({ pool, prisma, entitlements, clock, announce, log: life.log, metrics: life.metrics })
 
   every(life, 'evaluations', config.SWEEP_INTERVAL_MS, async () => {

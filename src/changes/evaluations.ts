@@ -113,13 +113,20 @@ export async function askRound(db: Db, environmentId: string): Promise<void> {
 
 const firstId = '00000000-0000-0000-0000-000000000000'
 
-/** Goes on with the rounds that are due, by so many customers each. Answers whether there is more to be done at once. */
+/**
+ * Goes on with the rounds that are due, by so many customers each, where no more wait in the environment: those of whom something has changed do not wait for a round.
+ * Answers whether there is more to be done at once.
+ */
 export async function advanceRounds(pool: pg.Pool, customersEach: number): Promise<boolean> {
   const { rows } = await pool.query<{ is_more: boolean }>({
     name: 'changes_advance_rounds',
     text: `
       WITH due AS MATERIALIZED (
-        SELECT environment_id, after_id, rounds FROM evaluation_round WHERE due_at <= clock_timestamp() ORDER BY due_at LIMIT 20 FOR UPDATE SKIP LOCKED
+        SELECT environment_id, after_id, rounds FROM evaluation_round AS round
+        WHERE due_at <= clock_timestamp() AND (
+          SELECT count(*) FROM (SELECT FROM customer_evaluation AS waiting WHERE waiting.environment_id = round.environment_id LIMIT $1::int) AS counted
+        ) < $1::int
+        ORDER BY due_at LIMIT 20 FOR UPDATE SKIP LOCKED
       ), next AS MATERIALIZED (
         SELECT due.environment_id, state.customer_id FROM due CROSS JOIN LATERAL (
           SELECT customer_id FROM customer_state WHERE environment_id = due.environment_id AND customer_id > due.after_id ORDER BY customer_id LIMIT $1::int

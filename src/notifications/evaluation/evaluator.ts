@@ -25,6 +25,8 @@ const leaseSeconds = 15
 /** Customers of one environment whose usage has started again. */
 const endedAtOnce = 500
 const deletedAtOnce = 5_000
+/** Of one environment, of customers that something is told of. */
+const transactionsAtOnce = 4
 
 /** What is to be told of a customer. */
 interface Decided {
@@ -109,11 +111,19 @@ export class Evaluator {
         environmentId,
         due.filter(({ customerId }) => !told.has(customerId)),
       )
-      for (const customerId of told) await this.#evaluateAlone(environmentId, customerId)
+      await this.#evaluateEach(environmentId, [...told])
     } catch (error) {
       if (due.length === 1) this.#failed(error, environmentId, due[0]!.customerId)
-      else for (const { customerId } of due) await this.#evaluateAlone(environmentId, customerId)
+      else await this.#evaluateEach(environmentId, idsOf(due))
     }
+  }
+
+  async #evaluateEach(environmentId: string, customerIds: readonly string[]): Promise<void> {
+    const waiting = customerIds.values()
+    const work = async () => {
+      for (const customerId of waiting) await this.#evaluateAlone(environmentId, customerId)
+    }
+    await Promise.all(Array.from({ length: transactionsAtOnce }, work))
   }
 
   async #evaluateAlone(environmentId: string, customerId: string): Promise<void> {

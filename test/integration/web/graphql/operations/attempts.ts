@@ -94,8 +94,9 @@ export const attempts: Record<string, [Outcome, (known: Pick<TwoEnvironments, 'i
   ],
   'Query.alerts': [['own', () => ({})]],
   'Query.alertCrossings': [
-    ['own', () => ({})],
+    ['nothing', () => ({})],
     ['nothing', ({ ids }) => ({ filter: { alertId: ids.alert } })],
+    ['nothing', () => ({ filter: { customerId: 'their-customer' } })],
   ],
   'Mutation.createAlert': [
     ['own', () => ({ input: { featureId: 'our-calls', thresholds: [{ kind: 'SHARE', value: 80 }] } })],
