@@ -78,14 +78,13 @@ export async function finishEvaluations(pool: pg.Pool, environmentId: string, do
 }
 
 /**
- * Ends the evaluation of a customer whose state row the transaction holds: what is read from now on is of no earlier state. False: somebody else has done it.
- * It is taken back with the transaction.
+ * Ends the evaluation of customers whose state rows the transaction holds: what is read from now on is of no earlier state. Answers those of them that nobody else has
+ * done. It is taken back with the transaction.
  */
-export async function endEvaluation(db: Db, environmentId: string, customerId: string): Promise<boolean> {
-  const count = await db.$executeRaw(
-    Prisma.sql`DELETE FROM customer_evaluation WHERE environment_id = ${environmentId}::uuid AND customer_id = ${customerId}::uuid`,
-  )
-  return count === 1
+export async function endEvaluations(db: Db, environmentId: string, customerIds: readonly string[]): Promise<string[]> {
+  const rows = await db.$queryRaw<{ customer_id: string }[]>(Prisma.sql`
+    DELETE FROM customer_evaluation WHERE environment_id = ${environmentId}::uuid AND customer_id = ANY(${[...customerIds]}::uuid[]) RETURNING customer_id`)
+  return rows.map((row) => row.customer_id)
 }
 
 /** Has customers (our ids) evaluated whatever has changed. */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { lockCustomerState } from '../../changes/access.js'
-import { askEvaluations, type DueEvaluation, endEvaluation, finishEvaluations, leaseEvaluations } from '../../changes/evaluations.js'
-import { recordEvents } from '../../changes/events.js'
+import { lockCustomerState, lockFreeCustomers } from '../../changes/access.js'
+import { askEvaluations, type DueEvaluation, endEvaluations, finishEvaluations, leaseEvaluations } from '../../changes/evaluations.js'
+import { type NewEvent, recordEvents } from '../../changes/events.js'
 import { refIdsOfCustomers } from '../../customer/records/customers.js'
 import type { CustomerStandings } from '../../entitlement/rules/standing.js'
 import type { EntitlementService } from '../../entitlement/service.js'
@@ -25,8 +25,12 @@ const leaseSeconds = 15
 /** Customers of one environment whose usage has started again. */
 const endedAtOnce = 500
 const deletedAtOnce = 5_000
-/** Of one environment, of customers that something is told of. */
-const transactionsAtOnce = 4
+
+/** What came of evaluations, for who counts and listens. */
+interface Told {
+  ended: CrossingDecision['ended']
+  messages: AlertMessage[]
+}
 
 /** What is to be told of a customer. */
 interface Decided {
@@ -111,67 +115,80 @@ export class Evaluator {
         environmentId,
         due.filter(({ customerId }) => !told.has(customerId)),
       )
-      await this.#evaluateEach(environmentId, [...told])
+      await this.#evaluateAll(environmentId, [...told])
     } catch (error) {
       if (due.length === 1) this.#failed(error, environmentId, due[0]!.customerId)
-      else await this.#evaluateEach(environmentId, idsOf(due))
+      else for (const { customerId } of due) await this.#evaluateAlone(environmentId, customerId)
     }
   }
 
-  async #evaluateEach(environmentId: string, customerIds: readonly string[]): Promise<void> {
-    const waiting = customerIds.values()
-    const work = async () => {
-      for (const customerId of waiting) await this.#evaluateAlone(environmentId, customerId)
-    }
-    await Promise.all(Array.from({ length: transactionsAtOnce }, work))
+  /** Those that are free in one transaction; the others, and all of them when that fails, each by itself. */
+  async #evaluateAll(environmentId: string, customerIds: readonly string[]): Promise<void> {
+    if (customerIds.length === 0) return
+    const free = customerIds.length === 1 ? [] : await this.#evaluateFree(environmentId, customerIds).catch(() => [])
+    for (const customerId of customerIds) if (!free.includes(customerId)) await this.#evaluateAlone(environmentId, customerId)
   }
 
   async #evaluateAlone(environmentId: string, customerId: string): Promise<void> {
     try {
-      await this.#evaluate(environmentId, customerId)
+      const told = await inTransaction(this.#prisma, async (db) => {
+        await lockCustomerState(db, environmentId, customerId)
+        return this.#evaluate(db, environmentId, [customerId])
+      })
+      this.#tell(told)
     } catch (error) {
       this.#failed(error, environmentId, customerId)
     }
+  }
+
+  /** Answers whose state rows nobody else held. */
+  async #evaluateFree(environmentId: string, customerIds: readonly string[]): Promise<string[]> {
+    const { free, told } = await inTransaction(this.#prisma, async (db) => {
+      const held = [...(await lockFreeCustomers(db, environmentId, customerIds)).keys()]
+      return { free: held, told: await this.#evaluate(db, environmentId, held) }
+    })
+    this.#tell(told)
+    return free
   }
 
   #failed(error: unknown, environmentId: string, customerId: string): void {
     this.#log.warn({ err: error, environmentId, customerId }, 'alerts of a customer could not be evaluated, trying again later')
   }
 
-  async #evaluate(environmentId: string, customerId: string): Promise<void> {
-    const decided = await inTransaction(this.#prisma, async (db) => {
-      await lockCustomerState(db, environmentId, customerId)
-      // Who asks for the customer from now on waits for the end of the transaction, so that nothing is missed that is not read by now.
-      if (!(await endEvaluation(db, environmentId, customerId))) return null
-      const one = (await this.#decide(db, environmentId, [customerId])).get(customerId)
-      if (!one) return null
-      const { customer, crossings, changes } = one
+  /** In a transaction that holds the customers' state rows. */
+  async #evaluate(db: Db, environmentId: string, customerIds: readonly string[]): Promise<Told> {
+    // Who asks for one of them from now on waits for the end of the transaction, so that nothing is missed that is not read by now.
+    const mine = await endEvaluations(db, environmentId, customerIds)
+    const told: Told = { ended: [], messages: [] }
+    if (mine.length === 0) return told
+    const decided = [...(await this.#decide(db, environmentId, mine)).values()]
+    await saveTold(db, environmentId, decided.flatMap(changesOf))
+    const events: NewEvent[] = []
+    for (const { customer, crossings, changes } of decided) {
+      const { customerId, customerRefId, now } = customer
       const reached = crossings.reached.map((crossing) => ({ id: newId(), ...crossing }))
-      await recordCrossings(db, { environmentId, customerId, now: customer.now }, { reached, ended: crossings.ended })
-      await saveTold(db, environmentId, changesOf(one))
-      await recordEvents(db, environmentId, () => [
-        ...changes.flatMap(({ resource, changes: told }) =>
-          told
-            ? [
-                {
-                  type: 'entitlements.changed' as const,
-                  customerId,
-                  data: { customerId: customer.customerRefId, resourceId: resource?.refId ?? null, ...told },
-                },
-              ]
-            : [],
-        ),
-        ...crossings.ended.flatMap((ended) => endedEvents(customer, ended)),
-        ...reached.map((crossing) => reachedEvent(customer, crossing)),
-      ])
-      return { ended: crossings.ended, messages: reached.map((crossing) => toAlertMessage(environmentId, customer, crossing)) }
-    })
-    if (!decided) return
-    if (decided.messages.length > 0) {
-      this.#announce(decided.messages)
-      this.#told.inc({ outcome: 'reached' }, decided.messages.length)
+      await recordCrossings(db, { environmentId, customerId, now }, { reached, ended: crossings.ended })
+      for (const { resource, changes: differences } of changes) {
+        if (!differences) continue
+        const data = { customerId: customerRefId, resourceId: resource?.refId ?? null, ...differences }
+        events.push({ type: 'entitlements.changed', customerId, data })
+      }
+      events.push(...crossings.ended.flatMap((ended) => endedEvents(customer, ended)))
+      events.push(...reached.map((crossing) => reachedEvent(customer, crossing)))
+      told.ended.push(...crossings.ended)
+      told.messages.push(...reached.map((crossing) => toAlertMessage(environmentId, customer, crossing)))
     }
-    for (const { reason } of decided.ended) this.#told.inc({ outcome: reason.toLowerCase() })
+    if (events.length > 0) await recordEvents(db, environmentId, () => events)
+    return told
+  }
+
+  /** After the commit. */
+  #tell({ ended, messages }: Told): void {
+    if (messages.length > 0) {
+      this.#announce(messages)
+      this.#told.inc({ outcome: 'reached' }, messages.length)
+    }
+    for (const { reason } of ended) this.#told.inc({ outcome: reason.toLowerCase() })
   }
 
   /** By customer (our id). In one snapshot, or under the customers' state rows. */
