@@ -50,6 +50,11 @@ const recordAll = oncePerGroup(async (db, all: ChangedCustomer[]) => {
     ), told AS (
       INSERT INTO outbox_message (environment_id, id, kind, customer_id, version)
       SELECT environment_id, message_id, 'entitlements', ref_id, version FROM changed JOIN asked USING (environment_id, customer_id)
+    ), evaluated AS (
+      INSERT INTO customer_evaluation AS evaluation (environment_id, customer_id, version)
+      SELECT environment_id, customer_id, version FROM changed JOIN environment ON environment.id = changed.environment_id
+      WHERE hears_events OR watches_usage ORDER BY environment_id, customer_id
+      ON CONFLICT (environment_id, customer_id) DO UPDATE SET version = greatest(excluded.version, evaluation.version + 1)
     )
     SELECT customer_id, version, catalog_version, hears_events FROM changed JOIN environment ON environment.id = changed.environment_id`)
   const [first] = rows

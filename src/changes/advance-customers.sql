@@ -1,6 +1,7 @@
 -- Takes the state rows of customers in the order in which they are given, which is that of their ids and everybody's, and gives those that change their
 -- next version. Customers are looked up one by one and then written where they were found, and only those that change: a join that was planned for a table
--- of one customer goes through all that are given for each customer there is.
+-- of one customer goes through all that are given for each customer there is. Where there are alerts, those that change are to be evaluated
+-- (src/changes/evaluations.ts).
 --
 -- p_customers                            each once
 -- p_is_changed                           null: all of them change
@@ -13,6 +14,7 @@ DECLARE
   v_time bigint;
   v_positions tid[];
   v_is_changed boolean[];
+  v_is_watched boolean;
 BEGIN
   WITH held AS MATERIALIZED (
     SELECT asked.ord, coalesce(asked.is_changed, true) AS is_changed, state.position, state.version, state.access_version
@@ -35,4 +37,12 @@ BEGIN
   )
   SELECT array_agg(coalesce(advanced.version, held.version) ORDER BY ord) INTO o_versions
   FROM unnest(o_versions) WITH ORDINALITY AS held (version, ord) LEFT JOIN advanced USING (ord);
+
+  SELECT watches_usage INTO v_is_watched FROM environment WHERE id = p_environment;
+  IF v_is_watched THEN
+    INSERT INTO customer_evaluation AS evaluation (environment_id, customer_id, version)
+    SELECT p_environment, p_customers[held.ord], held.version
+    FROM unnest(o_ords, o_versions, v_is_changed) AS held (ord, version, is_changed) WHERE held.is_changed
+    ON CONFLICT (environment_id, customer_id) DO UPDATE SET version = greatest(excluded.version, evaluation.version + 1);
+  END IF;
 END $$;

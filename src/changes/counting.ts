@@ -92,10 +92,18 @@ async function writeVersions(db: Queryable, environmentId: string, versions: Cou
   await db.query({
     name: 'changes_write_versions',
     text: `
-      UPDATE customer_state AS state
-      SET version = given.version, access_version = CASE WHEN given.is_access THEN given.version ELSE state.access_version END
-      FROM unnest($2::uuid[], $3::bigint[], $4::boolean[]) AS given (customer_id, version, is_access)
-      WHERE state.environment_id = $1::uuid AND state.customer_id = given.customer_id`,
+      WITH changed AS (
+        UPDATE customer_state AS state
+        SET version = given.version, access_version = CASE WHEN given.is_access THEN given.version ELSE state.access_version END
+        FROM unnest($2::uuid[], $3::bigint[], $4::boolean[]) AS given (customer_id, version, is_access)
+        WHERE state.environment_id = $1::uuid AND state.customer_id = given.customer_id
+        RETURNING state.customer_id, state.version, given.is_access
+      )
+      INSERT INTO customer_evaluation AS evaluation (environment_id, customer_id, version)
+      SELECT $1::uuid, changed.customer_id, changed.version FROM changed, environment
+      WHERE environment.id = $1::uuid AND (environment.watches_usage OR (environment.hears_events AND changed.is_access))
+      ORDER BY changed.customer_id
+      ON CONFLICT (environment_id, customer_id) DO UPDATE SET version = greatest(excluded.version, evaluation.version + 1)`,
     values: [
       environmentId,
       plainArray(versions.map((v) => v.customerId)),

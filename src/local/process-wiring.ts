@@ -34,6 +34,7 @@ export const usualPorts: Readonly<Record<string, number>> = {
   'queue-consumption': 4105,
   'billing-sync': 4106,
   'webhook-delivery': 4107,
+  'alert-evaluation': 4108,
 }
 export const usualSidecarHttpPort = 8080
 export const usualWebMetricsPort = 4100

@@ -20,6 +20,7 @@ import { EstimateService } from '../estimates/service.js'
 import type { Clock } from '../kernel/clock.js'
 import { readUsageOf } from '../metering/counting/current-usage.js'
 import type { LoadHeldSeries } from '../metering/counting/held-series.js'
+import { AlertService } from '../notifications/alerts/service.js'
 import type { AllowedTargets } from '../notifications/webhooks/addresses.js'
 import type { Sealing } from '../notifications/webhooks/secrets.js'
 import { WebhookService } from '../notifications/webhooks/service.js'
@@ -81,6 +82,7 @@ export interface App {
   /** Of persistent caches. */
   warmings: Warmings
   webhooks: WebhookService
+  alerts: AlertService
   /** Wakes delivery and transitions after a commit. */
   after: WakeUps
   databaseEpoch: DatabaseEpoch
@@ -189,6 +191,7 @@ export function createApp({
     checks: new CheckCounter(life.metrics),
     warmings: new Warmings({ pool }),
     webhooks: new WebhookService({ prisma, sealing, targets, clock }),
+    alerts: new AlertService({ prisma, catalog }),
     after,
     databaseEpoch,
   }

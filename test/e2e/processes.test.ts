@@ -43,6 +43,7 @@ const wrongIn: Record<string, string[]> = {
   'cache-invalidation': [...common, 'PORT', ...stores],
   'billing-sync': [...common, 'PORT', ...stores],
   'webhook-delivery': [...common, 'PORT', 'DATABASE_URL', 'SECRETS_KEY', 'WEBHOOK_TARGETS'],
+  'alert-evaluation': [...common, 'PORT', ...stores],
   // Two are missing.
   'queue-consumption': [...common, 'PORT', 'EDGE_API_URL', 'ERRTRACK_DSN', 'QUEUE_URL', 'SERVER_API_KEY', 'REDIS_HOST'],
 }

@@ -179,6 +179,15 @@ export class OwnProcesses {
     )
   }
 
+  /** Ends a process as a machine does that loses its power. */
+  async kill(name: string): Promise<void> {
+    const child = this.#running.get(name)
+    this.#running.delete(name)
+    if (child?.pid === undefined) return
+    process.kill(child.pid, 'SIGKILL')
+    await stopGroup(child.pid, 'SIGTERM', graceMs)
+  }
+
   /** What they last complained about, when a test of them has failed. */
   showComplaints(test: Mocha.Test | undefined): void {
     if (test?.state !== 'failed') return

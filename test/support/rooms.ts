@@ -25,12 +25,14 @@ export const rooms = `
   src/estimates src/provisioning
   src/updates/wire src/updates/held src/updates/stream src/updates/deliver src/updates/external-cache
   src/notifications/webhooks/rules src/notifications/webhooks/records src/notifications/webhooks
+  src/notifications/alerts/rules src/notifications/alerts/records src/notifications/alerts
+  src/notifications/evaluation/rules src/notifications/evaluation/records src/notifications/evaluation
   src/reader/states src/reader/cache src/reader/api src/reader/source
   src/sdk src/sdk/sidecar src/sdk/server/operations/types src/sdk/server/operations src/sdk/server
   src/web/access src/web/graphql/schema src/web/graphql/lists src/web/graphql/operations src/web/edge src/web/pages
   src/web/graphql/audit src/web/graphql/catalog src/web/graphql/environment src/web/graphql/entitlement src/web/graphql/customer src/web/graphql/updates
   src/web/graphql/usage src/web/graphql/billing src/web/graphql/door src/web/graphql/subscription src/web/live src/web/graphql/estimates
-  src/web/graphql/paywall src/web/graphql/webhooks src/web/graphql/provisioning src/web/http src/web/graphql
+  src/web/graphql/paywall src/web/graphql/webhooks src/web/graphql/alerts src/web/graphql/provisioning src/web/http src/web/graphql
   src/sidecar/config src/sidecar/metrics src/sidecar/source src/sidecar/grpc
   src/wiring
   src/sidecar

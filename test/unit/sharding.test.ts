@@ -13,7 +13,7 @@ const sources = ['src', 'workers']
   .map((file) => ({ file, text: readFileSync(file, 'utf8') }))
 
 /** What a list is read from, to which the list adds its environment (`readPage`). */
-const partsOfLists = ['src/subscription/records/list.ts']
+const partsOfLists = ['src/notifications/alerts/records/lists.ts', 'src/subscription/records/list.ts']
 
 /** Whose `where` is made elsewhere in the file, with the environment in it; the last three are exceptions of docs/scaling. */
 const callsApart = [

@@ -5,7 +5,7 @@ import { functionsCalled, functionsIn, literalsOf, readSchema, type TableUse, ta
 
 /** Who writes a table, and locks its rows: the files of one folder. Everybody else asks a function of theirs, in the own transaction. */
 const owners: Record<string, string> = {
-  'src/changes': 'customer_state outbox_message notification_event',
+  'src/changes': 'customer_state outbox_message notification_event customer_evaluation evaluation_round',
   'src/audit': 'audit_entry',
   'src/environment': 'environment api_key',
   'src/catalog': `
@@ -20,7 +20,7 @@ const owners: Record<string, string> = {
     subscription subscription_addon subscription_quantity subscription_entitlement subscription_renewal scheduled_update trial package_migration`,
   'src/entitlement': 'promotional_entitlement',
   'src/updates': 'environment_feed cache_warming',
-  'src/notifications': 'webhook_endpoint webhook_delivery webhook_attempt',
+  'src/notifications': 'webhook_endpoint webhook_delivery webhook_attempt alert alert_crossing told_entitlements',
 }
 
 const ownerOf = new Map(

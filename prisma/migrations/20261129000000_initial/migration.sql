@@ -135,6 +135,7 @@ CREATE TABLE "environment" (
     "catalog_version" BIGINT NOT NULL DEFAULT 0,
     "events_kept_since" TIMESTAMPTZ(3),
     "hears_events" BOOLEAN NOT NULL DEFAULT false,
+    "watches_usage" BOOLEAN NOT NULL DEFAULT false,
     "signing_secret" BYTEA NOT NULL,
     "previous_signing_secret" BYTEA,
     "previous_signing_secret_expires_at" TIMESTAMPTZ(3),
@@ -1055,6 +1056,74 @@ CREATE TABLE "webhook_attempt" (
     CONSTRAINT "webhook_attempt_pkey" PRIMARY KEY ("environment_id","endpoint_id","event_id","number")
 );
 
+-- CreateTable
+CREATE TABLE "customer_evaluation" (
+    "environment_id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "version" BIGINT NOT NULL,
+    "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+
+    CONSTRAINT "customer_evaluation_pkey" PRIMARY KEY ("environment_id","customer_id")
+);
+
+-- CreateTable
+CREATE TABLE "evaluation_round" (
+    "environment_id" UUID NOT NULL,
+    "after_id" UUID NOT NULL,
+    "rounds" INTEGER NOT NULL,
+    "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+
+    CONSTRAINT "evaluation_round_pkey" PRIMARY KEY ("environment_id")
+);
+
+-- CreateTable
+CREATE TABLE "alert" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "description" TEXT,
+    "feature_id" UUID,
+    "plan_id" TEXT,
+    "customer_id" UUID,
+    "thresholds" JSONB NOT NULL,
+    "hysteresis_percent" INTEGER NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+
+    CONSTRAINT "alert_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "alert_crossing" (
+    "environment_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "alert_id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "resource_id" UUID,
+    "subject_id" UUID NOT NULL,
+    "threshold_kind" TEXT NOT NULL,
+    "threshold_value" DECIMAL NOT NULL,
+    "usage" DECIMAL NOT NULL,
+    "usage_limit" DECIMAL,
+    "period_start" TIMESTAMPTZ(3),
+    "period_end" TIMESTAMPTZ(3),
+    "reached_at" TIMESTAMPTZ(3) NOT NULL,
+    "ended_at" TIMESTAMPTZ(3),
+    "end_reason" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+
+    CONSTRAINT "alert_crossing_pkey" PRIMARY KEY ("environment_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "told_entitlements" (
+    "environment_id" UUID NOT NULL,
+    "customer_id" UUID NOT NULL,
+    "part_id" UUID NOT NULL,
+    "entitlements" JSONB NOT NULL,
+
+    CONSTRAINT "told_entitlements_pkey" PRIMARY KEY ("environment_id","customer_id","part_id")
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "environment_ref_id_key" ON "environment"("ref_id");
 
@@ -1195,6 +1264,15 @@ CREATE INDEX "webhook_delivery_environment_id_event_id_idx" ON "webhook_delivery
 
 -- CreateIndex
 CREATE INDEX "webhook_delivery_environment_id_endpoint_id_created_at_even_idx" ON "webhook_delivery"("environment_id", "endpoint_id", "created_at", "event_id");
+
+-- CreateIndex
+CREATE INDEX "customer_evaluation_environment_id_due_at_idx" ON "customer_evaluation"("environment_id", "due_at");
+
+-- CreateIndex
+CREATE INDEX "alert_crossing_environment_id_alert_id_idx" ON "alert_crossing"("environment_id", "alert_id");
+
+-- CreateIndex
+CREATE INDEX "alert_crossing_environment_id_reached_at_id_idx" ON "alert_crossing"("environment_id", "reached_at", "id");
 
 -- AddForeignKey
 ALTER TABLE "import_job" ADD CONSTRAINT "import_job_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -1507,6 +1585,25 @@ ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_environment_id_e
 -- AddForeignKey
 ALTER TABLE "webhook_attempt" ADD CONSTRAINT "webhook_attempt_environment_id_endpoint_id_event_id_fkey" FOREIGN KEY ("environment_id", "endpoint_id", "event_id") REFERENCES "webhook_delivery"("environment_id", "endpoint_id", "event_id") ON DELETE CASCADE ON UPDATE RESTRICT;
 
+-- AddForeignKey
+ALTER TABLE "alert" ADD CONSTRAINT "alert_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "alert" ADD CONSTRAINT "alert_environment_id_feature_id_fkey" FOREIGN KEY ("environment_id", "feature_id") REFERENCES "feature"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "alert" ADD CONSTRAINT "alert_environment_id_customer_id_fkey" FOREIGN KEY ("environment_id", "customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "alert_crossing" ADD CONSTRAINT "alert_crossing_environment_id_alert_id_fkey" FOREIGN KEY ("environment_id", "alert_id") REFERENCES "alert"("environment_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "alert_crossing" ADD CONSTRAINT "alert_crossing_environment_id_customer_id_fkey" FOREIGN KEY ("environment_id", "customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+-- AddForeignKey
+ALTER TABLE "told_entitlements" ADD CONSTRAINT "told_entitlements_environment_id_customer_id_fkey" FOREIGN KEY ("environment_id", "customer_id") REFERENCES "customer"("environment_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
+
+
 ALTER TABLE "meter" ADD CONSTRAINT "meter_field_check" CHECK ("aggregation" = 'COUNT' OR "field" IS NOT NULL);
 ALTER TABLE "package_version"
   ADD CONSTRAINT "package_version_published_check" CHECK (("status" = 'DRAFT') = ("published_at" IS NULL)),
@@ -1576,3 +1673,13 @@ ALTER TABLE "webhook_endpoint"
 ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_finished_check" CHECK (("status" = 'PENDING') = ("finished_at" IS NULL));
 -- What is looked for again and again: however many are done, only those that wait are in it.
 CREATE INDEX "webhook_delivery_due_idx" ON "webhook_delivery" ("environment_id", "endpoint_id", "due_at", "position") WHERE "status" = 'PENDING';
+-- Rows that live for a moment, and are changed while they do.
+ALTER TABLE "customer_evaluation" SET (fillfactor = 70);
+ALTER TABLE "alert_crossing"
+  ADD CONSTRAINT "alert_crossing_ended_check" CHECK (("ended_at" IS NULL) = ("end_reason" IS NULL)),
+  ADD CONSTRAINT "alert_crossing_period_check" CHECK ("period_start" < "period_end");
+-- A threshold that is reached is not reached again before it was left.
+CREATE UNIQUE INDEX "alert_crossing_open_key" ON "alert_crossing"
+  ("environment_id", "customer_id", "alert_id", "subject_id", "resource_id", "threshold_kind", "threshold_value") NULLS NOT DISTINCT WHERE "ended_at" IS NULL;
+CREATE INDEX "alert_crossing_period_end_idx" ON "alert_crossing" ("environment_id", "period_end") WHERE "ended_at" IS NULL AND "period_end" IS NOT NULL;
+CREATE INDEX "alert_crossing_ended_idx" ON "alert_crossing" ("created_at") WHERE "ended_at" IS NOT NULL;

@@ -13,6 +13,7 @@ export type ActorKind = (typeof actorKinds)[number]
 
 export const entityKinds = [
   'ADDON',
+  'ALERT',
   'API_KEY',
   'BALANCE_ENTRY',
   'BILLING_CALL',

@@ -41,6 +41,7 @@ interface BudgetCharge {
 export interface RunningBudget extends Budget {
   subscriptionId: string
   customerId: string
+  periodStart: EpochMs
   /** From then on it is a new one. */
   periodEnd: EpochMs
   charges: BudgetCharge[]
@@ -55,7 +56,7 @@ export function runningBudgets(subscriptions: readonly Subscription[], { prices 
       const series = budgetSeries(subscription, { featureId, meterType, periodStart: currentPeriod.start })
       return { price, series, at: currentPeriod.start }
     })
-    return [{ ...budget, subscriptionId: id, customerId, periodEnd: currentPeriod.end, charges }]
+    return [{ ...budget, subscriptionId: id, customerId, periodStart: currentPeriod.start, periodEnd: currentPeriod.end, charges }]
   })
 }
 
@@ -99,10 +100,14 @@ export function usageOfBudgets(
 /** Of a series in a billing period. */
 const chargeKey = ({ series, at }: Pick<BudgetCharge, 'series' | 'at'>): string => `${seriesKey(series)}|${at}`
 
-export function isUsedUp({ limit, charges }: Pick<RunningBudget, 'limit' | 'charges'>, usage: BudgetFacts['usage']): boolean {
+export const isUsedUp = (budget: Pick<RunningBudget, 'limit' | 'charges'>, usage: BudgetFacts['usage']): boolean =>
+  decimal.compare(spentOf(budget, usage), budget.limit) >= 0
+
+/** What the charges come to by now. */
+export function spentOf({ charges }: Pick<RunningBudget, 'charges'>, usage: BudgetFacts['usage']): decimal.Decimal {
   const costs = charges.map((charge) => {
     const used = usage.get(chargeKey(charge)) ?? decimal.zero
     return round(costOf(charge.price, unitsUsed(charge.price, { until: used })), charge.price.currency)
   })
-  return decimal.compare(costs.reduce(decimal.add, decimal.zero), limit) >= 0
+  return costs.reduce(decimal.add, decimal.zero)
 }

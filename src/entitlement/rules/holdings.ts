@@ -107,6 +107,11 @@ function subscriptionsInForce(holdings: Holdings, now: EpochMs): Subscription[] 
   return inForce.sort((a, b) => a.startDate - b.startDate || (a.id < b.id ? -1 : 1))
 }
 
+/** The plans (refId) of the subscriptions that give access to the asked customer or resource. */
+export const plansInForce = (holdings: Holdings, now: EpochMs): string[] => [
+  ...new Set(subscriptionsInForce(holdings, now).map(({ plan }) => plan.refId)),
+]
+
 /** The budgets of the subscriptions that count for the asked customer or resource at `now`. */
 export function budgetsAt(holdings: Holdings, now: EpochMs): RunningBudget[] {
   return holdings.budgets ? runningBudgets(subscriptionsAt(holdings, now), holdings.budgets) : []

@@ -91,3 +91,43 @@ export const ofEndpoint = z.strictObject({
   reason: z.string().meta({ description: 'GONE: it answered 410. NO_SUCCESS: it answered nothing right for 5 days.' }),
 })
 export const ofTest = z.strictObject({ endpointId: z.string() })
+
+const ofCrossing = {
+  alertId: z.string(),
+  crossingId: z.string().meta({ description: 'The threshold as it was reached this time: the id of the event that told so.' }),
+  customerId: id,
+  resourceId: id.nullable(),
+  threshold: z.strictObject({
+    kind: z.enum(['SHARE', 'AMOUNT']).meta({ description: 'SHARE: per cent of the limit.' }),
+    value: decimal,
+  }),
+  periodStart: time.nullable().meta({ description: 'Null: it has no beginning.' }),
+  periodEnd: time.nullable().meta({ description: 'Exclusive; null: it is never reset.' }),
+}
+export const ofUsage = z.strictObject({
+  ...ofCrossing,
+  featureId: id,
+  currentUsage: decimal,
+  usageLimit: decimal.nullable().meta({ description: 'Null: unlimited.' }),
+})
+export const ofBudget = z.strictObject({
+  ...ofCrossing,
+  subscriptionId: id,
+  spent: decimal.meta({ description: 'What usage-based charges come to in the billing period, before discounts and tax.' }),
+  budget: decimal,
+})
+
+const entitlement = {
+  usageLimit: decimal.nullable(),
+  hasUnlimitedUsage: z.boolean(),
+  hasSoftLimit: z.boolean(),
+  resetPeriod: z.string().nullable(),
+  enumValues: z.array(z.string()),
+}
+export const ofEntitlements = z.strictObject({
+  customerId: id,
+  resourceId: id.nullable(),
+  gained: z.array(z.strictObject({ featureId: id, ...entitlement })),
+  lost: z.array(z.strictObject({ featureId: id })),
+  changed: z.array(z.strictObject({ featureId: id, before: z.strictObject(entitlement), after: z.strictObject(entitlement) })),
+})

@@ -1,3 +1,4 @@
+import { askRound } from '../../changes/evaluations.js'
 import { recordEvents } from '../../changes/events.js'
 import { setHearing } from '../../environment/records/hearing.js'
 import type { Clock, EpochMs } from '../../kernel/clock.js'
@@ -81,6 +82,8 @@ export class WebhookService {
           'TOO_MANY_WEBHOOK_ENDPOINTS',
           `An environment has ${maxEndpoints} webhook endpoints at most.`,
         )
+      // What customers may use by now is known then, so that changes of it can be told.
+      if (others.length === 0) await askRound(db, environmentId)
       const status = isPaused ? 'PAUSED' : 'ACTIVE'
       return endpoints.insertEndpoint(db, { environmentId, id, url, description, eventTypes: [...eventTypes], status }, sealed)
     })

@@ -13,6 +13,7 @@ import { buildSchemaSync } from 'type-graphql'
 import type { Origin } from '../../audit/model/entry.js'
 import { originating } from '../../audit/record/origin.js'
 import { actorOf, authorize, type RootArguments } from '../access/auth.js'
+import { AlertResolver } from './alerts/alert.resolver.js'
 import { AuditResolver } from './audit/audit.resolver.js'
 import { BillingResolver } from './billing/billing.resolver.js'
 import { CustomerBillingResolver } from './billing/customer-billing.resolver.js'
@@ -57,6 +58,7 @@ export function createSchema(): GraphQLSchema {
     resolvers: [
       AddonResolver,
       ApiKeyResolver,
+      AlertResolver,
       AuditResolver,
       BillingResolver,
       CatalogResolver,

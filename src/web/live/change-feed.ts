@@ -6,9 +6,10 @@ import type { Logger } from '../../platform/logger.js'
 import type { Life } from '../../platform/process.js'
 import type { Redis } from '../../platform/redis.js'
 import { every } from '../../platform/timer.js'
+import type { AlertMessage } from '../../updates/wire/alert-message.js'
 import { type ChangeMessage, changeChannel } from '../../updates/wire/change-message.js'
 import type { FairTurns } from '../access/fair-turns.js'
-import { ChangeQueue } from './change-queue.js'
+import { ChangeQueue, type PushedMessage } from './change-queue.js'
 
 /**
  * Of the changes of one environment that wait for a turn or for a listener. Some seconds of a busy environment: who is further behind begins afresh.
@@ -91,17 +92,31 @@ export class ChangeFeed {
    * Changes of the environment from now on, until `signal` aborts. Fails with ListenerLags when too much waits for the environment, and more for this
    * listener than for others.
    */
-  async *changes(environmentId: string, { kinds, customerId, signal }: ListenOptions): AsyncGenerator<ChangeMessage, void> {
+  changes(environmentId: string, { kinds, customerId, signal }: ListenOptions): AsyncGenerator<ChangeMessage, void> {
+    const isWanted = (message: PushedMessage): message is ChangeMessage =>
+      message.kind !== 'alert' && kinds.includes(message.kind) && (customerId === null || message.customerId === customerId)
+    return this.#listen(environmentId, isWanted, signal)
+  }
+
+  /** The same for thresholds that are reached. */
+  alerts(environmentId: string, signal: AbortSignal): AsyncGenerator<AlertMessage, void> {
+    return this.#listen(environmentId, (message): message is AlertMessage => message.kind === 'alert', signal)
+  }
+
+  async *#listen<Message extends PushedMessage>(
+    environmentId: string,
+    isWanted: (message: PushedMessage) => message is Message,
+    signal: AbortSignal,
+  ): AsyncGenerator<Message, void> {
     const channel = this.#open(environmentId)
     const queue = new ChangeQueue((bytes) => {
       channel.waitingBytes += bytes
     })
-    const isWanted = (change: ChangeMessage) => kinds.includes(change.kind) && (customerId === null || change.customerId === customerId)
     channel.listeners.set(queue, isWanted)
     signal.addEventListener('abort', queue.end, { once: true })
     if (signal.aborted) queue.end()
     try {
-      for (let change = await queue.take(); change; change = await queue.take()) yield change
+      for (let change = await queue.take(); change; change = await queue.take()) yield change as Message
     } finally {
       queue.end()
       channel.listeners.delete(queue)
@@ -159,7 +174,7 @@ export class ChangeFeed {
     const bytes = bytesOf(text)
     channel.waitingBytes -= bytes
     try {
-      const waiting = { change: JSON.parse(text) as ChangeMessage, bytes, holders: 0 }
+      const waiting = { change: JSON.parse(text) as PushedMessage, bytes, holders: 0 }
       for (const [queue, isWanted] of channel.listeners) if (isWanted(waiting.change)) queue.add(waiting)
     } catch (error) {
       this.#log.error({ err: error, channel: name }, 'change message could not be read')
@@ -228,7 +243,7 @@ interface Channel {
   environmentId: string
   holders: number
   /** Those who listen, each with what it wants to hear of. */
-  listeners: Map<ChangeQueue, (change: ChangeMessage) => boolean>
+  listeners: Map<ChangeQueue, (message: PushedMessage) => boolean>
   /** Not read yet. */
   texts: string[]
   /** Of these and of what listeners have not taken, estimated. */

@@ -1,8 +1,12 @@
+import type { AlertMessage } from '../../updates/wire/alert-message.js'
 import type { ChangeMessage } from '../../updates/wire/change-message.js'
+
+/** What the channel of an environment carries. */
+export type PushedMessage = ChangeMessage | AlertMessage
 
 /** A change as it waits for those who listen; held once, however many they are. */
 export interface WaitingChange {
-  change: ChangeMessage
+  change: PushedMessage
   bytes: number
   /** Queues that it is in. */
   holders: number
@@ -44,7 +48,7 @@ export class ChangeQueue {
   }
 
   /** Undefined: it has ended. Fails with ListenerLags. */
-  async take(): Promise<ChangeMessage | undefined> {
+  async take(): Promise<PushedMessage | undefined> {
     while (!this.#isEnded) {
       const waiting = this.#changes.shift()
       if (waiting) {

@@ -221,6 +221,7 @@ export class Push {
       turns,
       listening: {
         changes: (kinds) => feed.changes(environmentId, { kinds, customerId, signal }),
+        alerts: () => feed.alerts(environmentId, signal),
         missedSince: (position) => stream.since(environmentId, position),
       },
     })

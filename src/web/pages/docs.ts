@@ -38,7 +38,7 @@ const sections: readonly (readonly [title: string, names: readonly string[]])[] 
   ['Start', [firstPage]],
   ['Clients', ['clients', 'server-sdk', 'sidecar', 'edge', 'persistent-cache']],
   ['Recipes', ['recipes', 'subscription-year']],
-  ['How it works', ['catalog', 'subscriptions', 'events', 'billing', 'webhooks']],
+  ['How it works', ['catalog', 'subscriptions', 'events', 'billing', 'webhooks', 'alerts']],
   ['Reference', ['graphql-api', 'reference', 'errors', 'unsupported-fields']],
   ['Operation', ['deploying', 'operations', 'scaling', 'reliability', 'security', 'benchmarks', 'cost']],
 ]

@@ -20,8 +20,12 @@ const keyOf = async (customer: MutatedCustomer) =>
 const hooks = (url = 'https://example.com/hooks?token=t') => ({ input: { url } })
 const endpointOf = async (customer: MutatedCustomer) => (await customer.mutate('createWebhookEndpoint', hooks())).endpoint.id as string
 
+const alert = { input: { featureId: 'calls', thresholds: [{ kind: 'SHARE', value: 80 }] } }
+const alertOf = async (customer: MutatedCustomer) => (await customer.mutate('createAlert', alert)).id as string
+
 /** What the rest of the mutations of the schema is tried with. */
 export const further: Record<string, OwnScenario> = {
+  createAlert: { variables: () => alert },
   createApiKey: { variables: ({ name }) => ({ input: { environmentRefId: name, kind: 'CLIENT', name: 'browser' } }) },
   createEnvironment: { variables: ({ name }) => ({ input: { refId: `${name}-other` } }) },
   createOneCoupon: { variables: () => ({ input: { refId: 'ten', name: 'Ten', percentOff: 10 } }) },
@@ -33,6 +37,7 @@ export const further: Record<string, OwnScenario> = {
       return { input: { subscriptionId: 'sub', destinationCustomerId: 'parent' } }
     },
   },
+  deleteAlert: { variables: async (customer) => ({ input: { id: await alertOf(customer) } }) },
   deleteWebhookEndpoint: { variables: async (customer) => ({ input: { id: await endpointOf(customer) } }) },
   disablePersistentCache: {
     variables: async (customer) => {
@@ -84,6 +89,7 @@ export const further: Record<string, OwnScenario> = {
   setPaymentMethod: { variables: () => ({ input: { customerId: 'acme', reference: 'pm_secret' } }) },
   setTaxRate: { variables: () => ({ input: { id: 'vat', displayName: 'VAT', percentage: 19 } }) },
   testWebhookEndpoint: { variables: async (customer) => ({ input: { id: await endpointOf(customer) } }) },
+  updateAlert: { variables: async (customer) => ({ input: { id: await alertOf(customer), hysteresisPercent: 10 } }) },
   updateWebhookEndpoint: {
     variables: async (customer) => ({
       input: { id: await endpointOf(customer), isPaused: true, ...hooks('https://example.com/hooks?token=u').input },
@@ -133,6 +139,7 @@ export const expected: Record<string, string[]> = {
   archiveCustomer: ['KEY ENV: SUBSCRIPTION … cancelReason cancellationDate effectiveEndDate status', 'KEY ENV: CUSTOMER acme deletedAt'],
   cancelSchedule: ['KEY ENV: SUBSCRIPTION sub cancellationDate effectiveEndDate'],
   cancelSubscription: ['KEY ENV: SUBSCRIPTION sub cancelReason cancellationDate effectiveEndDate status'],
+  createAlert: ['KEY ENV: ALERT … made'],
   createApiKey: ['OPERATOR operator: API_KEY … made'],
   createEnvironment: ['OPERATOR operator: ENVIRONMENT ENV-other made'],
   createOneCoupon: ['KEY ENV: COUPON ten made'],
@@ -151,6 +158,7 @@ export const expected: Record<string, string[]> = {
   ],
   createWebhookEndpoint: ['KEY ENV: WEBHOOK_ENDPOINT … made'],
   delegateSubscriptionToCustomer: ['KEY ENV: SUBSCRIPTION sub payingCustomer'],
+  deleteAlert: ['KEY ENV: ALERT … gone'],
   deleteWebhookEndpoint: ['KEY ENV: WEBHOOK_ENDPOINT … gone'],
   disablePersistentCache: ['OPERATOR operator: ENVIRONMENT ENV hasPersistentCache'],
   enablePersistentCache: ['OPERATOR operator: ENVIRONMENT ENV hasPersistentCache'],
@@ -201,6 +209,7 @@ export const expected: Record<string, string[]> = {
   transferSubscriptionToResource: ['KEY ENV: SUBSCRIPTION sub resourceId'],
   unarchiveCustomer: ['KEY ENV: CUSTOMER acme deletedAt'],
   updateOneCustomer: ['KEY ENV: CUSTOMER acme timezone'],
+  updateAlert: ['KEY ENV: ALERT … hysteresisPercent'],
   updateWebhookEndpoint: ['KEY ENV: WEBHOOK_ENDPOINT … status urlRest'],
   updateOneSubscription: [
     'KEY ENV: SUBSCRIPTION sub addons',

@@ -201,16 +201,19 @@ export const scenarios: Record<string, Scenario> = {
 const asks = 'answers what would be, and changes nothing'
 const later = 'is answered before it is done: workers do it, and deliver it'
 const webhooks = 'is about who hears of events, and changes none of what they tell'
+const alerts = 'is about what is told of usage, and changes none of it'
 const operators = 'is the operator’s, about no customer'
 const money = 'is about money: access follows when it is paid, or when time makes its end due'
 
 /** Those that change nothing that is read of usage and holdings when they have answered, and why. */
 export const unchanging: Record<string, string> = {
+  createAlert: alerts,
   createApiKey: operators,
   createEnvironment: operators,
   createOneCoupon: money,
   createWebhookEndpoint: webhooks,
   delegateSubscriptionToCustomer: money,
+  deleteAlert: alerts,
   deleteWebhookEndpoint: webhooks,
   disablePersistentCache: operators,
   enablePersistentCache: operators,
@@ -233,6 +236,7 @@ export const unchanging: Record<string, string> = {
   setPaymentMethod: money,
   setTaxRate: money,
   testWebhookEndpoint: webhooks,
+  updateAlert: alerts,
   updateWebhookEndpoint: webhooks,
   warmPersistentCache: 'tells a cache again what it should know already',
 }

@@ -118,6 +118,15 @@ export const exceptions: readonly Exception[] = [
     ],
   },
   {
+    what: 'Customers whose alerts and entitlements are to be evaluated, and rounds of all of them; usage that starts again; old crossings',
+    why: 'looked for by the workers, some of each environment in turn; what is read and written then is by environment',
+    statements: [
+      sweep('WITH RECURSIVE busy AS ( (SELECT environment_id FROM customer_evaluation', 'customer_evaluation'),
+      lock('SELECT environment_id, after_id, rounds FROM evaluation_round', 'evaluation_round'),
+      sweep('DELETE FROM alert_crossing AS crossing USING ( SELECT environment_id, id FROM alert_crossing', 'alert_crossing'),
+    ],
+  },
+  {
     what: 'Trials that end soon',
     why: 'looked for in all environments that hear of it; each is told by environment',
     statements: [sweep('AND s.told_trial_end IS DISTINCT FROM', 'subscription')],

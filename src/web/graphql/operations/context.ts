@@ -21,6 +21,7 @@ import type { Clock, EpochMs } from '../../../kernel/clock.js'
 import { invalidInput } from '../../../kernel/problem.js'
 import { type Patience, patienceOf } from '../../../metering/intake/patience.js'
 import type { UsageService } from '../../../metering/intake/service.js'
+import type { AlertService } from '../../../notifications/alerts/service.js'
 import type { WebhookService } from '../../../notifications/webhooks/service.js'
 import type { CustomerService } from '../../../provisioning/customers.js'
 import type { SubscriptionProvisioning } from '../../../provisioning/subscriptions.js'
@@ -36,6 +37,7 @@ import type { TransferService } from '../../../subscription/use-cases/transfer.j
 import type { Warmings } from '../../../updates/deliver/warmings.js'
 import type { AskedFreshness } from '../../../updates/held/fresh-reads.js'
 import type { CatchUp } from '../../../updates/stream/change-stream.js'
+import type { AlertMessage } from '../../../updates/wire/alert-message.js'
 import type { ChangeMessage } from '../../../updates/wire/change-message.js'
 import type { Identity } from '../../access/auth.js'
 import { type CatalogLoaders, createCatalogLoaders } from './catalog-loaders.js'
@@ -45,6 +47,7 @@ import type { Turns } from './turns.js'
 export interface Services {
   /** The database's. */
   clock: Clock
+  alerts: AlertService
   auditLog: AuditLog
   billing: BillingSync
   billingProvider: BuiltinProvider
@@ -103,6 +106,8 @@ export interface RequestContext {
   forgetLoaded(): void
   /** What subscriptions listen to: changes of these kinds that the identity may see, from now on, until `signal` aborts. */
   changes(kinds: readonly ChangeKind[]): AsyncIterable<ChangeMessage>
+  /** Thresholds of alerts that are reached from now on, until `signal` aborts. */
+  alerts(): AsyncIterable<AlertMessage>
   /** What changed in the environment after a position of its change stream; null: the reader knows none. */
   missedSince(position: string | null): Promise<CatchUp>
 }
@@ -145,7 +150,7 @@ export interface ContextFacts {
   turns?: Turns | null
   freshness?: AskedFreshness | undefined
   /** Absent: there is nothing to listen to. */
-  listening?: Pick<RequestContext, 'changes' | 'missedSince'>
+  listening?: Pick<RequestContext, 'alerts' | 'changes' | 'missedSince'>
 }
 
 class OperationContext implements RequestContext {
@@ -156,6 +161,7 @@ class OperationContext implements RequestContext {
   readonly now: EpochMs
   readonly turns: Turns | null
   readonly freshness: AskedFreshness | undefined
+  readonly alerts: RequestContext['alerts']
   readonly changes: RequestContext['changes']
   readonly missedSince: RequestContext['missedSince']
   readonly #operation: ContextFacts['operation']
@@ -170,6 +176,7 @@ class OperationContext implements RequestContext {
     this.turns = turns
     this.freshness = freshness
     this.#operation = operation
+    this.alerts = listening.alerts
     this.changes = listening.changes
     this.missedSince = listening.missedSince
   }
@@ -205,7 +212,7 @@ export const createContext = (facts: ContextFacts): RequestContext => new Operat
 const refuse = (): never => {
   throw invalidInput('Subscriptions are served over WebSocket')
 }
-const notListening = { changes: refuse, missedSince: refuse }
+const notListening = { alerts: refuse, changes: refuse, missedSince: refuse }
 
 /** How many customers a coupon is answered with: the first page of a list. */
 const shownCustomers = 10

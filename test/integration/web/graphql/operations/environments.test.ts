@@ -2,6 +2,10 @@ import { expect } from 'chai'
 import type { GraphQLObjectType } from 'graphql'
 import { type Client, createClient } from 'graphql-ws'
 import { WebSocket } from 'ws'
+import * as decimal from '../../../../../src/kernel/decimal.js'
+import { announceOver } from '../../../../../src/notifications/alerts/announcing.js'
+import { silentLogger } from '../../../../../src/platform/logger.js'
+import type { AlertMessage } from '../../../../../src/updates/wire/alert-message.js'
 import { operatorFields, operatorsToo } from '../../../../../src/web/access/auth.js'
 import { createSchema } from '../../../../../src/web/graphql/schema.js'
 import { eventually } from '../../../../support/eventually.js'
@@ -121,7 +125,28 @@ describe('an operation with the identifiers of another environment', function ()
         entitlements: [{ feature: `${name}-calls`, limit, resetPeriod: 'MONTH' }],
       }
       await must(environment, 'mutation ($input: JSON!) { applyCatalog(input: $input) { action } }', { input: { plans: [plan] } })
+      announceOver({ redis: platform.redis, prefix: platform.queues.prefix, log: silentLogger() })([alertOf(environment, name)])
     }
+    const alertOf = ({ id }: TestEnvironment, name: string): AlertMessage => ({
+      v: 1,
+      kind: 'alert',
+      environmentId: id,
+      customerId: `${name}-customer`,
+      crossing: {
+        id: `${name}-crossing`,
+        alertId: `${name}-alert`,
+        customerId: `${name}-customer`,
+        resourceId: null,
+        featureId: `${name}-calls`,
+        subscriptionId: null,
+        threshold: { kind: 'SHARE', value: decimal.fromNumber(80) },
+        usage: decimal.fromNumber(8),
+        limit: decimal.fromNumber(10),
+        periodStart: null,
+        periodEnd: null,
+        reachedAt: 0,
+      },
+    })
     let count = 0
     // Nobody hears anything of credits, which there are none of.
     const heard = Object.keys(schema.getSubscriptionType()!.getFields()).filter((field) => field !== 'creditBalanceUpdated')

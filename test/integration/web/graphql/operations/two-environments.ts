@@ -83,6 +83,9 @@ async function fill({ prisma }: WholePlatform, environment: TestEnvironment, nam
   await must(environment, 'mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) { secret } }', {
     input: { url: `https://${name}.example.com`, description: `${name} hidden hooks` },
   })
+  await must(environment, 'mutation ($input: CreateAlertInput!) { createAlert(input: $input) { id } }', {
+    input: { featureId: `${name}-calls`, description: `${name} hidden alert`, thresholds: [{ kind: 'AMOUNT', value: 1 }] },
+  })
   await must(environment, 'mutation ($input: CustomerInput!) { createOneCustomer(input: $input) { id } }', {
     input: { customerId, ...facts },
   })
@@ -121,6 +124,7 @@ async function idsOf({ app, prisma }: WholePlatform, environment: TestEnvironmen
     customer: (await prisma.customer.findFirstOrThrow(where)).id,
     subscription: (await prisma.subscription.findFirstOrThrow(where)).id,
     feature: (await prisma.feature.findFirstOrThrow(where)).id,
+    alert: (await prisma.alert.findFirstOrThrow(where)).id,
     endpoint: (await prisma.webhookEndpoint.findFirstOrThrow(where)).id,
     key: (await prisma.apiKey.findFirstOrThrow(where)).id,
     import: (await prisma.importJob.findFirstOrThrow(where)).id,

@@ -1,0 +1,101 @@
+import type pg from 'pg'
+import type { EpochMs } from '../../../kernel/clock.js'
+import * as decimal from '../../../kernel/decimal.js'
+import { type Db, Prisma } from '../../../platform/postgres.js'
+import type { ThresholdKind } from '../rules/alert.js'
+import type { CrossingDecision, OpenCrossing, ReachedThreshold } from '../rules/crossings.js'
+
+/** What is known to be reached, by customer (our id). */
+export async function findOpenCrossings(
+  db: Db,
+  environmentId: string,
+  customerIds: readonly string[],
+): Promise<Map<string, OpenCrossing[]>> {
+  const rows = await db.alertCrossing.findMany({
+    where: { environmentId, customerId: { in: [...customerIds] }, endedAt: null },
+    orderBy: [{ reachedAt: 'asc' }, { id: 'asc' }],
+  })
+  const open = new Map<string, OpenCrossing[]>()
+  for (const { id, alertId, customerId, resourceId, subjectId, thresholdKind, thresholdValue, periodStart } of rows) {
+    const threshold = { kind: thresholdKind as ThresholdKind, value: decimal.fromText(thresholdValue.toFixed()) }
+    const crossing = { id, alertId, resourceId, subjectId, threshold, periodStart: periodStart?.getTime() ?? null }
+    open.set(customerId, [...(open.get(customerId) ?? []), crossing])
+  }
+  return open
+}
+
+export interface NewCrossing extends ReachedThreshold {
+  id: string
+}
+
+/** In the transaction that holds the customer's state row. */
+export async function recordCrossings(
+  db: Db,
+  { environmentId, customerId, now }: { environmentId: string; customerId: string; now: EpochMs },
+  { reached, ended }: { reached: readonly NewCrossing[]; ended: CrossingDecision['ended'] },
+): Promise<void> {
+  const at = new Date(now)
+  if (ended.length > 0)
+    await db.$executeRaw(Prisma.sql`
+      UPDATE alert_crossing AS crossing SET ended_at = ${at}, end_reason = given.reason
+      FROM unnest(${ended.map(({ crossing }) => crossing.id)}::uuid[], ${ended.map(({ reason }) => reason)}::text[]) AS given (id, reason)
+      WHERE crossing.environment_id = ${environmentId}::uuid AND crossing.id = given.id`)
+  if (reached.length > 0)
+    await db.alertCrossing.createMany({
+      data: reached.map(({ id, alert, threshold, holder, standing }) => ({
+        environmentId,
+        id,
+        alertId: alert.id,
+        customerId,
+        resourceId: holder.resource?.id ?? null,
+        subjectId: standing.subject.id,
+        thresholdKind: threshold.kind,
+        thresholdValue: threshold.value,
+        usage: standing.usage,
+        usageLimit: standing.limit,
+        periodStart: standing.periodStart === null ? null : new Date(standing.periodStart),
+        periodEnd: standing.periodEnd === null ? null : new Date(standing.periodEnd),
+        reachedAt: at,
+      })),
+    })
+}
+
+/** Customers (our ids) with something reached in a period that is over by now, by environment. */
+export async function findEndedPeriods(pool: pg.Pool, limit: number): Promise<{ environmentId: string; customerIds: string[] }[]> {
+  const { rows } = await pool.query<{ environmentId: string; customerIds: string[] }>({
+    name: 'alerts_find_ended_periods',
+    text: `
+      SELECT environment.id AS "environmentId", array_agg(DISTINCT over.customer_id) AS "customerIds"
+      FROM environment CROSS JOIN LATERAL (
+        SELECT customer_id FROM alert_crossing AS crossing
+        WHERE crossing.environment_id = environment.id AND crossing.ended_at IS NULL
+          AND crossing.period_end <= to_timestamp(environment_clock(environment.id) / 1000.0)
+          AND NOT EXISTS (
+            SELECT FROM customer_evaluation AS evaluation
+            WHERE evaluation.environment_id = environment.id AND evaluation.customer_id = crossing.customer_id)
+        ORDER BY crossing.period_end LIMIT $1::int
+      ) AS over
+      WHERE environment.watches_usage GROUP BY environment.id`,
+    values: [limit],
+  })
+  return rows
+}
+
+/** Forgets what ended so many days ago, in a lot; answers how many. */
+export async function deleteOldCrossings(db: Db, { days, limit }: { days: number; limit: number }): Promise<number> {
+  return db.$executeRaw(Prisma.sql`
+    DELETE FROM alert_crossing AS crossing USING (
+      SELECT environment_id, id FROM alert_crossing
+      WHERE ended_at IS NOT NULL AND created_at < clock_timestamp() - make_interval(days => ${days}) ORDER BY created_at LIMIT ${limit}
+    ) AS old
+    WHERE crossing.environment_id = old.environment_id AND crossing.id = old.id`)
+}
+
+/** In lots, so that no statement takes long. */
+export async function deleteCrossingsOf(db: Db, environmentId: string, alertId: string, limit: number): Promise<number> {
+  return db.$executeRaw(Prisma.sql`
+    DELETE FROM alert_crossing AS crossing USING (
+      SELECT id FROM alert_crossing WHERE environment_id = ${environmentId}::uuid AND alert_id = ${alertId}::uuid LIMIT ${limit}
+    ) AS gone
+    WHERE crossing.environment_id = ${environmentId}::uuid AND crossing.id = gone.id`)
+}
