@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Life } from '../../src/platform/process.js'
 import { note, runProgram } from '../support/program.js'
+import { alerts } from './alerts.js'
 import { estimateBenchmark } from './billing/estimate.js'
 import { cache } from './cache.js'
 import { cost } from './cost/cost.js'
@@ -13,6 +14,7 @@ import { findPrograms } from './harness/programs.js'
 import { ingest } from './metering/ingest.js'
 import { ingestLong } from './metering/ingest-long.js'
 import { report } from './metering/report.js'
+import { scaling } from './scaling.js'
 import { sdk } from './sdk.js'
 import { sidecar } from './sidecar.js'
 import { sidecarChanges } from './sidecar-changes.js'
@@ -40,6 +42,8 @@ const benchmarks: readonly Benchmark[] = [
   soak,
   soakRestart,
   tenants,
+  scaling,
+  alerts,
 ]
 
 const namesOf = (some: readonly Benchmark[]) => some.map(({ name }) => name).join(' and ')

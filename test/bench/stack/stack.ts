@@ -45,8 +45,16 @@ export interface Stack {
   restartPostgres(how: 'fast' | 'immediate'): Promise<void>
 }
 
-/** Those of the Procfile that usage goes through. */
-export type ProcessName = 'web' | 'sidecar' | 'usage-ingestion' | 'event-aggregation' | 'cache-invalidation' | 'queue-consumption'
+/** Those of the Procfile that usage, and what is told of it, go through. */
+export type ProcessName =
+  | 'web'
+  | 'sidecar'
+  | 'usage-ingestion'
+  | 'event-aggregation'
+  | 'cache-invalidation'
+  | 'queue-consumption'
+  | 'alert-evaluation'
+  | 'webhook-delivery'
 
 /** Starts the services (those of BENCH_DATABASE_URL and BENCH_REDIS_URL, else of a test run, when set), migrates and applies the catalog. All ends with `life`. */
 export async function startStack(life: Life, catalog: object, { isOwn = false }: { isOwn?: boolean } = {}): Promise<Stack> {

@@ -43,6 +43,21 @@ describe('a door', () => {
     await Promise.all(calls)
   })
 
+  it('sends one batch of an environment at a time while another one sends too', async () => {
+    const { jobs, send, answer, settle } = openDoor()
+    const calls = [send(1, undefined, 'customer', 'quiet')]
+    await settle()
+    for (let n = 0; n < 4; n++) calls.push(send(40, undefined, 'customer', 'loud'))
+    await settle()
+    expect(jobs.map(({ environmentId }) => environmentId)).to.deep.equal(['quiet', 'loud'])
+    for (let answered = 0; answered < 5; answered++) {
+      answer(jobs[answered]!)
+      await settle()
+    }
+    await Promise.all(calls)
+    expect(jobs.map(({ environmentId }) => environmentId)).to.deep.equal(['quiet', 'loud', 'loud', 'loud', 'loud'])
+  })
+
   it('has no more than two slow ones of an environment without an answer while another one sends too', async () => {
     const { jobs, send, answer, settle } = openDoor()
     const calls = [send(1, undefined, 'customer', 'quiet')]
