@@ -285,9 +285,10 @@ export class ApiSource implements EntitlementSource {
   }
 }
 
-/** It was right until then for certain, or not even so long. */
+/** Something changed after `since`, of which what was read later knows. */
 function suspect(entry: CacheEntry, since: EpochMs): void {
-  entry.suspectSince = Math.min(entry.suspectSince ?? since, since)
+  const rightUntil = Math.max(since, entry.fetchedAt)
+  entry.suspectSince = Math.min(entry.suspectSince ?? rightUntil, rightUntil)
 }
 
 /** The entry with a state that says no more about its freshness. */
