@@ -116,9 +116,12 @@ export class ExternalCacheReader {
   }
 }
 
-/** Where the usages that are asked for are among all: of one feature none when it is not held, or has none. */
-function usagesOf({ features, usageKeys }: Remembered, featureId: string | undefined): [from: number, to: number] {
-  if (featureId === undefined) return [0, usageKeys.length]
+/**
+ * Where the usages that are asked for are among all: of one feature none when it is not held, or has none. What is a miss may be one for want of any of them, so
+ * that all are asked for.
+ */
+function usagesOf({ features, usageKeys, state }: Remembered, featureId: string | undefined): [from: number, to: number] {
+  if (featureId === undefined || state === null) return [0, usageKeys.length]
   const position = features.metered.findIndex(({ calculatedEntitlement: { feature } }) => feature.id === featureId)
   return position === -1 ? [0, 0] : [position * 2, position * 2 + 2]
 }

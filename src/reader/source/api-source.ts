@@ -285,12 +285,13 @@ export class ApiSource implements EntitlementSource {
   }
 }
 
-/** The entry with a state that says no more about its freshness. */
-/** It was right until then for certain, or not even so long. */
+/** Something changed after `since`, of which what was read later knows. */
 function suspect(entry: CacheEntry, since: EpochMs): void {
-  entry.suspectSince = Math.min(entry.suspectSince ?? since, since)
+  const rightUntil = Math.max(since, entry.fetchedAt)
+  entry.suspectSince = Math.min(entry.suspectSince ?? rightUntil, rightUntil)
 }
 
+/** The entry with a state that says no more about its freshness. */
 function replaceState(entry: CacheEntry, state: CachedState): CacheEntry {
   return { ...toEntry(state, entry.epoch, entry.fetchedAt), suspectSince: entry.suspectSince, refreshNotBefore: entry.refreshNotBefore }
 }

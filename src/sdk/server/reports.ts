@@ -5,7 +5,7 @@ import type { SentEvent, SentReport } from '../../reader/api/client.js'
 import { fromTime, type ReportUsageJson } from '../../reader/api/messages.js'
 import type { EntitlementSource } from '../../reader/source/source.js'
 import { toTollgateError } from '../error.js'
-import type { CallOptions, ReportedUsage, UsageEvent, UsageReport } from '../types.js'
+import type { CallOptions, Dimensions, ReportedUsage, UsageEvent, UsageReport } from '../types.js'
 import { toOwner } from './checks.js'
 import type { PendingUsage } from './pending-usage.js'
 
@@ -114,6 +114,7 @@ export class Reports {
 function toSentReport(report: UsageReport, path: string): SentReport {
   return checked(() => {
     if (!Number.isFinite(report.value)) throw invalidInput(`${path}.value is not a finite number`, { path: `${path}.value` })
+    checkDimensions(report.dimensions, `${path}.dimensions`)
     return {
       ...toOwner(report, `${path}.`),
       featureId: checkRefId(report.featureId, `${path}.featureId`),
@@ -129,11 +130,7 @@ function toSentReport(report: UsageReport, path: string): SentReport {
 /** @throws TollgateError for what cannot be sent; the API checks the rest */
 export function toSentEvent(event: NewEvent, path: string): SentEvent {
   return checked(() => {
-    for (const [name, value] of Object.entries(event.dimensions ?? {})) {
-      // JSON would make null of it.
-      if (typeof value === 'number' && !Number.isFinite(value))
-        throw invalidInput(`${path}.dimensions.${name} is not a finite number`, { path: `${path}.dimensions.${name}` })
-    }
+    checkDimensions(event.dimensions, `${path}.dimensions`)
     return {
       ...toOwner(event, `${path}.`),
       eventName: checkRefId(event.eventName, `${path}.eventName`),
@@ -142,6 +139,17 @@ export function toSentEvent(event: NewEvent, path: string): SentEvent {
       timestamp: toIso(event.timestamp, `${path}.timestamp`),
     }
   })
+}
+
+/** JSON makes null of a number that is not finite, and fails on what is none of its values. */
+function checkDimensions(dimensions: Dimensions | undefined, path: string): void {
+  for (const [name, value] of Object.entries(dimensions ?? {}) as [string, unknown][]) {
+    const at = `${path}.${name}`
+    if (typeof value === 'number' && !Number.isFinite(value)) throw invalidInput(`${at} is not a finite number`, { path: at })
+    // null is the same as a missing one.
+    if (!['string', 'number', 'boolean', 'undefined'].includes(typeof value) && value !== null)
+      throw invalidInput(`${at} is no string, number or boolean`, { path: at })
+  }
 }
 
 function checked<T>(read: () => T): T {

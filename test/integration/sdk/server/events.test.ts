@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type ClientOptions, createClient, type TollgateClient } from '../../../../src/sdk/server/index.js'
+import { type ClientOptions, createClient, type TollgateClient, TollgateError } from '../../../../src/sdk/server/index.js'
 import { FakeApi } from '../../../contract/grpc/fake-api.js'
 import { until } from '../../../contract/grpc/harness.js'
 
@@ -107,6 +107,10 @@ describe('tracked events of the server SDK', () => {
     await start({ flushIntervalMs: 60_000 })
     expect(() => client.trackEvents([event('ok'), { ...event('bad'), customerId: '' }])).to.throw('events[1].customerId')
     expect(() => client.trackEvents([{ ...event('bad'), dimensions: { size: Number.NaN } }])).to.throw('dimensions.size')
+    for (const size of [1n, { of: 1 }, [1], () => 1] as unknown as number[])
+      expect(() => client.trackEvents([event('ok'), { ...event('bad'), dimensions: { size } }]), typeof size)
+        .to.throw(TollgateError, 'events[1].dimensions.size')
+        .with.property('code', 'INVALID_ARGUMENT')
     expect(client.figures().bufferedEvents).to.equal(0)
   })
 })

@@ -170,6 +170,15 @@ describe('server SDK', () => {
   describe('reports', () => {
     const sentKeys = () => api.operations.flatMap(({ variables }) => variables.input?.idempotencyKey ?? [])
 
+    it('are refused, and not sent, with dimensions that JSON does not have', async () => {
+      await start()
+      for (const size of [1n, Number.NaN, { of: 1 }] as unknown as number[]) {
+        const failure = await failureOf(client!.reportUsage({ ...usage, dimensions: { size } }))
+        expect(failure, typeof size).to.include({ code: 'INVALID_ARGUMENT' })
+      }
+      expect(sentKeys()).to.deep.equal([])
+    })
+
     it('once more what was not counted, under the same key', async () => {
       await start()
       api.next.push({ status: 503 }, 'breaks')

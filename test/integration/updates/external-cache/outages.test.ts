@@ -146,6 +146,20 @@ describe('outages around a persistent cache', function () {
     await whileChecked(() => sleep(1_000))
   })
 
+  it('the queue and the API are away: the cache answers, as long as its heart has beaten lately, and afterwards holds what came meanwhile', async () => {
+    await isCaughtUp()
+    chain.toQueue.cut()
+    chain.toApi.cut()
+    await whileChecked(async () => {
+      await chain.subscribe('umbrella', 'team')
+      await sleep(1_000)
+    })
+    chain.toApi.mend()
+    chain.toQueue.mend()
+    await agrees()
+    await isCaughtUp()
+  })
+
   it('the cache comes back empty: each check is answered, and it is filled again', async () => {
     await isCaughtUp()
     await chain.sql(`UPDATE cache_warming SET began_at = began_at - interval '2 minutes'`)

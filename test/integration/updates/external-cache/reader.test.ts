@@ -62,4 +62,18 @@ describe('reader of the external cache', () => {
       { numRuns: 100 },
     )
   }).timeout(60_000)
+
+  it('answers again about each feature once a usage that was lost is there, whichever it asks for', async () => {
+    const prefix = testRedisPrefix()
+    const cache = new ExternalCacheWriter({ redis, prefix, ttlSeconds: 60 })
+    const reader = new ExternalCacheReader({ redis, prefix, pool: new RightsPool() })
+    const held = state(5, [boolean('sso'), metered('calls', usage(3, 5)), metered('seats', usage(1, 5))])
+    await cache.writeState(held)
+    // As Redis does when its memory is full.
+    await redis.del(`${prefix}:c_acme:f_calls`, `${prefix}:c_acme:f_calls#timestamp`)
+    for (const featureId of ['sso', 'seats', 'calls']) expect(await seen(reader, featureId), featureId).to.equal(null)
+    await cache.writeState(held)
+    for (const featureId of ['sso', 'seats', 'calls']) expect(await seen(reader, featureId), featureId).to.have.length(1)
+    await redis.del(await redis.keys(`${prefix}:*`))
+  })
 })
