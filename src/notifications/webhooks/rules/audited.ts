@@ -42,6 +42,5 @@ const fieldsOf = ({ id, url, description, eventTypes, status, disabledReason, di
 /** Of what others may not see of a URL, which is also its path (some services know a caller by it), is told that it changed. */
 function urlFields(text: string): Fields {
   const { href, origin } = new URL(text)
-  const rest = href.slice(origin.length)
-  return { url: origin, urlRest: rest === '/' ? null : hidden(rest) }
+  return { url: origin, urlRest: href === `${origin}/` ? null : hidden(href) }
 }
