@@ -32,7 +32,7 @@ export const alerts: Benchmark = {
   async run({ seconds, life, note }) {
     const stack = await startStack(life, catalog)
     const count = reportsPerSecond * seconds
-    await addCustomers(stack, count, 'free')
+    await addCustomers(stack, count + 1, 'free')
     const heardAt = new Map<string, number>()
     const receiver = createServer((request, response) => {
       let text = ''
