@@ -138,12 +138,32 @@ function ofCommand({ name }: Command) {
 }
 
 class PlatformRedis extends Redis {
+  #isToEnd = false
+
   constructor(...given: [url: string, options: RedisOptions] | [options: RedisOptions]) {
     super(...(given as [string, RedisOptions]))
     endSocketTimeout(this)
+    this.on('end', () => this.#connectAgain())
+  }
+
+  /**
+   * ioredis gives up for ever when sentinels tell of another primary while it asks them for one (its failover detector ends the connection that is being made). Who is not
+   * told to end goes on.
+   */
+  #connectAgain(): void {
+    if (!this.options.sentinels || this.#isToEnd) return
+    setTimeout(() => {
+      if (!this.#isToEnd && this.status === 'end') this.connect().catch(() => undefined)
+    }, retryMs(1))
+  }
+
+  override disconnect(reconnect = false): void {
+    if (!reconnect) this.#isToEnd = true
+    super.disconnect(reconnect)
   }
 
   override sendCommand(...given: Parameters<Redis['sendCommand']>): unknown {
+    if (given[0].name === 'quit') this.#isToEnd = true
     this.#gather()
     return isTracing() ? inChildSpan(ofCommand(given[0]), () => super.sendCommand(...given)) : super.sendCommand(...given)
   }

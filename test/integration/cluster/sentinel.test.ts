@@ -84,4 +84,20 @@ describe('a Redis that sentinels watch, and nobody guards', function () {
       expect(await life.stop()).to.deep.equal([])
     }
   })
+
+  it('is found again when another primary is told of while it is asked for', async () => {
+    const life = new Life('sentinels', silentLogger())
+    try {
+      const client = openRedis(life, sentinels.url, 'request')
+      await client.ping()
+      // What its failover detector does, in the moment in which it connects again.
+      client.once('connecting', () => (client as unknown as { connector: { disconnect(): void } }).connector.disconnect())
+      client.disconnect(true)
+      await new Promise((ended) => client.once('end', ended))
+      await eventually('another connection', () => client.status === 'ready')
+      expect(await client.ping()).to.equal('PONG')
+    } finally {
+      expect(await life.stop()).to.deep.equal([])
+    }
+  })
 })
