@@ -12,7 +12,7 @@ import { startTestServices, type TestServices } from './services.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 /** After its last test mocha has this long to end; what still runs then was left open by a test. */
-const openHandlesMs = 10_000
+const openHandlesMs = 30_000
 const outputEndMs = 2_000
 /** More failed files than this are no accident. */
 const mostAgain = 8
