@@ -22,9 +22,4 @@ export class Crowd {
     const [last, before] = this.#seen
     return now - (last.owner === owner ? before : last).at < crowdedMs
   }
-
-  /** Whether several were seen in the last second. */
-  isCrowded(now: number): boolean {
-    return this.isAround(this.#seen[0].owner, now)
-  }
 }

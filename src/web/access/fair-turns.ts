@@ -1,9 +1,5 @@
-import { Crowd } from '../../kernel/crowd.js'
-
 /** What is done in one round of the event loop, at most: everybody else is served between the rounds. */
 const roundMs = 8
-/** The same while another owner is around: it is not to wait for so much. */
-const crowdedRoundMs = 2
 /** The clock is looked at before each turn; a round of more turns than this is shorter than `roundMs` all the same. */
 const turnsPerRound = 32
 
@@ -29,7 +25,6 @@ export class FairTurns {
   readonly #workedMs = new Map<string, number>()
   /** Who worked last without waiting, and since when: whatever is done until the next one comes is taken for its work. */
   #last: { owner: string; since: number } | null = null
-  readonly #crowd = new Crowd()
   readonly #now: () => number
 
   constructor(now = () => performance.now()) {
@@ -43,12 +38,7 @@ export class FairTurns {
     if (this.#last) this.#workedMs.set(this.#last.owner, (this.#workedMs.get(this.#last.owner) ?? 0) + now - this.#last.since)
     else setImmediate(() => this.#endOfRound())
     this.#last = { owner, since: now }
-    this.#crowd.see(owner, now)
-    return (this.#workedMs.get(owner) ?? 0) < this.#roundMs()
-  }
-
-  #roundMs(): number {
-    return this.#crowd.isCrowded(this.#now()) ? crowdedRoundMs : roundMs
+    return (this.#workedMs.get(owner) ?? 0) < roundMs
   }
 
   #endOfRound(): void {
@@ -75,7 +65,7 @@ export class FairTurns {
         this.#account()
         startedAt ??= this.#now()
         if (turn < turnsPerRound) {
-          if (this.#now() - startedAt < this.#roundMs()) this.#next()
+          if (this.#now() - startedAt < roundMs) this.#next()
           return
         }
         this.#isServing = false

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
 import { Problem } from '../../kernel/problem.js'
 import { tracedRequest } from '../../platform/context/traced-request.js'
@@ -48,16 +48,18 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
   ])
     if (middleware) koa.use(middleware)
 
+  const giveUp = (response: ServerResponse, path: string, error: unknown) => {
+    log.error({ err: error, path }, 'request failed')
+    response.destroy()
+  }
   const answerOthers = koa.callback()
   const server = createServer(headLimits, (request, response) => {
     // The hottest paths of the process go without Koa.
-    const giveUp = (path: string) => (error: unknown) => {
-      log.error({ err: error, path }, 'request failed')
-      response.destroy()
-    }
-    if (edge.isFor(request)) return void edge.answer(request, response).catch(giveUp('/v1'))
+    if (edge.isFor(request)) return void edge.answer(request, response).catch((error: unknown) => giveUp(response, '/v1', error))
     if (request.method !== 'POST' || !isGraphql(request)) return void answerOthers(request, response)
-    tracedRequest('/graphql', request, response, () => answerGraphql(graphql, request, response)).catch(giveUp('/graphql'))
+    tracedRequest('/graphql', request, response, () => answerGraphql(graphql, request, response)).catch((error: unknown) =>
+      giveUp(response, '/graphql', error),
+    )
   })
   boundConnections(server, { limits: connections, trusted: graphql.trusted, metrics: life.metrics })
   socket.attach(server)

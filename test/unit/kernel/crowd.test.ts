@@ -4,14 +4,14 @@ import { Crowd } from '../../../src/kernel/crowd.js'
 describe('who else is around', () => {
   it('is whoever was seen in the last second, and never oneself', () => {
     const crowd = new Crowd()
-    expect([crowd.isAround('a', 0), crowd.isCrowded(0)]).to.deep.equal([false, false])
+    expect([crowd.isAround('a', 0)]).to.deep.equal([false])
     crowd.see('a', 0)
     crowd.see('a', 10)
-    expect([crowd.isAround('a', 10), crowd.isAround('b', 10), crowd.isCrowded(10)]).to.deep.equal([false, true, false])
+    expect([crowd.isAround('a', 10), crowd.isAround('b', 10)]).to.deep.equal([false, true])
     crowd.see('b', 500)
-    expect([crowd.isAround('a', 510), crowd.isAround('b', 510), crowd.isCrowded(510)]).to.deep.equal([true, true, true])
+    expect([crowd.isAround('a', 510), crowd.isAround('b', 510)]).to.deep.equal([true, true])
     crowd.see('b', 1_100)
-    expect([crowd.isAround('b', 1_100), crowd.isAround('a', 1_100), crowd.isCrowded(1_100)]).to.deep.equal([false, true, false])
+    expect([crowd.isAround('b', 1_100), crowd.isAround('a', 1_100)]).to.deep.equal([false, true])
     crowd.see('c', 1_200)
     expect(crowd.isAround('c', 1_200)).to.equal(true)
   })

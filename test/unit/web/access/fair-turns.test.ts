@@ -111,22 +111,6 @@ describe('turns of environments', () => {
     expect(turns.takeNow('noisy')).to.equal(true)
   })
 
-  it('are shorter while another environment is around', async () => {
-    let now = 0
-    const turns = new FairTurns(() => now)
-    const hasMore = async (ms: number) => {
-      await setImmediate()
-      turns.takeNow('noisy')
-      now += ms
-      return turns.takeNow('noisy')
-    }
-    expect(await hasMore(7)).to.equal(true)
-    turns.takeNow('quiet')
-    expect(await hasMore(3)).to.equal(false)
-    now += 1_000
-    expect(await hasMore(7)).to.equal(true)
-  })
-
   it('are not had at once by an environment that has something waiting', async () => {
     const turns = new FairTurns()
     const waiting = turns.take('noisy')
