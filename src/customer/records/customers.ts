@@ -86,12 +86,26 @@ export async function insertCustomerIfNew(
   createdAt: Date | undefined,
 ): Promise<Customer | null> {
   const couponGrantedAt = fields.couponId ? new Date(await readTime(db, environmentId)) : null
-  const [row] = await db.customer.createManyAndReturn({
-    data: [{ environmentId, id: newId(), refId, ...columns(fields), couponGrantedAt, createdAt }],
-    skipDuplicates: true,
-  })
+  const id = newId()
+  const { name = null, email = null, timeZone = null, billingCurrency = null, billingId = null } = fields
+  const { crmId = null, salesforceId = null, awsMarketplaceCustomerId = null, couponId = null, additionalMetaData = null } = fields
+  // Not by Prisma, which takes as long to make the statement as the database does to execute it.
+  const [row] = await db.$queryRaw<Pick<Row, 'additionalMetaData' | 'createdAt' | 'updatedAt'>[]>(Prisma.sql`
+    INSERT INTO customer (environment_id, id, ref_id, name, email, timezone, billing_currency, billing_id, crm_id, salesforce_id,
+      aws_marketplace_customer_id, coupon_id, coupon_granted_at, additional_meta_data, created_at, updated_at)
+    VALUES (${environmentId}::uuid, ${id}::uuid, ${refId}, ${name}, ${email}, ${timeZone}, ${billingCurrency}, ${billingId}, ${crmId}, ${salesforceId},
+      ${awsMarketplaceCustomerId}, ${couponId}::uuid, ${couponGrantedAt}, ${additionalMetaData && JSON.stringify(additionalMetaData)}::jsonb,
+      coalesce(${createdAt ?? null}::timestamptz(3), now()), now())
+    ON CONFLICT DO NOTHING
+    RETURNING additional_meta_data AS "additionalMetaData", created_at AS "createdAt", updated_at AS "updatedAt"`)
   if (!row) return null
-  const created = fromRow(row)
+  const created: Customer = {
+    ...{ id, refId, environmentId, name, email, timeZone, billingCurrency, billingId, crmId, salesforceId, awsMarketplaceCustomerId, couponId },
+    additionalMetaData: row.additionalMetaData as Customer['additionalMetaData'],
+    archivedAt: null,
+    createdAt: row.createdAt.getTime(),
+    updatedAt: row.updatedAt.getTime(),
+  }
   recordAudit(db, auditedCustomer(null, created))
   return created
 }
