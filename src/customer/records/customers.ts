@@ -100,7 +100,20 @@ export async function insertCustomerIfNew(
     RETURNING additional_meta_data AS "additionalMetaData", created_at AS "createdAt", updated_at AS "updatedAt"`)
   if (!row) return null
   const created: Customer = {
-    ...{ id, refId, environmentId, name, email, timeZone, billingCurrency, billingId, crmId, salesforceId, awsMarketplaceCustomerId, couponId },
+    ...{
+      id,
+      refId,
+      environmentId,
+      name,
+      email,
+      timeZone,
+      billingCurrency,
+      billingId,
+      crmId,
+      salesforceId,
+      awsMarketplaceCustomerId,
+      couponId,
+    },
     additionalMetaData: row.additionalMetaData as Customer['additionalMetaData'],
     archivedAt: null,
     createdAt: row.createdAt.getTime(),

@@ -5,9 +5,11 @@ import { text, UsageError, type Values } from '../../cli/input.js'
 import { isOfCluster, parseRedisAddress } from '../../platform/redis/address.js'
 import { isTagged } from '../../platform/redis/slots.js'
 import type { FetchState } from '../../updates/external-cache/apply.js'
+import { Feed } from '../../updates/external-cache/feed.js'
 import type { EntityId } from '../../updates/external-cache/keys.js'
 import { compareWithTruth, mend } from '../../updates/external-cache/mend.js'
 import { ExternalCacheWriter } from '../../updates/external-cache/writer.js'
+import type { Place } from '../../updates/wire/queue-message.js'
 import { type AdminContext, findEnvironment } from './context.js'
 
 /** As many as the database is asked at the same time: it has a platform to serve. */
@@ -37,14 +39,20 @@ export const cacheVerify: Command<AdminContext> = {
     sample: { type: 'string', help: 'looks at about so many of its entries instead of all' },
     mend: { type: 'boolean', help: 'writes the truth over what differs' },
   },
-  async run({ environments, entitlements, redisAt }, values) {
+  async run({ environments, entitlements, toldUpTo, redisAt }, values) {
     const { id: environmentId } = await findEnvironment(environments, values)
     const prefix = text(values['cache-prefix']) ?? defaultCachePrefix
     const url = urlOf(values)
     if (isOfCluster(url) && !isTagged(prefix))
       throw new UsageError('--cache-prefix must be in braces, as in {production}: --cache-url is of a Redis Cluster')
+    const redis = redisAt(url)
+    const feed = new Feed({ redis, prefix })
+    // In this order: what is told meanwhile is no difference.
+    const heard = await feed.heard()
+    const isDeaf = heard !== null && isBeyond(heard, await toldUpTo(environmentId))
+    if (isDeaf && values.mend === true) await feed.forget()
     const cache = new ExternalCacheWriter({
-      redis: redisAt(url),
+      redis,
       prefix,
       ttlSeconds: numberOf(values, 'cache-ttl') ?? usualTtlSeconds,
     })
@@ -58,13 +66,24 @@ export const cacheVerify: Command<AdminContext> = {
     const chosen = await choose(cache, numberOf(values, 'sample'))
     for (let start = 0; start < chosen.length; start += atOnce) await Promise.all(chosen.slice(start, start + atOnce).map(look))
     const left = differing.filter(({ isMended }) => isMended !== true)
+    const lines = [...differing.map(describe), summaryOf(chosen.length, differing.length, differing.length - left.length)]
     return {
-      text: [...differing.map(describe), summaryOf(chosen.length, differing.length, differing.length - left.length)].join('\n'),
-      json: { compared: chosen.length, differing },
-      hasDifferences: left.length > 0,
+      text: [
+        ...(isDeaf ? [deafness + (values.mend === true ? ' (mended: it reads everything anew within minutes)' : '')] : []),
+        ...lines,
+      ].join('\n'),
+      json: { compared: chosen.length, differing, isDeaf },
+      hasDifferences: left.length > 0 || (isDeaf && values.mend !== true),
     }
   },
 }
+
+/** Only a message that is not the platform's can have said so. */
+const isBeyond = (heard: Place, told: Place | null): boolean =>
+  told === null || heard.epoch > told.epoch || (heard.epoch === told.epoch && heard.sequence > told.sequence)
+
+const deafness =
+  'The cache has heard of messages that the platform has not sent, and so takes none of the platform’s: was something else put into its queue, or is it the cache of another environment?'
 
 /** All, or as many by chance: each with the same chance, whatever the cache tells first. */
 async function choose(cache: ExternalCacheWriter, most = Number.POSITIVE_INFINITY): Promise<EntityId[]> {

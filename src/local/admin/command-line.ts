@@ -27,6 +27,7 @@ import { openRedis } from '../../platform/redis.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
 import { startMigrations } from '../../subscription/records/migrations.js'
 import { loadOpenSubscriptions } from '../../subscription/records/subscriptions.js'
+import { placeOfFeed } from '../../updates/deliver/feed-epochs.js'
 import { commands } from './commands.js'
 import type { AdminContext } from './context.js'
 
@@ -142,6 +143,7 @@ async function withServices(
       write,
       environments,
       entitlements,
+      toldUpTo: (environmentId) => placeOfFeed(pool, environmentId),
       redisAt: (url) => openRedis(life, url, 'request'),
       catalog,
       clock,

@@ -10,6 +10,7 @@ import type { Clock } from '../../kernel/clock.js'
 import type { WebhookService } from '../../notifications/webhooks/service.js'
 import type { DeadLetters } from '../../platform/dead-letters.js'
 import type { Redis } from '../../platform/redis.js'
+import type { Place } from '../../updates/wire/queue-message.js'
 
 /** What the commands of an operator work with. */
 export interface AdminContext {
@@ -27,6 +28,8 @@ export interface AdminContext {
   queuePrefix: string
   environments: EnvironmentService
   entitlements: Pick<EntitlementService, 'state'>
+  /** Up to where the queue of the environment was told; null: nothing was. */
+  toldUpTo(environmentId: string): Promise<Place | null>
   /** A Redis that is not the platform's. */
   redisAt(url: string): Redis
   catalog: CatalogService

@@ -227,3 +227,12 @@ export class FeedEpochs {
     this.#log.info({ environmentId, epoch }, 'the persistent cache of an environment is told to read everything anew')
   }
 }
+
+/** Up to where the environment's queue was told; null: no epoch has begun yet. */
+export async function placeOfFeed(pool: pg.Pool, environmentId: string): Promise<Place | null> {
+  const { rows } = await pool.query<Place>(
+    'SELECT epoch::float8 AS epoch, sequence::float8 AS sequence FROM environment_feed WHERE environment_id = $1::uuid',
+    [environmentId],
+  )
+  return rows[0] ?? null
+}

@@ -1,8 +1,11 @@
 import { Gatherer } from '../../platform/gatherer.js'
 import type { Redis } from '../../platform/redis.js'
 import type { HeartbeatMessage, Place, QueueMessage } from '../wire/queue-message.js'
-import { feedKey, heartbeatKey, markerKey } from './keys.js'
+import { epochKey, feedKey, heartbeatKey, markerKey } from './keys.js'
 import { refuse } from './refuse.js'
+
+/** Of what tells the platform's time, beside the clock of the cache: a heartbeat of later is none, as it would let everything count as fresh. */
+const mostAheadMs = 86_400_000
 
 const nowLua = `
 local time = redis.call('TIME')
@@ -35,7 +38,7 @@ local function hear(sequence)
 end
 local function prove(sequence, asOf)
   if sequence > applied then return false end
-  if asOf > number('proven') then
+  if asOf > number('proven') and asOf <= now + ${mostAheadMs} then
     redis.call('HSET', feed, 'proven', string.format('%.0f', asOf))
     redis.call('SET', heartbeat, string.format('%.0f', asOf))
   end
@@ -102,12 +105,19 @@ local sequence = tonumber(ARGV[3])
 if sequence > applied then moveTo(sequence) end
 return 1`
 
+// KEYS: the feed, the epoch of what is written. Empty when nothing was heard of.
+const heardScript = `
+local epoch = math.max(tonumber(redis.call('HGET', KEYS[1], 'epoch') or '-1'), tonumber(redis.call('GET', KEYS[2])) or -1)
+if epoch < 0 then return {} end
+return {string.format('%.0f', epoch), redis.call('HGET', KEYS[1], 'latest') or '-1'}`
+
 interface ScriptedRedis extends Redis {
   settleInFeed: Script
   waitInFeed: Script
   beatInFeed: Script
   missingInFeed: Script<string[]>
   mendFeed: Script
+  heardInFeed: Script<string[]>
 }
 type Script<T = number> = (...keysAndArguments: (string | number)[]) => Promise<T>
 
@@ -129,6 +139,7 @@ type Gap = Place
 export class Feed {
   readonly #redis: ScriptedRedis
   readonly #keys: string[]
+  readonly #epochKey: string
   readonly #marker: string
   readonly #missingMs: number
   /** By epoch: many messages are in work at the same time, and settled together. */
@@ -146,8 +157,10 @@ export class Feed {
       mendFeed: mendScript,
     }))
       redis.defineCommand(name, { numberOfKeys: 4, lua })
+    redis.defineCommand('heardInFeed', { numberOfKeys: 2, lua: heardScript })
     this.#redis = redis as ScriptedRedis
     const feed = feedKey(prefix)
+    this.#epochKey = epochKey(prefix)
     this.#keys = [feed, `${feed}:ahead`, `${feed}:waiting`, heartbeatKey(prefix)]
     this.#marker = markerKey(prefix)
     this.#missingMs = missingAfterMs
@@ -179,6 +192,17 @@ export class Feed {
   /** Everything was read anew since that was found to be missing. */
   async mend({ epoch, sequence }: Gap): Promise<void> {
     await this.#redis.mendFeed(...this.#keys, epoch, 0, sequence).catch(refuse)
+  }
+
+  /** The latest epoch and number that any message said, true or not; null: nothing was heard of yet. */
+  async heard(): Promise<Place | null> {
+    const [epoch, latest] = await this.#redis.heardInFeed(this.#keys[0]!, this.#epochKey).catch(refuse)
+    return epoch === undefined ? null : { epoch: Number(epoch), sequence: Number(latest) }
+  }
+
+  /** Nothing of the queue was ever heard of: the next heartbeat finds everything missing, and it is read anew. */
+  async forget(): Promise<void> {
+    await this.#redis.del(...this.#keys, this.#epochKey).catch(refuse)
   }
 
   /** Whether the cache was never filled, or was lost with all that it held. */

@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { parse } from 'yaml'
 import { runAdmin } from '../../../src/local/admin/command-line.js'
+import { Feed } from '../../../src/updates/external-cache/feed.js'
 import { ExternalCacheWriter } from '../../../src/updates/external-cache/writer.js'
 import { boolean, state } from '../../contract/cache/held.js'
 import { createTestDatabase, requiredVariable, type TestDatabase } from '../../support/database.js'
@@ -83,6 +84,20 @@ describe('the admin commands', () => {
       expect(JSON.parse((await verify('--sample', '2', '--json')).output).compared).to.equal(2)
       const mended = await verify('--mend')
       expect([mended.code, mended.output.split('\n').at(-1)]).to.deep.equal([0, '6 entries compared: 5 differ, 5 mended'])
+      expect(await verify()).to.include({ code: 0, output: '6 entries compared: no difference' })
+      // Not the platform's: it has told nothing yet.
+      await new Feed({ redis, prefix }).settle({
+        v: 1,
+        id: 'm',
+        environmentId: 'e',
+        kind: 'reload',
+        epoch: Date.now() + 1_000_000_000,
+        timestamp: 0,
+      })
+      const deaf = await verify()
+      expect(deaf).to.include({ code: 1 }).and.have.property('output').that.includes('has heard of messages that the platform has not sent')
+      expect((await verify('--mend')).code).to.equal(0)
+      expect(await redis.keys(`${prefix}:feed*`)).to.deep.equal([])
       expect(await verify()).to.include({ code: 0, output: '6 entries compared: no difference' })
       for (const wrong of [
         ['--cache-url', 'nowhere'],

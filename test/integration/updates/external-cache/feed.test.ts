@@ -41,6 +41,28 @@ describe('what a persistent cache has taken of its queue', () => {
     for (const one of messages) await feed.settle(one)
   }
 
+  it('takes no heartbeat of a time that has not come: every entry would count as fresh', async () => {
+    await feed.settle(reload())
+    await feed.beat(beat(0, Date.now() + 2 * 86_400_000))
+    expect(await heartbeat()).to.equal(0)
+    const now = Date.now()
+    await feed.beat(beat(0, now))
+    expect(await heartbeat()).to.equal(now)
+  })
+
+  it('says how far it was told of, by whomever, and finds everything missing once that is forgotten', async () => {
+    expect(await feed.heard()).to.equal(null)
+    await settleAll([reload(), change(1), change(9)])
+    expect(await feed.heard()).to.deep.equal({ epoch, sequence: 9 })
+    await feed.settle(reload(epoch + 1e12))
+    await settleAll([change(2), change(3)])
+    expect(await feed.heard()).to.deep.equal({ epoch: epoch + 1e12, sequence: 0 })
+    await feed.forget()
+    expect(await feed.heard()).to.equal(null)
+    await feed.beat(beat(3, Date.now()))
+    expect(await feed.missing(missingAfterMs)).to.deep.equal({ epoch, sequence: 3 })
+  })
+
   it('is proven by a heartbeat once everything before it is applied, in any order and with repeats, and by none sooner', async () => {
     await fc.assert(
       fc.asyncProperty(
