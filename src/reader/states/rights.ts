@@ -64,17 +64,25 @@ const isMetered = ({ feature }: Pick<Right, 'feature'>) => feature.featureType =
 export const noRights: Rights = { list: [], positions: new Map(), usageAt: [], bytes: 0 }
 const noUsages: readonly number[] = []
 
-/** An environment has few plans and many customers. */
-const mostSharedRights = 20_000
-const mostSharedLists = 10_000
+/** An environment has few plans and many customers: of usual ones that is room for some 30,000 rights, and for 10,000 lists of twenty. */
+const mostSharedRightsBytes = 32 * 1_024 * 1_024
+const mostSharedListsBytes = 16 * 1_024 * 1_024
 
 /** Estimated bytes of a right and of its place in a list. */
 const rightBytes = 420
+/** Of a list without its rights, and of each place in it. */
+const [listBytes, bytesInList] = [400, 64]
 
 /** Makes rights so that equal ones are one object. */
 export class RightsPool {
-  readonly #rights = new LRUCache<string, { id: number; right: Right }>({ max: mostSharedRights })
-  readonly #lists = new LRUCache<string, Rights>({ max: mostSharedLists })
+  readonly #rights = new LRUCache<string, { id: number; right: Right }>({
+    maxSize: mostSharedRightsBytes,
+    sizeCalculation: ({ right }, key) => bytesOf(right) + 2 * key.length,
+  })
+  readonly #lists = new LRUCache<string, Rights>({
+    maxSize: mostSharedListsBytes,
+    sizeCalculation: ({ list }, key) => listBytes + list.length * bytesInList + key.length,
+  })
   #lastId = 0
 
   list(wanted: readonly ToldRight[]): Rights {

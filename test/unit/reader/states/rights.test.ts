@@ -26,6 +26,18 @@ describe('shared rights', () => {
     expect(of({}, { hasSoftLimit: true })).to.not.equal(of({ hasSoftLimit: true }, {}))
   })
 
+  it('are forgotten by their bytes: few large ones do not stay', () => {
+    const pool = new RightsPool()
+    const large = (letter: string) => {
+      const { usage: _, ...right } = held('regions', 0, 0)
+      return [{ ...right, enumValues: [letter.repeat(1_000_000)] }]
+    }
+    const first = pool.list(large('a'))
+    expect(pool.list(large('a'))).to.equal(first)
+    for (const letter of 'bcdefghijk') pool.list(large(letter))
+    expect(pool.list(large('a'))).to.not.equal(first)
+  })
+
   it('give back what was put in', () => {
     const instant = fc.option(fc.integer({ min: 0, max: 8_640_000_000_000 }))
     const usage = fc.record({
