@@ -25,8 +25,12 @@ const mostCrowded: typeof most = { inFlight: 1, unanswered: 2 }
 const worthwhileItems = 20
 /** Under load a batch of far less than usual waits so long for the callers that have just been answered. */
 const lingerMs = 1
-/** A batch that takes so long, perhaps for a customer that is locked, leaves its slot to the next. */
+/**
+ * A batch that takes so long, perhaps for a customer that is locked, leaves its slot to the next. Many items take their time by themselves: were those slow,
+ * the batches of who sends many would have all the workers' slots.
+ */
 const slowMs = 100
+const slowMsPerItem = 0.5
 /** The same of a batch of few items: another one beside it costs nobody much. */
 const slowSmallMs = 10
 /** How much of the usual size is left by a batch that is smaller. */
@@ -278,7 +282,7 @@ export class Door {
       lane.inFlight -= 1
       this.#schedule(lane)
     }
-    const slow = setTimeout(freeSlot, size < worthwhileItems ? slowSmallMs : slowMs)
+    const slow = setTimeout(freeSlot, size < worthwhileItems ? slowSmallMs : slowMs + size * slowMsPerItem)
     const end = () => {
       for (const call of calls) this.#leave(lane, call)
       lane.unanswered -= 1
