@@ -3,6 +3,8 @@ import { Life } from '../../src/platform/process.js'
 
 /** What has not ended by then never will. */
 const stopMs = 15_000
+/** A process that is there so long after its last test does not end by itself. */
+const openMs = 20_000
 
 let before = new Set<Life>()
 const leaks: string[] = []
@@ -27,6 +29,8 @@ export const mochaHooks = {
     timer.abort()
   },
   afterAll() {
+    // Whoever sees that a run does not end is to see why.
+    setTimeout(() => console.error(`Still open: ${process.getActiveResourcesInfo().join(', ')}`), openMs).unref()
     for (const { name, signal, closing } of Life.running) if (signal.aborted) leaks.push(`${name}: still closing ${closing.join(', ')}`)
     if (leaks.length > 0) throw new Error(`Tests that have not stopped what they started:\n  ${leaks.join('\n  ')}`)
   },
