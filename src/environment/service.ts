@@ -4,7 +4,6 @@ import type { Clock, EpochMs } from '../kernel/clock.js'
 import { checkRefId, newId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
-import { Recent } from '../platform/recent.js'
 import { inTransaction } from '../platform/transaction.js'
 import { KeyLookups, type KeyToLookUp } from './key-lookups.js'
 import { verifyToken } from './model/customer-token.js'
@@ -29,6 +28,7 @@ import {
   testClockMissing,
   unauthenticated,
 } from './model/problems.js'
+import { Recent } from './recent.js'
 import * as repository from './records/environments.js'
 
 interface CreateEnvironment {

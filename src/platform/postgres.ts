@@ -8,6 +8,7 @@ import { explainDatabaseError } from './database.js'
 import { DatabaseEpoch } from './epoch/database-epoch.js'
 import type { Life } from './process.js'
 import { assertSchemaCompatible } from './schema.js'
+import { statementNames } from './statement-names.js'
 import { every } from './timer.js'
 import { beyondSignal, currentSignal, sentBefore } from './within-signal.js'
 
@@ -220,8 +221,8 @@ function cut(client: pg.Client): void {
 
 /** What is aborted must still be able to leave its transaction. */
 function isEndOfTransaction(query: unknown): boolean {
-  const text = typeof query === 'string' ? query : (query as { text?: unknown } | null)?.text
-  return typeof text === 'string' && /^\s*(rollback|commit)\b/i.test(text)
+  const text: unknown = typeof query === 'string' ? query : (query as { text?: unknown } | null)?.text
+  return /^\s*(rollback|commit)\b/i.test(String(text))
 }
 
 /** Who waits for a connection goes on in its own context, not in that of whoever gave the connection back. */
@@ -281,7 +282,6 @@ export interface PoolOptions {
 }
 
 const epochIntervalMs = 1_000
-
 /** For a process that may answer from memory for long without asking the database anything: it looks whether it has another history. */
 export function watchEpoch(life: Life, { epoch, pool }: Pick<Postgres, 'epoch' | 'pool'>): void {
   every(life, 'epoch of the database', epochIntervalMs, () => epoch.ask(pool))
@@ -330,8 +330,8 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {}, 
     application_name: `tollgate ${life.name}`,
     ...(isPooler ? { isPooler } : { options: asOptions(settings) }),
   } as pg.PoolConfig)
-  pool.on('error', (error) => life.log.warn({ err: error }, 'idle database connection lost'))
   const connections = new Set<Connection>()
+  pool.on('error', (error) => life.log.warn({ err: error }, 'idle database connection lost'))
   pool.on('connect', (client) => connections.add(client as unknown as Connection))
   pool.on('remove', (client) => connections.delete(client as unknown as Connection))
   const limitMs = Number(settings.statement_timeout) || Number.POSITIVE_INFINITY
@@ -341,7 +341,7 @@ export function openPostgres(life: Life, url: string, { poolSize, session = {}, 
   })
   if (isPooler) watchPooler(life, pool, epoch)
   const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool, { onPoolError: () => undefined }),
+    adapter: new PrismaPg(pool, { onPoolError: () => undefined, statementNameGenerator: statementNames() }),
     transactionOptions: { maxWait: 5_000, timeout: 15_000 },
   })
   life.open('database pool', pool, (p) => p.end())

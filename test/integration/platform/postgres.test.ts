@@ -38,6 +38,26 @@ describe('a connection that PostgreSQL cuts', () => {
   })
 })
 
+describe('statements of Prisma that add rows', () => {
+  it('are planned once for a connection when they come again and again', async () => {
+    const database = await createTestDatabase()
+    const life = new Life('postgres', silentLogger())
+    try {
+      const { prisma } = openPostgres(life, database.url, { poolSize: 1 })
+      const add = (id: string) =>
+        prisma.environment.create({ data: { id, refId: id, displayName: id, signingSecret: Buffer.from('secret') } })
+      for (let n = 0; n < 3; n++) await add(randomUUID())
+      const prepared = await prisma.$queryRaw<{ name: string; statement: string }[]>`SELECT name, statement FROM pg_prepared_statements`
+      expect(prepared.filter(({ name }) => name !== '').map(({ statement }) => statement.slice(0, 34))).to.deep.equal([
+        'INSERT INTO "public"."environment"',
+      ])
+    } finally {
+      expect(await life.stop()).to.deep.equal([])
+      await database.drop()
+    }
+  })
+})
+
 describe('a connection that carries nothing any more', () => {
   let database: TestDatabase
   let link: TcpProxy

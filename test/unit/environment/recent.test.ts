@@ -1,6 +1,6 @@
 import { expect } from 'chai'
+import { Recent } from '../../../src/environment/recent.js'
 import { FrozenClock } from '../../../src/kernel/clock.js'
-import { Recent } from '../../../src/platform/recent.js'
 
 describe('recent answers', () => {
   const clock = new FrozenClock(1_000_000)
