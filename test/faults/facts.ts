@@ -8,7 +8,8 @@ import { SidecarDoor, WebDoor } from './load/doors.js'
 import type { Holder, Ledger } from './load/ledger.js'
 import { cachePrefix, queuePrefix, type Stage } from './stage/stage.js'
 
-const quietMs = 60_000
+/** After a failover a persistent cache reads everything anew, that of all runs before included: on a busy machine more than a minute. */
+const quietMs = 120_000
 const copiesMs = 25_000
 const lookEveryMs = 250
 const lastTrials = 6
