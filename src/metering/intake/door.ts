@@ -33,6 +33,8 @@ const slowMs = 100
 const slowMsPerItem = 0.5
 /** The same of a batch of few items: another one beside it costs nobody much. */
 const slowSmallMs = 10
+/** While another environment sends too, a lane rests after a batch of many items for so much of the time that it took: others have the processors then. */
+const restShare = 0.5
 /** How much of the usual size is left by a batch that is smaller. */
 const forgetting = 0.7
 /** So long after a batch its size is still usual. */
@@ -72,7 +74,9 @@ interface Lane {
   /** Items of a batch lately. */
   usualItems: number
   sentAt: number
-  /** Set while fewer calls than usual wait for more. */
+  /** Nothing leaves before. */
+  restsUntil: number
+  /** Set while fewer calls than usual wait for more, or the lane rests. */
   linger: NodeJS.Timeout | undefined
 }
 
@@ -187,6 +191,7 @@ export class Door {
       isScheduled: false,
       usualItems: 0,
       sentAt: 0,
+      restsUntil: 0,
       linger: undefined,
     }
     if (this.#lanes.size >= maxLanes) this.#giveUpIdleLanes()
@@ -210,7 +215,8 @@ export class Door {
 
   /** Without a batch in flight half of what is usual is enough, and a lone caller is usual to itself. */
   #maySend(lane: Lane): boolean {
-    const { waitingItems, inFlight, unanswered, usualItems, sentAt } = lane
+    const { waitingItems, inFlight, unanswered, usualItems, sentAt, restsUntil } = lane
+    if (performance.now() < restsUntil) return false
     const enough = inFlight === 0 && performance.now() - sentAt > usualMs ? 1 : Math.max(1, usualItems / 2)
     const may = this.#mostOf(lane)
     return (
@@ -229,7 +235,9 @@ export class Door {
   #schedule(lane: Lane): void {
     if (lane.isScheduled || lane.waiting.length === 0) return
     if (!this.#maySend(lane)) {
-      if (lane.inFlight === 0 && lane.unanswered < this.#mostOf(lane).unanswered)
+      const restMs = lane.restsUntil - performance.now()
+      if (restMs > 0) this.#scheduleAfter(lane, restMs)
+      else if (lane.inFlight === 0 && lane.unanswered < this.#mostOf(lane).unanswered)
         lane.linger ??= setTimeout(() => this.#flush(lane), lingerMs)
       return
     }
@@ -239,6 +247,13 @@ export class Door {
       while (this.#maySend(lane) && !this.#hasSentLarge) this.#flush(lane)
       if (this.#maySend(lane)) this.#schedule(lane)
     })
+  }
+
+  #scheduleAfter(lane: Lane, ms: number): void {
+    lane.linger ??= setTimeout(() => {
+      lane.linger = undefined
+      this.#schedule(lane)
+    }, ms)
   }
 
   #flush(lane: Lane): void {
@@ -272,14 +287,17 @@ export class Door {
       })
     }
     lane.usualItems = Math.max(size, lane.usualItems * forgetting)
-    lane.sentAt = performance.now()
-    this.#senders.see(lane.environmentId, lane.sentAt)
+    const sentAt = performance.now()
+    lane.sentAt = sentAt
+    this.#senders.see(lane.environmentId, sentAt)
     let hasSlot = true
     const freeSlot = () => {
       if (!hasSlot) return
       hasSlot = false
       clearTimeout(slow)
       lane.inFlight -= 1
+      const now = performance.now()
+      if (size >= worthwhileItems && this.#senders.isAround(lane.environmentId, now)) lane.restsUntil = now + (now - sentAt) * restShare
       this.#schedule(lane)
     }
     const slow = setTimeout(freeSlot, size < worthwhileItems ? slowSmallMs : slowMs + size * slowMsPerItem)

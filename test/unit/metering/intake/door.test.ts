@@ -51,19 +51,43 @@ describe('a door', () => {
   })
 
   it('sends one batch of an environment at a time while another one sends too', async () => {
-    stopTimers()
     const { jobs, send, answer, settle } = openDoor()
     const calls = [send(1, undefined, 'customer', 'quiet')]
     await settle()
     for (let n = 0; n < 4; n++) calls.push(send(40, undefined, 'customer', 'loud'))
     await settle()
     expect(jobs.map(({ environmentId }) => environmentId)).to.deep.equal(['quiet', 'loud'])
-    for (let answered = 0; answered < 5; answered++) {
+    answer(jobs[0]!)
+    for (let answered = 1; answered < 5; answered++) {
+      await eventually('the next one', () => jobs.length > answered)
+      expect(jobs).to.have.length(answered + 1)
       answer(jobs[answered]!)
-      await settle()
     }
     await Promise.all(calls)
     expect(jobs.map(({ environmentId }) => environmentId)).to.deep.equal(['quiet', 'loud', 'loud', 'loud', 'loud'])
+  })
+
+  it('rests after a batch of many items while another environment sends too, and not when it is alone', async () => {
+    for (const isAlone of [true, false]) {
+      const { jobs, send, answer, settle } = openDoor()
+      const calls = [send(1, undefined, 'customer', isAlone ? 'loud' : 'quiet')]
+      await settle()
+      answer(jobs[0]!)
+      calls.push(send(1_000, undefined, 'customer', 'loud'))
+      await eventually('the batch', () => jobs.length === 2)
+      if (isAlone) calls.push(send(1_000, undefined, 'customer', 'loud'))
+      calls.push(send(1_000, undefined, 'customer', 'loud'))
+      await sleep(200)
+      const sent = jobs.length
+      answer(jobs[sent - 1]!)
+      await settle()
+      expect(jobs.length - sent, isAlone ? 'alone' : 'beside another').to.equal(isAlone ? 1 : 0)
+      for (let next = 1; next < calls.length; next++) {
+        await eventually('the next one', () => jobs.length > next)
+        answer(jobs[next]!)
+      }
+      await Promise.all(calls)
+    }
   })
 
   it('has no more than two slow ones of an environment without an answer while another one sends too', async () => {
