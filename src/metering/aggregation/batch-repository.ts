@@ -20,6 +20,16 @@ export async function claimBatches(db: Queryable, environmentId: string, batchId
   return new Set(rows.map(({ id }) => id))
 }
 
+/** Batches of the environment that nobody has counted yet; not counted further than `most`. */
+export async function countWaitingBatches(db: Queryable, environmentId: string, most: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: 'metering_count_waiting_batches',
+    text: 'SELECT count(*)::int AS count FROM (SELECT FROM pending_batch WHERE environment_id = $1::uuid LIMIT $2) AS waiting',
+    values: [environmentId, most],
+  })
+  return rows[0]!.count
+}
+
 export async function loadBatch(db: Queryable, environmentId: string, batchId: string): Promise<StoredEvents> {
   const { rows } = await db.query<{
     customer_id: string

@@ -15,7 +15,7 @@ export const defaultMaxWaitingJobs = 2_000
 export const backlogVariables = {
   INGESTION_MAX_WAITING_JOBS: positive({
     default: defaultMaxWaitingJobs,
-    desc: 'Usage is refused, retryably, while more jobs wait in a queue of ingestion or aggregation',
+    desc: 'Usage is refused, retryably, while more jobs wait in a queue of ingestion; events of an environment, while more of its batches wait to be counted',
   }),
   INGESTION_MAX_REDIS_MB: integer({
     default: undefined,

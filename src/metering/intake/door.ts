@@ -125,7 +125,7 @@ export class Door {
    * waiting, the queue is away, or the patience was over before; unknown when it was and there is no answer.
    */
   async send(environmentId: string, items: (ReportItem | EventItem)[], patience?: Patience): Promise<Answer> {
-    const { clock, backlog } = this.#parts
+    const { clock, backlog, kind } = this.#parts
     const now = clock.now()
     if (patience?.isOver) throw notCountedInTime()
     const load = { items: items.length, bytes: callBytes + heapBytes(items) }
@@ -133,7 +133,7 @@ export class Door {
       this.#note(true)
       throw tooMuchWaiting()
     }
-    if (backlog?.isTooLong()) throw tooMuchWaiting()
+    if (backlog?.isTooLong(environmentId, kind)) throw tooMuchWaiting()
     this.#room.enter(environmentId, load)
     return new Promise((resolve, reject) => {
       const settle = (outcome: CallOutcome) => {

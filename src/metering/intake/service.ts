@@ -4,6 +4,7 @@ import { showKept } from '../../platform/metrics.js'
 import type { Life } from '../../platform/process.js'
 import { openQueue, type QueueConnection } from '../../platform/queue.js'
 import { openRedis, openSubscriber } from '../../platform/redis.js'
+import { countWaitingBatches } from '../aggregation/batch-repository.js'
 import { Corrections, type FindTestClock } from '../corrections/corrections.js'
 import { Recomputations } from '../corrections/recomputation.js'
 import type { LoadHeldSeries } from '../counting/held-series.js'
@@ -38,7 +39,7 @@ export class UsageService extends UsageIntake {
   readonly history: UsageHistory
 
   constructor({ pool, loadHeld, findHeld, changed, ...options }: UsageParts) {
-    super(openIntake(options))
+    super(openIntake({ ...options, pool }))
     this.corrections = new Corrections({ pool, loadHeld, changed, findTestClock: options.findTestClock })
     showKept(options.life.metrics, 'usage without an answer', () => this.waitingBytes)
     this.recomputations = new Recomputations(pool)
@@ -50,21 +51,25 @@ export class UsageService extends UsageIntake {
 function openIntake({
   life,
   queues,
+  pool,
   clock,
   limits,
   shards,
   expectAnnouncement,
   answerWithinMs,
   findTestClock,
-}: Omit<IntakeOptions, 'pool'>): UsageIntakeParts {
+}: IntakeOptions): UsageIntakeParts {
   const shardQueues = Array.from({ length: shards }, (_, index) => openQueue(life, queues, ingestionShard(index)))
-  const aggregation = openQueue(life, queues, aggregateEvents)
+  const events = {
+    queue: openQueue(life, queues, aggregateEvents),
+    batchesOf: (environmentId: string, most: number) => countWaitingBatches(pool, environmentId, most),
+  }
   const redis = openRedis(life, queues.redisUrl, 'request')
   return {
     queues: shardQueues,
     replies: new Replies(openSubscriber(life, queues), queues.prefix),
     clock,
-    backlog: new Backlog({ redis, queues: [...shardQueues, aggregation], limits, log: life.log, metrics: life.metrics }),
+    backlog: new Backlog({ redis, queues: shardQueues, events, limits, log: life.log, metrics: life.metrics }),
     expectAnnouncement,
     answerWithinMs,
     findTestClock,

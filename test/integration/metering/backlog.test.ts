@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -11,7 +12,7 @@ import { startRedis } from '../../../src/local/redis/server.js'
 import { Backlog } from '../../../src/metering/intake/backlog.js'
 import type { Logger } from '../../../src/platform/logger.js'
 import { createMetrics } from '../../../src/platform/metrics.js'
-import { createEnvironment, eventually, type MeteringBench, openMeteringBench, report, usageOf } from './fixture.js'
+import { createEnvironment, event, eventually, type MeteringBench, openMeteringBench, report, usageOf } from './fixture.js'
 
 const megabyte = 2 ** 20
 
@@ -85,6 +86,49 @@ describe('back-pressure', () => {
     await sendUntil('counted')
     expect(await refusedFor()).to.deep.equal([])
     await expectExact()
+  })
+
+  it('of events that nobody counts refuses those of who sent so many, and nobody else', async function () {
+    this.timeout(40_000)
+    await open({ limits: { maxWaitingJobs: 3, maxRedisBytes: null } })
+    bench.startIngestion()
+    const quietId = await createEnvironment(bench)
+    for (const id of [environmentId, quietId])
+      await bench.app.customers.provision(id, { refId: 'holder', subscription: { planRefId: 'free' } })
+    let sent = 0
+    const store = (id: string) =>
+      bench.usage.reportEvents(id, [event('holder', `key-${sent++}`)]).then(
+        () => 'stored',
+        (error: unknown) => (error as Problem).code,
+      )
+    // Jobs for which there is nothing to do refuse nobody.
+    for (let n = 0; n < 10; n++) await bench.aggregationQueue.add({ v: 1, environmentId, batchId: randomUUID(), stored: null })
+    for (let n = 0; n < 3; n++) {
+      expect(await store(environmentId)).to.equal('stored')
+      await sleep(600)
+    }
+    expect(await refusedFor()).to.deep.equal([])
+    await store(environmentId)
+    expect(
+      await eventually(
+        () => sleep(100).then(() => store(environmentId)),
+        (code) => code !== 'stored',
+      ),
+    ).to.equal('RESOURCE_EXHAUSTED')
+    for (let n = 0; n < 3; n++) {
+      expect(await store(quietId)).to.equal('stored')
+      expect((await send()).code).to.equal('counted')
+      await sleep(300)
+    }
+    expect(await refusedFor()).to.deep.equal(['batches'])
+    bench.startAggregation()
+    expect(
+      await eventually(
+        () => sleep(100).then(() => store(environmentId)),
+        (code) => code === 'stored',
+      ),
+    ).to.equal('stored')
+    expect(await eventually(refusedFor, (reasons) => reasons.length === 0)).to.deep.equal([])
   })
 
   describe('of a Redis that fills', () => {
