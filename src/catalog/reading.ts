@@ -1,10 +1,22 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { atOnceLength, jsonPieces } from '../kernel/json-pieces.js'
 import { invalidInput, Problem } from '../kernel/problem.js'
+import { jsonLength } from '../kernel/weight.js'
 import { type ParsedCatalog, type ParseOptions, parseCatalog, type ReadCatalog, readCatalogText } from './document/parse.js'
 import { textFault } from './document/text-limits.js'
 
+/**
+ * What a document holds, as JSON or as the bytes that `node:v8` makes of it (YAML knows infinite numbers). A thread that gets an object has it written by who asks,
+ * and one that answers an object has it read there, which takes either of them as long as parsing does.
+ */
+export type Written = { json: string } | { bytes: Uint8Array }
+
+/** A document that was sent: what it holds when that is short. */
+export type SentCatalog = ReadCatalog | Written
+
 /** What a thread is asked. */
-export type Reading = { text: string } | { input: unknown; options: ParseOptions }
+export type Reading = { text: string } | { written: Written; options: ParseOptions }
 
 /** Longer ones take more than some milliseconds: YAML some microseconds for each character, what is wrong in JSON not much less. */
 const longTextLength = 2_000
@@ -23,15 +35,33 @@ export class CatalogReading {
   readonly #texts = new Lane()
   readonly #documents = new Lane()
 
-  async readText(text: string): Promise<ReadCatalog> {
-    const isShort = text.length <= longTextLength || textFault(text) !== null
-    return isShort ? readCatalogText(text) : this.#texts.read<ReadCatalog>({ text })
+  /** `input` is what JSON holds, or YAML or JSON text. */
+  async take(input: unknown): Promise<SentCatalog> {
+    if (typeof input !== 'string') return isShort(input) ? { input } : { json: await jsonOf(input) }
+    const isShortText = input.length <= longTextLength || textFault(input) !== null
+    return isShortText ? readCatalogText(input) : this.#texts.read<SentCatalog>({ text: input })
   }
 
-  async parse(input: unknown, options: ParseOptions): Promise<ParsedCatalog> {
-    const length = JSON.stringify(input ?? null).length
-    return length <= longInputLength ? parseCatalog(input, options) : this.#documents.read<ParsedCatalog>({ input, options })
+  async parse(sent: SentCatalog, options: ParseOptions): Promise<ParsedCatalog> {
+    if ('problems' in sent) return sent
+    return 'input' in sent ? parseCatalog(sent.input, options) : this.#documents.read<ParsedCatalog>({ written: sent, options })
   }
+}
+
+/** Whether what a document holds is read where it is. */
+export const isShort = (input: unknown): boolean => jsonLength(input, longInputLength) <= longInputLength
+
+/** Written in steps, between which others are served. */
+async function jsonOf(input: unknown): Promise<string> {
+  let json = ''
+  let lengthOfSteps = 0
+  for (const piece of jsonPieces(input)) {
+    json += piece
+    if (json.length - lengthOfSteps < atOnceLength) continue
+    lengthOfSteps = json.length
+    await nextTurn()
+  }
+  return json
 }
 
 /** A thread, asked one thing at a time. It is kept for a while, as it takes longer to start than most documents to read. */

@@ -5,7 +5,6 @@ import { catalogVersion, countCatalogChange } from '../environment/records/catal
 import type { Clock, EpochMs } from '../kernel/clock.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
-import { publishedForAll } from './document/audience.js'
 import { type CatalogChange, compareCatalogs } from './document/difference.js'
 import type { CatalogDocument, ProductSettings } from './document/document.js'
 import { contentVersion } from './document/export.js'
@@ -91,16 +90,18 @@ export class CatalogService {
     const { dryRun, archiveMissing, expectedVersion, onlyNew } = options
     const now = this.#clock.now()
     // Before the transaction: others wait for its lock.
-    const read = typeof input === 'string' ? await this.#reading.readText(input) : { input }
+    const sent = await this.#reading.take(input)
     const changes = await inTransaction(this.#prisma, async (db) => {
       await repository.lockCatalog(db, environmentId)
       const current = await repository.readDocument(db, environmentId)
       const archived = await repository.readArchived(db, environmentId)
 
-      const parsed = 'problems' in read ? read : await this.#reading.parse(read.input, { current, archiveMissing })
-      const version = contentVersion(current)
-      if (typeof expectedVersion === 'string' && expectedVersion !== version)
-        throw catalogMoved({ expectedVersion, version, outcome: outcomeOf(parsed, { current, archiveMissing }) })
+      const parsed = await this.#reading.parse(sent, { current, archiveMissing })
+      if (typeof expectedVersion === 'string') {
+        const version = contentVersion(current)
+        if (expectedVersion !== version)
+          throw catalogMoved({ expectedVersion, version, outcome: outcomeOf(parsed, { current, archiveMissing }) })
+      }
 
       if ('problems' in parsed) throw catalogRefused(parsed.problems)
       const wanted = parsed.catalog
@@ -113,7 +114,7 @@ export class CatalogService {
       const after = archiveMissing ? normalise(wanted) : overlay(current, wanted)
       await saveChanges(db, { environmentId, changes, before: current, after, now })
       await countCatalogChange(db, environmentId)
-      const packages = await repository.readPublished(db, environmentId, changes, publishedForAll('input' in read ? read.input : null))
+      const packages = await repository.readPublished(db, environmentId, changes, parsed.forAll)
       const forAll = packages.filter(({ message }) => message.migrationType === 'ALL_CUSTOMERS')
       if (forAll.length > 0) await this.#startMigrations(db, environmentId, forAll)
       await recordCatalogChange(db, { environmentId, version: now, packages: packages.map(({ message }) => message) })

@@ -14,8 +14,7 @@ import { beyondSignal, currentSignal, sentBefore } from './within-signal.js'
 
 /** The Prisma client, or the one bound to a transaction: what a repository is given. */
 export type Db = Prisma.TransactionClient
-export type { PrismaClient }
-export { Prisma }
+export { Prisma, type PrismaClient }
 
 export interface Postgres {
   /** For hot statements in raw SQL. */
@@ -260,13 +259,14 @@ function lend(client: pg.PoolClient): pg.PoolClient {
 }
 
 /**
- * One pool of connections for Prisma and for raw statements, to a database whose schema this code can work with.
+ * One pool of connections for Prisma and for raw statements, to a database whose schema this code can work with. Prisma is loaded: its first query would keep all others waiting.
  * @throws StartError with one sentence when the database can't be reached or its schema does not fit
  */
 export async function connectPostgres(life: Life, url: string, options: PoolOptions): Promise<Postgres> {
   const postgres = openPostgres(life, url, options)
   try {
     await assertSchemaCompatible(postgres.pool)
+    await postgres.prisma.$connect()
   } catch (error) {
     throw explainDatabaseError(error, url)
   }

@@ -3,6 +3,7 @@ import { YAMLParseError } from 'yaml'
 import type { z } from 'zod'
 import { shortened } from '../../kernel/nearest.js'
 import type { EntitlementBehavior, PricingType } from '../model/package.js'
+import { publishedForAll } from './audience.js'
 import { checkCatalog } from './checks.js'
 import type { AddonDefinition, CatalogDocument, CatalogProblem, PlanDefinition } from './document.js'
 import { isMap } from './document-path.js'
@@ -13,7 +14,8 @@ import { addonShape, couponShape, entitlementShapes, featureShape, planShape, pr
 import { isDeeper, maxCatalogBytes, maxCatalogDepth, textFault, tooDeep, tooLarge } from './text-limits.js'
 import { readYaml } from './yaml.js'
 
-export type ParsedCatalog = { catalog: CatalogDocument } | { problems: CatalogProblem[] }
+/** `forAll`: see publishedForAll. */
+export type ParsedCatalog = { catalog: CatalogDocument; forAll: ReadonlySet<string> } | { problems: CatalogProblem[] }
 
 export interface ParseOptions {
   /** The catalog in force, some of whose properties never change. Null: there is none yet. */
@@ -48,7 +50,8 @@ export function parseCatalog(input: unknown, { current, archiveMissing }: ParseO
   }
   const inForce = current === null || archiveMissing ? located : withCurrent(located, current)
   const problems = [...findings.problems, ...checkCatalog(inForce, findings.unread, current)]
-  return problems.length > 0 ? { problems: first(inDocumentOrder(problems)) } : { catalog: normalise(toDocument(located)) }
+  if (problems.length > 0) return { problems: first(inDocumentOrder(problems)) }
+  return { catalog: normalise(toDocument(located)), forAll: publishedForAll(input) }
 }
 
 /** As parseCatalog, from YAML or JSON text. A problem of the text itself has its line and column as path. */

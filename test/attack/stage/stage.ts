@@ -22,7 +22,8 @@ const featureId = 'feature-0'
  * time: glibc's own tunables.
  */
 const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_TRIM_THRESHOLD_: '131072' }
-const nodeArgs = ['--max-old-space-size=512', '--expose-gc']
+/** What is collected for the sake of the figures would otherwise take the compiled code of WebAssembly along, and the next step would be that of compiling it. */
+const nodeArgs = ['--max-old-space-size=512', '--expose-gc', '--no-flush-liftoff-code']
 const sampleMs = 25
 /** Caches forget what is unknown, sockets are let go, and Node gives back the pages of a thread that has ended, in this time. */
 const recoverMs = 20_000

@@ -1,12 +1,10 @@
+import { atOnceLength, jsonPieces } from '../../../kernel/json-pieces.js'
 import { invalidInput, type Problem } from '../../../kernel/problem.js'
 import { jsonLength } from '../../../kernel/weight.js'
 import { turnMs } from '../../access/fair-turns.js'
 
 /** Of the answer to a request, of all its operations. A page of 100 subscriptions with plans, prices and customers has about 1 MB. */
 export const maxAnswerBytes = 8 * 2 ** 20
-
-/** An answer of about this many characters is written in one step, which takes less than a millisecond. */
-const atOnceLength = 128 * 1024
 
 /**
  * The room that an answer has, or all those to one request together. What is counted while an answer is made keeps it from being loaded whole before it is
@@ -52,7 +50,7 @@ export function textOf(value: object, room: AnswerRoom, nextTurn: () => Promise<
 async function textInTurns(value: object, room: AnswerRoom, nextTurn: () => Promise<void>): Promise<string> {
   const pieces: string[] = []
   let startedAt = performance.now()
-  for (const piece of piecesOf(value)) {
+  for (const piece of jsonPieces(value)) {
     room.takeText(piece)
     pieces.push(piece)
     if (performance.now() - startedAt < turnMs) continue
@@ -60,28 +58,4 @@ async function textInTurns(value: object, room: AnswerRoom, nextTurn: () => Prom
     startedAt = performance.now()
   }
   return pieces.join('')
-}
-
-/** Parts of the JSON of a value in their order, none of many more characters than are written at once, unless it is one long text. */
-function* piecesOf(value: unknown): Generator<string> {
-  const isWritten = typeof value !== 'object' || value === null || typeof (value as { toJSON?: unknown }).toJSON === 'function'
-  if (isWritten || jsonLength(value, atOnceLength) <= atOnceLength) yield JSON.stringify(value) ?? 'null'
-  else if (Array.isArray(value)) {
-    yield '['
-    for (const [index, item] of value.entries()) {
-      if (index > 0) yield ','
-      yield* piecesOf(item)
-    }
-    yield ']'
-  } else {
-    yield '{'
-    let separator = ''
-    for (const [name, item] of Object.entries(value)) {
-      if (item === undefined) continue
-      yield `${separator}${JSON.stringify(name)}:`
-      yield* piecesOf(item)
-      separator = ','
-    }
-    yield '}'
-  }
 }

@@ -44,7 +44,7 @@ describe('the normal form of a catalog', () => {
     forAll((input) => {
       const written = exportCatalog(parsed(input))
       for (const text of [stringify(written), JSON.stringify(written)]) {
-        expect(parseCatalogText(text, { current: null, archiveMissing })).to.deep.equal({ catalog: parsed(input) })
+        expect(parseCatalogText(text, { current: null, archiveMissing })).to.deep.include({ catalog: parsed(input) })
       }
     })
     // YAML of sixty catalogs takes seconds where the machine is busy.
