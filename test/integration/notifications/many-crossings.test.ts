@@ -27,13 +27,13 @@ describe('crossings of alerts, when there are many', function () {
       END $$;
       CREATE TRIGGER note_deleted AFTER DELETE ON alert_crossing REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_deleted()`)
   })
-  beforeEach(async () => {
+  const begin = async () => {
     await bench.pool.query('DELETE FROM alert_crossing')
     await bench.pool.query('DELETE FROM deleted_crossings')
     environment = await bench.openEnvironment()
     acme = await newCustomer('acme')
     await environment.news()
-  })
+  }
   after(async () => expect(await bench.close()).to.deep.equal([]))
 
   const newCustomer = async (refId: string) => {
@@ -69,69 +69,74 @@ describe('crossings of alerts, when there are many', function () {
   }
   const { signal } = new AbortController()
 
-  it('are forgotten 90 days after they began when they were left, in lots, by several workers too', async () => {
-    const alertId = await environment.createAlert({})
-    await insert(10_000, { alertId, daysAgo: 90 })
-    await insert(300, { alertId, daysAgo: 90, isReached: true })
-    // The youngest of them began 89 days ago, the oldest not quite 90.
-    await insert(1_000, { alertId, daysAgo: 89 })
-    await Promise.all([bench.evaluator, bench.newEvaluator()].map((evaluator) => evaluator.forgetOld(90, signal)))
-    expect(await stored()).to.equal(1_300)
-    expect((await crossings({ isReached: true })).rows).to.have.lengthOf(100)
-    const counts = await deletedCounts()
-    expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(10_000)
-    expect(Math.max(...counts)).to.be.at.most(mostAtOnce)
-  })
+  describe('in the course of time', () => {
+    beforeEach(begin)
 
-  it('go with their alert, in lots, and nobody is told anew of what was reached', async () => {
-    const alertId = await environment.createAlert({ thresholds: [amount(5)] })
-    const kept = await environment.createAlert({ featureId: 'seats', thresholds: [amount(1)] })
-    await environment.use('acme', 6)
-    await environment.use('acme', 1, { featureId: 'seats' })
-    expect(await environment.types()).to.have.members(['usage.threshold_reached', 'usage.threshold_reached'])
-    const other = await newCustomer('globex')
-    await environment.news()
-    await insert(50_000, { alertId, customerId: other, isReached: true })
-    let isDeleted = false
-    const deleting = (async () => {
-      await bench.app.alerts.delete(environment.id, alertId)
-      expect((await crossings({ alertId })).rows, 'as soon as it is deleted').to.deep.equal([])
-      expect((await crossings()).rows.map(({ item }) => item.alertId)).to.deep.equal([kept])
-      expect((await bench.app.alerts.list(environment.id, null)).rows.map(({ item }) => item.id)).to.deep.equal([kept])
-      await bench.evaluator.forgetDeleted(signal)
-    })().finally(() => {
-      isDeleted = true
+    it('are forgotten 90 days after they began when they were left, in lots, by several workers too', async () => {
+      const alertId = await environment.createAlert({})
+      await insert(10_000, { alertId, daysAgo: 90 })
+      await insert(300, { alertId, daysAgo: 90, isReached: true })
+      // The youngest of them began 89 days ago, the oldest not quite 90.
+      await insert(1_000, { alertId, daysAgo: 89 })
+      await Promise.all([bench.evaluator, bench.newEvaluator()].map((evaluator) => evaluator.forgetOld(90, signal)))
+      expect(await stored()).to.equal(1_300)
+      expect((await crossings({ isReached: true })).rows).to.have.lengthOf(100)
+      const counts = await deletedCounts()
+      expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(10_000)
+      expect(Math.max(...counts)).to.be.at.most(mostAtOnce)
     })
-    const told: string[] = []
-    while (!isDeleted) {
-      await environment.use('acme', 1)
-      told.push(...(await environment.types()))
-    }
-    await deleting
-    expect(told).to.deep.equal([])
-    expect(await stored()).to.equal(1)
-    expect(await bench.prisma.alert.count({ where: { environmentId: environment.id } })).to.equal(1)
-    expect(Math.max(...(await deletedCounts()))).to.be.at.most(mostAtOnce)
-  })
 
-  it('are walked to the end, each once', async () => {
-    const alertId = await environment.createAlert({})
-    await insert(1_050, { alertId })
-    const seen: string[] = []
-    for (let after: string | null = null, isMore = true; isMore; ) {
-      const page = await crossings({ alertId, customerId: 'acme', isReached: false }, { first: 100, ...(after !== null && { after }) })
-      seen.push(...page.rows.map(({ item }) => item.id))
-      after = page.rows.at(-1)!.cursor
-      isMore = page.hasNextPage
-    }
-    expect(seen).to.have.lengthOf(1_050)
-    expect(new Set(seen).size).to.equal(1_050)
+    it('go with their alert, in lots, and nobody is told anew of what was reached', async () => {
+      const alertId = await environment.createAlert({ thresholds: [amount(5)] })
+      const kept = await environment.createAlert({ featureId: 'seats', thresholds: [amount(1)] })
+      await environment.use('acme', 6)
+      await environment.use('acme', 1, { featureId: 'seats' })
+      expect(await environment.types()).to.have.members(['usage.threshold_reached', 'usage.threshold_reached'])
+      const other = await newCustomer('globex')
+      await environment.news()
+      await insert(50_000, { alertId, customerId: other, isReached: true })
+      let isDeleted = false
+      const deleting = (async () => {
+        await bench.app.alerts.delete(environment.id, alertId)
+        expect((await crossings({ alertId })).rows, 'as soon as it is deleted').to.deep.equal([])
+        expect((await crossings()).rows.map(({ item }) => item.alertId)).to.deep.equal([kept])
+        expect((await bench.app.alerts.list(environment.id, null)).rows.map(({ item }) => item.id)).to.deep.equal([kept])
+        await bench.evaluator.forgetDeleted(signal)
+      })().finally(() => {
+        isDeleted = true
+      })
+      const told: string[] = []
+      while (!isDeleted) {
+        await environment.use('acme', 1)
+        told.push(...(await environment.types()))
+      }
+      await deleting
+      expect(told).to.deep.equal([])
+      expect(await stored()).to.equal(1)
+      expect(await bench.prisma.alert.count({ where: { environmentId: environment.id } })).to.equal(1)
+      expect(Math.max(...(await deletedCounts()))).to.be.at.most(mostAtOnce)
+    })
+
+    it('are walked to the end, each once', async () => {
+      const alertId = await environment.createAlert({})
+      await insert(1_050, { alertId })
+      const seen: string[] = []
+      for (let after: string | null = null, isMore = true; isMore; ) {
+        const page = await crossings({ alertId, customerId: 'acme', isReached: false }, { first: 100, ...(after !== null && { after }) })
+        seen.push(...page.rows.map(({ item }) => item.id))
+        after = page.rows.at(-1)!.cursor
+        isMore = page.hasNextPage
+      }
+      expect(seen).to.have.lengthOf(1_050)
+      expect(new Set(seen).size).to.equal(1_050)
+    })
   })
 
   describe('of which few are looked for', () => {
     const rare = { alertId: '', customerId: 'rare' }
 
-    beforeEach(async () => {
+    before(async () => {
+      await begin()
       const common = await environment.createAlert({})
       rare.alertId = await environment.createAlert({ thresholds: [amount(1)] })
       const customerId = await newCustomer('rare')
