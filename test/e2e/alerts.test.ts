@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { administer } from '../support/database.js'
 import { eventually } from '../support/eventually.js'
 import { OwnProcesses } from '../support/own-processes.js'
 import { WebhookReceiver } from '../support/webhook-receiver.js'
@@ -19,6 +20,7 @@ describe('a host application that is told of usage', function () {
   this.timeout(240_000)
   let own: OwnProcesses
   let receiver: WebhookReceiver
+  let alertId: string
 
   const call = <T>(query: string, input: object = {}) => own.api.call<T>(query, { input }, patienceMs)
   const use = (customerId: string, value: number) =>
@@ -36,10 +38,11 @@ describe('a host application that is told of usage', function () {
     own = await OwnProcesses.create(catalog, { OPERATION_TIMEOUT_MS: String(patienceMs) })
     await own.start(names)
     await call('mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) { secret } }', { url: receiver.url })
-    await call('mutation ($input: CreateAlertInput!) { createAlert(input: $input) { id } }', {
-      featureId: 'calls',
-      thresholds: [80, 100].map((value) => ({ kind: 'SHARE', value })),
-    })
+    const { createAlert } = await call<{ createAlert: { id: string } }>(
+      'mutation ($input: CreateAlertInput!) { createAlert(input: $input) { id } }',
+      { featureId: 'calls', thresholds: [80, 100].map((value) => ({ kind: 'SHARE', value })) },
+    )
+    alertId = createAlert.id
   })
   afterEach(function () {
     own.showComplaints(this.currentTest)
@@ -62,5 +65,19 @@ describe('a host application that is told of usage', function () {
     await own.start(['alert-evaluation'])
     await eventually('everybody', () => ids.every((id) => heard('usage.threshold_reached', id).length > 0), patienceMs)
     for (const id of ids) expect(new Set(heard('usage.threshold_reached', id).map((event) => event.id)).size, id).to.equal(1)
+  })
+
+  it('has what was reached of an alert deleted soon after the alert', async () => {
+    await call('mutation ($input: AlertInput!) { deleteAlert(input: $input) }', { id: alertId })
+    const { alerts } = await call<{ alerts: { edges: unknown[] } }>('{ alerts { edges { node { id } } } }')
+    expect(alerts.edges).to.deep.equal([])
+    const left = () =>
+      administer(own.database.url, async (client) => {
+        const { rows } = await client.query<{ count: number }>(
+          'SELECT (SELECT count(*) FROM alert) + (SELECT count(*) FROM alert_crossing) AS count',
+        )
+        return Number(rows[0]!.count)
+      })
+    await eventually('nothing of it to be left', async () => (await left()) === 0, patienceMs)
   })
 })
