@@ -23,6 +23,7 @@ const alertEvaluationConfig = {
 const roundSize = 200
 const roundIntervalMs = 500
 const endedPeriodsIntervalMs = 1_000
+const deletedIntervalMs = 5_000
 const retentionIntervalMs = 10 * 60_000
 
 /**
@@ -45,5 +46,6 @@ await runProcess({ name: 'alert-evaluation', spec: alertEvaluationConfig, check:
     while (!life.signal.aborted && (await advanceRounds(pool, roundSize)));
   })
   every(life, 'old crossings', retentionIntervalMs, () => evaluator.forgetOld(config.CROSSINGS_KEPT_DAYS, life.signal))
+  every(life, 'deleted alerts', deletedIntervalMs, () => evaluator.forgetDeleted(life.signal))
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })
 })

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createClient } from 'graphql-ws'
-import { WebSocket } from 'ws'
+import { administer } from '../support/database.js'
 import { eventually } from '../support/eventually.js'
 import { OwnProcesses } from '../support/own-processes.js'
 import { WebhookReceiver } from '../support/webhook-receiver.js'
 
 const catalog = `
-features:
-  - { refId: calls, type: NUMBER, meter: Incremental }
-  - { refId: sso, type: BOOLEAN }
+features: [{ refId: calls, type: NUMBER, meter: Incremental }]
 products: [{ refId: cloud }]
-plans:
-  - { refId: free, product: cloud, entitlements: [{ feature: calls, limit: 10, resetPeriod: MONTH }] }
-  - { refId: team, product: cloud, entitlements: [{ feature: calls, limit: 100, resetPeriod: MONTH }, { feature: sso }] }
+plans: [{ refId: free, product: cloud, entitlements: [{ feature: calls, limit: 10, resetPeriod: MONTH }] }]
 `
 const names = ['web', 'usage-ingestion', 'webhook-delivery', 'alert-evaluation']
 const customers = 40
@@ -30,10 +25,10 @@ describe('a host application that is told of usage', function () {
   const call = <T>(query: string, input: object = {}) => own.api.call<T>(query, { input }, patienceMs)
   const use = (customerId: string, value: number) =>
     call('mutation ($input: ReportUsageInput!) { reportUsage(input: $input) { id } }', { customerId, featureId: 'calls', value })
-  const provision = (customerId: string, planId = 'free') =>
+  const provision = (customerId: string) =>
     call('mutation ($input: ProvisionCustomerInput!) { provisionCustomer(input: $input) { customer { id } } }', {
       customerId,
-      subscriptionParams: { planId },
+      subscriptionParams: { planId: 'free' },
     })
   const heard = (type: string, customerId: string) =>
     receiver.heard.filter((event) => event.type === type && event.data.customerId === customerId)
@@ -57,43 +52,6 @@ describe('a host application that is told of usage', function () {
     await receiver.close()
   })
 
-  it('hears of what it holds, of 80 and 100 per cent, and of the upgrade; by webhook, over the socket, and in the lists', async () => {
-    const client = createClient({
-      url: `${own.urlOf('web').replace('http', 'ws')}/graphql`,
-      webSocketImpl: WebSocket,
-      connectionParams: { headers: { 'X-API-KEY': own.api.apiKey } },
-      lazy: false,
-    })
-    const pushed: { id: string; customerId: string; threshold: { value: number } }[] = []
-    const end = client.subscribe<{ alertTriggered: (typeof pushed)[number] }>(
-      { query: 'subscription { alertTriggered { id customerId threshold { value } } }' },
-      { next: ({ data }) => data && pushed.push(data.alertTriggered), error: () => undefined, complete: () => undefined },
-    )
-    await provision('acme')
-    await eventually('what it gained', () => heard('entitlements.changed', 'acme').length === 1, patienceMs)
-    await sleep(500)
-    await use('acme', 8)
-    await eventually('80 per cent', () => heard('usage.threshold_reached', 'acme').length === 1, patienceMs)
-    await use('acme', 2)
-    await eventually('100 per cent', () => heard('usage.limit_reached', 'acme').length === 1, patienceMs)
-    await call('mutation ($input: ProvisionSubscriptionInput) { provisionSubscriptionV2(input: $input) { id } }', {
-      customerId: 'acme',
-      planId: 'team',
-    })
-    await eventually('the upgrade', () => heard('entitlements.changed', 'acme').length === 2, patienceMs)
-    expect(heard('entitlements.changed', 'acme')[1]!.data).to.deep.include({ lost: [] })
-    expect(heard('entitlements.changed', 'acme')[1]!.data.gained).to.have.lengthOf(1)
-    expect(pushed.map(({ threshold }) => threshold.value)).to.deep.equal([80, 100])
-    const { alertCrossings } = await own.api.call<{ alertCrossings: { edges: { node: { id: string } }[] } }>(
-      'query ($filter: AlertCrossingFilter) { alertCrossings(filter: $filter) { edges { node { id } } } }',
-      { filter: { alertId, customerId: 'acme' } },
-      patienceMs,
-    )
-    expect(alertCrossings.edges.map(({ node }) => node.id)).to.have.members(pushed.map(({ id }) => id))
-    end()
-    await client.dispose()
-  })
-
   it('hears of each crossing once, however often the worker is killed at its work', async () => {
     const ids = Array.from({ length: customers }, (_, n) => `customer-${n}`)
     for (const id of ids) await provision(id)
@@ -107,5 +65,19 @@ describe('a host application that is told of usage', function () {
     await own.start(['alert-evaluation'])
     await eventually('everybody', () => ids.every((id) => heard('usage.threshold_reached', id).length > 0), patienceMs)
     for (const id of ids) expect(new Set(heard('usage.threshold_reached', id).map((event) => event.id)).size, id).to.equal(1)
+  })
+
+  it('has what was reached of an alert deleted soon after the alert', async () => {
+    await call('mutation ($input: AlertInput!) { deleteAlert(input: $input) }', { id: alertId })
+    const { alerts } = await call<{ alerts: { edges: unknown[] } }>('{ alerts { edges { node { id } } } }')
+    expect(alerts.edges).to.deep.equal([])
+    const left = () =>
+      administer(own.database.url, async (client) => {
+        const { rows } = await client.query<{ count: number }>(
+          'SELECT (SELECT count(*) FROM alert) + (SELECT count(*) FROM alert_crossing) AS count',
+        )
+        return Number(rows[0]!.count)
+      })
+    await eventually('nothing of it to be left', async () => (await left()) === 0, patienceMs)
   })
 })

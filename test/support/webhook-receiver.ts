@@ -50,6 +50,17 @@ export class WebhookReceiver {
     return this.heard.map(({ type }) => type)
   }
 
+  /** Nobody listens at its address for as long as `work` takes. */
+  async whileAway<T>(work: () => Promise<T>): Promise<T> {
+    const { port } = this
+    await this.close()
+    try {
+      return await work()
+    } finally {
+      await this.listen(port)
+    }
+  }
+
   async close(): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))

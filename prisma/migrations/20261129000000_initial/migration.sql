@@ -1088,6 +1088,7 @@ CREATE TABLE "alert" (
     "hysteresis_percent" INTEGER NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+    "deleted_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "alert_pkey" PRIMARY KEY ("environment_id","id")
 );
@@ -1269,7 +1270,10 @@ CREATE INDEX "webhook_delivery_environment_id_endpoint_id_created_at_even_idx" O
 CREATE INDEX "customer_evaluation_environment_id_due_at_idx" ON "customer_evaluation"("environment_id", "due_at");
 
 -- CreateIndex
-CREATE INDEX "alert_crossing_environment_id_alert_id_idx" ON "alert_crossing"("environment_id", "alert_id");
+CREATE INDEX "alert_crossing_environment_id_alert_id_reached_at_id_idx" ON "alert_crossing"("environment_id", "alert_id", "reached_at", "id");
+
+-- CreateIndex
+CREATE INDEX "alert_crossing_environment_id_customer_id_reached_at_id_idx" ON "alert_crossing"("environment_id", "customer_id", "reached_at", "id");
 
 -- CreateIndex
 CREATE INDEX "alert_crossing_environment_id_reached_at_id_idx" ON "alert_crossing"("environment_id", "reached_at", "id");
@@ -1675,6 +1679,7 @@ ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_finished_check" 
 CREATE INDEX "webhook_delivery_due_idx" ON "webhook_delivery" ("environment_id", "endpoint_id", "due_at", "position") WHERE "status" = 'PENDING';
 -- Rows that live for a moment, and are changed while they do.
 ALTER TABLE "customer_evaluation" SET (fillfactor = 70);
+CREATE INDEX "alert_deleted_idx" ON "alert" ("deleted_at") WHERE "deleted_at" IS NOT NULL;
 ALTER TABLE "alert_crossing"
   ADD CONSTRAINT "alert_crossing_ended_check" CHECK (("ended_at" IS NULL) = ("end_reason" IS NULL)),
   ADD CONSTRAINT "alert_crossing_period_check" CHECK ("period_start" < "period_end");
@@ -1682,4 +1687,6 @@ ALTER TABLE "alert_crossing"
 CREATE UNIQUE INDEX "alert_crossing_open_key" ON "alert_crossing"
   ("environment_id", "customer_id", "alert_id", "subject_id", "resource_id", "threshold_kind", "threshold_value") NULLS NOT DISTINCT WHERE "ended_at" IS NULL;
 CREATE INDEX "alert_crossing_period_end_idx" ON "alert_crossing" ("environment_id", "period_end") WHERE "ended_at" IS NULL AND "period_end" IS NOT NULL;
+-- What is reached now may be older than almost all that was left.
+CREATE INDEX "alert_crossing_open_idx" ON "alert_crossing" ("environment_id", "reached_at", "id") WHERE "ended_at" IS NULL;
 CREATE INDEX "alert_crossing_ended_idx" ON "alert_crossing" ("created_at") WHERE "ended_at" IS NOT NULL;

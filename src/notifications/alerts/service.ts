@@ -12,14 +12,12 @@ import type { Db, PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
 import { planNotFound } from '../../subscription/rules/problems.js'
 import * as records from './records/alerts.js'
-import { deleteCrossingsOf } from './records/crossings.js'
 import { type Crossing, type CrossingFilter, pageOfAlerts, pageOfCrossings } from './records/lists.js'
 import type { Alert, Threshold } from './rules/alert.js'
 import { checkedThresholds, checkSettings } from './rules/checked.js'
 
 /** All of them are looked at when a customer changes. */
 const maxAlerts = 100
-const deletedAtOnce = 5_000
 const defaultHysteresisPercent = 0
 
 /** The caller's identifiers. */
@@ -77,13 +75,8 @@ export class AlertService {
     })
   }
 
-  /** Nothing more comes of it, and nothing of it is kept. */
+  /** Nothing more comes of it, and nothing that was reached of it is answered any more. */
   async delete(environmentId: string, id: string): Promise<void> {
-    if (!isUuid.test(id)) throw alertNotFound(id)
-    const isThere = (await records.findAlertsById(this.#prisma, environmentId, [id])).length > 0
-    if (!isThere) throw alertNotFound(id)
-    // They may be many: in lots, so that no statement takes long. What comes meanwhile goes with the alert.
-    while ((await deleteCrossingsOf(this.#prisma, environmentId, id, deletedAtOnce)) === deletedAtOnce);
     await inTransaction(this.#prisma, async (db) => {
       await setWatching(db, environmentId, true)
       await records.deleteAlert(db, await this.#take(db, environmentId, id))

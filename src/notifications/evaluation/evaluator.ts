@@ -14,7 +14,8 @@ import type { Db, PrismaClient } from '../../platform/postgres.js'
 import { inTransaction } from '../../platform/transaction.js'
 import type { AlertMessage } from '../../updates/wire/alert-message.js'
 import { findAlerts } from '../alerts/records/alerts.js'
-import { deleteOldCrossings, findEndedPeriods, findOpenCrossings, recordCrossings } from '../alerts/records/crossings.js'
+import { findEndedPeriods, findOpenCrossings, recordCrossings } from '../alerts/records/crossings.js'
+import { deleteCrossingsOf, deleteOldCrossings, findDeletedAlerts, forgetAlert } from '../alerts/records/retention.js'
 import { type CrossingDecision, decideCrossings } from '../alerts/rules/crossings.js'
 import { endedEvents, reachedEvent, toAlertMessage } from '../alerts/rules/events.js'
 import { findListening, findTold, saveTold } from './records/told.js'
@@ -25,6 +26,7 @@ const leaseSeconds = 15
 /** Customers of one environment whose usage has started again. */
 const endedAtOnce = 500
 const deletedAtOnce = 5_000
+const deletedAlertsAtOnce = 100
 
 /** What came of evaluations, for who counts and listens. */
 interface Told {
@@ -99,6 +101,14 @@ export class Evaluator {
   /** Forgets crossings that have ended, so many days after they began. */
   async forgetOld(days: number, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && (await deleteOldCrossings(this.#prisma, { days, limit: deletedAtOnce })) === deletedAtOnce);
+  }
+
+  /** Forgets alerts that were deleted, with their crossings: the row last, as what is found there is begun again when it was not finished. */
+  async forgetDeleted(signal: AbortSignal): Promise<void> {
+    for (const { environmentId, id } of await findDeletedAlerts(this.#prisma, deletedAlertsAtOnce)) {
+      while (!signal.aborted && (await deleteCrossingsOf(this.#prisma, environmentId, id, deletedAtOnce)) === deletedAtOnce);
+      if (!signal.aborted) await forgetAlert(this.#prisma, environmentId, id)
+    }
   }
 
   /** Most changes come to nothing, which is found out for all of them at once and without their locks. */

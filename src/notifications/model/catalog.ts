@@ -91,8 +91,13 @@ export const bodyOf = (type: EventType) =>
     data: eventCatalog[type].payload,
   })
 
-/** The JSON Schema of the body of a webhook. */
-export const jsonSchemaOf = (type: EventType) => z.toJSONSchema(bodyOf(type))
+/** The JSON Schema of the body of a webhook, for receivers: fields that are added to a version are valid by it, unlike what is sent by `bodyOf`. */
+export const jsonSchemaOf = (type: EventType) =>
+  z.toJSONSchema(bodyOf(type), {
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+    },
+  })
 
 /** A body as it may come. */
 export function exampleBody(type: EventType): Record<string, unknown> {

@@ -64,9 +64,10 @@ function keyValuesOf(row: Readonly<Record<string, unknown>>, keys: readonly Key[
   })
 }
 
-/** A page of ids with the records that they name, loaded at once. */
+/** A page of ids with the records that they name, loaded at once. One that was deleted since its id was read is left out. */
 export async function withRecords<T>(page: Page<string>, load: (ids: string[]) => Promise<ReadonlyMap<string, T>>): Promise<Page<T>> {
   const ids = page.rows.map(({ item }) => item)
   const records = ids.length === 0 ? new Map<string, T>() : await load(ids)
-  return { ...page, rows: page.rows.map(({ cursor, item }) => ({ cursor, item: records.get(item)! })) }
+  const recordsOf = (id: string) => (records.has(id) ? [records.get(id)!] : [])
+  return { ...page, rows: page.rows.flatMap(({ cursor, item }) => recordsOf(item).map((record) => ({ cursor, item: record }))) }
 }

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import { Problem } from '../../../src/kernel/problem.js'
 import { report, event as usageEvent } from '../metering/fixture.js'
@@ -195,28 +194,6 @@ describe('alerts', function () {
     expect(told.map(({ data }) => [data.customerId, data.alertId])).to.have.deep.members([
       ['acme', ofCustomer],
       ['globex', ofPlan],
-    ])
-  })
-
-  it('watch what is spent of a budget', async () => {
-    await change('metered', { budget: { limit: decimal.fromNumber(10), hasSoftLimit: false }, subscriptionRefId: 'sub' })
-    await environment.createAlert({ featureId: null, thresholds: [share(50), share(100)] })
-    await environment.news()
-    await environment.use('acme', 5)
-    const [half] = await environment.news()
-    expect(half).to.deep.include({ type: 'budget.threshold_reached' })
-    expect(half!.data).to.deep.include({ subscriptionId: 'sub', spent: '5', budget: '10', threshold: { kind: 'SHARE', value: '50' } })
-    await environment.use('acme', 5)
-    const types = (await environment.news()).map(({ type }) => type)
-    expect(types, 'and what it denies is not held').to.deep.equal(['entitlements.changed', 'budget.exceeded'])
-    await bench.app.subscriptionChanges.update(environment.id, {
-      subscriptionRefId: 'sub',
-      budget: { limit: decimal.fromNumber(100), hasSoftLimit: false },
-    })
-    expect((await environment.news()).map(({ type }) => type)).to.deep.equal([
-      'entitlements.changed',
-      'budget.back_under',
-      'budget.back_under',
     ])
   })
 

@@ -94,7 +94,9 @@ describe('webhook endpoints in trouble', function () {
 
   it('that answer 410 are disabled, which other endpoints hear; resumed, they get what waited', async () => {
     const other = await new WebhookReceiver().listen()
-    await bench.webhooks.create(environmentId, { url: other.url, eventTypes: ['webhook_endpoint.disabled'] })
+    const eventTypes = ['webhook_endpoint.disabled']
+    await bench.webhooks.create(environmentId, { url: other.url, eventTypes })
+    const paused = await bench.webhooks.create(environmentId, { url: `${other.url}/paused`, eventTypes, isPaused: true })
     receiver.answer = (_heard, response) => void response.writeHead(410).end()
     await newCustomer()
     const disabled = await eventually('it to be disabled', async () => ((await endpoint()).status === 'DISABLED' ? endpoint() : null))
@@ -114,6 +116,10 @@ describe('webhook endpoints in trouble', function () {
       disabledReason: null,
     })
     await eventually('what waited', () => receiver.heard.length === 3)
+    await bench.webhooks.update(environmentId, paused.endpoint.id, { isPaused: false })
+    await eventually('what waited for one that was paused', () => other.heard.length === 2)
+    expect(other.heard[1]!.url).to.include('/paused')
+    expect(other.heard[1]!.id).to.equal(other.heard[0]!.id)
     await other.close()
   })
 

@@ -118,12 +118,13 @@ export const exceptions: readonly Exception[] = [
     ],
   },
   {
-    what: 'Customers whose alerts and entitlements are to be evaluated, and rounds of all of them; usage that starts again; old crossings',
+    what: 'Customers whose alerts and entitlements are to be evaluated, and rounds of all of them; usage that starts again; old crossings, and deleted alerts',
     why: 'looked for by the workers, some of each environment in turn; what is read and written then is by environment',
     statements: [
       sweep('WITH RECURSIVE busy AS ( (SELECT environment_id FROM customer_evaluation', 'customer_evaluation'),
       lock('SELECT environment_id, after_id, rounds FROM evaluation_round', 'evaluation_round'),
-      sweep('DELETE FROM alert_crossing AS crossing USING ( SELECT environment_id, id FROM alert_crossing', 'alert_crossing'),
+      sweep('FROM alert_crossing WHERE ended_at IS NOT NULL AND created_at', 'alert_crossing'),
+      sweep('FROM alert WHERE deleted_at IS NOT NULL', 'alert'),
     ],
   },
   {

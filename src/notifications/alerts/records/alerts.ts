@@ -7,24 +7,28 @@ const related = { feature: { select: { id: true, refId: true } }, customer: { se
 
 type Row = Prisma.AlertGetPayload<{ include: typeof related }>
 
-const fromRow = ({ featureId: _, customerId: __, thresholds, createdAt, updatedAt, ...row }: Row): Alert => ({
+const fromRow = ({ featureId: _, customerId: __, deletedAt: ___, thresholds, createdAt, updatedAt, ...row }: Row): Alert => ({
   ...row,
   thresholds: thresholds as unknown as Threshold[],
   createdAt: createdAt.getTime(),
   updatedAt: updatedAt.getTime(),
 })
 
-/** Oldest first. */
+/** Oldest first. None of this file answers those that are deleted. */
 export async function findAlerts(db: Db, environmentId: string): Promise<Alert[]> {
-  const rows = await db.alert.findMany({ where: { environmentId }, include: related, orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })
+  const rows = await db.alert.findMany({
+    where: { environmentId, deletedAt: null },
+    include: related,
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  })
   return rows.map(fromRow)
 }
 
 export async function findAlertsById(db: Db, environmentId: string, ids: readonly string[]): Promise<Alert[]> {
-  return (await db.alert.findMany({ where: { environmentId, id: { in: [...ids] } }, include: related })).map(fromRow)
+  return (await db.alert.findMany({ where: { environmentId, id: { in: [...ids] }, deletedAt: null }, include: related })).map(fromRow)
 }
 
-export const countAlerts = (db: Db, environmentId: string): Promise<number> => db.alert.count({ where: { environmentId } })
+export const countAlerts = (db: Db, environmentId: string): Promise<number> => db.alert.count({ where: { environmentId, deletedAt: null } })
 
 export type NewAlert = Pick<
   Alert,
@@ -46,7 +50,7 @@ export async function insertAlert(db: Db, { feature, customer, thresholds, ...al
 /** To change it: nobody else does until the transaction ends. Null: there is none. */
 export async function takeAlert(db: Db, environmentId: string, id: string): Promise<Alert | null> {
   const count = await db.$executeRaw(Prisma.sql`
-    UPDATE alert SET updated_at = clock_timestamp() WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid`)
+    UPDATE alert SET updated_at = clock_timestamp() WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL`)
   return count === 1 ? (await findAlertsById(db, environmentId, [id]))[0]! : null
 }
 
@@ -62,9 +66,11 @@ export async function updateAlert(
   return after
 }
 
-/** What is left of its crossings goes with it. */
+/** Its row and its crossings go later (`retention.ts`): they may be many. */
 export async function deleteAlert(db: Db, alert: Alert): Promise<void> {
   const { environmentId, id } = alert
-  await db.alert.delete({ where: { environmentId_id: { environmentId, id } }, select: { id: true } })
+  await db.$executeRaw(
+    Prisma.sql`UPDATE alert SET deleted_at = clock_timestamp() WHERE environment_id = ${environmentId}::uuid AND id = ${id}::uuid`,
+  )
   recordAudit(db, auditedAlert(alert, null))
 }

@@ -80,22 +80,3 @@ export async function findEndedPeriods(pool: pg.Pool, limit: number): Promise<{ 
   })
   return rows
 }
-
-/** Forgets what ended so many days ago, in a lot; answers how many. */
-export async function deleteOldCrossings(db: Db, { days, limit }: { days: number; limit: number }): Promise<number> {
-  return db.$executeRaw(Prisma.sql`
-    DELETE FROM alert_crossing AS crossing USING (
-      SELECT environment_id, id FROM alert_crossing
-      WHERE ended_at IS NOT NULL AND created_at < clock_timestamp() - make_interval(days => ${days}) ORDER BY created_at LIMIT ${limit}
-    ) AS old
-    WHERE crossing.environment_id = old.environment_id AND crossing.id = old.id`)
-}
-
-/** In lots, so that no statement takes long. */
-export async function deleteCrossingsOf(db: Db, environmentId: string, alertId: string, limit: number): Promise<number> {
-  return db.$executeRaw(Prisma.sql`
-    DELETE FROM alert_crossing AS crossing USING (
-      SELECT id FROM alert_crossing WHERE environment_id = ${environmentId}::uuid AND alert_id = ${alertId}::uuid LIMIT ${limit}
-    ) AS gone
-    WHERE crossing.environment_id = ${environmentId}::uuid AND crossing.id = gone.id`)
-}

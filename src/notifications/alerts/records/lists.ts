@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../../kernel/clock.js'
 import * as decimal from '../../../kernel/decimal.js'
 import { column, nullable } from '../../../platform/list/columns.js'
+import { bind } from '../../../platform/list/filter.js'
 import { type List, readPage, withRecords } from '../../../platform/list/page.js'
 import type { Page, Paging } from '../../../platform/list/request.js'
 import { type Db, Prisma } from '../../../platform/postgres.js'
@@ -32,17 +33,18 @@ const alerts: List = {
 }
 
 export async function pageOfAlerts(db: Db, environmentId: string, paging: Paging | null): Promise<Page<Alert>> {
-  const page = await readPage(db, alerts, Prisma.sql`alert.environment_id = ${environmentId}::uuid`, { paging })
+  const page = await readPage(db, alerts, Prisma.sql`alert.environment_id = ${environmentId}::uuid AND alert.deleted_at IS NULL`, {
+    paging,
+  })
   return withRecords(page, async (ids) => new Map((await findAlertsById(db, environmentId, ids)).map((alert) => [alert.id, alert])))
 }
 
 const crossings: List = {
-  from: Prisma.sql`alert_crossing AS crossing JOIN customer ON customer.environment_id = crossing.environment_id AND customer.id = crossing.customer_id`,
+  from: Prisma.sql`alert_crossing AS crossing`,
   id: column('uuid', 'crossing.id'),
   defaultSort: { field: 'reachedAt', direction: 'DESC' },
   columns: {
-    alertId: column('text', 'crossing.alert_id::text'),
-    customerId: column('text', 'customer.ref_id'),
+    alertId: column('uuid', 'crossing.alert_id'),
     endedAt: nullable('time', 'crossing.ended_at'),
     reachedAt: column('time', 'crossing.reached_at'),
   },
@@ -54,12 +56,21 @@ export async function pageOfCrossings(
   { alertId, customerId, isReached }: CrossingFilter,
   paging: Paging | null,
 ): Promise<Page<Crossing>> {
-  const equal = (value: string | null | undefined) => (value === null || value === undefined ? undefined : { eq: value })
-  const endedAt = isReached === null || isReached === undefined ? undefined : isReached ? { is: null } : { isNot: null }
-  const filter = { alertId: equal(alertId), customerId: equal(customerId), endedAt }
-  const page = await readPage(db, crossings, Prisma.sql`crossing.environment_id = ${environmentId}::uuid`, { filter, paging })
+  const filter = {
+    alertId: isGiven(alertId) ? { eq: alertId } : undefined,
+    endedAt: isGiven(isReached) ? (isReached ? { is: null } : { isNot: null }) : undefined,
+  }
+  // Subqueries, which are asked once: a join would be in the way of an index that has the order.
+  const scope = Prisma.sql`crossing.environment_id = ${environmentId}::uuid
+    AND crossing.alert_id <> ALL(ARRAY(SELECT id FROM alert WHERE environment_id = ${environmentId}::uuid AND deleted_at IS NOT NULL))`
+  const ofCustomer = isGiven(customerId)
+    ? Prisma.sql`crossing.customer_id = (SELECT id FROM customer WHERE environment_id = ${environmentId}::uuid AND ref_id = ${bind('text', customerId)})`
+    : Prisma.sql`TRUE`
+  const page = await readPage(db, crossings, Prisma.join([scope, ofCustomer], ' AND '), { filter, paging })
   return withRecords(page, async (ids) => new Map((await findCrossings(db, environmentId, ids)).map((crossing) => [crossing.id, crossing])))
 }
+
+const isGiven = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined
 
 interface Row {
   id: string

@@ -35,6 +35,10 @@ describe('the catalog of events', () => {
     for (const name of ['id', 'version', 'timestamp', 'order']) expect(schema.properties[name]?.description, name).to.match(/\.$/)
   })
 
+  it('is JSON Schema by which fields that are added to a version are valid', () => {
+    for (const type of eventTypes) expect(JSON.stringify(jsonSchemaOf(type)), type).to.not.include('"additionalProperties":false')
+  })
+
   it('names the statuses of subscriptions as they do', () => {
     expect(subscriptionStatuses).to.deep.equal(ofSubscriptions)
   })
