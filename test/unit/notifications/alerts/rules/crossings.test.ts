@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { CustomerStandings, HolderStandings, Standing } from '../../../../src/entitlement/rules/standing.js'
-import * as decimal from '../../../../src/kernel/decimal.js'
-import { type Alert, isLeft, isReached, type Threshold } from '../../../../src/notifications/alerts/rules/alert.js'
-import { decideCrossings, type OpenCrossing } from '../../../../src/notifications/alerts/rules/crossings.js'
+import type { CustomerStandings, HolderStandings, Standing } from '../../../../../src/entitlement/rules/standing.js'
+import * as decimal from '../../../../../src/kernel/decimal.js'
+import { type Alert, isLeft, isReached, type Threshold } from '../../../../../src/notifications/alerts/rules/alert.js'
+import { decideCrossings, type OpenCrossing } from '../../../../../src/notifications/alerts/rules/crossings.js'
 
 const share = (value: number): Threshold => ({ kind: 'SHARE', value: decimal.fromNumber(value) })
 const amount = (value: number): Threshold => ({ kind: 'AMOUNT', value: decimal.fromNumber(value) })

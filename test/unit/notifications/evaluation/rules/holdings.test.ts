@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { CustomerStandings, HolderStandings } from '../../../../src/entitlement/rules/standing.js'
-import type { Entitlement } from '../../../../src/entitlement/rules/state.js'
-import * as decimal from '../../../../src/kernel/decimal.js'
-import { decideHolderChanges, type ToldHolder } from '../../../../src/notifications/evaluation/rules/holdings.js'
-import { compareTold, toTold } from '../../../../src/notifications/evaluation/rules/told.js'
+import type { CustomerStandings, HolderStandings } from '../../../../../src/entitlement/rules/standing.js'
+import type { Entitlement } from '../../../../../src/entitlement/rules/state.js'
+import * as decimal from '../../../../../src/kernel/decimal.js'
+import { decideHolderChanges, type ToldHolder } from '../../../../../src/notifications/evaluation/rules/holdings.js'
+import { compareTold, toTold } from '../../../../../src/notifications/evaluation/rules/told.js'
 
 const entitlement = (refId: string, limit: number | null = null, more: Partial<Entitlement> = {}): Entitlement => ({
   feature: { id: `f-${refId}`, refId } as Entitlement['feature'],
