@@ -53,7 +53,6 @@ const text = z
 const refId = z.string(required('must be text; put numbers in quotes')).superRefine((value, context) => {
   try {
     checkRefId(value, 'the identifier')
-    if (!isStorableText(value)) context.addIssue({ code: 'custom', message: 'contains a character that cannot be stored' })
   } catch (error) {
     context.addIssue({ code: 'custom', message: Problem.from(error).message })
   }

@@ -115,7 +115,7 @@ export function checkEvent(event: UsageEvent, now: EpochMs): EventItem {
 
 /** Fails with INVALID_ARGUMENT when they are too much for one call. */
 export function checkTogether(reports: readonly ReportItem[]): void {
-  const bytes = reports.reduce((sum, { dimensions }) => sum + (dimensions === null ? 0 : heapBytes(dimensions)), 0)
+  const bytes = reports.reduce((sum, { dimensions }) => sum + heapBytes(dimensions), 0)
   if (bytes > maxDimensionBytesPerCall)
     throw invalidInput(
       `the reports of one call have more than ${maxDimensionBytesPerCall} bytes of dimensions together: send them in several calls`,

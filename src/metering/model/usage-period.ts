@@ -51,14 +51,17 @@ function temporal(): typeof import('temporal-polyfill').Temporal {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-type CalendarStep = { days: number } | { months: number }
+/** Of the Gregorian calendar, whose years repeat after 400. */
+const averageYearMs = 365.2425 * dayMs
+
+type CalendarStep = ({ days: number } | { months: number }) & { averageMs: number }
 
 /** How far apart starts are on the local calendar. */
 const calendarSteps: Readonly<Record<Exclude<ResetPeriod, 'HOUR'>, CalendarStep>> = {
-  DAY: { days: 1 },
-  WEEK: { days: 7 },
-  MONTH: { months: 1 },
-  YEAR: { months: 12 },
+  DAY: { days: 1, averageMs: dayMs },
+  WEEK: { days: 7, averageMs: 7 * dayMs },
+  MONTH: { months: 1, averageMs: averageYearMs / 12 },
+  YEAR: { months: 12, averageMs: averageYearMs },
 }
 
 /** 1970-01-04 (local midnight read as UTC), and so on to Saturday, January 10. */
@@ -94,20 +97,19 @@ export function usagePeriodAt(input: { period: ResetPeriod; rule: ResetRule; anc
   }
   const step = calendarSteps[period]
   const { origin, startOf } = layOut(step, input)
-  // Reading `at` as if it were local is wrong by a day at most, and so is the guess by one period: the loops take one or two steps.
-  let n = 'days' in step ? Math.floor((at - origin) / (step.days * dayMs)) : Math.floor(monthsBetween(origin, at) / step.months)
+  // Reading `at` as if it were local is wrong by a day at most, and starts are within five of where average months put them: the loops take a step or none.
+  let n = Math.floor((at - origin) / step.averageMs)
   let start = startOf(n)
-  let end = startOf(n + 1)
   while (at < start) {
     n -= 1
-    end = start
     start = startOf(n)
   }
-  while (at >= end) {
-    n += 1
+  let end = start
+  do {
     start = end
-    end = startOf(n + 1)
-  }
+    n += 1
+    end = startOf(n)
+  } while (at >= end)
   return { start, end }
 }
 
@@ -122,24 +124,19 @@ function layOut(step: CalendarStep, { rule, anchor, timeZone }: { rule: ResetRul
   return { origin, startOf }
 }
 
-const isUtc = (timeZone: string): boolean => timeZone === 'UTC' || timeZone === 'Etc/UTC'
+const utcNames: ReadonlySet<string> = new Set(['UTC', 'Etc/UTC'])
 
 /** What a wall clock in the zone shows at `at`, as if it were UTC. */
 function toLocal(at: EpochMs, timeZone: string): number {
-  if (isUtc(timeZone)) return at
+  if (utcNames.has(timeZone)) return at
   return at + temporal().Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone).offsetNanoseconds / 1e6
 }
 
 /** The instant at which a wall clock in the zone shows `local`: Temporal's `compatible` for times that do not exist or exist twice. */
 function fromLocal(local: number, timeZone: string): EpochMs {
-  if (isUtc(timeZone)) return local
+  if (utcNames.has(timeZone)) return local
   const wallClock = temporal().Instant.fromEpochMilliseconds(local).toZonedDateTimeISO('UTC').toPlainDateTime()
   return wallClock.toZonedDateTime(timeZone, { disambiguation: 'compatible' }).epochMilliseconds
-}
-
-function monthsBetween(from: number, to: number): number {
-  const [a, b] = [new Date(from), new Date(to)]
-  return (b.getUTCFullYear() - a.getUTCFullYear()) * 12 + b.getUTCMonth() - a.getUTCMonth()
 }
 
 /** The same day and time of day `months` later; the last day of the month where that day does not exist. */

@@ -10,6 +10,7 @@ describe('who else is around', () => {
     expect([crowd.isAround('a', 10), crowd.isAround('b', 10)]).to.deep.equal([false, true])
     crowd.see('b', 500)
     expect([crowd.isAround('a', 510), crowd.isAround('b', 510)]).to.deep.equal([true, true])
+    expect([crowd.isAround('b', 1_009), crowd.isAround('b', 1_010)]).to.deep.equal([true, false])
     crowd.see('b', 1_100)
     expect([crowd.isAround('b', 1_100), crowd.isAround('a', 1_100)]).to.deep.equal([false, true])
     crowd.see('c', 1_200)

@@ -91,6 +91,13 @@ describe('the difference of two catalogs', () => {
     ])
   })
 
+  it('takes data of the host application for one value', () => {
+    const coupons = (additionalMetaData: object) => documentWith({ coupons: [{ refId: 'c', percentOff: 5, additionalMetaData }] })
+    expect(difference(parsed(coupons({ a: 1, prices: 'high' })), coupons({ a: 2, prices: 'low' }))[0]?.fields).to.deep.equal([
+      { path: 'additionalMetaData', from: { a: 1, prices: 'high' }, to: { a: 2, prices: 'low' } },
+    ])
+  })
+
   it('publishes a plan whose content changes, naming entitlements by feature and prices by what they are for', () => {
     const current = parsed(
       documentWith({ plans: [planWith({ entitlements: [{ feature: 'calls', limit: 10 }, { feature: 'sso' }], prices: [flat] })] }),
@@ -149,6 +156,25 @@ describe('the difference of two catalogs', () => {
       'publish plan b-mid',
       'publish plan a-top',
     ])
+  })
+
+  it('publishes a plan for what changes of itself and of its base plan alike', () => {
+    const both = (limit: number, description: string) =>
+      documentWith({
+        plans: [
+          planWith({ refId: 'top', basePlan: 'free', description }),
+          planWith({ refId: 'free', entitlements: [{ feature: 'seats', limit }] }),
+        ],
+      })
+    expect(difference(parsed(both(1, 'one seat')), both(2, 'two seats')).at(-1)).to.deep.equal({
+      kind: 'plan',
+      refId: 'top',
+      action: 'publish',
+      fields: [
+        { path: 'description', from: 'one seat', to: 'two seats' },
+        { path: 'basePlan.entitlements["seats"].limit', from: '1', to: '2' },
+      ],
+    })
   })
 
   it('publishes a base plan alone when what changes is not inherited', () => {

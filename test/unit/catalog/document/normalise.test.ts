@@ -17,7 +17,10 @@ const forAll = (claim: (input: Record<string, unknown>) => void) =>
     { numRuns: 60 },
   )
 
-describe('the normal form of a catalog', () => {
+describe('the normal form of a catalog', function () {
+  // Sixty catalogs, and their YAML, take seconds where the machine is busy.
+  this.timeout(10_000)
+
   it('is its own normal form', () => {
     forAll((input) => expect(normalise(parsed(input))).to.deep.equal(parsed(input)))
   })
@@ -47,8 +50,7 @@ describe('the normal form of a catalog', () => {
         expect(parseCatalogText(text, { current: null, archiveMissing })).to.deep.include({ catalog: parsed(input) })
       }
     })
-    // YAML of sixty catalogs takes seconds where the machine is busy.
-  }).timeout(10_000)
+  })
 
   it('has a version that is another one exactly where there is a difference', () => {
     fc.assert(

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { PackageVersion } from '../../../../src/catalog/model/package.js'
 import { buildState } from '../../../../src/entitlement/rules/build-state.js'
-import { decideWinners, type Holdings, stateDenial, winnerPeriodAt } from '../../../../src/entitlement/rules/holdings.js'
+import { decideWinners, type Holdings, plansInForce, stateDenial, winnerPeriodAt } from '../../../../src/entitlement/rules/holdings.js'
 import type { EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import * as decimal from '../../../../src/kernel/decimal.js'
 import { seriesKey } from '../../../../src/metering/model/series.js'
@@ -127,6 +127,21 @@ describe('what one subscription gives', () => {
   it('keeps to the version that it was sold with', () => {
     const sold = subscription({ plan: { ...withCalls('basic', 10), id: 'basic-v1' } })
     expect(limitOf(holding({ subscriptions: [sold] }))).to.equal('10')
+  })
+})
+
+describe('the plans of a customer', () => {
+  it('are those of the subscriptions that give access, each once', () => {
+    const of = (refId: string, fields: Parameters<typeof subscription>[0] = {}) => subscription({ id: refId, plan: plan(refId), ...fields })
+    const subscriptions = [
+      of('team', { startDate: t0 + 1 }),
+      of('basic', { startDate: t0 }),
+      of('again', { plan: plan('team'), startDate: t0 + 2 }),
+      of('over', { effectiveEndDate: now }),
+      of('unpaid', { status: 'PAYMENT_PENDING' }),
+    ]
+    expect(plansInForce(holding({ subscriptions }), now)).to.deep.equal(['basic', 'team'])
+    expect(plansInForce(holding({}), now)).to.deep.equal([])
   })
 })
 

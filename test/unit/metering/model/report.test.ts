@@ -5,9 +5,11 @@ import { Problem } from '../../../../src/kernel/problem.js'
 import {
   checkEvent,
   checkReport,
+  checkTogether,
   type EventItem,
   eventIdentity,
   keyOfMeasurement,
+  maxDimensionBytesPerCall,
   measurementOfKey,
   type ReportItem,
   reportBody,
@@ -31,6 +33,16 @@ const report: ReportItem = {
   dimensions: null,
 }
 const hex = (hash: Buffer) => hash.toString('hex')
+/** The place of what is wrong; undefined: nothing is. */
+function refused(check: () => unknown): unknown {
+  try {
+    check()
+  } catch (error) {
+    const { path, field } = Problem.from(error).details
+    return path ?? field
+  }
+  return undefined
+}
 
 describe('the identity of usage', () => {
   it('differs in every part of an event but its dimensions', () => {
@@ -105,15 +117,6 @@ describe('usage at the door', () => {
   }
 
   it('is refused with the place of what is wrong', () => {
-    const refused = (check: () => unknown) => {
-      try {
-        check()
-      } catch (error) {
-        const { path, field } = Problem.from(error).details
-        return path ?? field
-      }
-      return undefined
-    }
     const ofReports: [Partial<Record<keyof UsageReport, unknown>>, string][] = [
       [{ customerId: '' }, 'customerId'],
       [{ featureId: '' }, 'featureId'],
@@ -151,6 +154,21 @@ describe('usage at the door', () => {
       expect(checkReport({ ...report, ...change }, 'id', now)).to.deep.equal({ ...report, ...change })
     expect(checkReport({ ...report, timestamp: now - 1 }, 'id', now).timestamp).to.equal(now - 1)
     expect(checkEvent(event, now)).to.deep.equal(event)
+  })
+
+  it('of one call is refused when its dimensions take more memory together than is allowed', () => {
+    // Beside its characters a text, and what holds it, takes 48 bytes.
+    const half = (more = 0) => ({ ...report, dimensions: { a: 'x'.repeat(maxDimensionBytesPerCall / 2 - 48 + more) } })
+    for (const reports of [[], [report], [half(), half()], [half(), report, half()]])
+      expect(
+        refused(() => checkTogether(reports)),
+        String(reports.length),
+      ).to.equal(undefined)
+    for (const reports of [
+      [half(), half(1)],
+      [half(), { ...report, dimensions: { a: 1 } }, half()],
+    ])
+      expect(refused(() => checkTogether(reports))).to.equal('dimensions')
   })
 
   it('without a key can be sent again under its measurement’s', () => {

@@ -43,7 +43,22 @@ describe('a new time zone', () => {
       from: null,
       until: at('2026-03-11T00:00:00Z'),
     })
+    // A day in New York ends at 23:00, but none was begun there.
+    expect(zoneStretchAt({ ...twice, at: at('2026-03-10T23:30:00Z') }).timeZone).to.equal('UTC')
     expect(zoneStretchAt({ ...twice, at: at('2026-03-11T00:00:00Z') }).timeZone).to.equal('Asia/Tokyo')
+  })
+
+  it('that is replaced at the instant at which it took effect counts the period that begins there', () => {
+    const replaced = {
+      ...daily,
+      timeZone: 'Asia/Tokyo',
+      former: [...former, { timeZone: 'America/New_York', until: at('2026-03-11T00:00:00Z') }],
+    }
+    expect(zoneStretchAt({ ...replaced, at: at('2026-03-11T12:00:00Z') })).to.deep.equal({
+      timeZone: 'America/New_York',
+      from: at('2026-03-11T00:00:00Z'),
+      until: at('2026-03-11T23:00:00Z'),
+    })
   })
 
   it('leaves no instant in no period and none in two, however often it changes', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Problem, unavailable } from '../../../../src/kernel/problem.js'
-import { foundNobody, Outage } from '../../../../src/reader/api/outage.js'
+import { foundNobody, Outage, within } from '../../../../src/reader/api/outage.js'
 
 describe('outage', () => {
   const opened = () => new Outage({ name: 'The API', afterFailures: 5, isAway: foundNobody })
@@ -74,5 +74,25 @@ describe('outage', () => {
       await isAsked(outage)
       expect(await Promise.all([isAsked(outage, async () => 1), isAsked(outage, async () => 2)])).to.deep.equal([true, true])
     })
+  })
+})
+
+describe('work that is waited for', () => {
+  const never = new Promise<never>(() => {})
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
+
+  it('answers what it comes to, or why it failed, and leaves no timer behind', async () => {
+    const before = timers()
+    expect(await within(Promise.resolve('answer'), 60_000, 'The API')).to.equal('answer')
+    const failure = new Error('gone')
+    expect(await within(Promise.reject(failure), 60_000, 'The API').catch((error: unknown) => error)).to.equal(failure)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(timers()).to.equal(before)
+  })
+
+  it('is said to be late by whoever did not answer in time', async () => {
+    const error = await within(never, 1, 'The API').catch((late: unknown) => late)
+    expect(error).to.be.instanceOf(Problem).and.to.include({ code: 'DEADLINE_EXCEEDED' })
+    expect((error as Problem).message).to.include('The API')
   })
 })

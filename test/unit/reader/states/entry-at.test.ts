@@ -163,6 +163,8 @@ describe('the numbers of a state', () => {
     const fluctuating = { ...endsAt(5, 'seats'), feature: { ...seats.feature, meterType: 'Fluctuating' as const } }
     expect(earliestPeriodEnd(mixed(1, [endsAt(30, 'a'), endsAt(20, 'b'), endsAt(25, 'c'), endsAt(null, 'd'), fluctuating]))).to.equal(20)
     expect(earliestPeriodEnd(mixed(1, []))).to.equal(Number.POSITIVE_INFINITY)
+    const several = mixed(1, [endsAt(30, 'a'), endsAt(20, 'b'), endsAt(null, 'c')])
+    expect(['a', 'b', 'c', 'none'].map((featureId) => earliestPeriodEnd(several, featureId))).to.deep.equal([30, 20, Infinity, Infinity])
   })
 
   it('take memory by what differs: names and values', () => {

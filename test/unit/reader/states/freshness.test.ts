@@ -31,6 +31,7 @@ describe('freshness', () => {
     judge.beginEpoch()
     const entry = readAt(judge, 0)
     judge.prove(1_000, 1_020)
+    expect(judge.provenAt).to.equal(1_000)
     judge.endEpoch()
     expect([1_029, 1_030, 1_100].map((now) => judge.judge(entry, now))).to.deep.equal(['fresh', 'old', 'miss'])
   })

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { CustomerStandings, HolderStandings, Standing } from '../../../../src/entitlement/rules/standing.js'
-import * as decimal from '../../../../src/kernel/decimal.js'
-import { type Alert, isLeft, isReached, type Threshold } from '../../../../src/notifications/alerts/rules/alert.js'
-import { decideCrossings, type OpenCrossing } from '../../../../src/notifications/alerts/rules/crossings.js'
+import type { CustomerStandings, HolderStandings, Standing } from '../../../../../src/entitlement/rules/standing.js'
+import * as decimal from '../../../../../src/kernel/decimal.js'
+import { type Alert, isLeft, isReached, type Threshold } from '../../../../../src/notifications/alerts/rules/alert.js'
+import { decideCrossings, type OpenCrossing } from '../../../../../src/notifications/alerts/rules/crossings.js'
 
 const share = (value: number): Threshold => ({ kind: 'SHARE', value: decimal.fromNumber(value) })
 const amount = (value: number): Threshold => ({ kind: 'AMOUNT', value: decimal.fromNumber(value) })
@@ -177,11 +177,18 @@ describe('what a look at a customer comes to', () => {
     const spent = customerOf(holderOf([standingOf(45, 50, { subject: { kind: 'BUDGET', id: 's-1', refId: 'sub' } })]))
     expect(decide(spent, [], [alertOf({ feature: null })]).reached).to.deep.equal(['alert - 80'])
     expect(decide(spent)).to.deep.equal(none)
+    const callsBudget = customerOf(holderOf([standingOf(45, 50, { subject: { kind: 'BUDGET', id: 'f-calls', refId: 'calls' } })]))
+    expect(decide(callsBudget), 'a feature is no budget').to.deep.equal(none)
   })
 
   it('is of a customer and of each of its resources by itself', () => {
     const rooms = ['r-1', 'r-2'].map((id) => holderOf([standingOf(id === 'r-1' ? 85 : 10, 100)], { resource: { id, refId: id } }))
     expect(decide(customerOf(holderOf([standingOf(95, 100)]), ...rooms), [openOf(80)]).reached).to.deep.equal(['alert r-1 80'])
+    const used = ['r-2', 'r-1'].map((id) => holderOf([standingOf(85, 100)], { resource: { id, refId: id } }))
+    expect(decide(customerOf(holderOf([standingOf(95, 100)]), ...used), [openOf(80, { resourceId: 'r-1' })])).to.deep.equal({
+      reached: ['alert - 80', 'alert r-2 80'],
+      ended: [],
+    })
   })
 })
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { CustomerStandings, HolderStandings } from '../../../../src/entitlement/rules/standing.js'
-import type { Entitlement } from '../../../../src/entitlement/rules/state.js'
-import * as decimal from '../../../../src/kernel/decimal.js'
-import { decideHolderChanges, type ToldHolder } from '../../../../src/notifications/evaluation/rules/holdings.js'
-import { compareTold, toTold } from '../../../../src/notifications/evaluation/rules/told.js'
+import type { CustomerStandings, HolderStandings } from '../../../../../src/entitlement/rules/standing.js'
+import type { Entitlement } from '../../../../../src/entitlement/rules/state.js'
+import * as decimal from '../../../../../src/kernel/decimal.js'
+import { decideHolderChanges, type ToldHolder } from '../../../../../src/notifications/evaluation/rules/holdings.js'
+import { compareTold, toTold } from '../../../../../src/notifications/evaluation/rules/told.js'
 
 const entitlement = (refId: string, limit: number | null = null, more: Partial<Entitlement> = {}): Entitlement => ({
   feature: { id: `f-${refId}`, refId } as Entitlement['feature'],
@@ -57,6 +57,16 @@ describe('what is told of what a customer may use', () => {
     expect(decide(customer(holder([])), [], true)).to.deep.equal([])
     expect(decide(customer(holder([sso])), [])).to.deep.equal([{ of: null, isKept: true }])
     expect(decide(customer(holder([])), [])).to.deep.equal([{ of: null, isKept: true }])
+    expect(decide(customer(holder([]), holder([sso], 'room')), [], true)).to.deep.equal([
+      { of: 'room', isKept: true, gained: ['sso'], lost: [], changed: [] },
+    ])
+  })
+
+  it('is remembered of all who are looked at for the first time', () => {
+    expect(decideHolderChanges({ customer: customer(holder([sso]), holder([calls], 'room')), told: [], isNew: false })).to.deep.equal([
+      { ...told([sso]), changes: null },
+      { ...told([calls], 'room'), changes: null },
+    ])
   })
 
   it('is what it gained, lost, and has on other terms', () => {
@@ -64,16 +74,35 @@ describe('what is told of what a customer may use', () => {
     expect(decide(now, [told([calls, entitlement('gone')])])).to.deep.equal([
       { of: null, isKept: true, gained: ['sso'], lost: ['gone'], changed: ['calls'] },
     ])
+    expect(decide(now, [told([])]), 'in the order of the identifiers').to.deep.equal([
+      { of: null, isKept: true, gained: ['calls', 'sso'], lost: [], changed: [] },
+    ])
     expect(decide(now, [told([sso, entitlement('calls', 20)])])).to.deep.equal([])
   })
 
-  for (const [what, more] of Object.entries({
-    'a soft limit': { hasSoftLimit: true },
-    'no limit': { hasUnlimitedUsage: true, usageLimit: null },
-    'another reset': { reset: { period: 'MONTH', rule: 'SubscriptionStart', anchor: 1, timeZone: 'UTC' } },
-    'more values': { enumValues: ['a'] },
-  } satisfies Record<string, Partial<Entitlement>>))
-    it(`is ${what}`, () => expect(decide(customer(holder([{ ...calls, ...more }])), [told([calls])])[0]).to.include({ of: null }))
+  const month = { period: 'MONTH', rule: 'SubscriptionStart', anchor: 1, timeZone: 'UTC' } as const
+  const terms: [what: string, before: Partial<Entitlement>, after: Partial<Entitlement>][] = [
+    ['a soft limit', {}, { hasSoftLimit: true }],
+    ['another limit', {}, { usageLimit: decimal.fromNumber(20) }],
+    ['no limit', {}, { hasUnlimitedUsage: true }],
+    ['a reset', {}, { reset: month }],
+    ['another reset', { reset: month }, { reset: { ...month, period: 'WEEK' } }],
+    ['more values', {}, { enumValues: ['a'] }],
+    ['another value', { enumValues: ['a', 'b'] }, { enumValues: ['a', 'c'] }],
+  ]
+  for (const [what, before, after] of terms)
+    it(`is ${what}`, () =>
+      expect(decide(customer(holder([{ ...calls, ...after }])), [told([{ ...calls, ...before }])])).to.deep.equal([
+        { of: null, isKept: true, gained: [], lost: [], changed: ['calls'] },
+      ]))
+
+  it('is what decides about checks, and stored so', () => {
+    const all = { ...calls, hasSoftLimit: true, reset: month, enumValues: ['b', 'a'], validUntil: 5 }
+    expect(toTold([sso, all])).to.deep.equal({
+      sso: { usageLimit: null, hasUnlimitedUsage: false, hasSoftLimit: false, resetPeriod: null, enumValues: [] },
+      calls: { usageLimit: '10', hasUnlimitedUsage: false, hasSoftLimit: true, resetPeriod: 'MONTH', enumValues: ['a', 'b'] },
+    })
+  })
 
   it('is not how much was used, when usage starts again, or in which order values are named', () => {
     const before = entitlement('plan', null, { enumValues: ['a', 'b'] })
@@ -88,6 +117,18 @@ describe('what is told of what a customer may use', () => {
     ])
     expect(decide(customer(holder([sso])), [told([sso]), told([sso, seats], 'room')])).to.deep.equal([
       { of: 'room', isKept: false, gained: [], lost: ['seats'], changed: [] },
+    ])
+  })
+
+  it('is of a resource by itself what it was told before, and that it is told of from now on', () => {
+    const [seats, more] = [entitlement('seats', 4), entitlement('seats', 5)]
+    const before = [told([sso, seats], 'other'), told([sso])]
+    expect(decide(customer(holder([sso]), holder([sso, seats], 'other')), before)).to.deep.equal([])
+    expect(decide(customer(holder([sso]), holder([sso, more], 'other')), before)).to.deep.equal([
+      { of: 'other', isKept: true, gained: [], lost: [], changed: ['seats'] },
+    ])
+    expect(decide(customer(holder([sso]), holder([sso, seats], 'other'), holder([sso], 'room')), before)).to.deep.equal([
+      { of: 'room', isKept: true },
     ])
   })
 })
