@@ -38,8 +38,16 @@ describe('a value in a catalog document', () => {
   })
 
   const refused: [what: string, input: unknown, ...problems: string[]][] = [
-    ['no number among choices', documentWith({ features: [{ refId: 'f', type: 5 }] }), 'features[0].type: must be one of BOOLEAN, NUMBER, ENUM'],
-    ['no number among codes', pricing({ billingModel: 'FLAT_FEE', billingPeriod: 'MONTHLY', currency: 5, amount: 1 }), 'plans[0].prices[0].currency: is not one of the known codes'],
+    [
+      'no number among choices',
+      documentWith({ features: [{ refId: 'f', type: 5 }] }),
+      'features[0].type: must be one of BOOLEAN, NUMBER, ENUM',
+    ],
+    [
+      'no number among codes',
+      pricing({ billingModel: 'FLAT_FEE', billingPeriod: 'MONTHLY', currency: 5, amount: 1 }),
+      'plans[0].prices[0].currency: is not one of the known codes',
+    ],
     [
       'no number above what is taken',
       documentWith({ plans: [planWith({ pricingType: 'CUSTOM', defaultTrial: { duration: 1001, units: 'DAY' } })] }),

@@ -32,8 +32,7 @@ describe('thresholds of an alert', () => {
     ['the greatest amount', [amount('9007199254740991')]],
     ['a share and an amount of the same number', [share('80'), amount('80')]],
   ]
-  for (const [what, thresholds] of taken)
-    it(`may be ${what}`, () => expect(checkedThresholds(thresholds)).to.have.deep.members(thresholds))
+  for (const [what, thresholds] of taken) it(`may be ${what}`, () => expect(checkedThresholds(thresholds)).to.have.deep.members(thresholds))
 
   const refused: [what: string, Threshold[]][] = [
     ['none', []],
@@ -59,7 +58,13 @@ describe('thresholds of an alert', () => {
 })
 
 describe('settings of an alert', () => {
-  for (const settings of [{}, { hysteresisPercent: 0 }, { hysteresisPercent: 99 }, { description: null }, { description: 'x'.repeat(1_000) }])
+  for (const settings of [
+    {},
+    { hysteresisPercent: 0 },
+    { hysteresisPercent: 99 },
+    { description: null },
+    { description: 'x'.repeat(1_000) },
+  ])
     it(`may be ${JSON.stringify(settings).slice(0, 40)}`, () => expect(refusedPath(() => checkSettings(settings))).to.equal(null))
 
   for (const hysteresisPercent of [-1, 0.5, 100, Number.NaN])
