@@ -16,7 +16,7 @@ function refusedPath(check: () => unknown): unknown {
   } catch (error) {
     const problem = Problem.from(error)
     expect(problem.code).to.equal('INVALID_ARGUMENT')
-    return problem.details['path']
+    return problem.details.path
   }
 }
 
