@@ -7,8 +7,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { storeErrorOf } from '../kernel/store-errors.js'
+import { leaving } from './context/within-signal.js'
 import type { Db, PrismaClient } from './postgres.js'
-import { leaving } from './within-signal.js'
 
 const maxAttempts = 5
 const readOnly = '25006'

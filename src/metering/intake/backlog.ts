@@ -3,6 +3,7 @@ import type { Logger } from '../../platform/logger.js'
 import { Gauge, type Registry } from '../../platform/metrics.js'
 import type { JobQueue } from '../../platform/queue.js'
 import { mastersOf } from '../../platform/redis/cluster.js'
+import type { IngestionJob } from '../wire/jobs.js'
 
 export interface BacklogLimits {
   /** Jobs that wait in one queue, or batches of events of one environment: some seconds of work for its workers. */
@@ -12,7 +13,7 @@ export interface BacklogLimits {
 }
 
 const refreshMs = 500
-/** Of the jobs that wait in one queue, as long as they are of the size that jobs had lately: also where Redis does not say how much it may have. */
+/** Of the jobs that wait in one queue, or of one environment to be counted, as long as they are of the size that jobs had lately: also where Redis does not say how much it may have. */
 const maxWaitingBytes = 256 * 2 ** 20
 /** How much of the mean size is left by one job more. */
 const forgetting = 0.95
@@ -73,10 +74,13 @@ export class Backlog {
   }
 
   /** For what the environment sends. As of the last look, and has it looked again. What cannot be looked at is not too long: adding a job will tell. */
-  isTooLong(environmentId: string, kind: 'reports' | 'events'): boolean {
+  isTooLong(environmentId: string, kind: IngestionJob['batch']['kind']): boolean {
     if (performance.now() - this.#refreshedAt > refreshMs) {
       this.#refreshedAt = performance.now()
-      this.refresh().catch(() => this.#note(null, {}))
+      this.refresh().catch(() => {
+        this.#areEventsMany = false
+        this.#note(null, {})
+      })
     }
     return this.#refusedFor !== null || (kind === 'events' && this.#areEventsMany && this.#isBehind(environmentId))
   }
@@ -94,11 +98,16 @@ export class Backlog {
         sender.isBehind = isBehind
       }
       events.batchesOf(environmentId, limits.maxWaitingJobs + 1).then(
-        (batches) => note(batches > limits.maxWaitingJobs),
+        (batches) => note(this.#areMany(batches)),
         () => note(false),
       )
     }
     return sender.isBehind
+  }
+
+  /** Batches of events that wait to be counted, each in a job of its own. */
+  #areMany(batches: number): boolean {
+    return batches > this.#parts.limits.maxWaitingJobs || batches * this.#meanJobBytes > maxWaitingBytes
   }
 
   /** A job of that size was added, or is about to be. */
@@ -114,7 +123,7 @@ export class Backlog {
       events?.queue.waiting() ?? 0,
       ...queues.map((queue) => queue.waiting()),
     ])
-    this.#areEventsMany = waitingEvents > limits.maxWaitingJobs
+    this.#areEventsMany = this.#areMany(waitingEvents)
     if (!this.#areEventsMany) this.#senders.clear()
     const usedBytes = Math.max(0, ...infos.map((info) => memory(info, 'used_memory')))
     const waitingJobs = Math.max(0, ...waiting)

@@ -236,7 +236,7 @@ export class Door {
     if (lane.isScheduled || lane.waiting.length === 0) return
     if (!this.#maySend(lane)) {
       const restMs = lane.restsUntil - performance.now()
-      if (restMs > 0) this.#scheduleAfter(lane, restMs)
+      if (restMs > 0) lane.linger ??= setTimeout(() => this.#wake(lane), restMs)
       else if (lane.inFlight === 0 && lane.unanswered < this.#mostOf(lane).unanswered)
         lane.linger ??= setTimeout(() => this.#flush(lane), lingerMs)
       return
@@ -249,11 +249,10 @@ export class Door {
     })
   }
 
-  #scheduleAfter(lane: Lane, ms: number): void {
-    lane.linger ??= setTimeout(() => {
-      lane.linger = undefined
-      this.#schedule(lane)
-    }, ms)
+  /** It has rested. */
+  #wake(lane: Lane): void {
+    lane.linger = undefined
+    this.#schedule(lane)
   }
 
   #flush(lane: Lane): void {

@@ -97,7 +97,7 @@ export function usagePeriodAt(input: { period: ResetPeriod; rule: ResetRule; anc
   }
   const step = calendarSteps[period]
   const { origin, startOf } = layOut(step, input)
-  // Reading `at` as if it were local is wrong by a day at most, and starts are within five of where average months put them: the loops take a step or none.
+  // Reading `at` as if it were local is wrong by a day at most, and starts are within five days of where average months put them: the loops take a step or none.
   let n = Math.floor((at - origin) / step.averageMs)
   let start = startOf(n)
   while (at < start) {

@@ -1,6 +1,6 @@
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import { FairPlaces } from '../../environment/fair-places.js'
-import { beyondSignal } from '../../platform/within-signal.js'
+import { beyondSignal } from '../../platform/context/within-signal.js'
 
 /** How fresh one caller wants a state to be. */
 export interface AskedFreshness {

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
+import { Client } from 'pg'
 import { parse } from 'yaml'
 import { runAdmin } from '../../../src/local/admin/command-line.js'
 import { Feed } from '../../../src/updates/external-cache/feed.js'
 import { ExternalCacheWriter } from '../../../src/updates/external-cache/writer.js'
-import { boolean, state } from '../../contract/cache/held.js'
+import { boolean, message, state } from '../../contract/cache/held.js'
 import { createTestDatabase, requiredVariable, type TestDatabase } from '../../support/database.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
@@ -28,6 +29,11 @@ describe('the admin commands', () => {
     const [output, errors]: [string[], string[]] = [[], []]
     const code = await runAdmin({ args, databaseUrl, folder, print: (text) => output.push(text), printError: (text) => errors.push(text) })
     return { code, output: output.join('\n'), errors: errors.join('\n') }
+  }
+  async function query(text: string) {
+    const client = new Client({ connectionString: database.url })
+    await client.connect()
+    await client.query(text).finally(() => client.end())
   }
   async function adminJson(...args: string[]) {
     const { code, output, errors } = await admin([...args, '--json'])
@@ -99,6 +105,16 @@ describe('the admin commands', () => {
       expect((await verify('--mend')).code).to.equal(0)
       expect(await redis.keys(`${prefix}:feed*`)).to.deep.equal([])
       expect(await verify()).to.include({ code: 0, output: '6 entries compared: no difference' })
+      // What it has told is none, up to its last number.
+      await query(
+        "INSERT INTO environment_feed (environment_id, epoch, vouched_by, is_told, sequence) SELECT id, 1000, 'test', true, 5 FROM environment",
+      )
+      const told = (sequence: number) => ({ ...message('usage', 1), epoch: 1_000, sequence })
+      const feed = new Feed({ redis, prefix })
+      await feed.settle(told(5))
+      expect(await verify()).to.include({ code: 0 })
+      await feed.settle(told(6))
+      expect(await verify()).to.include({ code: 1 })
       for (const wrong of [
         ['--cache-url', 'nowhere'],
         ['--sample', 'some'],

@@ -3,7 +3,7 @@ import type { EnvironmentChange, HeldChange } from '../../../changes/model/chang
 import { collectChanges } from '../../../changes/note.js'
 import { FairPlaces } from '../../../environment/fair-places.js'
 import { Problem } from '../../../kernel/problem.js'
-import { withinSignal } from '../../../platform/within-signal.js'
+import { withinSignal } from '../../../platform/context/within-signal.js'
 import { toGraphqlError, toProblem } from '../operations/errors.js'
 import type { Asked } from './preparation.js'
 

@@ -1,4 +1,4 @@
-import { Scope } from './context/scope.js'
+import { Scope } from './scope.js'
 
 /** Has a signal, which may be made when it is asked for: most work sends no statement. */
 export interface Abortable {
