@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { Feed } from '../../../../src/updates/external-cache/feed.js'
+import { ExternalCacheWriter } from '../../../../src/updates/external-cache/writer.js'
 import type { HeartbeatMessage, QueueMessage } from '../../../../src/updates/wire/queue-message.js'
 import { message } from '../../../contract/cache/held.js'
 import { testRedisPrefix, testRedisUrl } from '../../../support/redis.js'
@@ -57,6 +58,9 @@ describe('what a persistent cache has taken of its queue', () => {
     await feed.settle(reload(epoch + 1e12))
     await settleAll([change(2), change(3)])
     expect(await feed.heard()).to.deep.equal({ epoch: epoch + 1e12, sequence: 0 })
+    // What is written goes by an epoch of its own key.
+    await new ExternalCacheWriter({ redis, prefix, ttlSeconds: 60 }).beginEpoch(epoch + 2e12)
+    expect(await feed.heard()).to.deep.equal({ epoch: epoch + 2e12, sequence: 0 })
     await feed.forget()
     expect(await feed.heard()).to.equal(null)
     await feed.beat(beat(3, Date.now()))
