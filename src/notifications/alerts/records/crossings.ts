@@ -60,22 +60,26 @@ export async function recordCrossings(
     })
 }
 
-/** Customers (our ids) with something reached in a period that is over by now, by environment. */
+/**
+ * Customers (our ids) with something reached in a period that is over by now, by environment. The time of each is found out first: asked in the condition it would be asked
+ * for each crossing, and no index could be gone by.
+ */
 export async function findEndedPeriods(pool: pg.Pool, limit: number): Promise<{ environmentId: string; customerIds: string[] }[]> {
   const { rows } = await pool.query<{ environmentId: string; customerIds: string[] }>({
     name: 'alerts_find_ended_periods',
     text: `
       SELECT environment.id AS "environmentId", array_agg(DISTINCT over.customer_id) AS "customerIds"
-      FROM environment CROSS JOIN LATERAL (
+      FROM (
+        SELECT id, to_timestamp(environment_clock(id) / 1000.0) AS now FROM environment WHERE watches_usage OFFSET 0
+      ) AS environment CROSS JOIN LATERAL (
         SELECT customer_id FROM alert_crossing AS crossing
-        WHERE crossing.environment_id = environment.id AND crossing.ended_at IS NULL
-          AND crossing.period_end <= to_timestamp(environment_clock(environment.id) / 1000.0)
+        WHERE crossing.environment_id = environment.id AND crossing.ended_at IS NULL AND crossing.period_end <= environment.now
           AND NOT EXISTS (
             SELECT FROM customer_evaluation AS evaluation
             WHERE evaluation.environment_id = environment.id AND evaluation.customer_id = crossing.customer_id)
         ORDER BY crossing.period_end LIMIT $1::int
       ) AS over
-      WHERE environment.watches_usage GROUP BY environment.id`,
+      GROUP BY environment.id`,
     values: [limit],
   })
   return rows

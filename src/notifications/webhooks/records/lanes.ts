@@ -84,7 +84,10 @@ export async function releaseLane(pool: pg.Pool, worker: string, { environmentId
   })
 }
 
-/** What is due for an endpoint, in its order, without what the worker has already; of many large ones fewer. */
+/**
+ * What is due for an endpoint, in its order, without what the worker has already; of many large ones fewer. Each event is looked up by its key, whatever the plan was made
+ * for: a join that was planned while there were few looks through all of them for each.
+ */
 export async function findDue(
   pool: pg.Pool,
   { environmentId, endpointId }: Lane,
@@ -100,7 +103,9 @@ export async function findDue(
       ), sized AS (
         SELECT due.*, event.type, event.payload_version, event.customer_version, event.customer_index, event.payload, event.occurred_at, event.traceparent,
           sum(pg_column_size(event.payload)) OVER (ORDER BY due.due_at, due.position) - pg_column_size(event.payload) AS before
-        FROM due JOIN notification_event AS event ON event.environment_id = $1::uuid AND event.id = due.event_id
+        FROM due CROSS JOIN LATERAL (
+          SELECT * FROM notification_event WHERE environment_id = $1::uuid AND id = due.event_id LIMIT 1
+        ) AS event
       )
       SELECT event_id AS id, customer_id AS "customerId", attempts, tries, type, payload_version AS "payloadVersion",
         customer_version AS "customerVersion", customer_index AS "customerIndex", payload, occurred_at AS "occurredAt", traceparent
