@@ -34,15 +34,18 @@ export async function lookedAt(
     }),
   )
   const looked: Looked[] = []
-  for (const { text, values } of asked) {
-    const { rows } = await pool.query<{ 'QUERY PLAN': { Plan: Node }[] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, [...values])
-    const nodes = nodesOf(rows[0]!['QUERY PLAN'][0]!.Plan)
-    looked.push({
-      rows: nodes.reduce((sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'], 0),
-      plan: nodes.map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`).join('\n'),
-    })
-  }
+  for (const { text, values } of asked) looked.push(await lookedAtBy(pool, text, [...values]))
   return looked
+}
+
+/** The same of one statement, which is executed. */
+export async function lookedAtBy(db: Pick<pg.Pool, 'query'>, text: string, values: unknown[] = []): Promise<Looked> {
+  const { rows } = await db.query<{ 'QUERY PLAN': { Plan: Node }[] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
+  const nodes = nodesOf(rows[0]!['QUERY PLAN'][0]!.Plan)
+  return {
+    rows: nodes.reduce((sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'], 0),
+    plan: nodes.map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`).join('\n'),
+  }
 }
 
 const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
