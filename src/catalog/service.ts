@@ -4,7 +4,7 @@ import { recordEvents } from '../changes/events.js'
 import { catalogVersion, countCatalogChange } from '../environment/records/catalog-version.js'
 import type { Clock, EpochMs } from '../kernel/clock.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
-import { inTransaction } from '../platform/transaction.js'
+import { inSnapshot, inTransaction } from '../platform/transaction.js'
 import { type CatalogChange, compareCatalogs } from './document/difference.js'
 import type { CatalogDocument, ProductSettings } from './document/document.js'
 import { contentVersion } from './document/export.js'
@@ -134,7 +134,7 @@ export class CatalogService {
   /** What is sold now, as one document; applying it changes nothing. */
   async export(environmentId: string): Promise<CatalogDocument> {
     // One snapshot, or a document that is being applied could be seen in parts.
-    return this.#prisma.$transaction((db) => repository.readDocument(db, environmentId), { isolationLevel: 'RepeatableRead' })
+    return inSnapshot(this.#prisma, (db) => repository.readDocument(db, environmentId))
   }
 
   /** Published versions by id, together with all versions that they inherit from. Unknown ids are left out. */

@@ -9,6 +9,7 @@ import type {
 } from '../metering/counting/held-series.js'
 import type { SeriesPeriod, UsageSeries } from '../metering/model/series.js'
 import type { PrismaClient } from '../platform/postgres.js'
+import { inSnapshot } from '../platform/transaction.js'
 import { askedOfBudgets, isUsedUp, usageOfBudgets } from './rules/budget.js'
 import { budgetsAt, decideWinners, type Holdings, type Winner, winnerPeriodAt } from './rules/holdings.js'
 import type { EntitlementService } from './service.js'
@@ -17,7 +18,7 @@ import type { EntitlementService } from './service.js'
 export function loadCounted(prisma: PrismaClient, entitlements: Pick<EntitlementService, 'holdings'>): LoadHeldSeries {
   return async (environmentId, holders) => {
     // One snapshot, so that version and facts belong together.
-    const read = prisma.$transaction((db) => entitlements.holdings(db, environmentId, holders), { isolationLevel: 'RepeatableRead' })
+    const read = inSnapshot(prisma, (db) => entitlements.holdings(db, environmentId, holders))
     return (await read).map((holdings) => new CountedHoldings(holdings))
   }
 }

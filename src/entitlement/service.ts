@@ -3,6 +3,7 @@ import type { Decimal } from '../kernel/decimal.js'
 import { readCurrentUsage } from '../metering/counting/current-usage.js'
 import type { Holder } from '../metering/model/holder.js'
 import type { Db, PrismaClient } from '../platform/postgres.js'
+import { inSnapshot } from '../platform/transaction.js'
 import type { Subscription } from '../subscription/rules/subscription.js'
 import {
   byCustomer,
@@ -199,6 +200,6 @@ export class EntitlementService {
 
   /** Version and facts belong together. */
   #snapshot<T>(read: (db: Db) => Promise<T>): Promise<T> {
-    return this.#prisma.$transaction(read, { isolationLevel: 'RepeatableRead' })
+    return inSnapshot(this.#prisma, read)
   }
 }

@@ -15,6 +15,7 @@ import { withTaxRates } from '../billing/tax.js'
 import type { EpochMs } from '../kernel/clock.js'
 import * as decimal from '../kernel/decimal.js'
 import { type Db, Prisma, type PrismaClient } from '../platform/postgres.js'
+import { inSnapshot } from '../platform/transaction.js'
 import { advance } from '../subscription/rules/advance.js'
 import { billingPeriodAt, firstPeriod } from '../subscription/rules/billing-period.js'
 import { isSameSlot } from '../subscription/rules/coexistence.js'
@@ -218,13 +219,10 @@ export class EstimateService {
   }
 
   #read<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    return this.#prisma.$transaction(
-      async (db) => {
-        await db.$executeRaw(Prisma.sql`SET TRANSACTION READ ONLY`)
-        return work(db)
-      },
-      { isolationLevel: 'RepeatableRead' },
-    )
+    return inSnapshot(this.#prisma, async (db) => {
+      await db.$executeRaw(Prisma.sql`SET TRANSACTION READ ONLY`)
+      return work(db)
+    })
   }
 }
 

@@ -73,7 +73,12 @@ export function inTransaction<T>(prisma: PrismaClient, work: (db: Db) => Promise
   )
 }
 
-/** The same on one connection of the pool. A connection that cannot even roll back, or only reads, is not used again. */
+/** Reads with several statements what is of one instant. What is read is not locked. */
+export function inSnapshot<T>(prisma: PrismaClient, read: (db: Db) => Promise<T>): Promise<T> {
+  return prisma.$transaction(read, { isolationLevel: 'RepeatableRead' })
+}
+
+/** The same as `inTransaction` on one connection of the pool. A connection that cannot even roll back, or only reads, is not used again. */
 export function inPoolTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   return repeated(() => attempt(pool, work))
 }

@@ -66,6 +66,8 @@ export class SqsServer {
   readonly calls: SqsCall[] = []
   /** Answers this to every call while it is set. */
   failure: { status: number; type: string; message: string } | null = null
+  /** Who has hung up is given what waits until then. */
+  hangUpKnownAfterMs = 0
   readonly #queues = new Map<string, FakeQueue>()
   readonly #server: Server
   #port = 0
@@ -188,9 +190,10 @@ export class SqsServer {
       throw new SqsError('InvalidParameterValue', 'WaitTimeSeconds must be between 0 and 20.')
     checkSeconds(VisibilityTimeout)
     const until = performance.now() + WaitTimeSeconds * 1_000
+    let hungUpAt = Number.POSITIVE_INFINITY
     for (;;) {
-      // Who has hung up must not be given what waits.
-      if (request.socket.destroyed) return {}
+      if (request.socket.destroyed) hungUpAt = Math.min(hungUpAt, performance.now())
+      if (performance.now() >= hungUpAt + this.hangUpKnownAfterMs) return {}
       const found = this.#takeVisible(queue, most, VisibilityTimeout)
       if (found.length > 0 || performance.now() >= until)
         return found.length === 0 ? {} : { Messages: found.map((message) => told(message, input.MessageSystemAttributeNames ?? [])) }

@@ -11,7 +11,7 @@ import { newId } from '../../kernel/id.js'
 import type { Logger } from '../../platform/logger.js'
 import { Counter, Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
 import type { Db, PrismaClient } from '../../platform/postgres.js'
-import { inTransaction } from '../../platform/transaction.js'
+import { inSnapshot, inTransaction } from '../../platform/transaction.js'
 import type { AlertMessage } from '../../updates/wire/alert-message.js'
 import { findAlerts } from '../alerts/records/alerts.js'
 import { findEndedPeriods, findOpenCrossings, recordCrossings } from '../alerts/records/crossings.js'
@@ -114,9 +114,7 @@ export class Evaluator {
   /** Most changes come to nothing, which is found out for all of them at once and without their locks. */
   async #evaluateTogether(environmentId: string, due: readonly DueEvaluation[]): Promise<void> {
     try {
-      const decided = await this.#prisma.$transaction((db) => this.#decide(db, environmentId, idsOf(due)), {
-        isolationLevel: 'RepeatableRead',
-      })
+      const decided = await inSnapshot(this.#prisma, (db) => this.#decide(db, environmentId, idsOf(due)))
       const first = [...decided.values()].filter(isOnlyFirst)
       const told = new Set([...decided].filter(([, one]) => !isNothing(one) && !isOnlyFirst(one)).map(([customerId]) => customerId))
       if (first.length > 0) await saveTold(this.#prisma, environmentId, first.flatMap(changesOf), { isFirst: true })

@@ -5,7 +5,7 @@ import type { Clock, EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import type { Db, PrismaClient } from '../../platform/postgres.js'
-import { inTransaction } from '../../platform/transaction.js'
+import { inSnapshot, inTransaction } from '../../platform/transaction.js'
 import { eventTypes as allTypes, isEventType } from '../model/catalog.js'
 import { type AllowedTargets, urlFault } from './addresses.js'
 import * as deliveries from './records/deliveries.js'
@@ -161,7 +161,9 @@ export class WebhookService {
     await this.#find(this.#prisma, environmentId, endpointId)
     if (eventId !== null && !isUuid.test(eventId)) return { deliveries: [], nextCursor: null }
     const before = after ? fromCursor(after) : null
-    const found = await deliveries.findDeliveries(this.#prisma, environmentId, { endpointId, status, eventId, before, limit: first + 1 })
+    const wanted = { endpointId, status, eventId, before, limit: first + 1 }
+    // A delivery and its attempts are read one after the other: they are to be of one instant.
+    const found = await inSnapshot(this.#prisma, (db) => deliveries.findDeliveries(db, environmentId, wanted))
     const page = found.slice(0, first)
     return { deliveries: page, nextCursor: found.length > first ? toCursor(page.at(-1)!) : null }
   }

@@ -63,6 +63,8 @@ const longestLetGoSeconds = 900
 /** SQS takes a message away from its receiver after twelve hours. */
 const longestHeldMs = 11 * 3_600_000
 const connectMs = 5_000
+/** A message that is given back at once could be handed to a call of ours that was cut off, of which SQS does not know yet; it would be hidden with nobody. */
+const givenBackSeconds = 1
 
 /**
  * Works off the queue until the process stops: then receives no more, waits for what is in work, and lets go of what is held. Ready while SQS answers. Loads the
@@ -206,7 +208,7 @@ class MessageWork<T extends { v: number }> {
       if (data instanceof Error) throw data
       const isDone = await this.#tryUntilDone(data, message.MessageId)
       if (isDone) this.#metrics.jobs.inc({ queue, result: 'finished' })
-      return isDone ? 'done' : { againInSeconds: 0 }
+      return isDone ? 'done' : { againInSeconds: givenBackSeconds }
     } catch (error) {
       const isUnreadable = error === data
       this.#metrics.jobs.inc({ queue, result: isUnreadable ? 'unreadable' : 'failed' })

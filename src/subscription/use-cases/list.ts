@@ -4,6 +4,7 @@ import type { EpochMs } from '../../kernel/clock.js'
 import { withRecords } from '../../platform/list/page.js'
 import type { ListRequest, Page } from '../../platform/list/request.js'
 import { Prisma, type PrismaClient } from '../../platform/postgres.js'
+import { inSnapshot } from '../../platform/transaction.js'
 import { pageOfSubscriptions } from '../records/list.js'
 import { loadSubscriptions } from '../records/subscriptions.js'
 import { advance } from '../rules/advance.js'
@@ -38,7 +39,7 @@ export class SubscriptionList {
     const wasOverdue = await this.#recordOverdue(environmentId, now)
     const page = await pageOfSubscriptions(this.#prisma, environmentId, request)
     return withRecords(page, async (ids) => {
-      const stored = await loadSubscriptions(this.#prisma, this.#catalog, { environmentId, id: { in: ids } })
+      const stored = await this.#load({ environmentId, id: { in: ids } })
       const current = wasOverdue ? await this.#advanced(environmentId, stored, now) : stored
       return new Map(current.map((subscription) => [subscription.id, subscription]))
     })
@@ -56,11 +57,15 @@ export class SubscriptionList {
     return overdue.length > 0
   }
 
+  #load(where: Parameters<typeof loadSubscriptions>[2]): Promise<Subscription[]> {
+    return inSnapshot(this.#prisma, (db) => loadSubscriptions(db, this.#catalog, where))
+  }
+
   /** As of now. What is due depends on what else the customer holds. */
   async #advanced(environmentId: string, subscriptions: readonly Subscription[], now: EpochMs): Promise<Subscription[]> {
     const customerIds = new Set(subscriptions.map(({ customerId }) => customerId))
     const where = { environmentId, customerId: { in: [...customerIds] }, status: { notIn: ['CANCELED' as const, 'EXPIRED' as const] } }
-    const stored = await loadSubscriptions(this.#prisma, this.#catalog, where)
+    const stored = await this.#load(where)
     const all = [...byCustomer(stored).values()].flatMap((held) => advance(held, now).subscriptions)
     const open = new Map(all.map((subscription) => [subscription.id, subscription]))
     return subscriptions.map((subscription) => open.get(subscription.id) ?? subscription)

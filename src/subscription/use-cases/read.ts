@@ -3,6 +3,7 @@ import { customerNotFound } from '../../customer/model/problems.js'
 import { findCustomer } from '../../customer/records/customers.js'
 import type { EnvironmentTime } from '../../environment/model/environment.js'
 import type { PrismaClient } from '../../platform/postgres.js'
+import { inSnapshot } from '../../platform/transaction.js'
 import { latestSubscriptionIds } from '../records/list.js'
 import { loadOpenSubscriptions, loadSubscriptions } from '../records/subscriptions.js'
 import { findEligibility, findTrials } from '../records/trials.js'
@@ -33,7 +34,7 @@ export class SubscriptionReads {
   ): Promise<Subscription[]> {
     const customer = await findCustomer(this.#prisma, environmentId, { refId: customerRefId })
     if (!customer) throw customerNotFound(customerRefId)
-    const stored = await loadOpenSubscriptions(this.#prisma, this.#catalog, environmentId, customer.id)
+    const stored = await inSnapshot(this.#prisma, (db) => loadOpenSubscriptions(db, this.#catalog, environmentId, customer.id))
     const now = await this.#time.now(environmentId)
     return advance(stored, now).subscriptions.filter(
       ({ status, resource }) => givesAccess(status) && (!resourceRefIds || (resource !== null && resourceRefIds.includes(resource.refId))),
@@ -42,9 +43,11 @@ export class SubscriptionReads {
 
   /** With its status of now. Fails with SUBSCRIPTION_NOT_FOUND. */
   async get(environmentId: string, refId: string): Promise<Subscription> {
-    const [found] = await loadSubscriptions(this.#prisma, this.#catalog, { environmentId, refId })
-    if (!found) throw subscriptionNotFound(refId)
-    const open = await loadOpenSubscriptions(this.#prisma, this.#catalog, environmentId, found.customerId)
+    const { found, open } = await inSnapshot(this.#prisma, async (db) => {
+      const [stored] = await loadSubscriptions(db, this.#catalog, { environmentId, refId })
+      if (!stored) throw subscriptionNotFound(refId)
+      return { found: stored, open: await loadOpenSubscriptions(db, this.#catalog, environmentId, stored.customerId) }
+    })
     // What is due depends on what else the customer holds.
     const { subscriptions } = advance(open, await this.#time.now(environmentId))
     return subscriptions.find(({ id }) => id === found.id) ?? found
@@ -53,7 +56,7 @@ export class SubscriptionReads {
   /** Of each customer (our ids): every subscription that is not final, and the latest ten of all; with its status of now, the newest first. */
   async ofCustomers(environmentId: string, customerIds: readonly string[]): Promise<Subscription[][]> {
     const ids = await latestSubscriptionIds(this.#prisma, environmentId, customerIds, shownSubscriptions)
-    const stored = await loadSubscriptions(this.#prisma, this.#catalog, { environmentId, id: { in: ids } })
+    const stored = await inSnapshot(this.#prisma, (db) => loadSubscriptions(db, this.#catalog, { environmentId, id: { in: ids } }))
     const now = await this.#time.now(environmentId)
     return customerIds.map((id) => {
       const own = stored.filter(({ customerId }) => customerId === id)

@@ -44,6 +44,26 @@ describe('delivery of webhooks', function () {
     expect(deliveries[0]!.attempts[0]).to.deep.include({ number: 1, statusCode: 204, response: '', error: null })
   })
 
+  it('is read as of one instant: what an attempt has changed, and the attempt', async () => {
+    const environmentId = await bench.createEnvironment()
+    const { endpoint } = await bench.webhooks.create(environmentId, { url: receiver.url })
+    await bench.customers.create(environmentId, { refId: 'acme' })
+    for (const timeZone of Intl.supportedValuesOf('timeZone').slice(0, 60))
+      await bench.customers.update(environmentId, 'acme', { timeZone })
+    await eventually(
+      'all to be delivered',
+      async () => {
+        const { deliveries } = await bench.webhooks.deliveries(environmentId, { endpointId: endpoint.id, first: 100 })
+        for (const { status, attemptCount, attempts } of deliveries) {
+          expect(attempts).to.have.lengthOf(attemptCount)
+          expect(status).to.equal(attempts.length === 0 ? 'PENDING' : 'DELIVERED')
+        }
+        return deliveries.every(({ status }) => status === 'DELIVERED')
+      },
+      60_000,
+    )
+  })
+
   it('records nothing where nobody listens', async () => {
     const environmentId = await bench.createEnvironment()
     await bench.customers.create(environmentId, { refId: 'acme' })

@@ -199,7 +199,8 @@ describe('a queue of SQS', function () {
     expect(done).to.deep.equal(['later'])
   })
 
-  it('stops within moments: deletes what is done, and gives back what is held', async () => {
+  it('stops within moments: deletes what is done, and gives back what is held, to nobody who has hung up', async () => {
+    server.hangUpKnownAfterMs = 300
     send('held')
     const life = await work(
       async () => {
@@ -213,6 +214,6 @@ describe('a queue of SQS', function () {
     expect(performance.now() - begun).to.be.below(3_000)
     const done: string[] = []
     await work(async ({ text }) => void done.push(text))
-    await eventually('the next process has it at once', () => done.length > 0, 5_000)
+    await eventually('the next process has it soon', () => done.length > 0, 5_000)
   })
 })
