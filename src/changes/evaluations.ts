@@ -20,9 +20,6 @@ export interface DueEvaluation {
   waitedSeconds: number
 }
 
-/** Customers of one environment that are taken at a time. */
-const mostOfOne = 25
-
 /**
  * Takes customers that are due, some of each environment in turn, those that wait longest first. Who does not finish them has left them to others when
  * `seconds` are over.
@@ -41,7 +38,7 @@ export async function leaseEvaluations(pool: pg.Pool, { limit, seconds }: { limi
           SELECT environment_id, customer_id, due_at, row_number() OVER (ORDER BY due_at) AS place FROM (
             SELECT environment_id, customer_id, due_at FROM customer_evaluation AS evaluation
             WHERE evaluation.environment_id = busy.environment_id AND due_at <= clock_timestamp()
-            ORDER BY due_at LIMIT $3::int FOR UPDATE SKIP LOCKED
+            ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED
           ) AS free
         ) AS waiting
       ), taken AS (
@@ -51,7 +48,7 @@ export async function leaseEvaluations(pool: pg.Pool, { limit, seconds }: { limi
       FROM taken WHERE evaluation.environment_id = taken.environment_id AND evaluation.customer_id = taken.customer_id
       RETURNING evaluation.environment_id AS "environmentId", evaluation.customer_id AS "customerId", evaluation.version::text AS version,
         greatest(0, extract(epoch FROM clock_timestamp() - taken.due_at))::float8 AS "waitedSeconds"`,
-    values: [limit, seconds, mostOfOne],
+    values: [limit, seconds],
   })
   return rows
 }

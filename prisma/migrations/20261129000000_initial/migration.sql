@@ -1264,7 +1264,7 @@ CREATE INDEX "notification_event_created_at_idx" ON "notification_event"("create
 CREATE INDEX "webhook_delivery_environment_id_event_id_idx" ON "webhook_delivery"("environment_id", "event_id");
 
 -- CreateIndex
-CREATE INDEX "webhook_delivery_environment_id_endpoint_id_created_at_even_idx" ON "webhook_delivery"("environment_id", "endpoint_id", "created_at", "event_id");
+CREATE INDEX "webhook_delivery_endpoint_id_created_at_event_id_idx" ON "webhook_delivery"("endpoint_id", "created_at", "event_id");
 
 -- CreateIndex
 CREATE INDEX "customer_evaluation_environment_id_due_at_idx" ON "customer_evaluation"("environment_id", "due_at");

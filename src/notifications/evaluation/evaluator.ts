@@ -14,7 +14,7 @@ import type { Db, PrismaClient } from '../../platform/postgres.js'
 import { inSnapshot, inTransaction } from '../../platform/transaction.js'
 import type { AlertMessage } from '../../updates/wire/alert-message.js'
 import { findAlerts } from '../alerts/records/alerts.js'
-import { findEndedPeriods, findOpenCrossings, recordCrossings } from '../alerts/records/crossings.js'
+import { type CustomerCrossings, findEndedPeriods, findOpenCrossings, recordCrossings } from '../alerts/records/crossings.js'
 import { deleteCrossingsOf, deleteOldCrossings, findDeletedAlerts, forgetAlert } from '../alerts/records/retention.js'
 import { type CrossingDecision, decideCrossings } from '../alerts/rules/crossings.js'
 import { endedEvents, reachedEvent, toAlertMessage } from '../alerts/rules/events.js'
@@ -23,6 +23,8 @@ import { decideHolderChanges, type HolderChange } from './rules/holdings.js'
 
 /** Longer than an evaluation takes: those of a worker that is gone wait no longer than that. */
 const leaseSeconds = 15
+/** Customers whose state rows are held at a time: who changes them waits for all. */
+const heldAtOnce = 25
 /** Customers of one environment whose usage has started again. */
 const endedAtOnce = 500
 const deletedAtOnce = 5_000
@@ -132,9 +134,11 @@ export class Evaluator {
 
   /** Those that are free in one transaction; the others, and all of them when that fails, each by itself. */
   async #evaluateAll(environmentId: string, customerIds: readonly string[]): Promise<void> {
-    if (customerIds.length === 0) return
-    const free = customerIds.length === 1 ? [] : await this.#evaluateFree(environmentId, customerIds).catch(() => [])
-    for (const customerId of customerIds) if (!free.includes(customerId)) await this.#evaluateAlone(environmentId, customerId)
+    for (let from = 0; from < customerIds.length; from += heldAtOnce) {
+      const some = customerIds.slice(from, from + heldAtOnce)
+      const free = some.length === 1 ? [] : await this.#evaluateFree(environmentId, some).catch(() => [])
+      for (const customerId of some) if (!free.includes(customerId)) await this.#evaluateAlone(environmentId, customerId)
+    }
   }
 
   async #evaluateAlone(environmentId: string, customerId: string): Promise<void> {
@@ -172,10 +176,11 @@ export class Evaluator {
     const decided = [...(await this.#decide(db, environmentId, mine)).values()]
     await saveTold(db, environmentId, decided.flatMap(changesOf))
     const events: NewEvent[] = []
+    const recorded: CustomerCrossings[] = []
     for (const { customer, crossings, changes } of decided) {
       const { customerId, customerRefId, now } = customer
       const reached = crossings.reached.map((crossing) => ({ id: newId(), ...crossing }))
-      await recordCrossings(db, { environmentId, customerId, now }, { reached, ended: crossings.ended })
+      recorded.push({ customerId, now, reached, ended: crossings.ended })
       for (const { resource, changes: differences } of changes) {
         if (!differences) continue
         const data = { customerId: customerRefId, resourceId: resource?.refId ?? null, ...differences }
@@ -186,6 +191,7 @@ export class Evaluator {
       told.ended.push(...crossings.ended)
       told.messages.push(...reached.map((crossing) => toAlertMessage(environmentId, customer, crossing)))
     }
+    await recordCrossings(db, environmentId, recorded)
     if (events.length > 0) await recordEvents(db, environmentId, () => events)
     return told
   }

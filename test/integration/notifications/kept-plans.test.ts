@@ -1,13 +1,17 @@
 import { expect } from 'chai'
 import { Client, type Pool } from 'pg'
 import { findEndedPeriods } from '../../../src/notifications/alerts/records/crossings.js'
-import { findDue, type Lane } from '../../../src/notifications/webhooks/records/lanes.js'
+import { findDue, type Lane, leaseLanes, recordAttempts } from '../../../src/notifications/webhooks/records/lanes.js'
 import { lookedAtBy } from '../../support/looked-at.js'
 import { openWebhookBench, type WebhookBench } from './fixture.js'
 
 /** An index may lead to a few more than are asked for. */
 const mostLookedAt = 500
 const many = 3_000
+/** Looked at in tables and indexes to record one attempt. */
+const mostBlocks = 60
+const answered = { durationMs: 1, statusCode: 204, response: '', error: null, retryAfter: null }
+const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** A worker's connections live for days, and PostgreSQL keeps what it has planned for their statements while there was next to nothing. */
 describe('statements that were planned while there were few rows', function () {
@@ -27,6 +31,11 @@ describe('statements that were planned while there were few rows', function () {
     await client.connect()
     await client.query("SET plan_cache_mode = 'force_generic_plan'")
     await findDue(client as unknown as Pool, lane, { without: [], limit: 32, maxBytes: 1_000_000 })
+    await leaseLanes(client as unknown as Pool, { worker: nobody, limit: 8, doubtful: 4, seconds: 0 })
+    await addEvents(1)
+    await recordAttempts(client as unknown as Pool, lane, [
+      { eventId: (await findPending(1))[0]!, outcome: answered, consequence: { status: 'DELIVERED' } },
+    ])
     await findEndedPeriods(client as unknown as Pool, 32)
   })
   after(async () => {
@@ -34,15 +43,34 @@ describe('statements that were planned while there were few rows', function () {
     expect(await bench.closeAll()).to.deep.equal([])
   })
 
+  const addEvents = (count: number) => bench.prisma.$executeRaw`
+    INSERT INTO notification_event (environment_id, id, type, payload_version, payload, occurred_at)
+    SELECT ${environmentId}::uuid, gen_random_uuid(), 'import.finished', 1, '{}', now() FROM generate_series(1, ${count}::int)`
+  const findPending = async (take: number) =>
+    (await bench.prisma.webhookDelivery.findMany({ where: { status: 'PENDING' }, select: { eventId: true }, take })).map(({ eventId }) => eventId)
+
   it('find each event that is due by its key', async () => {
-    await bench.prisma.$executeRaw`
-      INSERT INTO notification_event (environment_id, id, type, payload_version, payload, occurred_at)
-      SELECT ${environmentId}::uuid, gen_random_uuid(), 'import.finished', 1, '{}', now() FROM generate_series(1, ${many}::int)`
+    await addEvents(many)
     const { rows, plan } = await lookedAtBy(
       client,
       `EXECUTE webhooks_find_due('${environmentId}', '${lane.endpointId}', '{}', 32, 1000000)`,
     )
     expect(rows, plan).to.be.within(32, mostLookedAt)
+  })
+
+  it('find what an endpoint has due, however much waits for it', async () => {
+    const { rows, plan } = await lookedAtBy(client, `EXECUTE webhooks_lease_lanes('${nobody}', 8, 0, 4)`)
+    expect(rows, plan).to.be.within(1, mostLookedAt)
+  })
+
+  it('record an attempt at a delivery that is found by its key, and so is what the attempt refers to', async () => {
+    await addEvents(5 * many)
+    const made = (await findPending(8)).map((event) => ({ event, status: 'DELIVERED', durationMs: 1, statusCode: 204 }))
+    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number } }[] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE webhooks_record_attempts('${environmentId}', '${lane.endpointId}', '${JSON.stringify(made)}')`,
+    )
+    // The index by date alone has more for each of them.
+    expect(rows[0]!['QUERY PLAN'][0]!.Plan['Shared Hit Blocks'] / made.length).to.be.below(mostBlocks)
   })
 
   it('look at no crossing whose period goes on', async () => {

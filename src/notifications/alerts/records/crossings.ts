@@ -28,21 +28,27 @@ export interface NewCrossing extends ReachedThreshold {
   id: string
 }
 
-/** In the transaction that holds the customer's state row. */
-export async function recordCrossings(
-  db: Db,
-  { environmentId, customerId, now }: { environmentId: string; customerId: string; now: EpochMs },
-  { reached, ended }: { reached: readonly NewCrossing[]; ended: CrossingDecision['ended'] },
-): Promise<void> {
-  const at = new Date(now)
+/** What was reached of a customer (our id), and what has ended of what was. */
+export interface CustomerCrossings {
+  customerId: string
+  now: EpochMs
+  reached: readonly NewCrossing[]
+  ended: CrossingDecision['ended']
+}
+
+/** In the transaction that holds the customers' state rows. */
+export async function recordCrossings(db: Db, environmentId: string, customers: readonly CustomerCrossings[]): Promise<void> {
+  const ended = customers.flatMap(({ now, ended }) => ended.map(({ crossing, reason }) => ({ id: crossing.id, reason, at: new Date(now) })))
+  const reached = customers.flatMap(({ customerId, now, reached }) => reached.map((crossing) => ({ customerId, at: new Date(now), ...crossing })))
   if (ended.length > 0)
     await db.$executeRaw(Prisma.sql`
-      UPDATE alert_crossing AS crossing SET ended_at = ${at}, end_reason = given.reason
-      FROM unnest(${ended.map(({ crossing }) => crossing.id)}::uuid[], ${ended.map(({ reason }) => reason)}::text[]) AS given (id, reason)
+      UPDATE alert_crossing AS crossing SET ended_at = given.at, end_reason = given.reason
+      FROM unnest(${ended.map(({ id }) => id)}::uuid[], ${ended.map(({ at }) => at)}::timestamptz[], ${ended.map(({ reason }) => reason)}::text[])
+        AS given (id, at, reason)
       WHERE crossing.environment_id = ${environmentId}::uuid AND crossing.id = given.id`)
   if (reached.length > 0)
     await db.alertCrossing.createMany({
-      data: reached.map(({ id, alert, threshold, holder, standing }) => ({
+      data: reached.map(({ id, customerId, at, alert, threshold, holder, standing }) => ({
         environmentId,
         id,
         alertId: alert.id,

@@ -30,13 +30,15 @@ const freeLanes = (condition: string, limit: string) => `
         SELECT environment_id, id FROM webhook_endpoint AS endpoint
         WHERE status = 'ACTIVE' AND ${condition}
           AND (leased_until IS NULL OR leased_until < clock_timestamp()) AND (rests_until IS NULL OR rests_until < clock_timestamp())
-          AND EXISTS (
-            SELECT FROM webhook_delivery AS delivery
-            WHERE delivery.environment_id = endpoint.environment_id AND delivery.endpoint_id = endpoint.id AND ${isDue})
+          AND (
+            SELECT due_at FROM webhook_delivery AS delivery
+            WHERE delivery.environment_id = endpoint.environment_id AND delivery.endpoint_id = endpoint.id AND delivery.status = 'PENDING'
+            ORDER BY due_at, position LIMIT 1) <= clock_timestamp()
         ORDER BY served_at NULLS FIRST, id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`
 
 /**
- * Takes endpoints that have something due and that nobody has: those that wait longest first, and those that have failed again and again after all others.
+ * Takes endpoints that have something due and that nobody has: those that wait longest first, and those that have failed again and again after all others. What each has
+ * due first is looked up by the index, whatever the plan was made for.
  * `doubtful`: how many of these at most.
  */
 export async function leaseLanes(
@@ -115,47 +117,32 @@ export async function findDue(
   return rows
 }
 
-const isTooLate = "status <> 'PENDING' AND $4 <> 'DELIVERED'"
-
 /** What becomes of a delivery by an attempt. */
 export type Consequence = { status: 'DELIVERED' } | { status: 'FAILED' } | { status: 'PENDING'; pauseMs: number }
 
+export interface MadeAttempt {
+  eventId: string
+  outcome: AttemptOutcome
+  consequence: Consequence
+}
+
 /**
- * Records an attempt and what becomes of the delivery. One that is gone meanwhile, with its endpoint, is nothing; and who comes late with a failure (its process
- * stood still, and another one took over) takes nothing back.
+ * Records attempts at an endpoint, each of another event, and what becomes of their deliveries. One that is gone meanwhile, with its endpoint, is nothing; and who comes
+ * late with a failure (its process stood still, and another one took over) takes nothing back.
  */
-export async function recordAttempt(
+export async function recordAttempts(
   pool: pg.Pool | pg.PoolClient,
   { environmentId, endpointId }: Lane,
-  eventId: string,
-  outcome: AttemptOutcome,
-  consequence: Consequence,
+  made: readonly MadeAttempt[],
 ): Promise<void> {
+  const rows = made.map(({ eventId, outcome: { durationMs, statusCode, response, error }, consequence }) => {
+    const pauseMs = consequence.status === 'PENDING' ? consequence.pauseMs : null
+    return { event: eventId, status: consequence.status, pauseMs, durationMs, statusCode, response, error }
+  })
   await pool.query({
-    name: 'webhooks_record_attempt',
-    text: `
-      WITH changed AS (
-        UPDATE webhook_delivery
-        SET attempts = attempts + 1, tries = tries + 1,
-          status = CASE WHEN ${isTooLate} THEN status ELSE $4::webhook_delivery_status END,
-          due_at = CASE WHEN $5::float8 IS NULL THEN due_at ELSE clock_timestamp() + make_interval(secs => $5::float8 / 1000) END,
-          finished_at = CASE WHEN ${isTooLate} THEN finished_at WHEN $4 <> 'PENDING' THEN clock_timestamp() END
-        WHERE environment_id = $1::uuid AND endpoint_id = $2::uuid AND event_id = $3::uuid
-        RETURNING attempts
-      )
-      INSERT INTO webhook_attempt (environment_id, endpoint_id, event_id, number, at, duration_ms, status_code, response, error)
-      SELECT $1::uuid, $2::uuid, $3::uuid, attempts, clock_timestamp() - make_interval(secs => $6::float8 / 1000), $6, $7, $8, $9 FROM changed`,
-    values: [
-      environmentId,
-      endpointId,
-      eventId,
-      consequence.status,
-      consequence.status === 'PENDING' ? consequence.pauseMs : null,
-      outcome.durationMs,
-      outcome.statusCode,
-      outcome.response,
-      outcome.error,
-    ],
+    name: 'webhooks_record_attempts',
+    text: 'SELECT record_attempts($1::uuid, $2::uuid, $3::jsonb)',
+    values: [environmentId, endpointId, JSON.stringify(rows)],
   })
 }
 
