@@ -39,7 +39,8 @@ await runProcess({ name: 'alert-evaluation', spec: alertEvaluationConfig, check:
   const evaluator = new Evaluator({ pool, prisma, entitlements, clock, announce, log: life.log, metrics: life.metrics })
 
   every(life, 'evaluations', config.SWEEP_INTERVAL_MS, async () => {
-    while (!life.signal.aborted && (await evaluator.run(config.CONCURRENCY)) > 0);
+    // A few are left until the next look: what a lot costs is mostly the same for one customer and for many.
+    while (!life.signal.aborted && (await evaluator.run(config.CONCURRENCY)) >= config.CONCURRENCY / 4);
   })
   every(life, 'ended usage periods', endedPeriodsIntervalMs, () => evaluator.askEnded())
   every(life, 'rounds of evaluations', roundIntervalMs, async () => {

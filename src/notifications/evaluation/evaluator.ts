@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { lockCustomerState, lockFreeCustomers } from '../../changes/access.js'
 import { askEvaluations, type DueEvaluation, endEvaluations, finishEvaluations, leaseEvaluations } from '../../changes/evaluations.js'
@@ -24,7 +25,9 @@ import { decideHolderChanges, type HolderChange } from './rules/holdings.js'
 /** Longer than an evaluation takes: those of a worker that is gone wait no longer than that. */
 const leaseSeconds = 15
 /** Customers whose state rows are held at a time: who changes them waits for all. */
-const heldAtOnce = 25
+const heldAtOnce = 50
+/** Environments of which it is known what came of their last lot. */
+const mostRemembered = 1_000
 /** Customers of one environment whose usage has started again. */
 const endedAtOnce = 500
 const deletedAtOnce = 5_000
@@ -53,6 +56,8 @@ export class Evaluator {
   readonly #source: { entitlements: Pick<EntitlementService, 'holdings'>; clock: Clock }
   readonly #announce: (messages: readonly AlertMessage[]) => void
   readonly #log: Logger
+  /** Environments of whose last lot most had something to be told. */
+  readonly #eventful = new LRUCache<string, true>({ max: mostRemembered })
   readonly #told: Counter
   readonly #lag: Histogram
 
@@ -113,12 +118,14 @@ export class Evaluator {
     }
   }
 
-  /** Most changes come to nothing, which is found out for all of them at once and without their locks. */
+  /** Most changes come to nothing, which is found out for all of them at once and without their locks; but where many come to something, it would all be done twice. */
   async #evaluateTogether(environmentId: string, due: readonly DueEvaluation[]): Promise<void> {
+    if (this.#eventful.has(environmentId)) return this.#evaluateAll(environmentId, idsOf(due))
     try {
       const decided = await inSnapshot(this.#prisma, (db) => this.#decide(db, environmentId, idsOf(due)))
       const first = [...decided.values()].filter(isOnlyFirst)
-      const told = new Set([...decided].filter(([, one]) => !isNothing(one) && !isOnlyFirst(one)).map(([customerId]) => customerId))
+      const told = new Set([...decided].filter(([, one]) => isEventful(one)).map(([customerId]) => customerId))
+      this.#remember(environmentId, told.size, due.length)
       if (first.length > 0) await saveTold(this.#prisma, environmentId, first.flatMap(changesOf), { isFirst: true })
       await finishEvaluations(
         this.#pool,
@@ -174,6 +181,7 @@ export class Evaluator {
     const told: Told = { ended: [], messages: [] }
     if (mine.length === 0) return told
     const decided = [...(await this.#decide(db, environmentId, mine)).values()]
+    this.#remember(environmentId, decided.filter(isEventful).length, mine.length)
     await saveTold(db, environmentId, decided.flatMap(changesOf))
     const events: NewEvent[] = []
     const recorded: CustomerCrossings[] = []
@@ -194,6 +202,11 @@ export class Evaluator {
     await recordCrossings(db, environmentId, recorded)
     if (events.length > 0) await recordEvents(db, environmentId, () => events)
     return told
+  }
+
+  #remember(environmentId: string, eventful: number, all: number): void {
+    if (eventful * 2 > all) this.#eventful.set(environmentId, true)
+    else this.#eventful.delete(environmentId)
   }
 
   /** After the commit. */
@@ -235,6 +248,7 @@ const isNothing = (decided: Decided) => decided.changes.length === 0 && !hasCros
 /** What is held is known for the first time, and nothing is told. */
 const isOnlyFirst = (decided: Decided) =>
   decided.changes.length > 0 && !hasCrossings(decided) && decided.changes.every(({ told, changes }) => told !== null && changes === null)
+const isEventful = (decided: Decided) => !isNothing(decided) && !isOnlyFirst(decided)
 
 function byEnvironment(due: readonly DueEvaluation[]): Map<string, DueEvaluation[]> {
   const groups = new Map<string, DueEvaluation[]>()

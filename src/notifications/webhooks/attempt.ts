@@ -15,6 +15,8 @@ const keptAnswerBytes = 1_024
 const bodyWaitMs = 1_000
 /** Shorter than servers usually keep one that is idle: what they have closed would be found out by a request. */
 const idleSocketMs = 4_000
+/** Requests that a lane makes to an endpoint at a time. */
+export const requestsAtOnce = 8
 
 class RefusedTarget extends Error {}
 class HopelessBody extends Error {}
@@ -33,7 +35,7 @@ export class Sender {
   constructor({ targets, resolve = targets === 'public' ? byNameServers() : bySystem }: { targets: AllowedTargets; resolve?: Resolve }) {
     this.#targets = targets
     this.#resolve = resolve
-    const kept = { keepAlive: true, maxFreeSockets: 4, timeout: idleSocketMs, scheduling: 'lifo' } as const
+    const kept = { keepAlive: true, maxFreeSockets: requestsAtOnce, timeout: idleSocketMs, scheduling: 'lifo' } as const
     this.#secure = new Agent(kept)
     this.#plain = new PlainAgent(kept)
   }

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.js'
 import { inSpan, type SpanFacts } from '../../platform/context/tracing.js'
+import { requestsAtOnce } from './attempt.js'
 import { toldBody } from './records/deliveries.js'
 import type { DueDelivery, Lane } from './records/lanes.js'
 import { type AttemptOutcome, isSuccess } from './rules/schedule.js'
 
-/** Requests to one endpoint at a time. */
-const atOnce = 8
 /** Deliveries that a lane has in memory, and about how many bytes of them. */
 const mostHeld = 32
 const mostHeldBytes = 2 * 1024 * 1024
@@ -45,7 +44,7 @@ export async function runLane(parts: LaneParts): Promise<void> {
     isOver = true
   }
   const slot = async () => {
-    if (used >= atOnce) await new Promise<void>((go) => queue.push(go))
+    if (used >= requestsAtOnce) await new Promise<void>((go) => queue.push(go))
     else used += 1
   }
   const freeSlot = () => {

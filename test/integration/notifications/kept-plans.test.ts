@@ -47,7 +47,9 @@ describe('statements that were planned while there were few rows', function () {
     INSERT INTO notification_event (environment_id, id, type, payload_version, payload, occurred_at)
     SELECT ${environmentId}::uuid, gen_random_uuid(), 'import.finished', 1, '{}', now() FROM generate_series(1, ${count}::int)`
   const findPending = async (take: number) =>
-    (await bench.prisma.webhookDelivery.findMany({ where: { status: 'PENDING' }, select: { eventId: true }, take })).map(({ eventId }) => eventId)
+    (await bench.prisma.webhookDelivery.findMany({ where: { status: 'PENDING' }, select: { eventId: true }, take })).map(
+      ({ eventId }) => eventId,
+    )
 
   it('find each event that is due by its key', async () => {
     await addEvents(many)

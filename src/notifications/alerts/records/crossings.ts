@@ -39,7 +39,9 @@ export interface CustomerCrossings {
 /** In the transaction that holds the customers' state rows. */
 export async function recordCrossings(db: Db, environmentId: string, customers: readonly CustomerCrossings[]): Promise<void> {
   const ended = customers.flatMap(({ now, ended }) => ended.map(({ crossing, reason }) => ({ id: crossing.id, reason, at: new Date(now) })))
-  const reached = customers.flatMap(({ customerId, now, reached }) => reached.map((crossing) => ({ customerId, at: new Date(now), ...crossing })))
+  const reached = customers.flatMap(({ customerId, now, reached }) =>
+    reached.map((crossing) => ({ customerId, at: new Date(now), ...crossing })),
+  )
   if (ended.length > 0)
     await db.$executeRaw(Prisma.sql`
       UPDATE alert_crossing AS crossing SET ended_at = given.at, end_reason = given.reason
