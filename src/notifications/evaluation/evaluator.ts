@@ -107,13 +107,16 @@ export class Evaluator {
 
   /** Forgets crossings that have ended, so many days after they began. */
   async forgetOld(days: number, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && (await deleteOldCrossings(this.#prisma, { days, limit: deletedAtOnce })) === deletedAtOnce);
+    const forget = () => inTransaction(this.#prisma, (db) => deleteOldCrossings(db, { days, limit: deletedAtOnce }))
+    while (!signal.aborted && (await forget()) === deletedAtOnce);
   }
 
   /** Forgets alerts that were deleted, with their crossings: the row last, as what is found there is begun again when it was not finished. */
   async forgetDeleted(signal: AbortSignal): Promise<void> {
     for (const { environmentId, id } of await findDeletedAlerts(this.#prisma, deletedAlertsAtOnce)) {
-      while (!signal.aborted && (await deleteCrossingsOf(this.#prisma, environmentId, id, deletedAtOnce)) === deletedAtOnce);
+      // An evaluation may be ending some of them.
+      const forget = () => inTransaction(this.#prisma, (db) => deleteCrossingsOf(db, environmentId, id, deletedAtOnce))
+      while (!signal.aborted && (await forget()) === deletedAtOnce);
       if (!signal.aborted) await forgetAlert(this.#prisma, environmentId, id)
     }
   }

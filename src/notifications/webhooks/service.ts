@@ -108,7 +108,9 @@ export class WebhookService {
   async delete(environmentId: string, id: string): Promise<void> {
     await this.#find(this.#prisma, environmentId, id)
     // They may be many: in lots, so that no statement takes long. What comes meanwhile goes with the endpoint.
-    while ((await deliveries.deleteDeliveries(this.#prisma, environmentId, id, changedAtOnce)) === changedAtOnce);
+    // Attempts may be recorded of some of them.
+    const forget = () => inTransaction(this.#prisma, (db) => deliveries.deleteDeliveries(db, environmentId, id, changedAtOnce))
+    while ((await forget()) === changedAtOnce);
     await inTransaction(this.#prisma, async (db) => {
       await setHearing(db, environmentId, true)
       await endpoints.deleteEndpoint(db, await this.#take(db, environmentId, id))
@@ -183,7 +185,7 @@ export class WebhookService {
     // They may be many: in lots, so that no statement takes long.
     const lot = { ...wanted, endedBefore: this.#clock.now(), limit: changedAtOnce }
     for (let count = 0; ; ) {
-      const resent = await deliveries.resendLot(this.#prisma, environmentId, endpointId, lot)
+      const resent = await inTransaction(this.#prisma, (db) => deliveries.resendLot(db, environmentId, endpointId, lot))
       count += resent
       if (resent < changedAtOnce) return count
     }
