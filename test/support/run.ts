@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const openHandlesMs = 30_000
 const outputEndMs = 2_000
 /** More failed files than this are no accident. */
-const mostAgain = 8
+const mostAgain = 12
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)))
@@ -36,7 +36,7 @@ async function runMocha({ files, mochaArguments, isKept }: Lane, env: NodeJS.Pro
     compiledFile(root, 'support/reporter.ts'),
     ...(existsSync(hooks) ? ['--require', hooks] : []),
     // Real services on a busy machine; a unit test keeps mocha's own 2 s.
-    ...(env.TEST_DATABASE_URL ? ['--timeout', '20000'] : []),
+    ...(env.TEST_DATABASE_URL ? ['--timeout', '60000'] : []),
     ...(isKept && process.stdout.isTTY ? ['--color'] : []),
     ...mochaArguments,
     ...files.map((file) => compiledFile(root, file)),

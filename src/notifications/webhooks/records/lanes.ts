@@ -37,9 +37,8 @@ const freeLanes = (condition: string, limit: string) => `
         ORDER BY served_at NULLS FIRST, id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`
 
 /**
- * Takes endpoints that have something due and that nobody has: those that wait longest first, and those that have failed again and again after all others. What each has
- * due first is looked up by the index, whatever the plan was made for.
- * `doubtful`: how many of these at most.
+ * Takes endpoints that have something due and that nobody has: those that wait longest first, and those that have failed again and again after all others.
+ * `doubtful`: how many of these at most. What an endpoint has due first is looked up by the index, whatever the plan was made for.
  */
 export async function leaseLanes(
   pool: pg.Pool,

@@ -40,7 +40,7 @@ describe('an estimate', () => {
   after(async () => expect(await bench.close()).to.deep.equal([]))
 
   it('is the invoice that the change then makes, to the minor unit and line by line, and what the price list says', async function () {
-    this.timeout(120_000 + wantedCases * 1_000)
+    this.timeout(240_000 + wantedCases * 2_000)
     const counts: Record<string, number> = {}
     const heard: Record<string, number> = {}
     // "change unpaid" says more of a change that counts by its kind.
