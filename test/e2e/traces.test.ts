@@ -358,7 +358,9 @@ describe('without a collector', function () {
     expect(errors![0]!.extensions.traceId).to.match(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
     await own.stop(names)
     const loadedLines = () => own.lines.filter((line) => line.includes('| loaded '))
-    const loaded = await eventually('both to say what they have loaded', () => loadedLines().length >= names.length && loadedLines())
+    const loaded = await eventually('both to say what they have loaded', () =>
+      loadedLines().length >= names.length ? loadedLines() : null,
+    )
     // What counts metrics has the interfaces with it.
     expect(new Set(loaded.map((line) => line.replace(/.*\| loaded /, '')))).to.deep.equal(new Set(['@opentelemetry/api']))
     expect(loaded.map((line) => line.split(' |')[0]).sort()).to.deep.equal([...names].sort())
