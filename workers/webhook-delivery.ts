@@ -9,6 +9,7 @@ import { DatabaseClock } from '../src/platform/database-clock.js'
 import { connectPostgres } from '../src/platform/postgres.js'
 import { runProcess } from '../src/platform/process.js'
 import { every } from '../src/platform/timer.js'
+import { inTransaction } from '../src/platform/transaction.js'
 
 const webhookDeliveryConfig = {
   ...processVariables,
@@ -45,10 +46,8 @@ await runProcess({ name: 'webhook-delivery', spec: webhookDeliveryConfig, loadTr
   every(life, 'webhook lanes', config.SWEEP_INTERVAL_MS, () => delivery.takeLanes())
   every(life, 'webhook leases', extendIntervalMs, () => delivery.extendLanes())
   every(life, 'old events', retentionIntervalMs, async () => {
-    while (
-      !life.signal.aborted &&
-      (await deleteOldEvents(prisma, { days: config.EVENTS_KEPT_DAYS, limit: deletedAtOnce })) === deletedAtOnce
-    );
+    const forget = () => inTransaction(prisma, (db) => deleteOldEvents(db, { days: config.EVENTS_KEPT_DAYS, limit: deletedAtOnce }))
+    while (!life.signal.aborted && (await forget()) === deletedAtOnce);
   })
   life.onStop('webhook attempts', () => delivery.stop(stopGraceMs))
   await life.serveHealth({ port: config.PORT, host: config.BIND_ADDRESS })

@@ -20,6 +20,9 @@ export interface DueEvaluation {
   waitedSeconds: number
 }
 
+/** Customers of one environment that are taken at a time where many have some. */
+const leastOfOne = 25
+
 /**
  * Takes customers that are due, some of each environment in turn, those that wait longest first. Who does not finish them has left them to others when
  * `seconds` are over.
@@ -38,7 +41,7 @@ export async function leaseEvaluations(pool: pg.Pool, { limit, seconds }: { limi
           SELECT environment_id, customer_id, due_at, row_number() OVER (ORDER BY due_at) AS place FROM (
             SELECT environment_id, customer_id, due_at FROM customer_evaluation AS evaluation
             WHERE evaluation.environment_id = busy.environment_id AND due_at <= clock_timestamp()
-            ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+            ORDER BY due_at LIMIT greatest($3::int, $1::int / (SELECT count(environment_id) FROM busy)) FOR UPDATE SKIP LOCKED
           ) AS free
         ) AS waiting
       ), taken AS (
@@ -48,7 +51,7 @@ export async function leaseEvaluations(pool: pg.Pool, { limit, seconds }: { limi
       FROM taken WHERE evaluation.environment_id = taken.environment_id AND evaluation.customer_id = taken.customer_id
       RETURNING evaluation.environment_id AS "environmentId", evaluation.customer_id AS "customerId", evaluation.version::text AS version,
         greatest(0, extract(epoch FROM clock_timestamp() - taken.due_at))::float8 AS "waitedSeconds"`,
-    values: [limit, seconds],
+    values: [limit, seconds, leastOfOne],
   })
   return rows
 }
@@ -76,11 +79,16 @@ export async function finishEvaluations(pool: pg.Pool, environmentId: string, do
 
 /**
  * Ends the evaluation of customers whose state rows the transaction holds: what is read from now on is of no earlier state. Answers those of them that nobody else has
- * done. It is taken back with the transaction.
+ * done, in the order in which changes take them. It is taken back with the transaction.
  */
 export async function endEvaluations(db: Db, environmentId: string, customerIds: readonly string[]): Promise<string[]> {
   const rows = await db.$queryRaw<{ customer_id: string }[]>(Prisma.sql`
-    DELETE FROM customer_evaluation WHERE environment_id = ${environmentId}::uuid AND customer_id = ANY(${[...customerIds]}::uuid[]) RETURNING customer_id`)
+    WITH held AS MATERIALIZED (
+      SELECT customer_id FROM customer_evaluation
+      WHERE environment_id = ${environmentId}::uuid AND customer_id = ANY(${[...customerIds]}::uuid[]) ORDER BY customer_id FOR UPDATE
+    )
+    DELETE FROM customer_evaluation AS evaluation USING held
+    WHERE evaluation.environment_id = ${environmentId}::uuid AND evaluation.customer_id = held.customer_id RETURNING evaluation.customer_id`)
   return rows.map((row) => row.customer_id)
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { storeErrorOf } from '../kernel/store-errors.js'
 
 interface Waiting<T> {
   item: T
@@ -17,7 +18,7 @@ const quietMs = 100
 /**
  * Gathers what arrives for a lane while its last lot is worked on, and has it worked on together: one lot at a time per lane. After a lot a lane rests for
  * as long as that took while more arrives, so that under load lots are large, and what they share is done once; a lone item waits for nobody. A lot that
- * fails is split, so that an item fails only for its own sake.
+ * fails is split, so that an item fails only for its own sake, unless what it needs is away.
  */
 export class Gatherer<T> {
   readonly #lanes = new Map<string, Lane<T>>()
@@ -62,7 +63,11 @@ export class Gatherer<T> {
       )
       for (const { resolve } of lot) resolve()
     } catch (error) {
-      if (lot.length === 1) return lot[0]!.reject(error)
+      // Where nobody answers, the parts would wait as long one after the other; and the lot may have been worked on.
+      if (lot.length === 1 || storeErrorOf(error) === 'away') {
+        for (const { reject } of lot) reject(error)
+        return
+      }
       const half = lot.length >> 1
       await this.#lot(name, lot.slice(0, half))
       await this.#lot(name, lot.slice(half))

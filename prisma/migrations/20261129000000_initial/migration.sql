@@ -1264,9 +1264,6 @@ CREATE INDEX "notification_event_created_at_idx" ON "notification_event"("create
 CREATE INDEX "webhook_delivery_environment_id_event_id_idx" ON "webhook_delivery"("environment_id", "event_id");
 
 -- CreateIndex
-CREATE INDEX "webhook_delivery_endpoint_id_created_at_event_id_idx" ON "webhook_delivery"("endpoint_id", "created_at", "event_id");
-
--- CreateIndex
 CREATE INDEX "customer_evaluation_environment_id_due_at_idx" ON "customer_evaluation"("environment_id", "due_at");
 
 -- CreateIndex
@@ -1677,6 +1674,10 @@ ALTER TABLE "webhook_endpoint"
 ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_finished_check" CHECK (("status" = 'PENDING') = ("finished_at" IS NULL));
 -- What is looked for again and again: however many are done, only those that wait are in it.
 CREATE INDEX "webhook_delivery_due_idx" ON "webhook_delivery" ("environment_id", "endpoint_id", "due_at", "position") WHERE "status" = 'PENDING';
+
+-- For lists, which say that they are lists (`listed`). Else it would have all of the key, and what is looked up by the key would be looked up here for as long as nothing
+-- is known of the table: each time through all deliveries of the endpoint.
+CREATE INDEX "webhook_delivery_list_idx" ON "webhook_delivery" ("environment_id", "endpoint_id", "created_at", "event_id") WHERE "created_at" > '-infinity';
 -- Rows that live for a moment, and are changed while they do.
 ALTER TABLE "customer_evaluation" SET (fillfactor = 70);
 CREATE INDEX "alert_deleted_idx" ON "alert" ("deleted_at") WHERE "deleted_at" IS NOT NULL;

@@ -35,6 +35,8 @@ const deletedAlertsAtOnce = 100
 
 /** What came of evaluations, for who counts and listens. */
 interface Told {
+  /** Customers (our ids). */
+  eventful: Set<string>
   ended: CrossingDecision['ended']
   messages: AlertMessage[]
 }
@@ -121,34 +123,43 @@ export class Evaluator {
     }
   }
 
-  /** Most changes come to nothing, which is found out for all of them at once and without their locks; but where many come to something, it would all be done twice. */
+  /**
+   * Most changes come to nothing, which is found out for all of them at once and without their locks. Where most of the last lot came to something it would be done twice:
+   * who is free is evaluated at once then.
+   */
   async #evaluateTogether(environmentId: string, due: readonly DueEvaluation[]): Promise<void> {
-    if (this.#eventful.has(environmentId)) return this.#evaluateAll(environmentId, idsOf(due))
+    const isEventful = this.#eventful.has(environmentId)
+    const free = isEventful ? await this.#evaluateFree(environmentId, idsOf(due)) : new Map<string, boolean>()
+    if (free.size > 0) this.#remember(environmentId, [...free.values()])
+    const left = due.filter(({ customerId }) => !free.has(customerId))
+    if (left.length === 0) return
     try {
-      const decided = await inSnapshot(this.#prisma, (db) => this.#decide(db, environmentId, idsOf(due)))
+      const decided = await inSnapshot(this.#prisma, (db) => this.#decide(db, environmentId, idsOf(left)))
+      if (!isEventful) this.#remember(environmentId, [...decided.values()].map(comesToSomething))
       const first = [...decided.values()].filter(isOnlyFirst)
-      const told = new Set([...decided].filter(([, one]) => isEventful(one)).map(([customerId]) => customerId))
-      this.#remember(environmentId, told.size, due.length)
+      const told = new Set([...decided].filter(([, one]) => comesToSomething(one)).map(([customerId]) => customerId))
       if (first.length > 0) await saveTold(this.#prisma, environmentId, first.flatMap(changesOf), { isFirst: true })
       await finishEvaluations(
         this.#pool,
         environmentId,
-        due.filter(({ customerId }) => !told.has(customerId)),
+        left.filter(({ customerId }) => !told.has(customerId)),
       )
       await this.#evaluateAll(environmentId, [...told])
     } catch (error) {
-      if (due.length === 1) this.#failed(error, environmentId, due[0]!.customerId)
-      else for (const { customerId } of due) await this.#evaluateAlone(environmentId, customerId)
+      if (left.length === 1) this.#failed(error, environmentId, left[0]!.customerId)
+      else for (const { customerId } of left) await this.#evaluateAlone(environmentId, customerId)
     }
   }
 
-  /** Those that are free in one transaction; the others, and all of them when that fails, each by itself. */
+  #remember(environmentId: string, cameToSomething: readonly boolean[]): void {
+    if (cameToSomething.filter(Boolean).length * 2 > cameToSomething.length) this.#eventful.set(environmentId, true)
+    else this.#eventful.delete(environmentId)
+  }
+
+  /** Those that are free together; the others, and all of them when that fails, each by itself. */
   async #evaluateAll(environmentId: string, customerIds: readonly string[]): Promise<void> {
-    for (let from = 0; from < customerIds.length; from += heldAtOnce) {
-      const some = customerIds.slice(from, from + heldAtOnce)
-      const free = some.length === 1 ? [] : await this.#evaluateFree(environmentId, some).catch(() => [])
-      for (const customerId of some) if (!free.includes(customerId)) await this.#evaluateAlone(environmentId, customerId)
-    }
+    const free = customerIds.length > 1 ? await this.#evaluateFree(environmentId, customerIds) : new Map<string, boolean>()
+    for (const customerId of customerIds) if (!free.has(customerId)) await this.#evaluateAlone(environmentId, customerId)
   }
 
   async #evaluateAlone(environmentId: string, customerId: string): Promise<void> {
@@ -163,14 +174,23 @@ export class Evaluator {
     }
   }
 
-  /** Answers whose state rows nobody else held. */
-  async #evaluateFree(environmentId: string, customerIds: readonly string[]): Promise<string[]> {
-    const { free, told } = await inTransaction(this.#prisma, async (db) => {
-      const held = [...(await lockFreeCustomers(db, environmentId, customerIds)).keys()]
-      return { free: held, told: await this.#evaluate(db, environmentId, held) }
-    })
-    this.#tell(told)
-    return free
+  /** Answers whose state rows nobody else held, and whether it came to something. */
+  async #evaluateFree(environmentId: string, customerIds: readonly string[]): Promise<Map<string, boolean>> {
+    const all = new Map<string, boolean>()
+    for (let from = 0; from < customerIds.length; from += heldAtOnce) {
+      const some = customerIds.slice(from, from + heldAtOnce)
+      try {
+        const { free, told } = await inTransaction(this.#prisma, async (db) => {
+          const held = [...(await lockFreeCustomers(db, environmentId, some)).keys()]
+          return { free: held, told: await this.#evaluate(db, environmentId, held) }
+        })
+        this.#tell(told)
+        for (const customerId of free) all.set(customerId, told.eventful.has(customerId))
+      } catch (error) {
+        this.#log.debug({ err: error, environmentId }, 'alerts of customers could not be evaluated together')
+      }
+    }
+    return all
   }
 
   #failed(error: unknown, environmentId: string, customerId: string): void {
@@ -181,15 +201,16 @@ export class Evaluator {
   async #evaluate(db: Db, environmentId: string, customerIds: readonly string[]): Promise<Told> {
     // Who asks for one of them from now on waits for the end of the transaction, so that nothing is missed that is not read by now.
     const mine = await endEvaluations(db, environmentId, customerIds)
-    const told: Told = { ended: [], messages: [] }
+    const told: Told = { eventful: new Set(), ended: [], messages: [] }
     if (mine.length === 0) return told
     const decided = [...(await this.#decide(db, environmentId, mine)).values()]
-    this.#remember(environmentId, decided.filter(isEventful).length, mine.length)
     await saveTold(db, environmentId, decided.flatMap(changesOf))
     const events: NewEvent[] = []
     const recorded: CustomerCrossings[] = []
-    for (const { customer, crossings, changes } of decided) {
+    for (const one of decided) {
+      const { customer, crossings, changes } = one
       const { customerId, customerRefId, now } = customer
+      if (comesToSomething(one)) told.eventful.add(customerId)
       const reached = crossings.reached.map((crossing) => ({ id: newId(), ...crossing }))
       recorded.push({ customerId, now, reached, ended: crossings.ended })
       for (const { resource, changes: differences } of changes) {
@@ -205,11 +226,6 @@ export class Evaluator {
     await recordCrossings(db, environmentId, recorded)
     if (events.length > 0) await recordEvents(db, environmentId, () => events)
     return told
-  }
-
-  #remember(environmentId: string, eventful: number, all: number): void {
-    if (eventful * 2 > all) this.#eventful.set(environmentId, true)
-    else this.#eventful.delete(environmentId)
   }
 
   /** After the commit. */
@@ -251,7 +267,7 @@ const isNothing = (decided: Decided) => decided.changes.length === 0 && !hasCros
 /** What is held is known for the first time, and nothing is told. */
 const isOnlyFirst = (decided: Decided) =>
   decided.changes.length > 0 && !hasCrossings(decided) && decided.changes.every(({ told, changes }) => told !== null && changes === null)
-const isEventful = (decided: Decided) => !isNothing(decided) && !isOnlyFirst(decided)
+const comesToSomething = (decided: Decided) => !isNothing(decided) && !isOnlyFirst(decided)
 
 function byEnvironment(due: readonly DueEvaluation[]): Map<string, DueEvaluation[]> {
   const groups = new Map<string, DueEvaluation[]>()

@@ -9,7 +9,7 @@ import type { Logger } from '../../platform/logger.js'
 import { Counter, Gauge, Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
 import type { PrismaClient } from '../../platform/postgres.js'
 import { inPoolTransaction, inTransaction } from '../../platform/transaction.js'
-import type { Sender } from './attempt.js'
+import { requestsAtOnce, type Sender } from './attempt.js'
 import { runLane } from './lane.js'
 import { disableEndpoint } from './records/endpoints.js'
 import {
@@ -42,8 +42,6 @@ const doubtfulShare = 0.5
 const undecipherableRestMs = 60_000
 /** What is shown of what waits stops there: counting more takes time. */
 const mostCounted = 250_000
-/** Attempts at one endpoint that are recorded in one statement. */
-const mostRecorded = 32
 
 interface RunningLane {
   lane: Lane
@@ -93,7 +91,7 @@ export class WebhookDelivery {
     this.#clock = parts.clock
     this.#log = parts.log
     this.#mostLanes = parts.lanes
-    this.#recording = new Gatherer(mostRecorded, (_, made) => recordAttempts(parts.pool, made[0]!.lane, made))
+    this.#recording = new Gatherer(requestsAtOnce, (_, made) => recordAttempts(parts.pool, made[0]!.lane, made))
     this.#attempts = new Counter({
       name: 'tollgate_webhook_attempts_total',
       help: 'Attempts at deliveries to webhook endpoints, by what became of them',

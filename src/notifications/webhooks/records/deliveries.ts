@@ -61,21 +61,24 @@ export interface DeliveriesWanted {
   limit: number
 }
 
-/** The newest first. */
+/** All are; the index of lists is for who says so. */
+const listed = Prisma.sql`created_at > '-infinity'`
+
+/** The newest first. To be read in one snapshot. */
 export async function findDeliveries(db: Db, environmentId: string, wanted: DeliveriesWanted): Promise<WebhookDelivery[]> {
   const { endpointId, status, eventId, before, limit } = wanted
-  const createdAt = before && new Date(before.createdAt)
+  const conditions = [
+    Prisma.sql`environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid AND ${listed}`,
+    ...(status ? [Prisma.sql`status = ${status}::webhook_delivery_status`] : []),
+    ...(eventId ? [Prisma.sql`event_id = ${eventId}::uuid`] : []),
+    ...(before ? [Prisma.sql`(created_at, event_id) < (${new Date(before.createdAt)}, ${before.eventId}::uuid)`] : []),
+  ]
+  const found = await db.$queryRaw<{ event_id: string }[]>(Prisma.sql`
+    SELECT event_id FROM webhook_delivery WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY created_at DESC, event_id DESC LIMIT ${limit}`)
   const rows = await db.webhookDelivery.findMany({
-    where: {
-      environmentId,
-      endpointId,
-      ...(status && { status }),
-      ...(eventId && { eventId }),
-      ...(before && createdAt && { OR: [{ createdAt: { lt: createdAt } }, { createdAt, eventId: { lt: before.eventId } }] }),
-    },
+    where: { environmentId, endpointId, eventId: { in: found.map(({ event_id }) => event_id) } },
     include: related,
     orderBy: [{ createdAt: 'desc' }, { eventId: 'desc' }],
-    take: limit,
   })
   return rows.map((row) => ({
     eventId: row.eventId,
@@ -126,7 +129,7 @@ export function resendLot(
   return db.$executeRaw(Prisma.sql`
     UPDATE webhook_delivery SET ${afresh} WHERE environment_id = ${environmentId}::uuid AND ctid = ANY(ARRAY(
       SELECT ctid FROM webhook_delivery
-      WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid AND created_at >= ${new Date(since)}
+      WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid AND ${listed} AND created_at >= ${new Date(since)}
         AND status = ANY(${statuses}::webhook_delivery_status[]) AND finished_at <= ${new Date(endedBefore)}
       ORDER BY created_at, event_id LIMIT ${limit} FOR NO KEY UPDATE))`)
 }
@@ -135,6 +138,6 @@ export function resendLot(
 export function deleteDeliveries(db: Db, environmentId: string, endpointId: string, limit: number): Promise<number> {
   return db.$executeRaw(Prisma.sql`
     DELETE FROM webhook_delivery WHERE environment_id = ${environmentId}::uuid AND ctid = ANY(ARRAY(
-      SELECT ctid FROM webhook_delivery WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid
+      SELECT ctid FROM webhook_delivery WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid AND ${listed}
       ORDER BY created_at, event_id LIMIT ${limit} FOR UPDATE))`)
 }
