@@ -38,6 +38,17 @@ describe('gathering', () => {
     expect(outcomes.flatMap(({ status }, item) => (status === 'rejected' ? [item] : []))).to.deep.equal([5])
   })
 
+  it('fails all of a lot whose database is away, and works on it no second time', async () => {
+    let lots = 0
+    const gatherer = new Gatherer<number>(100, async () => {
+      lots++
+      throw Object.assign(new Error('Connection terminated'), { code: 'ECONNRESET' })
+    })
+    const outcomes = await Promise.allSettled(numbers(8).map((item) => gatherer.add('a', item)))
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(numbers(8).map(() => 'rejected'))
+    expect(lots).to.equal(1)
+  })
+
   it('makes lots smaller that hold others up, down to one, and larger again when they do not', async () => {
     const sizes: number[] = []
     const gatherer = new Gatherer<number>(
