@@ -68,13 +68,15 @@ const listed = Prisma.sql`created_at > '-infinity'`
 export async function findDeliveries(db: Db, environmentId: string, wanted: DeliveriesWanted): Promise<WebhookDelivery[]> {
   const { endpointId, status, eventId, before, limit } = wanted
   const conditions = [
-    Prisma.sql`environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid AND ${listed}`,
+    listed,
     ...(status ? [Prisma.sql`status = ${status}::webhook_delivery_status`] : []),
     ...(eventId ? [Prisma.sql`event_id = ${eventId}::uuid`] : []),
     ...(before ? [Prisma.sql`(created_at, event_id) < (${new Date(before.createdAt)}, ${before.eventId}::uuid)`] : []),
   ]
   const found = await db.$queryRaw<{ event_id: string }[]>(Prisma.sql`
-    SELECT event_id FROM webhook_delivery WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY created_at DESC, event_id DESC LIMIT ${limit}`)
+    SELECT event_id FROM webhook_delivery
+    WHERE environment_id = ${environmentId}::uuid AND endpoint_id = ${endpointId}::uuid AND ${Prisma.join(conditions, ' AND ')}
+    ORDER BY created_at DESC, event_id DESC LIMIT ${limit}`)
   const rows = await db.webhookDelivery.findMany({
     where: { environmentId, endpointId, eventId: { in: found.map(({ event_id }) => event_id) } },
     include: related,

@@ -211,9 +211,10 @@ describe('a queue of SQS', function () {
     await eventually('it is held', () => server.receipts('notes')[0] === 1)
     const begun = performance.now()
     expect(await life.stop()).to.deep.equal([])
-    expect(performance.now() - begun).to.be.below(3_000)
+    // Not only when SQS has nothing to say for the twenty seconds that it is asked to wait.
+    expect(performance.now() - begun).to.be.below(10_000)
     const done: string[] = []
     await work(async ({ text }) => void done.push(text))
-    await eventually('the next process has it soon', () => done.length > 0, 5_000)
+    await eventually('the next process has it soon', () => done.length > 0, 15_000)
   })
 })
