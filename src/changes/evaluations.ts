@@ -79,7 +79,7 @@ export async function finishEvaluations(pool: pg.Pool, environmentId: string, do
 
 /**
  * Ends the evaluation of customers whose state rows the transaction holds: what is read from now on is of no earlier state. Answers those of them that nobody else has
- * done, in the order in which changes take them. It is taken back with the transaction.
+ * done. They are taken in the order in which changes take them, and it is taken back with the transaction.
  */
 export async function endEvaluations(db: Db, environmentId: string, customerIds: readonly string[]): Promise<string[]> {
   const rows = await db.$queryRaw<{ customer_id: string }[]>(Prisma.sql`

@@ -82,7 +82,7 @@ export class EntitlementService {
 
   /** The entitlements of a customer or of one of its resources, or the reason why there are none. Unknown customers are answered, not refused. */
   state(environmentId: string, customerRefId: string, resourceRefId: string | null): Promise<EntitlementState> {
-    return this.#snapshot(async (db) => {
+    return inSnapshot(this.#prisma, async (db) => {
       const { basis, testClock } = await loadStateBasis(db, environmentId)
       const [holdings] = await this.holdings(db, environmentId, [{ customerId: customerRefId, resourceId: resourceRefId }])
       const [state] = await this.#build(db, environmentId, [holdings!], testClock)
@@ -115,7 +115,7 @@ export class EntitlementService {
    * The states of customers, of each its own first and then those of its resources, from one snapshot; for many it takes as many statements as for one.
    */
   states(environmentId: string, customerRefIds: readonly string[]): Promise<EntitlementState[]> {
-    return this.#snapshot(async (db) => {
+    return inSnapshot(this.#prisma, async (db) => {
       const { basis, testClock } = await loadStateBasis(db, environmentId)
       const holders = customerRefIds.map((customerId) => ({ customerId, resourceId: null }))
       const ofCustomers = await this.holdings(db, environmentId, holders)
@@ -136,7 +136,7 @@ export class EntitlementService {
 
   /** Whether the budgets of the subscriptions, with their status of now, are used up; false where there is none, or nothing is charged. In their order. */
   budgetsExceeded(environmentId: string, subscriptions: readonly Subscription[]): Promise<boolean[]> {
-    return this.#snapshot(async (db) => {
+    return inSnapshot(this.#prisma, async (db) => {
       const facts = await loadBudgets(db, this.#sources, environmentId, subscriptions)
       const usedUp = new Set<string>()
       for (const budget of facts ? runningBudgets(subscriptions, facts) : [])
@@ -151,7 +151,7 @@ export class EntitlementService {
     holder: Holder,
     featureRefId: string,
   ): Promise<{ reset: Entitlement['reset']; since: EpochMs | null }> {
-    return this.#snapshot(async (db) => {
+    return inSnapshot(this.#prisma, async (db) => {
       const [holdings] = await this.holdings(db, environmentId, [holder])
       const now = this.#now(holdings!)
       const winner = decideWinners(holdings!, now).find(({ entitlement }) => entitlement.feature.refId === featureRefId)
@@ -196,10 +196,5 @@ export class EntitlementService {
   /** A clock that lags behind the database's would put us before the start of what was just provisioned. */
   #now({ version }: { version: EpochMs }): EpochMs {
     return Math.max(this.#sources.clock.now(), version)
-  }
-
-  /** Version and facts belong together. */
-  #snapshot<T>(read: (db: Db) => Promise<T>): Promise<T> {
-    return inSnapshot(this.#prisma, read)
   }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Client, type Pool } from 'pg'
 import { findEndedPeriods } from '../../../src/notifications/alerts/records/crossings.js'
-import { findDue, type Lane, leaseLanes, recordAttempts } from '../../../src/notifications/webhooks/records/lanes.js'
+import { findDue, type Lane, recordAttempts } from '../../../src/notifications/webhooks/records/lanes.js'
 import { lookedAtBy } from '../../support/looked-at.js'
 import { openWebhookBench, type WebhookBench } from './fixture.js'
 
@@ -11,7 +11,6 @@ const many = 3_000
 /** Looked at in tables and indexes to record one attempt. */
 const mostBlocks = 60
 const answered = { durationMs: 1, statusCode: 204, response: '', error: null, retryAfter: null }
-const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** A worker's connections live for days, and PostgreSQL keeps what it has planned for their statements while there was next to nothing. */
 describe('statements that were planned while there were few rows', function () {
@@ -31,7 +30,6 @@ describe('statements that were planned while there were few rows', function () {
     await client.connect()
     await client.query("SET plan_cache_mode = 'force_generic_plan'")
     await findDue(client as unknown as Pool, lane, { without: [], limit: 32, maxBytes: 1_000_000 })
-    await leaseLanes(client as unknown as Pool, { worker: nobody, limit: 8, doubtful: 4, seconds: 0 })
     await addEvents(1)
     await recordAttempts(client as unknown as Pool, lane, [
       { eventId: (await findPending(1))[0]!, outcome: answered, consequence: { status: 'DELIVERED' } },
@@ -58,11 +56,6 @@ describe('statements that were planned while there were few rows', function () {
       `EXECUTE webhooks_find_due('${environmentId}', '${lane.endpointId}', '{}', 32, 1000000)`,
     )
     expect(rows, plan).to.be.within(32, mostLookedAt)
-  })
-
-  it('find what an endpoint has due, however much waits for it', async () => {
-    const { rows, plan } = await lookedAtBy(client, `EXECUTE webhooks_lease_lanes('${nobody}', 8, 0, 4)`)
-    expect(rows, plan).to.be.within(1, mostLookedAt)
   })
 
   it('record an attempt at a delivery that is found by its key, and so is what the attempt refers to', async () => {

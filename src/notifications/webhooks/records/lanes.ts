@@ -38,7 +38,7 @@ const freeLanes = (condition: string, limit: string) => `
 
 /**
  * Takes endpoints that have something due and that nobody has: those that wait longest first, and those that have failed again and again after all others.
- * `doubtful`: how many of these at most. What an endpoint has due first is looked up by the index, whatever the plan was made for.
+ * `doubtful`: how many of these at most.
  */
 export async function leaseLanes(
   pool: pg.Pool,
