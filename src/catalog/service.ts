@@ -1,20 +1,19 @@
 import { LRUCache } from 'lru-cache'
 import { recordCatalogChange } from '../changes/access.js'
 import { recordEvents } from '../changes/events.js'
+import type { PublishedPackage } from '../changes/model/change.js'
 import { catalogVersion, countCatalogChange } from '../environment/records/catalog-version.js'
 import type { Clock, EpochMs } from '../kernel/clock.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inSnapshot, inTransaction } from '../platform/transaction.js'
-import { type CatalogChange, compareCatalogs } from './document/difference.js'
+import type { CatalogChange } from './document/difference.js'
 import type { CatalogDocument, ProductSettings } from './document/document.js'
-import { contentVersion } from './document/export.js'
-import { normalise, overlay } from './document/normalise.js'
-import type { ParsedCatalog, ParseOptions } from './document/parse.js'
-import { catalogMoved, catalogRefused, checkRevived } from './document/refusal.js'
+import type { WrittenCatalog } from './document/export.js'
+import { catalogMoved, catalogRefused } from './document/refusal.js'
 import type { CatalogFeature, Feature } from './model/feature.js'
 import type { PackageKind, PackageVersion } from './model/package.js'
 import type { ProductRules } from './model/product.js'
-import { CatalogReading } from './reading.js'
+import { CatalogPlanner } from './planner.js'
 import * as repository from './records/catalog.js'
 import type { FrozenPrice, FrozenVersion } from './records/rows.js'
 import { saveChanges } from './records/save.js'
@@ -66,7 +65,7 @@ export class CatalogService {
   readonly #clock: Clock
   readonly #startMigrations: CatalogServiceOptions['startMigrations']
   readonly #nudge: CatalogServiceOptions['nudge']
-  readonly #reading = new CatalogReading()
+  readonly #planner = new CatalogPlanner()
   /** Published versions never change, so they are never stale. */
   readonly #versions = new LRUCache<string, FrozenVersion>({ max: maxCachedVersions })
   /** The version of the catalog that a transaction sees. */
@@ -87,39 +86,41 @@ export class CatalogService {
    * CATALOG_VERSION_MISMATCH and the difference when the catalog in force is not the one that is expected.
    */
   async apply(environmentId: string, input: unknown, options: ApplyOptions): Promise<CatalogChange[]> {
-    const { dryRun, archiveMissing, expectedVersion, onlyNew } = options
+    const { dryRun, archiveMissing, expectedVersion = null, onlyNew } = options
     const now = this.#clock.now()
     // Before the transaction: others wait for its lock.
-    const sent = await this.#reading.take(input)
+    const sent = await this.#planner.take(input)
     const changes = await inTransaction(this.#prisma, async (db) => {
       await repository.lockCatalog(db, environmentId)
-      const current = await repository.readDocument(db, environmentId)
-      const archived = await repository.readArchived(db, environmentId)
-
-      const parsed = await this.#reading.parse(sent, { current, archiveMissing })
-      if (typeof expectedVersion === 'string') {
-        const version = contentVersion(current)
-        if (expectedVersion !== version)
-          throw catalogMoved({ expectedVersion, version, outcome: outcomeOf(parsed, { current, archiveMissing }) })
+      const inForce = {
+        current: await repository.readDocument(db, environmentId),
+        archived: await repository.readArchived(db, environmentId),
       }
-
-      if ('problems' in parsed) throw catalogRefused(parsed.problems)
-      const wanted = parsed.catalog
-      const problems = checkRevived(wanted, archived)
-      if (problems.length > 0) throw catalogRefused(problems)
-      const changes = compareCatalogs(current, wanted, { archiveMissing })
-      if (onlyNew) checkNew(wanted, changes, onlyNew)
+      const plan = await this.#planner.plan(sent, inForce, { archiveMissing, expectedVersion })
+      const changes = plan.changes.map(({ change }) => change)
+      if (expectedVersion !== null && plan.movedTo !== null)
+        throw catalogMoved({ expectedVersion, version: plan.movedTo, outcome: plan.problems.length > 0 ? plan : { changes } })
+      if (plan.problems.length > 0) throw catalogRefused(plan.problems)
+      if (onlyNew && plan.known !== null) throw onlyNew(plan.known)
       if (dryRun || changes.length === 0) return changes
 
-      const after = archiveMissing ? normalise(wanted) : overlay(current, wanted)
-      await saveChanges(db, { environmentId, changes, before: current, after, now })
+      const saved = await saveChanges(db, { environmentId, changes: plan.changes, now })
       await countCatalogChange(db, environmentId)
-      const packages = await repository.readPublished(db, environmentId, changes, parsed.forAll)
+      const packages = saved.map(({ kind, refId, versionNumber, ...ids }) => ({
+        ids,
+        message: publishedPackage(kind, refId, versionNumber, plan.forAll),
+      }))
       const forAll = packages.filter(({ message }) => message.migrationType === 'ALL_CUSTOMERS')
-      if (forAll.length > 0) await this.#startMigrations(db, environmentId, forAll)
-      await recordCatalogChange(db, { environmentId, version: now, packages: packages.map(({ message }) => message) })
+      if (forAll.length > 0)
+        await this.#startMigrations(
+          db,
+          environmentId,
+          forAll.map(({ ids }) => ids),
+        )
+      const messages = packages.map(({ message }) => message)
+      await recordCatalogChange(db, { environmentId, version: now, packages: messages })
       await recordEvents(db, environmentId, () =>
-        packages.map(({ message: { packageRefId, ...data } }) => ({
+        messages.map(({ packageRefId, ...data }) => ({
           type: 'package.published',
           customerId: null,
           data: { packageId: packageRefId, ...data },
@@ -135,6 +136,11 @@ export class CatalogService {
   async export(environmentId: string): Promise<CatalogDocument> {
     // One snapshot, or a document that is being applied could be seen in parts.
     return inSnapshot(this.#prisma, (db) => repository.readDocument(db, environmentId))
+  }
+
+  /** The same as plain JSON, with its version (exportCatalog). */
+  async write(environmentId: string): Promise<WrittenCatalog> {
+    return this.#planner.write(await this.export(environmentId))
   }
 
   /** Published versions by id, together with all versions that they inherit from. Unknown ids are left out. */
@@ -179,7 +185,7 @@ export class CatalogService {
   /** All features by refId, archived ones too. */
   features(db: Db, environmentId: string): Promise<ReadonlyMap<string, CatalogFeature>> {
     return this.#onceAt(db, 'features', async () => {
-      const features = await repository.findFeatures(db, environmentId, null)
+      const features = await repository.allFeatures(db, environmentId)
       return new Map(features.map((feature) => [feature.refId, feature]))
     })
   }
@@ -270,17 +276,11 @@ function unitTransformationOf(
   return billingModel === 'USAGE_BASED' && featureId !== null ? features.get(featureId)!.unitTransformation : null
 }
 
-function checkNew(
-  { features, products, plans, addons, coupons }: CatalogDocument,
-  changes: readonly CatalogChange[],
-  problem: (refId: string) => Error,
-): void {
-  const created = changes.filter(({ action }) => action === 'create').map(({ refId }) => refId)
-  const known = [features, products, plans, addons, coupons].flat().find(({ refId }) => !created.includes(refId))
-  if (known) throw problem(known.refId)
-}
-
-/** What applying the document would come to. */
-function outcomeOf(parsed: ParsedCatalog, { current, archiveMissing }: ParseOptions & { current: CatalogDocument }) {
-  return 'problems' in parsed ? parsed : { changes: compareCatalogs(current, parsed.catalog, { archiveMissing }) }
+function publishedPackage(kind: PackageKind, refId: string, packageVersion: number, forAll: ReadonlySet<string>): PublishedPackage {
+  return {
+    packageRefId: refId,
+    packageType: kind === 'PLAN' ? 'Plan' : 'Addon',
+    packageVersion,
+    migrationType: forAll.has(`${kind.toLowerCase()} ${refId}`) ? 'ALL_CUSTOMERS' : 'NEW_CUSTOMERS',
+  }
 }

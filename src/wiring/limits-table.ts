@@ -1,4 +1,5 @@
 /** The limits of the platform, as its docs show them: made of what is in force, and each with the test that goes beyond it. */
+import { maxCatalogInForce, maxEntitlements, maxPrices } from '../catalog/document/text-limits.js'
 import { lookupsPerSecond } from '../environment/key-lookups.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import { maxDimensionBytesPerCall, maxItemsPerCall } from '../metering/model/report.js'
@@ -202,6 +203,14 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
     row('cost of all subscriptions of a customer', count(maxCustomerCost), refused, [
       live,
       'add up what a customer listens to on all its sockets, and give it back',
+    ]),
+    row('entitlements of a plan or add-on, and prices', `${count(maxEntitlements)} and ${count(maxPrices)}`, refused, [
+      'unit/catalog/document/parse.refused.test.ts',
+      'for more entitlements, or prices, than a plan may have',
+    ]),
+    row('a catalog in force', `${count(maxCatalogInForce)} characters as JSON`, refused, [
+      'unit/catalog/planner.test.ts',
+      'refuses what makes a catalog longer than it may be, and lets it become shorter',
     ]),
     row('usage or events of one call', count(maxItemsPerCall), refused, [
       'unit/metering/wire/checked-job.test.ts',

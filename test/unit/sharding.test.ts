@@ -17,7 +17,6 @@ const partsOfLists = ['src/notifications/alerts/records/lists.ts', 'src/subscrip
 
 /** Whose `where` is made elsewhere in the file, with the environment in it; the last three are exceptions of docs/scaling. */
 const callsApart = [
-  'src/catalog/records/save.ts: updateMany of package',
   'src/customer/records/customers.ts: findUnique of customer',
   'src/subscription/records/subscriptions.ts: findMany of subscription',
   'src/environment/records/environments.ts: findFirst of api_key',

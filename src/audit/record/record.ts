@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { newId } from '../../kernel/id.js'
-import type { Db } from '../../platform/postgres.js'
+import { type Db, Prisma } from '../../platform/postgres.js'
 import { withCommit } from '../../platform/transaction.js'
 import { differenceOf, joined } from '../model/difference.js'
 import type { AuditedChange, Origin } from '../model/entry.js'
@@ -12,8 +12,14 @@ interface Gathered extends AuditedChange {
 
 const { escapeLiteral } = pg
 
-/** What transactions that are under way have changed so far. */
-const gathered = new WeakMap<object, Gathered[]>()
+interface Recorded {
+  entries: Gathered[]
+  /** Where the last entry of an entity is. */
+  last: Map<string, number>
+}
+
+/** What transactions that are under way have changed so far, and not written. */
+const recorded = new WeakMap<object, Recorded>()
 
 /**
  * Writes the change down in its transaction: all of a transaction in one statement, together with the commit. What one origin does to one entity is one entry, and what
@@ -22,28 +28,42 @@ const gathered = new WeakMap<object, Gathered[]>()
  */
 export function recordAudit(db: Db | pg.PoolClient, change: AuditedChange): void {
   const origin = currentOrigin()
-  const all = gathered.get(db)
-  if (!all) {
-    const entries: Gathered[] = [{ ...change, origin }]
-    gathered.set(db, entries)
-    withCommit(db, () => statementOf(entries))
-    return
-  }
-  const { environmentId, kind, id } = change
-  const index = all.findLastIndex((other) => other.kind === kind && other.id === id && other.environmentId === environmentId)
-  const last = all[index]
-  if (last && isSameActor(last.origin, origin)) all[index] = { ...last, ...joined(last, change) }
-  else all.push({ ...change, origin })
+  const { entries, last } = recordedIn(db)
+  const entity = JSON.stringify([change.environmentId, change.kind, change.id])
+  const index = last.get(entity)
+  const before = index === undefined ? undefined : entries[index]!
+  if (before && isSameActor(before.origin, origin)) entries[index!] = { ...before, ...joined(before, change) }
+  else last.set(entity, entries.push({ ...change, origin }) - 1)
+}
+
+/** Writes what was recorded so far, for who records so much that all of it should not be written in one piece. */
+export async function writeAudit(db: Db): Promise<void> {
+  const { entries, last } = recordedIn(db)
+  const rows = rowsOf(entries.splice(0))
+  last.clear()
+  if (rows.length > 0) await db.$executeRaw(Prisma.sql`SELECT record_audit(${JSON.stringify(rows)}::jsonb)`)
+}
+
+function recordedIn(db: Db | pg.PoolClient): Recorded {
+  const known = recorded.get(db)
+  if (known) return known
+  const made: Recorded = { entries: [], last: new Map() }
+  withCommit(db, () => {
+    const rows = rowsOf(made.entries)
+    return rows.length === 0 ? null : `SELECT record_audit(${escapeLiteral(JSON.stringify(rows))}::jsonb)`
+  })
+  recorded.set(db, made)
+  return made
 }
 
 const isSameActor = ({ actor: a, operation }: Origin, { actor: b, operation: other }: Origin) =>
   a.kind === b.kind && a.id === b.id && a.name === b.name && operation === other
 
-/** Null: nothing is different. */
-function statementOf(entries: readonly Gathered[]): string | null {
+/** Without those where nothing is different. */
+function rowsOf(entries: readonly Gathered[]): object[] {
   // Of an id the time is replaced. What is left of those that were made in two milliseconds is not in their order by itself.
   const ids = entries.map(() => newId().replaceAll('-', '')).toSorted((a, b) => (a.slice(16) < b.slice(16) ? -1 : 1))
-  const rows = entries.flatMap(({ environmentId, kind, id, origin, ...change }, index) => {
+  return entries.flatMap(({ environmentId, kind, id, origin, ...change }, index) => {
     const difference = differenceOf(change)
     const { actor, operation, address, traceId } = origin
     return difference
@@ -62,5 +82,4 @@ function statementOf(entries: readonly Gathered[]): string | null {
         }
       : []
   })
-  return rows.length === 0 ? null : `SELECT record_audit(${escapeLiteral(JSON.stringify(rows))}::jsonb)`
 }

@@ -9,11 +9,13 @@ import { normalise, sortKeys } from './normalise.js'
 const verbatim = new Set(['additionalMetaData', 'filters'])
 const decimals = new Set(['amount', 'flatPrice', 'limit', 'percentOff', 'unitPrice', 'upTo'])
 
+export type WrittenCatalog = { version: string } & Record<string, unknown>
+
 /**
  * The document as plain JSON, without what says nothing (null, false, empty lists) and with decimals as numbers where a number carries
  * them exactly, and with the version of its content. Parsing it answers the normalised document again.
  */
-export function exportCatalog(document: CatalogDocument): { version: string } & Record<string, unknown> {
+export function exportCatalog(document: CatalogDocument): WrittenCatalog {
   const written = write('', normalise(document)) as Record<string, unknown>
   return { version: versionOf(written), ...written }
 }

@@ -2,6 +2,11 @@
 
 /** Ten thousand entitlements have about that. */
 export const maxCatalogBytes = 1024 * 1024
+/** Characters of all that is in force, as JSON. */
+export const maxCatalogInForce = 4 * maxCatalogBytes
+/** Each, of one plan or add-on: its customers hold all of them. */
+export const maxEntitlements = 1_000
+export const maxPrices = 1_000
 /** Of lists and maps in each other. */
 export const maxCatalogDepth = 32
 /** Brackets that are open at a time; some may stand in texts and mean nothing. */

@@ -28,9 +28,11 @@ export function withImplied(
   prices: readonly Omit<Price, 'unitTransformation'>[],
 ): FrozenEntitlement[] {
   const all = [...entitlements]
+  const entitledTo = new Set(entitlements.map(({ featureId }) => featureId))
   for (const price of prices) {
     const { id, featureId } = price
-    if (!isPerUnit(price) || featureId === null || all.some((entitlement) => entitlement.featureId === featureId)) continue
+    if (!isPerUnit(price) || featureId === null || entitledTo.has(featureId)) continue
+    entitledTo.add(featureId)
     all.push({
       id,
       featureId,

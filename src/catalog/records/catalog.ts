@@ -1,10 +1,8 @@
 /** The catalog in PostgreSQL: what is read of it. How a change is written is in save.ts. */
 
-import type { PublishedPackage } from '../../changes/model/change.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import type { CatalogChange } from '../document/difference.js'
-import type { CatalogDocument } from '../document/document.js'
+import type { AddonDefinition, CatalogDocument, PlanDefinition } from '../document/document.js'
 import { normalise } from '../document/normalise.js'
 import type { ArchivedDefinitions } from '../document/refusal.js'
 import type { CatalogFeature } from '../model/feature.js'
@@ -20,67 +18,37 @@ import {
   toFrozenVersion,
   toPlanDefinition,
   toProductDefinition,
-  versionContent,
 } from './rows.js'
+import { readVersions } from './versions.js'
 
 /** Until the transaction ends, every other change of this environment's catalog waits. */
 export async function lockCatalog(db: Db, environmentId: string): Promise<void> {
   await db.$executeRaw(Prisma.sql`SELECT pg_advisory_xact_lock(hashtextextended('catalog ' || ${environmentId}, 0))`)
 }
 
-/** A version that was just published: our ids, and what listeners are told. */
-interface JustPublished {
-  packageId: string
-  versionId: string
-  message: PublishedPackage
-}
-
-/** The latest versions of the plans and add-ons among the changes. `forAll` names those that are for existing subscriptions too. */
-export async function readPublished(
-  db: Db,
-  environmentId: string,
-  changes: readonly CatalogChange[],
-  forAll: ReadonlySet<string>,
-): Promise<JustPublished[]> {
-  const published = changes.filter(({ kind, action }) => (kind === 'plan' || kind === 'addon') && action !== 'archive')
-  if (published.length === 0) return []
-  const versions = await db.packageVersion.findMany({
-    where: {
-      environmentId,
-      isLatest: true,
-      package: { OR: published.map(({ kind, refId }) => ({ kind: kind === 'plan' ? 'PLAN' : 'ADDON', refId })) },
-    },
-    select: { id: true, versionNumber: true, package: { select: { id: true, refId: true, kind: true } } },
-    orderBy: { package: { refId: 'asc' } },
-  })
-  return versions.map(({ id: versionId, versionNumber, package: { id: packageId, refId, kind } }) => ({
-    packageId,
-    versionId,
-    message: {
-      packageRefId: refId,
-      packageType: kind === 'PLAN' ? 'Plan' : 'Addon',
-      packageVersion: versionNumber,
-      migrationType: forAll.has(`${kind.toLowerCase()} ${refId}`) ? 'ALL_CUSTOMERS' : 'NEW_CUSTOMERS',
-    },
-  }))
-}
-
 /** What is sold now. Not one snapshot unless the transaction is. */
 export async function readDocument(db: Db, environmentId: string): Promise<CatalogDocument> {
-  const inForce = { environmentId, archivedAt: null }
-  const features = await db.feature.findMany({ where: inForce, include: featureContent })
-  const products = await db.product.findMany({ where: inForce, include: productContent })
-  const versions = await db.packageVersion.findMany({
-    where: { environmentId, isLatest: true, package: { archivedAt: null } },
-    include: versionContent,
+  const features = await inPages((page) =>
+    db.feature.findMany({ where: { environmentId, archivedAt: null, ...page }, include: featureContent, ...inOrder }),
+  )
+  const products = await inPages((page) =>
+    db.product.findMany({ where: { environmentId, archivedAt: null, ...page }, include: productContent, ...inOrder }),
+  )
+  const latest = await db.$queryRaw<{ ids: string[] }[]>(Prisma.sql`
+    SELECT coalesce(array_agg(version.id::text), '{}') AS ids
+    FROM package_version AS version JOIN package ON package.environment_id = version.environment_id AND package.id = version.package_id
+    WHERE version.environment_id = ${environmentId}::uuid AND is_latest AND archived_at IS NULL`)
+  const [plans, addons]: [PlanDefinition[], AddonDefinition[]] = [[], []]
+  await readVersions(db, environmentId, latest[0]!.ids, (row) => {
+    if (row.kind === 'PLAN') plans.push(toPlanDefinition(row))
+    else addons.push(toAddonDefinition(row))
   })
-  const coupons = await db.coupon.findMany({ where: { environmentId, status: 'ACTIVE' } })
-  const ofKind = (kind: PackageKind) => versions.filter((version) => version.package.kind === kind)
+  const coupons = await inPages((page) => db.coupon.findMany({ where: { environmentId, status: 'ACTIVE', ...page }, ...inOrder }))
   return normalise({
     features: features.map(toFeatureDefinition),
     products: products.map(toProductDefinition),
-    plans: ofKind('PLAN').map(toPlanDefinition),
-    addons: ofKind('ADDON').map(toAddonDefinition),
+    plans,
+    addons,
     coupons: coupons.map(toCouponDefinition),
   })
 }
@@ -98,19 +66,41 @@ export async function readArchived(db: Db, environmentId: string): Promise<Archi
   }
 }
 
-/** Archived ones too, in no order. `ids` null: all of the environment. */
-export async function findFeatures(db: Db, environmentId: string, ids: readonly string[] | null): Promise<CatalogFeature[]> {
-  const rows = await db.feature.findMany({ where: { environmentId, ...(ids && { id: { in: [...ids] } }) } })
+/** Archived ones too, in no order. */
+export async function allFeatures(db: Db, environmentId: string): Promise<CatalogFeature[]> {
+  const rows = await inPages((page) => db.feature.findMany({ where: { environmentId, ...page }, ...inOrder }))
   return rows.map(toFeature)
+}
+
+/** Archived ones too, in no order. */
+export async function findFeatures(db: Db, environmentId: string, ids: readonly string[]): Promise<CatalogFeature[]> {
+  const features: CatalogFeature[] = []
+  for (let at = 0; at < ids.length; at += rowsAtOnce) {
+    const rows = await db.feature.findMany({ where: { environmentId, id: { in: ids.slice(at, at + rowsAtOnce) } } })
+    features.push(...rows.map(toFeature))
+  }
+  return features
 }
 
 /** Published and archived versions; a draft may still change. */
 export async function findVersions(db: Db, environmentId: string, ids: readonly string[]): Promise<FrozenVersion[]> {
-  const rows = await db.packageVersion.findMany({
-    where: { environmentId, id: { in: [...ids] }, status: { not: 'DRAFT' } },
-    include: versionContent,
-  })
-  return rows.map(toFrozenVersion)
+  return readVersions(db, environmentId, ids, toFrozenVersion)
+}
+
+/** Rows that Prisma reads in one piece, in some milliseconds. */
+const rowsAtOnce = 500
+
+const inOrder = { orderBy: { id: 'asc' }, take: rowsAtOnce } as const
+const beforeAll = '00000000-0000-0000-0000-000000000000'
+
+/** All rows; others are served between two pages. */
+async function inPages<Row extends { id: string }>(find: (page: { id: { gt: string } }) => Promise<Row[]>): Promise<Row[]> {
+  const all: Row[] = []
+  for (;;) {
+    const page = await find({ id: { gt: all.at(-1)?.id ?? beforeAll } })
+    all.push(...page)
+    if (page.length < rowsAtOnce) return all
+  }
 }
 
 /** Null: there is no such package, or it is archived. */

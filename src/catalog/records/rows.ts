@@ -11,11 +11,11 @@ import type {
   PriceDefinition,
   ProductDefinition,
 } from '../document/document.js'
-import type { Currency } from '../model/currency.js'
 /** How the catalog is kept: what is loaded, and from the loaded records to definitions and versions. */
 import type { CatalogFeature, Feature } from '../model/feature.js'
-import type { DefaultTrial, PackageEntitlement, PackageVersion, Price, PriceTier } from '../model/package.js'
+import type { DefaultTrial, PackageEntitlement, PackageVersion, Price } from '../model/package.js'
 import { withImplied } from '../model/units.js'
+import type { VersionRow } from './versions.js'
 
 /** A version as it never changes. Its features do (their names and units, for example), so they are added when it is answered. */
 export type FrozenVersion = Omit<PackageVersion, 'entitlements' | 'prices'> & {
@@ -29,23 +29,13 @@ export const productContent = {
   newCustomerPlan: { select: { refId: true } },
   downgradePlan: { select: { refId: true } },
 } as const satisfies Prisma.ProductInclude
-export const versionContent = {
-  package: { select: { refId: true, kind: true, product: { select: { id: true, refId: true } } } },
-  basePlanVersion: { select: { package: { select: { refId: true } } } },
-  packageEntitlements: { include: { feature: { select: { refId: true } } }, orderBy: { position: 'asc' } },
-  prices: { include: { feature: { select: { refId: true } } }, orderBy: { position: 'asc' } },
-  planCompatibleAddons: { include: { addon: { select: { refId: true } } }, orderBy: { addonId: 'asc' } },
-  addonDependencies: { include: { requiredAddon: { select: { refId: true } } } },
-} as const satisfies Prisma.PackageVersionInclude
-
 type BareFeatureRow = Prisma.FeatureGetPayload<object>
 type FeatureRow = Prisma.FeatureGetPayload<{ include: typeof featureContent }>
 type ProductRow = Prisma.ProductGetPayload<{ include: typeof productContent }>
-type VersionRow = Prisma.PackageVersionGetPayload<{ include: typeof versionContent }>
 type CouponRow = Prisma.CouponGetPayload<object>
 
 const decimalOrNull = (value: Prisma.Decimal | null) => (value === null ? null : decimal.fromText(value.toString()))
-const numberOrNull = (value: Prisma.Decimal | null) => value?.toNumber() ?? null
+const decimalOf = (text: string | null) => (text === null ? null : decimal.fromText(text))
 
 export function toFeature(row: BareFeatureRow): CatalogFeature {
   const { id, refId, displayName, description, featureType, meterType, featureUnits: units, featureUnitsPlural: unitsPlural } = row
@@ -109,36 +99,33 @@ export function toProductDefinition(row: ProductRow): ProductDefinition {
 export function toPlanDefinition(row: VersionRow): PlanDefinition {
   return {
     ...toPackageDefinition(row),
-    basePlan: row.basePlanVersion?.package.refId ?? null,
-    compatibleAddons: row.planCompatibleAddons.map(({ addon }) => addon.refId),
+    basePlan: row.basePlanRefId,
+    compatibleAddons: row.compatibleAddons.map(({ refId }) => refId),
     defaultTrial: toTrial(row),
   }
 }
 
 export function toAddonDefinition(row: VersionRow): AddonDefinition {
-  return {
-    ...toPackageDefinition(row),
-    maxQuantity: row.maxQuantity,
-    dependencies: row.addonDependencies.map(({ requiredAddon }) => requiredAddon.refId),
-  }
+  return { ...toPackageDefinition(row), maxQuantity: row.maxQuantity, dependencies: row.dependencies }
 }
 
 function toPackageDefinition(row: VersionRow) {
+  const { refId, productRefId: product, displayName, description, pricingType, additionalMetaData } = row
   return {
-    refId: row.package.refId,
-    product: row.package.product.refId,
-    displayName: row.displayName,
-    description: row.description,
-    pricingType: row.pricingType,
-    entitlements: row.packageEntitlements.map(
-      (entitlement): EntitlementDefinition => ({
-        feature: entitlement.feature.refId,
-        limit: decimalOrNull(entitlement.usageLimit),
-        unlimited: entitlement.hasUnlimitedUsage,
-        softLimit: entitlement.hasSoftLimit,
-        values: entitlement.enumValues,
-        behavior: entitlement.behavior,
-        resetPeriod: entitlement.resetPeriod,
+    refId,
+    product,
+    displayName,
+    description,
+    pricingType,
+    entitlements: row.entitlements.map(
+      ({ usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues, behavior, resetPeriod, ...entitlement }): EntitlementDefinition => ({
+        feature: entitlement.featureRefId,
+        limit: decimalOf(usageLimit),
+        unlimited: hasUnlimitedUsage,
+        softLimit: hasSoftLimit,
+        values: enumValues,
+        behavior,
+        resetPeriod,
         resetRule: entitlement.resetRule,
         displayNameOverride: entitlement.displayNameOverride,
       }),
@@ -148,7 +135,7 @@ function toPackageDefinition(row: VersionRow) {
       const { tiersMode, tiers, blockSize, minUnitQuantity: minQuantity, maxUnitQuantity: maxQuantity } = rest
       return { billingModel, billingPeriod, currency, country, amount, feature, tiersMode, tiers, blockSize, minQuantity, maxQuantity }
     }),
-    additionalMetaData: row.additionalMetaData as MetaData,
+    additionalMetaData,
   }
 }
 
@@ -158,65 +145,21 @@ function toTrial({ trialDuration, trialUnits, trialEndBehavior }: VersionRow): D
     : null
 }
 
-function toPrice(row: VersionRow['prices'][number]): FrozenPrice {
-  const { id, billingModel, billingPeriod, billingCountryCode, featureId, tiersMode } = row
-  return {
-    id,
-    billingModel,
-    billingPeriod,
-    currency: row.currency as Currency,
-    billingCountryCode,
-    amount: decimalOrNull(row.amount),
-    featureId,
-    featureRefId: row.feature?.refId ?? null,
-    tiersMode,
-    tiers: row.tiers as unknown as PriceTier[] | null,
-    blockSize: numberOrNull(row.blockSize),
-    minUnitQuantity: numberOrNull(row.minUnitQuantity),
-    maxUnitQuantity: numberOrNull(row.maxUnitQuantity),
-  }
-}
-
-function toEntitlement(row: VersionRow['packageEntitlements'][number]): Omit<PackageEntitlement, 'feature'> {
-  const { id, featureId, usageLimit, hasUnlimitedUsage, hasSoftLimit, enumValues, behavior, resetPeriod, resetRule, position } = row
-  return {
-    id,
-    featureId,
-    usageLimit: decimalOrNull(usageLimit),
-    hasUnlimitedUsage,
-    hasSoftLimit,
-    enumValues,
-    behavior,
-    resetPeriod,
-    resetRule,
-    displayNameOverride: row.displayNameOverride,
-    order: position,
-  }
-}
+const toPrice = (row: VersionRow['prices'][number]): FrozenPrice => ({ ...row, amount: decimalOf(row.amount) })
 
 export function toFrozenVersion(row: VersionRow): FrozenVersion {
-  const { id, packageId, versionNumber, displayName, description, pricingType, basePlanVersionId, maxQuantity } = row
-  const { refId, kind, product } = row.package
+  const { basePlanRefId, trialDuration, trialUnits, trialEndBehavior, compatibleAddons, ...version } = row
   const prices = row.prices.map(toPrice)
+  const entitlements = row.entitlements.map(({ featureRefId, usageLimit, ...entitlement }) => ({
+    ...entitlement,
+    usageLimit: decimalOf(usageLimit),
+  }))
   return {
-    id,
-    packageId,
-    refId,
-    kind,
-    versionNumber,
-    productId: product.id,
-    productRefId: product.refId,
-    displayName,
-    description,
-    pricingType,
-    basePlanVersionId,
+    ...version,
     trial: toTrial(row),
-    maxQuantity,
-    entitlements: withImplied(row.packageEntitlements.map(toEntitlement), prices),
+    entitlements: withImplied(entitlements, prices),
     prices,
-    additionalMetaData: row.additionalMetaData as MetaData,
-    compatibleAddonIds: row.planCompatibleAddons.map(({ addonId }) => addonId),
-    dependencies: row.addonDependencies.map(({ requiredAddon }) => requiredAddon.refId),
+    compatibleAddonIds: compatibleAddons.map(({ id }) => id),
   }
 }
 

@@ -1,326 +1,280 @@
 /** Writes changes of a catalog: one record per feature, product and coupon, one more version for each changed plan or add-on. */
-import { recordAudit } from '../../audit/record/record.js'
+import { recordAudit, writeAudit } from '../../audit/record/record.js'
 import type { EpochMs } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
+import { inPieces } from '../../kernel/pieces.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
-import { auditedChanges } from '../document/audited.js'
-import type { CatalogChange } from '../document/difference.js'
-import type {
-  AddonDefinition,
-  CatalogDocument,
-  CouponDefinition,
-  FeatureDefinition,
-  MetaData,
-  PlanDefinition,
-  ProductDefinition,
-} from '../document/document.js'
+import { insertRows, toRow } from '../../platform/transaction-group.js'
+import { auditedChange } from '../document/audited.js'
+import type { AddonDefinition, CouponDefinition, FeatureDefinition, PlanDefinition, ProductDefinition } from '../document/document.js'
+import { type DefinitionOf, definitionsOf, type PlannedChange } from '../document/plan.js'
 import type { PackageKind } from '../model/package.js'
+import { type CatalogIds, readIds } from './ids.js'
 
 interface SaveOptions {
   environmentId: string
-  /** In the order of compareCatalogs: what a definition names is saved before it. */
-  changes: readonly CatalogChange[]
-  /** The whole catalog before them. */
-  before: CatalogDocument
-  /** The whole catalog that the changes lead to. */
-  after: CatalogDocument
+  changes: readonly PlannedChange[]
   /** All that is created now is as old as each other. */
   now: EpochMs
 }
 
-/** The caller holds the catalog's lock. */
-export async function saveChanges(db: Db, { environmentId, changes, before, after, now }: SaveOptions): Promise<void> {
-  const writer = new CatalogWriter(db, environmentId, new Date(now), await readIds(db, environmentId))
-  const definitions = indexDefinitions(after)
-  for (const change of changes) {
-    if (change.action === 'archive') await writer.archive(change, changes)
-    else await writer.save(change, definitions)
+/** A version that was just published: our ids, and which one it is. */
+export interface SavedVersion {
+  packageId: string
+  versionId: string
+  kind: PackageKind
+  refId: string
+  versionNumber: number
+}
+
+/** The caller holds the catalog's lock. Answers what was published, by refId. */
+export async function saveChanges(db: Db, { environmentId, changes, now }: SaveOptions): Promise<SavedVersion[]> {
+  const ids = await readIds(db, environmentId, changes)
+  const published = await new CatalogWriter(db, environmentId, new Date(now), ids).save(changes)
+  for (const some of inPieces(changes, lengthAtOnce)) {
+    for (const change of some) recordAudit(db, auditedChange(environmentId, change))
+    await writeAudit(db)
   }
-  for (const audited of auditedChanges(environmentId, changes, { before, after })) recordAudit(db, audited)
-  // Products and plans name each other: only now all plans exist.
-  for (const { kind, refId, action } of changes) {
-    if (kind === 'product' && action !== 'archive') await writer.linkPlans(definitions.product.get(refId)!)
-  }
+  return published.toSorted((a, b) => (a.refId < b.refId ? -1 : 1))
 }
 
-type RefIds = ReadonlyMap<string, string>
+/** Characters of rows as JSON: made, and written, in some milliseconds. */
+const lengthAtOnce = 64_000
 
-/** Our ids of everything that the environment ever defined, by refId. */
-interface Ids {
-  feature: Map<string, string>
-  product: Map<string, string>
-  PLAN: Map<string, string>
-  ADDON: Map<string, string>
-}
-
-async function readIds(db: Db, environmentId: string): Promise<Ids> {
-  const select = { id: true, refId: true } as const
-  const features = await db.feature.findMany({ where: { environmentId }, select })
-  const products = await db.product.findMany({ where: { environmentId }, select })
-  const packages = await db.package.findMany({ where: { environmentId }, select: { ...select, kind: true } })
-  const byRefId = (rows: { id: string; refId: string }[]) => new Map(rows.map(({ id, refId }) => [refId, id]))
-  const ofKind = (wanted: PackageKind) => byRefId(packages.filter(({ kind }) => kind === wanted))
-  return { feature: byRefId(features), product: byRefId(products), PLAN: ofKind('PLAN'), ADDON: ofKind('ADDON') }
-}
-
-function indexDefinitions({ features, products, plans, addons, coupons }: CatalogDocument) {
-  const index = <T extends { refId: string }>(items: T[]) => new Map(items.map((item) => [item.refId, item]))
-  return { feature: index(features), product: index(products), plan: index(plans), addon: index(addons), coupon: index(coupons) }
-}
+type Fields = Readonly<Record<string, unknown>>
 
 class CatalogWriter {
   constructor(
     private readonly db: Db,
     private readonly environmentId: string,
     private readonly now: Date,
-    private readonly ids: Ids,
+    private readonly ids: CatalogIds,
   ) {}
 
-  /** Creates or changes what the definition says; a definition that was archived is in the catalog again. */
-  async save({ kind, refId }: CatalogChange, definitions: ReturnType<typeof indexDefinitions>): Promise<void> {
-    switch (kind) {
-      case 'feature':
-        return this.saveFeature(definitions.feature.get(refId)!)
-      case 'meter':
-        return this.saveMeter(definitions.feature.get(refId)!)
-      case 'product':
-        return this.saveProduct(definitions.product.get(refId)!)
-      case 'addon':
-        return this.publish('ADDON', definitions.addon.get(refId)!)
-      case 'plan':
-        return this.publish('PLAN', definitions.plan.get(refId)!)
-      case 'coupon':
-        return this.saveCoupon(definitions.coupon.get(refId)!)
-    }
+  async save(changes: readonly PlannedChange[]): Promise<SavedVersion[]> {
+    const archived = (kind: keyof DefinitionOf) =>
+      changes.flatMap(({ change }) => (change.kind === kind && change.action === 'archive' ? [change.refId] : []))
+    const products = definitionsOf('product', changes)
+
+    await this.saveFeatures(definitionsOf('feature', changes))
+    await this.saveMeters(definitionsOf('meter', changes))
+    await this.saveProducts(products)
+    const addons = await this.publish('ADDON', definitionsOf('addon', changes))
+    const plans = await this.publish('PLAN', definitionsOf('plan', changes))
+    await this.saveCoupons(definitionsOf('coupon', changes))
+
+    const [environmentId, archivedAt] = [this.environmentId, this.now]
+    await this.db.$executeRaw(Prisma.sql`UPDATE coupon SET status = 'ARCHIVED', updated_at = ${archivedAt}
+      WHERE environment_id = ${environmentId}::uuid AND ref_id = ANY(${archived('coupon')}::text[])`)
+    await this.db.$executeRaw(Prisma.sql`UPDATE package SET archived_at = ${archivedAt}
+      WHERE environment_id = ${environmentId}::uuid
+        AND (kind = 'PLAN' AND ref_id = ANY(${archived('plan')}::text[]) OR kind = 'ADDON' AND ref_id = ANY(${archived('addon')}::text[]))`)
+    await this.db.$executeRaw(Prisma.sql`UPDATE product SET archived_at = ${archivedAt}, updated_at = ${archivedAt}
+      WHERE environment_id = ${environmentId}::uuid AND ref_id = ANY(${archived('product')}::text[])`)
+    const features = new Set(archived('feature'))
+    // An archived feature keeps its meter: those who hold the feature go on being measured.
+    await this.removeMeters(archived('meter').filter((refId) => !features.has(refId)))
+    await this.db.$executeRaw(Prisma.sql`UPDATE feature SET archived_at = ${archivedAt}, updated_at = ${archivedAt}
+      WHERE environment_id = ${environmentId}::uuid AND ref_id = ANY(${[...features]}::text[])`)
+
+    // Products and plans name each other: only now all plans exist.
+    await this.linkPlans(products)
+    return [...plans, ...addons]
   }
 
-  async archive({ kind, refId }: CatalogChange, changes: readonly CatalogChange[]): Promise<void> {
-    const { db, environmentId } = this
-    const archived = { where: { environmentId, refId }, data: { archivedAt: this.now } }
-    switch (kind) {
-      case 'feature':
-        await db.feature.updateMany(archived)
-        return
-      case 'meter':
-        // An archived feature keeps its meter: those who hold the feature go on being measured.
-        if (!changes.some((other) => other.kind === 'feature' && other.action === 'archive' && other.refId === refId))
-          await this.removeMeter(refId)
-        return
-      case 'product':
-        await db.product.updateMany(archived)
-        return
-      case 'addon':
-      case 'plan':
-        await db.package.updateMany({ ...archived, where: { ...archived.where, kind: kind === 'plan' ? 'PLAN' : 'ADDON' } })
-        return
-      case 'coupon':
-        await db.coupon.updateMany({ where: { environmentId, refId }, data: { status: 'ARCHIVED' } })
-        return
-    }
-  }
-
-  private async saveFeature(feature: FeatureDefinition): Promise<void> {
-    const { environmentId } = this
-    const { refId, displayName, description, units, unitsPlural, enumValues, unitTransformation } = feature
-    const content = {
-      displayName,
-      description,
-      featureUnits: units,
-      featureUnitsPlural: unitsPlural,
-      enumValues,
-      unitDivide: unitTransformation?.divide ?? null,
-      unitRounding: unitTransformation?.round ?? null,
-      additionalMetaData: toJson(feature.additionalMetaData),
-      archivedAt: null,
-    }
-    const identity = { environmentId, id: newId(), refId, featureType: feature.type, meterType: feature.meter, createdAt: this.now }
-    const { id } = await this.db.feature.upsert({
-      where: { environmentId_refId: { environmentId, refId } },
-      create: { ...identity, ...content },
-      update: content,
-    })
-    this.ids.feature.set(refId, id)
-    // One that comes back from the archive may still have the meter that it had then.
-    if (feature.events === null) await this.removeMeter(refId)
-  }
-
-  private async saveMeter({ refId, events }: FeatureDefinition): Promise<void> {
-    if (!events) throw new Error(`the meter of feature ${refId} is to be saved and is not there`)
-    const { environmentId } = this
-    const featureId = idOf(this.ids.feature, refId)
-    const content = { aggregation: events.aggregation, field: events.field, filters: events.filters as unknown as Prisma.InputJsonValue }
-    await this.db.meter.upsert({
-      where: { environmentId_featureId: { environmentId, featureId } },
-      create: { environmentId, featureId, ...content, createdAt: this.now },
-      update: { ...content, version: { increment: 1 } },
-    })
-  }
-
-  private async removeMeter(refId: string): Promise<void> {
-    await this.db.meter.deleteMany({ where: { environmentId: this.environmentId, featureId: idOf(this.ids.feature, refId) } })
-  }
-
-  private async saveProduct({ refId, displayName, description, settings, additionalMetaData }: ProductDefinition): Promise<void> {
-    const { environmentId } = this
-    const content = {
-      displayName,
-      description,
-      newCustomerSetting: settings.newCustomer,
-      endSetting: settings.endOfSubscription,
-      downgradeTiming: settings.downgradeTiming,
-      cancellationTiming: settings.cancellationTiming,
-      usageOnPlanChange: settings.usageOnPlanChange,
-      allowsMultipleSubscriptions: settings.multipleSubscriptions,
-      additionalMetaData: toJson(additionalMetaData),
-      archivedAt: null,
-    }
-    const { id } = await this.db.product.upsert({
-      where: { environmentId_refId: { environmentId, refId } },
-      create: { environmentId, id: newId(), refId, createdAt: this.now, ...content },
-      update: content,
-    })
-    this.ids.product.set(refId, id)
-  }
-
-  async linkPlans({ refId, settings }: ProductDefinition): Promise<void> {
-    const planId = (plan: string | null) => (plan === null ? null : idOf(this.ids.PLAN, plan))
-    await this.db.product.updateMany({
-      where: { environmentId: this.environmentId, refId },
-      data: { newCustomerPlanId: planId(settings.newCustomerPlan), downgradePlanId: planId(settings.downgradePlan) },
-    })
-  }
-
-  /** A new version, made as a draft because the contents of a published one cannot be written any more, and then the latest. */
-  private async publish(kind: PackageKind, definition: PlanDefinition | AddonDefinition): Promise<void> {
-    const { db, environmentId } = this
-    const packageId = await this.savePackage(kind, definition)
-    const { _max } = await db.packageVersion.aggregate({ where: { environmentId, packageId }, _max: { versionNumber: true } })
-    const { displayName, description, pricingType, additionalMetaData } = definition
-    const trial = 'defaultTrial' in definition ? definition.defaultTrial : null
-    const key = { environmentId, id: newId() }
-    await db.packageVersion.create({
-      data: {
-        ...key,
-        packageId,
-        versionNumber: (_max.versionNumber ?? 0) + 1,
-        status: 'DRAFT',
-        displayName,
-        description,
-        pricingType,
-        basePlanVersionId:
-          'basePlan' in definition && definition.basePlan !== null ? await this.latestVersionOf(definition.basePlan) : null,
-        trialDuration: trial?.duration ?? null,
-        trialUnits: trial?.units ?? null,
-        trialEndBehavior: trial?.endBehavior ?? null,
-        maxQuantity: 'maxQuantity' in definition ? definition.maxQuantity : null,
-        additionalMetaData: toJson(additionalMetaData),
-        createdAt: this.now,
+  private async saveFeatures(features: readonly FeatureDefinition[]): Promise<void> {
+    const rows = features.map(({ refId, type, meter, units, unitsPlural, unitTransformation, events, ...content }) => ({
+      identity: { id: this.ids.feature.forSaving(refId), refId, featureType: type, meterType: meter, createdAt: this.now },
+      content: {
+        ...content,
+        featureUnits: units,
+        featureUnitsPlural: unitsPlural,
+        unitDivide: unitTransformation?.divide ?? null,
+        unitRounding: unitTransformation?.round ?? null,
+        archivedAt: null,
+        updatedAt: this.now,
       },
-    })
-    await this.saveContents(key.id, definition)
-    await db.packageVersion.updateMany({ where: { environmentId, packageId, isLatest: true }, data: { isLatest: false } })
-    await db.packageVersion.update({
-      where: { environmentId_id: key },
-      data: { status: 'PUBLISHED', publishedAt: this.now, isLatest: true },
-    })
+    }))
+    await this.upsert('feature', 'environment_id, ref_id', rows)
+    // One that comes back from the archive may still have the meter that it had then.
+    await this.removeMeters(features.flatMap(({ refId, events }) => (events === null ? [refId] : [])))
   }
 
-  private async savePackage(kind: PackageKind, { refId, product }: PlanDefinition | AddonDefinition): Promise<string> {
-    const { environmentId } = this
-    const productId = idOf(this.ids.product, product)
-    const { id } = await this.db.package.upsert({
-      where: { environmentId_kind_refId: { environmentId, kind, refId } },
-      create: { environmentId, id: newId(), refId, kind, productId, createdAt: this.now },
-      update: { archivedAt: null },
-    })
-    this.ids[kind].set(refId, id)
-    return id
+  private async saveMeters(features: readonly FeatureDefinition[]): Promise<void> {
+    const rows = features.map(({ refId, events }) => ({
+      identity: { featureId: this.ids.feature.of(refId), createdAt: this.now },
+      content: { ...events!, updatedAt: this.now },
+    }))
+    await this.upsert('meter', 'environment_id, feature_id', rows, ', version = meter.version + 1')
   }
 
-  private async latestVersionOf(basePlan: string): Promise<string> {
-    const packageId = idOf(this.ids.PLAN, basePlan)
-    const { id } = await this.db.packageVersion.findFirstOrThrow({
-      where: { environmentId: this.environmentId, packageId, isLatest: true },
-      select: { id: true },
-    })
-    return id
+  private async removeMeters(refIds: readonly string[]): Promise<void> {
+    if (refIds.length === 0) return
+    const featureIds = refIds.map((refId) => this.ids.feature.of(refId))
+    await this.db.$executeRaw(
+      Prisma.sql`DELETE FROM meter WHERE environment_id = ${this.environmentId}::uuid AND feature_id = ANY(${featureIds}::uuid[])`,
+    )
   }
 
-  private async saveContents(versionId: string, definition: PlanDefinition | AddonDefinition): Promise<void> {
-    const { db, environmentId, ids } = this
-    await db.packageEntitlement.createMany({
-      data: definition.entitlements.map(({ feature, limit, unlimited, softLimit, values, ...entitlement }, position) => ({
-        environmentId,
-        id: newId(),
-        packageVersionId: versionId,
-        featureId: idOf(ids.feature, feature),
-        usageLimit: limit,
-        hasUnlimitedUsage: unlimited,
-        hasSoftLimit: softLimit,
-        enumValues: values,
-        ...entitlement,
-        position,
-      })),
-    })
-    await db.price.createMany({
-      data: definition.prices.map(({ country, feature, tiers, minQuantity, maxQuantity, ...price }, position) => ({
-        environmentId,
-        id: newId(),
-        packageVersionId: versionId,
-        billingCountryCode: country,
-        featureId: feature === null ? null : idOf(ids.feature, feature),
-        tiers: tiers === null ? Prisma.DbNull : (tiers as unknown as Prisma.InputJsonValue),
-        minUnitQuantity: minQuantity,
-        maxUnitQuantity: maxQuantity,
-        ...price,
-        position,
-      })),
-    })
-    if ('compatibleAddons' in definition) {
-      const addonIds = definition.compatibleAddons.map((addon) => idOf(ids.ADDON, addon))
-      await db.planCompatibleAddon.createMany({ data: addonIds.map((addonId) => ({ environmentId, planVersionId: versionId, addonId })) })
-    } else {
-      const requiredIds = definition.dependencies.map((addon) => idOf(ids.ADDON, addon))
-      await db.addonDependency.createMany({
-        data: requiredIds.map((requiredAddonId) => ({ environmentId, addonVersionId: versionId, requiredAddonId })),
+  private async saveProducts(products: readonly ProductDefinition[]): Promise<void> {
+    const rows = products.map(({ refId, settings, ...content }) => ({
+      identity: { id: this.ids.product.forSaving(refId), refId, createdAt: this.now },
+      content: {
+        ...content,
+        newCustomerSetting: settings.newCustomer,
+        endSetting: settings.endOfSubscription,
+        downgradeTiming: settings.downgradeTiming,
+        cancellationTiming: settings.cancellationTiming,
+        usageOnPlanChange: settings.usageOnPlanChange,
+        allowsMultipleSubscriptions: settings.multipleSubscriptions,
+        archivedAt: null,
+        updatedAt: this.now,
+      },
+    }))
+    await this.upsert('product', 'environment_id, ref_id', rows)
+  }
+
+  private async linkPlans(products: readonly ProductDefinition[]): Promise<void> {
+    const planId = (refId: string | null) => (refId === null ? null : this.ids.PLAN.of(refId))
+    for (const some of inPieces(products, lengthAtOnce)) {
+      const links = some.map(({ refId, settings }) => {
+        return { ref_id: refId, new_customer_plan_id: planId(settings.newCustomerPlan), downgrade_plan_id: planId(settings.downgradePlan) }
       })
+      await this.db.$executeRaw(Prisma.sql`
+        UPDATE product SET new_customer_plan_id = given.new_customer_plan_id, downgrade_plan_id = given.downgrade_plan_id
+        FROM jsonb_populate_recordset(NULL::product, ${JSON.stringify(links)}::jsonb) AS given
+        WHERE product.environment_id = ${this.environmentId}::uuid AND product.ref_id = given.ref_id`)
     }
   }
 
-  private async saveCoupon({
-    refId,
-    name,
-    description,
-    percentOff,
-    amountsOff,
-    durationInMonths,
-    maxRedemptions,
-    additionalMetaData,
-  }: CouponDefinition): Promise<void> {
-    const { environmentId } = this
-    const content = {
-      name,
-      description,
-      couponType: percentOff === null ? ('FIXED' as const) : ('PERCENTAGE' as const),
-      percentOff,
-      amountsOff: amountsOff === null ? Prisma.DbNull : (amountsOff as unknown as Prisma.InputJsonValue),
-      durationInMonths,
-      maxRedemptions,
-      status: 'ACTIVE' as const,
-      additionalMetaData: toJson(additionalMetaData),
-    }
-    await this.db.coupon.upsert({
-      where: { environmentId_refId: { environmentId, refId } },
-      create: { environmentId, id: newId(), refId, createdAt: this.now, ...content },
-      update: content,
+  /** New versions, made as drafts because the contents of a published one cannot be written any more, and then the latest. */
+  private async publish(kind: PackageKind, definitions: readonly (PlanDefinition | AddonDefinition)[]): Promise<SavedVersion[]> {
+    if (definitions.length === 0) return []
+    const { db, environmentId } = this
+    const packages = definitions.map(({ refId, product }) => ({
+      identity: { id: this.ids[kind].forSaving(refId), refId, kind, productId: this.ids.product.of(product), createdAt: this.now },
+      content: { archivedAt: null },
+    }))
+    await this.upsert('package', 'environment_id, kind, ref_id', packages)
+
+    const versions = definitions.map((definition) => {
+      const { refId } = definition
+      const { id: versionId, versionNumber } = this.ids[kind].nextVersion(refId)
+      const version: SavedVersion = { packageId: this.ids[kind].of(refId), versionId, kind, refId, versionNumber }
+      return { version, definition }
     })
+    await this.insert(
+      'package_version',
+      versions.map(({ version: { packageId, versionId, versionNumber }, definition }) => {
+        const { displayName, description, pricingType, additionalMetaData } = definition
+        const trial = 'defaultTrial' in definition ? definition.defaultTrial : null
+        const basePlan = 'basePlan' in definition ? definition.basePlan : null
+        return {
+          id: versionId,
+          packageId,
+          versionNumber,
+          status: 'DRAFT',
+          isLatest: false,
+          displayName,
+          description,
+          pricingType,
+          basePlanVersionId: basePlan === null ? null : this.ids.PLAN.latestVersion(basePlan),
+          trialDuration: trial?.duration ?? null,
+          trialUnits: trial?.units ?? null,
+          trialEndBehavior: trial?.endBehavior ?? null,
+          maxQuantity: 'maxQuantity' in definition ? definition.maxQuantity : null,
+          additionalMetaData,
+          createdAt: this.now,
+        }
+      }),
+    )
+    await this.saveContents(versions)
+    const packageIds = versions.map(({ version }) => version.packageId)
+    await db.$executeRaw(Prisma.sql`UPDATE package_version SET is_latest = false
+      WHERE environment_id = ${environmentId}::uuid AND package_id = ANY(${packageIds}::uuid[]) AND is_latest`)
+    const versionIds = versions.map(({ version }) => version.versionId)
+    await db.$executeRaw(Prisma.sql`UPDATE package_version SET status = 'PUBLISHED', published_at = ${this.now}, is_latest = true
+      WHERE environment_id = ${environmentId}::uuid AND id = ANY(${versionIds}::uuid[])`)
+    return versions.map(({ version }) => version)
+  }
+
+  private async saveContents(versions: readonly { version: SavedVersion; definition: PlanDefinition | AddonDefinition }[]): Promise<void> {
+    const { ids } = this
+    function* ofEach(rowsOf: (definition: PlanDefinition | AddonDefinition, packageVersionId: string) => Fields[]) {
+      for (const { version, definition } of versions) yield* rowsOf(definition, version.versionId)
+    }
+    await this.insert(
+      'package_entitlement',
+      ofEach(({ entitlements }, packageVersionId) =>
+        entitlements.map(({ feature, limit, unlimited, softLimit, values, ...entitlement }, position) => ({
+          id: newId(),
+          packageVersionId,
+          featureId: ids.feature.of(feature),
+          usageLimit: limit,
+          hasUnlimitedUsage: unlimited,
+          hasSoftLimit: softLimit,
+          enumValues: values,
+          ...entitlement,
+          position,
+        })),
+      ),
+    )
+    await this.insert(
+      'price',
+      ofEach(({ prices }, packageVersionId) =>
+        prices.map(({ country, feature, minQuantity, maxQuantity, ...price }, position) => ({
+          id: newId(),
+          packageVersionId,
+          billingCountryCode: country,
+          featureId: feature === null ? null : ids.feature.of(feature),
+          minUnitQuantity: minQuantity,
+          maxUnitQuantity: maxQuantity,
+          ...price,
+          position,
+        })),
+      ),
+    )
+    const addonsOf = (refIds: readonly string[]) => refIds.map((refId) => ids.ADDON.of(refId))
+    await this.insert(
+      'plan_compatible_addon',
+      ofEach((plan, planVersionId) =>
+        'compatibleAddons' in plan ? addonsOf(plan.compatibleAddons).map((addonId) => ({ planVersionId, addonId })) : [],
+      ),
+    )
+    await this.insert(
+      'addon_dependency',
+      ofEach((addon, addonVersionId) =>
+        'dependencies' in addon ? addonsOf(addon.dependencies).map((requiredAddonId) => ({ addonVersionId, requiredAddonId })) : [],
+      ),
+    )
+  }
+
+  private async saveCoupons(coupons: readonly CouponDefinition[]): Promise<void> {
+    const rows = coupons.map(({ refId, ...content }) => ({
+      identity: { id: newId(), refId, createdAt: this.now },
+      content: {
+        ...content,
+        couponType: content.percentOff === null ? 'FIXED' : 'PERCENTAGE',
+        status: 'ACTIVE',
+        updatedAt: this.now,
+      },
+    }))
+    await this.upsert('coupon', 'environment_id, ref_id', rows)
+  }
+
+  private async insert(table: string, rows: Iterable<Fields>, onConflict?: string): Promise<void> {
+    for (const some of inPieces(rows, lengthAtOnce)) {
+      const written = some.map((fields) => toRow({ environmentId: this.environmentId, ...fields }))
+      await insertRows(this.db, table, written, onConflict)
+    }
+  }
+
+  /** `key`: the columns that tell one from another. Of one that is there only its content changes. */
+  private async upsert(table: string, key: string, rows: readonly { identity: Fields; content: Fields }[], also = ''): Promise<void> {
+    const [first] = rows
+    if (!first) return
+    const changes = Object.keys(toRow(first.content)).map((column) => `${column} = excluded.${column}`)
+    const all = rows.map(({ identity, content }) => ({ ...identity, ...content }))
+    await this.insert(table, all, `ON CONFLICT (${key}) DO UPDATE SET ${changes.join()}${also}`)
   }
 }
-
-function idOf(ids: RefIds, refId: string): string {
-  const id = ids.get(refId)
-  if (id === undefined) throw new Error(`"${refId}" is named by the catalog and is not saved`)
-  return id
-}
-
-const toJson = (metaData: MetaData) => (metaData === null ? Prisma.DbNull : (metaData as Prisma.InputJsonObject))

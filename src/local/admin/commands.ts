@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { stringify } from 'yaml'
-import { exportCatalog } from '../../catalog/document/export.js'
 import type { Command } from '../../cli/command-line.js'
 import { entries, environmentOption, newEnvironmentOf } from '../../cli/entries.js'
 import { expiryOf, kindOf, overlapHelp, overlapOf, requiredName, text, UsageError, type Values } from '../../cli/input.js'
@@ -140,7 +139,7 @@ export const commands: readonly Command<AdminContext>[] = [
     options: { environment: environmentOption },
     async run({ environments, catalog }, values) {
       const { id } = await findEnvironment(environments, values)
-      const document = exportCatalog(await catalog.export(id))
+      const document = await catalog.write(id)
       return { text: stringify(document, { lineWidth: 140 }).trimEnd(), json: document }
     },
   },

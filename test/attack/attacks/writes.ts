@@ -35,6 +35,30 @@ const yamlBombs: Attack = {
   },
 }
 
+const largeCatalogs: Attack = {
+  name: 'large-catalogs',
+  about:
+    'a server key: two catalogs of 700 kB in turn, of a hundred plans with 200 entitlements, each of which changes all of them, and then read',
+  run: async (attacker) => {
+    const features = Array.from({ length: 200 }, (_, n) => ({ refId: `large-${n}`, type: 'NUMBER', meter: 'Fluctuating' }))
+    const plans = (limit: number) =>
+      Array.from({ length: 100 }, (_, n) => ({
+        refId: `large-${n}`,
+        product: 'large',
+        entitlements: features.map(({ refId }) => ({ feature: refId, limit })),
+      }))
+    const query = 'mutation ($input: JSON!) { applyCatalog(input: $input) { refId action fields { path from to } } }'
+    const bodies = [1, 2].map((limit) =>
+      JSON.stringify({ query, variables: { input: { features, products: [{ refId: 'large' }], plans: plans(limit) } } }),
+    )
+    await attacker.repeat(2, async (n, caller) => {
+      const address = attacker.address(caller)
+      await attacker.graphql(bodies[n % bodies.length]!, { address })
+      await attacker.graphql({ query: '{ catalog }' }, { address })
+    })
+  },
+}
+
 const reportEvents = 'mutation ($events: UsageEventsReportInput!) { reportEvent(events: $events) }'
 
 const largeEvents: Attack = {
@@ -106,4 +130,4 @@ const boardForms: Attack = {
   },
 }
 
-export const writeAttacks: readonly Attack[] = [suggestions, yamlBombs, largeEvents, fullCalls, newCustomers, boardForms]
+export const writeAttacks: readonly Attack[] = [suggestions, yamlBombs, largeCatalogs, largeEvents, fullCalls, newCustomers, boardForms]

@@ -47,6 +47,29 @@ describe('applying a catalog document', () => {
     expect(await outbox()).to.have.length(1)
   })
 
+  it('makes, changes and archives a catalog of hundreds of plans within its transaction', async () => {
+    const features = Array.from({ length: 300 }, (_, n) => ({ refId: `feature-${n}`, type: 'NUMBER', meter: 'Fluctuating' }))
+    const plans = (limit: number) =>
+      Array.from({ length: 120 }, (_, n) => ({
+        refId: `plan-${n}`,
+        product: 'cloud',
+        entitlements: features.slice(0, 100).map(({ refId }) => ({ feature: refId, limit })),
+      }))
+    const large = (limit: number) => ({ features, products: [{ refId: 'cloud' }], plans: plans(limit) })
+    expect(await apply(large(1))).to.have.length(421)
+    expect(compareCatalogs(await bench.catalog.export(environmentId), parsed(large(1)), { archiveMissing: true })).to.deep.equal([])
+    const changes = await apply(large(2))
+    expect(changes).to.have.length(120)
+    expect(changes.every(({ action, fields }) => action === 'publish' && fields.length === 100)).to.equal(true)
+    expect(compareCatalogs(await bench.catalog.export(environmentId), parsed(large(2)), { archiveMissing: true })).to.deep.equal([])
+    expect((await versionsOf('plan-7')).map(({ versionNumber, isLatest }) => [versionNumber, isLatest])).to.deep.equal([
+      [1, false],
+      [2, true],
+    ])
+    expect(await apply({}, completely)).to.have.length(421)
+    expect(await bench.prisma.auditEntry.count({ where: { environmentId, entityKind: { not: 'ENVIRONMENT' } } })).to.equal(421 + 120 + 421)
+  })
+
   it('reads back any document as it was applied, whatever was there before', async function () {
     this.timeout(60_000)
     const property = fc.asyncProperty(documents, documents, async (first, second) => {

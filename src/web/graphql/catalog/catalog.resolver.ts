@@ -1,5 +1,4 @@
 import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql'
-import { exportCatalog } from '../../../catalog/document/export.js'
 import type { RequestContext } from '../operations/context.js'
 import { Json } from '../schema/scalars.js'
 import { CatalogChange } from './catalog.types.js'
@@ -9,8 +8,8 @@ export class CatalogResolver {
   @Query(() => Json, {
     description: 'The catalog as one document: what `applyCatalog` takes. Its `version` names what is sold, for `expectedVersion`.',
   })
-  async catalog(@Ctx() { app, identity }: RequestContext) {
-    return exportCatalog(await app.catalog.export(identity.environmentId))
+  catalog(@Ctx() { app, identity }: RequestContext) {
+    return app.catalog.write(identity.environmentId)
   }
 
   @Mutation(() => [CatalogChange], {

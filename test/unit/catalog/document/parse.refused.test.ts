@@ -567,4 +567,19 @@ describe('a catalog document that is refused', () => {
       ),
     ).to.have.property('problems')
   })
+
+  it('for more entitlements, or prices, than a plan may have', () => {
+    const many = (of: object) => Array.from({ length: 1_001 }, () => of)
+    const document = documentWith({
+      plans: [
+        planWith({ refId: 'a', entitlements: many({ feature: 'seats' }), prices: many({}) }),
+        planWith({ refId: 'b', prices: many({}) }),
+      ],
+    })
+    expect(refusals(document)).to.deep.equal([
+      'plans[0].entitlements: must have at most 1000 elements; it has 1001',
+      'plans[0].prices: must have at most 1000 elements; it has 1001',
+      'plans[1].prices: must have at most 1000 elements; it has 1001',
+    ])
+  })
 })

@@ -1,0 +1,76 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { atOnceLength, jsonPieces } from '../kernel/json-pieces.js'
+import { jsonLength } from '../kernel/weight.js'
+import type { CatalogDocument } from './document/document.js'
+import { exportCatalog, type WrittenCatalog } from './document/export.js'
+import { type ReadCatalog, readCatalogText } from './document/parse.js'
+import { type CatalogInForce, type CatalogPlan, type PlannedChange, type PlanOptions, planCatalog } from './document/plan.js'
+import { textFault } from './document/text-limits.js'
+import { Lane } from './thread/lane.js'
+
+/**
+ * What a document holds, as JSON or as the bytes that `node:v8` makes of it (YAML knows infinite numbers). A thread that gets an object has it written by who asks,
+ * and one that answers an object has it read there, which takes either of them as long as parsing does.
+ */
+export type Written = { json: string } | { bytes: Uint8Array }
+
+/** A document that was sent: what it holds when that is short. */
+export type SentCatalog = ReadCatalog | Written
+
+/** Longer ones take more than some milliseconds: YAML some microseconds for each character, what is wrong in JSON not much less. */
+const longTextLength = 2_000
+const longInputLength = 4_000
+/** The same of the catalog in force, where nothing is wrong: as much of it is compared in two milliseconds. */
+const longCatalogLength = 40_000
+
+/**
+ * Reads documents of catalogs, finds what they change, and writes the catalog in force as a document; what is long on threads of its own, so that nobody else
+ * waits for it.
+ */
+export class CatalogPlanner {
+  // What is planned is planned in a transaction, which should not wait for somebody's text.
+  readonly #texts = new Lane()
+  readonly #plans = new Lane()
+  readonly #writing = new Lane()
+
+  /** `input` is what JSON holds, or YAML or JSON text. */
+  async take(input: unknown): Promise<SentCatalog> {
+    if (typeof input !== 'string') return isShort(input) ? { input } : { json: await jsonOf(input) }
+    const isShortText = input.length <= longTextLength || textFault(input) !== null
+    return isShortText ? readCatalogText(input) : (await this.#texts.ask('text', input)).head
+  }
+
+  async plan(sent: SentCatalog, inForce: CatalogInForce, options: PlanOptions): Promise<CatalogPlan> {
+    const isLong = 'json' in sent || 'bytes' in sent
+    if (!isLong && isShortCatalog(inForce)) return planCatalog(sent, inForce, options)
+    const { current, archived } = inForce
+    const lists = { ...current, archivedFeatures: archived.features, archivedPlans: archived.plans, archivedAddons: archived.addons }
+    const { head, lists: made } = await this.#plans.ask('plan', { sent, options }, lists)
+    return { ...head, changes: (made.changes ?? []) as PlannedChange[] }
+  }
+
+  /** See exportCatalog. */
+  async write(document: CatalogDocument): Promise<WrittenCatalog> {
+    if (isShortCatalog(document)) return exportCatalog(document)
+    const { head, lists } = await this.#writing.ask('write', null, { ...document })
+    return { ...head, ...lists }
+  }
+}
+
+/** Whether what a document holds is read where it is. */
+export const isShort = (input: unknown): boolean => jsonLength(input, longInputLength) <= longInputLength
+
+const isShortCatalog = (catalog: CatalogInForce | CatalogDocument): boolean => jsonLength(catalog, longCatalogLength) <= longCatalogLength
+
+/** Written in steps, between which others are served. */
+async function jsonOf(input: unknown): Promise<string> {
+  let json = ''
+  let lengthOfSteps = 0
+  for (const piece of jsonPieces(input)) {
+    json += piece
+    if (json.length - lengthOfSteps < atOnceLength) continue
+    lengthOfSteps = json.length
+    await nextTurn()
+  }
+  return json
+}
