@@ -4,7 +4,7 @@ import { jsonLength } from '../kernel/weight.js'
 import type { CatalogDocument } from './document/document.js'
 import { exportCatalog, type WrittenCatalog } from './document/export.js'
 import { type ReadCatalog, readCatalogText } from './document/parse.js'
-import { type CatalogInForce, type CatalogPlan, type PlannedChange, type PlanOptions, planCatalog } from './document/plan.js'
+import { type CatalogPlan, type PlannedChange, type PlanOptions, planCatalog } from './document/plan.js'
 import { textFault } from './document/text-limits.js'
 import { Lane } from './thread/lane.js'
 
@@ -20,18 +20,18 @@ export type SentCatalog = ReadCatalog | Written
 /** Longer ones take more than some milliseconds: YAML some microseconds for each character, what is wrong in JSON not much less. */
 const longTextLength = 2_000
 const longInputLength = 4_000
-/** The same of the catalog in force, where nothing is wrong: as much of it is compared in two milliseconds. */
-const longCatalogLength = 40_000
+/** The same of the catalog in force, where nothing is wrong: as much of it is compared in some milliseconds, and a thread takes longer to start. */
+const longCatalogLength = 120_000
 
 /**
  * Reads documents of catalogs, finds what they change, and writes the catalog in force as a document; what is long on threads of its own, so that nobody else
  * waits for it.
  */
 export class CatalogPlanner {
-  // What is planned is planned in a transaction, which should not wait for somebody's text.
-  readonly #texts = new Lane()
-  readonly #plans = new Lane()
-  readonly #writing = new Lane()
+  readonly #texts = new Lane({ maxWaiting: 20, maxMs: 60_000 })
+  // What is planned is planned in a transaction, which has a connection of the database and must come to its end.
+  readonly #plans = new Lane({ maxWaiting: 4, maxMs: 10_000 })
+  readonly #writing = new Lane({ maxWaiting: 20, maxMs: 60_000 })
 
   /** `input` is what JSON holds, or YAML or JSON text. */
   async take(input: unknown): Promise<SentCatalog> {
@@ -40,13 +40,13 @@ export class CatalogPlanner {
     return isShortText ? readCatalogText(input) : (await this.#texts.ask('text', input)).head
   }
 
-  async plan(sent: SentCatalog, inForce: CatalogInForce, options: PlanOptions): Promise<CatalogPlan> {
+  /** `current`: the catalog in force. */
+  async plan(sent: SentCatalog, current: CatalogDocument, options: PlanOptions): Promise<CatalogPlan> {
     const isLong = 'json' in sent || 'bytes' in sent
-    if (!isLong && isShortCatalog(inForce)) return planCatalog(sent, inForce, options)
-    const { current, archived } = inForce
-    const lists = { ...current, archivedFeatures: archived.features, archivedPlans: archived.plans, archivedAddons: archived.addons }
-    const { head, lists: made } = await this.#plans.ask('plan', { sent, options }, lists)
-    return { ...head, changes: (made.changes ?? []) as PlannedChange[] }
+    const isPlain = 'problems' in sent && options.expectedVersion === null
+    if (isPlain || (!isLong && isShortCatalog(current))) return planCatalog(sent, current, options)
+    const { head, lists } = await this.#plans.ask('plan', { sent, options }, { ...current })
+    return { ...head, changes: (lists.changes ?? []) as PlannedChange[] }
   }
 
   /** See exportCatalog. */
@@ -60,7 +60,7 @@ export class CatalogPlanner {
 /** Whether what a document holds is read where it is. */
 export const isShort = (input: unknown): boolean => jsonLength(input, longInputLength) <= longInputLength
 
-const isShortCatalog = (catalog: CatalogInForce | CatalogDocument): boolean => jsonLength(catalog, longCatalogLength) <= longCatalogLength
+const isShortCatalog = (catalog: CatalogDocument): boolean => jsonLength(catalog, longCatalogLength) <= longCatalogLength
 
 /** Written in steps, between which others are served. */
 async function jsonOf(input: unknown): Promise<string> {

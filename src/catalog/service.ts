@@ -4,12 +4,14 @@ import { recordEvents } from '../changes/events.js'
 import type { PublishedPackage } from '../changes/model/change.js'
 import { catalogVersion, countCatalogChange } from '../environment/records/catalog-version.js'
 import type { Clock, EpochMs } from '../kernel/clock.js'
+import { Lines } from '../kernel/lines.js'
+import { Problem } from '../kernel/problem.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inSnapshot, inTransaction } from '../platform/transaction.js'
 import type { CatalogChange } from './document/difference.js'
 import type { CatalogDocument, ProductSettings } from './document/document.js'
 import type { WrittenCatalog } from './document/export.js'
-import { catalogMoved, catalogRefused } from './document/refusal.js'
+import { catalogMoved, catalogRefused, checkRevived } from './document/refusal.js'
 import type { CatalogFeature, Feature } from './model/feature.js'
 import type { PackageKind, PackageVersion } from './model/package.js'
 import type { ProductRules } from './model/product.js'
@@ -56,6 +58,13 @@ interface CatalogServiceOptions {
 // A version with 20 entitlements and some prices takes about 10 KB.
 const maxCachedVersions = 2_000
 
+/** Documents of one environment. */
+const maxApplying = 20
+const tooManyApplied = () =>
+  new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', 'Many documents are being applied to this catalog at the moment: try again.', {
+    details: { retryAfterMs: 1_000 },
+  })
+
 /**
  * The catalog of an environment. Reads take the caller's `db`, so that they see what its transaction sees; ids of another environment are
  * not found.
@@ -66,6 +75,7 @@ export class CatalogService {
   readonly #startMigrations: CatalogServiceOptions['startMigrations']
   readonly #nudge: CatalogServiceOptions['nudge']
   readonly #planner = new CatalogPlanner()
+  readonly #applying = new Lines(maxApplying, tooManyApplied)
   /** Published versions never change, so they are never stale. */
   readonly #versions = new LRUCache<string, FrozenVersion>({ max: maxCachedVersions })
   /** The version of the catalog that a transaction sees. */
@@ -90,17 +100,16 @@ export class CatalogService {
     const now = this.#clock.now()
     // Before the transaction: others wait for its lock.
     const sent = await this.#planner.take(input)
-    const changes = await inTransaction(this.#prisma, async (db) => {
+    const work = async (db: Db) => {
       await repository.lockCatalog(db, environmentId)
-      const inForce = {
-        current: await repository.readDocument(db, environmentId),
-        archived: await repository.readArchived(db, environmentId),
-      }
-      const plan = await this.#planner.plan(sent, inForce, { archiveMissing, expectedVersion })
+      const current = await repository.readDocument(db, environmentId)
+      const plan = await this.#planner.plan(sent, current, { archiveMissing, expectedVersion })
       const changes = plan.changes.map(({ change }) => change)
       if (expectedVersion !== null && plan.movedTo !== null)
         throw catalogMoved({ expectedVersion, version: plan.movedTo, outcome: plan.problems.length > 0 ? plan : { changes } })
       if (plan.problems.length > 0) throw catalogRefused(plan.problems)
+      const problems = checkRevived(plan.changes, await repository.readArchived(db, environmentId, plan.changes))
+      if (problems.length > 0) throw catalogRefused(problems)
       if (onlyNew && plan.known !== null) throw onlyNew(plan.known)
       if (dryRun || changes.length === 0) return changes
 
@@ -127,7 +136,9 @@ export class CatalogService {
         })),
       )
       return changes
-    })
+    }
+    // Others would wait for the catalog's lock, each with a connection of the database.
+    const changes = await this.#applying.run(environmentId, () => inTransaction(this.#prisma, work))
     if (!dryRun && changes.length > 0) this.#nudge(environmentId)
     return changes
   }

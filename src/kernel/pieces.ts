@@ -1,8 +1,8 @@
 import { jsonLength } from './weight.js'
 
 /**
- * The items in their order, as many at a time as have about `length` characters as JSON; one that is longer is a piece of its own. They are taken as the
- * pieces are, so that nobody waits for all of them to be made.
+ * The items in their order, as many at a time as have about `length` characters as JSON, or one more. They are taken as the pieces are, so that nobody waits
+ * for all of them to be made.
  */
 export function* inPieces<T>(items: Iterable<T>, length: number): Generator<T[]> {
   let [piece, taken]: [T[], number] = [[], 0]

@@ -206,9 +206,9 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
     ]),
     row('entitlements of a plan or add-on, and prices', `${count(maxEntitlements)} and ${count(maxPrices)}`, refused, [
       'unit/catalog/document/parse.refused.test.ts',
-      'for more entitlements, or prices, than a plan may have',
+      'for more entitlements, or prices, than a plan may have, unless it has as many',
     ]),
-    row('a catalog in force', `${count(maxCatalogInForce)} characters as JSON`, refused, [
+    row('a catalog in force', `about ${count(maxCatalogInForce)} characters as JSON`, refused, [
       'unit/catalog/planner.test.ts',
       'refuses what makes a catalog longer than it may be, and lets it become shorter',
     ]),

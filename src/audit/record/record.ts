@@ -22,8 +22,8 @@ interface Recorded {
 const recorded = new WeakMap<object, Recorded>()
 
 /**
- * Writes the change down in its transaction: all of a transaction in one statement, together with the commit. What one origin does to one entity is one entry, and what
- * changes nothing is none.
+ * Writes the change down in its transaction: all of a transaction in one statement, together with the commit, unless it is written before (writeAudit). What one origin
+ * does to one entity until then is one entry, and what changes nothing is none.
  * @throws Error outside of a transaction: the change could be there without its entry
  */
 export function recordAudit(db: Db | pg.PoolClient, change: AuditedChange): void {
@@ -39,6 +39,7 @@ export function recordAudit(db: Db | pg.PoolClient, change: AuditedChange): void
 /** Writes what was recorded so far, for who records so much that all of it should not be written in one piece. */
 export async function writeAudit(db: Db): Promise<void> {
   const { entries, last } = recordedIn(db)
+  if (entries.length === 0) return
   const rows = rowsOf(entries.splice(0))
   last.clear()
   if (rows.length > 0) await db.$executeRaw(Prisma.sql`SELECT record_audit(${JSON.stringify(rows)}::jsonb)`)

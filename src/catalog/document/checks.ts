@@ -14,6 +14,7 @@ import {
 } from './located.js'
 import { checkEntitlements, checkPrices } from './package-checks.js'
 import type { Findings } from './read.js'
+import { maxEntitlements, maxPrices } from './text-limits.js'
 
 /**
  * Every problem between definitions. Of what could not be read (`unread`) only the names it uses are looked up. `current` is the catalog
@@ -43,6 +44,7 @@ export function checkCatalog(catalog: LocatedCatalog, unread: Findings['unread']
     if (value === null) continue
     checkTrial(value, path, report)
     const known = before.plans.get(value.refId)
+    checkLengths(plan, known, report)
     if (known) checkUnchanged(known, value, ['product'], 'a plan', path, report)
     if (value.basePlan !== null) checkSibling(plans, value.basePlan, value.product, `${path}.basePlan`, report)
     checkSiblings(addons, value.compatibleAddons, value.product, `${path}.compatibleAddons`, report)
@@ -52,6 +54,7 @@ export function checkCatalog(catalog: LocatedCatalog, unread: Findings['unread']
     checkPackage(addon, features, products, report)
     if (value === null) continue
     const known = before.addons.get(value.refId)
+    checkLengths(addon, known, report)
     if (known) checkUnchanged(known, value, ['product'], 'an add-on', path, report)
     checkSiblings(addons, value.dependencies, value.product, `${path}.dependencies`, report)
   }
@@ -98,6 +101,19 @@ function index<T>(kind: string, items: Located<T>[], suggestions: Suggestions, r
     if (first) report(`${item.path}.refId`, `'${shortened(item.refId!)}' is already the refId of ${first.path}`)
   }
   return found
+}
+
+/** One that has more already may keep them. */
+function checkLengths(
+  { path, entitlements, prices }: LocatedPackage<unknown>,
+  known: Pick<PlanDefinition, 'entitlements' | 'prices'> | undefined,
+  report: Report,
+): void {
+  const check = (key: string, length: number, before: number, most: number) => {
+    if (length > Math.max(most, before)) report(`${path}.${key}`, `must have at most ${most} elements; it has ${length}`)
+  }
+  check('entitlements', entitlements.length, known?.entitlements.length ?? 0, maxEntitlements)
+  check('prices', prices.length, known?.prices.length ?? 0, maxPrices)
 }
 
 function checkUnchanged<T, K extends keyof T & string>(before: T, after: T, keys: K[], kind: string, path: string, report: Report): void {

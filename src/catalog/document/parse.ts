@@ -11,7 +11,7 @@ import type { Located, LocatedCatalog, LocatedPackage } from './located.js'
 import { addMissing, normalise } from './normalise.js'
 import { type Findings, read, unknownKey } from './read.js'
 import { addonShape, couponShape, entitlementShapes, featureShape, planShape, priceShape, productShape } from './shape.js'
-import { isDeeper, maxCatalogBytes, maxCatalogDepth, maxEntitlements, maxPrices, textFault, tooDeep, tooLarge } from './text-limits.js'
+import { isDeeper, maxCatalogBytes, maxCatalogDepth, textFault, tooDeep, tooLarge } from './text-limits.js'
 import { readYaml } from './yaml.js'
 
 /** `forAll`: see publishedForAll. */
@@ -98,12 +98,8 @@ function readSection<S extends z.ZodType>(
   })
 }
 
-function readList(raw: unknown, path: string, findings: Findings, most = Number.POSITIVE_INFINITY): unknown[] {
-  if (Array.isArray(raw)) {
-    if (raw.length <= most) return raw
-    findings.problems.push({ path, message: `must have at most ${most} elements; it has ${raw.length}` })
-    return []
-  }
+function readList(raw: unknown, path: string, findings: Findings): unknown[] {
+  if (Array.isArray(raw)) return raw
   if (raw !== undefined && raw !== null) findings.problems.push({ path, message: 'must be a list' })
   return []
 }
@@ -113,12 +109,12 @@ function readPackage<H extends { pricingType: PricingType | null }>(
   defaultBehavior: EntitlementBehavior,
   findings: Findings,
 ): LocatedPackage<H & { pricingType: PricingType }> {
-  const readAll = <S extends z.ZodType>(key: string, shape: S, most: number): (z.output<S> | null)[] => {
-    const elements = isMap(raw) ? readList(raw[key], `${path}.${key}`, findings, most) : []
+  const readAll = <S extends z.ZodType>(key: string, shape: S): (z.output<S> | null)[] => {
+    const elements = isMap(raw) ? readList(raw[key], `${path}.${key}`, findings) : []
     return elements.map((element, position) => read(shape, element, `${path}.${key}[${position}]`, findings))
   }
-  const entitlements = readAll('entitlements', entitlementShapes[defaultBehavior], maxEntitlements)
-  const prices = readAll('prices', priceShape, maxPrices)
+  const entitlements = readAll('entitlements', entitlementShapes[defaultBehavior])
+  const prices = readAll('prices', priceShape)
   const pricingType = value?.pricingType ?? (prices.length > 0 ? 'PAID' : 'FREE')
   return { path, refId, value: value && { ...value, pricingType }, entitlements, prices }
 }

@@ -13,7 +13,6 @@ import type {
 import { contentVersion, exportCatalog } from './export.js'
 import { normalise, overlay } from './normalise.js'
 import { parseCatalog, type ReadCatalog } from './parse.js'
-import { type ArchivedDefinitions, checkRevived } from './refusal.js'
 import { maxCatalogInForce } from './text-limits.js'
 
 /** By the kind of a change. */
@@ -39,11 +38,6 @@ export interface PlannedChange {
 export const definitionsOf = <K extends keyof DefinitionOf>(kind: K, changes: readonly PlannedChange[]): DefinitionOf[K][] =>
   changes.flatMap(({ change, is }) => (change.kind === kind && change.action !== 'archive' && is ? [is as DefinitionOf[K]] : []))
 
-export interface CatalogInForce {
-  current: CatalogDocument
-  archived: ArchivedDefinitions
-}
-
 export interface PlanOptions {
   /** What the document leaves out is archived; otherwise it stays. */
   archiveMissing: boolean
@@ -65,11 +59,7 @@ export interface CatalogPlan {
 }
 
 /** `read`: what JSON or YAML holds, or why that is not known. */
-export function planCatalog(
-  read: ReadCatalog,
-  { current, archived }: CatalogInForce,
-  { archiveMissing, expectedVersion }: PlanOptions,
-): CatalogPlan {
+export function planCatalog(read: ReadCatalog, current: CatalogDocument, { archiveMissing, expectedVersion }: PlanOptions): CatalogPlan {
   const version = expectedVersion === null ? null : contentVersion(current)
   const movedTo = version === expectedVersion ? null : version
   const refused = (problems: CatalogProblem[]): CatalogPlan => ({ movedTo, problems, changes: [], known: null, forAll: new Set() })
@@ -78,10 +68,10 @@ export function planCatalog(
   if ('problems' in parsed) return refused(parsed.problems)
   const wanted = parsed.catalog
   const after = archiveMissing ? normalise(wanted) : overlay(current, wanted)
-  const problems = [...checkRevived(wanted, archived), ...checkSize(current, after)]
+  const problems = checkSize(current, after)
   if (problems.length > 0) return refused(problems)
 
-  const [was, is] = [indexed(current), indexed(after)]
+  const [was, is] = [indexed(normalise(current)), indexed(after)]
   const changes = compareCatalogs(current, wanted, { archiveMissing }).map((change): PlannedChange => {
     const { kind, refId, action } = change
     return { change, was: action === 'create' ? null : was[kind].get(refId)!, is: action === 'archive' ? null : is[kind].get(refId)! }
@@ -101,7 +91,7 @@ function checkSize(current: CatalogDocument, after: CatalogDocument): CatalogPro
   return [
     {
       path: '',
-      message: `would make the catalog ${size} characters long, which has at most ${maxCatalogInForce}: archive what is not sold any more`,
+      message: `would make the catalog about ${size} characters long as JSON, and at most ${maxCatalogInForce} are allowed: archive what is not sold any more`,
     },
   ]
 }

@@ -1,8 +1,9 @@
 /** Why a catalog document is refused. */
 import { Problem } from '../../kernel/problem.js'
 import type { CatalogChange } from './difference.js'
-import type { CatalogDocument, CatalogProblem } from './document.js'
+import type { CatalogProblem } from './document.js'
 import { join } from './document-path.js'
+import { type DefinitionOf, definitionsOf, type PlannedChange } from './plan.js'
 
 /** The message holds the first few problems, for people; `details.problems` all of them. */
 export function catalogRefused(problems: readonly CatalogProblem[]): Problem {
@@ -34,34 +35,27 @@ export function catalogMoved({ expectedVersion, version, outcome }: Moved): Prob
 
 /** Of the definitions that were archived: what never changes, should one of them come back. */
 export interface ArchivedDefinitions {
-  features: Pick<CatalogDocument['features'][number], 'refId' | 'type' | 'meter'>[]
-  plans: Pick<CatalogDocument['plans'][number], 'refId' | 'product'>[]
-  addons: Pick<CatalogDocument['addons'][number], 'refId' | 'product'>[]
+  feature: Pick<DefinitionOf['feature'], 'refId' | 'type' | 'meter'>[]
+  plan: Pick<DefinitionOf['plan'], 'refId' | 'product'>[]
+  addon: Pick<DefinitionOf['addon'], 'refId' | 'product'>[]
 }
+
+const sections = { feature: 'features', plan: 'plans', addon: 'addons' } as const
 
 /** Definitions that take the refId of an archived one and are something else than it was: its holders would be left with a mix of both. */
-export function checkRevived(wanted: CatalogDocument, archived: ArchivedDefinitions): CatalogProblem[] {
-  return [
-    ...differences('features', wanted.features, archived.features, ['type', 'meter']),
-    ...differences('plans', wanted.plans, archived.plans, ['product']),
-    ...differences('addons', wanted.addons, archived.addons, ['product']),
-  ]
-}
-
-function differences<A extends { refId: string }>(section: string, wanted: A[], archived: A[], keys: (keyof A & string)[]): CatalogProblem[]
-function differences(
-  section: string,
-  wanted: Record<string, unknown>[],
-  archived: Record<string, unknown>[],
-  keys: string[],
-): CatalogProblem[] {
-  const before = new Map(archived.map((definition) => [definition.refId, definition]))
-  return wanted.flatMap((definition) => {
-    const was = before.get(definition.refId)
-    if (!was) return []
-    const path = `${section}[${JSON.stringify(definition.refId)}]`
-    return keys
-      .filter((key) => was[key] !== definition[key])
-      .map((key) => ({ path: join(path, key), message: `never changes: it was ${was[key]} when this was archived; choose another refId` }))
-  })
+export function checkRevived(changes: readonly PlannedChange[], archived: ArchivedDefinitions): CatalogProblem[] {
+  const problemsOf = (kind: keyof ArchivedDefinitions): CatalogProblem[] => {
+    const before = new Map(archived[kind].map((definition) => [definition.refId, definition]))
+    return definitionsOf(kind, changes).flatMap((definition) => {
+      const was = before.get(definition.refId)
+      const path = `${sections[kind]}[${JSON.stringify(definition.refId)}]`
+      return Object.entries(was ?? {})
+        .filter(([key, value]) => definition[key as keyof typeof definition] !== value)
+        .map(([key, value]) => ({
+          path: join(path, key),
+          message: `never changes: it was ${value} when this was archived; choose another refId`,
+        }))
+    })
+  }
+  return [...problemsOf('feature'), ...problemsOf('plan'), ...problemsOf('addon')]
 }

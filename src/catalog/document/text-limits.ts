@@ -2,7 +2,7 @@
 
 /** Ten thousand entitlements have about that. */
 export const maxCatalogBytes = 1024 * 1024
-/** Characters of all that is in force, as JSON. */
+/** About so many characters, of all that is in force as JSON. */
 export const maxCatalogInForce = 4 * maxCatalogBytes
 /** Each, of one plan or add-on: its customers hold all of them. */
 export const maxEntitlements = 1_000

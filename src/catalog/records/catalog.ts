@@ -3,7 +3,7 @@
 import type { EpochMs } from '../../kernel/clock.js'
 import { type Db, Prisma } from '../../platform/postgres.js'
 import type { AddonDefinition, CatalogDocument, PlanDefinition } from '../document/document.js'
-import { normalise } from '../document/normalise.js'
+import type { PlannedChange } from '../document/plan.js'
 import type { ArchivedDefinitions } from '../document/refusal.js'
 import type { CatalogFeature } from '../model/feature.js'
 import type { PackageKind } from '../model/package.js'
@@ -26,7 +26,7 @@ export async function lockCatalog(db: Db, environmentId: string): Promise<void> 
   await db.$executeRaw(Prisma.sql`SELECT pg_advisory_xact_lock(hashtextextended('catalog ' || ${environmentId}, 0))`)
 }
 
-/** What is sold now. Not one snapshot unless the transaction is. */
+/** What is sold now, its lists in no order. Not one snapshot unless the transaction is. */
 export async function readDocument(db: Db, environmentId: string): Promise<CatalogDocument> {
   const features = await inPages((page) =>
     db.feature.findMany({ where: { environmentId, archivedAt: null, ...page }, include: featureContent, ...inOrder }),
@@ -44,26 +44,33 @@ export async function readDocument(db: Db, environmentId: string): Promise<Catal
     else addons.push(toAddonDefinition(row))
   })
   const coupons = await inPages((page) => db.coupon.findMany({ where: { environmentId, status: 'ACTIVE', ...page }, ...inOrder }))
-  return normalise({
+  return {
     features: features.map(toFeatureDefinition),
     products: products.map(toProductDefinition),
     plans,
     addons,
     coupons: coupons.map(toCouponDefinition),
-  })
+  }
 }
 
-export async function readArchived(db: Db, environmentId: string): Promise<ArchivedDefinitions> {
-  const archived = { environmentId, archivedAt: { not: null } }
-  const features = await db.feature.findMany({ where: archived, select: { refId: true, featureType: true, meterType: true } })
-  const packages = await db.package.findMany({ where: archived, select: { refId: true, kind: true, product: { select: { refId: true } } } })
+/** Those archived ones that the changes would bring back. */
+export async function readArchived(db: Db, environmentId: string, changes: readonly PlannedChange[]): Promise<ArchivedDefinitions> {
+  const created = (kind: keyof ArchivedDefinitions) =>
+    changes.flatMap(({ change }) => (change.kind === kind && change.action === 'create' ? [change.refId] : []))
+  const [features, plans, addons] = [created('feature'), created('plan'), created('addon')]
+  if (features.length + plans.length + addons.length === 0) return { feature: [], plan: [], addon: [] }
+  const rows = await db.$queryRaw<
+    { feature: ArchivedDefinitions['feature'] | null; package: (ArchivedDefinitions['plan'][number] & { kind: PackageKind })[] | null }[]
+  >(Prisma.sql`
+    SELECT (SELECT json_agg(json_build_object('refId', ref_id, 'type', feature_type, 'meter', meter_type)) FROM feature
+        WHERE environment_id = ${environmentId}::uuid AND archived_at IS NOT NULL AND ref_id = ANY(${features}::text[])) AS feature,
+      (SELECT json_agg(json_build_object('kind', kind, 'refId', package.ref_id, 'product', product.ref_id)) FROM package
+        JOIN product ON product.environment_id = package.environment_id AND product.id = package.product_id
+        WHERE package.environment_id = ${environmentId}::uuid AND package.archived_at IS NOT NULL
+          AND (kind = 'PLAN' AND package.ref_id = ANY(${plans}::text[]) OR kind = 'ADDON' AND package.ref_id = ANY(${addons}::text[]))) AS package`)
   const ofKind = (wanted: PackageKind) =>
-    packages.filter(({ kind }) => kind === wanted).map(({ refId, product }) => ({ refId, product: product.refId }))
-  return {
-    features: features.map(({ refId, featureType, meterType }) => ({ refId, type: featureType, meter: meterType })),
-    plans: ofKind('PLAN'),
-    addons: ofKind('ADDON'),
-  }
+    (rows[0]!.package ?? []).flatMap(({ kind, ...definition }) => (kind === wanted ? [definition] : []))
+  return { feature: rows[0]!.feature ?? [], plan: ofKind('PLAN'), addon: ofKind('ADDON') }
 }
 
 /** Archived ones too, in no order. */

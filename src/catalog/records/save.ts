@@ -32,8 +32,8 @@ export async function saveChanges(db: Db, { environmentId, changes, now }: SaveO
   const ids = await readIds(db, environmentId, changes)
   const published = await new CatalogWriter(db, environmentId, new Date(now), ids).save(changes)
   for (const some of inPieces(changes, lengthAtOnce)) {
-    for (const change of some) recordAudit(db, auditedChange(environmentId, change))
     await writeAudit(db)
+    for (const change of some) recordAudit(db, auditedChange(environmentId, change))
   }
   return published.toSorted((a, b) => (a.refId < b.refId ? -1 : 1))
 }
@@ -49,6 +49,7 @@ class CatalogWriter {
     private readonly environmentId: string,
     private readonly now: Date,
     private readonly ids: CatalogIds,
+    private readonly updatedAt = new Date(),
   ) {}
 
   async save(changes: readonly PlannedChange[]): Promise<SavedVersion[]> {
@@ -63,18 +64,18 @@ class CatalogWriter {
     const plans = await this.publish('PLAN', definitionsOf('plan', changes))
     await this.saveCoupons(definitionsOf('coupon', changes))
 
-    const [environmentId, archivedAt] = [this.environmentId, this.now]
-    await this.db.$executeRaw(Prisma.sql`UPDATE coupon SET status = 'ARCHIVED', updated_at = ${archivedAt}
+    const { environmentId, updatedAt, now: archivedAt } = this
+    await this.db.$executeRaw(Prisma.sql`UPDATE coupon SET status = 'ARCHIVED', updated_at = ${updatedAt}
       WHERE environment_id = ${environmentId}::uuid AND ref_id = ANY(${archived('coupon')}::text[])`)
     await this.db.$executeRaw(Prisma.sql`UPDATE package SET archived_at = ${archivedAt}
       WHERE environment_id = ${environmentId}::uuid
         AND (kind = 'PLAN' AND ref_id = ANY(${archived('plan')}::text[]) OR kind = 'ADDON' AND ref_id = ANY(${archived('addon')}::text[]))`)
-    await this.db.$executeRaw(Prisma.sql`UPDATE product SET archived_at = ${archivedAt}, updated_at = ${archivedAt}
+    await this.db.$executeRaw(Prisma.sql`UPDATE product SET archived_at = ${archivedAt}, updated_at = ${updatedAt}
       WHERE environment_id = ${environmentId}::uuid AND ref_id = ANY(${archived('product')}::text[])`)
     const features = new Set(archived('feature'))
     // An archived feature keeps its meter: those who hold the feature go on being measured.
     await this.removeMeters(archived('meter').filter((refId) => !features.has(refId)))
-    await this.db.$executeRaw(Prisma.sql`UPDATE feature SET archived_at = ${archivedAt}, updated_at = ${archivedAt}
+    await this.db.$executeRaw(Prisma.sql`UPDATE feature SET archived_at = ${archivedAt}, updated_at = ${updatedAt}
       WHERE environment_id = ${environmentId}::uuid AND ref_id = ANY(${[...features]}::text[])`)
 
     // Products and plans name each other: only now all plans exist.
@@ -92,7 +93,7 @@ class CatalogWriter {
         unitDivide: unitTransformation?.divide ?? null,
         unitRounding: unitTransformation?.round ?? null,
         archivedAt: null,
-        updatedAt: this.now,
+        updatedAt: this.updatedAt,
       },
     }))
     await this.upsert('feature', 'environment_id, ref_id', rows)
@@ -103,7 +104,7 @@ class CatalogWriter {
   private async saveMeters(features: readonly FeatureDefinition[]): Promise<void> {
     const rows = features.map(({ refId, events }) => ({
       identity: { featureId: this.ids.feature.of(refId), createdAt: this.now },
-      content: { ...events!, updatedAt: this.now },
+      content: { ...events!, updatedAt: this.updatedAt },
     }))
     await this.upsert('meter', 'environment_id, feature_id', rows, ', version = meter.version + 1')
   }
@@ -128,7 +129,7 @@ class CatalogWriter {
         usageOnPlanChange: settings.usageOnPlanChange,
         allowsMultipleSubscriptions: settings.multipleSubscriptions,
         archivedAt: null,
-        updatedAt: this.now,
+        updatedAt: this.updatedAt,
       },
     }))
     await this.upsert('product', 'environment_id, ref_id', rows)
@@ -256,7 +257,7 @@ class CatalogWriter {
         ...content,
         couponType: content.percentOff === null ? 'FIXED' : 'PERCENTAGE',
         status: 'ACTIVE',
-        updatedAt: this.now,
+        updatedAt: this.updatedAt,
       },
     }))
     await this.upsert('coupon', 'environment_id, ref_id', rows)

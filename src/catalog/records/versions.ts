@@ -14,17 +14,42 @@ export interface VersionRow extends Omit<PackageVersion, 'trial' | 'entitlements
   compatibleAddons: { id: string; refId: string }[]
 }
 
-/** Each may have a thousand entitlements and as many prices, and what a statement answers is read in one piece. */
+/** Each may have a thousand entitlements and as many prices, and what a statement answers is read in one piece: of more versions it is looked first what they have. */
 const versionsAtOnce = 4
+const rowsAtOnce = 2_000
 
 /** In no order; those that there are not are left out. Each is taken as `as` makes it, a few at a time. */
 export async function readVersions<T>(db: Db, environmentId: string, ids: readonly string[], as: (row: VersionRow) => T): Promise<T[]> {
   const versions: T[] = []
-  for (let at = 0; at < ids.length; at += versionsAtOnce) {
-    const rows = await db.$queryRaw<{ version: VersionRow }[]>(versionsOf(environmentId, ids.slice(at, at + versionsAtOnce)))
+  const pages = ids.length <= versionsAtOnce ? [ids] : pagesOf(await countRows(db, environmentId, ids))
+  for (const page of pages) {
+    const rows = await db.$queryRaw<{ version: VersionRow }[]>(versionsOf(environmentId, page))
     for (const { version } of rows) versions.push(as(version))
   }
   return versions
+}
+
+function* pagesOf(versions: readonly [id: string, rows: number][]): Generator<string[]> {
+  let [page, taken]: [string[], number] = [[], 0]
+  for (const [id, rows] of versions) {
+    if (page.length > 0 && taken + rows > rowsAtOnce) {
+      yield page
+      ;[page, taken] = [[], 0]
+    }
+    page.push(id)
+    taken += rows
+  }
+  if (page.length > 0) yield page
+}
+
+/** How many rows each takes. */
+async function countRows(db: Db, environmentId: string, ids: readonly string[]): Promise<[id: string, rows: number][]> {
+  const rows = await db.$queryRaw<{ counts: [string, number][] }[]>(Prisma.sql`
+    SELECT coalesce(json_agg(json_build_array(id, 1 +
+      (SELECT count(*) FROM package_entitlement WHERE environment_id = ${environmentId}::uuid AND package_version_id = asked.id) +
+      (SELECT count(*) FROM price WHERE environment_id = ${environmentId}::uuid AND package_version_id = asked.id))), '[]') AS counts
+    FROM unnest(${[...ids]}::uuid[]) AS asked (id)`)
+  return rows[0]!.counts
 }
 
 /** As JSON: thousands of rows with some columns each are read in a tenth of the time that they take as rows. */

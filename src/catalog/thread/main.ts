@@ -5,14 +5,13 @@ import type { CatalogDocument } from '../document/document.js'
 import { exportCatalog } from '../document/export.js'
 import { type ReadCatalog, readCatalogText } from '../document/parse.js'
 import { type CatalogPlan, type PlanOptions, planCatalog } from '../document/plan.js'
-import type { ArchivedDefinitions } from '../document/refusal.js'
 import { isShort, type SentCatalog } from '../planner.js'
 import { addPiece, type Lists, type Piece, piecesOf } from './lists.js'
 
 export interface Question {
   /** YAML or JSON. */
   text: string
-  /** What applying it comes to; the lists are those of the catalog in force and of its archive. */
+  /** What applying it comes to; the lists are those of the catalog in force. */
   plan: { sent: SentCatalog; options: PlanOptions }
   /** The lists are those of the document that is to be written. */
   write: null
@@ -50,11 +49,11 @@ function answerOf(asked: Asked, lists: Lists): { head: Answer[keyof Answer]; mad
     }
     case 'plan': {
       const { sent, options } = asked.question
-      const { changes, ...head } = planCatalog(readOf(sent), inForce(lists), options)
+      const { changes, ...head } = planCatalog(readOf(sent), documentOf(lists), options)
       return { head, made: { changes } }
     }
     case 'write': {
-      const { version, ...made } = exportCatalog(inForce(lists).current)
+      const { version, ...made } = exportCatalog(documentOf(lists))
       return { head: { version }, made: made as Lists }
     }
   }
@@ -66,9 +65,7 @@ function readOf(sent: SentCatalog): ReadCatalog {
 }
 
 /** A list without items has not come. */
-function inForce(lists: Lists): { current: CatalogDocument; archived: ArchivedDefinitions } {
+function documentOf(lists: Lists): CatalogDocument {
   const { features = [], products = [], plans = [], addons = [], coupons = [] } = lists as Partial<Lists & CatalogDocument>
-  const { archivedFeatures = [], archivedPlans = [], archivedAddons = [] } = lists
-  const archived = { features: archivedFeatures, plans: archivedPlans, addons: archivedAddons } as unknown as ArchivedDefinitions
-  return { current: { features, products, plans, addons, coupons }, archived }
+  return { features, products, plans, addons, coupons }
 }

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
+import { recordAudit, writeAudit } from '../../../src/audit/record/record.js'
 import { runAdmin } from '../../../src/local/admin/command-line.js'
 import { queuePrefix } from '../../../src/platform/redis/slots.js'
+import { inTransaction } from '../../../src/platform/transaction.js'
 import { testRedisUrl } from '../../support/redis.js'
 import { type Bench, day, openBench } from '../subscription/fixture.js'
 import { entriesOf } from './mutation-entries.js'
@@ -56,6 +58,28 @@ describe('the audit log of rules and admin commands', () => {
   }
   const later = async (days: number) => bench.environments.moveTestClock(environmentId, Date.now() + days * day)
   const transitions = () => bench.dueTransitions.applyDue(environmentId, customerId)
+
+  it('has an entry for what was changed again after it was written', async () => {
+    const change = (before: object, after: object) => ({
+      environmentId,
+      kind: 'FEATURE' as const,
+      id: 'seats',
+      before: { ...before },
+      after: { ...after },
+    })
+    const entries = await written(() =>
+      inTransaction(bench.prisma, async (db) => {
+        await writeAudit(db)
+        recordAudit(db, change({ name: 'a' }, { name: 'b' }))
+        recordAudit(db, change({ name: 'b' }, { name: 'c' }))
+        await writeAudit(db)
+        await writeAudit(db)
+        recordAudit(db, change({ name: 'c' }, { name: 'd' }))
+      }),
+    )
+    expect(entries).to.have.length(2)
+    expect(entries[0]).to.include('name')
+  })
 
   it('has ends, trials, renewals and what follows from them by the trigger that time has pulled', async () => {
     await buy({ planRefId: 'team', subscriptionRefId: 'trial' })

@@ -48,7 +48,7 @@ describe('applying a catalog document', () => {
   })
 
   it('makes, changes and archives a catalog of hundreds of plans within its transaction', async () => {
-    const features = Array.from({ length: 300 }, (_, n) => ({ refId: `feature-${n}`, type: 'NUMBER', meter: 'Fluctuating' }))
+    const features = Array.from({ length: 600 }, (_, n) => ({ refId: `feature-${n}`, type: 'NUMBER', meter: 'Fluctuating' }))
     const plans = (limit: number) =>
       Array.from({ length: 120 }, (_, n) => ({
         refId: `plan-${n}`,
@@ -56,7 +56,7 @@ describe('applying a catalog document', () => {
         entitlements: features.slice(0, 100).map(({ refId }) => ({ feature: refId, limit })),
       }))
     const large = (limit: number) => ({ features, products: [{ refId: 'cloud' }], plans: plans(limit) })
-    expect(await apply(large(1))).to.have.length(421)
+    expect(await apply(large(1))).to.have.length(721)
     expect(compareCatalogs(await bench.catalog.export(environmentId), parsed(large(1)), { archiveMissing: true })).to.deep.equal([])
     const changes = await apply(large(2))
     expect(changes).to.have.length(120)
@@ -66,8 +66,30 @@ describe('applying a catalog document', () => {
       [1, false],
       [2, true],
     ])
-    expect(await apply({}, completely)).to.have.length(421)
-    expect(await bench.prisma.auditEntry.count({ where: { environmentId, entityKind: { not: 'ENVIRONMENT' } } })).to.equal(421 + 120 + 421)
+    await apply({ plans: [{ refId: 'all', product: 'cloud', entitlements: features.map(({ refId }) => ({ feature: refId, limit: 1 })) }] })
+    const all = await inTransaction(bench.prisma, (db) => bench.anotherProcess().latestVersion(db, environmentId, 'PLAN', 'all'))
+    expect(all!.entitlements.map(({ feature }) => feature.refId)).to.deep.equal(features.map(({ refId }) => refId))
+    expect(await apply({}, completely)).to.have.length(722)
+    expect(await bench.prisma.auditEntry.count({ where: { environmentId, entityKind: { not: 'ENVIRONMENT' } } })).to.equal(
+      721 + 120 + 1 + 722,
+    )
+  })
+
+  it('takes names that mean something elsewhere', async () => {
+    const features = ['__proto__', 'constructor', '"', 'é\u{1f600}'].map((refId) => ({ refId, type: 'BOOLEAN' }))
+    const plans = [{ refId: '__proto__', product: '__proto__', entitlements: features.map(({ refId }) => ({ feature: refId })) }]
+    const document = JSON.stringify({ features, products: [{ refId: '__proto__' }], plans })
+    expect(await apply(document)).to.have.length(6)
+    expect(await apply(document, completely)).to.deep.equal([])
+  })
+
+  it('applies documents of one environment one after the other, and refuses who comes when twenty wait', async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 21 }, (_, n) => problemOf(apply({ features: [{ refId: `feature-${n}`, type: 'BOOLEAN' }] }))),
+    )
+    expect(outcomes.filter((problem) => problem === null)).to.have.length(20)
+    expect(outcomes[20]).to.include({ code: 'RESOURCE_EXHAUSTED' })
+    expect((await bench.catalog.export(environmentId)).features).to.have.length(20)
   })
 
   it('reads back any document as it was applied, whatever was there before', async function () {

@@ -15,11 +15,7 @@ const whole = parsed(
   }),
 )
 const audited = (before: CatalogDocument, after: CatalogDocument) =>
-  planCatalog(
-    { input: after },
-    { current: before, archived: { features: [], plans: [], addons: [] } },
-    { archiveMissing: true, expectedVersion: null },
-  ).changes.map((change) => auditedChange('e', change))
+  planCatalog({ input: after }, before, { archiveMissing: true, expectedVersion: null }).changes.map((change) => auditedChange('e', change))
 
 describe('what the audit log says of a change of the catalog', () => {
   const kinds = ['FEATURE tokens', 'METER tokens', 'PRODUCT cloud', 'ADDON basic', 'PLAN basic', 'COUPON ten']

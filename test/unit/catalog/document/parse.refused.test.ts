@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseCatalogText } from '../../../../src/catalog/document/parse.js'
+import { parseCatalog, parseCatalogText } from '../../../../src/catalog/document/parse.js'
 import { documentWith, entitling, parsed, planWith, pricing, refusals, someFeatures } from '../documents.js'
 
 /** A guarantee, a document that breaks it, and all that must be said about it. */
@@ -568,18 +568,27 @@ describe('a catalog document that is refused', () => {
     ).to.have.property('problems')
   })
 
-  it('for more entitlements, or prices, than a plan may have', () => {
-    const many = (of: object) => Array.from({ length: 1_001 }, () => of)
-    const document = documentWith({
-      plans: [
-        planWith({ refId: 'a', entitlements: many({ feature: 'seats' }), prices: many({}) }),
-        planWith({ refId: 'b', prices: many({}) }),
-      ],
-    })
-    expect(refusals(document)).to.deep.equal([
+  it('for more entitlements, or prices, than a plan may have, unless it has as many', () => {
+    const withPlan = (entitled: number, sold: number) => {
+      const features = Array.from({ length: 1_002 }, (_, n) => ({ refId: `f${n}`, type: 'NUMBER', meter: 'Fluctuating' }))
+      const entitlements = features.slice(0, entitled).map(({ refId }) => ({ feature: refId, limit: 1 }))
+      const price = { billingModel: 'PER_UNIT', billingPeriod: 'MONTHLY', currency: 'USD', amount: 1 }
+      const prices = features.slice(0, sold).map(({ refId }) => ({ ...price, feature: refId }))
+      return { features, products: [{ refId: 'cloud' }], plans: [{ refId: 'a', product: 'cloud', entitlements, prices }] }
+    }
+    expect(refusals(withPlan(1_000, 1_000))).to.deep.equal([])
+    expect(refusals(withPlan(1_001, 1_002))).to.deep.equal([
       'plans[0].entitlements: must have at most 1000 elements; it has 1001',
-      'plans[0].prices: must have at most 1000 elements; it has 1001',
-      'plans[1].prices: must have at most 1000 elements; it has 1001',
+      'plans[0].prices: must have at most 1000 elements; it has 1002',
     ])
-  })
+    const largest = parsed(withPlan(1_000, 1_000))
+    const [plan] = largest.plans
+    const larger = {
+      ...largest,
+      plans: [{ ...plan!, entitlements: [...plan!.entitlements, { ...plan!.entitlements[0]!, feature: 'f1000' }] }],
+    }
+    const again = (entitled: number) =>
+      parseCatalog(withPlan(entitled, 1_000), { current: larger, archiveMissing: true }) as { problems?: unknown[] }
+    expect([again(1_001).problems, again(1_002).problems?.length]).to.deep.equal([undefined, 1])
+  }).timeout(20_000)
 })

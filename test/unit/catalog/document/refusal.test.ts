@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { planCatalog } from '../../../../src/catalog/document/plan.js'
 import { catalogMoved, catalogRefused, checkRevived } from '../../../../src/catalog/document/refusal.js'
-import { documentWith, parsed, planWith } from '../documents.js'
+import { documentWith, emptyCatalog, planWith } from '../documents.js'
 
 describe('the refusal of a catalog', () => {
   const problem = (index: number) => ({ path: `plans[${index}].product`, message: 'is required' })
@@ -37,23 +38,24 @@ describe('the refusal of a catalog', () => {
 })
 
 describe('a definition that comes back from the archive', () => {
-  const wanted = parsed(documentWith({ plans: [planWith({})], addons: [{ refId: 'basic', product: 'cloud' }] }))
-  const archived = { features: [], plans: [], addons: [] }
+  const wanted = documentWith({ plans: [planWith({})], addons: [{ refId: 'basic', product: 'cloud' }] })
+  const { changes } = planCatalog({ input: wanted }, emptyCatalog, { archiveMissing: false, expectedVersion: null })
+  const archived = { feature: [], plan: [], addon: [] }
 
   it('may be what it was', () => {
     const calls = { refId: 'calls', type: 'NUMBER', meter: 'Incremental' } as const
-    expect(checkRevived(wanted, { ...archived, features: [calls], plans: [{ refId: 'basic', product: 'cloud' }] })).to.deep.equal([])
+    expect(checkRevived(changes, { ...archived, feature: [calls], plan: [{ refId: 'basic', product: 'cloud' }] })).to.deep.equal([])
   })
 
   it('may not be anything else', () => {
-    const problems = checkRevived(wanted, {
-      features: [{ refId: 'calls', type: 'ENUM', meter: 'None' }],
-      plans: [{ refId: 'basic', product: 'another' }],
-      addons: [{ refId: 'basic', product: 'cloud' }],
+    const problems = checkRevived(changes, {
+      feature: [{ refId: 'calls', type: 'ENUM', meter: 'None' }],
+      plan: [{ refId: 'basic', product: 'another' }],
+      addon: [{ refId: 'basic', product: 'cloud' }],
     })
     expect(problems.map(({ path }) => path)).to.deep.equal(['features["calls"].type', 'features["calls"].meter', 'plans["basic"].product'])
     expect(problems[0]!.message).to.include('ENUM')
-    const addons = checkRevived(wanted, { ...archived, addons: [{ refId: 'basic', product: 'another' }] })
+    const addons = checkRevived(changes, { ...archived, addon: [{ refId: 'basic', product: 'another' }] })
     expect(addons.map(({ path }) => path)).to.deep.equal(['addons["basic"].product'])
   })
 })
