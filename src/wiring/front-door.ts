@@ -10,6 +10,7 @@ import { SharedStates } from '../updates/held/shared-states.js'
 import { StateCache } from '../updates/held/state-cache.js'
 import { ChangeStream } from '../updates/stream/change-stream.js'
 import { TrustedProxies } from '../web/access/address.js'
+import { Admission } from '../web/access/admission.js'
 import { turns } from '../web/access/fair-turns.js'
 import { type RateLimitOptions, RateLimits } from '../web/access/rate-limits.js'
 import { UnreadAnswers } from '../web/access/unread-answers.js'
@@ -112,6 +113,7 @@ export function createFrontDoor({
   const app = { ...services, entitlements: held, usage }
   const schema = createSchema()
   const rateLimits = new RateLimits({ perKey, perCustomer, perAddress })
+  const admission = new Admission()
   hearKeyNews(life, queues, app.environments.keys)
   const trusted = new TrustedProxies(trustedProxies)
   const { prefix } = queues
@@ -143,6 +145,7 @@ export function createFrontDoor({
       }),
       bodies: new Bodies({ metrics }),
       rateLimits,
+      admission,
       unread,
       trusted,
       clock: app.clock,

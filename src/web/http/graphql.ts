@@ -5,6 +5,7 @@ import { Problem } from '../../kernel/problem.js'
 import { tracedRequest } from '../../platform/context/traced-request.js'
 import type { Logger } from '../../platform/logger.js'
 import type { TrustedProxies } from '../access/address.js'
+import { type Admission, weightOf } from '../access/admission.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { serverTime } from '../access/server-time.js'
@@ -22,6 +23,7 @@ export interface GraphqlParts {
   bodies: Bodies
   unread: UnreadAnswers
   rateLimits: RateLimits
+  admission: Admission
   trusted: TrustedProxies
   clock: Clock
   log: Logger
@@ -65,7 +67,7 @@ function write({ door, unread, clock }: GraphqlParts, request: IncomingMessage, 
 
 /** Null: there is nobody to answer. */
 async function answerOf(
-  { door, bodies, rateLimits, trusted, log }: GraphqlParts,
+  { door, bodies, rateLimits, admission, trusted, log }: GraphqlParts,
   request: IncomingMessage,
   response: ServerResponse,
   held: Held,
@@ -80,6 +82,14 @@ async function answerOf(
     // As any answer with errors and without data.
     return door.refuse(Problem.from(error), headers.accept?.includes('application/graphql-response+json') ? 400 : 200)
   }
+  const { environmentId } = asker.identity
+  const weight = weightOf(Number(headers['content-length']))
+  try {
+    const entered = admission.enter(environmentId, weight)
+    if (entered) await entered
+  } catch (error) {
+    return door.refuse(Problem.from(error), 429)
+  }
   try {
     let [body, bodyText]: [body: unknown, bodyText: string] = [undefined, '']
     // What carries no JSON is for graphql-http to judge.
@@ -87,7 +97,6 @@ async function answerOf(
       const { text, release } = await bodies.read(request, asker.identity)
       held.release = release
       if (text.length > longBodyLength) rateLimits.takeCost(asker.identity, address, text.length / charactersPerField)
-      const { environmentId } = asker.identity
       body = text.length > pieceLength ? await parseJson(text, environmentId) : parseJson(text, environmentId)
       bodyText = text
     }
@@ -96,6 +105,8 @@ async function answerOf(
     if (!(error instanceof Aborted)) return door.refuse(Problem.from(error), statusOfBody(error))
     log.debug({ err: error, path: '/graphql' }, 'request was aborted')
     return null
+  } finally {
+    admission.leave(environmentId, weight)
   }
 }
 
