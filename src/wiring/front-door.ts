@@ -113,7 +113,7 @@ export function createFrontDoor({
   const app = { ...services, entitlements: held, usage }
   const schema = createSchema()
   const rateLimits = new RateLimits({ perKey, perCustomer, perAddress })
-  const admission = new Admission()
+  const admission = new Admission({ metrics })
   hearKeyNews(life, queues, app.environments.keys)
   const trusted = new TrustedProxies(trustedProxies)
   const { prefix } = queues

@@ -75,21 +75,17 @@ async function answerOf(
   const { method, url = '', headers } = request
   const address = trusted.callerOf(request)
   if (method !== 'POST') return door.answer(toGraphqlRequest(request, response, { address, body: undefined, bodyText: '' }))
+  const weight = weightOf(headers['content-length'])
   let asker: Asker
   try {
     asker = await door.admit({ url, headers, address })
+    const entered = admission.enter(asker.identity.environmentId, weight)
+    if (entered) await entered
   } catch (error) {
     // As any answer with errors and without data.
     return door.refuse(Problem.from(error), headers.accept?.includes('application/graphql-response+json') ? 400 : 200)
   }
   const { environmentId } = asker.identity
-  const weight = weightOf(Number(headers['content-length']))
-  try {
-    const entered = admission.enter(environmentId, weight)
-    if (entered) await entered
-  } catch (error) {
-    return door.refuse(Problem.from(error), 429)
-  }
   try {
     let [body, bodyText]: [body: unknown, bodyText: string] = [undefined, '']
     // What carries no JSON is for graphql-http to judge.
