@@ -4,6 +4,7 @@ import { lookupsPerSecond } from '../environment/key-lookups.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import { maxDimensionBytesPerCall, maxItemsPerCall } from '../metering/model/report.js'
 import { freshReadsAtATime } from '../updates/held/fresh-reads.js'
+import { maxWaitingCalls } from '../web/access/admission.js'
 import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions, strongReadCost } from '../web/access/rate-limits.js'
 import { maxBatch } from '../web/graphql/door/door.js'
 import { largeAnswersAtATime } from '../web/graphql/door/execution.js'
@@ -99,6 +100,10 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       ['unit/updates/held/fresh-reads.test.ts', 'are few at a time of an environment, and in all; who waits for the same waits for one'],
     ),
     row('an answer that nobody reads', `${count(writeTimeoutMs)} ms`, 'cut off', [defence, 'are cut off when nobody reads the answer']),
+    row('calls of an environment that wait while there is no processor for them', count(maxWaitingCalls), slowedDown, [
+      'unit/web/access/admission.test.ts',
+      'refuses who waits for too long, and who comes when too many wait',
+    ]),
     row('body of a request', bytes(maxBodyBytes), '413; the rest is not read', [http, 'refuses a body over the size limit that says so']),
     row('operations of a list', count(maxBatch), refused, [http, 'refuses 26, and none']),
     row(
