@@ -4,22 +4,25 @@ interface Seen {
 }
 const nobody: Seen = { owner: '', at: Number.NEGATIVE_INFINITY }
 
-/** Somebody else was there so lately. */
-const crowdedMs = 1_000
-
 /** Whether others are there too: who is alone may have all that there is. Instants are of one clock that only goes on, in ms. */
 export class Crowd {
+  readonly #recentMs: number
   /** The last two that are not the same. */
   #seen: [last: Seen, before: Seen] = [nobody, nobody]
+
+  /** `recentMs`: who was seen so lately is there. */
+  constructor(recentMs = 1_000) {
+    this.#recentMs = recentMs
+  }
 
   see(owner: string, at: number): void {
     const [last, before] = this.#seen
     this.#seen = last.owner === owner ? [{ owner, at }, before] : [{ owner, at }, last]
   }
 
-  /** Whether another one was seen in the last second. */
+  /** Whether another one was seen lately. */
   isAround(owner: string, now: number): boolean {
     const [last, before] = this.#seen
-    return now - (last.owner === owner ? before : last).at < crowdedMs
+    return now - (last.owner === owner ? before : last).at < this.#recentMs
   }
 }

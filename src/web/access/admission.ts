@@ -7,25 +7,37 @@ import { Gauge, type Registry } from '../../platform/metrics.js'
 const lookMs = 50
 /** Of the time, that it may wait for one: with more, calls of a millisecond take many. */
 const tolerated = 0.07
-/** Who has half of what the loudest has is loud too. */
-const loudShare = 0.5
-/** What the loud ones may have under way, in the weight of small calls: never less, and in the end any number again. */
+/** Another environment that called so lately is to find the process free. */
+const recentMs = 10_000
+/** An environment that has so much under way, in the weight of small calls, and waiting, is not held up. */
+const quietDemand = 16
+/** What each of the others may have under way: never less, and in the end any number again. */
 const [least, most] = [2, 256]
 const [narrowed, widened, widenedBy] = [0.7, 1.03, 0.2]
 
 /** Calls of one environment that wait at most, and how long. */
 export const maxWaitingCalls = 2_000
-const maxWaitMs = 5_000
+export const maxWaitMs = 5_000
+/** Who waits is looked for so often, should nobody leave. */
+const wakeMs = 500
 
-/** Of a call by the length of its body, as the headers say: a small one is 1. One that does not say may be long. */
-export const weightOf = (contentLength: string | undefined): number => 1 + Math.floor(Number(contentLength ?? unsaidBytes) / bytesOfOne)
-const [bytesOfOne, unsaidBytes] = [8_192, 65_536]
+/** Of a call: a small one is 1. `length`: characters of its body; `operations`: of a list of them. */
+export const weightOf = (length: number, operations: number): number => operations + Math.floor(length / lengthOfOne)
+const lengthOfOne = 8_192
 
 interface WaitingCall {
   weight: number
   since: number
   enter: () => void
-  refuse: (problem: Problem) => void
+  refuse: (error: Error) => void
+}
+
+/** A call that has to wait. */
+export interface Waiting {
+  /** Fails with RESOURCE_EXHAUSTED when it has waited for too long. */
+  entered: Promise<void>
+  /** It will not enter: `entered` fails so. Afterwards nothing. */
+  giveUp: (error: Error) => void
 }
 
 /** Calls of one environment. */
@@ -46,58 +58,91 @@ interface AdmissionOptions {
 
 /**
  * How many calls of one environment are under way at once. Any number, as long as the process has a processor when it wants one, or nobody else calls. When it has
- * to wait, fewer and fewer of those environments that have most under way, until it need not: what they have begun, here and in the workers and databases of the
- * same machine, is what takes the processors. The calls of the others enter at once.
+ * to wait, fewer and fewer of each environment that has many, until it need not: what they have begun, here and in the workers and databases of the same machine,
+ * is what takes the processors. Those that have few enter at once.
  */
 export class Admission {
   readonly #lines = new Map<string, Line>()
-  readonly #crowd = new Crowd()
+  readonly #crowd = new Crowd(recentMs)
   readonly #waitedMsNow: () => number
   readonly #now: () => number
   #limit = Number.POSITIVE_INFINITY
-  /** What the environment with the most has, as was seen last. */
-  #loudest = 0
   #lookedAt = Number.NEGATIVE_INFINITY
   /** Null: nobody had to know. */
   #waitedMs: number | null = null
+  /** Set while anybody waits. */
+  #waking: NodeJS.Timeout | undefined
 
   constructor({ metrics, waitedMs = waitedForProcessorMs, now = () => performance.now() }: AdmissionOptions = {}) {
     this.#waitedMsNow = waitedMs
     this.#now = now
     if (!metrics) return
-    const lines = this.#lines
+    const waiting = () => this.#waiting
     new Gauge({
       name: 'tollgate_calls_waiting',
-      help: 'Calls of environments with much under way that wait, as the process has to wait for a processor and others call too',
+      help: 'Calls that wait, as their environment has many under way, the process has to wait for a processor and others call too',
       registers: [metrics],
       collect() {
-        this.set([...lines.values()].reduce((sum, { waiting }) => sum + waiting.length, 0))
+        this.set(waiting())
       },
     })
   }
 
-  /** Undefined: at once. Fails with RESOURCE_EXHAUSTED when too many wait, or for too long. Whoever has entered leaves with the same weight. */
-  enter(environmentId: string, weight: number): Promise<void> | undefined {
+  get #waiting(): number {
+    return [...this.#lines.values()].reduce((sum, { waiting }) => sum + waiting.length, 0)
+  }
+
+  /** Undefined: at once. Fails with RESOURCE_EXHAUSTED when too many wait. Whoever has entered leaves with the same weight. */
+  enter(environmentId: string, weight: number): Waiting | undefined {
     const now = this.#now()
     this.#crowd.see(environmentId, now)
     if (now - this.#lookedAt > lookMs) this.#look(environmentId, now)
     const line = this.#lines.get(environmentId) ?? { underWay: 0, demand: 0, waiting: [] }
     if (line.waiting.length >= maxWaitingCalls) throw tooManyWaiting()
-    if (line.demand === 0) this.#lines.set(environmentId, line)
+    this.#lines.set(environmentId, line)
     line.demand += weight
     if (line.waiting.length === 0 && this.#mayEnter(line, weight)) {
       line.underWay += weight
       return undefined
     }
-    return new Promise((resolve, reject) => line.waiting.push({ weight, since: now, enter: resolve, refuse: reject }))
+    this.#waking ??= setInterval(() => this.#serveAll(), wakeMs).unref()
+    let call!: WaitingCall
+    const entered = new Promise<void>((enter, refuse) => {
+      call = { weight, since: now, enter, refuse }
+    })
+    line.waiting.push(call)
+    const giveUp = (error: Error) => {
+      const place = line.waiting.indexOf(call)
+      if (place < 0) return
+      line.waiting.splice(place, 1)
+      call.refuse(error)
+      this.#gone(environmentId, line, weight)
+    }
+    return { entered, giveUp }
   }
 
   leave(environmentId: string, weight: number): void {
     const line = this.#lines.get(environmentId)!
     line.underWay -= weight
+    this.#gone(environmentId, line, weight)
+  }
+
+  #gone(environmentId: string, line: Line, weight: number): void {
     line.demand -= weight
+    this.#serve(environmentId, line)
+  }
+
+  #serveAll(): void {
+    for (const [environmentId, line] of this.#lines) this.#serve(environmentId, line)
+    if (this.#waiting > 0) return
+    clearInterval(this.#waking)
+    this.#waking = undefined
+  }
+
+  #serve(environmentId: string, line: Line): void {
+    const now = this.#now()
     for (let next = line.waiting[0]; next; next = line.waiting[0]) {
-      const isLate = this.#now() - next.since > maxWaitMs
+      const isLate = now - next.since > maxWaitMs
       if (!isLate && !this.#mayEnter(line, next.weight)) break
       line.waiting.shift()
       if (isLate) {
@@ -112,25 +157,30 @@ export class Admission {
   }
 
   #mayEnter({ underWay, demand }: Line, weight: number): boolean {
-    return underWay === 0 || underWay + weight <= this.#limit || demand < this.#loudest * loudShare
+    return underWay === 0 || underWay + weight <= this.#limit || demand <= quietDemand
   }
 
   #look(environmentId: string, now: number): void {
-    const lookedAt = this.#lookedAt
+    const sinceMs = now - this.#lookedAt
     this.#lookedAt = now
     if (!this.#crowd.isAround(environmentId, now)) {
       this.#limit = Number.POSITIVE_INFINITY
       this.#waitedMs = null
       return
     }
-    this.#loudest = 0
-    for (const { demand } of this.#lines.values()) this.#loudest = Math.max(this.#loudest, demand)
     const [before, waitedMs] = [this.#waitedMs, this.#waitedMsNow()]
     this.#waitedMs = waitedMs
     if (before === null) return
-    if (waitedMs - before > (now - lookedAt) * tolerated) this.#limit = Math.max(least, Math.min(this.#limit, this.#loudest) * narrowed)
+    if (waitedMs - before > sinceMs * tolerated) this.#narrow()
     else if (this.#limit < most) this.#limit = this.#limit * widened + widenedBy
     else this.#limit = Number.POSITIVE_INFINITY
+    if (this.#waking) this.#serveAll()
+  }
+
+  /** Where nobody has much under way it is somebody else who takes the processors. */
+  #narrow(): void {
+    const loudest = Math.max(0, ...[...this.#lines.values()].map(({ demand }) => demand))
+    if (loudest > quietDemand) this.#limit = Math.max(least, Math.min(this.#limit, loudest) * narrowed)
   }
 }
 

@@ -66,7 +66,7 @@ export class Bodies {
     const sender = customerId === null ? keyId : environmentId + customerId
     const share = customerId === null ? maxHeldBytesPerKey : maxHeldBytesPerCustomer
     // Gone while its key was looked up: nothing of it will be heard any more.
-    if (request.destroyed && !request.complete) return Promise.reject(new Aborted())
+    if (request.destroyed) return Promise.reject(new Aborted())
     if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return Promise.reject(this.#refuse('size', tooLarge()))
     return new Promise((resolve, reject) => {
       const announced = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)

@@ -5,7 +5,7 @@ import { Problem } from '../../kernel/problem.js'
 import { tracedRequest } from '../../platform/context/traced-request.js'
 import type { Logger } from '../../platform/logger.js'
 import type { TrustedProxies } from '../access/address.js'
-import { type Admission, weightOf } from '../access/admission.js'
+import { type Admission, type Waiting, weightOf } from '../access/admission.js'
 import { allowBrowsers, openToBrowsers } from '../access/cors.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import { serverTime } from '../access/server-time.js'
@@ -75,17 +75,15 @@ async function answerOf(
   const { method, url = '', headers } = request
   const address = trusted.callerOf(request)
   if (method !== 'POST') return door.answer(toGraphqlRequest(request, response, { address, body: undefined, bodyText: '' }))
-  const weight = weightOf(headers['content-length'])
   let asker: Asker
   try {
     asker = await door.admit({ url, headers, address })
-    const entered = admission.enter(asker.identity.environmentId, weight)
-    if (entered) await entered
   } catch (error) {
     // As any answer with errors and without data.
     return door.refuse(Problem.from(error), headers.accept?.includes('application/graphql-response+json') ? 400 : 200)
   }
   const { environmentId } = asker.identity
+  let entered: number | null = null
   try {
     let [body, bodyText]: [body: unknown, bodyText: string] = [undefined, '']
     // What carries no JSON is for graphql-http to judge.
@@ -96,13 +94,28 @@ async function answerOf(
       body = text.length > pieceLength ? await parseJson(text, environmentId) : parseJson(text, environmentId)
       bodyText = text
     }
+    const weight = weightOf(bodyText.length, Array.isArray(body) ? body.length : 1)
+    const waiting = admission.enter(environmentId, weight)
+    if (waiting) await orGone(waiting, response)
+    entered = weight
     return await door.answer(toGraphqlRequest(request, response, { address, asker, body, bodyText }))
   } catch (error) {
     if (!(error instanceof Aborted)) return door.refuse(Problem.from(error), statusOfBody(error))
     log.debug({ err: error, path: '/graphql' }, 'request was aborted')
     return null
   } finally {
-    admission.leave(environmentId, weight)
+    if (entered !== null) admission.leave(environmentId, entered)
+  }
+}
+
+/** Who hangs up waits no more. */
+async function orGone({ entered, giveUp }: Waiting, response: ServerResponse): Promise<void> {
+  const gone = () => giveUp(new Aborted())
+  response.once('close', gone)
+  try {
+    await entered
+  } finally {
+    response.off('close', gone)
   }
 }
 
