@@ -105,10 +105,9 @@ export class CatalogService {
       const current = await repository.readDocument(db, environmentId)
       const plan = await this.#planner.plan(sent, current, { archiveMissing, expectedVersion })
       const changes = plan.changes.map(({ change }) => change)
+      const problems = [...plan.problems, ...checkRevived(plan.changes, await repository.readArchived(db, environmentId, plan.changes))]
       if (expectedVersion !== null && plan.movedTo !== null)
-        throw catalogMoved({ expectedVersion, version: plan.movedTo, outcome: plan.problems.length > 0 ? plan : { changes } })
-      if (plan.problems.length > 0) throw catalogRefused(plan.problems)
-      const problems = checkRevived(plan.changes, await repository.readArchived(db, environmentId, plan.changes))
+        throw catalogMoved({ expectedVersion, version: plan.movedTo, outcome: problems.length > 0 ? { problems } : { changes } })
       if (problems.length > 0) throw catalogRefused(problems)
       if (onlyNew && plan.known !== null) throw onlyNew(plan.known)
       if (dryRun || changes.length === 0) return changes
