@@ -3,24 +3,15 @@ import { atOnceLength, jsonPieces } from '../kernel/json-pieces.js'
 import { jsonLength } from '../kernel/weight.js'
 import type { CatalogDocument } from './document/document.js'
 import { exportCatalog, type WrittenCatalog } from './document/export.js'
-import { type ReadCatalog, readCatalogText } from './document/parse.js'
+import { readCatalogText } from './document/parse.js'
 import { type CatalogPlan, type PlannedChange, type PlanOptions, planCatalog } from './document/plan.js'
 import { textFault } from './document/text-limits.js'
 import { Lane } from './thread/lane.js'
+import { isShort, type SentCatalog } from './thread/messages.js'
 
-/**
- * What a document holds, as JSON or as the bytes that `node:v8` makes of it (YAML knows infinite numbers). A thread that gets an object has it written by who asks,
- * and one that answers an object has it read there, which takes either of them as long as parsing does.
- */
-export type Written = { json: string } | { bytes: Uint8Array }
-
-/** A document that was sent: what it holds when that is short. */
-export type SentCatalog = ReadCatalog | Written
-
-/** Longer ones take more than some milliseconds: YAML some microseconds for each character, what is wrong in JSON not much less. */
+/** Longer ones take more than some milliseconds: YAML takes some microseconds for each character. */
 const longTextLength = 2_000
-const longInputLength = 4_000
-/** The same of the catalog in force, where nothing is wrong: as much of it is compared in some milliseconds, and a thread takes longer to start. */
+/** Of the catalog in force, where nothing is wrong: as much of it is compared in some milliseconds, and a thread takes longer to start. */
 const longCatalogLength = 120_000
 
 /**
@@ -56,9 +47,6 @@ export class CatalogPlanner {
     return { ...head, ...lists }
   }
 }
-
-/** Whether what a document holds is read where it is. */
-export const isShort = (input: unknown): boolean => jsonLength(input, longInputLength) <= longInputLength
 
 const isShortCatalog = (catalog: CatalogDocument): boolean => jsonLength(catalog, longCatalogLength) <= longCatalogLength
 

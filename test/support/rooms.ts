@@ -13,7 +13,7 @@ export const rooms = `
   src/metering/model
   src/notifications/model
   src/changes/model src/changes/wire src/changes
-  src/catalog/model src/catalog/document src/catalog/records src/catalog
+  src/catalog/model src/catalog/document src/catalog/thread src/catalog/records src/catalog
   src/customer/model src/customer/records src/customer
   src/metering/wire src/metering/counting src/metering/retention src/metering/ingestion/batch
   src/metering/ingestion/reports/fast src/metering/ingestion/reports src/metering/ingestion/events/fast src/metering/ingestion/events

@@ -49,7 +49,6 @@ class CatalogWriter {
     private readonly environmentId: string,
     private readonly now: Date,
     private readonly ids: CatalogIds,
-    private readonly updatedAt = new Date(),
   ) {}
 
   async save(changes: readonly PlannedChange[]): Promise<SavedVersion[]> {
@@ -64,18 +63,18 @@ class CatalogWriter {
     const plans = await this.publish('PLAN', definitionsOf('plan', changes))
     await this.saveCoupons(definitionsOf('coupon', changes))
 
-    const { environmentId, updatedAt, now: archivedAt } = this
-    await this.db.$executeRaw(Prisma.sql`UPDATE coupon SET status = 'ARCHIVED', updated_at = ${updatedAt}
+    const { environmentId, now: archivedAt } = this
+    await this.db.$executeRaw(Prisma.sql`UPDATE coupon SET status = 'ARCHIVED', updated_at = ${archivedAt}
       WHERE environment_id = ${environmentId}::uuid AND ref_id = ANY(${archived('coupon')}::text[])`)
     await this.db.$executeRaw(Prisma.sql`UPDATE package SET archived_at = ${archivedAt}
       WHERE environment_id = ${environmentId}::uuid
         AND (kind = 'PLAN' AND ref_id = ANY(${archived('plan')}::text[]) OR kind = 'ADDON' AND ref_id = ANY(${archived('addon')}::text[]))`)
-    await this.db.$executeRaw(Prisma.sql`UPDATE product SET archived_at = ${archivedAt}, updated_at = ${updatedAt}
+    await this.db.$executeRaw(Prisma.sql`UPDATE product SET archived_at = ${archivedAt}, updated_at = ${archivedAt}
       WHERE environment_id = ${environmentId}::uuid AND ref_id = ANY(${archived('product')}::text[])`)
     const features = new Set(archived('feature'))
     // An archived feature keeps its meter: those who hold the feature go on being measured.
     await this.removeMeters(archived('meter').filter((refId) => !features.has(refId)))
-    await this.db.$executeRaw(Prisma.sql`UPDATE feature SET archived_at = ${archivedAt}, updated_at = ${updatedAt}
+    await this.db.$executeRaw(Prisma.sql`UPDATE feature SET archived_at = ${archivedAt}, updated_at = ${archivedAt}
       WHERE environment_id = ${environmentId}::uuid AND ref_id = ANY(${[...features]}::text[])`)
 
     // Products and plans name each other: only now all plans exist.
@@ -93,7 +92,7 @@ class CatalogWriter {
         unitDivide: unitTransformation?.divide ?? null,
         unitRounding: unitTransformation?.round ?? null,
         archivedAt: null,
-        updatedAt: this.updatedAt,
+        updatedAt: this.now,
       },
     }))
     await this.upsert('feature', 'environment_id, ref_id', rows)
@@ -104,7 +103,7 @@ class CatalogWriter {
   private async saveMeters(features: readonly FeatureDefinition[]): Promise<void> {
     const rows = features.map(({ refId, events }) => ({
       identity: { featureId: this.ids.feature.of(refId), createdAt: this.now },
-      content: { ...events!, updatedAt: this.updatedAt },
+      content: { ...events!, updatedAt: this.now },
     }))
     await this.upsert('meter', 'environment_id, feature_id', rows, ', version = meter.version + 1')
   }
@@ -129,7 +128,7 @@ class CatalogWriter {
         usageOnPlanChange: settings.usageOnPlanChange,
         allowsMultipleSubscriptions: settings.multipleSubscriptions,
         archivedAt: null,
-        updatedAt: this.updatedAt,
+        updatedAt: this.now,
       },
     }))
     await this.upsert('product', 'environment_id, ref_id', rows)
@@ -257,7 +256,7 @@ class CatalogWriter {
         ...content,
         couponType: content.percentOff === null ? 'FIXED' : 'PERCENTAGE',
         status: 'ACTIVE',
-        updatedAt: this.updatedAt,
+        updatedAt: this.now,
       },
     }))
     await this.upsert('coupon', 'environment_id, ref_id', rows)

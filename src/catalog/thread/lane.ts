@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import { addPiece, type Lists, type Piece, piecesOf } from './lists.js'
-import type { Answer, Question } from './main.js'
+import type { Answer, Question } from './messages.js'
 
 /** Ten times what a document of the largest size takes that people write. */
 const maxReadMs = 10_000

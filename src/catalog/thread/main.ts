@@ -4,26 +4,9 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { CatalogDocument } from '../document/document.js'
 import { exportCatalog } from '../document/export.js'
 import { type ReadCatalog, readCatalogText } from '../document/parse.js'
-import { type CatalogPlan, type PlanOptions, planCatalog } from '../document/plan.js'
-import { isShort, type SentCatalog } from '../planner.js'
+import { planCatalog } from '../document/plan.js'
 import { addPiece, type Lists, type Piece, piecesOf } from './lists.js'
-
-export interface Question {
-  /** YAML or JSON. */
-  text: string
-  /** What applying it comes to; the lists are those of the catalog in force. */
-  plan: { sent: SentCatalog; options: PlanOptions }
-  /** The lists are those of the document that is to be written. */
-  write: null
-}
-
-export interface Answer {
-  text: SentCatalog
-  /** The list is `changes`. */
-  plan: Omit<CatalogPlan, 'changes'>
-  /** The lists are those that say something. */
-  write: { version: string }
-}
+import { type Answer, isShort, type Question, type SentCatalog } from './messages.js'
 
 type Asked = { [Kind in keyof Question]: { kind: Kind; question: Question[Kind] } }[keyof Question]
 
