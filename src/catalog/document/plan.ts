@@ -36,7 +36,7 @@ export interface PlannedChange {
 
 /** What is to be of that kind, of what changes. */
 export const definitionsOf = <K extends keyof DefinitionOf>(kind: K, changes: readonly PlannedChange[]): DefinitionOf[K][] =>
-  changes.flatMap(({ change, is }) => (change.kind === kind && change.action !== 'archive' && is ? [is as DefinitionOf[K]] : []))
+  changes.flatMap(({ change, is }) => (change.kind === kind && is ? [is as DefinitionOf[K]] : []))
 
 export interface PlanOptions {
   /** What the document leaves out is archived; otherwise it stays. */

@@ -35,11 +35,6 @@ class Ids {
   }
 }
 
-interface Latest {
-  id: string
-  versionNumber: number
-}
-
 interface PackageRow {
   id: string
   refId: string
@@ -51,17 +46,15 @@ interface PackageRow {
 }
 
 class Packages extends Ids {
-  readonly #latest: Map<string, Latest>
+  readonly #latest: Map<string, { id: string | null; versionNumber: number }>
 
   constructor(kind: PackageKind, rows: readonly PackageRow[]) {
     super(kind === 'PLAN' ? 'plan' : 'add-on', Object.fromEntries(rows.map(({ refId, id }) => [refId, id])))
-    this.#latest = new Map(
-      rows.map(({ refId, versionNumber, latestId }) => [refId, { id: latestId ?? '', versionNumber: versionNumber ?? 0 }]),
-    )
+    this.#latest = new Map(rows.map(({ refId, versionNumber, latestId }) => [refId, { id: latestId, versionNumber: versionNumber ?? 0 }]))
   }
 
   /** The version after those that there are; from now on it is the latest. */
-  nextVersion(refId: string): Latest {
+  nextVersion(refId: string): { id: string; versionNumber: number } {
     const next = { id: newId(), versionNumber: (this.#latest.get(refId)?.versionNumber ?? 0) + 1 }
     this.#latest.set(refId, next)
     return next

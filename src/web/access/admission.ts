@@ -21,8 +21,8 @@ export const maxWaitMs = 5_000
 /** Who waits is looked for so often, should nobody leave. */
 const wakeMs = 500
 
-/** Of a call: a small one is 1. `length`: characters of its body; `operations`: of a list of them. */
-export const weightOf = (length: number, operations: number): number => operations + Math.floor(length / lengthOfOne)
+/** Of a call: a small one is 1. `length`: characters of its body; `operations`: of a list of them, which may be empty. */
+export const weightOf = (length: number, operations: number): number => Math.max(1, operations) + Math.floor(length / lengthOfOne)
 const lengthOfOne = 8_192
 
 interface WaitingCall {

@@ -97,7 +97,7 @@ describe('the admission of calls', () => {
   })
 
   it('takes a call of a long body, or a list, for many, and lets one in when nothing else is under way', async () => {
-    expect([weightOf(0, 1), weightOf(8_191, 1), weightOf(100_000, 1), weightOf(100, 25)]).to.deep.equal([1, 1, 13, 25])
+    expect([weightOf(0, 1), weightOf(8_191, 1), weightOf(100_000, 1), weightOf(100, 25), weightOf(2, 0)]).to.deep.equal([1, 1, 13, 25, 1])
     enterMany('loud', 50)
     pass(3_000, 0.5)
     enter('loud', 100)
