@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { effort } from '../../support/effort.js'
 import { at, type Bench, catalog, invoicesOf, openBench, start, storeCalls, units } from './fixture.js'
 
 /** Calls are charged in arrears by the year too, and changes that cost less wait. */
@@ -57,9 +58,10 @@ describe('the preview of the next invoice', () => {
     'a plan in another currency': () => provision('yen', { scheduleStrategy: 'END_OF_BILLING_PERIOD' }),
   }
 
-  for (const [what, wait] of Object.entries(waiting))
+  for (const [place, [what, wait]] of Object.entries(waiting).entries())
+    // Each with one and without, of one of the two periods.
     for (const billingPeriod of ['MONTHLY', 'ANNUALLY'] as const)
-      for (const coupon of [null, 'tenth'])
+      for (const coupon of effort > 1 ? [null, 'tenth'] : [(billingPeriod === 'MONTHLY') === (place % 2 === 0) ? null : 'tenth'])
         it(`names what is then billed, usage included: ${billingPeriod}, ${what} waits${coupon ? ', with a coupon' : ''}`, async () => {
           environmentId = await bench.createEnvironment({ isTest: true, catalog: sold })
           await bench.testClocks.create(environmentId, start)
@@ -70,7 +72,7 @@ describe('the preview of the next invoice', () => {
           await wait()
           const known = new Set((await invoicesOf(bench, environmentId, subscription.id)).map(({ id }) => id))
           const { documents, amountDue, draft } = await bench.estimates.nextInvoice(environmentId, 'b')
-          await bench.testClocks.advance(environmentId, at('2028-04-02T00:00:00'))
+          await bench.testClocks.advance(environmentId, at(billingPeriod === 'MONTHLY' ? '2027-05-02T00:00:00' : '2028-04-02T00:00:00'))
           const later = (await invoicesOf(bench, environmentId, subscription.id)).filter(({ id }) => !known.has(id))
           const made = later.filter(({ createdAt }) => createdAt === later[0]!.createdAt)
           const shown = (invoices: readonly Pick<Made[number], 'currency' | 'total' | 'discount' | 'lines'>[]) =>

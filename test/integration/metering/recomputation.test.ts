@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { RecomputationWorker } from '../../../src/metering/corrections/recomputation.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
 import { silentLogger } from '../../../src/platform/logger.js'
+import { effort } from '../../support/effort.js'
 import {
   count,
   createEnvironment,
@@ -112,7 +113,7 @@ describe('counting anew from raw events', () => {
         for (const featureId of [first, ...features.filter((other) => other !== first)]) await recompute(featureId, customerId)
         expect(await stored(customerId)).to.deep.equal(incremented)
       }),
-      { numRuns: 15 },
+      { numRuns: 5 * effort },
     )
   })
 

@@ -13,7 +13,7 @@ import { type MeteringBench, openMeteringBench } from '../metering/fixture.js'
 
 const script = fileURLToPath(new URL('../../../workers/subscription-transitions.js', import.meta.url))
 /** How many workers are killed, each at another message; each costs the start of a process. KILLS=all: between any two. */
-const kills = process.env.KILLS === 'all' ? Number.POSITIVE_INFINITY : Number(process.env.KILLS ?? 8)
+const kills = process.env.KILLS === 'all' ? Number.POSITIVE_INFINITY : Number(process.env.KILLS ?? 4)
 
 const catalog = `
 features:
@@ -70,7 +70,7 @@ describe('a transitions worker that is killed', function () {
     expect(await bench.close()).to.deep.equal([])
   })
 
-  it('between any two messages leaves everything to be done or everything done, and eight others finish', async () => {
+  it('between any two messages leaves everything to be done or everything done, and four others finish', async () => {
     // given the number of messages that undisturbed work takes
     const undisturbed = await startWorker(null)
     const first = await dueCustomer('undisturbed')
@@ -108,7 +108,7 @@ describe('a transitions worker that is killed', function () {
     // and workers that nobody wakes find what is left, and each thing is done by one of them
     const others = await Promise.all(Array.from({ length: 12 }, (_, n) => dueCustomer(`other-${n}`)))
     const left = [...killed, ...others]
-    const sweeping = await Promise.all(Array.from({ length: 8 }, () => startWorker(null, { SWEEP_INTERVAL_MS: '100' })))
+    const sweeping = await Promise.all(Array.from({ length: 4 }, () => startWorker(null, { SWEEP_INTERVAL_MS: '100' })))
     await eventually('the rest to be done', () => isDone(...left), 60_000)
     await Promise.all(sweeping.map(stop))
     for (const [index, customerId] of left.entries())

@@ -11,7 +11,7 @@ const begin = Date.UTC(2044, 0, 1)
 /** After the last step. */
 const restMs = 40 * 24 * hour
 /** Fewer in a run of all tests; MODEL_RUNS=1000 for the whole of it. */
-const runs = Number(process.env.MODEL_RUNS ?? 12)
+const runs = Number(process.env.MODEL_RUNS ?? 6)
 /** The few of a run of all tests are the same each time: what is found by chance belongs to who looks for it, with MODEL_RUNS. */
 const chosenSeed = process.env.MODEL_RUNS ? undefined : -1693720381
 /** What a run that failed is started again with; MODEL_SHRINK=1 looks for a smaller one. */

@@ -11,6 +11,7 @@ import {
   isNonNullType,
 } from 'graphql'
 import { createSchema } from '../../../../../src/web/graphql/schema.js'
+import { thirdOf } from '../../../../support/effort.js'
 import { type FrontDoor, type GraphqlBody, openFrontDoor, post } from '../../front-door.js'
 
 const schema = createSchema()
@@ -112,7 +113,7 @@ const toJson = (value: unknown, odd: unknown): string => {
   return JSON.stringify(value).replace(`"${mark}"`, () => (isWritten ? (odd as { json: string }).json : JSON.stringify(odd)))
 }
 
-/** Every field of every input, once, in a place where it can be sent, with each odd value of its type. */
+/** Every field of every input, once, in a place where it can be sent, with a third of the odd values of its type; each value in a third of the fields. */
 function questions(): Question[] {
   const asked: Question[] = []
   const seen = new Set<string>()
@@ -132,7 +133,7 @@ function questions(): Question[] {
         ? ['text', []]
         : isEnumType(named)
           ? ['constructor', named.getValues().at(-1)!.name]
-          : odd[named.name]!)
+          : thirdOf(odd[named.name]!, seen.size))
         asked.push({ query, variables: `{"v": ${toJson(inList(mark), value)}}` })
       if (isListed(type)) asked.push({ query, variables: toJson({ v: send([]) }, null) })
       if (!isInputObjectType(named)) return
@@ -167,7 +168,7 @@ describe('odd values', () => {
   it('in whichever field are never a fault of ours', async function () {
     this.timeout(180_000)
     const asked = questions()
-    expect(asked.length).to.be.above(2_000)
+    expect(asked.length).to.be.above(700)
     const faults: string[] = []
     for (let at = 0; at < asked.length; at += maxAtOnce) {
       const some = asked.slice(at, at + maxAtOnce)
