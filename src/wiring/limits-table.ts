@@ -3,6 +3,13 @@ import { maxCatalogInForce, maxEntitlements, maxPrices } from '../catalog/docume
 import { lookupsPerSecond } from '../environment/key-lookups.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import { maxDimensionBytesPerCall, maxItemsPerCall } from '../metering/model/report.js'
+import {
+  arrivalTimeoutMs,
+  largestRequestBytes,
+  mostArrivingBytes,
+  mostArrivingBytesOfConnection,
+  mostConnections,
+} from '../sidecar/grpc/arrivals.js'
 import { freshReadsAtATime } from '../updates/held/fresh-reads.js'
 import { maxWaitingCalls } from '../web/access/admission.js'
 import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions, strongReadCost } from '../web/access/rate-limits.js'
@@ -35,6 +42,7 @@ const door = 'unit/web/graphql/door'
 const http = 'integration/web/http/http.test.ts'
 const defence = 'integration/web/http/defence.test.ts'
 const live = 'integration/web/live/bounds.test.ts'
+const arrivals = 'contract/grpc/arrivals.test.ts'
 const operations = 'unit/web/graphql/operations'
 const freshness = 'integration/web/graphql/entitlement/freshness.test.ts'
 const doorLimits = 'integration/web/graphql/door/limits.test.ts'
@@ -208,6 +216,21 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
     row('cost of all subscriptions of a customer', count(maxCustomerCost), refused, [
       live,
       'add up what a customer listens to on all its sockets, and give it back',
+    ]),
+    row('connections of a sidecar, for gRPC', count(mostConnections), 'closed', [arrivals, 'come over so many connections, and no more']),
+    row('request of a sidecar', bytes(largestRequestBytes), '`RESOURCE_EXHAUSTED`', [
+      'contract/grpc/bounds.test.ts',
+      'refuse a request that is too large',
+    ]),
+    row(
+      'gRPC requests that are arriving',
+      `${bytes(mostArrivingBytesOfConnection)} of a connection, ${bytes(mostArrivingBytes)} of all`,
+      'ended: `RESOURCE_EXHAUSTED`',
+      [arrivals, 'take no more memory than the share of their connection, and nothing from others'],
+    ),
+    row('time for a gRPC request to arrive', `${count(arrivalTimeoutMs)} ms`, 'ended: `CANCELLED`', [
+      arrivals,
+      'are ended after a while, but for what is a conversation',
     ]),
     row('entitlements of a plan or add-on, and prices', `${count(maxEntitlements)} and ${count(maxPrices)}`, refused, [
       'unit/catalog/document/parse.refused.test.ts',

@@ -1,14 +1,14 @@
 import { rm, stat } from 'node:fs/promises'
+import type { Http2Server } from 'node:http2'
 import { connect } from 'node:net'
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
 import { listenError, StartError } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
+import { Arrivals, largestRequestBytes } from './arrivals.js'
 import { serviceName, serviceNamed } from './proto.js'
 import { addReflection } from './reflection-service.js'
 
-/** A batch of 1,000 events with their dimensions has some hundred KiB; the API takes 5 MiB of JSON. */
-const largestRequestBytes = 4 * 1024 * 1024
 /**
  * Of one connection at a time: each may hold a request that has not arrived whole, and all that are taken back at once cost some hundred microseconds each.
  * Clients wait for the end of another call.
@@ -36,6 +36,17 @@ function boundResets(server: Server): void {
   Object.assign(commonServerOptions, { streamResetBurst: mostStreams, streamResetRate: mostStreams })
 }
 
+/** grpc-js makes a server for each address, and has no option for what `Arrivals` bounds. */
+function boundArrivals(server: Server, arrivals: Arrivals): void {
+  const making = server as unknown as { createHttp2Server: (credentials: ServerCredentials) => Http2Server }
+  const { createHttp2Server } = making
+  making.createHttp2Server = (credentials) => {
+    const made = createHttp2Server.call(server, credentials)
+    arrivals.watch(made)
+    return made
+  }
+}
+
 interface GrpcServerOptions {
   handlers: UntypedServiceImplementation
   host: string
@@ -49,6 +60,8 @@ interface GrpcServerOptions {
   readiness: { isReady: boolean; onChange(listener: () => void): void } | null
   /** Time for calls in flight to end when the server stops. */
   drainMs: number
+  /** For a request to arrive whole. */
+  arrivalTimeoutMs?: number
 }
 
 /**
@@ -61,6 +74,8 @@ export async function serveGrpc(life: Life, options: GrpcServerOptions): Promise
   setLogVerbosity(logVerbosity.NONE)
   const server = new Server(serverOptions)
   boundResets(server)
+  const arrivals = new Arrivals({ metrics: life.metrics, timeoutMs: options.arrivalTimeoutMs })
+  boundArrivals(server, arrivals)
   const names = [serviceName, ...aliases]
   for (const name of names) server.addService(serviceNamed(name), handlers)
   const statusNow = () => ((readiness?.isReady ?? true) && !life.signal.aborted ? 'SERVING' : 'NOT_SERVING')
@@ -73,6 +88,7 @@ export async function serveGrpc(life: Life, options: GrpcServerOptions): Promise
   addReflection(server)
 
   life.onStop('gRPC server', async () => {
+    arrivals.stop()
     tellHealth()
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => {
