@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { recordCatalogChange } from '../changes/access.js'
 import { recordEvents } from '../changes/events.js'
 import type { PublishedPackage } from '../changes/model/change.js'
@@ -12,6 +11,7 @@ import type { CatalogChange } from './document/difference.js'
 import type { CatalogDocument, ProductSettings } from './document/document.js'
 import type { WrittenCatalog } from './document/export.js'
 import { catalogMoved, catalogRefused, checkRevived } from './document/refusal.js'
+import { keptByRows, rowsOf } from './kept-by-rows.js'
 import type { CatalogFeature, Feature } from './model/feature.js'
 import type { PackageKind, PackageVersion } from './model/package.js'
 import type { ProductRules } from './model/product.js'
@@ -55,9 +55,6 @@ interface CatalogServiceOptions {
   nudge: (environmentId: string) => void
 }
 
-// A version with 20 entitlements and some prices takes about 10 KB.
-const maxCachedVersions = 2_000
-
 /** Documents of one environment. */
 const maxApplying = 20
 const tooManyApplied = () =>
@@ -77,11 +74,11 @@ export class CatalogService {
   readonly #planner = new CatalogPlanner()
   readonly #applying = new Lines(maxApplying, tooManyApplied)
   /** Published versions never change, so they are never stale. */
-  readonly #versions = new LRUCache<string, FrozenVersion>({ max: maxCachedVersions })
+  readonly #versions = keptByRows<FrozenVersion>(rowsOf)
   /** The version of the catalog that a transaction sees. */
   readonly #readsAt = new WeakMap<Db, string>()
   /** By the version of the catalog. */
-  readonly #answers = new LRUCache<string, { answer: unknown }>({ max: maxCachedVersions })
+  readonly #answers = keptByRows<{ answer: unknown; rows: number }>(({ rows }) => rows)
 
   constructor({ prisma, clock, startMigrations, nudge }: CatalogServiceOptions) {
     this.#prisma = prisma
@@ -180,10 +177,11 @@ export class CatalogService {
 
   /** What a new subscription gets. Null: there is no such plan or add-on, or it is archived. */
   latestVersion(db: Db, environmentId: string, kind: PackageKind, refId: string): Promise<PackageVersion | null> {
-    return this.#onceAt(db, `latest:${kind}:${refId}`, async () => {
+    const read = async () => {
       const id = await repository.findLatestVersionId(db, environmentId, kind, refId)
       return id === null ? null : this.#version(db, environmentId, id)
-    })
+    }
+    return this.#onceAt(db, `latest:${kind}:${refId}`, read, rowsOf)
   }
 
   /** The version of a package that was the latest at an instant; at one in the future, or at null, the latest of now. Null: the package has none. */
@@ -194,10 +192,11 @@ export class CatalogService {
 
   /** All features by refId, archived ones too. */
   features(db: Db, environmentId: string): Promise<ReadonlyMap<string, CatalogFeature>> {
-    return this.#onceAt(db, 'features', async () => {
+    const read = async () => {
       const features = await repository.allFeatures(db, environmentId)
       return new Map(features.map((feature) => [feature.refId, feature]))
-    })
+    }
+    return this.#onceAt(db, 'features', read, ({ size }) => size)
   }
 
   /** Our id of a coupon that may be given to somebody. Null: there is none of that name, or it is archived. */
@@ -210,7 +209,8 @@ export class CatalogService {
    * is archived included. `productId` comes from a record that refers to the product, so it exists.
    */
   productRules(db: Db, environmentId: string, productId: string): Promise<ProductRules> {
-    return this.#onceAt(db, `rules:${productId}`, () => this.#productRules(db, environmentId, productId))
+    const read = () => this.#productRules(db, environmentId, productId)
+    return this.#onceAt(db, `rules:${productId}`, read, ({ downgradePlan }) => rowsOf(downgradePlan))
   }
 
   async #productRules(db: Db, environmentId: string, productId: string): Promise<ProductRules> {
@@ -222,7 +222,8 @@ export class CatalogService {
 
   /** The oldest product that is not archived. Null: there is none. */
   defaultProduct(db: Db, environmentId: string): Promise<DefaultProduct | null> {
-    return this.#onceAt(db, 'default', () => this.#defaultProduct(db, environmentId))
+    const read = () => this.#defaultProduct(db, environmentId)
+    return this.#onceAt(db, 'default', read, (product) => rowsOf(product?.plan ?? null))
   }
 
   async #defaultProduct(db: Db, environmentId: string): Promise<DefaultProduct | null> {
@@ -233,14 +234,14 @@ export class CatalogService {
   }
 
   /** What is answered must not be changed by anybody: the next one gets it too. */
-  async #onceAt<T>(db: Db, question: string, read: () => Promise<T>): Promise<T> {
+  async #onceAt<T>(db: Db, question: string, read: () => Promise<T>, rows: (answer: T) => number): Promise<T> {
     const at = this.#readsAt.get(db)
     if (at === undefined) return read()
     const key = `${at}:${question}`
     const known = this.#answers.get(key)
     if (known) return known.answer as T
     const answer = await read()
-    this.#answers.set(key, { answer })
+    this.#answers.set(key, { answer, rows: rows(answer) })
     return answer
   }
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { validate as isUuid } from 'uuid'
 import type { Clock, EpochMs } from '../kernel/clock.js'
-import { checkRefId, newId } from '../kernel/id.js'
+import { checkRefId, identifierFault, newId } from '../kernel/id.js'
 import { invalidInput } from '../kernel/problem.js'
 import { type Db, type PrismaClient } from '../platform/postgres.js'
 import { inTransaction } from '../platform/transaction.js'
@@ -254,7 +254,8 @@ export class EnvironmentService implements EnvironmentTime {
     const secrets = await this.#secrets.get(environmentId, () => repository.findSigningSecrets(this.#prisma, environmentId))
     const previous = secrets?.previous && secrets.previous.expiresAt > this.#clock.now() ? [secrets.previous.secret] : []
     const customerId = secrets && verifyToken(header, [secrets.current, ...previous])
-    if (!customerId) throw unauthenticated('customer key')
+    // It is remembered for each customer what it asked for: not under names that no customer can have.
+    if (!customerId || identifierFault(customerId) !== null) throw unauthenticated('customer key')
     return customerId
   }
 

@@ -55,6 +55,8 @@ export class Binding {
     readonly holder: Holder,
     readonly customerId: string,
     held: HeldSeries,
+    /** Told how many series it is entitled to whenever that is decided anew. */
+    private readonly onDecided: (binding: Binding, series: number) => void,
   ) {
     this.resourceId = held.resource?.id ?? null
     this.accessVersion = held.accessVersion
@@ -81,6 +83,7 @@ export class Binding {
       tracked: new Map(),
       budgeted: new Map(),
     }
+    this.onDecided(this, entitled.length)
     return this.#decision
   }
 
@@ -111,11 +114,13 @@ export function periodAt({ series, entitled, periods }: TrackedSeries, at: Epoch
   return period
 }
 
-/** Some kilobytes each. */
-const maxBindings = 50_000
+/** How many series all of them may be entitled to: some 300 bytes each. Whoever makes the catalog decides how many a customer has. */
+const maxSeries = 1_000_000
+/** What a binding takes beside them. */
+const seriesOfOne = 10
 
 export class Bindings {
-  readonly #cache = new LRUCache<string, Binding>({ max: maxBindings })
+  readonly #cache = new LRUCache<string, { binding: Binding }>({ maxSize: maxSeries })
 
   constructor(private readonly loadHeld: LoadHeldSeries) {}
 
@@ -127,15 +132,18 @@ export class Bindings {
     const found = new Map<string, Binding | Problem>()
     const missing: Holder[] = []
     for (const holder of new Map(holders.map((holder) => [holderKey(holder), holder])).values()) {
-      const cached = this.#cache.get(environmentId + holderKey(holder))
+      const cached = this.#cache.get(environmentId + holderKey(holder))?.binding
       if (cached) found.set(holderKey(holder), cached)
       else missing.push(holder)
     }
     if (missing.length === 0) return found
     for (const [index, held] of (await this.loadHeld(environmentId, missing)).entries()) {
       const holder = missing[index]!
-      const binding = bindingOf(holder, held)
-      if (binding instanceof Binding) this.#cache.set(environmentId + holderKey(holder), binding)
+      const key = environmentId + holderKey(holder)
+      const binding = bindingOf(holder, held, (decided, series) => {
+        if (this.#cache.peek(key)?.binding === decided) this.#cache.set(key, { binding: decided }, { size: seriesOfOne + series })
+      })
+      if (binding instanceof Binding) this.#cache.set(key, { binding }, { size: seriesOfOne })
       found.set(holderKey(holder), binding)
     }
     return found
@@ -143,7 +151,7 @@ export class Bindings {
 
   /** The binding of the holder if it is at hand; it may be outdated. */
   cached(environmentId: string, holder: Holder): Binding | undefined {
-    return this.#cache.get(environmentId + holderKey(holder))
+    return this.#cache.get(environmentId + holderKey(holder))?.binding
   }
 
   /** The database may have lost counters that are known here. */
@@ -157,10 +165,10 @@ export class Bindings {
   }
 }
 
-function bindingOf(holder: Holder, held: HeldSeries): Binding | Problem {
+function bindingOf(holder: Holder, held: HeldSeries, onDecided: (binding: Binding, series: number) => void): Binding | Problem {
   const { customer } = held
   if (!customer) return customerNotFound(holder.customerId)
   if (customer.isArchived) return customerArchived(holder.customerId)
   if (holder.resourceId !== null && !held.resource) return customerResourceNotFound(holder.customerId, holder.resourceId)
-  return new Binding(holder, customer.id, held)
+  return new Binding(holder, customer.id, held, onDecided)
 }

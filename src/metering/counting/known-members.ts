@@ -2,8 +2,15 @@ import { LRUCache } from 'lru-cache'
 import type { Share } from '../model/aggregate.js'
 import type { TrackedPeriod } from './bindings.js'
 
-/** Of all counters together: about 80 bytes each. */
-const maxMembers = 1_000_000
+/** Of all counters together. */
+const maxBytes = 80 * 1024 * 1024
+/** Of a member beside its text, whose length is for who sends it to choose. */
+const bytesOfMember = 72
+
+interface Kept {
+  members: Set<Share>
+  bytes: number
+}
 
 /**
  * Members of UNIQUE counters that are committed, so that one that comes again costs nothing. It may have forgotten some; it must never know one that is
@@ -11,20 +18,30 @@ const maxMembers = 1_000_000
  * with the binding.
  */
 export class KnownMembers {
-  readonly #sets = new LRUCache<TrackedPeriod, Set<Share>>({ maxSize: maxMembers, maxEntrySize: maxMembers })
+  readonly #kept = new LRUCache<TrackedPeriod, Kept>({ maxSize: maxBytes })
 
   of(period: TrackedPeriod): ReadonlySet<Share> {
-    return this.#sets.get(period) ?? none
+    return this.#kept.get(period)?.members ?? none
   }
 
   add(period: TrackedPeriod, members: Iterable<Share>): void {
-    const set = this.#sets.get(period) ?? new Set()
-    for (const member of members) set.add(member)
-    this.#sets.set(period, set, { size: set.size + 1 })
+    const { members: known, bytes: before } = this.#kept.get(period) ?? { members: new Set(), bytes: bytesOfMember }
+    let bytes = before
+    for (const member of members) {
+      if (known.has(member)) continue
+      known.add(member)
+      bytes += bytesOfMember + member.length
+    }
+    // What is the same object would keep its size.
+    this.#kept.set(period, { members: known, bytes }, { size: bytes })
   }
 
   forget(period: TrackedPeriod): void {
-    this.#sets.delete(period)
+    this.#kept.delete(period)
+  }
+
+  get bytes(): number {
+    return this.#kept.calculatedSize
   }
 }
 

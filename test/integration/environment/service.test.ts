@@ -212,4 +212,11 @@ describe('environments and keys', () => {
       await reasonOf(environments.verifyCustomerToken('00000000-0000-7000-8000-000000000000', makeToken('c', signingSecret))),
     ).to.equal('UNAUTHENTICATED')
   })
+
+  it('takes no signed name that no customer can have', async () => {
+    const { environment, signingSecret } = await environments.create({ refId: `${refId}-long` })
+    const verify = (customerId: string) => reasonOf(environments.verifyCustomerToken(environment.id, makeToken(customerId, signingSecret)))
+    expect(await environments.verifyCustomerToken(environment.id, makeToken('c'.repeat(255), signingSecret))).to.have.length(255)
+    for (const customerId of ['c'.repeat(256), 'a\u0001']) expect(await verify(customerId)).to.equal('UNAUTHENTICATED')
+  })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Bindings } from '../../../../src/metering/counting/bindings.js'
+import { type Binding, Bindings } from '../../../../src/metering/counting/bindings.js'
 import type { HeldSeries } from '../../../../src/metering/counting/held-series.js'
 
 describe('bindings that are remembered', () => {
@@ -25,5 +25,19 @@ describe('bindings that are remembered', () => {
     expect(bindings.cached('environment', holder)).to.equal(undefined)
     expect(await load()).to.not.equal(first)
     expect(loads).to.equal(2)
+  })
+
+  it('are fewer of customers who are entitled to much', async function () {
+    this.timeout(30_000)
+    const entitled = Array.from({ length: 20_000 }, (_, n) => ({ feature: { id: `${n}` } }))
+    const bindings = new Bindings(async (_environmentId, holders) =>
+      holders.map(() => ({ ...held, decideAt: () => ({ until: Number.POSITIVE_INFINITY, entitled }) }) as unknown as HeldSeries),
+    )
+    const holders = Array.from({ length: 100 }, (_, n) => ({ customerId: `customer-${n}`, resourceId: null }))
+    for (const holder of holders)
+      for (const binding of (await bindings.load('environment', [holder])).values()) (binding as Binding).decisionAt(1)
+    const isKept = holders.map((holder) => bindings.cached('environment', holder) !== undefined)
+    expect(isKept.filter(Boolean)).to.have.length(49)
+    expect([isKept[0], isKept[99]]).to.deep.equal([false, true])
   })
 })
