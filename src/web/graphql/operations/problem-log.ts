@@ -10,6 +10,8 @@ export function logProblem(log: Logger, what: string, problem: Problem, facts: o
   const line = { ...facts, code: codeOf(problem) }
   if (problem.code === 'INTERNAL') log.error({ ...line, err: problem.cause }, `${what} failed`)
   else if (problem.code === 'CANCELLED') log.debug(line, `${what} was given up: nobody waits for it`)
+  // Callers make as many of these lines as they like.
+  else if (problem.reason === 'RATE_LIMIT_EXCEEDED') log.info({ ...line, reason: problem.reason }, `${what} refused`)
   else if (problem.isRetryable) log.warn({ ...line, err: problem }, `${what} could not be done now`)
   else log.info({ ...line, reason: problem.reason }, `${what} refused`)
 }
