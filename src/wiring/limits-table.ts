@@ -1,6 +1,7 @@
 /** The limits of the platform, as its docs show them: made of what is in force, and each with the test that goes beyond it. */
 import { maxCatalogInForce, maxEntitlements, maxPrices } from '../catalog/document/text-limits.js'
 import { lookupsPerSecond } from '../environment/key-lookups.js'
+import { maxIdentifierLength } from '../kernel/id.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import { maxDimensionBytesPerCall, maxItemsPerCall } from '../metering/model/report.js'
 import {
@@ -15,8 +16,18 @@ import { maxWaitingCalls } from '../web/access/admission.js'
 import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions, strongReadCost } from '../web/access/rate-limits.js'
 import { maxBatch } from '../web/graphql/door/door.js'
 import { largeAnswersAtATime } from '../web/graphql/door/execution.js'
-import { maxAliases, maxCost, maxDepth, maxFragments, maxNesting, maxRepeats, maxTokens } from '../web/graphql/door/limits.js'
-import { maxListItems, maxObjects } from '../web/graphql/schema/bounds.js'
+import {
+  maxAliases,
+  maxCharacters,
+  maxCost,
+  maxDepth,
+  maxFragments,
+  maxNesting,
+  maxRepeats,
+  maxTokens,
+} from '../web/graphql/door/limits.js'
+import { maxAnswerBytes } from '../web/graphql/operations/answer-text.js'
+import { maxJsonDepth as maxDepthOfField, maxJsonBytes, maxListItems, maxObjects } from '../web/graphql/schema/bounds.js'
 import { bodyTimeoutMs, maxBodyBytes, maxHeldBytes, maxHeldBytesPerCustomer, maxHeldBytesPerKey } from '../web/http/body.js'
 import { type ConnectionLimits, writeTimeoutMs } from '../web/http/connections.js'
 import { maxJsonDepth, maxJsonTextBytes, maxJsonValues } from '../web/http/json-shape.js'
@@ -139,6 +150,10 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       `${door}/documents.test.ts`,
       'cost little to refuse when one field is repeated as often as tokens allow',
     ]),
+    row('characters of a document, of one of its names', `${count(maxCharacters)}, ${count(maxIdentifierLength)}`, refused, [
+      `${door}/documents.test.ts`,
+      'have a bounded length, in characters, lines and names, which errors would quote',
+    ]),
     row('depth of a document', count(maxDepth), refused, [`${door}/documents.test.ts`, 'have a bounded depth']),
     row('brackets of a document within each other', count(maxNesting), refused, [
       `${door}/documents.test.ts`,
@@ -150,6 +165,18 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
     row('fields that an answer may have', count(maxCost), refused, [
       `${door}/limits.test.ts`,
       'grows with each list inside a list, beyond what is answered',
+    ]),
+    row('an answer', bytes(maxAnswerBytes), refused.replace(' before anything is done', '; what a mutation changed stays changed'), [
+      'integration/web/graphql/door/answer-room.test.ts',
+      'is refused beyond, with what to do',
+    ]),
+    row('an identifier', `${count(maxIdentifierLength)} characters`, refused, [
+      `${operations}/document-bounds.test.ts`,
+      'count the characters of identifiers, and take none for control',
+    ]),
+    row('metadata and other JSON of a field', `${bytes(maxJsonBytes)}, ${count(maxDepthOfField)} levels`, refused, [
+      `${operations}/document-bounds.test.ts`,
+      'hold of every JSON, in bytes, depth and what stands in it',
     ]),
     row('items of a list among variables', count(maxListItems), refused, [doorLimits, 'bound the lists of variables']),
     row(

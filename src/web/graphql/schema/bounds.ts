@@ -30,7 +30,7 @@ export const maxObjects = { query: 600, mutation: 10_000, subscription: 600 }
 /** Of what was no text, or is in no field: the longest that an error shall quote. */
 export const maxStrayBytes = 4_000
 
-const maxJsonBytes = 64 * 1024
+export const maxJsonBytes = 64 * 1024
 export const maxJsonDepth = 32
 const maxEventBytes = 1_000_000
 
