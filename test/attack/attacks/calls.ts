@@ -101,6 +101,30 @@ const openStreams: Attack = {
   },
 }
 
+const halfRequests: Attack = {
+  name: 'grpc-half-requests',
+  about: 'a caller of the sidecar: half of a request of 3 MB on each of 100 streams of four connections',
+  against: 'sidecar',
+  run: async (attacker) => {
+    const half = Buffer.alloc(1.5 * 1024 * 1024)
+    half.writeUInt32BE(2 * half.length, 1)
+    for (let connection = 0; connection < 4; connection++) {
+      const session = connect(attacker, attacker.address(connection))
+      for (let n = 0; n < 100 && !attacker.signal.aborted; n++) {
+        attacker.tried += 1
+        const stream = session.request(headers)
+        stream.on('error', () => undefined)
+        stream.on('close', () => {
+          if (!attacker.signal.aborted) attacker.refused += 1
+        })
+        stream.write(half)
+        if (n % 10 === 9) await attacker.pause(10)
+      }
+    }
+    await attacker.wait()
+  },
+}
+
 const resets: Attack = {
   name: 'grpc-resets',
   about: 'a caller of the sidecar: calls that are taken back at once',
@@ -122,4 +146,4 @@ const resets: Attack = {
   },
 }
 
-export const callAttacks: readonly Attack[] = [largeMessages, brokenText, unknownCustomers, openStreams, resets]
+export const callAttacks: readonly Attack[] = [largeMessages, brokenText, unknownCustomers, openStreams, halfRequests, resets]

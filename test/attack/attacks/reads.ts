@@ -1,5 +1,6 @@
 /** What an end user asks, with a client key and its own token, and what a server key of one tenant asks. */
 import type { Attack } from '../attack.js'
+import type { Attacker } from '../attacker/attacker.js'
 import { headOf, open } from '../attacker/http.js'
 
 const entitlementQuery =
@@ -248,7 +249,93 @@ const edgeCustomers: Attack = {
     }),
 }
 
+/** A catalog in which each of a hundred plans takes over what the one before gives, and adds to it. */
+const chained = (plans: number) => ({
+  features: Array.from({ length: 200 }, (_, n) => ({ refId: `chained-${n}`, type: 'NUMBER', meter: 'Fluctuating' })),
+  products: [{ refId: 'chained' }],
+  plans: Array.from({ length: plans }, (_, n) => ({
+    refId: `chained-${n}`,
+    product: 'chained',
+    ...(n === 0 ? {} : { basePlan: `chained-${n - 1}` }),
+    entitlements: Array.from({ length: 10 }, (_, k) => ({ feature: `chained-${(n * 10 + k) % 200}`, limit: n + 1 })),
+  })),
+})
+
+const apply = (attacker: Attacker, input: object) =>
+  attacker.graphql({ query: 'mutation ($input: JSON!) { applyCatalog(input: $input) { refId } }', variables: { input } })
+
+const longChains: Attack = {
+  name: 'long-chains',
+  about: 'a server key: plans that each take over another one, as many as are taken, and documents about all of them',
+  run: async (attacker) => {
+    for (const plans of [100, 30]) await apply(attacker, chained(plans))
+    await attacker.repeat(4, (n, caller) => attacker.graphql({ query: heavyQuery(n) }, { address: attacker.address(caller) }))
+  },
+}
+
+/** Of sixty plans with a hundred entitlements each. */
+async function sellMuch(attacker: Attacker): Promise<void> {
+  const features = Array.from({ length: 100 }, (_, n) => ({ refId: `much-${n}`, type: 'NUMBER', meter: 'Fluctuating' }))
+  const plans = Array.from({ length: 60 }, (_, n) => ({
+    refId: `much-${n}`,
+    product: 'much',
+    entitlements: features.map(({ refId }) => ({ feature: refId, limit: n })),
+  }))
+  await apply(attacker, { features, products: [{ refId: 'much' }], plans })
+}
+
+const paywalls: Attack = {
+  name: 'paywalls',
+  about: 'a client key without a token: a paywall of sixty plans with a hundred entitlements, under seventy aliases',
+  run: async (attacker) => {
+    await sellMuch(attacker)
+    const aliases = Array.from({ length: 70 }, (_, n) => `a${n}: usageLimit`).join(' ')
+    const query = `query ($input: GetPaywallInput!) { paywall(input: $input) { plans { entitlements { ${aliases} } } } }`
+    const headers = { 'x-api-key': attacker.target.clientKey }
+    await attacker.repeat(4, (_, caller) =>
+      attacker.graphql({ query, variables: { input: { productId: 'much' } } }, { address: attacker.address(caller), headers }),
+    )
+  },
+}
+
+const edgePaywalls: Attack = {
+  name: 'edge-paywalls',
+  about: 'a client key without a token: the page of a paywall of sixty plans with a hundred entitlements, as fast as it can',
+  run: async (attacker) => {
+    await sellMuch(attacker)
+    const headers = { 'x-api-key': attacker.target.clientKey }
+    await attacker.repeat(8, (_, caller) =>
+      attacker.call({ address: attacker.address(caller), method: 'GET', path: '/v1/p/much/paywall.json', headers }),
+    )
+  },
+}
+
+const docsPages: Attack = {
+  name: 'docs-pages',
+  about: 'no key: pages of the docs as fast as eight callers can, and 400 connections that ask for ten of them and read none',
+  run: async (attacker) => {
+    const pages = ['index', 'graphql-api', 'sidecar', 'operations'].map((name) => `/docs/${name}`)
+    for (let n = 0; n < 400 && !attacker.signal.aborted; n++) {
+      const socket = open(new URL(attacker.target.webUrl), attacker.address(8 + (n % 4)))
+      attacker.tried += 1
+      socket.on('close', () => {
+        if (!attacker.signal.aborted) attacker.refused += 1
+      })
+      socket.pause()
+      for (let k = 0; k < 10; k++) socket.write(`GET ${pages[k % pages.length]} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
+      if (n % 20 === 19) await attacker.pause(10)
+    }
+    await attacker.repeat(8, (n, caller) =>
+      attacker.call({ address: attacker.address(caller), method: 'GET', path: pages[n % pages.length]!, headers: {} }),
+    )
+  },
+}
+
 export const readAttacks: readonly Attack[] = [
+  longChains,
+  paywalls,
+  edgePaywalls,
+  docsPages,
   longResourceIds,
   unknownResources,
   unknownCustomers,

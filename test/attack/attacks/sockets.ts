@@ -113,6 +113,30 @@ const subscriptions = (aliases: number): Attack => ({
   },
 })
 
+const longIds: Attack = {
+  name: 'long-subscription-ids',
+  about: 'an end user: 50 subscriptions on each of ten sockets, whose ids have 60 kB, and changes',
+  run: async (attacker) => {
+    for (const socket of await enterAll(attacker, 10)) {
+      for (let n = 0; n < 50; n++) {
+        attacker.tried += 1
+        socket.send(subscribe(`${n}-`.padEnd(60_000, 'i'), 'subscription { entitlementsUpdated { customerId } }'))
+      }
+    }
+    await change(attacker, 200)
+  },
+}
+
+const newSockets: Attack = {
+  name: 'new-sockets',
+  about: 'an end user: sockets that are opened, let in and closed as fast as eight callers can',
+  run: (attacker) =>
+    attacker.repeat(8, async (_, caller) => {
+      const socket = await enter(attacker, attacker.address(caller), attacker.asEndUser())
+      socket?.terminate()
+    }),
+}
+
 const messageFlood: Attack = {
   name: 'message-flood',
   about: 'an end user: subscribes and completes as fast as it can, on four sockets',
@@ -157,6 +181,8 @@ export const socketAttacks: readonly Attack[] = [
   manySockets,
   subscriptions(2_500),
   subscriptions(95),
+  longIds,
+  newSockets,
   messageFlood,
   protocolPings,
 ]
