@@ -3,6 +3,7 @@ import { maxCatalogInForce, maxEntitlements, maxPrices } from '../catalog/docume
 import { lookupsPerSecond } from '../environment/key-lookups.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import { maxDimensionBytesPerCall, maxItemsPerCall } from '../metering/model/report.js'
+import { headLimits, maxHealthConnections } from '../platform/health.js'
 import { freshReadsAtATime } from '../updates/held/fresh-reads.js'
 import { maxWaitingCalls } from '../web/access/admission.js'
 import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions, strongReadCost } from '../web/access/rate-limits.js'
@@ -34,6 +35,7 @@ const slowedDown = 'refused (`RateLimitExceeded`) with the time to wait'
 const door = 'unit/web/graphql/door'
 const http = 'integration/web/http/http.test.ts'
 const defence = 'integration/web/http/defence.test.ts'
+const health = 'integration/platform/health.test.ts'
 const live = 'integration/web/live/bounds.test.ts'
 const operations = 'unit/web/graphql/operations'
 const freshness = 'integration/web/graphql/entitlement/freshness.test.ts'
@@ -63,6 +65,16 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       '503',
       [defence, 'are so many of one address, and so many in all'],
       'CONNECTIONS_PER_ADDRESS',
+    ),
+    row('connections of a port of health and metrics', count(maxHealthConnections), 'the oldest makes room', [
+      health,
+      'has so many places, and whoever holds all of them keeps no probe out',
+    ]),
+    row(
+      'time for a request to arrive',
+      `${count(headLimits.headersTimeout)} ms for its head, ${count(headLimits.requestTimeout)} ms for all of it`,
+      'cut off',
+      [health, 'cuts off who never finishes a head, or a body'],
     ),
     row(
       'look-ups of keys that are not known',

@@ -2,12 +2,15 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
 import { Problem } from '../../kernel/problem.js'
 import { tracedRequest } from '../../platform/context/traced-request.js'
-import { healthHandler } from '../../platform/health.js'
+import { headLimits, healthHandler } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
 import { type Edge, serveEdgeOptions } from '../edge/edge.js'
 import type { SocketDoor } from '../live/socket.js'
-import { boundConnections, type ConnectionLimits, headLimits } from './connections.js'
+import { boundConnections, type ConnectionLimits } from './connections.js'
 import { answerGraphql, type GraphqlParts, isGraphql, serveGraphql } from './graphql.js'
+
+/** Load balancers keep connections for a minute, and must not find one closed that they are about to use. */
+const keepAliveTimeout = 65_000
 
 /** What the HTTP server answers with, in this order. */
 export interface FrontDoorParts {
@@ -53,7 +56,7 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
     response.destroy()
   }
   const answerOthers = koa.callback()
-  const server = createServer(headLimits, (request, response) => {
+  const server = createServer({ ...headLimits, keepAliveTimeout }, (request, response) => {
     // The hottest paths of the process go without Koa.
     if (edge.isFor(request)) return void edge.answer(request, response).catch((error: unknown) => giveUp(response, '/v1', error))
     if (request.method !== 'POST' || !isGraphql(request)) return void answerOthers(request, response)
@@ -95,7 +98,7 @@ function limitPages({ rateLimits, trusted }: GraphqlParts): Middleware {
 }
 
 function serveHealth(life: Life): Middleware {
-  const answer = healthHandler({ ready: () => life.readiness(), metrics: null })
+  const answer = healthHandler({ ready: () => life.recentReadiness(), metrics: null })
   return async (ctx, next) => {
     if (await answer(ctx.req, ctx.res)) ctx.respond = false
     else await next()
