@@ -6,7 +6,15 @@ import { maxDimensionBytesPerCall, maxItemsPerCall } from '../metering/model/rep
 import { headLimits, maxHealthConnections } from '../platform/health.js'
 import { freshReadsAtATime } from '../updates/held/fresh-reads.js'
 import { maxWaitingCalls } from '../web/access/admission.js'
-import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions, strongReadCost } from '../web/access/rate-limits.js'
+import {
+  bytesPerPoint,
+  costPerAddress,
+  costPerCustomer,
+  costPerKey,
+  type RateLimitOptions,
+  strongReadCost,
+} from '../web/access/rate-limits.js'
+import { maxBytesOfOwner as maxUnreadOfOwner } from '../web/access/unread-answers.js'
 import { maxBatch } from '../web/graphql/door/door.js'
 import { largeAnswersAtATime } from '../web/graphql/door/execution.js'
 import { maxAliases, maxCost, maxDepth, maxFragments, maxNesting, maxRepeats, maxTokens } from '../web/graphql/door/limits.js'
@@ -111,6 +119,14 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       'wait for their turn',
       ['unit/updates/held/fresh-reads.test.ts', 'are few at a time of an environment, and in all; who waits for the same waits for one'],
     ),
+    row('pages of an address that nobody reads', bytes(maxUnreadOfOwner), '503 for large ones', [
+      defence,
+      'leaves only so many bytes of an address unread, and gives others theirs',
+    ]),
+    row('bytes of pages and of answers that were made before', `as ${count(bytesPerPoint)} for a field of large answers`, slowedDown, [
+      defence,
+      'counts the bytes that an address is given, and none that it has',
+    ]),
     row('an answer that nobody reads', `${count(writeTimeoutMs)} ms`, 'cut off', [defence, 'are cut off when nobody reads the answer']),
     row('calls of an environment that wait while there is no processor for them', count(maxWaitingCalls), slowedDown, [
       'unit/web/access/admission.test.ts',

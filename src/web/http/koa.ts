@@ -1,9 +1,10 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
-import { Problem } from '../../kernel/problem.js'
+import { Problem, unavailable } from '../../kernel/problem.js'
 import { tracedRequest } from '../../platform/context/traced-request.js'
 import { headLimits, healthHandler } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
+import { UnreadAnswers } from '../access/unread-answers.js'
 import { type Edge, serveEdgeOptions } from '../edge/edge.js'
 import type { SocketDoor } from '../live/socket.js'
 import { boundConnections, type ConnectionLimits } from './connections.js'
@@ -40,11 +41,11 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
   })
   for (const middleware of [
     refusePathless,
+    serveHealth(life),
+    limitPages(graphql, new UnreadAnswers(life.metrics, 'unread pages')),
     serveEdgeOptions(),
     editor,
     serveGraphql(graphql),
-    serveHealth(life),
-    limitPages(graphql),
     home,
     docs,
     queueBoard,
@@ -81,19 +82,40 @@ const refusePathless: Middleware = (ctx, next) => {
   ctx.body = 'A request names a path.'
 }
 
-/** Pages need no key, and the board's is looked at before its forms: whoever tries keys or reads on has the rate of an address. */
-function limitPages({ rateLimits, trusted }: GraphqlParts): Middleware {
-  return (ctx, next) => {
-    try {
-      rateLimits.takeFrom(trusted.callerOf(ctx.req))
-    } catch (error) {
-      const { message, details } = Problem.from(error)
-      ctx.status = 429
-      ctx.set('retry-after', String(Math.ceil(Number(details.retryAfterMs) / 1_000)))
-      ctx.body = message
-      return
+/**
+ * Pages need no key, and the board's is looked at before its forms: whoever tries keys or reads on has the rate of an address. So have the bytes that it is given,
+ * of which it leaves only so many unread. What answers without Koa has limits of its own.
+ */
+function limitPages({ rateLimits, trusted }: GraphqlParts, unread: UnreadAnswers): Middleware {
+  return async (ctx, next) => {
+    const address = trusted.callerOf(ctx.req)
+    const isOfGraphql = isGraphql(ctx.req)
+    if (!isOfGraphql && isRefused(ctx, () => rateLimits.takeFrom(address))) return
+    await next()
+    if (ctx.respond === false) return
+    const bytes = ctx.method === 'HEAD' ? 0 : (ctx.length ?? 0)
+    const giving = () => {
+      if (isOfGraphql) rateLimits.takeFrom(address)
+      if (!unread.hasRoom(bytes, address)) throw unavailable('Pages wait for their readers: read them, and try again.')
+      if (bytes > 0) rateLimits.takeBytesFrom(address, bytes)
     }
-    return next()
+    // Koa writes in this round what is not refused.
+    if (!isRefused(ctx, giving)) setImmediate(() => unread.follow(ctx.res, address))
+  }
+}
+
+function isRefused(ctx: Context, take: () => void): boolean {
+  try {
+    take()
+    return false
+  } catch (error) {
+    const { code, message, details } = Problem.from(error)
+    for (const header of ['cache-control', 'etag']) ctx.remove(header)
+    ctx.status = code === 'RESOURCE_EXHAUSTED' ? 429 : 503
+    ctx.set('retry-after', String(Math.ceil(Number(details.retryAfterMs ?? 1_000) / 1_000)))
+    ctx.type = 'text'
+    ctx.body = message
+    return true
   }
 }
 
