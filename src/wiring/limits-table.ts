@@ -107,6 +107,10 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       slowedDown,
       [defence, 'lets a customer have so many large answers a second'],
     ),
+    row('fields of large pages of the edge', 'as those of large answers, and with their places', slowedDown, [
+      'unit/web/edge/pages.test.ts',
+      'is refused to who has had too many large ones, who is given small ones',
+    ]),
     row(
       'strong checks, when their states have to be built',
       `${strongReads(costPerKey)} a second of a key, ${strongReads(costPerCustomer)} of a customer with a client key, ${strongReads(costPerAddress)} of an address`,

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { parse } from 'graphql'
+import { catalogSizes } from '../../../../src/catalog/model/sizes.js'
 import type { EntitlementState } from '../../../../src/entitlement/rules/state.js'
 import { silentLogger } from '../../../../src/platform/logger.js'
 import { Registry } from '../../../../src/platform/metrics.js'
@@ -21,7 +22,7 @@ import { eventually } from '../../../support/eventually.js'
 const schema = createSchema()
 
 /** An edge whose customers hold as many entitlements as their names say (`3-…`), of one key; what it takes and gives back of the rates is noted. */
-function edgeOf({ timeoutMs = 20_000 } = {}) {
+function edgeOf({ timeoutMs = 20_000, sizes = catalogSizes([], new Map()) } = {}) {
   const states = new Map<string, EntitlementState>()
   const stateOf = (customerId: string) => {
     const known = states.get(customerId)
@@ -59,6 +60,7 @@ function edgeOf({ timeoutMs = 20_000 } = {}) {
   const app = {
     environments: { authenticate: async () => key },
     entitlements,
+    offers: { sizes: async () => sizes },
     clock: {
       now: () => {
         begun.push('read')
@@ -84,7 +86,8 @@ function edgeOf({ timeoutMs = 20_000 } = {}) {
       },
     })
     const headers = { 'x-api-key': 'server-1', 'if-none-match': etag }
-    const req = { method, url: `/v1/c/${customerId}/${page}.json`, socket: {}, headers }
+    const url = page === 'paywall' ? '/v1/paywall.json' : `/v1/c/${customerId}/${page}.json`
+    const req = { method, url, socket: {}, headers }
     const done = edge.answer(req as unknown as IncomingMessage, res as unknown as ServerResponse).then(() => answer)
     return { done, answer, hangUp: () => res.emit('close'), res }
   }
@@ -150,6 +153,22 @@ describe('a page of the edge', () => {
       ] as const)
         expect(costOf({}, (type) => (type === 'NextEntitlements' ? next : now))).to.be.at.most(maxCostAtOnce)
     }
+  })
+
+  it('costs what the catalog comes to when it is a paywall, and is refused when that is too much', async () => {
+    const sizesOf = (plans: number) => {
+      const ofPackage = { entitlements: 10, prices: 2, compatibleAddons: 3, inheritedEntitlements: 5, dependencies: 0 }
+      return { plans, billingPeriods: 2, plan: ofPackage, addon: ofPackage, tiers: 0 }
+    }
+    for (const plans of [20, 10_000]) {
+      const { ask, costs } = edgeOf({ sizes: sizesOf(plans) })
+      const { status } = await ask('', { page: 'paywall' }).done
+      if (plans === 20) expect(costs[0]).to.be.within(10_000, 40_000)
+      else expect([status, costs]).to.deep.equal([400, []])
+    }
+    const { ask, costs } = edgeOf({ sizes: sizesOf(1) })
+    await ask('', { page: 'paywall' }).done
+    expect(costs, 'of a small one').to.deep.equal([])
   })
 
   it('costs its bytes when it is given again, and nothing to who has it', async () => {
