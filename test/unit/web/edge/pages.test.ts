@@ -120,7 +120,9 @@ async function listsInTurns(work: () => Promise<unknown>): Promise<number[]> {
   return lengths
 }
 
-describe('a page of the edge', () => {
+describe('a page of the edge', function () {
+  this.timeout(20_000)
+
   it('costs the fields that it has when they are many, and is made in turns', async () => {
     const { ask, costs } = edgeOf()
     const lists = await listsInTurns(async () => {
@@ -131,7 +133,7 @@ describe('a page of the edge', () => {
     expect(lists).to.include(1_000)
     expect((await ask('500-a', { page: 'entitlements' }).done).status).to.equal(200)
     expect(costs[1]).to.be.within(15_000, 25_000)
-  }).timeout(20_000)
+  })
 
   it('costs nothing but the request when they are few, and makes no turns of it', async () => {
     const { ask, costs, given } = edgeOf()
@@ -180,7 +182,7 @@ describe('a page of the edge', () => {
     expect((await ask('1000-a', { etag }).done).status).to.equal(304)
     expect((await ask('1000-a', { method: 'HEAD' }).done).status).to.equal(200)
     expect([costs.length, given]).to.deep.equal([1, [body!.length]])
-  }).timeout(20_000)
+  })
 
   it('is refused to who has had too many large ones, who is given small ones', async () => {
     const { ask, spend, tick } = edgeOf()
@@ -217,11 +219,11 @@ describe('a page of the edge', () => {
     expect(bodies.size).to.equal(1)
     const paid = costs.filter((cost) => cost > 0).length - costs.filter((cost) => cost < 0).length
     expect(paid).to.be.at.most(largeAnswersAtATime.ofOwner)
-  }).timeout(20_000)
+  })
 
   it('is given up after its time, also while it waits for its place', async () => {
     const { ask } = edgeOf({ timeoutMs: 1 })
     const statuses = await Promise.all(Array.from({ length: 4 }, (_, n) => ask(`2000-${n}`).done))
     expect(new Set(statuses.map(({ status }) => status))).to.deep.equal(new Set([504]))
-  }).timeout(20_000)
+  })
 })
