@@ -1,6 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Server as NetServer } from 'node:net'
+import type { Server as NetServer, Socket } from 'node:net'
 import type { Registry } from './metrics.js'
+
+/** Of an HTTP server from its beginning on: bytes and time for the head of a request, and time for all of it. */
+export const headLimits = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  connectionsCheckingInterval: 1_000,
+}
 
 /** `UP` only when the process does its work: a worker with waiting jobs that finishes none is DOWN. Further fields are facts for operators. */
 export interface Readiness {
@@ -27,6 +35,14 @@ export function healthHandler({
   livePath = 'livez',
   readyPath = 'readyz',
 }: HealthSource) {
+  let written: Promise<string> | undefined
+  /** One text for all who ask while it is made: some of its figures are asked for elsewhere. */
+  const metricsText = (registry: Registry) => {
+    written ??= registry.metrics().finally(() => {
+      written = undefined
+    })
+    return written
+  }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const path = (request.url ?? '/').split('?')[0]
     if (path === `/${livePath}`) return answer(response, 200, { status: 'UP' })
@@ -38,7 +54,7 @@ export function healthHandler({
     }
     if (path === '/metrics' && metrics === null) return answer(response, 404, { error: 'Metrics have a port of their own: METRICS_PORT' })
     if (path === '/metrics' && metrics !== null) {
-      const text = await metrics.metrics()
+      const text = await metricsText(metrics)
       response.writeHead(200, { 'content-type': metrics.contentType }).end(text)
       return true
     }
@@ -51,10 +67,18 @@ function answer(response: ServerResponse, status: number, body: object): true {
   return true
 }
 
-/** An HTTP server with nothing but health and metrics (processes that have no other). */
+/** Of a process's health: a few probes and scrapers ask there. */
+export const maxHealthConnections = 256
+/** Nothing came, and nothing that was answered was taken, for so long. Probes ask anew. */
+const idleMs = 20_000
+
+/**
+ * An HTTP server with nothing but health and metrics (processes that have no other). When all places are taken, the oldest connection makes room: whoever holds many
+ * keeps no probe out.
+ */
 export function createHealthServer(source: HealthSource): Server {
   const handle = healthHandler(source)
-  return createServer((request, response) => {
+  const server = createServer({ ...headLimits, keepAliveTimeout: 5_000 }, (request, response) => {
     handle(request, response).then(
       (handled) => {
         if (!handled) response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"not found"}')
@@ -62,6 +86,14 @@ export function createHealthServer(source: HealthSource): Server {
       () => response.destroy(),
     )
   })
+  server.timeout = idleMs
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+    if (open.size > maxHealthConnections) for (const oldest of open) return void oldest.destroy()
+  })
+  return server
 }
 
 /** Listens, or says in a sentence why it can't. Answers the port. */

@@ -4,6 +4,9 @@ import { createHealthServer, type HealthSource, listen, type Readiness, StartErr
 import { createLogger, type Logger } from './logger.js'
 import { createMetrics, type Registry } from './metrics.js'
 
+/** How old the checks may be that a probe is answered of. */
+const recentMs = 1_000
+
 /**
  * The life of a process or of a test: what is opened here is closed here, in reverse order, and every failure is reported.
  *
@@ -19,6 +22,7 @@ export class Life {
   readonly #listeners: Array<(error: unknown) => void> = []
   readonly #stopping = new AbortController()
   readonly #closing = new Set<string>()
+  #asked: { at: number; results: Promise<Readiness[]> } | undefined
   #stopped: Promise<Error[]> | undefined
 
   constructor(
@@ -58,18 +62,34 @@ export class Life {
   /** Registers a condition of readiness. Its facts are merged into the answer of `/readyz`. */
   readyWhen(check: () => Readiness | Promise<Readiness>): void {
     this.#checks.push(check)
+    this.#asked = undefined
   }
 
   /** DOWN while stopping or when any check is. */
-  async readiness(): Promise<Readiness> {
-    const results = await Promise.all(this.#checks.map((check) => check()))
+  readiness(): Promise<Readiness> {
+    return this.#readinessOf(this.#ask())
+  }
+
+  /** The same, of checks that were asked up to a second ago: whoever asks in a loop has others asked no more often. */
+  recentReadiness(): Promise<Readiness> {
+    const now = performance.now()
+    if (!this.#asked || now - this.#asked.at >= recentMs) this.#asked = { at: now, results: this.#ask() }
+    return this.#readinessOf(this.#asked.results)
+  }
+
+  async #ask(): Promise<Readiness[]> {
+    return Promise.all(this.#checks.map((check) => check()))
+  }
+
+  async #readinessOf(asked: Promise<Readiness[]>): Promise<Readiness> {
+    const results = await asked
     const isUp = !this.signal.aborted && results.every((result) => result.status === 'UP')
     return { ...Object.assign({}, ...results), status: isUp ? 'UP' : 'DOWN' }
   }
 
   /** Serves `/livez`, `/readyz` and `/metrics`; answers the port. */
   async serveHealth(address: { port: number; host: string }, options: Omit<HealthSource, 'ready' | 'metrics'> = {}): Promise<number> {
-    const server = createHealthServer({ ready: () => this.readiness(), metrics: this.metrics, ...options })
+    const server = createHealthServer({ ready: () => this.recentReadiness(), metrics: this.metrics, ...options })
     const port = await listen(server, address)
     this.open('health server', server, (s) => {
       s.closeAllConnections()

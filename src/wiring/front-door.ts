@@ -155,7 +155,7 @@ export function createFrontDoor({
     docs: serveDocs(
       [referencePage(schema)],
       { limits: limitsTable(limitsOf({ ...defaultLimits, ...limits })), events: eventsTable() },
-      sidecarAddress,
+      { metrics, sidecarAddress },
     ),
     queueBoard: operatorKey ? serveQueueBoard({ life, environments: app.environments, queues, ingestionShards, operatorKey }) : null,
     socket: new SocketDoor({ environments: app.environments, trusted, schema, push, feed, rateLimits, places, life }),

@@ -11,9 +11,18 @@ import {
   mostArrivingBytesOfConnection,
   mostConnections,
 } from '../sidecar/grpc/arrivals.js'
+import { headLimits, maxHealthConnections } from '../platform/health.js'
 import { freshReadsAtATime } from '../updates/held/fresh-reads.js'
 import { maxWaitingCalls } from '../web/access/admission.js'
-import { costPerAddress, costPerCustomer, costPerKey, type RateLimitOptions, strongReadCost } from '../web/access/rate-limits.js'
+import {
+  bytesPerPoint,
+  costPerAddress,
+  costPerCustomer,
+  costPerKey,
+  type RateLimitOptions,
+  strongReadCost,
+} from '../web/access/rate-limits.js'
+import { maxBytesOfOwner as maxUnreadOfOwner } from '../web/access/unread-answers.js'
 import { maxBatch } from '../web/graphql/door/door.js'
 import { largeAnswersAtATime } from '../web/graphql/door/execution.js'
 import {
@@ -52,6 +61,7 @@ const slowedDown = 'refused (`RateLimitExceeded`) with the time to wait'
 const door = 'unit/web/graphql/door'
 const http = 'integration/web/http/http.test.ts'
 const defence = 'integration/web/http/defence.test.ts'
+const health = 'integration/platform/health.test.ts'
 const live = 'integration/web/live/bounds.test.ts'
 const arrivals = 'contract/grpc/arrivals.test.ts'
 const operations = 'unit/web/graphql/operations'
@@ -83,6 +93,16 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       [defence, 'are so many of one address, and so many in all'],
       'CONNECTIONS_PER_ADDRESS',
     ),
+    row('connections of a port of health and metrics', count(maxHealthConnections), 'the oldest makes room', [
+      health,
+      'has so many places, and whoever holds all of them keeps no probe out',
+    ]),
+    row(
+      'time for a request to arrive',
+      `${count(headLimits.headersTimeout)} ms for its head, ${count(headLimits.requestTimeout)} ms for all of it`,
+      'cut off',
+      [health, 'cuts off who never finishes a head, or a body'],
+    ),
     row(
       'look-ups of keys that are not known',
       `${count(lookupsPerSecond.address)} a second of an address, ${count(lookupsPerSecond.all)} of all`,
@@ -106,6 +126,10 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       slowedDown,
       [defence, 'lets a customer have so many large answers a second'],
     ),
+    row('fields of large pages of the edge', 'as those of large answers, and with their places', slowedDown, [
+      'unit/web/edge/pages.test.ts',
+      'is refused to who has had too many large ones, who is given small ones',
+    ]),
     row(
       'strong checks, when their states have to be built',
       `${strongReads(costPerKey)} a second of a key, ${strongReads(costPerCustomer)} of a customer with a client key, ${strongReads(costPerAddress)} of an address`,
@@ -118,6 +142,14 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       'wait for their turn',
       ['unit/updates/held/fresh-reads.test.ts', 'are few at a time of an environment, and in all; who waits for the same waits for one'],
     ),
+    row('pages of an address that nobody reads', bytes(maxUnreadOfOwner), '503 for large ones', [
+      defence,
+      'leaves only so many bytes of an address unread, and gives others theirs',
+    ]),
+    row('bytes of pages and of answers that were made before', `as ${count(bytesPerPoint)} for a field of large answers`, slowedDown, [
+      defence,
+      'counts the bytes that an address is given, and none that it has',
+    ]),
     row('an answer that nobody reads', `${count(writeTimeoutMs)} ms`, 'cut off', [defence, 'are cut off when nobody reads the answer']),
     row('calls of an environment that wait while there is no processor for them', count(maxWaitingCalls), slowedDown, [
       'unit/web/access/admission.test.ts',

@@ -29,9 +29,9 @@ export const rooms = `
   src/notifications/evaluation/rules src/notifications/evaluation/records src/notifications/evaluation
   src/reader/states src/reader/cache src/reader/api src/reader/source
   src/sdk src/sdk/sidecar src/sdk/server/operations/types src/sdk/server/operations src/sdk/server
-  src/web/access src/web/graphql/schema src/web/graphql/lists src/web/graphql/operations src/web/edge src/web/pages
+  src/web/access src/web/graphql/schema src/web/graphql/lists src/web/graphql/operations src/web/pages
   src/web/graphql/audit src/web/graphql/catalog src/web/graphql/environment src/web/graphql/entitlement src/web/graphql/customer src/web/graphql/updates
-  src/web/graphql/usage src/web/graphql/billing src/web/graphql/door src/web/graphql/subscription src/web/live src/web/graphql/estimates
+  src/web/graphql/usage src/web/graphql/billing src/web/graphql/door src/web/edge src/web/graphql/subscription src/web/live src/web/graphql/estimates
   src/web/graphql/paywall src/web/graphql/webhooks src/web/graphql/alerts src/web/graphql/provisioning src/web/http src/web/graphql
   src/sidecar/config src/sidecar/metrics src/sidecar/source src/sidecar/grpc
   src/wiring

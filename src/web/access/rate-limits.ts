@@ -17,6 +17,8 @@ export const costPerCustomer = 100_000
 export const costPerAddress = 800_000
 /** Of a check that PostgreSQL is asked for, in the same points: when it has nothing newer than what is in Redis, and when the state has to be built of its rows. */
 export const strongReadCost = { compared: 1_000, built: 5_000 }
+/** Bytes of what is there already that are given in the time of a point, with room to spare: a MB takes about half a millisecond to write. */
+export const bytesPerPoint = 1_000
 /** Seconds of them that can be had at once: a page asks for several things, and then for nothing. */
 const savedMs = 3_000
 
@@ -46,12 +48,22 @@ export class RateLimits {
     refuseFor(this.#requests.address.take(address, 1, this.now()), tooManyRequests)
   }
 
+  /** Of what is given without a key. Fails as `take` does. */
+  takeBytesFrom(address: string, bytes: number): void {
+    refuseFor(this.#costs.address.take(address, bytes / bytesPerPoint, this.now()), tooManyBytes)
+  }
+
+  /** Of an answer that was made before. Fails as `take` does. */
+  takeBytes(identity: Identity, address: string, bytes: number): void {
+    take(this.#costs, identity, address, bytes / bytesPerPoint, this.now(), tooManyBytes)
+  }
+
   /** Of an answer that may be large, or takes a transaction where others take none. Whoever has anything left may have any: the largest are larger than what can be saved. Fails as `take` does. */
   takeCost(identity: Identity, address: string, cost: number): void {
     take(this.#costs, identity, address, cost, this.now(), tooMuchWork)
   }
 
-  /** Of what was taken and not spent. */
+  /** Of what was taken and not spent. Below 0: of what was spent beyond it, which is owed. */
   giveBackCost({ keyId, environmentId, customerId }: Identity, address: string, cost: number): void {
     const now = this.now()
     if (customerId !== null) this.#costs.customer.giveBack(environmentId + customerId, cost, now)
@@ -89,6 +101,7 @@ function take(
 }
 
 const tooManyRequests = 'Too many requests: slow down, and try again in a moment.'
+const tooManyBytes = 'Too many bytes: keep what was answered and ask with If-None-Match, or try again in a moment.'
 const tooMuchWork =
   'Too many large answers, large bodies or strong checks: ask for fewer fields, shorter pages or cached checks, or try again in a moment.'
 

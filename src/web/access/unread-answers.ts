@@ -5,8 +5,8 @@ import { type Registry, showKept } from '../../platform/metrics.js'
 
 /** Of answers that were written and that nobody has taken yet. */
 const maxBytes = 64 * 2 ** 20
-/** Of those to one environment: the others' are not refused for it. */
-const maxBytesOfOwner = maxBytes / 4
+/** Of those to one environment, or to one address that has shown none: the others' are not refused for it. */
+export const maxBytesOfOwner = maxBytes / 4
 /** A shorter answer is always given: connections are limited, and a connection has one at a time. */
 const shortAnswerBytes = 64 * 1024
 
@@ -19,11 +19,12 @@ export class UnreadAnswers {
   readonly #ofOwner = new Map<string, number>()
   readonly #ofSocket = new WeakMap<Socket, Set<() => void>>()
 
-  constructor(metrics: Registry) {
-    showKept(metrics, 'unread answers', () => this.#bytes)
+  /** `what`: as metrics name them. */
+  constructor(metrics: Registry, what = 'unread answers') {
+    showKept(metrics, what, () => this.#bytes)
   }
 
-  /** Whether an answer may be written. `owner`: the environment; undefined: nobody's that is known. */
+  /** Whether an answer may be written. `owner`: the environment, or who has shown none; undefined: nobody's that is known. */
   hasRoom(bytes: number, owner = ''): boolean {
     if (bytes <= shortAnswerBytes) return true
     return this.#bytes + bytes <= maxBytes && (this.#ofOwner.get(owner) ?? 0) + bytes <= maxBytesOfOwner

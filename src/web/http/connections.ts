@@ -10,15 +10,6 @@ export interface ConnectionLimits {
   connectionsPerAddress: number
 }
 
-/** Of the server from its beginning on: bytes and time for the head of a request, and time for all of it. */
-export const headLimits = {
-  maxHeaderSize: 16 * 1024,
-  headersTimeout: 10_000,
-  requestTimeout: 20_000,
-  connectionsCheckingInterval: 1_000,
-  /** Load balancers keep connections for a minute, and must not find one closed that they are about to use. */
-  keepAliveTimeout: 65_000,
-}
 /** For an answer to be read, once it is there whole. */
 export const writeTimeoutMs = 20_000
 /** What the system has not taken of an answer, from which on somebody has to read. */

@@ -1,13 +1,17 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import Koa, { type Context, type Middleware } from 'koa'
-import { Problem } from '../../kernel/problem.js'
+import { Problem, unavailable } from '../../kernel/problem.js'
 import { tracedRequest } from '../../platform/context/traced-request.js'
-import { healthHandler } from '../../platform/health.js'
+import { headLimits, healthHandler } from '../../platform/health.js'
 import type { Life } from '../../platform/process.js'
+import { UnreadAnswers } from '../access/unread-answers.js'
 import { type Edge, serveEdgeOptions } from '../edge/edge.js'
 import type { SocketDoor } from '../live/socket.js'
-import { boundConnections, type ConnectionLimits, headLimits } from './connections.js'
+import { boundConnections, type ConnectionLimits } from './connections.js'
 import { answerGraphql, type GraphqlParts, isGraphql, serveGraphql } from './graphql.js'
+
+/** Load balancers keep connections for a minute, and must not find one closed that they are about to use. */
+const keepAliveTimeout = 65_000
 
 /** What the HTTP server answers with, in this order. */
 export interface FrontDoorParts {
@@ -37,11 +41,11 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
   })
   for (const middleware of [
     refusePathless,
+    serveHealth(life),
+    limitPages(graphql, new UnreadAnswers(life.metrics, 'unread pages')),
     serveEdgeOptions(),
     editor,
     serveGraphql(graphql),
-    serveHealth(life),
-    limitPages(graphql),
     home,
     docs,
     queueBoard,
@@ -53,7 +57,7 @@ export function createHttpServer({ life, edge, editor, graphql, connections, hom
     response.destroy()
   }
   const answerOthers = koa.callback()
-  const server = createServer(headLimits, (request, response) => {
+  const server = createServer({ ...headLimits, keepAliveTimeout }, (request, response) => {
     // The hottest paths of the process go without Koa.
     if (edge.isFor(request)) return void edge.answer(request, response).catch((error: unknown) => giveUp(response, '/v1', error))
     if (request.method !== 'POST' || !isGraphql(request)) return void answerOthers(request, response)
@@ -78,24 +82,45 @@ const refusePathless: Middleware = (ctx, next) => {
   ctx.body = 'A request names a path.'
 }
 
-/** Pages need no key, and the board's is looked at before its forms: whoever tries keys or reads on has the rate of an address. */
-function limitPages({ rateLimits, trusted }: GraphqlParts): Middleware {
-  return (ctx, next) => {
-    try {
-      rateLimits.takeFrom(trusted.callerOf(ctx.req))
-    } catch (error) {
-      const { message, details } = Problem.from(error)
-      ctx.status = 429
-      ctx.set('retry-after', String(Math.ceil(Number(details.retryAfterMs) / 1_000)))
-      ctx.body = message
-      return
+/**
+ * Pages need no key, and the board's is looked at before its forms: whoever tries keys or reads on has the rate of an address. So have the bytes that it is given,
+ * of which it leaves only so many unread. What answers without Koa has limits of its own.
+ */
+function limitPages({ rateLimits, trusted }: GraphqlParts, unread: UnreadAnswers): Middleware {
+  return async (ctx, next) => {
+    const address = trusted.callerOf(ctx.req)
+    const isOfGraphql = isGraphql(ctx.req)
+    if (!isOfGraphql && isRefused(ctx, () => rateLimits.takeFrom(address))) return
+    await next()
+    if (ctx.respond === false) return
+    const bytes = ctx.method === 'HEAD' ? 0 : (ctx.length ?? 0)
+    const giving = () => {
+      if (isOfGraphql) rateLimits.takeFrom(address)
+      if (!unread.hasRoom(bytes, address)) throw unavailable('Pages wait for their readers: read them, and try again.')
+      if (bytes > 0) rateLimits.takeBytesFrom(address, bytes)
     }
-    return next()
+    // Koa writes in this round what is not refused.
+    if (!isRefused(ctx, giving)) setImmediate(() => unread.follow(ctx.res, address))
+  }
+}
+
+function isRefused(ctx: Context, take: () => void): boolean {
+  try {
+    take()
+    return false
+  } catch (error) {
+    const { code, message, details } = Problem.from(error)
+    for (const header of ['cache-control', 'etag']) ctx.remove(header)
+    ctx.status = code === 'RESOURCE_EXHAUSTED' ? 429 : 503
+    ctx.set('retry-after', String(Math.ceil(Number(details.retryAfterMs ?? 1_000) / 1_000)))
+    ctx.type = 'text'
+    ctx.body = message
+    return true
   }
 }
 
 function serveHealth(life: Life): Middleware {
-  const answer = healthHandler({ ready: () => life.readiness(), metrics: null })
+  const answer = healthHandler({ ready: () => life.recentReadiness(), metrics: null })
   return async (ctx, next) => {
     if (await answer(ctx.req, ctx.res)) ctx.respond = false
     else await next()

@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Context, Middleware } from 'koa'
+import { LRUCache } from 'lru-cache'
 import { Marked, Renderer, type Tokens } from 'marked'
+import { type Registry, showKept } from '../../platform/metrics.js'
 import { escapeHtml } from './escape-html.js'
 import { withExamples, writtenAddress } from './examples.js'
 import { iconLink } from './home.js'
+import { giveFile, type MadeFile, madeFile, once } from './made-file.js'
 import { packageRoot, readAsset } from './package-files.js'
 import { setPageHeaders } from './page-headers.js'
 
@@ -15,7 +18,7 @@ interface Page {
   title: string
   /** Written when it is first asked for. */
   html(): string
-  /** Lower case, for the search of the list. */
+  /** Lower case, for the search. */
   words: string
 }
 
@@ -23,7 +26,7 @@ interface Page {
 export interface GeneratedPage {
   name: string
   title: string
-  /** What it can be found by: the whole text would make every other page as long. */
+  /** What it can be found by. */
   words: string
   /** In Markdown. */
   write(): string
@@ -47,44 +50,90 @@ const lastSection = 'Reference'
 /** The sidecar that the pages name. */
 const writtenSidecar = '127.0.0.1:8443'
 
+/** What the search looks through: the words of each page, by its path. The script of the pages loads it when somebody searches. */
+export const searchPath = '/docs/search.json'
+
+/** Of the pages with the addresses under which they were asked for: whoever asks names these. All pages with one address have about 1 MB. */
+const maxKeptBytes = 16 * 2 ** 20
+
 /**
  * The documentation at /docs: the pages and drawings of src/web/docs as they were at the start, and generated pages. Each is rendered once, and shown with the
  * addresses under which this platform is reached. `sidecarAddress`: of gRPC; absent: none is known. `tables`: in Markdown, by the name under which a page has a
  * place for it (`<!-- table: name -->`).
  */
-export function serveDocs(generated: readonly GeneratedPage[], tables: Tables, sidecarAddress?: string): Middleware {
+export function serveDocs(
+  generated: readonly GeneratedPage[],
+  tables: Tables,
+  { metrics, sidecarAddress = writtenSidecar }: { metrics: Registry; sidecarAddress?: string },
+): Middleware {
   const directory = join(packageRoot, 'src/web/docs')
   const pages = readPages(directory, generated, tables)
   const drawings = readdirSync(directory).filter((file) => file.endsWith('.svg'))
-  const files = new Map<string, { type: string; text(): string }>([
-    ['/docs/docs.css', { type: 'css', text: once(() => readAsset('docs.css')) }],
-    ['/docs/docs.js', { type: 'js', text: once(() => readAsset('docs.js')) }],
-    ...drawings.map((file) => [`/docs/${file}`, { type: 'svg', text: once(() => readFileSync(join(directory, file), 'utf8')) }] as const),
-    ...pages.map((page) => [`/docs/${page.name}`, { type: 'html', text: once(() => render(page, pages)) }] as const),
+  const rendered = (page: Page) => once(() => toRendered(render(page, pages).replaceAll(writtenSidecar, escapeHtml(sidecarAddress))))
+  const words = once(() => JSON.stringify(Object.fromEntries(pages.map((page) => [`/docs/${page.name}`, page.words]))))
+  const files = new Map<string, () => MadeFile>([
+    ['/docs/docs.css', once(() => madeFile('css', readAsset('docs.css')))],
+    ['/docs/docs.js', once(() => madeFile('js', readAsset('docs.js')))],
+    [searchPath, once(() => madeFile('json', words()))],
+    ...drawings.map((file) => [`/docs/${file}`, once(() => madeFile('svg', readFileSync(join(directory, file))))] as const),
   ])
-  files.set('/docs', files.get(`/docs/${firstPage}`)!)
+  const htmlOf = new Map(pages.map((page) => [`/docs/${page.name}`, rendered(page)]))
+  htmlOf.set('/docs', htmlOf.get(`/docs/${firstPage}`)!)
+  const nothing = rendered(missing)
+  const kept = new LRUCache<string, MadeFile>({ maxSize: maxKeptBytes, sizeCalculation: ({ body }) => body.length + keptPlaceBytes })
+  showKept(metrics, 'pages', () => kept.calculatedSize)
+  /** With the addresses of the request. */
+  const pageOf = (path: string, { html, same }: Rendered, ctx: Context): MadeFile => {
+    const origin = same ? null : originOf(ctx)
+    if (!origin) return html()
+    const key = `${path} ${origin.http}`
+    const known = kept.get(key)
+    if (known) return known
+    const made = madeFile('html', withOrigin(html().body.toString(), origin))
+    kept.set(key, made)
+    return made
+  }
   return async (ctx, next) => {
     if (ctx.path !== '/docs' && !ctx.path.startsWith('/docs/')) return next()
     const path = ctx.path.length > 6 ? ctx.path.replace(/\/$|\.md$/, '') : '/docs'
-    const file = files.get(path)
+    const [file, page] = [files.get(path), htmlOf.get(path)]
     setPageHeaders(ctx)
-    ctx.status = file ? 200 : 404
-    ctx.type = file?.type ?? 'html'
-    const text = file?.text() ?? render(missing, pages)
-    ctx.body = ctx.type === 'text/html' ? withAddresses(text, ctx, sidecarAddress) : text
+    ctx.set('cache-control', 'no-cache')
+    ctx.status = file || page ? 200 : 404
+    giveFile(ctx, file ? file() : pageOf(path, (page ?? nothing)(), ctx))
   }
 }
 
-/** What the reader has reached is what programs reach too. */
-function withAddresses(html: string, { host, req, secure }: Context, sidecarAddress = writtenSidecar): string {
-  const named = html.replaceAll(writtenSidecar, escapeHtml(sidecarAddress))
-  if (!/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host)) return named
-  const isSecure = secure || req.headers['x-forwarded-proto'] === 'https'
-  const written = writtenAddress.slice('http'.length)
-  return named
-    .replaceAll(`http${written}`, `http${isSecure ? 's' : ''}://${host}`)
-    .replaceAll(`ws${written}`, `ws${isSecure ? 's' : ''}://${host}`)
+/** Of a kept page beside its bytes. */
+const keptPlaceBytes = 500
+
+interface Rendered {
+  /** As it was written. */
+  html(): MadeFile
+  /** Whether it names no address of the platform, and so is the same for all. */
+  same: boolean
 }
+
+const toRendered = (html: string): Rendered => ({ html: once(() => madeFile('html', html)), same: !html.includes(writtenPlace) })
+
+interface Origin {
+  http: string
+  ws: string
+}
+
+const writtenPlace = writtenAddress.slice('http'.length)
+
+/** What the reader has reached is what programs reach too. Null: it is no address. */
+function originOf({ host, req, secure }: Context): Origin | null {
+  if (host.length > maxHostLength || !/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host)) return null
+  const s = secure || req.headers['x-forwarded-proto'] === 'https' ? 's' : ''
+  return { http: `http${s}://${host}`, ws: `ws${s}://${host}` }
+}
+
+/** A name has at most 253 characters, and a port. */
+const maxHostLength = 260
+
+const withOrigin = (html: string, { http, ws }: Origin) => html.replaceAll(`http${writtenPlace}`, http).replaceAll(`ws${writtenPlace}`, ws)
 
 const missing: Page = { name: '', title: 'No such page', html: () => '<h1>No such page</h1><p>Choose one of the list.</p>', words: '' }
 
@@ -117,14 +166,6 @@ function toPage(name: string, text: string): Page {
 
 const toHtml = (text: string) => markdown.parser(withExamples(markdown.lexer(text)))
 
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
-}
-
 /** Links between pages and to drawings are written for readers of the repository (`errors.md#codes`, `cost.svg`); headings get anchors; what is wide scrolls by itself. */
 const markdown = new Marked({
   renderer: {
@@ -154,9 +195,9 @@ const markdown = new Marked({
 })
 
 function render(page: Page, pages: readonly Page[]): string {
-  const item = ({ name, title, words }: Page) => {
+  const item = ({ name, title }: Page) => {
     const current = name === page.name ? ' aria-current="page"' : ''
-    return `<li data-words="${escapeHtml(words)}"><a href="/docs/${name}"${current}>${escapeHtml(title)}</a></li>`
+    return `<li><a href="/docs/${name}"${current}>${escapeHtml(title)}</a></li>`
   }
   const lists = inSections(pages).map(
     ([title, own]) => `<section>\n<h2>${title}</h2>\n<ul>\n${own.map(item).join('\n')}\n</ul>\n</section>`,
@@ -177,7 +218,7 @@ ${iconLink}
 ${page.html()}
 </main>
 <nav id="pages" aria-label="Pages">
-<input id="search" type="search" placeholder="Search the docs" aria-label="Search the docs" autocomplete="off">
+<input id="search" type="search" data-words="${searchPath}" placeholder="Search the docs" aria-label="Search the docs" autocomplete="off">
 ${lists.join('\n')}
 <p id="nothing" hidden>Nothing found.</p>
 </nav>

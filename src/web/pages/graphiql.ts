@@ -1,10 +1,11 @@
-import { createReadStream } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { Context, Middleware } from 'koa'
 import type { Secret } from '../../kernel/secret.js'
 import { StartError } from '../../platform/health.js'
 import { isFromThisMachine } from '../access/loopback.js'
 import { escapeHtml } from './escape-html.js'
 import { iconLink } from './home.js'
+import { giveFile, madeFile, once } from './made-file.js'
 import { findInstalled, readAsset } from './package-files.js'
 import { setPageHeaders } from './page-headers.js'
 
@@ -43,8 +44,14 @@ ${iconLink}
  * Fails with StartError when a package is not installed.
  */
 export function serveGraphiql(key: Secret | null): Middleware {
-  const files = new Map(Object.entries(packagedFiles).map(([name, path]) => [`/graphiql/${name}`, installed(path)]))
-  const start = readAsset('graphiql.js')
+  const files = new Map(
+    Object.entries(packagedFiles).map(([name, path]) => {
+      const file = installed(path)
+      return [`/graphiql/${name}`, once(() => madeFile(file.endsWith('.css') ? 'css' : 'js', readFileSync(file)))]
+    }),
+  )
+  const start = madeFile('js', readAsset('graphiql.js'))
+  const [own, keyless] = [once(() => Buffer.from(page(key!.reveal()))), Buffer.from(page(''))]
   return async (ctx, next) => {
     const file = files.get(ctx.path)
     if (ctx.method !== 'GET') return next()
@@ -52,16 +59,15 @@ export function serveGraphiql(key: Secret | null): Middleware {
       setPageHeaders(ctx, { inlineStyles: true })
       ctx.set('cache-control', 'no-store')
       ctx.type = 'html'
-      ctx.body = page(key && isFromThisMachine(ctx.req) ? key.reveal() : '')
+      ctx.body = key && isFromThisMachine(ctx.req) ? own() : keyless
     } else if (ctx.path === '/graphiql/start.js') {
       setPageHeaders(ctx)
-      ctx.type = 'js'
-      ctx.body = start
+      ctx.set('cache-control', 'no-cache')
+      giveFile(ctx, start)
     } else if (file) {
       setPageHeaders(ctx)
-      ctx.type = file.endsWith('.css') ? 'css' : 'js'
       ctx.set('cache-control', 'public, max-age=3600')
-      ctx.body = createReadStream(file)
+      giveFile(ctx, file())
     } else return next()
   }
 }

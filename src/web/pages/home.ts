@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa'
+import { giveFile, madeFile } from './made-file.js'
 import { readAsset } from './package-files.js'
 import { setPageHeaders } from './page-headers.js'
 
@@ -13,17 +14,16 @@ export const iconLink = '<link rel="icon" href="/favicon.svg" type="image/svg+xm
 
 /** `/`: what is here, for whoever opens the address in a browser. And the icon of all pages. */
 export function serveHome(options: HomeOptions): Middleware {
-  const [page, icon] = [homePage(options), readAsset('favicon.svg')]
+  const [page, icon] = [madeFile('html', homePage(options)), madeFile('svg', readAsset('favicon.svg'))]
   return async (ctx, next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next()
     if (ctx.path === '/') {
       setPageHeaders(ctx)
-      ctx.type = 'html'
-      ctx.body = page
+      ctx.set('cache-control', 'no-cache')
+      giveFile(ctx, page)
     } else if (ctx.path === '/favicon.svg' || ctx.path === '/favicon.ico') {
       ctx.set('cache-control', 'public, max-age=86400')
-      ctx.type = 'svg'
-      ctx.body = icon
+      giveFile(ctx, icon)
     } else return next()
   }
 }

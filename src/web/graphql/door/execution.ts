@@ -18,9 +18,10 @@ export interface ExecutionOptions {
 
 /** Large answers that are made at a time. Each keeps the event loop for some milliseconds when its rows arrive. */
 export const largeAnswersAtATime = { inAll: 4, ofOwner: 2 }
-const largeAnswers = new FairPlaces(largeAnswersAtATime)
+/** At all doors together. */
+export const largeAnswers = new FairPlaces(largeAnswersAtATime)
 
-const hungUp = () => new Problem('CANCELLED', 'CLIENT_HUNG_UP', 'The client hung up before it was answered.')
+export const hungUp = () => new Problem('CANCELLED', 'CLIENT_HUNG_UP', 'The client hung up before it was answered.')
 
 /** Has operations done by graphql-js, each within its time. */
 export class Execution {

@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { expect } from 'chai'
+import { RateLimits } from '../../../../src/web/access/rate-limits.js'
 import { type FrontDoor, openFrontDoor } from '../front-door.js'
 
 interface EdgeAnswer {
@@ -160,6 +161,32 @@ describe('the edge API', () => {
     expect(refused[0]!.body).to.deep.equal({ error: 'rate_limit_exceeded', message: 'Too many requests' })
     expect(refused[0]!.headers['retry-after']).to.equal('1')
     expect((await get(`/v1/c/${customerId}/entitlements.json`)).status).to.equal(200)
+  })
+
+  it('has subscriptions paid by how many there are', async () => {
+    const { customerId } = await provision()
+    const { takeCost, giveBackCost } = RateLimits.prototype
+    const costs: number[] = []
+    RateLimits.prototype.takeCost = function (identity, address, cost) {
+      costs.push(cost)
+      takeCost.call(this, identity, address, cost)
+    }
+    RateLimits.prototype.giveBackCost = function (identity, address, cost) {
+      costs.push(-cost)
+      giveBackCost.call(this, identity, address, cost)
+    }
+    try {
+      expect((await get(`/v1/c/${customerId}/subscriptions.json`)).status).to.equal(200)
+      expect(costs).to.have.length(2)
+      const [taken, givenBack] = costs as [number, number]
+      // Five were taken for granted, and there is one.
+      expect((taken - 1) / (taken + givenBack - 1)).to.be.closeTo(5, 0.1)
+      for (const path of [`/v1/c/${customerId}/entitlements.json`, '/v1/config/server-sdk-configuration.json'])
+        expect((await get(path)).status).to.equal(200)
+      expect(costs).to.have.length(2)
+    } finally {
+      Object.assign(RateLimits.prototype, { takeCost, giveBackCost })
+    }
   })
 
   it('is open to browsers', async () => {

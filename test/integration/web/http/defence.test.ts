@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { lookupsPerSecond } from '../../../../src/environment/key-lookups.js'
+import { Problem } from '../../../../src/kernel/problem.js'
 import { Registry } from '../../../../src/platform/metrics.js'
 import { TrustedProxies } from '../../../../src/web/access/address.js'
 import { Admission } from '../../../../src/web/access/admission.js'
+import { RateLimits } from '../../../../src/web/access/rate-limits.js'
 import { Aborted, Bodies, maxBodyBytes, maxHeldBytesPerKey } from '../../../../src/web/http/body.js'
 import { boundConnections } from '../../../../src/web/http/connections.js'
 import { packageRoot } from '../../../../src/web/pages/package-files.js'
@@ -356,6 +358,62 @@ describe('the defence of the front door', () => {
       counted.stop()
       // The first may have been refused: this address has asked for many.
       expect(counted.texts.filter((text) => text.includes('api_key')).length).to.be.below(2)
+    })
+  })
+
+  describe('of pages, which need no key', () => {
+    const page = '/docs/reference'
+    const get = (localAddress: string, path = page, headers: Record<string, string> = {}, method = 'GET') =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const sent = request({ port, host: '127.0.0.1', localAddress, path, headers, method, agent: false }, (response) => {
+          response.resume().on('end', () => resolve(response.statusCode))
+        })
+        sent.on('error', reject).end()
+      })
+
+    it('leaves only so many bytes of an address unread, and gives others theirs', async () => {
+      await get('127.0.0.1')
+      for (let n = 0; n < 64; n++) open(`GET ${page} HTTP/1.1\r\nhost: t\r\n\r\n`.repeat(30), '127.0.0.7').pause()
+      await eventually('it to be refused more', async () => (await get('127.0.0.7')) === 503)
+      expect(await metric('tollgate_kept_bytes', 'what="unread pages"')).to.be.within(8 * 2 ** 20, 17 * 2 ** 20)
+      expect([await get('127.0.0.8'), await get('127.0.0.7', '/docs')]).to.deep.equal([200, 200])
+      for (const socket of sockets.splice(0)) socket.destroy()
+      await eventually('it to be given back', async () => (await metric('tollgate_kept_bytes', 'what="unread pages"')) === 0)
+      expect(await get('127.0.0.7')).to.equal(200)
+    }).timeout(60_000)
+
+    it('counts the bytes that an address is given, and none that it has', async () => {
+      const { takeBytesFrom, takeFrom } = RateLimits.prototype
+      let [bytes, requests, isOver] = [0, 0, false]
+      RateLimits.prototype.takeBytesFrom = (address, given) => {
+        expect(address).to.equal('127.0.0.1')
+        if (isOver) throw new Problem('RESOURCE_EXHAUSTED', 'RATE_LIMIT_EXCEEDED', 'over', { details: { retryAfterMs: 1_500 } })
+        bytes += given
+      }
+      RateLimits.prototype.takeFrom = () => {
+        requests += 1
+      }
+      const html = { accept: 'text/html' }
+      try {
+        for (const path of ['/', '/favicon.svg', '/docs', '/docs/search.json', '/docs/nope', '/graphiql/graphiql.js', '/graphql']) {
+          bytes = requests = 0
+          const response = await fetch(`${door.url}${path}`, { headers: html })
+          expect([bytes, requests], path).to.deep.equal([(await response.arrayBuffer()).byteLength, 1])
+          await get('127.0.0.1', path, html, 'HEAD')
+          const etag = response.headers.get('etag')
+          if (etag && response.ok) expect(await get('127.0.0.1', path, { ...html, 'if-none-match': etag }), path).to.equal(304)
+          if (path !== '/graphql') expect(bytes, path).to.equal(Number(response.headers.get('content-length')))
+        }
+        requests = 0
+        for (const path of ['/graphql', '/v1/c/a/entitlements.json']) await get('127.0.0.1', path, {}, 'OPTIONS')
+        expect(requests).to.equal(2)
+        isOver = true
+        const refused = await fetch(`${door.url}/favicon.svg`)
+        expect([refused.status, await refused.text()]).to.deep.equal([429, 'over'])
+        expect(['retry-after', 'cache-control', 'etag'].map((name) => refused.headers.get(name))).to.deep.equal(['2', null, null])
+      } finally {
+        Object.assign(RateLimits.prototype, { takeBytesFrom, takeFrom })
+      }
     })
   })
 

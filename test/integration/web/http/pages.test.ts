@@ -119,6 +119,109 @@ describe('what the front door shows to people', () => {
       expect(text.indexOf('<main>')).to.be.below(text.indexOf('<nav'))
     })
 
+    it('are short: what the search looks through is in one file, which is known by its tag', async () => {
+      for (const path of ['/docs', '/docs/graphql-api', '/docs/nope']) {
+        const { text } = await get(path)
+        expect(text.length, path).to.be.below(60_000)
+        expect(text.match(/data-words="[^"]*"/g), path).to.deep.equal(['data-words="/docs/search.json"'])
+      }
+      const { headers, text } = await get('/docs/search.json')
+      expect(headers['content-type']).to.equal('application/json; charset=utf-8')
+      expect(headers['content-security-policy']).to.include("connect-src 'self'")
+      const words = JSON.parse(text) as Record<string, string>
+      const names = pages((await get('/docs')).text).flatMap((section) => section.names)
+      expect(Object.keys(words).sort()).to.deep.equal(names.map((name) => `/docs/${name}`).sort())
+      expect(words['/docs/edge']).to.include('if-none-match')
+      expect(words['/docs/reference']).to.include('provisioncustomer')
+    })
+
+    it('and all that is served without a key is given again only to who has another one', async () => {
+      const paths = [
+        '/',
+        '/favicon.svg',
+        '/docs',
+        '/docs/reference',
+        '/docs/search.json',
+        '/docs/docs.js',
+        '/docs/docs.css',
+        '/docs/cost.svg',
+      ]
+      for (const path of [...paths, '/graphiql/start.js', '/graphiql/graphiql.js', '/graphiql/graphiql.css', '/graphiql/react.js']) {
+        const first = await get(path)
+        expect(first.status, path).to.equal(200)
+        const again = await get(path, { 'if-none-match': String(first.headers.etag) })
+        expect([again.status, again.text], path).to.deep.equal([304, ''])
+        expect((await get(path, { 'if-none-match': '"another"' })).text, path).to.equal(first.text)
+      }
+      const [one, other] = [await get('/docs/clients', { host: 'one.example' }), await get('/docs/clients', { host: 'other.example' })]
+      expect(one.headers.etag).to.not.equal(other.headers.etag)
+    })
+
+    interface Element {
+      text: string
+      hidden: boolean
+    }
+    /** What the script does in a browser, as far as the search is concerned. `load`: what the file has. */
+    function searching(titles: Record<string, string>, load: (path: string) => Promise<object>) {
+      const items = Object.entries(titles).map(([path, text]) => ({
+        text,
+        hidden: false,
+        querySelector: () => ({ textContent: text, getAttribute: () => path }),
+      }))
+      const section = { hidden: false, querySelector: () => items.find(({ hidden }) => !hidden) ?? null }
+      const nothing = { hidden: true }
+      let onInput!: () => void
+      const search = {
+        value: '',
+        dataset: { words: '/docs/search.json' },
+        addEventListener: (_: string, listener: () => void) => (onInput = listener),
+      }
+      const found: Record<string, Element[] | object[]> = { '#pages li': items, '#pages section': [section], 'button.copy': [] }
+      runInNewContext(readAsset('docs.js'), {
+        document: {
+          getElementById: (id: string) => (id === 'search' ? search : nothing),
+          querySelectorAll: (selector: string) => found[selector]!,
+        },
+        fetch: load,
+      })
+      const settled = () => new Promise((resolve) => setImmediate(resolve))
+      return async (text: string) => {
+        search.value = text
+        onInput()
+        await settled()
+        return { shown: items.filter(({ hidden }) => !hidden).map((item) => item.text), nothing: !nothing.hidden, section: !section.hidden }
+      }
+    }
+    const titles = { '/docs/a': 'First steps', '/docs/b': 'Billing' }
+
+    it('are searched by title and words, which are loaded once, when somebody searches', async () => {
+      const asked: string[] = []
+      const type = searching(titles, async (path) => {
+        asked.push(path)
+        return { ok: true, json: async () => ({ '/docs/a': 'npm start', '/docs/b': 'invoices and taxes' }) }
+      })
+      expect(asked).to.deep.equal([])
+      expect(await type('TAXES in')).to.deep.equal({ shown: ['Billing'], nothing: false, section: true })
+      expect(await type('steps')).to.deep.equal({ shown: ['First steps'], nothing: false, section: true })
+      expect(await type('taxes start')).to.deep.equal({ shown: [], nothing: true, section: false })
+      expect(await type('')).to.deep.equal({ shown: ['First steps', 'Billing'], nothing: false, section: true })
+      expect(asked).to.deep.equal(['/docs/search.json'])
+    })
+
+    it('are searched by title while their words cannot be had', async () => {
+      let asked = 0
+      const type = searching(titles, async () => {
+        asked += 1
+        if (asked === 1) throw new Error('away')
+        return { ok: asked > 2, status: 503, json: async () => ({ '/docs/a': 'npm start' }) }
+      })
+      expect((await type('bill')).shown).to.deep.equal(['Billing'])
+      expect((await type('npm')).shown).to.deep.equal([])
+      expect((await type('npm ')).shown).to.deep.equal(['First steps'])
+      await type('npm s')
+      expect(asked).to.equal(3)
+    })
+
     it('name the address under which they were reached, and the sidecar of the platform', async () => {
       const shown = async (headers: Record<string, string>) => {
         const { text } = await get('/docs/clients', headers)

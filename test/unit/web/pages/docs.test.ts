@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { Context } from 'koa'
 import { parse } from 'yaml'
+import { Registry } from '../../../../src/platform/metrics.js'
+import { serveDocs } from '../../../../src/web/pages/docs.js'
 import { packageRoot } from '../../../../src/web/pages/package-files.js'
 
 const folder = join(packageRoot, 'src/web/docs')
@@ -74,4 +77,36 @@ describe('the documentation', () => {
     const text = pages.map((page) => page.text).join('\n')
     expect([...declared.keys()].filter((name) => /^tollgate_(?:usage|raw)_/.test(name) && !text.includes(name))).to.deep.equal([])
   })
+})
+
+describe('a page of the docs', () => {
+  const metrics = new Registry()
+  const docs = serveDocs([], {}, { metrics })
+  const shown = async (path: string, host: string, proto?: string) => {
+    const ctx = { path, host, req: { headers: { 'x-forwarded-proto': proto } }, set: () => undefined, fresh: false }
+    await docs(ctx as unknown as Context & Parameters<typeof docs>[0], async () => undefined)
+    return (ctx as unknown as { body: Buffer }).body
+  }
+
+  it('is made once for all who ask under one address', async () => {
+    const page = await shown('/docs/clients', 'one.example')
+    expect(page).to.be.instanceOf(Buffer)
+    expect(page.toString()).to.include('http://one.example/graphql')
+    expect(await shown('/docs/clients', 'one.example')).to.equal(page)
+    expect((await shown('/docs/clients', 'one.example', 'https')).toString()).to.include('https://one.example/graphql')
+    expect((await shown('/docs/clients', 'two.example')).toString()).to.include('http://two.example/graphql')
+    for (const path of ['/docs/cost', '/docs/nope']) expect(await shown(path, 'one.example')).to.equal(await shown(path, 'two.example'))
+  })
+
+  it('is kept for as many addresses as there is room for, whatever callers name', async () => {
+    const kept = async () => Number(/what="pages"\} (\d+)/.exec(await metrics.metrics())![1])
+    const { length } = await shown('/docs/clients', 'some.example')
+    const before = await kept()
+    expect(before).to.be.above(length)
+    for (let n = 0; n < (2 * 16 * 2 ** 20) / length; n++) await shown('/docs/clients', `${n}.example`)
+    expect(await kept()).to.be.within(8 * 2 ** 20, 16 * 2 ** 20)
+    const full = await kept()
+    await shown('/docs/clients', `${'x'.repeat(2_000)}.example`)
+    expect(await kept(), 'no host has such a name').to.equal(full)
+  }).timeout(20_000)
 })
