@@ -62,8 +62,8 @@ async function work({ chosen, isJson, markdown, done }: NonNullable<ReturnType<t
       const row = known ?? (await runs.run(fault))
       rows.push(row)
       // The file that it is from may be the one that is written to.
-      if (known && isJson) continue
-      process.stdout.write(`${isJson ? toJson(row) : toLine(row)}\n`)
+      if (!known || !isJson) process.stdout.write(`${isJson ? toJson(row) : toLine(row)}\n`)
+      if (known) continue
       if (row.recoverSeconds > longRecoverySeconds) note(`  recovered last: ${row.recoveredLast}`)
       for (const { kind, what, count } of row.findings) note(`  ${kind} ${count}: ${what}`)
       const { errorLines, firstError } = stage.logs.lap()
