@@ -1,84 +1,9 @@
 import { expect } from 'chai'
 import { type Facts, findFaults, type Promised, plansWithin } from './checker.js'
-import { type Check, type Holder, Ledger, type Role } from './load/ledger.js'
+import type { Ledger } from './load/ledger.js'
+import { check, rightCase } from './right-case.js'
 
 const promised: Promised = { stalenessMs: 20_000, isFull: false }
-const held = (customer: string, role: Role, ...steps: Holder['steps']): Holder => ({
-  customer,
-  role,
-  steps: [
-    { plan: role === 'limited' ? 'small' : role === 'trial' || role === 'converting' ? 'pro' : 'basic', begunAt: 0, doneAt: 100 },
-    ...steps,
-  ],
-})
-
-/** One of each kind, with everything right. Times are small numbers; the platform is compared at 100,000. */
-function rightCase(): { ledger: Ledger; facts: Facts } {
-  const ledger = new Ledger()
-  ledger.holders.push(
-    held('counted', 'counted'),
-    held('evented', 'evented'),
-    held('limited', 'limited'),
-    held('changing', 'changing', { plan: 'pro', begunAt: 2_000, doneAt: 2_100 }),
-    held('trial', 'trial', { plan: 'free', begunAt: 4_975, doneAt: 5_025, isByTime: true }),
-    held('converting', 'converting'),
-  )
-  for (const [key, customer, value] of [
-    ['a', 'counted', 2],
-    ['b', 'counted', 1.5],
-    ['c', 'limited', 1],
-  ] as const) {
-    const report = ledger.report(key, customer, value)
-    Object.assign(report, { fate: 'acknowledged', sentAt: 1_000, acknowledgedAt: 1_100, measurementIds: new Set([`m-${key}`]) })
-  }
-  for (const key of ['e', 'f', 'g']) ledger.event(key, 'evented', null).fate = 'acknowledged'
-  ledger.checks.push(check('counted', { usage: 3.5, limit: 1_000_000 }), check('limited', { usage: 1, limit: 25 }))
-  const usage = (customer: string, value: number) => ({
-    customer,
-    feature: customer === 'evented' ? 'tokens' : 'calls',
-    usage: value,
-  })
-  const facts: Facts = {
-    measurements: [
-      { customer: 'counted', id: 'm-a', value: 2 },
-      { customer: 'counted', id: 'm-b', value: 1.5 },
-      { customer: 'limited', id: 'm-c', value: 1 },
-    ],
-    usages: [usage('counted', 3.5), usage('limited', 1), usage('evented', 3)],
-    subscriptions: [
-      { customer: 'changing', plan: 'basic', status: 'CANCELED', endedAt: 2_050 },
-      { customer: 'changing', plan: 'pro', status: 'ACTIVE', endedAt: null },
-      { customer: 'trial', plan: 'pro', status: 'EXPIRED', endedAt: 5_000 },
-      { customer: 'trial', plan: 'free', status: 'ACTIVE', endedAt: null },
-      { customer: 'converting', plan: 'pro', status: 'ACTIVE', endedAt: null },
-    ],
-    doubledInvoices: [],
-    invoices: [{ customer: 'converting', count: 1 }],
-    seen: [
-      { where: 'web-1', ...usage('counted', 3.5), limit: 1_000_000 },
-      { where: 'sidecar-1', ...usage('evented', 3), limit: 1_000_000_000 },
-      { where: 'sidecar-1', ...usage('changing', 0), limit: 2_000_000 },
-      { where: 'the external cache', ...usage('trial', 0), limit: 5 },
-    ],
-    needed: [],
-    memory: [{ process: 'web-1', beforeMb: 100, mostMb: 134, afterMb: 130 }],
-  }
-  return { ledger, facts }
-}
-
-function check(customer: string, more: Partial<Check>): Check {
-  return {
-    customer,
-    door: 'graphql',
-    askedAt: 90_000,
-    answeredAt: 90_010,
-    requested: 1,
-    isGranted: true,
-    usage: 0,
-    limit: null,
-    ...more,
-  }
-}
 
 type Change = (ledger: Ledger, facts: { -readonly [Name in keyof Facts]: Facts[Name] }) => void
 
@@ -266,11 +191,11 @@ describe('the checker of faults', () => {
   it('lets what is unknown be stored once or not at all', () => {
     for (const isStored of [true, false]) {
       const { ledger, facts } = rightCase()
-      ledger.report('u', 'counted', 2)
+      ledger.report('u', 'counted', 1)
       if (isStored) {
-        add(facts, 'm-u', 2)
-        setUsage(facts, 'counted', 5.5)
-        see(facts, 0, { usage: 5.5 })
+        add(facts, 'm-u', 1)
+        setUsage(facts, 'counted', 4.5)
+        see(facts, 0, { usage: 4.5 })
       }
       expect(findFaults(ledger, facts, promised).map(({ kind }) => kind)).to.deep.equal(['wrong'])
     }

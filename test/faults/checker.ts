@@ -1,5 +1,6 @@
 /** Compares what the load has done and been told with what the platform holds once it is quiet. Pure. */
 import { type Check, type Holder, type Ledger, limitOf, type Role, type Step } from './load/ledger.js'
+import { findUntold, type Told } from './told.js'
 
 export interface Stored {
   customer: string
@@ -38,6 +39,7 @@ export interface Facts {
   /** Customers with the number of invoices that they have. */
   invoices: readonly { customer: string; count: number }[]
   seen: readonly Seen[]
+  told: Told
   /** What did not come to rest by itself: processes, queues, rows. */
   needed: readonly string[]
   memory: readonly { process: string; beforeMb: number; mostMb: number; afterMb: number }[]
@@ -68,6 +70,7 @@ export function findFaults(ledger: Ledger, facts: Facts, promised: Promised): Fi
     ...findTransitions(ledger, facts),
     ...findInvoices(ledger, facts),
     ...findCopies(ledger, facts),
+    ...findUntold(ledger, facts),
     ...facts.needed.map((what) => found('wrong', what)),
     ...findMemory(facts),
     ...(ledger.quiet.refused > 0 && !promised.isFull ? [found('wrong', 'calls of the quiet tenant refused', ledger.quiet.refused)] : []),

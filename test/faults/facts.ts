@@ -7,6 +7,7 @@ import { type Facts, findCopies, type Seen, type Stored, type Subscription, type
 import { SidecarDoor, WebDoor } from './load/doors.js'
 import type { Holder, Ledger } from './load/ledger.js'
 import { cachePrefix, queuePrefix, type Stage } from './stage/stage.js'
+import type { RecordedEvent } from './told.js'
 
 /** After a failover a persistent cache reads everything anew, that of all runs before included: on a busy machine more than a minute. */
 const quietMs = 120_000
@@ -19,7 +20,10 @@ const waitingRows = `
   SELECT 'pending_batch' AS what, count(*)::int AS count FROM pending_batch
   UNION ALL SELECT 'outbox_message', count(*)::int FROM outbox_message
   UNION ALL SELECT 'due subscription', count(*)::int FROM subscription WHERE due_at <= now()
-  UNION ALL SELECT 'waiting billing_intent', count(*)::int FROM billing_intent WHERE state = 'WAITING'`
+  UNION ALL SELECT 'waiting billing_intent', count(*)::int FROM billing_intent WHERE state = 'WAITING'
+  UNION ALL SELECT 'customer_evaluation', count(*)::int FROM customer_evaluation
+  UNION ALL SELECT 'evaluation_round', count(*)::int FROM evaluation_round
+  UNION ALL SELECT 'pending webhook_delivery', count(*)::int FROM webhook_delivery WHERE status = 'PENDING'`
 
 /** What still waits, in words; none: everything has come to rest. */
 async function waiting(stage: Stage): Promise<string[]> {
@@ -80,6 +84,7 @@ export async function readFacts(stage: Stage, ledger: Ledger, { memory, prefix, 
     doubledInvoices: (await query<{ what: string }>(doubledInvoicesOf)).map(({ what }) => what),
     invoices: await query<{ customer: string; count: number }>(invoicesOf),
     seen,
+    told: { recorded: await query<RecordedEvent>(eventsOf), heard: stage.host.take(`${prefix}-`) },
     needed,
     memory: await memory.compare(stage),
   }
@@ -121,6 +126,13 @@ const invoicesOf = `
   SELECT customer.ref_id AS customer, count(*)::int AS count FROM invoice
   JOIN customer ON customer.environment_id = invoice.environment_id AND customer.id = invoice.customer_id
   WHERE ${ofCustomers} GROUP BY 1`
+
+/** Those that an endpoint is to hear of. */
+const eventsOf = `
+  SELECT event.id::text AS id, event.type, customer.ref_id AS customer, event.customer_index::float8 AS index, delivery.attempts
+  FROM notification_event AS event JOIN customer ON customer.environment_id = event.environment_id AND customer.id = event.customer_id
+  JOIN webhook_delivery AS delivery ON delivery.environment_id = event.environment_id AND delivery.event_id = event.id
+  WHERE ${ofCustomers}`
 
 type Read = (holder: Holder, feature: string) => Promise<Omit<Seen, 'where' | 'customer' | 'feature'> | null>
 

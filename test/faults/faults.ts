@@ -5,6 +5,7 @@ import { networkFaults } from './faults/network.js'
 import { postgresFaults } from './faults/postgres.js'
 import { processFaults } from './faults/processes.js'
 import { redisFaults } from './faults/redis.js'
+import { rowFaults } from './faults/rows.js'
 import { windowFaults } from './faults/windows.js'
 
 /** What all others are to be compared with, and what warms the platform up. */
@@ -17,4 +18,5 @@ export const faults: readonly Fault[] = [
   ...postgresFaults,
   ...networkFaults,
   ...jobFaults,
+  ...rowFaults,
 ]

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { faults, noFault } from './faults.js'
-import { countOf, headings, isClean, type Row, toJson, toLine, toMarkdown, withTable } from './row.js'
+import { countOf, fromJson, headings, isClean, type Row, toJson, toLine, toMarkdown, withTable } from './row.js'
+import { linksOf, types } from './stage/process-types.js'
 
 const row: Row = {
   fault: 'kill-web',
@@ -38,6 +40,13 @@ describe('a row of faults', () => {
     )
   })
 
+  it('is read from the lines that were written, and not from one that was cut off', () => {
+    const read = fromJson(`${toJson(row)}\n${toJson({ ...row, fault: 'kill-sidecar', lost: 1 })}\n{"fault":"kill-w`)
+    expect([...read.keys()]).to.deep.equal(['kill-web', 'kill-sidecar'])
+    expect(toLine(read.get('kill-web')!)).to.equal(toLine(row))
+    expect(isClean(read.get('kill-sidecar')!)).to.equal(false)
+  })
+
   it('is as wide as its headings, and a line of a table in Markdown', () => {
     expect(toLine(row).length).to.equal(headings().length)
     expect(toLine(row)).to.match(/^kill-web +10 +75 +700 +20 +30 +0 +0 +0 +123 +2.5$/)
@@ -70,10 +79,30 @@ describe('the list of faults', () => {
     for (const name of names) expect(name.length, name).to.be.below(48)
   })
 
+  it('has every kind for each process of the Procfile, which all run', () => {
+    const procfile = readFileSync(new URL('../../../Procfile', import.meta.url), 'utf8')
+    const processes = [...procfile.matchAll(/^([a-z-]+):/gm)].map(([, type]) => type!).filter((type) => type !== 'release')
+    expect(processes).to.include.members(['webhook-delivery', 'alert-evaluation']).and.to.deep.equal(types)
+    for (const type of processes) {
+      const kinds = [`kill-${type}`, `kill-both-${type}`, ...[3, 10, 60].map((seconds) => `pause-${type}-${seconds}s`), `clock-${type}`]
+      const links = linksOf(type).flatMap((link) => ['cut', 'half-open', 'slow'].map((kind) => `${kind}-${type}-${link}`))
+      expect(links, type).to.not.deep.equal([])
+      expect(names).to.include.members([...kinds, ...links])
+      // A sidecar has no step that another one has to finish.
+      if (type !== 'sidecar')
+        expect(
+          names.filter((name) => name.startsWith(`kill-${type}-`)),
+          type,
+        ).to.not.deep.equal([])
+    }
+  })
+
   it('has one of each kind for a quick run', () => {
     const quick = faults.filter(({ isQuick }) => isQuick).map(({ name }) => name)
-    expect(quick).to.have.length(7)
-    for (const kind of ['kill-', 'pause-', 'redis-', 'postgres-', 'half-open-', 'poison-', 'release-'])
+    const kinds = ['pause-', 'redis-', 'postgres-', 'half-open-', 'poison-', 'release-']
+    const kills = ['kill-usage-ingestion', 'kill-webhook-delivery', 'kill-alert-evaluation']
+    expect(quick).to.have.length(kinds.length + kills.length)
+    for (const kind of [...kinds, ...kills])
       expect(
         quick.filter((name) => name.startsWith(kind)),
         kind,

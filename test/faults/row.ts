@@ -36,6 +36,12 @@ export function toJson({ findings, recoveredLast, ...figures }: Row): string {
   return JSON.stringify(figures)
 }
 
+/** Rows of such lines, by their faults; a line that was cut off is none. */
+export function fromJson(text: string): Map<string, Row> {
+  const lines = text.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'))
+  return new Map(lines.map((line): Row => ({ ...JSON.parse(line), recoveredLast: '', findings: [] })).map((row) => [row.fault, row]))
+}
+
 const loadOf = ({ acknowledged, refused, unknown, seconds }: Row) => Math.round((acknowledged + refused + unknown) / Math.max(1, seconds))
 
 const columns: readonly Column<Row>[] = [

@@ -1,4 +1,4 @@
-// `npm run faults [-- NAME …] [--quick] [--json] [--markdown FILE]`: see .github/CONTRIBUTING.md.
+// `npm run faults [-- NAME …] [--quick] [--json] [--resume FILE] [--markdown FILE]`: see .github/CONTRIBUTING.md.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Life } from '../../src/platform/process.js'
@@ -6,17 +6,18 @@ import { describeMachine } from '../bench/figures/machine.js'
 import { note, runProgram } from '../support/program.js'
 import { FaultRuns } from './fault-runs.js'
 import { faults, noFault } from './faults.js'
-import { headings, isClean, type Row, toJson, toLine, toMarkdown, withTable } from './row.js'
+import { fromJson, headings, isClean, type Row, toJson, toLine, toMarkdown, withTable } from './row.js'
 import { Stage } from './stage/stage.js'
 
-const usage = `Usage: npm run faults [-- NAME …] [--quick] [--json] [--markdown FILE]
+const usage = `Usage: npm run faults [-- NAME …] [--quick] [--json] [--resume FILE] [--markdown FILE]
 
 ${faults.map(({ name, about }) => `  ${name.padEnd(48)}${about}`).join('\n')}
 
   All of them unless some are named; the beginning of a name stands for all that begin so. PostgreSQL and Redis are own ones. Linux only.
 
-  --quick          seven, of each kind
+  --quick          nine, of each kind
   --json           prints one JSON object per fault and line on standard output, and nothing else there
+  --resume FILE    what FILE has a line of, written with --json, is taken from there and not run again
   --markdown FILE  writes the table as the documentation has it, into the place that the page has for it
 `
 
@@ -29,6 +30,7 @@ function readArguments() {
     json: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     markdown: { type: 'string' },
+    resume: { type: 'string' },
     help: { type: 'boolean' },
   } as const
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
@@ -37,10 +39,11 @@ function readArguments() {
   if (unknown.length > 0) throw new TypeError(`No fault ${unknown.join(', ')}`)
   const isNamed = (name: string) => positionals.length === 0 || positionals.some((some) => name.startsWith(some))
   const chosen = faults.filter(({ name, isQuick }) => isNamed(name) && (!values.quick || isQuick))
-  return { chosen, isJson: values.json, markdown: values.markdown }
+  const done = fromJson(values.resume === undefined ? '' : readFileSync(values.resume, 'utf8'))
+  return { chosen, isJson: values.json, markdown: values.markdown, done }
 }
 
-async function work({ chosen, isJson, markdown }: NonNullable<ReturnType<typeof readArguments>>, life: Life): Promise<number> {
+async function work({ chosen, isJson, markdown, done }: NonNullable<ReturnType<typeof readArguments>>, life: Life): Promise<number> {
   const machine = describeMachine()
   note(machine)
   const rows: Row[] = []
@@ -50,13 +53,17 @@ async function work({ chosen, isJson, markdown }: NonNullable<ReturnType<typeof 
     const runs = new FaultRuns(stage, life)
     if (!isJson) process.stdout.write(`${headings()}\n`)
     for (const fault of [noFault, ...chosen]) {
-      if (fault.needsSmallVolume && stage.volume === null) {
+      // The first is run in any case: it warms the platform up.
+      const known = fault === noFault ? undefined : done.get(fault.name)
+      if (!known && fault.needsSmallVolume && stage.volume === null) {
         note(`${fault.name} is left out: it needs the right to mount a volume`)
         continue
       }
-      const row = await runs.run(fault)
+      const row = known ?? (await runs.run(fault))
       rows.push(row)
-      process.stdout.write(`${isJson ? toJson(row) : toLine(row)}\n`)
+      // The file that it is from may be the one that is written to.
+      if (!known || !isJson) process.stdout.write(`${isJson ? toJson(row) : toLine(row)}\n`)
+      if (known) continue
       if (row.recoverSeconds > longRecoverySeconds) note(`  recovered last: ${row.recoveredLast}`)
       for (const { kind, what, count } of row.findings) note(`  ${kind} ${count}: ${what}`)
       const { errorLines, firstError } = stage.logs.lap()

@@ -1,4 +1,4 @@
-/** What may lie in queues and tables that nobody of this release has put there, or that nobody needs any more. */
+/** What may lie in queues that nobody of this release has put there, or that nobody needs any more. */
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -156,28 +156,6 @@ const poisonMessages: Fault = {
   },
 }
 
-const poisonRows: Fault = {
-  name: 'poison-rows',
-  about: 'a change in the outbox that nobody can read',
-  holdMs: 20_000,
-  async inject(stage) {
-    const values = [stage.tenants.loaded.environmentId]
-    const [row] = await stage.postgres.query<{ id: string }>(
-      `INSERT INTO outbox_message (environment_id, id, kind, version, payload, told)
-       VALUES ($1, gen_random_uuid(), 'usage', 1, '{"poison": [1]}', 'poison') RETURNING id::text`,
-      values,
-    )
-    return async () => {
-      const [others] = await stage.postgres.query<{ count: number }>(
-        `SELECT count(*)::int AS count FROM outbox_message WHERE id::text <> $1 AND created_at < now() - interval '8 seconds'`,
-        [row!.id],
-      )
-      await stage.postgres.query('DELETE FROM outbox_message WHERE environment_id = $1 AND id = $2', [...values, row!.id])
-      return others!.count > 0 ? [`${others!.count} changes wait behind it`] : []
-    }
-  },
-}
-
 const releases: readonly Fault[] = [
   {
     name: 'release-before',
@@ -199,4 +177,4 @@ const releases: readonly Fault[] = [
   },
 ]
 
-export const jobFaults: readonly Fault[] = [...stale, ...poisonJobs, brokenJob, poisonMessages, poisonRows, ...releases]
+export const jobFaults: readonly Fault[] = [...stale, ...poisonJobs, brokenJob, poisonMessages, ...releases]

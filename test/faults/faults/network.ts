@@ -1,13 +1,7 @@
 /** Connections between a process and what it needs. */
 import type { TcpProxy } from '../../support/tcp-proxy.js'
 import type { Fault } from '../fault.js'
-import type { Link } from '../stage/staged-process.js'
-import { types } from './processes.js'
-
-const linksOf = (type: string): readonly Link[] => {
-  if (type === 'sidecar') return ['web']
-  return type === 'queue-consumption' ? ['redis', 'web'] : ['postgres', 'redis']
-}
+import { linksOf, types } from '../stage/process-types.js'
 
 const kinds: readonly [kind: string, about: string, holdMs: number, begin: (link: TcpProxy) => void][] = [
   ['cut', 'are cut, and cannot be made for 3 s', 3_000, (link) => link.cut()],
@@ -28,7 +22,7 @@ export const networkFaults: readonly Fault[] = types.flatMap((type) =>
       const name = `${kind}-${type}-${to}`
       return {
         name,
-        about: `the connections of one ${type} to ${to} ${about}`,
+        about: `the connections of ${to === 'receiver' ? 'both' : 'one'} ${type} to ${to} ${about}`,
         isQuick: quick.includes(name),
         holdMs,
         async inject(stage) {

@@ -1,16 +1,6 @@
 /** Processes that are killed, stand still, or have the wrong time. */
 import { type Fault, nothing } from '../fault.js'
-
-export const types = [
-  'web',
-  'sidecar',
-  'usage-ingestion',
-  'event-aggregation',
-  'subscription-transitions',
-  'cache-invalidation',
-  'queue-consumption',
-  'billing-sync',
-]
+import { types } from '../stage/process-types.js'
 
 const mostApartMs = 2_500
 const pauses = [3, 10, 60]

@@ -1,10 +1,11 @@
 /** A process is killed between two steps of its work: right after something of it has passed to or from a server. */
 import type { Watch } from '../../support/tcp-proxy.js'
 import { type Fault, nothing } from '../fault.js'
+import type { Link } from '../stage/process-types.js'
 import type { StagedProcess } from '../stage/staged-process.js'
 
 interface Passing {
-  link: 'postgres' | 'redis'
+  link: Exclude<Link, 'web'>
   from: 'client' | 'server'
   /** In lower case. */
   holds?: string
@@ -18,6 +19,10 @@ const tells: Passing = { link: 'redis', from: 'client' }
 const heard: Passing = { link: 'redis', from: 'server' }
 const commits: Passing = { ...asks, holds: 'commit' }
 const committed: Passing = { ...hears, holds: 'commit' }
+/** A webhook, and the answer to it. Which copy has sent it is not told apart, so both are killed. */
+const sends: Passing = { link: 'receiver', from: 'client' }
+const answer: Passing = { link: 'receiver', from: 'server' }
+const records: Passing = { ...asks, holds: 'webhooks_record_attempts' }
 
 /** By what has passed last, in the order in which it has to. */
 const windows: Readonly<Record<string, readonly Passing[]>> = {
@@ -42,6 +47,11 @@ const windowsOf: readonly [type: string, windows: Readonly<Record<string, readon
   ['cache-invalidation', both],
   ['subscription-transitions', both],
   ['billing-sync', { asked: [asks], answered: [asks, hears], ...untold }],
+  ['alert-evaluation', { asked: [asks], answered: [asks, hears], ...inTransactions }],
+  [
+    'webhook-delivery',
+    { asked: [asks], answered: [asks, hears], sent: [sends], heard: [sends, answer], 'record-sent': [records], recorded: [records, hears] },
+  ],
   ['queue-consumption', { taken: [job], written: [job, tells], heard: [job, tells, heard] }],
   ['web', { asked: [asks], answered: [asks, hears], told: [tells], ...inTransactions }],
 ]
@@ -50,12 +60,14 @@ const windowsOf: readonly [type: string, windows: Readonly<Record<string, readon
 const mostMs = 20_000
 const times = 2
 
+const quick = ['kill-usage-ingestion-answered', 'kill-alert-evaluation-committed', 'kill-webhook-delivery-heard']
+
 export const windowFaults: readonly Fault[] = windowsOf.flatMap(([type, ofType]) =>
   Object.entries(ofType).map(
     ([window, passings]): Fault => ({
       name: `kill-${type}-${window}`,
       about: `kill -9 of a ${type} at the moment that it has ${window.replaceAll('-', ' ')}; twice where that happens so often`,
-      isQuick: type === 'usage-ingestion' && window === 'answered',
+      isQuick: quick.includes(`kill-${type}-${window}`),
       endsProcesses: true,
       holdMs: 500,
       async inject(stage) {
@@ -84,12 +96,21 @@ function killAfter(process: StagedProcess, passings: readonly Passing[], first: 
       if (!next || next.link !== link || next.from !== from) return
       if (next.holds && !data.toString('latin1').toLowerCase().includes(next.holds)) return
       passed += 1
-      if (passed < passings.length || first.isKilled) return
+      if (passed < passings.length || (first.isKilled && link !== 'receiver')) return
       first.isKilled = true
       process.kill()
     }
   }
-  for (const link of ['postgres', 'redis'] as const) if (process.links[link]) process.links[link].watch = watch(link)
+  for (const link of ['postgres', 'redis', 'receiver'] as const) {
+    const way = process.links[link]
+    if (!way) continue
+    const [other, own] = [way.watch, watch(link)]
+    // That to the receiver is of both copies.
+    way.watch = (from, data) => {
+      other?.(from, data)
+      own(from, data)
+    }
+  }
 }
 
 function stopWatching(process: StagedProcess): void {

@@ -30,6 +30,34 @@ export const faultCatalog = {
 /** Limits of calls, by plan. */
 export const callLimits: Readonly<Record<string, number>> = { free: 5, small: 25, basic: 1_000_000, pro: 2_000_000 }
 
+/** What the host application hears of: what can happen to a customer or a subscription of the load once, and usage that it is to be told of. */
+export const hearings = [
+  'customer.created',
+  'subscription.created',
+  'subscription.trial_started',
+  'subscription.trial_ending_soon',
+  'subscription.trial_converted',
+  'subscription.trial_ended',
+  'subscription.activated',
+  'subscription.canceled',
+  'subscription.expired',
+  'usage.threshold_reached',
+]
+
+export interface AlertThreshold {
+  /** SHARE: per cent of the limit. */
+  kind: 'AMOUNT' | 'SHARE'
+  value: number
+}
+
+const amounts = (...values: number[]) => values.map((value): AlertThreshold => ({ kind: 'AMOUNT', value }))
+
+/** One alert a feature. Low ones are close to each other: something is to be told all the time, whatever a run comes to. */
+export const alertThresholds: Readonly<Record<string, readonly AlertThreshold[]>> = {
+  calls: [{ kind: 'SHARE', value: 80 }, ...amounts(1, 2, 5, 10, 15, 20, 30, 50, 80)],
+  tokens: amounts(1, 5, 10, 20, 30, 45, 60, 90, 150, 300),
+}
+
 function planOf(refId: string, limits: Record<string, number>, amount?: number) {
   return {
     refId,

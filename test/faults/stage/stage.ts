@@ -1,11 +1,11 @@
 /** The platform that faults are injected into: every process of the Procfile, those that may be scaled twice, on servers of its own. */
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import * as decimal from '../../../src/kernel/decimal.js'
 import { Children } from '../../../src/local/processes/children.js'
 import { Ports } from '../../../src/local/processes/ports.js'
-import { parseProcfile } from '../../../src/local/processes/procfile.js'
 import { runCommand } from '../../../src/local/processes/run-command.js'
 import { migrate } from '../../../src/migrate.js'
 import { DatabaseClock } from '../../../src/platform/database-clock.js'
@@ -17,9 +17,13 @@ import { LogWatch } from '../../attack/stage/log-watch.js'
 import { makeDataFolder, removeDataFolder } from '../../support/data-folder.js'
 import { eventually } from '../../support/eventually.js'
 import { TcpProxy } from '../../support/tcp-proxy.js'
-import { faultCatalog } from './catalog.js'
+import { WebhookReceiver } from '../../support/webhook-receiver.js'
+import { testWebhooks } from '../../support/webhooks.js'
+import { alertThresholds, faultCatalog, hearings } from './catalog.js'
+import { HostApplication } from './host-application.js'
+import { type Link, linksOf, types } from './process-types.js'
 import { OwnPostgres, OwnRedis } from './servers.js'
-import { type Link, StagedProcess } from './staged-process.js'
+import { StagedProcess } from './staged-process.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 export const queuePrefix = '{faults}'
@@ -51,6 +55,10 @@ export class Stage {
   /** Where callers reach the copies; the same however often these are started again. */
   readonly doors: { web: string[]; sidecar: string[] } = { web: [], sidecar: [] }
   tenants!: Record<'loaded' | 'noisy' | 'quiet', Tenant>
+  /** Of the loaded tenant. */
+  host!: HostApplication
+  /** The only way to it: which copy sends is not told apart. */
+  #wayToHost!: TcpProxy
   #servers = 0
 
   private constructor(
@@ -86,7 +94,8 @@ export class Stage {
     const life = new Life('prepare', silentLogger())
     const postgres = openPostgres(life, this.postgres.url, { poolSize: 2 })
     const clock = await DatabaseClock.open(life, postgres.pool)
-    const app = createApp({ life, postgres, clock, queues: { redisUrl: this.redis.url, prefix: queuePrefix } })
+    const queues = { redisUrl: this.redis.url, prefix: queuePrefix }
+    const app = createApp({ life, postgres, clock, queues, webhooks: testWebhooks })
     const open = async (refId: string): Promise<Tenant> => {
       const { environment } = await app.environments.create({ refId, isTest: true, hasPersistentCache: refId === 'loaded' })
       await app.catalog.apply(environment.id, faultCatalog, { dryRun: false, archiveMissing: false })
@@ -94,17 +103,27 @@ export class Stage {
       return { environmentId: environment.id, serverKey: key }
     }
     this.tenants = { loaded: await open('loaded'), noisy: await open('noisy'), quiet: await open('quiet') }
+    const { environmentId } = this.tenants.loaded
+    const receiver = this.life.open('receiver', await new WebhookReceiver().listen(), (opened) => opened.close())
+    this.#wayToHost = await this.#open(receiver.url)
+    const url = `http://127.0.0.1:${this.#wayToHost.port}/hooks`
+    const { secret } = await app.webhooks.create(environmentId, { url, eventTypes: hearings })
+    this.host = new HostApplication(receiver, secret)
+    for (const [featureId, thresholds] of Object.entries(alertThresholds))
+      await app.alerts.create(environmentId, {
+        featureId,
+        thresholds: thresholds.map(({ kind, value }) => ({ kind, value: decimal.fromNumber(value) })),
+      })
     await life.stop()
   }
 
   async #startProcesses(): Promise<void> {
-    const types = parseProcfile(readFileSync(join(root, 'Procfile'), 'utf8')).filter(({ name }) => name !== 'release')
     // Doors know each other by addresses that stay.
     const webDoors = await Promise.all(copies.map(() => this.#open('http://127.0.0.1:1')))
     const sidecarDoors = await Promise.all(copies.map(() => this.#open('http://127.0.0.1:1')))
     this.doors.web = webDoors.map(({ port }) => `http://127.0.0.1:${port}`)
     this.doors.sidecar = sidecarDoors.map(({ port }) => `127.0.0.1:${port}`)
-    for (const { name: type } of types)
+    for (const type of types)
       for (const copy of copies) {
         const links = await this.#linksOf(type, copy)
         const door = type === 'web' ? webDoors[copy - 1] : type === 'sidecar' ? sidecarDoors[copy - 1] : undefined
@@ -126,10 +145,10 @@ export class Stage {
   }
 
   async #linksOf(type: string, copy: number): Promise<Partial<Record<Link, TcpProxy>>> {
-    const web = this.doors.web[copy - 1]!
-    if (type === 'sidecar') return { web: await this.#open(web) }
-    if (type === 'queue-consumption') return { redis: await this.#open(this.redis.url), web: await this.#open(web) }
-    return { postgres: await this.#open(this.postgres.url), redis: await this.#open(this.redis.url) }
+    const urls = { postgres: this.postgres.url, redis: this.redis.url, web: this.doors.web[copy - 1]! }
+    const links: Partial<Record<Link, TcpProxy>> = {}
+    for (const link of linksOf(type)) links[link] = link === 'receiver' ? this.#wayToHost : await this.#open(urls[link])
+    return links
   }
 
   #variablesOf(type: string, { postgres, redis, web }: Partial<Record<Link, TcpProxy>>): Record<string, string> {
@@ -141,7 +160,7 @@ export class Stage {
         REFRESH_AFTER_SECS: '5',
         MAX_STALENESS_SECS: String(maxStalenessSeconds),
       }
-    const redisUrl = `redis://127.0.0.1:${redis!.port}`
+    const redisUrl = redis && `redis://127.0.0.1:${redis.port}`
     if (type === 'queue-consumption')
       return {
         SERVER_API_KEY: serverKey,
@@ -157,8 +176,7 @@ export class Stage {
     database.port = String(postgres!.port)
     return {
       DATABASE_URL: database.href,
-      REDIS_URL: redisUrl,
-      QUEUE_PREFIX: queuePrefix,
+      ...(redisUrl && { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix }),
       ...(type === 'web' && { OPERATOR_KEY: operatorKey, RATE_LIMIT_PER_KEY: '100000' }),
     }
   }

@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Life } from '../../../src/platform/process.js'
 import { StackProcess } from '../../bench/stack/stack-process.js'
 import type { TcpProxy } from '../../support/tcp-proxy.js'
+import type { Link } from './process-types.js'
 
 /** As the runner of `npm start` waits before it starts a process again. */
 const restartMs = 1_000
 const launchTries = 5
-
-export type Link = 'postgres' | 'redis' | 'web'
 
 export interface StagedParts {
   /** With the number of the copy: `web-1`. */

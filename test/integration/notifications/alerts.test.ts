@@ -276,6 +276,23 @@ describe('alerts', function () {
     expect((await environment.news()).map(({ type }) => type)).to.have.members(['usage.threshold_reached', 'usage.limit_reached'])
   })
 
+  it('that only a later release can read tell nothing, and hold up no other', async () => {
+    const { prisma } = bench
+    const [later, unread] = [await environment.createAlert({ thresholds: [amount(5)] }), await environment.createAlert({})]
+    await environment.use('acme', 5)
+    expect(await usageNews()).to.deep.equal(['usage.threshold_reached 5 at 5'])
+    await prisma.alertCrossing.updateMany({ where: { alertId: later }, data: { thresholdKind: 'RATE' } })
+    for (const [id, thresholds] of [
+      [later, [{ kind: 'RATE', value: '5' }]],
+      [unread, { poison: [1] }],
+    ] as const)
+      await prisma.alert.updateMany({ where: { id }, data: { thresholds: thresholds as never } })
+    await environment.createAlert({ thresholds: [amount(6)] })
+    await environment.use('acme', 4)
+    expect(await usageNews()).to.deep.equal(['usage.threshold_reached 6 at 9'])
+    expect(await prisma.alertCrossing.count({ where: { alertId: later, endedAt: null } }), 'is for the later release').to.equal(1)
+  })
+
   it('of one environment wait for no other', async () => {
     const loud = environment
     await loud.createAlert({})

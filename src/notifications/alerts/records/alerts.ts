@@ -1,6 +1,6 @@
 import { recordAudit } from '../../../audit/record/record.js'
 import { type Db, Prisma } from '../../../platform/postgres.js'
-import type { Alert, Threshold } from '../rules/alert.js'
+import { type Alert, knownThresholds } from '../rules/alert.js'
 import { auditedAlert } from '../rules/audited.js'
 
 const related = { feature: { select: { id: true, refId: true } }, customer: { select: { id: true, refId: true } } } as const
@@ -9,7 +9,7 @@ type Row = Prisma.AlertGetPayload<{ include: typeof related }>
 
 const fromRow = ({ featureId: _, customerId: __, deletedAt: ___, thresholds, createdAt, updatedAt, ...row }: Row): Alert => ({
   ...row,
-  thresholds: thresholds as unknown as Threshold[],
+  thresholds: knownThresholds(thresholds),
   createdAt: createdAt.getTime(),
   updatedAt: updatedAt.getTime(),
 })

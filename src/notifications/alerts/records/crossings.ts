@@ -2,17 +2,18 @@ import type pg from 'pg'
 import type { EpochMs } from '../../../kernel/clock.js'
 import * as decimal from '../../../kernel/decimal.js'
 import { type Db, Prisma } from '../../../platform/postgres.js'
-import type { ThresholdKind } from '../rules/alert.js'
+import { plainArray } from '../../../platform/sql.js'
+import { type ThresholdKind, thresholdKinds } from '../rules/alert.js'
 import type { CrossingDecision, OpenCrossing, ReachedThreshold } from '../rules/crossings.js'
 
-/** What is known to be reached, by customer (our id). */
+/** What is known to be reached, by customer (our id); without those of a kind that only a later release knows, which ends them too. */
 export async function findOpenCrossings(
   db: Db,
   environmentId: string,
   customerIds: readonly string[],
 ): Promise<Map<string, OpenCrossing[]>> {
   const rows = await db.alertCrossing.findMany({
-    where: { environmentId, customerId: { in: [...customerIds] }, endedAt: null },
+    where: { environmentId, customerId: { in: [...customerIds] }, thresholdKind: { in: [...thresholdKinds] }, endedAt: null },
     orderBy: [{ reachedAt: 'asc' }, { id: 'asc' }],
   })
   const open = new Map<string, OpenCrossing[]>()
@@ -82,13 +83,14 @@ export async function findEndedPeriods(pool: pg.Pool, limit: number): Promise<{ 
       ) AS environment CROSS JOIN LATERAL (
         SELECT customer_id FROM alert_crossing AS crossing
         WHERE crossing.environment_id = environment.id AND crossing.ended_at IS NULL AND crossing.period_end <= environment.now
+          AND crossing.threshold_kind = ANY($2::text[])
           AND NOT EXISTS (
             SELECT FROM customer_evaluation AS evaluation
             WHERE evaluation.environment_id = environment.id AND evaluation.customer_id = crossing.customer_id)
         ORDER BY crossing.period_end LIMIT $1::int
       ) AS over
       GROUP BY environment.id`,
-    values: [limit],
+    values: [limit, plainArray([...thresholdKinds])],
   })
   return rows
 }

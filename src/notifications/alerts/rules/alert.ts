@@ -35,6 +35,14 @@ export interface Alert {
   updatedAt: EpochMs
 }
 
+/** Of what is stored, those that can be read: what a later release has written is told by that one. */
+export const knownThresholds = (stored: unknown): Threshold[] => (Array.isArray(stored) ? stored.filter(isKnown) : [])
+
+function isKnown(stored: unknown): stored is Threshold {
+  const { kind, value } = (stored ?? {}) as Partial<Record<keyof Threshold, unknown>>
+  return thresholdKinds.some((known) => known === kind) && typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)
+}
+
 /** All of the limit. */
 export const isLimit = ({ kind, value }: Threshold): boolean => kind === 'SHARE' && value === '100'
 
