@@ -78,6 +78,7 @@ export class ReportIngestion {
   ingest(environmentId: string, calls: Call<ReportItem>[], isRepeat: boolean): Promise<ReportAnswer[]> {
     return ingestOrHalve(
       calls,
+      isRepeat,
       (together) => this.#ingestTogether(environmentId, together, isRepeat),
       ({ items }, error) => {
         if (!(error instanceof Problem))
