@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../kernel/id.js'
-import { Counter, Histogram, latencyBuckets } from '../platform/metrics.js'
 import type { Life } from '../platform/process.js'
 import type { QueueConnection } from '../platform/queue.js'
 import { openRedis, openSubscriber, type Redis } from '../platform/redis.js'
 import { Hearing } from './hearing.js'
 import type { HeldChange } from './model/change.js'
+import { UnheardAnnouncements } from './unheard-announcements.js'
+import { untilPublished } from './until-published.js'
 import {
   type AnnouncementTicket,
   announcementChannel,
@@ -16,20 +16,15 @@ import {
   unpackAnnouncement,
   unpackHeard,
 } from './wire/announcements.js'
-import { announceLua, holdersKey, type Listeners, leaseKey, leaseLua, leasePrefix, registerLua } from './wire/holders.js'
+import { announceLua, holdersKey, type Listeners, leaseKey, leaseLua, leaseMs, leasePrefix, registerLua } from './wire/holders.js'
 
-/**
- * How long a process may trust what it holds without a sign that it hears everything and is waited for. An announcement waits no longer than this for those
- * that do not acknowledge it: by then they do not trust what they hold.
- */
-export const leaseMs = 1_000
-/** How long a change is tried to be published. */
-const publishMs = 2_000
-const publishPauseMs = 50
 /** Several in a lease, so that a slow moment of Redis or of the process costs no trust. */
 const beatMs = 200
 /** Environments that are registered in one step, during which Redis does nothing else. */
 const registeredPerStep = 100
+/** An environment that nobody has asked for in that time is not heard of any more. */
+const idleMs = 3_600_000
+const idleLookMs = 60_000
 
 /** An announcement that a worker publishes for this process, with what it answers. */
 export interface ExpectedAnnouncement {
@@ -40,12 +35,16 @@ export interface ExpectedAnnouncement {
   forget(): void
 }
 
-/** Who has acknowledged an announcement, and who is to. */
-interface Unheard {
-  by: Set<string>
-  /** Null: not known, or everybody that there may be. */
-  holders: readonly string[] | null
-  done: () => void
+/**
+ * asked  somebody wants to know whether all that is announced is heard
+ * heard  Redis has confirmed, and this process is registered
+ * left   nobody wants to know any more. Until that is confirmed what is announced is acknowledged, as it may be waited for
+ */
+interface Channel {
+  environmentId: string
+  state: 'asked' | 'heard' | 'left'
+  /** By the clock that only goes on. */
+  askedAt: number
 }
 
 interface ScriptedRedis extends Redis {
@@ -75,12 +74,8 @@ export class StateBus {
   readonly #hearing: Hearing
   readonly #life: Life
   readonly #listener: HeldChangeListener
-  /** Environments by channel; true once Redis has confirmed, and this process is registered. */
-  readonly #channels = new Map<string, { environmentId: string; isHeard: boolean }>()
-  readonly #unheard = new Map<number, Unheard>()
-  readonly #seconds: Histogram
-  readonly #lost: Counter
-  #announcements = 0
+  readonly #channels = new Map<string, Channel>()
+  readonly #unheard: UnheardAnnouncements
   #trustedUntil = 0
   #connection = 0
   #isBeating = false
@@ -101,32 +96,28 @@ export class StateBus {
     this.#publisher = publisher as ScriptedRedis
     this.#subscriber = openSubscriber(life, queues)
     this.#hearing = new Hearing({ subscriber: this.#subscriber, publisher, prefix: queues.prefix })
-    const registers = [life.metrics]
-    this.#seconds = new Histogram({
-      name: 'tollgate_announcement_seconds',
-      help: 'From the commit of a change until every web process knew of it',
-      buckets: latencyBuckets,
-      registers,
-    })
-    this.#lost = new Counter({
-      name: 'tollgate_announcements_unheard_total',
-      help: 'Announcements that some web process did not acknowledge, or that Redis did not take',
-      registers,
-    })
+    this.#unheard = new UnheardAnnouncements(life.metrics)
     this.#subscriber.on('message', (channel: string, text: string) => this.#receive(channel, text))
     this.#subscriber.on('close', () => this.#interrupt())
     this.#subscriber.on('ready', () => void this.#resume())
     const beat = setInterval(() => void this.#beat(), beatMs)
     life.open('lease of held states', beat, () => this.#leave(beat))
+    life.open(
+      'idle environments',
+      setInterval(() => void this.leaveIdle(performance.now()), idleLookMs),
+      clearInterval,
+    )
   }
 
   /** Whether everything that was announced until now has been heard here, which was proved less than `maxAgeMs` ago. Asked for the first time, it begins to listen. */
   isTrusted(environmentId: string, maxAgeMs = Number.POSITIVE_INFINITY): boolean {
     const channel = this.#channels.get(announcementChannel(this.#prefix, environmentId))
-    if (!channel) this.#listen(environmentId)
-    else if (channel.isHeard) {
-      const leftMs = this.#trustedUntil - performance.now()
-      if (leftMs > 0) return leaseMs - leftMs < maxAgeMs
+    const now = performance.now()
+    if (!channel || channel.state === 'left') this.#listen(environmentId, now)
+    else {
+      channel.askedAt = now
+      const leftMs = this.#trustedUntil - now
+      if (channel.state === 'heard' && leftMs > 0) return leaseMs - leftMs < maxAgeMs
     }
     void this.#beat()
     return false
@@ -140,7 +131,7 @@ export class StateBus {
     if (changes.length === 0) return Promise.resolve()
     this.#listener.apply(environmentId, changes)
     const { ticket } = this.expect()
-    this.#acknowledged(ticket.number, this.#id)
+    this.#unheard.acknowledged(ticket.number, this.#id)
     const keys = [leasePrefix(this.#prefix), holdersKey(this.#prefix, environmentId)]
     const announcement = announcementOf(this.#prefix, environmentId, changes, ticket)
     const published = untilPublished(() => this.#publisher.announceChanges(...keys, ...announcement))
@@ -152,50 +143,20 @@ export class StateBus {
 
   /** For changes that a worker announces. They are applied here when they are heard. */
   expect(): ExpectedAnnouncement {
-    this.#announcements += 1
-    const number = this.#announcements
-    this.#unheard.set(number, { by: new Set(), holders: null, done: () => undefined })
+    const number = this.#unheard.begin()
     return {
       ticket: { sender: this.#id, number },
       heardBy: (listeners) => this.#heardByAll(number, Promise.resolve(listeners)),
-      forget: () => this.#unheard.delete(number),
+      forget: () => this.#unheard.forget(number),
     }
   }
 
   #heardByAll(number: number, published: Promise<Listeners>): Promise<void> {
-    const startedAt = performance.now()
-    const unheard = this.#unheard.get(number)!
-    return new Promise((resolve) => {
-      const end = (isHeard: boolean) => {
-        clearTimeout(lease)
-        this.#unheard.delete(number)
-        if (!isHeard) this.#lost.inc()
-        this.#seconds.observe((performance.now() - startedAt) / 1000)
-        resolve()
-      }
-      let lease: NodeJS.Timeout | undefined
-      unheard.done = () => end(true)
-      published
-        // Counted from when it was published, or may have been at the latest.
-        .finally(() => {
-          if (this.#unheard.has(number)) lease = setTimeout(end, leaseMs, false)
-        })
-        .then(({ epoch, holders }) => {
-          this.#hearEpoch(epoch)
-          if (performance.now() < this.#epoch.isWholeFrom) return
-          unheard.holders = holders
-          this.#acknowledged(number)
-        })
-        .catch(() => undefined)
+    const named = published.then(({ epoch, holders }) => {
+      this.#hearEpoch(epoch)
+      return performance.now() < this.#epoch.isWholeFrom ? null : holders
     })
-  }
-
-  /** `by` may say so more than once: a batch that is worked on twice is announced twice. */
-  #acknowledged(number: number, by?: string): void {
-    const unheard = this.#unheard.get(number)
-    if (!unheard) return
-    if (by !== undefined) unheard.by.add(by)
-    if (unheard.holders?.every((name) => unheard.by.has(name))) unheard.done()
+    return this.#unheard.heardByAll(number, named)
   }
 
   /**
@@ -214,7 +175,7 @@ export class StateBus {
   #receive(channelName: string, text: string): void {
     if (channelName === this.#acknowledgements) {
       const { number, by } = unpackHeard(text)
-      this.#acknowledged(number, by)
+      this.#unheard.acknowledged(number, by)
       return
     }
     const channel = this.#channels.get(channelName)
@@ -225,7 +186,7 @@ export class StateBus {
     try {
       const { changes, ticket } = unpackAnnouncement(text)
       this.#listener.apply(environmentId, changes)
-      if (ticket?.sender === this.#id) this.#acknowledged(ticket.number, this.#id)
+      if (ticket?.sender === this.#id) this.#unheard.acknowledged(ticket.number, this.#id)
       // One that does not arrive is waited for until the lease is over.
       else if (ticket)
         this.#publisher.publish(heardChannel(this.#prefix, ticket.sender), packHeard(ticket.number, this.#id)).catch(() => undefined)
@@ -235,36 +196,51 @@ export class StateBus {
     }
   }
 
-  #listen(environmentId: string): void {
-    const name = announcementChannel(this.#prefix, environmentId)
-    const channel = { environmentId, isHeard: false }
-    this.#channels.set(name, channel)
-    void this.#subscribe([name])
+  #listen(environmentId: string, now: number): void {
+    const channel: Channel = { environmentId, state: 'asked', askedAt: now }
+    this.#channels.set(announcementChannel(this.#prefix, environmentId), channel)
+    void this.#subscribe([channel])
   }
 
-  async #subscribe(names: string[]): Promise<void> {
+  /** Forgets the environments that nobody has asked for lately: first nobody waits for this process when they change, then it does not hear of that. Never fails. */
+  async leaveIdle(now: number): Promise<void> {
+    for (const [name, channel] of [...this.#channels]) {
+      if (now - channel.askedAt < idleMs) continue
+      const { environmentId } = channel
+      channel.state = 'left'
+      this.#listener.apply(environmentId, [{ customerId: null, version: null }])
+      // Who asks meanwhile has it subscribed and registered anew, in this order on the same connections.
+      const isLeft = () => this.#channels.get(name) === channel
+      try {
+        await this.#publisher.srem(holdersKey(this.#prefix, environmentId), this.#id)
+        if (isLeft()) await this.#subscriber.unsubscribe(name)
+        if (isLeft()) this.#channels.delete(name)
+      } catch (error) {
+        this.#life.log.debug({ err: error }, 'an idle environment is left later')
+      }
+    }
+  }
+
+  async #subscribe(channels: readonly Channel[]): Promise<void> {
     const connection = this.#connection
     try {
+      const names = channels.map(({ environmentId }) => announcementChannel(this.#prefix, environmentId))
       await this.#subscriber.subscribe(this.#acknowledgements, ...names)
-      await this.#register(names)
+      await this.#register(channels)
     } catch (error) {
       this.#life.log.debug({ err: error }, 'held changes cannot be heard yet')
       return
     }
     if (connection !== this.#connection) return
-    for (const name of names) {
-      const channel = this.#channels.get(name)
-      if (channel) channel.isHeard = true
-    }
+    for (const channel of channels) if (channel.state === 'asked') channel.state = 'heard'
     await this.#beat()
   }
 
   /** From then on announcements wait for this process while it has a lease. */
-  async #register(names: string[]): Promise<void> {
-    const environmentIds = names.flatMap((name) => this.#channels.get(name)?.environmentId ?? [])
-    for (let start = 0; start < environmentIds.length; start += registeredPerStep) {
-      const step = environmentIds.slice(start, start + registeredPerStep)
-      const keys = [leasePrefix(this.#prefix), ...step.map((id) => holdersKey(this.#prefix, id))]
+  async #register(channels: readonly Channel[]): Promise<void> {
+    for (let start = 0; start < channels.length; start += registeredPerStep) {
+      const step = channels.slice(start, start + registeredPerStep).filter(({ state }) => state !== 'left')
+      const keys = [leasePrefix(this.#prefix), ...step.map(({ environmentId }) => holdersKey(this.#prefix, environmentId))]
       await this.#publisher.registerHolder(keys.length, ...keys, this.#id)
     }
   }
@@ -272,7 +248,7 @@ export class StateBus {
   #interrupt(): void {
     this.#connection += 1
     this.#distrust()
-    for (const channel of this.#channels.values()) channel.isHeard = false
+    for (const channel of this.#channels.values()) if (channel.state === 'heard') channel.state = 'asked'
     this.#listener.forgetAll()
   }
 
@@ -282,7 +258,7 @@ export class StateBus {
   }
 
   async #resume(): Promise<void> {
-    await this.#subscribe([...this.#channels.keys()])
+    await this.#subscribe([...this.#channels.values()])
   }
 
   /** Never fails. */
@@ -316,7 +292,7 @@ export class StateBus {
       this.#trustedUntil = heardUntil + leaseMs
       return 'done'
     }
-    await this.#register([...this.#channels.keys()])
+    await this.#register([...this.#channels.values()])
     if (connection !== this.#connection || epoch !== this.#epoch.name) return 'done'
     this.#isRegistered = true
     return 'registered'
@@ -328,21 +304,5 @@ export class StateBus {
     this.#interrupt()
     this.#channels.clear()
     if (this.#publisher.status === 'ready') await this.#publisher.del(leaseKey(this.#prefix, this.#id)).catch(() => undefined)
-  }
-}
-
-/**
- * What could not be published is published again: others hear well, and go on to trust what they hold. A Redis that is away for so long is away for them, too,
- * and they have lost their trust by then.
- */
-async function untilPublished<T>(publish: () => Promise<T>): Promise<T> {
-  const until = performance.now() + publishMs
-  for (;;) {
-    try {
-      return await publish()
-    } catch (error) {
-      if (performance.now() >= until) throw error
-      await sleep(publishPauseMs)
-    }
   }
 }

@@ -4,6 +4,12 @@ interface Seen {
 }
 const nobody: Seen = { owner: '', at: Number.NEGATIVE_INFINITY }
 
+/**
+ * The most that one may have of what there is for all: half of what the others leave. So one alone has half of all, of two loud ones each a third, and who comes
+ * next finds room.
+ */
+export const shareOf = ({ most, taken, own }: { most: number; taken: number; own: number }): number => (most - (taken - own)) / 2
+
 /** Whether others are there too: who is alone may have all that there is. Instants are of one clock that only goes on, in ms. */
 export class Crowd {
   readonly #recentMs: number

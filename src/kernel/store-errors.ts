@@ -66,6 +66,11 @@ const ofText: readonly (readonly [text: RegExp, kind: StoreError])[] = [
   [/has encountered a connection error|Client was closed and is not queryable|^Cannot use a pool after calling end/, 'away'],
   // Of ioredis.
   [/^(Connection is closed|Stream isn't writeable|Command timed out|Reached the max retries per request limit)/, 'away'],
+  // Of ioredis about a cluster: none of its nodes answers, or they do not agree yet on who has what.
+  [
+    /^(Cluster isn't ready and enableOfflineQueue|Too many Cluster redirections|None of startup nodes is available|Cluster is disconnect|Failed to refresh slots cache)/,
+    'away',
+  ],
   // Of Redis: not the one that takes writes, not ready, or full.
   [/^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN) /, 'away'],
   [/^(READONLY|OOM|MISCONF|NOREPLICAS|BUSY) /, 'busy'],

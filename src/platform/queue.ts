@@ -10,6 +10,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DelayedError, type Job, type JobsOptions, Queue, UnrecoverableError, Worker } from 'bullmq'
+import { LRUCache } from 'lru-cache'
 import { Problem, unavailable } from '../kernel/problem.js'
 import { sendTraced, traceIdOfJob, workTraced } from './context/job-trace.js'
 import { setAsideUnreadable } from './dead-letters.js'
@@ -77,6 +78,9 @@ const mostPutBacks = 2_000
 /** First connection of a process: its Redis may be starting too. */
 const firstConnectionMs = 2_000
 
+/** Of one kind, in a process: some kilobytes each. */
+const mostQueues = 1_000
+
 /** Opens the sending end of a queue; closed with the process. */
 export function openQueue<T extends { v: number }>(
   life: Life,
@@ -84,7 +88,35 @@ export function openQueue<T extends { v: number }>(
   definition: JobDefinition<T>,
 ): JobQueue<T> {
   const client = sharedRedis(life, redisUrl, 'queue', user)
-  const queue = openBullQueue(life, client, definition.queue, prefix)
+  return sendingTo(openBullQueue(life, client, definition.queue, prefix), client, definition)
+}
+
+/** The sending ends of queues that there is one of for each of many, each opened when it is needed. While too many are open, the one that was not used for longest is closed. */
+export function openQueues<T extends { v: number }>(
+  life: Life,
+  { redisUrl, prefix, user }: QueueConnection,
+  definitionOf: (whose: string) => JobDefinition<T>,
+): (whose: string) => JobQueue<T> {
+  const client = sharedRedis(life, redisUrl, 'queue', user)
+  const close = (queue: Queue) => queue.close().catch((error: unknown) => life.log.debug({ err: error }, 'queue not closed'))
+  const open = new LRUCache<string, { queue: Queue; sending: JobQueue<T> }>({
+    max: mostQueues,
+    // What is being added goes on: the connection is that of all.
+    dispose: ({ queue }) => void close(queue),
+  })
+  life.open('queues', open, (all) => Promise.all(Array.from(all.values(), ({ queue }) => close(queue))))
+  return (whose) => {
+    const known = open.get(whose)
+    if (known) return known.sending
+    const definition = definitionOf(whose)
+    const queue = newBullQueue(life, client, definition.queue, prefix)
+    const sending = sendingTo(queue, client, definition)
+    open.set(whose, { queue, sending })
+    return sending
+  }
+}
+
+function sendingTo<T extends { v: number }>(queue: Queue, client: Redis, definition: JobDefinition<T>): JobQueue<T> {
   const opts = { ...defaultOptions, ...definition.options }
   let hasConnected = false
   const checkConnected = async () => {
@@ -120,6 +152,10 @@ function explainRefusal(error: unknown): never {
 }
 
 function openBullQueue(life: Life, client: Redis, name: string, prefix: string): Queue {
+  return life.open(`queue ${name}`, newBullQueue(life, client, name, prefix), (queue) => queue.close())
+}
+
+function newBullQueue({ log }: Life, client: Redis, name: string, prefix: string): Queue {
   // The event stream is read by nobody but an operator's eyes.
   const queue = new Queue(name, {
     connection: client,
@@ -128,8 +164,8 @@ function openBullQueue(life: Life, client: Redis, name: string, prefix: string):
     skipVersionCheck: true,
     streams: { events: { maxLen: 200 } },
   })
-  queue.on('error', (error) => life.log.debug({ err: error, queue: name }, 'queue connection error'))
-  return life.open(`queue ${name}`, queue, (q) => q.close())
+  queue.on('error', (error) => log.debug({ err: error, queue: name }, 'queue connection error'))
+  return queue
 }
 
 /** Waits for the first connection only: later outages are to be noticed at once. */

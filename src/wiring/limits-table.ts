@@ -112,7 +112,7 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
     row('time for a body to arrive', `${count(bodyTimeoutMs)} ms`, '408', [defence, 'gives up what arrives too slowly, and says so']),
     row(
       'bodies that are arriving or being answered',
-      `${bytes(maxHeldBytesPerCustomer)} of a customer with a client key, ${bytes(maxHeldBytesPerKey)} of a key, ${bytes(maxHeldBytes)} of all`,
+      `${bytes(maxHeldBytesPerCustomer)} of a customer with a client key, ${bytes(maxHeldBytesPerKey)} of a key, of an environment half of what the others leave of ${bytes(maxHeldBytes)}`,
       '429, 503',
       [defence, 'holds no more of one key than its share, and lets others send meanwhile'],
     ),

@@ -17,7 +17,7 @@ const readers: Record<string, string> = {
   'src/reader/api/clock.ts': 'all that a sidecar has until the platform has answered',
   'src/platform/queue.ts': 'BullMQ delays jobs by the clocks of its processes; what is late by it is found by a sweep',
   'src/updates/deliver/warmings.ts': 'how long to wait is told, and decides nothing',
-  'src/updates/external-cache/mend.ts': 'what differs by it is replaced by the truth, whatever its version',
+  'src/updates/external-cache/mend.ts': 'what holds nothing is not said to be of later than now, whatever version it replaces',
   'src/updates/external-cache/jobs.ts': 'BullMQ delays jobs by the clocks of its processes',
   'src/updates/deliver/feed-epochs.ts': 'when a message was made is told, and decides nothing',
   'src/updates/deliver/change-messages.ts': 'when a message was made is told, and decides nothing',

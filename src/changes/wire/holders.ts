@@ -11,6 +11,11 @@ import { redisEpochLua } from './redis-epoch.js'
 /** What the keys of all leases begin with; the name of the holder follows. */
 export const leasePrefix = (prefix: string): string => `${prefix}:holder:`
 export const leaseKey = (prefix: string, name: string): string => leasePrefix(prefix) + name
+/**
+ * How long a process may trust what it holds without a sign that it hears everything and is waited for. An announcement waits no longer than this for those
+ * that do not acknowledge it: by then they do not trust what they hold.
+ */
+export const leaseMs = 1_000
 /** A Redis set: who has registered for the environment. */
 export const holdersKey = (prefix: string, environmentId: string): string => `${prefix}:holders:${environmentId}`
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { advanceCustomers, type LockedCustomer } from '../../changes/counting.js'
 import type { Problem } from '../../kernel/problem.js'
@@ -48,7 +49,7 @@ export class EventAggregation {
   readonly #lag: Histogram
   readonly #gatherer: Gatherer<AggregationJob>
   /** As they were when a batch of the environment was counted last; looked at again under the locks. */
-  readonly #meters = new Map<string, FeatureMeter[]>()
+  readonly #meters = new LRUCache<string, FeatureMeter[]>({ max: 1_000 })
   readonly #members = new KnownMembers()
 
   /** `changed` is called after the commit of new usage. */

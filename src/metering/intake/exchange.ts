@@ -2,7 +2,7 @@ import type { ExpectedAnnouncement } from '../../changes/state-bus.js'
 import { newId } from '../../kernel/id.js'
 import { Problem } from '../../kernel/problem.js'
 import type { JobQueue } from '../../platform/queue.js'
-import { notCounted } from '../model/problems.js'
+import { notCounted, outcomeUnknown, toPlainProblem } from '../model/problems.js'
 import type { EventItem, ReportItem } from '../model/report.js'
 import type { Call, EventAnswer, ReportAnswer } from '../wire/call.js'
 import type { IngestionJob } from '../wire/jobs.js'
@@ -80,8 +80,15 @@ export async function exchange(parts: ExchangeParts, waits: ReturnType<typeof wa
   return new Promise((resolve) => {
     let repeat: NodeJS.Timeout | undefined
     let patience: NodeJS.Timeout | undefined
-    const end = () => {
+    /** Jobs that a worker may find: those that were handed over, or are being, but for those of which it is certain that the queue has not taken them. */
+    let mayBeThere = 0
+    let mayRepeat = true
+    const repeatNoMore = () => {
+      mayRepeat = false
       clearTimeout(repeat)
+    }
+    const end = () => {
+      repeatNoMore()
       clearTimeout(patience)
       replies.forget(batchId)
       announcement?.forget()
@@ -91,14 +98,22 @@ export async function exchange(parts: ExchangeParts, waits: ReturnType<typeof wa
       for (const { settle } of calls) settle(outcome)
       end()
     }
+    const add = async (isRepeat: boolean) => {
+      mayBeThere += 1
+      try {
+        await queue.add({ ...job, isRepeat })
+      } catch (error) {
+        // Only a queue that was away before anything was sent, or that was full, is certain: else the job may be there.
+        if (error instanceof Problem) mayBeThere -= 1
+        if (error instanceof Problem && mayBeThere === 0) settleAll({ problem: notCounted(error) })
+        else if (isRepeat) repeatLater()
+      }
+    }
     const repeatLater = () => {
-      repeat = setTimeout(() => {
-        // Fails while Redis is away.
-        queue.add({ ...job, isRepeat: true }).catch(repeatLater)
-      }, repeatMs)
+      if (mayRepeat) repeat = setTimeout(add, repeatMs, true)
     }
     const ask = () => {
-      clearTimeout(repeat)
+      repeatNoMore()
       patience = setTimeout(() => settleAll(null), waits.questionMs)
       queue.add({ ...job, isRepeat: true, onlyStored: true }).catch(() => undefined)
     }
@@ -107,19 +122,25 @@ export async function exchange(parts: ExchangeParts, waits: ReturnType<typeof wa
     replies.expect(batchId, async ({ answers, listeners }) => {
       // There may be a second reply.
       replies.forget(batchId)
-      clearTimeout(repeat)
+      repeatNoMore()
       clearTimeout(patience)
-      for (const [index, call] of calls.entries()) call.heard = unpack(parts.kind, answers[index]!, call.call.items)
+      for (const [index, call] of calls.entries()) {
+        const answer = unpack(parts.kind, answers[index]!, call.call.items)
+        call.heard = mayBeThere > 1 ? ofSeveral(answer) : answer
+      }
       committed()
       if (listeners) await announcement?.heardBy(listeners)
       for (const { settle, heard } of calls) settle(outcomeOf(heard!))
       end()
     })
-    queue.add(job).catch((error: unknown) => {
-      // Only a queue that was away before anything was sent is certain: else the job may be there, and the reply or the last question decides.
-      if (error instanceof Problem) settleAll({ problem: notCounted(error) })
-    })
+    void add(false)
   })
+}
+
+/** That one worker has failed says nothing of another one that has the same job; that the deadline has passed does. */
+function ofSeveral(answer: Answer): Answer {
+  const isOfOne = 'problem' in answer && answer.problem.details.outcome === 'notCounted' && answer.problem.code !== 'DEADLINE_EXCEEDED'
+  return isOfOne ? { problem: toPlainProblem(outcomeUnknown([])) } : answer
 }
 
 export function outcomeOf(answer: Answer): CallOutcome {

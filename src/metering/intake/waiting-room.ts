@@ -1,3 +1,5 @@
+import { shareOf } from '../../kernel/crowd.js'
+
 /** So many items, and the memory that they take. */
 export interface Load {
   items: number
@@ -8,8 +10,7 @@ export interface Load {
 const most: Readonly<Load> = { items: 40_000, bytes: 64 * 2 ** 20 }
 
 /**
- * The room of a process for usage that has no answer yet. An environment has at most half of what the others leave: so one alone has half of all, of two
- * loud ones each a third, and who comes next finds room.
+ * The room of a process for usage that has no answer yet. An environment has at most its share (`shareOf`) of it.
  */
 export class WaitingRoom {
   readonly #all: Load = { items: 0, bytes: 0 }
@@ -27,7 +28,7 @@ export class WaitingRoom {
     const own = this.#ofEnvironment.get(environmentId)
     return (['items', 'bytes'] as const).every((measure) => {
       const ofOwn = own?.[measure] ?? 0
-      return ofOwn + load[measure] <= (most[measure] - this.#all[measure] + ofOwn) / 2
+      return ofOwn + load[measure] <= shareOf({ most: most[measure], taken: this.#all[measure], own: ofOwn })
     })
   }
 

@@ -8,6 +8,7 @@ import type { CustomerStandings } from '../../entitlement/rules/standing.js'
 import type { EntitlementService } from '../../entitlement/service.js'
 import { loadStandings } from '../../entitlement/standings.js'
 import type { Clock } from '../../kernel/clock.js'
+import { eachAlone } from '../../kernel/each-alone.js'
 import { newId } from '../../kernel/id.js'
 import type { Logger } from '../../platform/logger.js'
 import { Counter, Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
@@ -103,8 +104,9 @@ export class Evaluator {
 
   /** Has customers evaluated whose usage has started again by time alone, where a threshold was reached before. */
   async askEnded(): Promise<void> {
-    for (const { environmentId, customerIds } of await findEndedPeriods(this.#pool, endedAtOnce))
-      await askEvaluations(this.#pool, environmentId, customerIds)
+    await eachAlone(await findEndedPeriods(this.#pool, endedAtOnce), ({ environmentId, customerIds }) =>
+      askEvaluations(this.#pool, environmentId, customerIds),
+    )
   }
 
   /** Forgets crossings that have ended, so many days after they began. */
@@ -115,12 +117,12 @@ export class Evaluator {
 
   /** Forgets alerts that were deleted, with their crossings: the row last, as what is found there is begun again when it was not finished. */
   async forgetDeleted(signal: AbortSignal): Promise<void> {
-    for (const { environmentId, id } of await findDeletedAlerts(this.#prisma, deletedAlertsAtOnce)) {
+    await eachAlone(await findDeletedAlerts(this.#prisma, deletedAlertsAtOnce), async ({ environmentId, id }) => {
       // An evaluation may be ending some of them.
       const forget = () => inTransaction(this.#prisma, (db) => deleteCrossingsOf(db, environmentId, id, deletedAtOnce))
       while (!signal.aborted && (await forget()) === deletedAtOnce);
       if (!signal.aborted) await forgetAlert(this.#prisma, environmentId, id)
-    }
+    })
   }
 
   /**

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { queueEpochLua } from '../../changes/wire/redis-epoch.js'
 import type { EpochMs } from '../../kernel/clock.js'
+import { eachAlone } from '../../kernel/each-alone.js'
 import { newId } from '../../kernel/id.js'
 import { unavailable } from '../../kernel/problem.js'
 import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
@@ -109,25 +110,21 @@ export class FeedEpochs {
 
   /** Begins an epoch wherever nobody vouches for the last one any more, and where too much waits. */
   async look(): Promise<void> {
-    const failures: unknown[] = []
-    for (const feed of await this.#feeds()) {
-      const { environmentId, epoch, isTold } = feed
-      // The queues of a cluster are on several servers, of which one may be away.
-      const vouchedBy = await this.#vouchedBy(feed).catch((error: unknown) => {
-        failures.push(error)
-        return null
-      })
-      if (vouchedBy === null) continue
-      const isVouched = epoch !== null && feed.vouchedBy === vouchedBy
-      const current = isVouched ? await this.#withinBound(feed, epoch) : await this.#begin(environmentId, vouchedBy)
-      if (current === null) continue
-      if ((current === epoch && isTold) || !feed.isSettled) continue
-      // One environment in trouble does not hold up the others; it is told at the next look.
-      await this.#tell(feed, current, vouchedBy).catch((error: unknown) =>
-        this.#log.warn({ err: error, environmentId }, 'a persistent cache could not be told to read everything anew yet'),
-      )
-    }
-    if (failures.length > 0) throw failures[0]
+    // The queues of a cluster are on several servers, of which one may be away.
+    await eachAlone(await this.#feeds(), (feed) => this.#lookAt(feed))
+  }
+
+  async #lookAt(feed: Feed): Promise<void> {
+    const { environmentId, epoch, isTold } = feed
+    const vouchedBy = await this.#vouchedBy(feed)
+    const isVouched = epoch !== null && feed.vouchedBy === vouchedBy
+    const current = isVouched ? await this.#withinBound(feed, epoch) : await this.#begin(environmentId, vouchedBy)
+    if (current === null) return
+    if ((current === epoch && isTold) || !feed.isSettled) return
+    // It is told at the next look.
+    await this.#tell(feed, current, vouchedBy).catch((error: unknown) =>
+      this.#log.warn({ err: error, environmentId }, 'a persistent cache could not be told to read everything anew yet'),
+    )
   }
 
   /**
@@ -135,11 +132,11 @@ export class FeedEpochs {
    * consumer that is away finds the oldest of them, and no heap.
    */
   async beat(): Promise<void> {
-    for (const { environmentId, queueUrl, ...place } of await this.#beats()) {
+    await eachAlone(await this.#beats(), async ({ environmentId, queueUrl, ...place }) => {
       const message: QueueMessage = { v: 1, id: newId(), environmentId, kind: 'heartbeat', ...place, timestamp: Date.now() }
       if (queueUrl === null) await this.#queueOf(environmentId).add(message, { onceAtATime: `heartbeat-${place.epoch}` })
       else await this.#sqs.tell(queueUrl, [message])
-    }
+    })
   }
 
   /** Of those whose last one was a while ago, by whichever process. */

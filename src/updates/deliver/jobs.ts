@@ -2,7 +2,7 @@ import { z } from 'zod'
 import * as decimal from '../../kernel/decimal.js'
 import { identifierFault } from '../../kernel/id.js'
 import type { Life } from '../../platform/process.js'
-import { type JobDefinition, type JobQueue, openQueue, type QueueConnection } from '../../platform/queue.js'
+import { type JobDefinition, type JobQueue, openQueues, type QueueConnection } from '../../platform/queue.js'
 import type { QueueMessage } from '../wire/queue-message.js'
 
 const deliverSchema = z.object({ v: z.literal(1), environmentId: z.uuid() })
@@ -68,12 +68,6 @@ export const environmentQueue = (environmentId: string): JobDefinition<QueueMess
   parse: (data) => messageSchema.parse(data) as unknown as QueueMessage,
 })
 
-/** The sending ends of these queues, each opened when it is needed. */
-export function openEnvironmentQueues(life: Life, queues: QueueConnection): (environmentId: string) => JobQueue<QueueMessage> {
-  const open = new Map<string, JobQueue<QueueMessage>>()
-  return (environmentId) => {
-    const queue = open.get(environmentId) ?? openQueue(life, queues, environmentQueue(environmentId))
-    open.set(environmentId, queue)
-    return queue
-  }
-}
+/** The sending ends of these queues. */
+export const openEnvironmentQueues = (life: Life, queues: QueueConnection): ((environmentId: string) => JobQueue<QueueMessage>) =>
+  openQueues(life, queues, environmentQueue)

@@ -39,7 +39,7 @@ export async function readHeld(redis: Redis, prefix: string, id: EntityId): Prom
  * What a reader would answer otherwise than the truth, one line each. A usage counts by its own key, as for readers; one whose period has ended is 0. Nothing held is
  * a miss, for which readers ask the API, and no difference.
  */
-export function differencesOf(held: HeldTexts, truth: WritableState, now: EpochMs): string[] {
+export function differencesOf(held: HeldTexts, truth: WritableState): string[] {
   if (held.entry === null) return []
   const entry = parsed(held.entry)
   if (entry === null) return ['the entry cannot be read']
@@ -58,8 +58,11 @@ export function differencesOf(held: HeldTexts, truth: WritableState, now: EpochM
     // Without it the whole entry is a miss.
     if (text === null) continue
     if (is === null) lines.push(`the usage of ${feature.refId} cannot be read`)
-    else if (numberOf(is, now) !== numberOf(toUsage(usage), now))
-      lines.push(`${feature.refId}.currentUsage is ${numberOf(is, now)}, should be ${numberOf(toUsage(usage), now)}`)
+    else {
+      const should = toUsage(usage)
+      const number = numberOf(is, should)
+      if (number !== should.currentUsage) lines.push(`${feature.refId}.currentUsage is ${number}, should be ${should.currentUsage}`)
+    }
   }
   const metadata = toMetadata(truth)
   lines.push(
@@ -77,8 +80,9 @@ const rightsOf = ({ calculatedEntitlement, featureUsage }: CachedFeature): Recor
   resetPeriodConfiguration: featureUsage?.resetPeriodConfiguration,
 })
 
-const numberOf = ({ currentUsage, usagePeriodEnd }: CachedUsage, now: EpochMs): number =>
-  usagePeriodEnd !== null && now >= usagePeriodEnd ? 0 : currentUsage
+/** As readers take it: none of a period that has ended, which it has when the truth is of a later one. */
+const numberOf = ({ currentUsage, usagePeriodEnd }: CachedUsage, { usagePeriodStart }: CachedUsage): number =>
+  usagePeriodEnd !== null && usagePeriodStart !== null && usagePeriodStart >= usagePeriodEnd ? 0 : currentUsage
 
 function differing(is: Record<string, unknown>, should: Record<string, unknown>): string[] {
   return [...new Set([...Object.keys(is), ...Object.keys(should)])].flatMap((name) => {

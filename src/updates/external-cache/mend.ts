@@ -23,7 +23,7 @@ export async function compareWithTruth(id: EntityId, { cache, fetchState, signal
   for (let isLate = false; ; isLate = true) {
     const held = await cache.held(id)
     if (held.entry === null) return []
-    const differences = differencesOf(held, await fetchState(id, held.version, signal), Date.now())
+    const differences = differencesOf(held, await fetchState(id, held.version, signal))
     if (differences.length === 0 || isLate) return differences
     await sleep(settleMs, undefined, { signal })
   }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { leaseMs } from '../../changes/state-bus.js'
+import { leaseMs } from '../../changes/wire/holders.js'
 import { invalidInput } from '../../kernel/problem.js'
 import type { AskedFreshness } from '../../updates/held/fresh-reads.js'
 import type { Identity } from './auth.js'

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import { shareOf } from '../../kernel/crowd.js'
 import { invalidInput, Problem } from '../../kernel/problem.js'
 import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
 import type { Identity } from '../access/auth.js'
@@ -7,7 +8,7 @@ import { JsonShape } from './json-shape.js'
 
 /** Room for a call of 1,000 events of some kilobytes each. */
 export const maxBodyBytes = 5 * 1024 * 1024
-/** Of all bodies that are arriving or being answered, of those of one key, and of those of one customer with a client key. */
+/** Of all bodies that are arriving or being answered, of which an environment has its share (`shareOf`); of those of one key, and of one customer with a client key. */
 export const maxHeldBytes = 64 * 1024 * 1024
 export const maxHeldBytesPerKey = 16 * 1024 * 1024
 export const maxHeldBytesPerCustomer = 6 * 1024 * 1024
@@ -34,7 +35,8 @@ export interface Body {
 
 /** The bodies that are arriving or being answered in this process, in bytes: nobody has more of its memory than its share. */
 export class Bodies {
-  readonly #bySender = new Map<string, number>()
+  /** By key or customer, and by environment. */
+  readonly #byOwner = new Map<string, number>()
   readonly #timeoutMs: number
   readonly #refused: Counter
   #bytes = 0
@@ -65,6 +67,7 @@ export class Bodies {
   ): Promise<Body> {
     const sender = customerId === null ? keyId : environmentId + customerId
     const share = customerId === null ? maxHeldBytesPerKey : maxHeldBytesPerCustomer
+    const owners = [sender, environmentId]
     // Gone while its key was looked up: nothing of it will be heard any more.
     if (request.destroyed) return Promise.reject(new Aborted())
     if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return Promise.reject(this.#refuse('size', tooLarge()))
@@ -75,7 +78,7 @@ export class Bodies {
       let shape: JsonShape | undefined
       let slow: NodeJS.Timeout | undefined
       const release = () => {
-        if (taken > 0) this.#take(sender, -taken)
+        if (taken > 0) this.#take(owners, -taken)
         taken = 0
       }
       const fail = (reason: string, problem: Problem) => {
@@ -93,11 +96,12 @@ export class Bodies {
         if (bytes < announced) slow ??= setTimeout(() => fail('slow', tooSlow(this.#timeoutMs)), this.#timeoutMs)
         if (bytes <= smallBytes) return
         const held = bytes + chunks.length * bytesPerPiece
-        this.#take(sender, held - taken)
+        this.#take(owners, held - taken)
         taken = held
         if (bytes > maxBodyBytes) return fail('size', tooLarge())
-        if (this.#bytes > maxHeldBytes) return fail('memory', tooMuchArriving())
-        if (this.#bySender.get(sender)! > share) return fail('share', tooMuchOfOne(share))
+        if (this.#byOwner.get(sender)! > share) return fail('share', tooMuchOfOne(share))
+        const own = this.#byOwner.get(environmentId)!
+        if (own > shareOf({ most: maxHeldBytes, taken: this.#bytes, own })) return fail('memory', tooMuchArriving())
         let tooMuch: Problem | null = null
         if (shape) tooMuch = shape.add(chunk)
         else {
@@ -121,11 +125,13 @@ export class Bodies {
     })
   }
 
-  #take(sender: string, bytes: number): void {
+  #take(owners: readonly string[], bytes: number): void {
     this.#bytes += bytes
-    const ofSender = (this.#bySender.get(sender) ?? 0) + bytes
-    if (ofSender > 0) this.#bySender.set(sender, ofSender)
-    else this.#bySender.delete(sender)
+    for (const owner of owners) {
+      const ofOwner = (this.#byOwner.get(owner) ?? 0) + bytes
+      if (ofOwner > 0) this.#byOwner.set(owner, ofOwner)
+      else this.#byOwner.delete(owner)
+    }
   }
 
   #refuse(reason: string, problem: Problem): Problem {

@@ -6,8 +6,9 @@ import { Redis } from 'ioredis'
 import { Problem } from '../../../src/kernel/problem.js'
 import { silentLogger } from '../../../src/platform/logger.js'
 import { Life } from '../../../src/platform/process.js'
-import { consume, type JobDefinition, openQueue, type QueueConnection } from '../../../src/platform/queue.js'
+import { consume, type JobDefinition, openQueue, openQueues, type QueueConnection } from '../../../src/platform/queue.js'
 import { queuePrefix as prefixOf } from '../../../src/platform/redis/slots.js'
+import { sharedRedis } from '../../../src/platform/redis.js'
 import { testRedisPrefix, testRedisUrl } from '../../support/redis.js'
 
 interface Parcel {
@@ -68,6 +69,18 @@ describe('queues', () => {
       ['parcel', 2, 3],
       ['parcel', 3, 3],
     ])
+  })
+
+  it('are a thousand open at most where there may be more and more of them, and each takes what is added', async () => {
+    const life = newLife()
+    const queueOf = openQueues(life, connection, (whose) => ({ ...parcel, queue: `parcels-${whose}` }))
+    const client = sharedRedis(life, connection.redisUrl, 'queue')
+    await queueOf('a').add({ v: 1, n: 1 })
+    const ofOne = client.listenerCount('close')
+    for (let n = 0; n < 1_500; n++) queueOf(String(n))
+    await until(() => client.listenerCount('close') < ofOne + 1_000)
+    await queueOf('a').add({ v: 1, n: 2 })
+    expect(await queueOf('a').waiting()).to.equal(2)
   })
 
   it('hands each job to a worker, with what the definition reads from it', async () => {

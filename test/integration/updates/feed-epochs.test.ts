@@ -24,6 +24,7 @@ describe('epochs of persistent caches', function () {
   let postgres: Postgres
   let redis: Redis
   let queues: { redisUrl: string; prefix: string }
+  let environments: ReturnType<typeof createApp>['environments']
   let environmentId: string
 
   before(async () => {
@@ -33,7 +34,7 @@ describe('epochs of persistent caches', function () {
     life = new Life('test', silentLogger())
     postgres = openPostgres(life, database.url, { poolSize: 4 })
     queues = { redisUrl: server.url, prefix: testRedisPrefix() }
-    const { environments } = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) })
+    environments = createApp({ life, postgres, queues, clock: await DatabaseClock.open(life, postgres.pool) }).environments
     environmentId = (await environments.create({ refId: 'cached', hasPersistentCache: true })).environment.id
     await environments.create({ refId: 'plain' })
   })
@@ -178,5 +179,54 @@ describe('epochs of persistent caches', function () {
     expect(waiting, 'nobody takes them').to.have.length(1)
     expect(waiting[0]!.asOf).to.be.closeTo(Date.now() - 3_600_000, 5_000)
     await postgres.pool.query('DELETE FROM outbox_message')
+  })
+
+  describe('of one environment that is in trouble', () => {
+    const away = new Error('away')
+    const failureOf = (work: Promise<unknown>) => work.then(() => null).catch((error: unknown) => error)
+
+    before(async () => {
+      await newEpochs().look()
+      for (const refId of ['1', '2']) {
+        const { id } = (await environments.create({ refId, hasPersistentCache: true })).environment
+        await postgres.pool.query('UPDATE environment SET persistent_cache_queue_url = $2 WHERE id = $1', [id, `https://sqs/${refId}`])
+      }
+    })
+
+    it('hold up no other when they are to begin', async () => {
+      let looks = 0
+      const epochs = new FeedEpochs({
+        life,
+        queues,
+        pool: {
+          query: (statement: { text: string }) =>
+            statement.text.includes('INSERT INTO environment_feed') ? Promise.reject(away) : postgres.pool.query(statement),
+        } as unknown as Postgres['pool'],
+        databaseEpoch: {
+          get current() {
+            looks += 1
+            return '7-3'
+          },
+        },
+        sqs,
+      })
+      expect(await failureOf(epochs.look())).to.equal(away)
+      expect(looks).to.equal(3)
+    })
+
+    it('hold up the heartbeat of no other', async () => {
+      const told: string[] = []
+      const tell = async (url: string) => {
+        told.push(url)
+        throw away
+      }
+      await postgres.pool.query(
+        `INSERT INTO environment_feed (environment_id, epoch, vouched_by, is_told)
+         SELECT id, 1, 'x', true FROM environment WHERE persistent_cache_queue_url IS NOT NULL`,
+      )
+      const epochs = new FeedEpochs({ life, queues, pool: postgres.pool, databaseEpoch, sqs: { tell } })
+      expect(await failureOf(epochs.beat())).to.equal(away)
+      expect(told.sort()).to.deep.equal(['https://sqs/1', 'https://sqs/2'])
+    })
   })
 })

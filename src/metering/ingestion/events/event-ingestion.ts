@@ -60,6 +60,7 @@ export class EventIngestion {
     if (isRepeat) this.#carefulFor = carefulBatches
     return ingestOrHalve(
       calls,
+      isRepeat,
       (together) => this.#ingestTogether(environmentId, together),
       ({ items }, error) => {
         this.#log.error({ err: error, environmentId, events: items.length }, 'events could not be stored')

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { type LockedCustomer, lockCustomers } from '../../../changes/counting.js'
 import type { Clock } from '../../../kernel/clock.js'
@@ -41,7 +42,7 @@ const noMeters = new Map<string, never>()
 
 /** Features that were reported lately, as of one version of their environment's catalog. */
 class KnownFeatures {
-  readonly #known = new Map<string, { catalogVersion: number; features: Map<string, ReportedFeature> }>()
+  readonly #known = new LRUCache<string, { catalogVersion: number; features: Map<string, ReportedFeature> }>({ max: 1_000 })
 
   of(environmentId: string) {
     return this.#known.get(environmentId)
@@ -78,6 +79,7 @@ export class ReportIngestion {
   ingest(environmentId: string, calls: Call<ReportItem>[], isRepeat: boolean): Promise<ReportAnswer[]> {
     return ingestOrHalve(
       calls,
+      isRepeat,
       (together) => this.#ingestTogether(environmentId, together, isRepeat),
       ({ items }, error) => {
         if (!(error instanceof Problem))

@@ -58,11 +58,17 @@ describe('what differs between a persistent cache and the truth', () => {
     truth = state(10, [boolean('sso')])
     expect(await compared()).to.deep.equal([])
     await cache.writeState(state(10, [metered('calls', usage(9, 10))]))
-    truth = state(10, [metered('calls', usage(0, 11, forever))])
+    truth = state(10, [metered('calls', usage(0, 11, { ...forever, periodStart: 2_000 }))])
     expect(await compared()).to.deep.equal([])
     const site = { customerId: 'acme', resourceId: 'site' }
     await cache.writeState(state(5, [boolean('old')], site))
     expect(await compareWithTruth(site, { cache, fetchState, signal }, 0), 'older than its customer’s').to.deep.equal([])
+  })
+
+  it('is told of a usage whose period has ended by the clock of this process, when the platform goes on with it', async () => {
+    await cache.writeState(state(10, [metered('calls', usage(3, 10))]))
+    truth = state(10, [metered('calls', usage(4, 11))])
+    expect(await compared()).to.deep.equal(['calls.currentUsage is 3, should be 4'])
   })
 
   for (const [title, version] of [

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Problem } from '../../../../src/kernel/problem.js'
 import { waitsWithin } from '../../../../src/metering/intake/exchange.js'
-import { outcomeUnknown, toPlainProblem } from '../../../../src/metering/model/problems.js'
+import { notCounted as asNotCounted, notCountedInTime, outcomeUnknown, toPlainProblem } from '../../../../src/metering/model/problems.js'
 import { eventually } from '../../../support/eventually.js'
 import { openDoor } from './open-door.js'
 
@@ -143,6 +143,69 @@ describe('a call that a door does not acknowledge', () => {
       reply(jobs.at(-1)!, { problem: toPlainProblem(outcomeUnknown([])) })
       expect(await sent).to.deep.equal(unknown('key 0', 'key 1'))
       expect(performance.now() - askedAt).to.be.below(100)
+    })
+  })
+
+  describe('and was sent again', () => {
+    /** A queue that says of the first job later what became of it. */
+    const slowQueue = (repeats: () => Promise<void>, answerWithinMs?: number) => {
+      let refuse!: (problem: Problem) => void
+      const first = new Promise<void>((_, reject) => {
+        refuse = reject
+      })
+      let sentAgain = 0
+      const door = openDoor({
+        answerWithinMs,
+        add: (job) => {
+          if (!job.isRepeat) return first
+          sentAgain += 1
+          return repeats()
+        },
+      })
+      return { ...door, refuse, wasSentAgain: () => eventually('the repeat', () => sentAgain > 0, 10_000) }
+    }
+    for (const problem of [away, full]) {
+      it(`is acknowledged by what was sent again, though the queue refuses what was sent first: ${problem.reason}`, async () => {
+        const { jobs, send, answer, refuse, wasSentAgain } = slowQueue(async () => undefined)
+        const sent = saidOf(send(1))
+        await wasSentAgain()
+        refuse(problem)
+        await eventually('the job', () => jobs.length === 1)
+        await new Promise(setImmediate)
+        answer(jobs[0]!)
+        expect(await sent).to.equal('counted')
+      })
+    }
+
+    it('may have been when nobody answers what was sent again, though the queue has refused what was sent first', async () => {
+      const { send, refuse, wasSentAgain } = slowQueue(async () => undefined, 2_000)
+      const sent = saidOf(send(1))
+      await wasSentAgain()
+      refuse(away)
+      expect(await sent).to.deep.equal(unknown('key 0'))
+    })
+
+    it('was not counted when the queue has refused all of them', async () => {
+      const { jobs, send, refuse, wasSentAgain } = slowQueue(() => Promise.reject(full))
+      const sent = saidOf(send(1))
+      await wasSentAgain()
+      refuse(away)
+      expect(await sent).to.deep.equal(notCounted('UNAVAILABLE', 'UNAVAILABLE'))
+      expect(jobs).to.deep.equal([])
+    })
+
+    it('may have been when a worker could not count it, unless that was too late: another worker may', async () => {
+      const broken = asNotCounted(Problem.from(new Error('broken')))
+      for (const [problem, said] of [
+        [broken, unknown('key 0')],
+        [notCountedInTime(), notCounted('DEADLINE_EXCEEDED', 'TIMEOUT')],
+      ] as const) {
+        const { jobs, send, reply } = openDoor()
+        const sent = saidOf(send(1).then((answer) => ('problem' in answer ? Promise.reject(answer.problem) : answer)))
+        await eventually('the repeat', () => jobs.length === 2, 10_000)
+        reply(jobs[0]!, { problem: toPlainProblem(problem) })
+        expect(await sent).to.deep.equal(said)
+      }
     })
   })
 

@@ -16,7 +16,7 @@ describe('a batch that is refused', () => {
 
   it('is halved until the call is found that is bad, which is answered alone', async () => {
     const heard: string[] = []
-    const answers = await ingestOrHalve(calls('a', 'b', 'bad', 'c', 'd'), refusing('bad', invalidInput('no')), ({ items }) =>
+    const answers = await ingestOrHalve(calls('a', 'b', 'bad', 'c', 'd'), false, refusing('bad', invalidInput('no')), ({ items }) =>
       heard.push(items[0]!),
     )
     expect(answers.map(reasonOf)).to.deep.equal(['a', 'b', 'BAD_USER_INPUT', 'c', 'd'])
@@ -30,10 +30,21 @@ describe('a batch that is refused', () => {
       Object.assign(new Error('Connection terminated unexpectedly'), {}),
       Object.assign(new Error(''), { code: '25006' }),
     ]) {
-      const thrown = await ingestOrHalve(calls('bad'), refusing('bad', error), () => expect.fail('nothing is refused')).catch(
+      const thrown = await ingestOrHalve(calls('bad'), false, refusing('bad', error), () => expect.fail('nothing is refused')).catch(
         (caught: Problem) => caught,
       )
       expect(thrown).to.equal(error)
     }
+  })
+
+  it('is not known to be not counted by the run that fails when another one may count it, or has', async () => {
+    const outcomeOf = async (mayRepeat: boolean, error: Error) => {
+      const [answer] = await ingestOrHalve(calls('bad'), mayRepeat, refusing('bad', error), () => undefined)
+      return (answer as { problem: Problem }).problem.details.outcome
+    }
+    expect(await outcomeOf(false, new Error('broken'))).to.equal('notCounted')
+    expect(await outcomeOf(true, new Error('broken'))).to.equal('unknown')
+    // Whoever refuses what was sent would have refused it before.
+    expect(await outcomeOf(true, invalidInput('no'))).to.equal(undefined)
   })
 })

@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http'
+import { PassThrough } from 'node:stream'
+import { expect } from 'chai'
+import type { Problem } from '../../../../src/kernel/problem.js'
+import { Registry } from '../../../../src/platform/metrics.js'
+import { Bodies, maxBodyBytes, maxHeldBytesPerCustomer, maxHeldBytesPerKey } from '../../../../src/web/http/body.js'
+
+describe('the room for bodies', () => {
+  const large = Buffer.alloc(maxBodyBytes - 1_000, ' ')
+  const send = (bodies: Bodies, environmentId: string, keyId: string, customerId: string | null = null) => {
+    const request = Object.assign(new PassThrough(), { headers: { 'content-length': String(large.length) } })
+    request.end(large)
+    return bodies.read(request as unknown as IncomingMessage, { environmentId, keyId, customerId })
+  }
+  /** Of so many large bodies that are sent one after another, those that are read, and what the others are refused with. */
+  async function fill(
+    bodies: Bodies,
+    count: number,
+    senderOf: (n: number) => Parameters<typeof send> extends [Bodies, ...infer Of] ? Of : never,
+  ) {
+    const read: { release(): void }[] = []
+    const refused = new Set<string>()
+    for (let n = 0; n < count; n++)
+      await send(bodies, ...senderOf(n)).then(
+        (body) => read.push(body),
+        (problem: Problem) => refused.add(problem.code),
+      )
+    return { read, refused: [...refused] }
+  }
+
+  it('is of no environment alone, however many keys it has: the large body of another one is read', async () => {
+    const bodies = new Bodies({ metrics: new Registry() })
+    const ofKey = Math.floor(maxHeldBytesPerKey / large.length)
+    const { read, refused } = await fill(bodies, 4 * ofKey, (n) => ['loud', `key ${Math.floor(n / ofKey)}`])
+    expect(refused).to.deep.equal(['UNAVAILABLE'])
+    expect(read).to.have.length(6)
+    const another = await send(bodies, 'other', 'another key')
+    expect(another.text).to.have.length(large.length)
+    for (const body of [...read, another]) body.release()
+    expect((await fill(bodies, 3, () => ['loud', 'key 0'])).read).to.have.length(3)
+  })
+
+  it('is of no environment alone, however many customers it has', async () => {
+    const bodies = new Bodies({ metrics: new Registry() })
+    const ofCustomer = Math.floor(maxHeldBytesPerCustomer / large.length)
+    const { refused } = await fill(bodies, 11 * ofCustomer, (n) => ['loud', 'client key', `customer ${Math.floor(n / ofCustomer)}`])
+    expect(refused).to.deep.equal(['UNAVAILABLE'])
+    await send(bodies, 'other', 'another key')
+  })
+})
