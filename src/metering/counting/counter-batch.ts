@@ -50,7 +50,7 @@ export type ComputeUsage = (ranges: ComputedRange[]) => Promise<ComputedUsage[]>
  * measurements stored, `write`, and `committed` after the commit. The customers are locked throughout, so what is read here stays true.
  *
  * A counter that is there is complete and is added to. One that is missing (a new period, a series that has just begun to win) is computed from
- * what is stored, and so is one whose measurements are not in the order of their arrival.
+ * what is stored.
  */
 export class CounterBatch {
   readonly #tracker: SeriesTracker
