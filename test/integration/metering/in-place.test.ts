@@ -205,7 +205,7 @@ describe('reports that are added to what is there', () => {
   const anyTime = fc.oneof(
     fc.constant(null),
     fc.nat(40).map((step) => (time: { start: number; now: number }) => time.now - step * 4 * minute),
-    fc.tuple(fc.nat(3), fc.constantFrom(-1, 0, 1)).map(
+    fc.tuple(fc.nat(3), fc.constantFrom(-2 * minute, -minute, -1, 0, 1, minute)).map(
       ([hours, ms]) =>
         (time: { start: number }) =>
           time.start + hours * hour + ms,
