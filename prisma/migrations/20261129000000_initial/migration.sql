@@ -1530,6 +1530,11 @@ ALTER TABLE "outbox_message" SET (toast_tuple_target = 8160);
 -- What has ended lately is looked for every few seconds. A counter's period never changes, so updating it stays within its page.
 CREATE INDEX "usage_counter_period_end_idx" ON "usage_counter" ("environment_id", "period_end") WHERE "period_end" < 'infinity';
 
+-- Whether usage was set after a time is asked for each report that is dated. Its SETs alone: others may be thousands in a minute.
+CREATE INDEX "usage_measurement_set_idx" ON "usage_measurement"
+  ("environment_id", "customer_id", "feature_id", (coalesce("resource_id", '00000000-0000-0000-0000-000000000000'::uuid)), "occurred_at")
+  WHERE "behavior" = 'SET';
+
 -- Coexistence: of one product a customer (or resource) holds at most one subscription of each of these statuses.
 CREATE UNIQUE INDEX "subscription_in_force_key" ON "subscription" ("environment_id", "customer_id", "product_id", "resource_id", "status")
   NULLS NOT DISTINCT WHERE "status" IN ('NOT_STARTED', 'IN_TRIAL', 'ACTIVE', 'PAYMENT_PENDING');

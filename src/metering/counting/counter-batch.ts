@@ -4,16 +4,20 @@ import type { EpochMs } from '../../kernel/clock.js'
 import * as decimal from '../../kernel/decimal.js'
 import { type Queryable } from '../../platform/sql.js'
 import { type Share, Tally } from '../model/aggregate.js'
-import { bucketOf } from '../model/bucket.js'
+import { bucketMs, bucketOf } from '../model/bucket.js'
 import { type Aggregation, type FeatureMeter, type MeterVersion, versionAt } from '../model/meter.js'
+import { startOfRange } from '../model/series.js'
+import type { TimedReport } from '../model/settle.js'
 import { periodAt, type TrackedPeriod, type TrackedSeries } from './bindings.js'
 import { findCrossedBudgets } from './budget-check.js'
 import type { ComputedRange, ComputedUsage } from './compute-usage.js'
 import { type CounterChange, membersOf, rangeOf, toWrite, versionOf } from './counter-change.js'
 import { type CounterValue, findCounters, writeCounters } from './counter-repository.js'
+import { EventRollups } from './event-rollups.js'
 import { findWithResources } from './holder-repository.js'
 import { KnownMembers } from './known-members.js'
-import { addToRollups, type RollupChange } from './rollup-repository.js'
+import { addToStretch, type Stretch, settleStretches } from './reported-stretches.js'
+import { addToRollups, type ReportedRollup, writeReportedRollups } from './rollup-repository.js'
 import { type Route, SeriesTracker } from './series-tracker.js'
 
 export type { Route } from './series-tracker.js'
@@ -24,10 +28,15 @@ export interface MeasuredEvent {
   share: Share
 }
 
-/** What is added to a bucket. */
-interface RolledUp {
-  tally: Tally
-  meterVersion: number | null
+/** What was reported. `timestamp` null: now, after everything before it. */
+export interface RoutedReport extends Pick<TimedReport, 'behavior' | 'value'> {
+  route: Route
+  timestamp: EpochMs | null
+}
+
+/** Of a counter (of what is done to it) or, null, of a bucket. */
+interface CountedStretch extends Stretch {
+  change: CounterChange | null
 }
 
 /** Late usage reaches a few periods back, and hourly ones would pile up. */
@@ -41,14 +50,15 @@ export type ComputeUsage = (ranges: ComputedRange[]) => Promise<ComputedUsage[]>
  * measurements stored, `write`, and `committed` after the commit. The customers are locked throughout, so what is read here stays true.
  *
  * A counter that is there is complete and is added to. One that is missing (a new period, a series that has just begun to win) is computed from
- * what is stored, and so is one whose measurements are not in the order of their arrival.
+ * what is stored.
  */
 export class CounterBatch {
   readonly #tracker: SeriesTracker
   readonly #changes = new Map<TrackedPeriod, CounterChange>()
   readonly #messages = new Map<string, { change: CounterChange; route: Route; resourceRefId: string | null }>()
   readonly #datedAhead = new Map<TrackedSeries, EpochMs>()
-  readonly #rollups = new Map<Route, Map<EpochMs, RolledUp>>()
+  readonly #rollups = new EventRollups()
+  readonly #reported: ReportedRollup[] = []
   readonly #told = new Set<Route>()
   /** Customers (our ids) of whom a budget was used up, or is not any more. */
   #crossed: ReadonlySet<string> = new Set()
@@ -124,7 +134,7 @@ export class CounterBatch {
     if (hasChanged) this.#tell(route)
     if (version.aggregation === 'UNIQUE' && !meter.isGrouped) return
     for (const { at, share } of events)
-      if (isOnly || this.#rolledUpBy(route, meter, at) === version) this.#rollUp(route, version, share, at)
+      if (isOnly || this.#rolledUpBy(route, meter, at) === version) this.#rollups.add(route, version, share, at)
   }
 
   /** Whether it may change the counter. */
@@ -154,23 +164,6 @@ export class CounterBatch {
     return counting ? versionOf(meter, periodAt(counting, at)) : versionAt(meter, at)
   }
 
-  /** History does not ask who was entitled, so what is before the anchor of a series is in it too. */
-  #rollUp(route: Route, { aggregation, version }: MeterVersion, share: Share, at: EpochMs): void {
-    let buckets = this.#rollups.get(route)
-    if (!buckets) {
-      buckets = new Map()
-      this.#rollups.set(route, buckets)
-    }
-    const bucket = bucketOf(at)
-    let rolledUp = buckets.get(bucket)
-    if (!rolledUp) {
-      rolledUp = { tally: new Tally(aggregation), meterVersion: version }
-      buckets.set(bucket, rolledUp)
-    }
-    if (rolledUp.meterVersion !== version) rolledUp.meterVersion = null
-    rolledUp.tally.add(share)
-  }
-
   /** Has the counters computed anew that contain `at`, of both the customer and the resource: something stored has been taken back. */
   recompute(route: Route, at: EpochMs): void {
     for (const tracked of this.#tracker.seriesOf(route)) {
@@ -180,25 +173,40 @@ export class CounterBatch {
     this.#tell(route)
   }
 
-  /** Adds or sets reported usage. `timestamp` null: now, after everything before it. */
-  addReport(
-    route: Route,
-    { behavior, value, timestamp }: { behavior: 'DELTA' | 'SET'; value: decimal.Decimal; timestamp: EpochMs | null },
-  ): void {
-    const now = this.versionOf(route)
-    const at = timestamp ?? now
-    for (const tracked of this.#tracker.seriesOf(route)) {
-      if (at > now) this.#datedAhead.set(tracked, Math.max(at, this.#datedAhead.get(tracked) ?? 0))
-      if (tracked.series.anchor !== null && at < tracked.series.anchor) continue
-      const change = this.#changeOf(route, tracked, periodAt(tracked, at))
-      // The customer's total is made of the parts of its resources, and a SET replaces one part.
-      const isPart = behavior === 'SET' && tracked.series.resourceId === null && this.#withResources.has(route.customer.customerId)
-      if (timestamp !== null || isPart || !change.period.isComplete || tracked.datedAheadUntil >= now) change.how = 'compute'
-      if (change.how === 'compute') continue
-      if (behavior === 'SET') Object.assign(change, { how: 'set', value })
-      else Object.assign(change, { how: change.how === 'set' ? 'set' : 'add', value: decimal.add(change.value, value) })
+  /** Adds or sets reported usage, in the order of arrival. None of it may be stored yet. */
+  async addReports(reports: readonly RoutedReport[]): Promise<void> {
+    const stretches = new Map<string, CountedStretch>()
+    for (const { route, behavior, value, timestamp } of reports) {
+      const now = this.versionOf(route)
+      const at = timestamp ?? now
+      const { customerId } = route.customer
+      const part = { customerId, featureId: route.feature.id, resourceId: route.resource?.resourceId ?? null }
+      const series = this.#tracker.seriesOf(route)
+      const mayBeLate = timestamp !== null || series.some(({ datedAheadUntil }) => datedAheadUntil >= now)
+      const reported = { ...part, mayBeLate, reports: [{ at, behavior, value }] }
+      const from = bucketOf(at)
+      const bucket = { from, to: from + bucketMs, isShared: false, change: null }
+      addToStretch(stretches, `${customerId}|${part.featureId}|${part.resourceId}|${from}`, { ...reported, ...bucket })
+      for (const tracked of series) {
+        if (at > now) this.#datedAhead.set(tracked, Math.max(at, this.#datedAhead.get(tracked) ?? 0))
+        if (tracked.series.anchor !== null && at < tracked.series.anchor) continue
+        const change = this.#changeOf(route, tracked, periodAt(tracked, at))
+        const { period } = change
+        if (!period.isComplete) change.how = 'compute'
+        if (change.how === 'compute') continue
+        // The customer's total is made of the parts of its resources, and a SET replaces one part.
+        const isShared = tracked.series.resourceId === null && this.#withResources.has(customerId)
+        const counter = { from: startOfRange(tracked.series, period), to: period.end, isShared, change }
+        addToStretch(stretches, `${tracked.id}|${period.start}|${part.resourceId}`, { ...reported, ...counter })
+      }
+      this.#tell(route)
     }
-    this.#tell(route)
+    const settled = await settleStretches(this.db, this.environmentId, [...stretches.values()])
+    for (const [{ change, customerId, featureId, resourceId, from }, { isSet, value }] of settled) {
+      if (!change) this.#reported.push({ customerId, featureId, resourceId, bucket: from!, isSet, value })
+      else if (isSet) Object.assign(change, { how: 'set', value })
+      else Object.assign(change, { how: 'add', value: decimal.add(change.value, value) })
+    }
   }
 
   /** The change (so far, none) of the current counter that answers for the route. */
@@ -214,7 +222,9 @@ export class CounterBatch {
 
   /** Writes everything; answers the usage of each change. Fails when a counter has vanished: then what was known of its series is outdated. */
   async write(compute: ComputeUsage): Promise<Map<CounterChange, CounterValue>> {
-    if (this.#rollups.size > 0) await addToRollups(this.db, this.environmentId, this.#rollupChanges())
+    const rolledUp = this.#rollups.changes()
+    if (rolledUp.length > 0) await addToRollups(this.db, this.environmentId, rolledUp)
+    if (this.#reported.length > 0) await writeReportedRollups(this.db, this.environmentId, this.#reported)
     const changes = [...this.#changes.values()]
     if (changes.length === 0) return new Map()
     const toCompute = changes.filter(({ how }) => how === 'compute')
@@ -240,21 +250,6 @@ export class CounterBatch {
       usages: this.#toldUsages(values),
     })
     return values
-  }
-
-  #rollupChanges(): RollupChange[] {
-    return [...this.#rollups].flatMap(([{ customer, resource, feature }, buckets]) => {
-      const scope = { customerId: customer.customerId, featureId: feature.id, resourceId: resource?.resourceId ?? null }
-      return [...buckets].map(
-        ([
-          bucket,
-          {
-            tally: { aggregation, value, events },
-            meterVersion,
-          },
-        ]) => ({ ...scope, bucket, aggregation, value, events, meterVersion }),
-      )
-    })
   }
 
   /** Where other workers must look again, a new access version makes them: order matters for a while, or members that they know may be gone. */

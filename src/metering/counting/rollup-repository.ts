@@ -136,6 +136,36 @@ function aggregationColumns(changes: RollupChange[]): [string[], string[]] {
   return [[...aggregations.keys()], [...aggregations.values()]]
 }
 
+/** What reports bring to a bucket: `value` is added to what it has, or it is set to it. */
+export interface ReportedRollup extends RollupBucket {
+  isSet: boolean
+  value: Decimal
+}
+
+/** Adds reports to what is rolled up, or sets it. Buckets are distinct. */
+export async function writeReportedRollups(db: Queryable, environmentId: string, buckets: ReportedRollup[]): Promise<void> {
+  await db.query({
+    name: 'metering_write_reported_rollups',
+    text: `
+      INSERT INTO usage_rollup AS rollup (environment_id, customer_id, feature_id, part_id, bucket_start, usage, events, is_level)
+      SELECT $1::uuid, customer_id, feature_id, part_id, bucket_start, value, 0, is_set
+      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::numeric[], $7::boolean[])
+        AS given (customer_id, feature_id, part_id, bucket_start, value, is_set)
+      ON CONFLICT (environment_id, customer_id, feature_id, part_id, bucket_start) DO UPDATE SET
+        usage = CASE WHEN excluded.is_level THEN excluded.usage ELSE rollup.usage + excluded.usage END,
+        is_level = rollup.is_level OR excluded.is_level`,
+    values: [
+      environmentId,
+      plainArray(buckets.map((b) => b.customerId)),
+      plainArray(buckets.map((b) => b.featureId)),
+      plainArray(buckets.map((b) => b.resourceId ?? ownPart)),
+      plainArray(buckets.map((b) => toTime(b.bucket))),
+      plainArray(buckets.map((b) => b.value)),
+      plainArray(buckets.map((b) => b.isSet)),
+    ],
+  })
+}
+
 /** Rolls up the measurements of the buckets anew: their last SET, if there is one, and what follows it. Costs as much as the buckets have. */
 export async function rollUpMeasurements(db: Queryable, environmentId: string, buckets: RollupBucket[]): Promise<void> {
   await db.query({

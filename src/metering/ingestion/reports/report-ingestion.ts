@@ -11,8 +11,6 @@ import { computeUsage } from '../../counting/compute-usage.js'
 import { CounterBatch, OutdatedSeries } from '../../counting/counter-batch.js'
 import { type CounterValue } from '../../counting/counter-repository.js'
 import { findNearestFeatures } from '../../counting/feature-names.js'
-import { rollUpMeasurements } from '../../counting/rollup-repository.js'
-import { bucketOf } from '../../model/bucket.js'
 import { type Holder, holderKey } from '../../model/holder.js'
 import { maxUsage, outcomeUnknown, toPlainProblem, usageOutOfRange } from '../../model/problems.js'
 import { type ReportedUsage, type ReportItem } from '../../model/report.js'
@@ -215,6 +213,7 @@ export class ReportIngestion {
         counted.map(({ route, item, isRepeat }) => ({ route, at: isRepeat ? null : item.timestamp })),
         { hasSet: fresh.some(({ item }) => item.behavior === 'SET') },
       )
+      await batch.addReports(fresh.map(({ route, item }) => ({ ...item, route })))
       const isStored =
         fresh.length === 0 ||
         (await storeMeasurements(
@@ -223,18 +222,6 @@ export class ReportIngestion {
           fresh.map((item) => toMeasurement(item, batch)),
         ))
       if (!isStored) throw new Outdated()
-      if (fresh.length > 0)
-        await rollUpMeasurements(
-          db,
-          environmentId,
-          fresh.map(({ route, feature, item }) => ({
-            customerId: route.customer.customerId,
-            featureId: feature.id,
-            resourceId: route.resource?.resourceId ?? null,
-            bucket: bucketOf(item.timestamp ?? batch.versionOf(route)),
-          })),
-        )
-      for (const { route, item } of fresh) batch.addReport(route, item)
       const currents = new Map(counted.map(({ route }) => [route, batch.current(route)]))
       const values = await batch
         .write((ranges) => computeUsage(db, environmentId, ranges, noMeters))
