@@ -257,7 +257,7 @@ export function consume<T extends { v: number }>(
   })
 
   const watched = openBullQueue(life, client, name, prefix)
-  metrics.watch(name, () => watched.getWaitingCount())
+  metrics.watch(name, async () => (await watched.getWaitingCount()) + owned.more)
   life.readyWhen(() => readiness(watched, progress, stalledAfterSeconds))
   life.open(`worker ${name}`, worker, (w) => isSettledWithin(w.close(), closeMs))
   life.onStop(`worker ${name}`, async () => {
