@@ -1,4 +1,3 @@
-import { environmentsWithUndelivered } from '../src/changes/outbox.js'
 import { SqsSender } from '../src/platform/cloud/sqs-sender.js'
 import { loadTracing } from '../src/platform/cloud/traces.js'
 import {
@@ -40,6 +39,8 @@ const cacheInvalidationConfig = {
 
 const problems = (config: Config<typeof cacheInvalidationConfig>) => [...sqsAccessProblems(config), ...clusterProblems(config)]
 
+/** Environments that wait here for their turn: while a nudge of one waits in the queue, it has none. */
+const heldNudges = 1_000
 /** What has ended is to be told within a minute (`ended-periods.ts` has the rest of it). */
 const endedPeriodsIntervalMs = 5_000
 /** How soon persistent caches hear that messages may have been lost. */
@@ -74,24 +75,19 @@ await runProcess({ name: 'cache-invalidation', spec: cacheInvalidationConfig, ch
     sinks,
     metrics: life.metrics,
     log: life.log,
+    concurrency: config.CONCURRENCY,
   })
   const endedPeriods = new EndedPeriods({ pool: postgres.pool, redis, prefix: queues.prefix, entitlements, sinks, log: life.log })
   const queueOf = openEnvironmentQueues(life, queues)
   const warming = new WarmingDelivery({ pool: postgres.pool, entitlements, sinks, queueOf, log: life.log })
 
   consume(life, queues, deliverChanges, {
-    concurrency: config.CONCURRENCY,
+    concurrency: heldNudges,
     handler: ({ environmentId }, { signal }) => delivery.deliver(environmentId, signal),
   })
   keepQueueScriptsLoaded(life, queues)
-  every(life, 'outbox sweep', config.SWEEP_INTERVAL_MS, async () => {
-    for (const environmentId of await environmentsWithUndelivered(postgres.pool)) {
-      // One environment in trouble does not hold up the others; its changes stay for the next sweep.
-      await delivery
-        .deliver(environmentId, life.signal)
-        .catch((error: unknown) => life.log.warn({ err: error, environmentId }, 'delivery failed'))
-    }
-  })
+  every(life, 'outbox sweep', config.SWEEP_INTERVAL_MS, () => delivery.sweep(life.signal))
+  life.onStop('deliveries of the sweep', () => delivery.sweptAll())
   every(life, 'epochs of persistent caches', epochIntervalMs, () => epochs.look())
   every(life, 'heartbeats of persistent caches', heartbeatIntervalMs, () => epochs.beat())
   every(life, 'warming of persistent caches', warmingIntervalMs, () => warming.work(life.signal))

@@ -1,6 +1,6 @@
 import { AuditRetention } from '../src/audit/retention.js'
 import { sweepBatches } from '../src/metering/aggregation/batch-sweep.js'
-import { EventAggregation } from '../src/metering/aggregation/event-aggregation.js'
+import { batchOwners, EventAggregation } from '../src/metering/aggregation/event-aggregation.js'
 import { RecomputationWorker } from '../src/metering/corrections/recomputation.js'
 import { Bindings } from '../src/metering/counting/bindings.js'
 import { countingSession } from '../src/metering/counting/counting-session.js'
@@ -22,7 +22,10 @@ const eventAggregationConfig = {
   ...databaseVariables,
   ...redisVariables,
   PORT: port({ default: 4102, desc: 'Port of health and metrics' }),
-  CONCURRENCY: positive({ default: 128, desc: 'Batches of events in work at once; those of one environment are counted together' }),
+  CONCURRENCY: positive({
+    default: 128,
+    desc: 'Environments whose batches of events are counted at the same time; those of one are counted together',
+  }),
   SWEEP_INTERVAL_MS: positive({ default: 3_000, desc: 'How often stored batches of events without a job are looked for' }),
   AUDIT_KEPT_DAYS: positive({ default: 400, desc: 'Entries of the audit log are kept for at least so many days, in whole months' }),
   EVENTS_KEPT_DAYS: integer({
@@ -52,7 +55,12 @@ await runProcess({ name: 'event-aggregation', spec: eventAggregationConfig, chec
   const aggregation = new EventAggregation({ ...counting, metrics: life.metrics })
   const recomputations = new RecomputationWorker({ ...counting, log: life.log })
   every(life, 'recomputations', config.SWEEP_INTERVAL_MS, () => recomputations.run(life.signal))
-  consume(life, queues, aggregateEvents, { concurrency: config.CONCURRENCY, handler: (job) => aggregation.aggregate(job) })
+  consume(life, queues, aggregateEvents, {
+    concurrency: config.CONCURRENCY,
+    owners: batchOwners,
+    handler: (job) => aggregation.aggregate(job),
+  })
+  life.onStop('batches that wait', () => aggregation.stop())
   const filling = new UsageFilling({ pool: postgres.pool, loadHeld: heldSeries })
   consume(life, queues, fillUsage, { concurrency: 2, handler: (job) => filling.fill(job) })
   const queue = openQueue(life, queues, aggregateEvents)

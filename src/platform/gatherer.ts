@@ -22,6 +22,7 @@ const quietMs = 100
  */
 export class Gatherer<T> {
   readonly #lanes = new Map<string, Lane<T>>()
+  #stopped: Error | null = null
 
   constructor(
     private readonly maxItems: number,
@@ -31,12 +32,19 @@ export class Gatherer<T> {
 
   /** Ends when the item has been worked on; fails as that failed. */
   add(name: string, item: T): Promise<void> {
+    if (this.#stopped) return Promise.reject(this.#stopped)
     return new Promise((resolve, reject) => {
       const lane = this.#lanes.get(name) ?? { waiting: [], isBusy: false }
       this.#lanes.set(name, lane)
       lane.waiting.push({ item, resolve, reject })
       if (!lane.isBusy) void this.#run(name, lane)
     })
+  }
+
+  /** What is not worked on yet fails with `error`, and what is added from now on. */
+  stop(error: Error): void {
+    this.#stopped = error
+    for (const { waiting } of this.#lanes.values()) for (const { reject } of waiting.splice(0)) reject(error)
   }
 
   async #run(name: string, lane: Lane<T>): Promise<void> {

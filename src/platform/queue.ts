@@ -11,8 +11,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DelayedError, type Job, type JobsOptions, Queue, UnrecoverableError, Worker } from 'bullmq'
 import { LRUCache } from 'lru-cache'
+import { OwnedWork } from '../kernel/owned-work.js'
 import { Problem, unavailable } from '../kernel/problem.js'
-import { sendTraced, traceIdOfJob, workTraced } from './context/job-trace.js'
+import { sendTraced, type TracedJob, traceIdOfJob, workTraced } from './context/job-trace.js'
 import { setAsideUnreadable } from './dead-letters.js'
 import type { Readiness } from './health.js'
 import { jobMetrics } from './job-metrics.js'
@@ -59,6 +60,8 @@ export interface JobQueue<T> {
   addAll(data: readonly T[]): Promise<void>
   /** Jobs that wait for a worker. Fails with UNAVAILABLE at once while Redis is away. */
   waiting(): Promise<number>
+  /** Those, the ones that wait for a time to come, and the ones that are in work. Fails likewise. */
+  unfinished(): Promise<number>
 }
 
 const defaultOptions: JobsOptions = {
@@ -139,6 +142,10 @@ function sendingTo<T extends { v: number }>(queue: Queue, client: Redis, definit
       await checkConnected()
       return queue.getWaitingCount()
     },
+    async unfinished() {
+      await checkConnected()
+      return queue.getJobCountByTypes('waiting', 'delayed', 'active')
+    },
   }
 }
 
@@ -183,11 +190,17 @@ function isReadyWithin(client: Redis, timeoutMs: number): Promise<boolean> {
 }
 
 export interface ConsumeOptions<T> {
-  /** Jobs in work at once in this process. */
+  /** Jobs in work at once in this process; with `owners`, owners that have some. */
   concurrency: number
   /**
+   * The jobs of an owner count as one, however many are in work: a queue gives them in their order, so those that one had waiting would keep all others out.
+   * The handler is to work on them together or one after the other. `mostJobs`: of all owners; one has at most half of them, and what is more comes again
+   * after two seconds.
+   */
+  owners?: { of(data: T): string; mostJobs: number }
+  /**
    * May run twice for one job. `signal` aborts when the process is asked to stop. Throw to have the job retried; a Problem that is not
-   * retryable, like an UnrecoverableError, fails it for good.
+   * retryable, like an UnrecoverableError, fails it for good; a NotBegun leaves it to another worker.
    */
   handler: (data: T, context: { signal: AbortSignal; job: Job }) => Promise<void>
   /** How long a worker may be silent before others take over its job; a handler that blocks the event loop longer runs twice. Default 10,000. */
@@ -204,16 +217,37 @@ export function consume<T extends { v: number }>(
   life: Life,
   { redisUrl, prefix, user }: QueueConnection,
   definition: JobDefinition<T>,
-  { concurrency, handler, lockMs = 10_000, stalledAfterSeconds = 30 }: ConsumeOptions<T>,
+  { concurrency, owners, handler, lockMs = 10_000, stalledAfterSeconds = 30 }: ConsumeOptions<T>,
 ): void {
   const { queue: name } = definition
   const connection = openRedis(life, redisUrl, 'worker', user)
   const metrics = jobMetrics(life.metrics)
-  const progress: Progress = { lastFinishedAt: performance.now(), oldest: null }
+  const progress: Progress = { lastFinishedAt: performance.now(), oldest: null, heldSince: null }
   const { attempts, backoff, removeOnComplete, removeOnFail } = { ...defaultOptions, ...definition.options }
   const keeping = { attempts, backoff, removeOnComplete, removeOnFail }
 
   let inWork = 0
+  const owned = new OwnedWork()
+  /** BullMQ takes jobs while fewer are in work than may be. */
+  const count = (owner: string, by: 1 | -1): number => {
+    const ofOwner = owned.count(owner, by)
+    worker.concurrency = Math.min(owners!.mostJobs, concurrency + owned.more)
+    progress.heldSince = owned.more === 0 ? null : (progress.heldSince ?? performance.now())
+    return ofOwner
+  }
+  const work = async (job: Job, data: unknown): Promise<void> => {
+    const given = parsed(definition, data)
+    if (!owners) return handler(given, { signal: life.signal, job })
+    const owner = owners.of(given)
+    // The handler has it, and lets go of what is heavy while many wait.
+    job.data = { trace: (job.data as TracedJob).trace }
+    try {
+      if (count(owner, 1) > owners.mostJobs / 2) throw new NotBegun()
+      await handler(given, { signal: life.signal, job })
+    } finally {
+      count(owner, -1)
+    }
+  }
   const options = { connection, prefix: queuePrefix(prefix, name), concurrency, skipVersionCheck: true }
   const worker = new Worker(
     name,
@@ -225,8 +259,9 @@ export function consume<T extends { v: number }>(
       const done = metrics.duration.startTimer({ queue: name })
       inWork += 1
       try {
-        await workTraced(name, job, (data) => handler(parsed(definition, data), { signal: life.signal, job }))
+        await workTraced(name, job, (data) => work(job, data))
       } catch (error) {
+        if (error instanceof NotBegun) return await delay(job, token, putBackMs)
         throw error instanceof Problem && !error.isRetryable ? unrecoverable(error) : error
       } finally {
         done()
@@ -258,7 +293,7 @@ export function consume<T extends { v: number }>(
   })
 
   const watched = openBullQueue(life, client, name, prefix)
-  metrics.watch(name, () => watched.getWaitingCount())
+  metrics.watch(name, async () => (await watched.getWaitingCount()) + owned.more)
   life.readyWhen(() => readiness(watched, progress, stalledAfterSeconds))
   life.open(`worker ${name}`, worker, (w) => isSettledWithin(w.close(), closeMs))
   life.onStop(`worker ${name}`, async () => {
@@ -293,6 +328,16 @@ function unrecoverable(cause: unknown): UnrecoverableError {
   return error
 }
 
+/** Thrown by a handler that has done nothing about the job, and will not. */
+export class NotBegun extends Error {
+  override readonly name = 'NotBegun'
+}
+
+async function delay(job: Job, token: string | undefined, ms: number): Promise<never> {
+  await job.moveToDelayed(Date.now() + ms, token)
+  throw new DelayedError()
+}
+
 /** During a deploy another worker knows the version. */
 async function putBack(life: Life, job: Job, token: string | undefined): Promise<never> {
   // Not the other way round: a count that is none is none below.
@@ -301,8 +346,7 @@ async function putBack(life: Life, job: Job, token: string | undefined): Promise
     { queue: job.queueName, jobId: job.id, name: job.name, version: (job.data as { v?: unknown } | null)?.v },
     'job of an unknown version put back',
   )
-  await job.moveToDelayed(Date.now() + (job.attemptsStarted <= soonPutBack ? putBackMs : longPutBackMs), token)
-  throw new DelayedError()
+  return delay(job, token, job.attemptsStarted <= soonPutBack ? putBackMs : longPutBackMs)
 }
 
 /** To close a worker that has nothing in work: `close` has no timeout of its own and waits for a Redis that may never come back. */
@@ -316,6 +360,8 @@ interface Progress {
   lastFinishedAt: number
   /** The job that has waited longest, and since when that was seen. */
   oldest: { id: string | undefined; since: number } | null
+  /** Since when jobs wait here for others of their owner; null: none does. */
+  heldSince: number | null
 }
 
 async function readiness(queue: Queue, progress: Progress, stalledAfterSeconds: number): Promise<Readiness> {
@@ -324,8 +370,9 @@ async function readiness(queue: Queue, progress: Progress, stalledAfterSeconds: 
     const now = performance.now()
     if (!oldest) progress.oldest = null
     else if (progress.oldest?.id !== oldest.id) progress.oldest = { id: oldest.id, since: now }
-    const silentSeconds = (now - Math.max(progress.lastFinishedAt, progress.oldest?.since ?? now)) / 1_000
-    const isStalled = waiting > 0 && silentSeconds > stalledAfterSeconds
+    const waitedSince = Math.min(progress.oldest?.since ?? now, progress.heldSince ?? now)
+    const silentSeconds = (now - Math.max(progress.lastFinishedAt, waitedSince)) / 1_000
+    const isStalled = silentSeconds > stalledAfterSeconds
     return {
       status: isStalled ? 'DOWN' : 'UP',
       redis: 'UP',

@@ -72,17 +72,29 @@ interface WaitingBatch {
   storedAt: EpochMs
 }
 
-/** Batches that have waited for so long that their job must be lost, those first that were asked for longest ago. Each is taken by one sweep at a time. */
-export async function takeWaitingBatches(db: Queryable, olderThanSeconds: number, limit: number): Promise<WaitingBatch[]> {
+/**
+ * Batches that have waited for so long that their job must be lost: of each environment those first that were asked for longest ago, and of all environments
+ * its first before the second of any. Each is taken by one sweep at a time.
+ */
+export async function takeWaitingBatches(
+  db: Queryable,
+  olderThanSeconds: number,
+  most: { ofEnvironment: number; inAll: number },
+): Promise<WaitingBatch[]> {
   const waits = `created_at < clock_timestamp() - make_interval(secs => $1::int)
           AND (swept_at IS NULL OR swept_at < clock_timestamp() - make_interval(secs => least($2 * 2 ^ least(sweeps - 1, 16), $3::float8)))`
   const pauses = [olderThanSeconds, firstPauseSeconds, longestPauseSeconds]
   const { rows } = await db.query<{ environment_id: string; ids: string[] }>({
     text: `
       SELECT environment_id, array_agg(id) AS ids FROM (
-        SELECT environment_id, id FROM pending_batch WHERE ${waits} ORDER BY coalesce(swept_at, created_at) LIMIT $4::int
+        SELECT environment_id, id FROM (
+          SELECT environment_id, id, coalesce(swept_at, created_at) AS since,
+            row_number() OVER (PARTITION BY environment_id ORDER BY coalesce(swept_at, created_at)) AS place
+          FROM pending_batch WHERE ${waits}
+        ) AS placed
+        WHERE place <= $4::int ORDER BY place, since LIMIT $5::int
       ) AS waiting GROUP BY environment_id`,
-    values: [...pauses, limit],
+    values: [...pauses, most.ofEnvironment, most.inAll],
   })
   const taken: WaitingBatch[] = []
   for (const { environment_id: environmentId, ids } of rows) {

@@ -2,8 +2,10 @@ import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { advanceCustomers, type LockedCustomer } from '../../changes/counting.js'
 import type { Problem } from '../../kernel/problem.js'
+import { heapBytes } from '../../kernel/weight.js'
 import { Gatherer } from '../../platform/gatherer.js'
 import { Histogram, latencyBuckets, type Registry } from '../../platform/metrics.js'
+import { NotBegun } from '../../platform/queue.js'
 import { inPoolTransaction } from '../../platform/transaction.js'
 import { Binding, type Bindings } from '../counting/bindings.js'
 import { computeUsage } from '../counting/compute-usage.js'
@@ -23,6 +25,14 @@ const maxAttempts = 8
 const maxBatches = 128
 /** Reports about the customers of a lot wait for its end, and give up after four seconds. Shorter lots cost more by the event. */
 const longLotMs = 1_500
+/** Memory of the events of batches that wait here for those before them of their environment: those of others are read from the database when they are counted. */
+const maxWaitingBytes = 64 * 2 ** 20
+
+/**
+ * How the queue's jobs are to be consumed: those of an environment are gathered, and count as one. The doors refuse an environment's events before so many of
+ * its batches wait.
+ */
+export const batchOwners = { of: ({ environmentId }: AggregationJob) => environmentId, mostJobs: 4_096 }
 
 /** What the batch was planned with is not so (any more): load these holders, and begin again. */
 class Outdated extends Error {
@@ -48,12 +58,22 @@ export class EventAggregation {
   readonly #seconds: Histogram
   readonly #lag: Histogram
   readonly #gatherer: Gatherer<AggregationJob>
+  readonly #maxWaitingBytes: number
+  #jobs = 0
+  #waitingBytes = 0
   /** As they were when a batch of the environment was counted last; looked at again under the locks. */
   readonly #meters = new LRUCache<string, FeatureMeter[]>({ max: 1_000 })
   readonly #members = new KnownMembers()
 
-  /** `changed` is called after the commit of new usage. */
-  constructor(parts: { pool: pg.Pool; bindings: Bindings; metrics: Registry; changed: (environmentId: string) => void }) {
+  /** `changed` is called after the commit of new usage. `maxWaitingBytes`: absent: 64 MB. */
+  constructor(parts: {
+    pool: pg.Pool
+    bindings: Bindings
+    metrics: Registry
+    changed: (environmentId: string) => void
+    maxWaitingBytes?: number
+  }) {
+    this.#maxWaitingBytes = parts.maxWaitingBytes ?? maxWaitingBytes
     this.#pool = parts.pool
     this.#bindings = parts.bindings
     this.#changed = parts.changed
@@ -73,10 +93,26 @@ export class EventAggregation {
     })
   }
 
-  /** Ends when the batch is counted, maybe together with others. */
+  /** Ends when the batch is counted, maybe together with others. May let go of the events of the job. */
   async aggregate(job: AggregationJob): Promise<void> {
-    await this.#gatherer.add(job.environmentId, job)
+    // As many as are counted together have room in any case; to weigh them costs a walk.
+    const bytes = this.#jobs < maxBatches || !job.stored ? 0 : heapBytes(job.stored)
+    const hasRoom = this.#waitingBytes + bytes <= this.#maxWaitingBytes
+    if (!hasRoom) job.stored = null
+    this.#jobs += 1
+    if (hasRoom) this.#waitingBytes += bytes
+    try {
+      await this.#gatherer.add(job.environmentId, job)
+    } finally {
+      this.#jobs -= 1
+      if (hasRoom) this.#waitingBytes -= bytes
+    }
     if (job.reportedAt !== undefined) this.#lag.observe(Math.max(0, Date.now() - job.reportedAt) / 1_000)
+  }
+
+  /** What is being counted is counted to its end; the jobs of the rest are left to other workers. */
+  stop(): void {
+    this.#gatherer.stop(new NotBegun())
   }
 
   async #aggregateTogether(environmentId: string, jobs: AggregationJob[]): Promise<void> {

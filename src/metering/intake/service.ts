@@ -60,8 +60,10 @@ function openIntake({
   findTestClock,
 }: IntakeOptions): UsageIntakeParts {
   const shardQueues = Array.from({ length: shards }, (_, index) => openQueue(life, queues, ingestionShard(index)))
+  const aggregation = openQueue(life, queues, aggregateEvents)
   const events = {
-    queue: openQueue(life, queues, aggregateEvents),
+    // A worker takes many at once.
+    queue: { waiting: () => aggregation.unfinished() },
     batchesOf: (environmentId: string, most: number) => countWaitingBatches(pool, environmentId, most),
   }
   const redis = openRedis(life, queues.redisUrl, 'request')

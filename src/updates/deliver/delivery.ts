@@ -1,8 +1,9 @@
 import type pg from 'pg'
 import { type PendingChange } from '../../changes/model/change.js'
-import { deleteDelivered, type LeasedChanges, leaseChanges, postponeRows } from '../../changes/outbox.js'
+import { deleteDelivered, environmentsWithUndelivered, type LeasedChanges, leaseChanges, postponeRows } from '../../changes/outbox.js'
 import type { EntitlementState } from '../../entitlement/rules/state.js'
 import type { EntitlementService } from '../../entitlement/service.js'
+import { FairPlaces } from '../../environment/fair-places.js'
 import type { Clock } from '../../kernel/clock.js'
 import { newId } from '../../kernel/id.js'
 import type { DatabaseEpoch } from '../../platform/epoch/database-epoch.js'
@@ -55,6 +56,9 @@ export class ChangeDelivery {
   readonly #lag: Histogram
   /** Environments in delivery here; true: another nudge came meanwhile. */
   readonly #running = new Map<string, boolean>()
+  readonly #places: FairPlaces
+  /** Deliveries that sweeps have begun. */
+  readonly #swept = new Set<Promise<void>>()
 
   constructor(parts: {
     pool: pg.Pool
@@ -66,7 +70,10 @@ export class ChangeDelivery {
     sinks: ChangeSinks
     metrics: Registry
     log: Logger
+    /** Environments whose batches are delivered at the same time; absent: 4. */
+    concurrency?: number
   }) {
+    this.#places = new FairPlaces({ inAll: parts.concurrency ?? 4, ofOwner: 1 })
     this.#pool = parts.pool
     this.#log = parts.log
     this.#clock = parts.clock
@@ -95,9 +102,9 @@ export class ChangeDelivery {
   }
 
   /**
-   * Delivers everything that waits for one environment. Nudges that come while it runs are folded into one more round. A customer whose state cannot
-   * be built does not hold up the others: its changes wait, longer each time. When `signal` aborts it ends after the batch that it is at, and
-   * what is left is found by the sweep.
+   * Delivers everything that waits for one environment, a batch at a time: after each, environments that wait have their turn. Nudges that come while it
+   * runs are folded into one more batch. A customer whose state cannot be built does not hold up the others: its changes wait, longer each time. When
+   * `signal` aborts it ends after the batch that it is at, and what is left is found by the sweep.
    * @throws AggregateError when there were such customers
    */
   async deliver(environmentId: string, signal?: AbortSignal): Promise<void> {
@@ -106,16 +113,33 @@ export class ChangeDelivery {
       return
     }
     const failures: unknown[] = []
+    const turn = async (): Promise<boolean> => {
+      this.#running.set(environmentId, false)
+      return !signal?.aborted && (await this.#deliverBatch(environmentId, failures)) >= batchSize
+    }
     try {
-      do {
-        this.#running.set(environmentId, false)
-        while ((await this.#deliverBatch(environmentId, failures)) >= batchSize && !signal?.aborted);
-      } while (this.#running.get(environmentId) && !signal?.aborted)
+      this.#running.set(environmentId, false)
+      while (((await this.#places.run(environmentId, turn)) || this.#running.get(environmentId)) && !signal?.aborted);
     } finally {
       this.#running.delete(environmentId)
     }
     if (failures.length > 0)
       throw new AggregateError(failures, `the changes of ${failures.length} customers were not delivered: ${failures[0]}`)
+  }
+
+  /** Begins to deliver what a lost nudge or a killed worker left behind. Waits for none of it: one that is slow would keep the next sweep from the others. */
+  async sweep(signal: AbortSignal): Promise<void> {
+    for (const environmentId of await environmentsWithUndelivered(this.#pool)) {
+      const delivery = this.deliver(environmentId, signal)
+        .catch((error: unknown) => this.#log.warn({ err: error, environmentId }, 'delivery failed'))
+        .finally(() => this.#swept.delete(delivery))
+      this.#swept.add(delivery)
+    }
+  }
+
+  /** Ends when what sweeps have begun has ended. */
+  async sweptAll(): Promise<void> {
+    await Promise.all(this.#swept)
   }
 
   /** Answers about how many changes there were, delivered or not. */

@@ -4,7 +4,7 @@ import { unpackTold } from '../../../src/changes/wire/told-reports.js'
 import * as decimal from '../../../src/kernel/decimal.js'
 import { newId } from '../../../src/kernel/id.js'
 import { Problem } from '../../../src/kernel/problem.js'
-import { EventAggregation } from '../../../src/metering/aggregation/event-aggregation.js'
+import { batchOwners, EventAggregation } from '../../../src/metering/aggregation/event-aggregation.js'
 import { Bindings } from '../../../src/metering/counting/bindings.js'
 import { countingSession } from '../../../src/metering/counting/counting-session.js'
 import { UsageFilling } from '../../../src/metering/counting/usage-filling.js'
@@ -127,7 +127,7 @@ export async function openMeteringBench({
     },
     startAggregation: () => {
       const aggregation = newAggregation()
-      consume(life, queues, aggregateEvents, { concurrency: 2, handler: (job) => aggregation.aggregate(job) })
+      consume(life, queues, aggregateEvents, { concurrency: 2, owners: batchOwners, handler: (job) => aggregation.aggregate(job) })
     },
     startFilling: () => {
       const filling = new UsageFilling({ pool: postgres.pool, loadHeld: app.heldSeries })

@@ -184,6 +184,40 @@ describe('queues', () => {
     expect(await queue.waiting()).to.equal(1)
   })
 
+  it('takes jobs of others however many of one owner are in work, of which it has half of what there may be', async () => {
+    const life = newLife()
+    const queue = openQueue(life, connection, parcel)
+    const loud = Array.from({ length: 20 }, () => ({ v: 1, n: 1 }))
+    await queue.addAll([...loud, { v: 1, n: 2 }, { v: 1, n: 3 }])
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    let [inWork, mostInWork] = [0, 0]
+    const done: number[] = []
+    consume(life, connection, parcel, {
+      concurrency: 2,
+      stalledAfterSeconds: 0.5,
+      owners: { of: ({ n }) => String(n), mostJobs: 10 },
+      handler: async ({ n }) => {
+        inWork += n === 1 ? 1 : 0
+        mostInWork = Math.max(mostInWork, inWork)
+        if (n === 1) await finished
+        inWork -= n === 1 ? 1 : 0
+        done.push(n)
+      },
+    })
+    await until(() => done.length === 2)
+    expect(done).to.deep.equal([2, 3])
+    await until(async () => (await queue.waiting()) === 0)
+    expect(mostInWork).to.equal(5)
+    // Of those that it holds none is finished.
+    await until(async () => (await life.readiness()).status === 'DOWN')
+    finish()
+    await until(async () => (await queue.unfinished()) === 0)
+    expect(done).to.have.length(22)
+  })
+
   it('is ready while it makes progress, and not when jobs wait and none is finished', async () => {
     const life = newLife()
     const queue = openQueue(life, connection, parcel)

@@ -197,7 +197,12 @@ describe('delivering changes', () => {
     })
 
     it('ends after the batch in work when the process is to stop, and another one goes on', async () => {
-      await worker().deliver(environmentId, AbortSignal.abort())
+      const stopping = new AbortController()
+      const publish: ChangeSinks['publish'] = (messages) => {
+        stopping.abort()
+        return sinks.publish(messages)
+      }
+      await worker({ publish }).deliver(environmentId, stopping.signal)
       expect(await waiting()).to.equal(100)
       expect(await environmentsWithUndelivered(bench.pool)).to.include(environmentId)
       await deliver()

@@ -55,7 +55,10 @@ export const exceptions: readonly Exception[] = [
     why: 'those that wait longest in any environment are looked for each few seconds; each is claimed by environment',
     statements: [
       sweep('SELECT environment_id, subscription_id FROM billing_intent AS waiting', 'billing_intent'),
-      sweep('SELECT environment_id, array_agg(id) AS ids FROM ( SELECT environment_id, id FROM pending_batch', 'pending_batch'),
+      sweep(
+        'SELECT environment_id, array_agg(id) AS ids FROM ( SELECT environment_id, id FROM ( SELECT environment_id, id, coalesce(swept_at, created_at) AS since',
+        'pending_batch',
+      ),
       sweep('SELECT environment_id, id FROM usage_recomputation', 'usage_recomputation'),
     ],
   },

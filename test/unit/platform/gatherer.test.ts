@@ -49,6 +49,24 @@ describe('gathering', () => {
     expect(lots).to.equal(1)
   })
 
+  it('works on what was begun to its end when it is stopped, and on nothing else', async () => {
+    const lots: number[][] = []
+    let finish = () => {}
+    const gatherer = new Gatherer<number>(2, async (_, items) => {
+      lots.push(items)
+      await new Promise<void>((resolve) => {
+        finish = resolve
+      })
+    })
+    const added = numbers(4).map((item) => gatherer.add('a', item))
+    await new Promise(setImmediate)
+    gatherer.stop(new Error('stopped'))
+    finish()
+    const outcomes = await Promise.allSettled([...added, gatherer.add('b', 5)])
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected'])
+    expect(lots).to.deep.equal([[0, 1]])
+  })
+
   it('makes lots smaller that hold others up, down to one, and larger again when they do not', async () => {
     const sizes: number[] = []
     const gatherer = new Gatherer<number>(

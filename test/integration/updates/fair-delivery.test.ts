@@ -1,0 +1,116 @@
+import { expect } from 'chai'
+import { newId } from '../../../src/kernel/id.js'
+import { createMetrics } from '../../../src/platform/metrics.js'
+import { consume, type JobQueue, openQueue } from '../../../src/platform/queue.js'
+import { openRedis } from '../../../src/platform/redis.js'
+import { ChangeDelivery } from '../../../src/updates/deliver/delivery.js'
+import { deliverChanges } from '../../../src/updates/deliver/jobs.js'
+import { StateCache } from '../../../src/updates/held/state-cache.js'
+import { eventually } from '../../support/eventually.js'
+import { type Bench, openBench } from '../subscription/fixture.js'
+
+/** Of one delivery. */
+const batchSize = 1_000
+
+describe('delivering the changes of several environments', () => {
+  let bench: Bench
+  let loud: string
+  let quiet: string
+  /** Whose messages were published, by batch. */
+  let told: string[]
+  /** Holds up what is published. */
+  let before: (environmentId: string) => Promise<void>
+
+  beforeEach(async () => {
+    bench = await openBench()
+    ;[loud, quiet] = [await bench.createEnvironment(), await bench.createEnvironment()]
+    await bench.prisma.outboxMessage.deleteMany()
+    told = []
+    before = async () => undefined
+  })
+  afterEach(async () => expect(await bench.close()).to.deep.equal([]))
+
+  const change = (environmentId: string, count: number) =>
+    bench.prisma.outboxMessage.createMany({
+      data: Array.from({ length: count }, (_, index) => ({ environmentId, id: newId(), kind: 'package' as const, version: BigInt(index) })),
+    })
+  const waiting = (environmentId: string) => bench.prisma.outboxMessage.count({ where: { environmentId } })
+
+  /** As one process of the worker has it. */
+  const worker = (concurrency: number) =>
+    new ChangeDelivery({
+      pool: bench.pool,
+      epoch: bench.epoch,
+      clock: bench.clock,
+      entitlements: bench.entitlements,
+      cache: new StateCache(openRedis(bench.life, bench.queues.redisUrl, 'request'), bench.queues.prefix, bench.epoch),
+      sinks: {
+        publish: async ([message]) => {
+          told.push(message!.environmentId)
+          await before(message!.environmentId)
+        },
+        enqueue: async () => undefined,
+      },
+      metrics: createMetrics('test'),
+      log: bench.life.log,
+      concurrency,
+    })
+
+  /** A worker on the real queue. */
+  function start(concurrency: number): JobQueue<{ v: 1; environmentId: string }> {
+    const delivery = worker(concurrency)
+    consume(bench.life, bench.queues, deliverChanges, {
+      concurrency: 100,
+      handler: ({ environmentId }, { signal }) => delivery.deliver(environmentId, signal),
+    })
+    return openQueue(bench.life, bench.queues, deliverChanges)
+  }
+
+  it('has each take its turn after a batch of another, also while nudges of that one come', async () => {
+    const queue = start(1)
+    await change(loud, 6 * batchSize)
+    await change(quiet, 1)
+    before = async (environmentId) => {
+      if (environmentId === loud) await queue.add({ v: 1, environmentId: loud })
+      if (told.length === 1) {
+        await queue.add({ v: 1, environmentId: quiet })
+        await eventually('the nudge to be taken', async () => (await queue.waiting()) === 0)
+      }
+    }
+    await queue.add({ v: 1, environmentId: loud })
+    await eventually('all to be told', async () => (await waiting(loud)) + (await waiting(quiet)) === 0)
+    // The nudge may be taken a moment before it is heeded.
+    expect(told.indexOf(quiet)).to.be.within(1, 2)
+    expect(told).to.have.length(7)
+  })
+
+  it('has one alone take batch after batch', async () => {
+    await change(loud, 3 * batchSize)
+    await worker(1).deliver(loud)
+    expect(await waiting(loud)).to.equal(0)
+    expect(told).to.deep.equal([loud, loud, loud])
+  })
+
+  it('is swept though one of them does not come to an end', async () => {
+    const delivery = worker(2)
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    before = async (environmentId) => {
+      if (environmentId === loud) await ended
+    }
+    await change(loud, 1)
+    await delivery.sweep(bench.life.signal)
+    await eventually('the slow one to be at work', () => told.includes(loud))
+    for (const count of [1, 2]) {
+      await change(quiet, count)
+      await delivery.sweep(bench.life.signal)
+      await eventually('the other one to be told', async () => (await waiting(quiet)) === 0)
+    }
+    expect(await waiting(loud)).to.equal(1)
+    end()
+    await delivery.sweptAll()
+    expect(await waiting(loud)).to.equal(0)
+  })
+})
