@@ -17,6 +17,8 @@ export const maxUnreadBytes = 4 * 1024 * 1024
 const pauseAtBytes = 64 * 1024
 /** Each message is one, and one more for each KiB of it. A client subscribes to 50 documents of 4 KiB in its first second. */
 export const maxPointsPerSecond = 300
+/** Of UTF-8, by the protocol. */
+const maxReasonBytes = 123
 /** Time for a peer to answer that the socket closes. One that does not is cut off. */
 export const closeTimeoutMs = 1_000
 
@@ -110,8 +112,10 @@ export class Connection {
     if (this.#socket.bufferedAmount > pauseAtBytes) this.#socket.pause()
   }
 
-  close(code?: number, reason?: string): void {
-    this.#socket.close(code, reason)
+  /** A reason may quote what a client chose: it is cut to what a frame takes. */
+  close(code?: number, reason = ''): void {
+    const { read } = new TextEncoder().encodeInto(reason, new Uint8Array(maxReasonBytes))
+    this.#socket.close(code, reason.slice(0, read))
   }
 
   /** What it listened to has missed something. */

@@ -13,7 +13,8 @@ import type { RateLimits } from '../access/rate-limits.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
 import type { ChangeFeed } from './change-feed.js'
 import { Connection, closeTimeoutMs, type DropReason, maxMessageBytes } from './connection.js'
-import { type ConnectionParams, identifyListener, isRefusedKey, payloadCredentials } from './listener.js'
+import { type ConnectionParams, identifyListener, isRefusedKey } from './listener.js'
+import { readMessage } from './message.js'
 import { Places } from './places.js'
 import type { Push } from './push.js'
 import { type Subscriber, Subscriptions } from './subscriptions.js'
@@ -150,8 +151,11 @@ export class SocketDoor {
         close: (code, reason) => connection.close(code, reason),
         onMessage: (handle) => {
           connection.onMessage((text) => {
-            handle(text).catch((error: unknown) => {
-              if (isServersMessage(error)) return connection.close(4400, 'Invalid message received')
+            const read = readMessage(text)
+            if ('refusal' in read) return connection.close(badMessage, read.refusal)
+            // It is typed for text, and takes what was parsed as well.
+            handle(read.message as unknown as string).catch((error: unknown) => {
+              if (isServersMessage(error)) return connection.close(badMessage, 'Invalid message received')
               log.error({ err: error }, 'socket message could not be handled')
               connection.close(1011, 'Internal error')
             })
@@ -176,7 +180,7 @@ export class SocketDoor {
   /** The key comes in the payload, as browsers cannot send headers with a WebSocket; headers of the request are taken too. */
   async #connect({ connectionParams, extra: client }: Context<ConnectionParams, Client>): Promise<boolean> {
     const { environments, feed, life } = this.#options
-    client.credentials = { ...client.credentials, ...payloadCredentials(connectionParams) }
+    client.credentials = { ...client.credentials, ...connectionParams }
     try {
       const identity = await identifyListener(environments, client.credentials, client.address)
       for (const place of this.#placesOf(identity)) hold(client, place)
@@ -255,6 +259,9 @@ const serverOptions: WebSocketServerOptions & { closeTimeout: number } = {
   handleProtocols,
   closeTimeout: closeTimeoutMs,
 }
+
+/** Clients of the protocol do not try again after it. */
+const badMessage = 4400
 
 /** A client says what only a server says (`next`, `error`, `connection_ack`): the library fails with no error of its own for it. */
 const isServersMessage = (error: unknown): boolean =>

@@ -1,6 +1,7 @@
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql'
 import type { SubscribePayload } from 'graphql-ws'
 import { invalidInput, Problem } from '../../kernel/problem.js'
+import { jsonLength } from '../../kernel/weight.js'
 import { inSpan, isTracing, newTraceId, readContext, type TraceContext } from '../../platform/context/tracing.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Identity } from '../access/auth.js'
@@ -61,7 +62,7 @@ export class Subscriptions {
       // It is asked for before anything is spent on the document.
       rateLimits.take(identity, client.address)
       if (subscriptions > maxSubscriptions) throw invalidInput(`A socket takes at most ${maxSubscriptions} subscriptions`)
-      if (variables && JSON.stringify(variables).length > maxVariablesCharacters)
+      if (jsonLength(variables, maxVariablesCharacters) > maxVariablesCharacters)
         throw invalidInput(`Variables of a subscription have at most ${maxVariablesCharacters} characters`)
       // At once: what is told while it waited for a turn would be missed.
       const prepared = this.#documents.prepare(query)

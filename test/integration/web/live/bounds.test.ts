@@ -92,11 +92,21 @@ describe('the bounds of sockets', () => {
     return highest - before
   }
 
-  it('close a socket whose client says what only a server says, which is no error of ours', async () => {
+  /** What is logged as an error meanwhile. */
+  async function errorsDuring(work: () => Promise<void>): Promise<unknown[]> {
     const errors: unknown[] = []
     const { error } = door.life.log
     door.life.log.error = ((...line: unknown[]) => void errors.push(line)) as never
     try {
+      await work()
+    } finally {
+      door.life.log.error = error
+    }
+    return errors
+  }
+
+  it('close a socket whose client says what only a server says, which is no error of ours', async () => {
+    const errors = await errorsDuring(async () => {
       for (const message of [
         { type: 'connection_ack' },
         { id: '1', type: 'next', payload: {} },
@@ -107,9 +117,45 @@ describe('the bounds of sockets', () => {
         client.send(message)
         expect(await closed).to.deep.equal([4400, 'Invalid message received'])
       }
-    } finally {
-      door.life.log.error = error
-    }
+    })
+    expect(errors).to.deep.equal([])
+  })
+
+  const listen = { query: 'subscription { usageUpdated { usage { customerId } } }' }
+
+  it('refuse a subscription whose id is long', async () => {
+    const client = await connect()
+    await client.subscribe('i'.repeat(128), listen.query)
+    const closed = closedWith(client)
+    client.send({ type: 'subscribe', id: 'i'.repeat(129), payload: listen })
+    expect(await closed).to.deep.equal([4400, 'The id of a subscription has at most 128 characters'])
+  })
+
+  it('close with as much of a reason as a frame takes, which is no error of ours', async () => {
+    const errors = await errorsDuring(async () => {
+      for (const [id, reason] of [
+        ['i'.repeat(128), `Subscriber for ${'i'.repeat(108)}`],
+        ['é'.repeat(100), `Subscriber for ${'é'.repeat(54)}`],
+        ['😀'.repeat(50), `Subscriber for ${'😀'.repeat(27)}`],
+      ] as const) {
+        const client = await connect()
+        await client.subscribe(id, listen.query)
+        const closed = closedWith(client)
+        client.send({ type: 'subscribe', id, payload: listen })
+        expect(await closed).to.deep.equal([4409, reason])
+      }
+    })
+    expect(errors).to.deep.equal([])
+  })
+
+  it('answer a ping with what it says when that is short, however deep a long one is', async () => {
+    const client = await connect()
+    const errors = await errorsDuring(async () => {
+      client.send({ type: 'ping', payload: { at: 1 } })
+      expect(await client.next()).to.deep.equal({ type: 'pong', payload: { at: 1 } })
+      client.socket.send(`{"type":"ping","payload":{"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`)
+      expect(await client.next()).to.deep.equal({ type: 'pong' })
+    })
     expect(errors).to.deep.equal([])
   })
 
