@@ -103,6 +103,7 @@ export class SocketDoor {
         return refuseUpgrade(stream, '503 Service Unavailable')
       }
       const address = this.#options.trusted.callerOf(request)
+      if (!isWithinRate(this.#options.rateLimits, address)) return refuseUpgrade(stream, '429 Too Many Requests')
       const leave = this.#places.take(`address ${address}`, socketsPerAddress)
       if (!leave) {
         this.#dropped.inc({ reason: 'places' })
@@ -179,10 +180,11 @@ export class SocketDoor {
 
   /** The key comes in the payload, as browsers cannot send headers with a WebSocket; headers of the request are taken too. */
   async #connect({ connectionParams, extra: client }: Context<ConnectionParams, Client>): Promise<boolean> {
-    const { environments, feed, life } = this.#options
+    const { environments, feed, life, rateLimits } = this.#options
     client.credentials = { ...client.credentials, ...connectionParams }
     try {
       const identity = await identifyListener(environments, client.credentials, client.address)
+      rateLimits.take(identity, client.address)
       for (const place of this.#placesOf(identity)) hold(client, place)
       hold(client, await feed.hold(identity.environmentId))
       client.identity = identity
@@ -278,6 +280,16 @@ function refuse(connection: Connection, problem: Problem, { log }: Life): void {
 function hold(client: Client, release: () => void): void {
   if (client.isClosed) release()
   else client.held.push(release)
+}
+
+/** Takes one request of the address. */
+function isWithinRate(rateLimits: RateLimits, address: string): boolean {
+  try {
+    rateLimits.takeFrom(address)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** In a stream that nobody else looks after: a peer that is gone already must not end the process. */

@@ -64,6 +64,8 @@ export class Subscriptions {
       if (subscriptions > maxSubscriptions) throw invalidInput(`A socket takes at most ${maxSubscriptions} subscriptions`)
       if (jsonLength(variables, maxVariablesCharacters) > maxVariablesCharacters)
         throw invalidInput(`Variables of a subscription have at most ${maxVariablesCharacters} characters`)
+      // A character takes about as long as a field of an answer. Short documents too, as nobody has a turn before the next one.
+      if (!this.#documents.isKnown(query)) rateLimits.takeCost(identity, client.address, query.length)
       // At once: what is told while it waited for a turn would be missed.
       const prepared = this.#documents.prepare(query)
       if (!('document' in prepared)) return prepared.map((error) => toWireError(toProblem(error), newTraceId(), error))
@@ -105,7 +107,7 @@ export class Subscriptions {
       if (client.cost > maxSocketCost)
         throw invalidInput(`All subscriptions of a socket cost at most ${maxSocketCost}: this one would make it ${client.cost}.`)
       const leave = await this.#parts.push.join(request, {
-        push: (payload) => client.connection.write(Buffer.concat([head, payload, tail])),
+        push: (payload) => client.connection.push({ head, payload, tail }),
         fail: (error) => stream.fail(error),
         startAfresh: () => client.connection.startAfresh(),
       })

@@ -352,26 +352,57 @@ describe('the bounds of sockets', () => {
     expect((await executed()) - before).to.be.below(20 * 20)
   }).timeout(30_000)
 
-  /** Of a customer whose name begins so: what was published before may still be told. */
-  async function nextOf(client: TestClient, beginning: string): Promise<Record<string, unknown>> {
+  /** That has the text in it: what was published before may still be told. */
+  async function nextWith(client: TestClient, text: string): Promise<Record<string, unknown>> {
     for (;;) {
       const heard = await client.next()
-      if (JSON.stringify(heard).includes(`"customerId":"${beginning}`)) return heard
+      if (JSON.stringify(heard).includes(text)) return heard
     }
   }
+
+  /** A change of the only entitlement of a customer, by the length of what is said of its feature. */
+  async function publishDescribed(customerId: string, characters: number): Promise<void> {
+    const described = { ...boolean('sso') }
+    described.feature = { ...described.feature, description: 'x'.repeat(characters) }
+    await publish(message('entitlements', 5, { customerId, state: state(5, [described], { customerId }) }))
+  }
+
+  it('refuse a push that is larger than an answer may be, and go on with the next', async () => {
+    const client = await connect()
+    const aliases = Array.from({ length: 99 }, (_, index) => `a${index}: entitlements { feature { description } }`)
+    await client.subscribe('s', `subscription { entitlementsUpdated { customerId ${aliases.join(' ')} } }`)
+    const before = process.memoryUsage().rss
+    await publishDescribed('large', mebibyte)
+    const { id, type, payload } = await nextWith(client, '"errors"')
+    expect([id, type]).to.deep.equal(['s', 'next'])
+    expect(payload)
+      .to.have.nested.property('errors[0].message')
+      .that.matches(/^The answer is larger than \d+ bytes: ask for/)
+    expect(payload).to.not.have.property('data')
+    expect(process.memoryUsage().rss - before).to.be.below(100 * mebibyte)
+    await publishDescribed('small', 10)
+    await nextWith(client, '"customerId":"small"')
+  })
+
+  it('tell all who listen to the same of a large change', async () => {
+    const query = `subscription { entitlementsUpdated { customerId a: entitlements { feature { description } } entitlements { feature { description } } } }`
+    const clients = [await connect(), await connect(), await connect()]
+    for (const client of clients) await client.subscribe('s', query)
+    await publishDescribed('large', mebibyte)
+    const told = await Promise.all(clients.map((client) => nextWith(client, '"customerId":"large"')))
+    expect(told[0]).to.have.nested.property('payload.data.entitlementsUpdated.a[0].feature.description').with.length(mebibyte)
+    for (const heard of told.slice(1)) expect(JSON.stringify(heard) === JSON.stringify(told[0])).to.equal(true)
+  })
 
   it('wait for a peer that reads slowly', async () => {
     const client = await connect()
     await client.subscribe('s', 'subscription { entitlementsUpdated { customerId entitlements { feature { description } } } }')
     client.socket.pause()
-    const described = { ...boolean('sso') }
-    described.feature = { ...described.feature, description: 'x'.repeat(200_000) }
-    for (let count = 0; count < 10; count++)
-      await publish(message('entitlements', 5, { customerId: `c${count}`, state: state(5, [described], { customerId: `c${count}` }) }))
+    for (let count = 0; count < 10; count++) await publishDescribed(`c${count}`, 200_000)
     await sleep(100)
     client.socket.resume()
     for (let count = 0; count < 10; count++)
-      expect(await nextOf(client, 'c')).to.have.nested.property('payload.data.entitlementsUpdated.customerId', `c${count}`)
+      expect(await nextWith(client, '"customerId":"c')).to.have.nested.property('payload.data.entitlementsUpdated.customerId', `c${count}`)
     await client.settle()
   })
 })
