@@ -96,14 +96,15 @@ export class SocketDoor {
 
   attach(server: Server): void {
     server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+      const { trusted, rateLimits, life } = this.#options
       const { sockets, socketsPerAddress } = this.#options.places
-      if (request.url?.split('?')[0] !== '/graphql' || this.#options.life.signal.aborted) return refuseUpgrade(stream, '404 Not Found')
+      if (request.url?.split('?')[0] !== '/graphql' || life.signal.aborted) return refuseUpgrade(stream, '404 Not Found')
+      const address = trusted.callerOf(request)
+      if (!isWithinRate(rateLimits, address)) return refuseUpgrade(stream, '429 Too Many Requests')
       if (this.#clients.size >= sockets && !this.#makeRoom()) {
         this.#dropped.inc({ reason: 'places' })
         return refuseUpgrade(stream, '503 Service Unavailable')
       }
-      const address = this.#options.trusted.callerOf(request)
-      if (!isWithinRate(this.#options.rateLimits, address)) return refuseUpgrade(stream, '429 Too Many Requests')
       const leave = this.#places.take(`address ${address}`, socketsPerAddress)
       if (!leave) {
         this.#dropped.inc({ reason: 'places' })
