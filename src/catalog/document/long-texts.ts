@@ -6,12 +6,18 @@ import type { Located, LocatedCatalog, LocatedPackage } from './located.js'
 import { maxMetaDataBytes, maxTextCharacters } from './text-limits.js'
 
 /** Of definitions that were read: all that is too long, with its path. `current` null: nothing is in force. */
-export function longTexts({ features, products, plans, addons, coupons }: LocatedCatalog, current: CatalogDocument | null): CatalogProblem[] {
+export function longTexts(
+  { features, products, plans, addons, coupons }: LocatedCatalog,
+  current: CatalogDocument | null,
+): CatalogProblem[] {
   const definitions = <T extends { refId: string }>(items: readonly Located<T>[], before: readonly T[] = []) => {
     const known = new Map(before.map((item) => [item.refId, item]))
     return items.flatMap(({ path, refId, value }) => tooLong(value, known.get(refId ?? ''), path, ''))
   }
-  const entitlements = (items: readonly LocatedPackage<unknown>[], before: readonly Pick<CatalogDocument['plans'][number], 'refId' | 'entitlements'>[] = []) => {
+  const entitlements = (
+    items: readonly LocatedPackage<unknown>[],
+    before: readonly Pick<CatalogDocument['plans'][number], 'refId' | 'entitlements'>[] = [],
+  ) => {
     const known = new Map(before.map((item) => [item.refId, item.entitlements]))
     return items.flatMap(({ path, refId, entitlements: given }) => {
       const named = new Map(known.get(refId ?? '')?.map((entitlement) => [entitlement.feature, entitlement]))
@@ -42,7 +48,9 @@ function tooLong(value: unknown, before: unknown, path: string, key: string): Ca
     return isLonger ? [{ path, message: `has ${value.length} characters: at most ${most} are taken` }] : []
   }
   if (Array.isArray(value))
-    return value.flatMap((item, position) => tooLong(item, Array.isArray(before) ? before[position] : undefined, `${path}[${position}]`, key))
+    return value.flatMap((item, position) =>
+      tooLong(item, Array.isArray(before) ? before[position] : undefined, `${path}[${position}]`, key),
+    )
   if (!isMap(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => tooLong(inner, isMap(before) ? before[name] : undefined, join(path, name), name))
 }

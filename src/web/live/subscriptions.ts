@@ -15,7 +15,7 @@ import { SilentStream } from './silent-stream.js'
 import { catchUpCost, costOfSubscription, maxSocketCost, maxSubscriptionCost } from './subscription-costs.js'
 
 /** Of one socket. */
-const maxSubscriptions = 50
+export const maxSubscriptions = 50
 /** Of the variables of a subscription: a position is all that one needs. */
 const maxVariablesCharacters = 1_000
 /** A socket, as far as subscriptions know of it. */

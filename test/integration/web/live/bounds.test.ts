@@ -131,6 +131,21 @@ describe('the bounds of sockets', () => {
     expect(await closed).to.deep.equal([4400, 'The id of a subscription has at most 128 characters'])
   })
 
+  it('close a socket whose client says more than a message may', async () => {
+    const client = await connect()
+    const closed = closedWith(client)
+    client.send({ type: 'ping', payload: { text: 'x'.repeat(65_536) } })
+    expect((await closed)[0]).to.equal(1009)
+  })
+
+  it('have so many subscriptions on one of them', async () => {
+    const client = await connect()
+    for (let count = 0; count < 50; count++) client.send({ type: 'subscribe', id: String(count), payload: listen })
+    await client.settle()
+    client.send({ type: 'subscribe', id: 'more', payload: listen })
+    expect(await client.next()).to.have.nested.property('payload[0].message', 'A socket takes at most 50 subscriptions')
+  })
+
   it('close with as much of a reason as a frame takes, which is no error of ours', async () => {
     const errors = await errorsDuring(async () => {
       for (const [id, reason] of [

@@ -33,7 +33,10 @@ describe('the rates of sockets', () => {
     const server = createServer()
     sockets.attach(server)
     url = `http://127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}`
-    closers.push(() => server.close(), () => life.stop())
+    closers.push(
+      () => server.close(),
+      () => life.stop(),
+    )
   }
 
   afterEach(async () => {

@@ -11,21 +11,30 @@ describe('long texts of a catalog', () => {
     const document = documentWith({
       features: [
         ...someFeatures,
-        { refId: 'f', type: 'NUMBER', meter: 'Incremental', units: text(256), displayName: text(1_001), events: { aggregation: 'COUNT', filters } },
+        {
+          refId: 'f',
+          type: 'NUMBER',
+          meter: 'Incremental',
+          units: text(256),
+          displayName: text(1_001),
+          events: { aggregation: 'COUNT', filters },
+        },
       ],
       plans: [planWith({ description: text(4_001), entitlements: [{ feature: 'sso', displayNameOverride: text(256) }] })],
       coupons: [{ refId: 'c', name: text(1_001), percentOff: 5, additionalMetaData: { a: text(65_600) } }],
     })
-    expect(refusals(document)).to.have.members([
-      'features[FEATURE].displayName: has 1001 characters: at most 1000 are taken',
-      'features[FEATURE].units: has 256 characters: at most 255 are taken',
-      'features[FEATURE].events.filters[0][0].field: has 256 characters: at most 255 are taken',
-      'features[FEATURE].events.filters[0][0].value: has 256 characters: at most 255 are taken',
-      'plans[0].description: has 4001 characters: at most 4000 are taken',
-      'plans[0].entitlements[0].displayNameOverride: has 256 characters: at most 255 are taken',
-      'coupons[0].name: has 1001 characters: at most 1000 are taken',
-      'coupons[0].additionalMetaData: has 65608 bytes as JSON: at most 65536 are taken',
-    ].map((problem) => problem.replace('FEATURE', String(someFeatures.length))))
+    expect(refusals(document)).to.have.members(
+      [
+        'features[FEATURE].displayName: has 1001 characters: at most 1000 are taken',
+        'features[FEATURE].units: has 256 characters: at most 255 are taken',
+        'features[FEATURE].events.filters[0][0].field: has 256 characters: at most 255 are taken',
+        'features[FEATURE].events.filters[0][0].value: has 256 characters: at most 255 are taken',
+        'plans[0].description: has 4001 characters: at most 4000 are taken',
+        'plans[0].entitlements[0].displayNameOverride: has 256 characters: at most 255 are taken',
+        'coupons[0].name: has 1001 characters: at most 1000 are taken',
+        'coupons[0].additionalMetaData: has 65608 bytes as JSON: at most 65536 are taken',
+      ].map((problem) => problem.replace('FEATURE', String(someFeatures.length))),
+    )
   })
 
   it('are taken as long as they may be', () => {
