@@ -79,10 +79,14 @@ describe('the rates of sockets', () => {
 
   it('of documents that are not known are those of large answers', async () => {
     await openDoor({})
-    const sockets = [open('127.0.0.1'), open('127.0.0.1')]
-    for (const client of sockets) expect(await connect(client, 'mine')).to.equal(accepted)
     const known = 'subscription { a }'
-    for (const client of sockets) await client.subscribe('known', known)
+    const sockets: TestClient[] = []
+    for (let count = 0; count < 2; count++) {
+      const client = open('127.0.0.1')
+      expect(await connect(client, 'mine')).to.equal(accepted)
+      await client.subscribe('known', known)
+      sockets.push(client)
+    }
     const refusals: string[] = []
     for (let count = 0; count < 6; count++) {
       const client = sockets[count % 2]!
