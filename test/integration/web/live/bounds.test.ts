@@ -19,7 +19,7 @@ describe('the bounds of sockets', () => {
   const closers: Array<() => unknown> = []
 
   before(async function () {
-    this.timeout(20_000)
+    this.timeout(60_000)
     door = await openFrontDoor({ limits: { sockets: 12, socketsPerAddress: 10, socketsPerCustomer: 3, socketsPerKey: 8 } })
     redis = new Redis(testRedisUrl())
   })
