@@ -1,5 +1,5 @@
 /** The limits of the platform, as its docs show them: made of what is in force, and each with the test that goes beyond it. */
-import { maxCatalogInForce, maxEntitlements, maxPrices } from '../catalog/document/text-limits.js'
+import { maxCatalogInForce, maxEntitlements, maxMetaDataBytes, maxPrices, maxTextCharacters } from '../catalog/document/text-limits.js'
 import { lookupsPerSecond } from '../environment/key-lookups.js'
 import { maxIdentifierLength } from '../kernel/id.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
@@ -40,9 +40,12 @@ import { maxJsonDepth as maxDepthOfField, maxJsonBytes, maxListItems, maxObjects
 import { bodyTimeoutMs, maxBodyBytes, maxHeldBytes, maxHeldBytesPerCustomer, maxHeldBytesPerKey } from '../web/http/body.js'
 import { type ConnectionLimits, writeTimeoutMs } from '../web/http/connections.js'
 import { maxJsonDepth, maxJsonTextBytes, maxJsonValues } from '../web/http/json-shape.js'
-import { maxEarlyBytes, maxPointsPerSecond, maxUnreadBytes } from '../web/live/connection.js'
+import { maxEarlyBytes, maxMessageBytes, maxPointsPerSecond, maxUnreadBytes } from '../web/live/connection.js'
+import { maxIdCharacters } from '../web/live/message.js'
 import type { SocketPlaces } from '../web/live/socket.js'
 import { maxCustomerCost, maxSocketCost, maxSubscriptionCost } from '../web/live/subscription-costs.js'
+import { maxSubscriptions } from '../web/live/subscriptions.js'
+import { maxBytes, maxBytesOfEnvironment } from '../web/live/unread-bytes.js'
 
 export interface Limit {
   what: string
@@ -267,6 +270,19 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       'read no more from who floods them, and cut it off',
     ]),
     row('what a WebSocket has not read', bytes(maxUnreadBytes), 'cut off', [live, 'read no more from who floods them, and cut it off']),
+    row(
+      'what the WebSockets of an environment have not read, and all of a process',
+      `${bytes(maxBytesOfEnvironment)}, ${bytes(maxBytes)}`,
+      'whoever is behind is cut off',
+      ['unit/web/live/bounds.test.ts', 'are too many of one environment before they are too many of all'],
+    ),
+    row('a message of a WebSocket', bytes(maxMessageBytes), 'closed', [live, 'close a socket whose client says more than a message may']),
+    row('id of a subscription', `${count(maxIdCharacters)} characters`, 'closed', [live, 'refuse a subscription whose id is long']),
+    row('subscriptions of a WebSocket', count(maxSubscriptions), refused, [live, 'have so many subscriptions on one of them']),
+    row('a push', bytes(maxAnswerBytes), 'an error is pushed in its place', [
+      live,
+      'refuse a push that is larger than an answer may be, and go on with the next',
+    ]),
     row('cost of a subscription', count(maxSubscriptionCost), refused, [
       live,
       'refuse a subscription that costs too much, and what is no position in its variables',
@@ -295,6 +311,12 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
       'unit/catalog/document/parse.refused.test.ts',
       'for more entitlements, or prices, than a plan may have, unless it has as many',
     ]),
+    row(
+      'name, description, metadata of a definition in a catalog',
+      `${count(maxTextCharacters.displayName!)} and ${count(maxTextCharacters.description!)} characters, ${bytes(maxMetaDataBytes)} as JSON`,
+      refused,
+      ['unit/catalog/document/long-texts.test.ts', 'are refused where they are longer than the API takes them, each with its path'],
+    ),
     row('a catalog in force', `about ${count(maxCatalogInForce)} characters as JSON`, refused, [
       'unit/catalog/planner.test.ts',
       'refuses what makes a catalog longer than it may be, and lets it become shorter',

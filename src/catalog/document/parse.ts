@@ -8,6 +8,7 @@ import { checkCatalog } from './checks.js'
 import type { AddonDefinition, CatalogDocument, CatalogProblem, PlanDefinition } from './document.js'
 import { isMap } from './document-path.js'
 import type { Located, LocatedCatalog, LocatedPackage } from './located.js'
+import { longTexts } from './long-texts.js'
 import { addMissing, normalise } from './normalise.js'
 import { type Findings, read, unknownKey } from './read.js'
 import { addonShape, couponShape, entitlementShapes, featureShape, planShape, priceShape, productShape } from './shape.js'
@@ -49,7 +50,7 @@ export function parseCatalog(input: unknown, { current, archiveMissing }: ParseO
     coupons: readSection(input, 'coupons', couponShape, findings),
   }
   const inForce = current === null || archiveMissing ? located : withCurrent(located, current)
-  const problems = [...findings.problems, ...checkCatalog(inForce, findings.unread, current)]
+  const problems = [...findings.problems, ...longTexts(located, current), ...checkCatalog(inForce, findings.unread, current)]
   if (problems.length > 0) return { problems: first(inDocumentOrder(problems)) }
   return { catalog: normalise(toDocument(located)), forAll: publishedForAll(input) }
 }

@@ -7,6 +7,10 @@ export const maxCatalogInForce = 4 * maxCatalogBytes
 /** Each, of one plan or add-on: its customers hold all of them. */
 export const maxEntitlements = 1_000
 export const maxPrices = 1_000
+/** Of texts in definitions, by their key; all others are as long as identifiers. */
+export const maxTextCharacters: Readonly<Record<string, number>> = { description: 4_000, displayName: 1_000, name: 1_000 }
+/** Of metadata as JSON. */
+export const maxMetaDataBytes = 64 * 1024
 /** Of lists and maps in each other. */
 export const maxCatalogDepth = 32
 /** Brackets that are open at a time; some may stand in texts and mean nothing. */

@@ -15,8 +15,14 @@ export const maxEarlyBytes = 16 * 1024
 export const maxUnreadBytes = 4 * 1024 * 1024
 /** A socket that has so much to read is not read from: it gets no more answers than it takes. */
 const pauseAtBytes = 64 * 1024
+/** What several sockets are sent is one copy from this length on. */
+const sharedAtBytes = 64 * 1024
+/** A socket is sent no longer message while its environment, or all together, have left too much: it would be behind with it. */
+const largeBytes = 1024 * 1024
 /** Each message is one, and one more for each KiB of it. A client subscribes to 50 documents of 4 KiB in its first second. */
 export const maxPointsPerSecond = 300
+/** Of UTF-8, by the protocol. */
+const maxReasonBytes = 123
 /** Time for a peer to answer that the socket closes. One that does not is cut off. */
 export const closeTimeoutMs = 1_000
 
@@ -93,25 +99,44 @@ export class Connection {
     this.#stream.off('data', this.#countEarly)
   }
 
-  write(message: string | Buffer): void {
+  write(text: string): void {
+    const message = Buffer.from(text)
+    this.#write(message, [message])
+  }
+
+  /** One message of three parts. A long payload is held once for all sockets that are sent the same. */
+  push({ head, payload, tail }: { head: Buffer; payload: Buffer; tail: Buffer }): void {
+    if (payload.length > sharedAtBytes) this.#write(payload, [head, payload, tail])
+    else {
+      const message = Buffer.concat([head, payload, tail])
+      this.#write(message, [message])
+    }
+  }
+
+  /** `bulk`: nearly all that is in the message's frames. */
+  #write(bulk: Buffer, frames: readonly Buffer[]): void {
     if (!this.isOpen) return
     const environmentId = this.#environmentId
     const waiting = this.#socket.bufferedAmount
-    if (waiting > maxUnreadBytes || (waiting > pauseAtBytes && this.#unread.isTooMuch(environmentId))) {
+    const isBehind = waiting > pauseAtBytes || bulk.length > largeBytes
+    if (waiting > maxUnreadBytes || (isBehind && this.#unread.isTooMuch(environmentId, bulk))) {
       this.drop('slow')
       return
     }
-    const bytes = Buffer.byteLength(message)
-    this.#unread.add(environmentId, bytes)
-    this.#socket.send(message, { binary: false }, () => {
-      this.#unread.add(environmentId, -bytes)
-      if (this.#socket.isPaused && this.isOpen && this.#socket.bufferedAmount <= pauseAtBytes) this.#socket.resume()
-    })
+    for (const [index, frame] of frames.entries()) {
+      const letGo = this.#unread.hold(environmentId, frame)
+      this.#socket.send(frame, { binary: false, fin: index === frames.length - 1 }, () => {
+        letGo()
+        if (this.#socket.isPaused && this.isOpen && this.#socket.bufferedAmount <= pauseAtBytes) this.#socket.resume()
+      })
+    }
     if (this.#socket.bufferedAmount > pauseAtBytes) this.#socket.pause()
   }
 
-  close(code?: number, reason?: string): void {
-    this.#socket.close(code, reason)
+  /** A reason may quote what a client chose: it is cut to what a frame takes. */
+  close(code?: number, reason = ''): void {
+    const { read } = new TextEncoder().encodeInto(reason, new Uint8Array(maxReasonBytes))
+    this.#socket.close(code, reason.slice(0, read))
   }
 
   /** What it listened to has missed something. */

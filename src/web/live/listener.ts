@@ -1,8 +1,8 @@
 import { Problem } from '../../kernel/problem.js'
 import { type Authenticator, type Credentials, credentialsOf, type Identity, identify } from '../access/auth.js'
 
-/** What comes with `connection_init`. */
-export type ConnectionParams = Readonly<Record<string, unknown>>
+/** What is read of the payload of `connection_init`. */
+export type ConnectionParams = Readonly<Partial<Record<keyof Credentials, string>>>
 
 /** Without a valid customer token a client key would hear of every customer. */
 export async function identifyListener(environments: Authenticator, credentials: Credentials, address: string): Promise<Identity> {
@@ -13,8 +13,8 @@ export async function identifyListener(environments: Authenticator, credentials:
 }
 
 /** `{ headers: { "X-API-KEY": … } }`, names in any case. */
-export function payloadCredentials(params: ConnectionParams | undefined): Partial<Credentials> {
-  const headers = params?.headers
+export function payloadCredentials(payload: Readonly<Record<string, unknown>> | undefined): ConnectionParams {
+  const headers = payload?.headers
   if (typeof headers !== 'object' || headers === null) return {}
   const entries = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name.toLowerCase(), value]] : []))
   return Object.fromEntries(Object.entries(credentialsOf(Object.fromEntries(entries))).filter(([, value]) => value !== undefined))

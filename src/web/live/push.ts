@@ -8,8 +8,11 @@ import {
   Kind,
   type SelectionNode,
 } from 'graphql'
+import { FairPlaces } from '../../environment/fair-places.js'
 import { newId } from '../../kernel/id.js'
+import { atOnceLength } from '../../kernel/json-pieces.js'
 import { Problem } from '../../kernel/problem.js'
+import { jsonLength } from '../../kernel/weight.js'
 import { newTraceId, outsideTrace } from '../../platform/context/tracing.js'
 import type { Logger } from '../../platform/logger.js'
 import { Counter, Gauge, type Registry } from '../../platform/metrics.js'
@@ -18,9 +21,11 @@ import type { ChangeMessage } from '../../updates/wire/change-message.js'
 import type { Identity } from '../access/auth.js'
 import type { FairTurns } from '../access/fair-turns.js'
 import type { PreparedDocument } from '../graphql/door/documents.js'
+import { largeAnswersAtATime } from '../graphql/door/execution.js'
 import { assumedListItems, maxCostAtOnce } from '../graphql/door/limits.js'
+import { AnswerRoom, answerTooLarge, textOf } from '../graphql/operations/answer-text.js'
 import { createContext, type RequestContext, type Services } from '../graphql/operations/context.js'
-import { toProblem, toWireError } from '../graphql/operations/errors.js'
+import { maxErrors, toGraphqlError, toProblem, toWireError } from '../graphql/operations/errors.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
 import { Turns } from '../graphql/operations/turns.js'
 import type { StateChangeEvent } from '../graphql/updates/state-changes.types.js'
@@ -28,8 +33,11 @@ import type { ChangeFeed } from './change-feed.js'
 import { ListenerLags } from './change-queue.js'
 import { maxCustomerCost, maxEnvironmentCost, SubscriptionCosts } from './subscription-costs.js'
 
-/** Sending to so many sockets takes some milliseconds. */
+/** Sending to so many sockets, or so much, takes some milliseconds. */
 const listenersPerTurn = 100
+const bytesPerTurn = 4 * 1024 * 1024
+/** Long answers that are written and told at a time: until then each takes memory of its own. */
+const longAnswers = new FairPlaces(largeAnswersAtATime)
 
 /** Who receives the answers of a broadcast. */
 export interface Listener {
@@ -155,8 +163,15 @@ export class Push {
     try {
       for await (const change of changes) {
         await turns.take(environmentId)
-        const payload = await this.#execute(request, change, broadcast.controller.signal)
-        if (payload) await this.#tell(broadcast.listeners, payload, environmentId)
+        const { signal } = broadcast.controller
+        const answer = await this.#execute(request, change, signal)
+        if (!answer) continue
+        const tell = async () => {
+          // Whoever waited for a place may have left meanwhile.
+          if (!signal.aborted) await this.#tell(broadcast.listeners, await this.#write(answer, environmentId), environmentId)
+        }
+        if (jsonLength(answer.result, atOnceLength) > atOnceLength) await longAnswers.run(environmentId, tell)
+        else await tell()
       }
     } catch (error) {
       if (error instanceof ListenerLags) {
@@ -173,9 +188,10 @@ export class Push {
 
   /** Who joins meanwhile is told too, and knows the change perhaps already. */
   async #tell(listeners: ReadonlySet<Listener>, payload: Buffer, environmentId: string): Promise<void> {
+    const perTurn = Math.max(1, Math.min(listenersPerTurn, Math.floor(bytesPerTurn / payload.length)))
     let told = 0
     for (const listener of listeners) {
-      if (told > 0 && told % listenersPerTurn === 0) await this.#options.turns.take(environmentId)
+      if (told > 0 && told % perTurn === 0) await this.#options.turns.take(environmentId)
       listener.push(payload)
       told += 1
     }
@@ -186,11 +202,12 @@ export class Push {
     { identity, prepared, operationName, variables, cost }: SubscriptionRequest,
     change: ChangeMessage,
     signal: AbortSignal,
-  ): Promise<Buffer | null> {
+  ): Promise<Answer | null> {
     const isLarge = cost * shareOfUsual(change) > maxCostAtOnce
     const turns = isLarge ? new Turns({ givenUp: null }, () => this.#options.turns.take(identity.environmentId)) : null
-    const contextValue = this.#context(identity, signal, turns)
-    const { schema, log } = this.#options
+    const room = new AnswerRoom()
+    const contextValue = this.#context(identity, signal, { turns, room })
+    const { schema } = this.#options
     this.#executed.inc()
     const result = await execute({
       schema,
@@ -201,24 +218,35 @@ export class Push {
       contextValue,
       fieldResolver: turns?.fieldResolver,
     })
-    const { traceId } = contextValue
-    const errors = result.errors?.map((error) => {
-      const problem = toProblem(error)
-      logProblem(log, 'push', problem, { traceId, environmentId: identity.environmentId })
-      return toWireError(problem, traceId, error)
-    })
-    const isEmpty = !errors && Object.values(result.data ?? {}).every((value) => value === null)
-    return isEmpty ? null : Buffer.from(JSON.stringify({ ...result, errors }))
+    const isEmpty = !result.errors && Object.values(result.data ?? {}).every((value) => value === null)
+    return isEmpty ? null : { result, room, traceId: contextValue.traceId }
   }
 
-  #context(identity: Identity, signal: AbortSignal, turns: Turns | null = null): RequestContext {
+  /** What is larger than an answer may be is refused: the subscribers hear of it, and of the next change. */
+  async #write({ result, room, traceId }: Answer, environmentId: string): Promise<Buffer> {
+    const nextTurn = () => this.#options.turns.take(environmentId)
+    const withErrors = (errors: ExecutionResult['errors']) =>
+      errors?.slice(0, maxErrors).map((error) => {
+        const problem = toProblem(error)
+        logProblem(this.#options.log, 'push', problem, { traceId, environmentId })
+        return toWireError(problem, traceId, error)
+      })
+    try {
+      if (room.isExceeded) throw answerTooLarge()
+      return Buffer.from(await textOf({ ...result, errors: withErrors(result.errors) }, room, nextTurn))
+    } catch (error) {
+      return Buffer.from(JSON.stringify({ errors: withErrors([toGraphqlError(error)]) }))
+    }
+  }
+
+  #context(identity: Identity, signal: AbortSignal, answer?: { turns: Turns | null; room: AnswerRoom }): RequestContext {
     const { app, feed, stream } = this.#options
     const { environmentId, customerId } = identity
     return createContext({
       app,
       identity,
-      operation: { traceId: newTraceId(), signal },
-      turns,
+      operation: { traceId: newTraceId(), signal, weigh: answer?.room.takeValue.bind(answer.room) },
+      turns: answer?.turns ?? null,
       listening: {
         changes: (kinds) => feed.changes(environmentId, { kinds, customerId, signal }),
         alerts: () => feed.alerts(environmentId, signal),
@@ -226,6 +254,13 @@ export class Push {
       },
     })
   }
+}
+
+/** What is to be told of a change, as it was executed. */
+interface Answer {
+  result: ExecutionResult
+  room: AnswerRoom
+  traceId: string
 }
 
 interface Broadcast {

@@ -13,7 +13,8 @@ import type { RateLimits } from '../access/rate-limits.js'
 import { logProblem } from '../graphql/operations/problem-log.js'
 import type { ChangeFeed } from './change-feed.js'
 import { Connection, closeTimeoutMs, type DropReason, maxMessageBytes } from './connection.js'
-import { type ConnectionParams, identifyListener, isRefusedKey, payloadCredentials } from './listener.js'
+import { type ConnectionParams, identifyListener, isRefusedKey } from './listener.js'
+import { readMessage } from './message.js'
 import { Places } from './places.js'
 import type { Push } from './push.js'
 import { type Subscriber, Subscriptions } from './subscriptions.js'
@@ -95,13 +96,15 @@ export class SocketDoor {
 
   attach(server: Server): void {
     server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+      const { trusted, rateLimits, life } = this.#options
       const { sockets, socketsPerAddress } = this.#options.places
-      if (request.url?.split('?')[0] !== '/graphql' || this.#options.life.signal.aborted) return refuseUpgrade(stream, '404 Not Found')
+      if (request.url?.split('?')[0] !== '/graphql' || life.signal.aborted) return refuseUpgrade(stream, '404 Not Found')
+      const address = trusted.callerOf(request)
+      if (!isWithinRate(rateLimits, address)) return refuseUpgrade(stream, '429 Too Many Requests')
       if (this.#clients.size >= sockets && !this.#makeRoom()) {
         this.#dropped.inc({ reason: 'places' })
         return refuseUpgrade(stream, '503 Service Unavailable')
       }
-      const address = this.#options.trusted.callerOf(request)
       const leave = this.#places.take(`address ${address}`, socketsPerAddress)
       if (!leave) {
         this.#dropped.inc({ reason: 'places' })
@@ -150,8 +153,11 @@ export class SocketDoor {
         close: (code, reason) => connection.close(code, reason),
         onMessage: (handle) => {
           connection.onMessage((text) => {
-            handle(text).catch((error: unknown) => {
-              if (isServersMessage(error)) return connection.close(4400, 'Invalid message received')
+            const read = readMessage(text)
+            if ('refusal' in read) return connection.close(badMessage, read.refusal)
+            // It is typed for text, and takes what was parsed as well.
+            handle(read.message as unknown as string).catch((error: unknown) => {
+              if (isServersMessage(error)) return connection.close(badMessage, 'Invalid message received')
               log.error({ err: error }, 'socket message could not be handled')
               connection.close(1011, 'Internal error')
             })
@@ -175,10 +181,11 @@ export class SocketDoor {
 
   /** The key comes in the payload, as browsers cannot send headers with a WebSocket; headers of the request are taken too. */
   async #connect({ connectionParams, extra: client }: Context<ConnectionParams, Client>): Promise<boolean> {
-    const { environments, feed, life } = this.#options
-    client.credentials = { ...client.credentials, ...payloadCredentials(connectionParams) }
+    const { environments, feed, life, rateLimits } = this.#options
+    client.credentials = { ...client.credentials, ...connectionParams }
     try {
       const identity = await identifyListener(environments, client.credentials, client.address)
+      rateLimits.take(identity, client.address)
       for (const place of this.#placesOf(identity)) hold(client, place)
       hold(client, await feed.hold(identity.environmentId))
       client.identity = identity
@@ -256,6 +263,9 @@ const serverOptions: WebSocketServerOptions & { closeTimeout: number } = {
   closeTimeout: closeTimeoutMs,
 }
 
+/** Clients of the protocol do not try again after it. */
+const badMessage = 4400
+
 /** A client says what only a server says (`next`, `error`, `connection_ack`): the library fails with no error of its own for it. */
 const isServersMessage = (error: unknown): boolean =>
   error instanceof Error && /^Unexpected message of type \w+ received$/.test(error.message)
@@ -271,6 +281,16 @@ function refuse(connection: Connection, problem: Problem, { log }: Life): void {
 function hold(client: Client, release: () => void): void {
   if (client.isClosed) release()
   else client.held.push(release)
+}
+
+/** Takes one request of the address. */
+function isWithinRate(rateLimits: RateLimits, address: string): boolean {
+  try {
+    rateLimits.takeFrom(address)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** In a stream that nobody else looks after: a peer that is gone already must not end the process. */

@@ -1,6 +1,7 @@
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError, type GraphQLSchema, getOperationAST } from 'graphql'
 import type { SubscribePayload } from 'graphql-ws'
 import { invalidInput, Problem } from '../../kernel/problem.js'
+import { jsonLength } from '../../kernel/weight.js'
 import { inSpan, isTracing, newTraceId, readContext, type TraceContext } from '../../platform/context/tracing.js'
 import type { Logger } from '../../platform/logger.js'
 import type { Identity } from '../access/auth.js'
@@ -14,7 +15,7 @@ import { SilentStream } from './silent-stream.js'
 import { catchUpCost, costOfSubscription, maxSocketCost, maxSubscriptionCost } from './subscription-costs.js'
 
 /** Of one socket. */
-const maxSubscriptions = 50
+export const maxSubscriptions = 50
 /** Of the variables of a subscription: a position is all that one needs. */
 const maxVariablesCharacters = 1_000
 /** A socket, as far as subscriptions know of it. */
@@ -61,8 +62,10 @@ export class Subscriptions {
       // It is asked for before anything is spent on the document.
       rateLimits.take(identity, client.address)
       if (subscriptions > maxSubscriptions) throw invalidInput(`A socket takes at most ${maxSubscriptions} subscriptions`)
-      if (variables && JSON.stringify(variables).length > maxVariablesCharacters)
+      if (jsonLength(variables, maxVariablesCharacters) > maxVariablesCharacters)
         throw invalidInput(`Variables of a subscription have at most ${maxVariablesCharacters} characters`)
+      // A character takes about as long as a field of an answer. Short documents too, as nobody has a turn before the next one.
+      if (!this.#documents.isKnown(query)) rateLimits.takeCost(identity, client.address, query.length)
       // At once: what is told while it waited for a turn would be missed.
       const prepared = this.#documents.prepare(query)
       if (!('document' in prepared)) return prepared.map((error) => toWireError(toProblem(error), newTraceId(), error))
@@ -104,7 +107,7 @@ export class Subscriptions {
       if (client.cost > maxSocketCost)
         throw invalidInput(`All subscriptions of a socket cost at most ${maxSocketCost}: this one would make it ${client.cost}.`)
       const leave = await this.#parts.push.join(request, {
-        push: (payload) => client.connection.write(Buffer.concat([head, payload, tail])),
+        push: (payload) => client.connection.push({ head, payload, tail }),
         fail: (error) => stream.fail(error),
         startAfresh: () => client.connection.startAfresh(),
       })

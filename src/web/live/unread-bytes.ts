@@ -1,22 +1,40 @@
 /** Of the sockets of one environment, and of all. Ten to thirty sockets may be as far behind as a socket may be. */
-const maxBytesOfEnvironment = 32 * 1024 * 1024
-const maxBytes = 128 * 1024 * 1024
+export const maxBytesOfEnvironment = 32 * 1024 * 1024
+export const maxBytes = 128 * 1024 * 1024
 
 /** What was written to sockets and not read by their peers: memory that grows with the number of those who do not read. */
 export class UnreadBytes {
   /** By environment; those who have sent no key are one. */
   readonly #bytes = new Map<string, number>()
+  /** By what is held: how many sockets hold it. */
+  readonly #holders = new Map<Buffer, number>()
   #sum = 0
 
-  add(environmentId: string, bytes: number): void {
+  /** Counts what is written to a socket, once when several hold the same. Answers what lets it go, once. */
+  hold(environmentId: string, message: Buffer): () => void {
+    const holders = this.#holders.get(message) ?? 0
+    if (holders === 0) this.#add(environmentId, message.length)
+    this.#holders.set(message, holders + 1)
+    return () => {
+      const left = this.#holders.get(message)! - 1
+      if (left > 0) this.#holders.set(message, left)
+      else {
+        this.#holders.delete(message)
+        this.#add(environmentId, -message.length)
+      }
+    }
+  }
+
+  /** With this message too. Who is behind has to go. */
+  isTooMuch(environmentId: string, message: Buffer): boolean {
+    const more = this.#holders.has(message) ? 0 : message.length
+    return this.#sum + more > maxBytes || (this.#bytes.get(environmentId) ?? 0) + more > maxBytesOfEnvironment
+  }
+
+  #add(environmentId: string, bytes: number): void {
     const now = (this.#bytes.get(environmentId) ?? 0) + bytes
     this.#sum += bytes
     if (now > 0) this.#bytes.set(environmentId, now)
     else this.#bytes.delete(environmentId)
-  }
-
-  /** Who is behind has to go. */
-  isTooMuch(environmentId: string): boolean {
-    return this.#sum > maxBytes || (this.#bytes.get(environmentId) ?? 0) > maxBytesOfEnvironment
   }
 }

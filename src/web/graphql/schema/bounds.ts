@@ -3,7 +3,7 @@
  * have a line of their own. The door holds all values against it (`operations/input-bounds.ts`); the types of the schema are what they were.
  */
 import { type GraphQLInputType, getNamedType, isScalarType } from 'graphql'
-import { maxCatalogBytes, maxCatalogDepth } from '../../../catalog/document/text-limits.js'
+import { maxCatalogBytes, maxCatalogDepth, maxMetaDataBytes, maxTextCharacters } from '../../../catalog/document/text-limits.js'
 import { maxIdentifierLength } from '../../../kernel/id.js'
 
 export type Bound =
@@ -30,7 +30,7 @@ export const maxObjects = { query: 600, mutation: 10_000, subscription: 600 }
 /** Of what was no text, or is in no field: the longest that an error shall quote. */
 export const maxStrayBytes = 4_000
 
-export const maxJsonBytes = 64 * 1024
+export const maxJsonBytes = maxMetaDataBytes
 export const maxJsonDepth = 32
 const maxEventBytes = 1_000_000
 
@@ -39,6 +39,7 @@ const identifier = /^(?:id|refId|idempotencyKey|eventName|groupBy|\w+(?:Id|RefId
 
 /** Characters of texts, by the name of the field. A text that is not named here is a word: as long as an identifier. */
 const textLengths: Readonly<Record<string, number>> = {
+  ...maxTextCharacters,
   addressLine1: 1_000,
   addressLine2: 1_000,
   after: 4_000,
@@ -46,13 +47,10 @@ const textLengths: Readonly<Record<string, number>> = {
   cancelUrl: 2_048,
   costFormula: 4_000,
   customerName: 1_000,
-  description: 4_000,
-  displayName: 1_000,
   email: 1_000,
   errorMessage: 4_000,
   line1: 1_000,
   line2: 1_000,
-  name: 1_000,
   successUrl: 2_048,
   url: 2_048,
   ...Object.fromEntries(

@@ -19,7 +19,7 @@ describe('the bounds of sockets', () => {
   const closers: Array<() => unknown> = []
 
   before(async function () {
-    this.timeout(20_000)
+    this.timeout(60_000)
     door = await openFrontDoor({ limits: { sockets: 12, socketsPerAddress: 10, socketsPerCustomer: 3, socketsPerKey: 8 } })
     redis = new Redis(testRedisUrl())
   })
@@ -92,11 +92,21 @@ describe('the bounds of sockets', () => {
     return highest - before
   }
 
-  it('close a socket whose client says what only a server says, which is no error of ours', async () => {
+  /** What is logged as an error meanwhile. */
+  async function errorsDuring(work: () => Promise<void>): Promise<unknown[]> {
     const errors: unknown[] = []
     const { error } = door.life.log
     door.life.log.error = ((...line: unknown[]) => void errors.push(line)) as never
     try {
+      await work()
+    } finally {
+      door.life.log.error = error
+    }
+    return errors
+  }
+
+  it('close a socket whose client says what only a server says, which is no error of ours', async () => {
+    const errors = await errorsDuring(async () => {
       for (const message of [
         { type: 'connection_ack' },
         { id: '1', type: 'next', payload: {} },
@@ -107,9 +117,60 @@ describe('the bounds of sockets', () => {
         client.send(message)
         expect(await closed).to.deep.equal([4400, 'Invalid message received'])
       }
-    } finally {
-      door.life.log.error = error
-    }
+    })
+    expect(errors).to.deep.equal([])
+  })
+
+  const listen = { query: 'subscription { usageUpdated { usage { customerId } } }' }
+
+  it('refuse a subscription whose id is long', async () => {
+    const client = await connect()
+    await client.subscribe('i'.repeat(128), listen.query)
+    const closed = closedWith(client)
+    client.send({ type: 'subscribe', id: 'i'.repeat(129), payload: listen })
+    expect(await closed).to.deep.equal([4400, 'The id of a subscription has at most 128 characters'])
+  })
+
+  it('close a socket whose client says more than a message may', async () => {
+    const client = await connect()
+    const closed = closedWith(client)
+    client.send({ type: 'ping', payload: { text: 'x'.repeat(65_536) } })
+    expect((await closed)[0]).to.equal(1009)
+  })
+
+  it('have so many subscriptions on one of them', async () => {
+    const client = await connect()
+    for (let count = 0; count < 50; count++) client.send({ type: 'subscribe', id: String(count), payload: listen })
+    await client.settle()
+    client.send({ type: 'subscribe', id: 'more', payload: listen })
+    expect(await client.next()).to.have.nested.property('payload[0].message', 'A socket takes at most 50 subscriptions')
+  })
+
+  it('close with as much of a reason as a frame takes, which is no error of ours', async () => {
+    const errors = await errorsDuring(async () => {
+      for (const [id, reason] of [
+        ['i'.repeat(128), `Subscriber for ${'i'.repeat(108)}`],
+        ['é'.repeat(100), `Subscriber for ${'é'.repeat(54)}`],
+        ['😀'.repeat(50), `Subscriber for ${'😀'.repeat(27)}`],
+      ] as const) {
+        const client = await connect()
+        await client.subscribe(id, listen.query)
+        const closed = closedWith(client)
+        client.send({ type: 'subscribe', id, payload: listen })
+        expect(await closed).to.deep.equal([4409, reason])
+      }
+    })
+    expect(errors).to.deep.equal([])
+  })
+
+  it('answer a ping with what it says when that is short, however deep a long one is', async () => {
+    const client = await connect()
+    const errors = await errorsDuring(async () => {
+      client.send({ type: 'ping', payload: { at: 1 } })
+      expect(await client.next()).to.deep.equal({ type: 'pong', payload: { at: 1 } })
+      client.socket.send(`{"type":"ping","payload":{"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`)
+      expect(await client.next()).to.deep.equal({ type: 'pong' })
+    })
     expect(errors).to.deep.equal([])
   })
 
@@ -306,26 +367,57 @@ describe('the bounds of sockets', () => {
     expect((await executed()) - before).to.be.below(20 * 20)
   }).timeout(30_000)
 
-  /** Of a customer whose name begins so: what was published before may still be told. */
-  async function nextOf(client: TestClient, beginning: string): Promise<Record<string, unknown>> {
+  /** That has the text in it: what was published before may still be told. */
+  async function nextWith(client: TestClient, text: string): Promise<Record<string, unknown>> {
     for (;;) {
       const heard = await client.next()
-      if (JSON.stringify(heard).includes(`"customerId":"${beginning}`)) return heard
+      if (JSON.stringify(heard).includes(text)) return heard
     }
   }
+
+  /** A change of the only entitlement of a customer, by the length of what is said of its feature. */
+  async function publishDescribed(customerId: string, characters: number): Promise<void> {
+    const described = { ...boolean('sso') }
+    described.feature = { ...described.feature, description: 'x'.repeat(characters) }
+    await publish(message('entitlements', 5, { customerId, state: state(5, [described], { customerId }) }))
+  }
+
+  it('refuse a push that is larger than an answer may be, and go on with the next', async () => {
+    const client = await connect()
+    const aliases = Array.from({ length: 99 }, (_, index) => `a${index}: entitlements { feature { description } }`)
+    await client.subscribe('s', `subscription { entitlementsUpdated { customerId ${aliases.join(' ')} } }`)
+    const before = process.memoryUsage().rss
+    await publishDescribed('large', mebibyte)
+    const { id, type, payload } = await nextWith(client, '"errors"')
+    expect([id, type]).to.deep.equal(['s', 'next'])
+    expect(payload)
+      .to.have.nested.property('errors[0].message')
+      .that.matches(/^The answer is larger than \d+ bytes: ask for/)
+    expect(payload).to.not.have.property('data')
+    expect(process.memoryUsage().rss - before).to.be.below(100 * mebibyte)
+    await publishDescribed('small', 10)
+    await nextWith(client, '"customerId":"small"')
+  })
+
+  it('tell all who listen to the same of a large change', async () => {
+    const query = `subscription { entitlementsUpdated { customerId a: entitlements { feature { description } } entitlements { feature { description } } } }`
+    const clients = [await connect(), await connect(), await connect()]
+    for (const client of clients) await client.subscribe('s', query)
+    await publishDescribed('large', mebibyte)
+    const told = await Promise.all(clients.map((client) => nextWith(client, '"customerId":"large"')))
+    expect(told[0]).to.have.nested.property('payload.data.entitlementsUpdated.a[0].feature.description').with.length(mebibyte)
+    for (const heard of told.slice(1)) expect(JSON.stringify(heard) === JSON.stringify(told[0])).to.equal(true)
+  })
 
   it('wait for a peer that reads slowly', async () => {
     const client = await connect()
     await client.subscribe('s', 'subscription { entitlementsUpdated { customerId entitlements { feature { description } } } }')
     client.socket.pause()
-    const described = { ...boolean('sso') }
-    described.feature = { ...described.feature, description: 'x'.repeat(200_000) }
-    for (let count = 0; count < 10; count++)
-      await publish(message('entitlements', 5, { customerId: `c${count}`, state: state(5, [described], { customerId: `c${count}` }) }))
+    for (let count = 0; count < 10; count++) await publishDescribed(`c${count}`, 200_000)
     await sleep(100)
     client.socket.resume()
     for (let count = 0; count < 10; count++)
-      expect(await nextOf(client, 'c')).to.have.nested.property('payload.data.entitlementsUpdated.customerId', `c${count}`)
+      expect(await nextWith(client, '"customerId":"c')).to.have.nested.property('payload.data.entitlementsUpdated.customerId', `c${count}`)
     await client.settle()
   })
 })
