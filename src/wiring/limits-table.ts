@@ -1,5 +1,5 @@
 /** The limits of the platform, as its docs show them: made of what is in force, and each with the test that goes beyond it. */
-import { maxCatalogInForce, maxEntitlements, maxPrices } from '../catalog/document/text-limits.js'
+import { maxCatalogInForce, maxDefinitionDepth, maxEntitlements, maxPrices } from '../catalog/document/text-limits.js'
 import { lookupsPerSecond } from '../environment/key-lookups.js'
 import { defaultMaxWaitingJobs } from '../metering/intake/config.js'
 import { maxDimensionBytesPerCall, maxItemsPerCall } from '../metering/model/report.js'
@@ -212,6 +212,14 @@ export function limitsOf(limits: RateLimitOptions & ConnectionLimits & SocketPla
     row('entitlements of a plan or add-on, and prices', `${count(maxEntitlements)} and ${count(maxPrices)}`, refused, [
       'unit/catalog/document/parse.refused.test.ts',
       'for more entitlements, or prices, than a plan may have, unless it has as many',
+    ]),
+    row('base plans of a plan, add-ons that need each other', `${count(maxDefinitionDepth)} deep`, refused, [
+      'unit/catalog/document/inheritance-checks.test.ts',
+      'has a bound for base plans, and for add-ons that need each other',
+    ]),
+    row('features of a plan with those that it inherits', count(maxEntitlements), refused, [
+      'unit/catalog/document/inheritance-checks.test.ts',
+      'have a bound together with those that it inherits, each counted once',
     ]),
     row('a catalog in force', `about ${count(maxCatalogInForce)} characters as JSON`, refused, [
       'unit/catalog/planner.test.ts',

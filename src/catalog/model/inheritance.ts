@@ -1,18 +1,19 @@
 import { overInherited } from './combine.js'
 import type { PackageEntitlement, PackageVersion } from './package.js'
 
-type Versions = ReadonlyMap<string, PackageVersion>
+/** What inherits, by its own name. */
+type Inheriting = Pick<PackageVersion, 'id' | 'basePlanVersionId'> & { entitlements: readonly Pick<PackageEntitlement, 'featureId'>[] }
 
 /**
  * What versions inherit: the entitlements of their base plan, with what that one inherits itself. What a base plan gives is put together once for all who
  * inherit from it. `versions` holds all of their base plans.
  */
 export class Inheritance {
-  readonly #versions: Versions
+  readonly #versions: ReadonlyMap<string, PackageVersion>
   /** By version and feature, what comes from the farthest base plan first. */
   readonly #given = new Map<string, ReadonlyMap<string, PackageEntitlement>>()
 
-  constructor(versions: Versions) {
+  constructor(versions: ReadonlyMap<string, PackageVersion>) {
     this.#versions = versions
   }
 
@@ -34,14 +35,14 @@ export class Inheritance {
 }
 
 /** The version and its base plans, nearest first, up to one that is `known`. */
-function chainOf(versionId: string, versions: Versions, known: (id: string) => boolean): PackageVersion[] {
-  const chain: PackageVersion[] = []
+function chainOf<V extends Inheriting>(versionId: string, versions: ReadonlyMap<string, V>, known: (id: string) => boolean): V[] {
+  const chain: V[] = []
   for (let id: string | null = versionId; id !== null && !known(id); id = chain.at(-1)!.basePlanVersionId) chain.push(versions.get(id)!)
   return chain
 }
 
 /** How many features each of the versions gives, inherited ones too. A step for each of them. */
-export function* countGiven(versions: Versions): Generator<void, ReadonlyMap<string, number>> {
+export function* countGiven(versions: ReadonlyMap<string, Inheriting>): Generator<void, ReadonlyMap<string, number>> {
   const own = new Map<string, ReadonlySet<string>>()
   const counts = new Map<string, number>()
   const isGivenBy = (versionId: string | null, featureId: string): boolean => {
