@@ -220,9 +220,9 @@ class Pages {
     const entitlements = state ? { state: async () => state, check: source.check.bind(source) } : source
     const room = new AnswerRoom()
     const operation = { traceId: newTraceId(), signal: AbortSignal.timeout(timeoutMs), weigh: room.takeValue.bind(room) }
-    // A state makes a short answer.
     const nextTurn = () => turns.take(identity.environmentId)
-    const inTurns = state ? null : new Turns(givenUpBy(operation.signal), nextTurn)
+    const isShort = state !== undefined && state.entitlements.length <= fewEntitlements
+    const inTurns = isShort ? null : new Turns(givenUpBy(operation.signal), nextTurn)
     const contextValue = createContext({ app: { ...app, entitlements }, identity, operation, turns: inTurns })
     const { document } = this.#prepare(name)
     const { data, errors } = await withinSignal(operation, async () =>
@@ -245,6 +245,9 @@ const givenUpBy = (signal: AbortSignal) => ({
     return signal.aborted ? { reason: signal.reason as unknown } : null
   },
 })
+
+/** An answer about no more than these takes a millisecond or two. */
+const fewEntitlements = 50
 
 /** Of a page that is large, so much is hashed before others get their turn. */
 const hashedAtOnce = 1024 * 1024

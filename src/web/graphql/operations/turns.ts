@@ -12,9 +12,13 @@ import { turnMs } from '../../access/fair-turns.js'
 import { toGraphqlError } from './errors.js'
 import type { Operation } from './operation.js'
 
+/** The clock is looked at before so many items: to wait takes as long as an item of some fields. */
+const itemsPerPause = 4
+
 /**
  * A large answer is made in turns, between which everybody else of the process is served: graphql-js by itself makes all that is at hand without a
- * pause. Each item of a list of objects waits for the one before it, and for the next turn when this one has lasted long enough.
+ * pause. Each list of objects, and each few of its items, wait for those before them, and for the next turn when this one has lasted long
+ * enough.
  */
 export class Turns {
   readonly #operation: Pick<Operation, 'givenUp'>
@@ -35,15 +39,31 @@ export class Turns {
     return isListOfObjects(info.returnType) ? this.take(value) : value
   }
 
-  /** What a field is resolved to. */
+  /** What a field is resolved to. A list waits too: one object may have many under other names, each as long as the first. */
   take(value: unknown): unknown {
     if (value instanceof Promise) return value.then((list) => this.take(list))
-    return Array.isArray(value) ? value.map((item) => this.#await(item)) : value
+    return Array.isArray(value) ? this.pause().then(() => this.#inTurns(value)) : value
   }
 
-  #await(item: unknown): Promise<unknown> {
-    this.#last = this.#last.then(() => (performance.now() - this.#startedAt < turnMs ? undefined : this.#next()))
-    return this.#last.then(() => {
+  #inTurns(items: readonly unknown[]): Promise<unknown>[] {
+    let paused = Promise.resolve()
+    return items.map((item, index) => {
+      if (index % itemsPerPause === 0) paused = this.pause()
+      return this.#await(paused, item)
+    })
+  }
+
+  /** Before what takes a while: resolves at once, or in the next turn when this one has lasted long enough. */
+  pause(): Promise<void> {
+    // Async, so that what the one before has begun comes first.
+    this.#last = this.#last.then(async () => {
+      if (performance.now() - this.#startedAt >= turnMs) await this.#next()
+    })
+    return this.#last
+  }
+
+  #await(paused: Promise<void>, item: unknown): Promise<unknown> {
+    return paused.then(() => {
       const { givenUp } = this.#operation
       if (givenUp) throw this.#refuse(givenUp.reason)
       return item
