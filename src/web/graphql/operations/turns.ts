@@ -15,6 +15,9 @@ import type { Operation } from './operation.js'
 /** The clock is looked at before so many items: to wait takes as long as an item of some fields. */
 const itemsPerPause = 4
 
+/** Promises in each other from here to the fields of an item, in graphql-js. */
+const hopsToFields = 6
+
 /**
  * A large answer is made in turns, between which everybody else of the process is served: graphql-js by itself makes all that is at hand without a
  * pause. Each list of objects, and each few of its items, wait for those before them, and for the next turn when this one has lasted long
@@ -24,7 +27,11 @@ export class Turns {
   readonly #operation: Pick<Operation, 'givenUp'>
   readonly #nextTurn: () => Promise<void>
   #startedAt = performance.now()
-  #last: Promise<void> = Promise.resolve()
+  /** The next one last: what a list or an item leads to comes before what comes after it, so that little is begun at a time. */
+  readonly #waiting: (() => void)[] = []
+  /** Those that have come since the last one was served. */
+  readonly #added: (() => void)[] = []
+  #isServing = false
   #refusal: GraphQLError | undefined
 
   /** What is left is not done any more when the operation is given up. `nextTurn` resolves when others have been served. */
@@ -42,7 +49,10 @@ export class Turns {
   /** What a field is resolved to. A list waits too: one object may have many under other names, each as long as the first. */
   take(value: unknown): unknown {
     if (value instanceof Promise) return value.then((list) => this.take(list))
-    return Array.isArray(value) ? this.pause().then(() => this.#inTurns(value)) : value
+    if (!Array.isArray(value)) return value
+    // Whatever fails before its turn is looked at then.
+    for (const item of value) if (item instanceof Promise) item.catch(() => {})
+    return this.pause().then(() => this.#inTurns(value))
   }
 
   #inTurns(items: readonly unknown[]): Promise<unknown>[] {
@@ -55,11 +65,23 @@ export class Turns {
 
   /** Before what takes a while: resolves at once, or in the next turn when this one has lasted long enough. */
   pause(): Promise<void> {
-    // Async, so that what the one before has begun comes first.
-    this.#last = this.#last.then(async () => {
+    const paused = new Promise<void>((resolve) => this.#added.push(resolve))
+    if (!this.#isServing) void this.#serve()
+    return paused
+  }
+
+  async #serve(): Promise<void> {
+    this.#isServing = true
+    for (;;) {
+      // By then whoever was served last has come as far as it comes without waiting.
+      for (let hop = 0; hop < hopsToFields; hop++) await null
+      while (this.#added.length > 0) this.#waiting.push(this.#added.pop()!)
+      const resolve = this.#waiting.pop()
+      if (!resolve) break
       if (performance.now() - this.#startedAt >= turnMs) await this.#next()
-    })
-    return this.#last
+      resolve()
+    }
+    this.#isServing = false
   }
 
   #await(paused: Promise<void>, item: unknown): Promise<unknown> {
