@@ -150,7 +150,8 @@ export const stillOpen = (charged: readonly UsageCharged[], at: EpochMs): UsageC
   charged.filter(({ period }) => period.end + lateMs > at)
 
 /** Names the price and the period that it charges. */
-export const usageKey = ({ priceId, period }: Pick<UsageCharged, 'priceId' | 'period'>): string => `${priceId} ${period.start} ${period.end}`
+export const usageKey = ({ priceId, period }: Pick<UsageCharged, 'priceId' | 'period'>): string =>
+  `${priceId} ${period.start} ${period.end}`
 
 /** The billing period that a charged subscription is in at an instant. */
 export function chargedPeriod(subscription: Subscription, at: EpochMs): Period | null {

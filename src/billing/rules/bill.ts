@@ -17,9 +17,9 @@ import {
   isCharged,
   isReplaced,
   isSamePeriod,
-  usageKey,
   newAccount,
   stillOpen,
+  usageKey,
 } from './account.js'
 import { pastCharges, withPastPeriods } from './backdated.js'
 import type { Discount, InvoiceReason, Period, Standing, Terms } from './billing.js'
